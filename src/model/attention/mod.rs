@@ -1,0 +1,192 @@
+//! Paged attention behind one trait: the KV cache, and causal attention over it through block tables.
+//!
+//! Three implementations, one meaning:
+//! - [`Reference`](AttentionKind::Reference): plain loops with f64 sums, for tests to compare with;
+//! - [`Tiled`](AttentionKind::Tiled): the CPU's, vectorised, shared prefixes read once for all rows;
+//! - [`Plain`](AttentionKind::Plain): candle tensor operations only, for any device.
+//!
+//! Each call also returns the log-sum-exp of every query's scores, so that attention over two disjoint sets of keys can be
+//! [merged](merge) exactly (the trick of FlashAttention, <https://arxiv.org/abs/2205.14135>, and of cascade attention).
+
+use candle_core::{DType, Device, Tensor};
+
+use super::{ModelConfig, ModelError, StepBatch};
+
+mod merge;
+mod plain;
+mod reference;
+mod tiled;
+
+pub use merge::merge;
+
+/// The KV cache of all layers, and causal attention over it.
+pub trait Attention: Send {
+    /// Tokens per block.
+    fn block_size(&self) -> usize;
+
+    /// Blocks in the cache. Block ids are `0..blocks()`.
+    fn blocks(&self) -> usize;
+
+    /// Checks a step and plans its work; once per step, before the layers.
+    ///
+    /// # Errors
+    /// [`ModelError::Batch`] when the step does not fit the cache.
+    fn prepare(&mut self, batch: &StepBatch) -> Result<(), ModelError>;
+
+    /// Writes the step's keys and values to their slots of `layer`, then attends causally through the block tables.
+    ///
+    /// `q` is `[N, heads, head_dim]`, `k` and `v` are `[N, kv_heads, head_dim]`, rotary embedding applied. Scores are
+    /// scaled by `1/√head_dim`.
+    ///
+    /// # Errors
+    /// When the shapes are not the prepared step's, or a tensor operation fails.
+    fn forward(
+        &mut self,
+        layer: usize,
+        q: &Tensor,
+        k: &Tensor,
+        v: &Tensor,
+    ) -> Result<AttentionOutput, ModelError>;
+}
+
+/// What attention gives back for each of a step's tokens.
+#[derive(Debug, Clone)]
+pub struct AttentionOutput {
+    /// `[N, heads, head_dim]`, in the dtype of `q`.
+    pub output: Tensor,
+    /// Natural logarithm of the sum of exponentials of each query's scaled scores, `[N, heads]`, f32.
+    pub lse: Tensor,
+}
+
+/// Which implementation of [`Attention`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AttentionKind {
+    /// Plain loops, f64 sums; CPU, slow, for comparison.
+    Reference,
+    /// Vectorised tiles; CPU.
+    Tiled,
+    /// candle tensor operations; any device.
+    Plain,
+}
+
+impl AttentionKind {
+    /// The fastest implementation for a device.
+    pub fn for_device(device: &Device) -> Self {
+        if device.is_cpu() {
+            Self::Tiled
+        } else {
+            Self::Plain
+        }
+    }
+}
+
+/// The sizes that attention depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AttentionShape {
+    /// Layers, each with its own cache.
+    pub layers: usize,
+    /// Query heads.
+    pub heads: usize,
+    /// Key and value heads; `heads` is a multiple of it. Query head `h` reads key head `h / (heads / kv_heads)`.
+    pub kv_heads: usize,
+    /// Width of a head.
+    pub head_dim: usize,
+}
+
+impl AttentionShape {
+    /// Query heads per key head.
+    pub fn group(&self) -> usize {
+        self.heads / self.kv_heads
+    }
+
+    /// Scale of the scores, `1/√head_dim`.
+    pub fn scale(&self) -> f32 {
+        1.0 / (self.head_dim as f32).sqrt()
+    }
+
+    /// Checks a call's layer and shapes against the prepared step of `n` tokens.
+    fn check_step(
+        &self,
+        n: usize,
+        layer: usize,
+        q: &Tensor,
+        k: &Tensor,
+        v: &Tensor,
+    ) -> Result<(), ModelError> {
+        let kv = [n, self.kv_heads, self.head_dim];
+        if layer >= self.layers
+            || q.dims() != [n, self.heads, self.head_dim]
+            || k.dims() != kv
+            || v.dims() != kv
+        {
+            return Err(ModelError::Batch(format!(
+                "layer {layer} with q {:?}, k {:?}, v {:?} does not fit a prepared step of {n} tokens and {self:?}",
+                q.dims(),
+                k.dims(),
+                v.dims()
+            )));
+        }
+        Ok(())
+    }
+
+    fn check(&self) -> Result<(), ModelError> {
+        let zero = self.layers == 0 || self.heads == 0 || self.kv_heads == 0 || self.head_dim == 0;
+        if zero || !self.heads.is_multiple_of(self.kv_heads) {
+            return Err(ModelError::Unsupported(format!("attention over {self:?}")));
+        }
+        Ok(())
+    }
+}
+
+impl From<&ModelConfig> for AttentionShape {
+    fn from(config: &ModelConfig) -> Self {
+        Self {
+            layers: config.layers,
+            heads: config.heads,
+            kv_heads: config.kv_heads,
+            head_dim: config.head_dim,
+        }
+    }
+}
+
+/// Bytes of cache that one token takes over all layers, keys and values.
+pub fn kv_bytes_per_token(shape: &AttentionShape, dtype: DType) -> usize {
+    2 * shape.layers * shape.kv_heads * shape.head_dim * dtype.size_in_bytes()
+}
+
+/// Allocates a cache of `blocks` blocks of `block_size` tokens on `device`, stored in `dtype`.
+///
+/// # Errors
+/// When the kind cannot run on the device or in the dtype, or memory does not suffice.
+pub fn build(
+    kind: AttentionKind,
+    shape: &AttentionShape,
+    blocks: usize,
+    block_size: usize,
+    device: &Device,
+    dtype: DType,
+) -> Result<Box<dyn Attention>, ModelError> {
+    shape.check()?;
+    let slots = blocks
+        .checked_mul(block_size)
+        .filter(|&slots| slots > 0 && slots < u32::MAX as usize);
+    if slots.is_none() {
+        return Err(ModelError::Unsupported(format!(
+            "a KV cache of {blocks} blocks of {block_size} tokens"
+        )));
+    }
+    if kind != AttentionKind::Plain && !(device.is_cpu() && dtype == DType::F32) {
+        return Err(ModelError::Unsupported(format!(
+            "{kind:?} attention runs on the CPU in f32; use AttentionKind::Plain on other devices"
+        )));
+    }
+    Ok(match kind {
+        AttentionKind::Reference => {
+            Box::new(reference::Reference::new(*shape, blocks, block_size)?)
+        }
+        AttentionKind::Tiled => Box::new(tiled::Tiled::new(*shape, blocks, block_size)?),
+        AttentionKind::Plain => Box::new(plain::Plain::new(
+            *shape, blocks, block_size, device, dtype,
+        )?),
+    })
+}

@@ -1,0 +1,128 @@
+//! Attention in the plainest loops, with sums in f64: what the others are compared with.
+
+use candle_core::{Device, Tensor};
+
+use super::{Attention, AttentionOutput, AttentionShape, ModelError};
+use crate::model::StepBatch;
+use crate::model::cpu::with_f32;
+
+/// See [`AttentionKind::Reference`](super::AttentionKind::Reference).
+pub(super) struct Reference {
+    shape: AttentionShape,
+    blocks: usize,
+    block_size: usize,
+    /// For each layer keys and values, `[slots, kv_heads, head_dim]`.
+    cache: Vec<(Vec<f32>, Vec<f32>)>,
+    batch: StepBatch,
+}
+
+impl Reference {
+    pub(super) fn new(
+        shape: AttentionShape,
+        blocks: usize,
+        block_size: usize,
+    ) -> Result<Self, ModelError> {
+        let size = blocks * block_size * shape.kv_heads * shape.head_dim;
+        let cache = (0..shape.layers)
+            .map(|_| (vec![0.0; size], vec![0.0; size]))
+            .collect();
+        Ok(Self {
+            shape,
+            blocks,
+            block_size,
+            cache,
+            batch: StepBatch::default(),
+        })
+    }
+}
+
+impl Attention for Reference {
+    fn block_size(&self) -> usize {
+        self.block_size
+    }
+
+    fn blocks(&self) -> usize {
+        self.blocks
+    }
+
+    fn prepare(&mut self, batch: &StepBatch) -> Result<(), ModelError> {
+        batch.validate(self.block_size, self.blocks)?;
+        self.batch = batch.clone();
+        Ok(())
+    }
+
+    fn forward(
+        &mut self,
+        layer: usize,
+        q: &Tensor,
+        k: &Tensor,
+        v: &Tensor,
+    ) -> Result<AttentionOutput, ModelError> {
+        let AttentionShape {
+            heads,
+            kv_heads,
+            head_dim,
+            ..
+        } = self.shape;
+        let n = self.batch.tokens.len();
+        self.shape.check_step(n, layer, q, k, v)?;
+        let width = kv_heads * head_dim;
+        let (keys, values) = &mut self.cache[layer];
+        for (new, cache) in [(k, &mut *keys), (v, &mut *values)] {
+            with_f32(new, |new| {
+                for (row, &slot) in new.chunks_exact(width).zip(&self.batch.slots) {
+                    cache[slot as usize * width..][..width].copy_from_slice(row);
+                }
+                Ok(())
+            })?;
+        }
+        let mut output = vec![0.0f32; n * heads * head_dim];
+        let mut lse = vec![0.0f32; n * heads];
+        with_f32(q, |q| {
+            for row in &self.batch.rows {
+                for i in 0..row.query_len {
+                    let seen = row.context_len - row.query_len + i + 1;
+                    for head in 0..heads {
+                        let query = (row.query_start + i) * heads + head;
+                        let kv_head = head / (heads / kv_heads);
+                        let entry = |position: usize| {
+                            let block = row.blocks[position / self.block_size] as usize;
+                            let slot = block * self.block_size + position % self.block_size;
+                            (slot * kv_heads + kv_head) * head_dim
+                        };
+                        let scores: Vec<f64> = (0..seen)
+                            .map(|position| {
+                                let key = &keys[entry(position)..][..head_dim];
+                                let query = &q[query * head_dim..][..head_dim];
+                                let dot: f64 = query
+                                    .iter()
+                                    .zip(key)
+                                    .map(|(q, k)| f64::from(*q) * f64::from(*k))
+                                    .sum();
+                                dot / (head_dim as f64).sqrt()
+                            })
+                            .collect();
+                        let high = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                        let sum: f64 = scores.iter().map(|score| (score - high).exp()).sum();
+                        lse[query] = (high + sum.ln()) as f32;
+                        for d in 0..head_dim {
+                            let weighted: f64 = scores
+                                .iter()
+                                .enumerate()
+                                .map(|(position, score)| {
+                                    (score - high).exp() * f64::from(values[entry(position) + d])
+                                })
+                                .sum();
+                            output[query * head_dim + d] = (weighted / sum) as f32;
+                        }
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        Ok(AttentionOutput {
+            output: Tensor::from_vec(output, (n, heads, head_dim), &Device::Cpu)?,
+            lse: Tensor::from_vec(lse, (n, heads), &Device::Cpu)?,
+        })
+    }
+}

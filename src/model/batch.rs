@@ -1,0 +1,94 @@
+//! One step's work: packed tokens, the rows they belong to, and the blocks that hold each row's keys and values.
+
+use super::ModelError;
+
+/// One step's packed tokens: decode rows and prefill chunks side by side, no padding. `N` is `tokens.len()`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StepBatch {
+    /// Token ids, `[N]`, row after row.
+    pub tokens: Vec<u32>,
+    /// Absolute position of each token in its sequence, `[N]`.
+    pub positions: Vec<u32>,
+    /// Where each token's keys and values go, `[N]`: `block * block_size + offset`.
+    pub slots: Vec<u32>,
+    /// The rows, in the order of their tokens.
+    pub rows: Vec<BatchRow>,
+    /// Indices into `tokens` whose logits are wanted, in output order.
+    pub logits: Vec<u32>,
+}
+
+/// A sequence's part in a step: consecutive tokens at consecutive positions, and the cache they attend to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BatchRow {
+    /// Index of the row's first token in [`StepBatch::tokens`].
+    pub query_start: usize,
+    /// Tokens of this row in this step, at least one.
+    pub query_len: usize,
+    /// Keys that the row's last token sees: those cached before, and this step's. Token `i` of the row sees
+    /// `context_len - query_len + i + 1`.
+    pub context_len: usize,
+    /// Block table: block `j` holds the positions `j * block_size ..`. Covers `context_len` at least.
+    pub blocks: Vec<u32>,
+}
+
+impl StepBatch {
+    /// Checks the step against a cache of `blocks` blocks of `block_size` tokens, so that no later loop can run out of
+    /// bounds: lengths agree, rows tile the tokens, positions and slots follow from the rows and their block tables.
+    ///
+    /// # Errors
+    /// [`ModelError::Batch`] with the first thing that does not fit.
+    pub fn validate(&self, block_size: usize, blocks: usize) -> Result<(), ModelError> {
+        let n = self.tokens.len();
+        let refuse = |message: String| Err(ModelError::Batch(message));
+        if self.positions.len() != n || self.slots.len() != n {
+            return refuse(format!(
+                "{n} tokens, {} positions, {} slots",
+                self.positions.len(),
+                self.slots.len()
+            ));
+        }
+        let mut next = 0;
+        for (index, row) in self.rows.iter().enumerate() {
+            if row.query_start != next || row.query_len == 0 || row.query_len > n - next {
+                return refuse(format!(
+                    "row {index} takes tokens {}+{}, but {next} of {n} are taken before it",
+                    row.query_start, row.query_len
+                ));
+            }
+            if row.context_len < row.query_len
+                || row.blocks.len().saturating_mul(block_size) < row.context_len
+            {
+                return refuse(format!(
+                    "row {index}: {} tokens see {} keys in {} blocks of {block_size}",
+                    row.query_len,
+                    row.context_len,
+                    row.blocks.len()
+                ));
+            }
+            if let Some(block) = row.blocks.iter().find(|&&block| block as usize >= blocks) {
+                return refuse(format!("row {index} names block {block} of {blocks}"));
+            }
+            for i in 0..row.query_len {
+                let position = row.context_len - row.query_len + i;
+                let slot =
+                    row.blocks[position / block_size] as usize * block_size + position % block_size;
+                let token = row.query_start + i;
+                if self.positions[token] as usize != position || self.slots[token] as usize != slot
+                {
+                    return refuse(format!(
+                        "token {token} (row {index}) is at position {} slot {}, its row says {position} and {slot}",
+                        self.positions[token], self.slots[token]
+                    ));
+                }
+            }
+            next += row.query_len;
+        }
+        if next != n {
+            return refuse(format!("rows cover {next} of {n} tokens"));
+        }
+        if let Some(index) = self.logits.iter().find(|&&index| index as usize >= n) {
+            return refuse(format!("logits wanted of token {index} of {n}"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,230 @@
+//! Fused element-wise passes over rows: norms, rotary embedding, SwiGLU.
+//!
+//! Each row is computed alone and in one fixed order. Loops are written for the compiler to vectorise and run under
+//! [`pulp::Arch::dispatch`].
+
+use rayon::prelude::*;
+
+use super::exp::exp;
+
+/// Rows are shared out to threads only in parts of at least this many numbers.
+const PART: usize = 1 << 15;
+/// Independent partial sums of a reduction: one for each lane of the widest vectors.
+const LANES: usize = 16;
+
+/// Rows for a task, so that small steps stay on the calling thread.
+fn rows_per_task(rows: usize, width: usize) -> usize {
+    let per_thread = rows.div_ceil(2 * rayon::current_num_threads());
+    per_thread.max(PART.div_ceil(width.max(1))).max(1)
+}
+
+/// Sum of squares in a fixed order: 16 interleaved chains, then a tree.
+#[inline(always)]
+fn sum_of_squares(x: &[f32]) -> f32 {
+    let mut sums = [0.0f32; LANES];
+    let chunks = x.chunks_exact(LANES);
+    let rest = chunks.remainder();
+    for chunk in chunks {
+        for (sum, x) in sums.iter_mut().zip(chunk) {
+            *sum = x.mul_add(*x, *sum);
+        }
+    }
+    for (sum, x) in sums.iter_mut().zip(rest) {
+        *sum = x.mul_add(*x, *sum);
+    }
+    tree_sum(sums)
+}
+
+/// The sum of 16 numbers, halves onto halves.
+#[inline(always)]
+pub fn tree_sum(mut sums: [f32; LANES]) -> f32 {
+    let mut width = LANES / 2;
+    while width > 0 {
+        for i in 0..width {
+            sums[i] += sums[i + width];
+        }
+        width /= 2;
+    }
+    sums[0]
+}
+
+/// `1 / √(mean of squares + eps)`
+#[inline(always)]
+fn inverse_rms(x: &[f32], eps: f32) -> f32 {
+    1.0 / (sum_of_squares(x) / x.len() as f32 + eps).sqrt()
+}
+
+#[inline(always)]
+fn norm_row(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]) {
+    let scale = inverse_rms(x, eps);
+    for ((out, x), w) in out.iter_mut().zip(x).zip(weight) {
+        *out = x * scale * w;
+    }
+}
+
+/// RMS norm of each row of `x`, `[rows, weight.len()]` (<https://arxiv.org/abs/1910.07467>).
+pub fn rms_norm(x: &[f32], weight: &[f32], eps: f32) -> Vec<f32> {
+    let width = weight.len().max(1);
+    let part = rows_per_task(x.len() / width, width) * width;
+    let mut out = vec![0.0; x.len()];
+    out.par_chunks_mut(part)
+        .zip(x.par_chunks(part))
+        .for_each(|(out, x)| {
+            pulp::Arch::new().dispatch(
+                #[inline(always)]
+                || {
+                    for (out, x) in out.chunks_exact_mut(width).zip(x.chunks_exact(width)) {
+                        norm_row(x, weight, eps, out);
+                    }
+                },
+            );
+        });
+    out
+}
+
+/// `x + y`, and its RMS norm: both `[rows, weight.len()]`.
+pub fn add_rms_norm(x: &[f32], y: &[f32], weight: &[f32], eps: f32) -> (Vec<f32>, Vec<f32>) {
+    let width = weight.len().max(1);
+    let part = rows_per_task(x.len() / width, width) * width;
+    let (mut sum, mut out) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+    sum.par_chunks_mut(part)
+        .zip(out.par_chunks_mut(part))
+        .zip(x.par_chunks(part).zip(y.par_chunks(part)))
+        .for_each(|((sum, out), (x, y))| {
+            pulp::Arch::new().dispatch(
+                #[inline(always)]
+                || {
+                    for ((sum, x), y) in sum.iter_mut().zip(x).zip(y) {
+                        *sum = x + y;
+                    }
+                    for (out, sum) in out.chunks_exact_mut(width).zip(sum.chunks_exact(width)) {
+                        norm_row(sum, weight, eps, out);
+                    }
+                },
+            );
+        });
+    (sum, out)
+}
+
+/// `silu(gate) · up` for rows of `[gate | up]`: from `[rows, 2 · width]` to `[rows, width]`.
+pub fn silu_mul(gate_up: &[f32], width: usize) -> Vec<f32> {
+    let width = width.max(1);
+    let rows = gate_up.len() / (2 * width);
+    let part = rows_per_task(rows, width);
+    let mut out = vec![0.0; rows * width];
+    out.par_chunks_mut(part * width)
+        .zip(gate_up.par_chunks(2 * part * width))
+        .for_each(|(out, gate_up)| {
+            pulp::Arch::new().dispatch(
+                #[inline(always)]
+                || {
+                    for (out, row) in out
+                        .chunks_exact_mut(width)
+                        .zip(gate_up.chunks_exact(2 * width))
+                    {
+                        let (gate, up) = row.split_at(width);
+                        for ((out, g), u) in out.iter_mut().zip(gate).zip(up) {
+                            // x / (1 + e^-x), with the exponent kept below zero.
+                            let e = exp(-g.abs());
+                            let numerator = if *g < 0.0 { g * e } else { *g };
+                            *out = numerator / (1.0 + e) * u;
+                        }
+                    }
+                },
+            );
+        });
+    out
+}
+
+/// What [`split_heads`] needs to know of a layer.
+pub struct HeadSplit<'a> {
+    /// Query heads.
+    pub heads: usize,
+    /// Key heads, and value heads.
+    pub kv_heads: usize,
+    /// Width of a head.
+    pub head_dim: usize,
+    /// Norm weights of queries and of keys, `[head_dim]` each, where the model has them.
+    pub norms: Option<(&'a [f32], &'a [f32])>,
+    /// The norms' epsilon.
+    pub eps: f32,
+    /// Cosines for every row, `[rows, head_dim / 2]`.
+    pub cos: &'a [f32],
+    /// Sines for every row, `[rows, head_dim / 2]`.
+    pub sin: &'a [f32],
+}
+
+/// Rows of `[q | k | v]` into queries and keys, normed by head and rotated, and values.
+///
+/// From `[rows, (heads + 2 · kv_heads) · head_dim]` to `[rows, heads, head_dim]` and twice `[rows, kv_heads, head_dim]`.
+pub fn split_heads(qkv: &[f32], split: &HeadSplit) -> (Vec<f32>, Vec<f32>, Vec<f32>) {
+    let (q_width, kv_width) = (
+        split.heads * split.head_dim,
+        split.kv_heads * split.head_dim,
+    );
+    let (width, half) = (q_width + 2 * kv_width, split.head_dim / 2);
+    let rows = qkv.len() / width;
+    let part = rows_per_task(rows, width);
+    let (mut q, mut k, mut v) = (
+        vec![0.0; rows * q_width],
+        vec![0.0; rows * kv_width],
+        vec![0.0; rows * kv_width],
+    );
+    let out = q
+        .par_chunks_mut(part * q_width)
+        .zip(k.par_chunks_mut(part * kv_width))
+        .zip(v.par_chunks_mut(part * kv_width));
+    let angles = split
+        .cos
+        .par_chunks(part * half)
+        .zip(split.sin.par_chunks(part * half));
+    out.zip(qkv.par_chunks(part * width)).zip(angles).for_each(
+        |((((q, k), v), qkv), (cos, sin))| {
+            pulp::Arch::new().dispatch(
+                #[inline(always)]
+                || {
+                    let out = q
+                        .chunks_exact_mut(q_width)
+                        .zip(k.chunks_exact_mut(kv_width))
+                        .zip(v.chunks_exact_mut(kv_width));
+                    let angles = cos.chunks_exact(half).zip(sin.chunks_exact(half));
+                    for ((((q, k), v), row), (cos, sin)) in
+                        out.zip(qkv.chunks_exact(width)).zip(angles)
+                    {
+                        let (q_in, kv_in) = row.split_at(q_width);
+                        let (k_in, v_in) = kv_in.split_at(kv_width);
+                        heads(q_in, split.norms.map(|norms| norms.0), split, cos, sin, q);
+                        heads(k_in, split.norms.map(|norms| norms.1), split, cos, sin, k);
+                        v.copy_from_slice(v_in);
+                    }
+                },
+            );
+        },
+    );
+    (q, k, v)
+}
+
+/// Norm and rotation of each head of one row. Dimension `i` is paired with `i + head_dim / 2`.
+#[inline(always)]
+fn heads(
+    x: &[f32],
+    norm: Option<&[f32]>,
+    split: &HeadSplit,
+    cos: &[f32],
+    sin: &[f32],
+    out: &mut [f32],
+) {
+    let d = split.head_dim;
+    for (x, out) in x.chunks_exact(d).zip(out.chunks_exact_mut(d)) {
+        match norm {
+            Some(weight) => norm_row(x, weight, split.eps, out),
+            None => out.copy_from_slice(x),
+        }
+        let (low, high) = out.split_at_mut(d / 2);
+        for (((a, b), c), s) in low.iter_mut().zip(high).zip(cos).zip(sin) {
+            let (x, y) = (*a, *b);
+            *a = x.mul_add(*c, -(y * s));
+            *b = x.mul_add(*s, y * c);
+        }
+    }
+}

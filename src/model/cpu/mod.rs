@@ -1,0 +1,40 @@
+//! The CPU's inner loops: a matrix product over packed panels, and fused element-wise passes.
+//!
+//! They work on plain `f32` slices, are compiled for several instruction sets and chosen at run time ([`pulp::Arch`]), and
+//! keep one promise that libraries for dense algebra do not: **each output is one chain of operations whose order does
+//! not depend on how many rows are computed in the same call, nor on the number of threads.**
+//!
+//! Bits are the same on every processor with fused multiply-add (x86-64-v3 and newer, AArch64).
+
+pub mod elementwise;
+pub mod exp;
+pub mod matmul;
+pub mod panels;
+
+use candle_core::{CpuStorage, DType, Result, Storage, Tensor};
+
+/// Runs `f` on the contiguous `f32` data of a CPU tensor, without copying it when it is contiguous already.
+///
+/// # Errors
+/// When the tensor is not `f32` on the CPU, or `f` fails.
+pub fn with_f32<T>(tensor: &Tensor, f: impl FnOnce(&[f32]) -> Result<T>) -> Result<T> {
+    let tensor = tensor.contiguous()?;
+    let (storage, layout) = tensor.storage_and_layout();
+    let Storage::Cpu(CpuStorage::F32(data)) = &*storage else {
+        candle_core::bail!(
+            "a CPU loop was given {:?} on {:?}",
+            tensor.dtype(),
+            tensor.device()
+        );
+    };
+    let start = layout.start_offset();
+    match data.get(start..start + layout.shape().elem_count()) {
+        Some(data) => f(data),
+        None => candle_core::bail!("a tensor's layout exceeds its storage"),
+    }
+}
+
+/// Whether the loops of this module apply to a tensor.
+pub fn applies(tensor: &Tensor) -> bool {
+    tensor.device().is_cpu() && tensor.dtype() == DType::F32
+}

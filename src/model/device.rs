@@ -1,0 +1,122 @@
+//! `--device`: where the model runs.
+
+use std::fmt;
+use std::str::FromStr;
+
+use candle_core::utils::{cuda_is_available, metal_is_available};
+use candle_core::{DType, Device};
+
+use super::ModelError;
+
+/// A device as asked for on the command line: `auto`, `cpu`, `cuda`, `cuda:1`, `metal`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DeviceChoice {
+    /// CUDA when compiled in and present, else Metal when compiled in and present, else the CPU.
+    #[default]
+    Auto,
+    /// The CPU.
+    Cpu,
+    /// An NVIDIA GPU by ordinal.
+    Cuda(usize),
+    /// The Apple GPU.
+    Metal,
+}
+
+impl DeviceChoice {
+    /// Opens the device.
+    ///
+    /// # Errors
+    /// [`ModelError::Device`] when the device is not compiled in, or has no driver; the message names `--device cpu`.
+    pub fn open(self) -> Result<Device, ModelError> {
+        match self {
+            Self::Cpu => Ok(Device::Cpu),
+            Self::Cuda(ordinal) => open_cuda(ordinal),
+            Self::Metal => open_metal(),
+            Self::Auto => Ok(open_cuda(0)
+                .or_else(|_| open_metal())
+                .unwrap_or(Device::Cpu)),
+        }
+    }
+
+    /// The precision to compute in on a device when nothing else was asked for: f32 on the CPU, bf16 on a GPU.
+    pub fn default_dtype(device: &Device) -> DType {
+        if device.is_cpu() {
+            DType::F32
+        } else {
+            DType::BF16
+        }
+    }
+}
+
+fn open_cuda(ordinal: usize) -> Result<Device, ModelError> {
+    if !cuda_is_available() {
+        return Err(ModelError::Device(
+            "this build has no CUDA support: build with `--features cuda`, or use `--device cpu`"
+                .into(),
+        ));
+    }
+    Device::new_cuda(ordinal).map_err(|error| {
+        ModelError::Device(format!(
+            "no CUDA device {ordinal} (is the NVIDIA driver installed, and the GPU visible?); \
+             use `--device cpu` to run without one. The driver said: {}",
+            first_line(&error)
+        ))
+    })
+}
+
+fn open_metal() -> Result<Device, ModelError> {
+    if !metal_is_available() {
+        return Err(ModelError::Device(
+            "this build has no Metal support: build with `--features metal` on a Mac, or use `--device cpu`".into(),
+        ));
+    }
+    Device::new_metal(0).map_err(|error| {
+        ModelError::Device(format!(
+            "no Metal device; use `--device cpu` to run without one. The system said: {}",
+            first_line(&error)
+        ))
+    })
+}
+
+/// candle's errors may carry a backtrace after their first line.
+fn first_line(error: &candle_core::Error) -> String {
+    error
+        .to_string()
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .to_owned()
+}
+
+impl FromStr for DeviceChoice {
+    type Err = ModelError;
+
+    fn from_str(text: &str) -> Result<Self, ModelError> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "cpu" => Ok(Self::Cpu),
+            "metal" => Ok(Self::Metal),
+            "cuda" => Ok(Self::Cuda(0)),
+            _ => text
+                .strip_prefix("cuda:")
+                .and_then(|ordinal| ordinal.parse().ok())
+                .map(Self::Cuda)
+                .ok_or_else(|| {
+                    ModelError::Device(format!(
+                        "no device `{text}`: use auto, cpu, cuda, cuda:N or metal"
+                    ))
+                }),
+        }
+    }
+}
+
+impl fmt::Display for DeviceChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Cpu => f.write_str("cpu"),
+            Self::Cuda(ordinal) => write!(f, "cuda:{ordinal}"),
+            Self::Metal => f.write_str("metal"),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Everything that can go wrong with a model, in words its user can act on.
+
+use std::path::PathBuf;
+
+/// An error of the model room: what happened, where, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// `--model` named something that is neither embedded nor a folder.
+    #[error(
+        "no model `{name}`: give `tiny` (built in) or a folder that holds config.json, tokenizer.json and *.safetensors"
+    )]
+    UnknownModel {
+        /// What was asked for.
+        name: String,
+    },
+    /// A model folder lacks a file.
+    #[error("{}: no {file} in this model folder", folder.display())]
+    MissingFile {
+        /// The model's folder.
+        folder: PathBuf,
+        /// The missing file's name.
+        file: String,
+    },
+    /// A file could not be read.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file, or what stands for it.
+        path: String,
+        /// The operating system's word.
+        #[source]
+        source: std::io::Error,
+    },
+    /// `config.json` is not what this decoder can run.
+    #[error("{path}: {message}")]
+    Config {
+        /// The configuration file.
+        path: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A weight file, or a shard index, is damaged or refused.
+    #[error("{path}: {message}")]
+    Weights {
+        /// The weight file.
+        path: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// The checkpoint's tensors are not the ones the configuration describes.
+    #[error("{model}: the weights do not fit config.json: {message}")]
+    Mismatch {
+        /// The model.
+        model: String,
+        /// Names and both shapes.
+        message: String,
+    },
+    /// The tokenizer is damaged, or refuses a text.
+    #[error("{0}")]
+    Tokenizer(String),
+    /// The chat template is missing, damaged, or refuses the conversation.
+    #[error("chat template: {0}")]
+    ChatTemplate(String),
+    /// The device asked for cannot be used.
+    #[error("{0}")]
+    Device(String),
+    /// This combination of device, precision or block size is not available.
+    #[error("{0}")]
+    Unsupported(String),
+    /// A step that the decoder or the cache cannot hold; a fault of the caller.
+    #[error("step refused: {0}")]
+    Batch(String),
+    /// A tensor operation failed.
+    #[error("tensor operation failed: {0}")]
+    Tensor(#[from] candle_core::Error),
+}

@@ -1,0 +1,242 @@
+//! Where a model's files come from.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{Cursor, Read};
+use std::path::{Path, PathBuf};
+
+use super::ModelError;
+
+/// Files that, with the weights, decide what a model answers.
+const IDENTITY_FILES: [&str; 5] = [
+    "config.json",
+    "generation_config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "chat_template.jinja",
+];
+/// Weights in one file.
+pub(super) const WEIGHTS_FILE: &str = "model.safetensors";
+/// The table of contents of weights in several files.
+pub(super) const WEIGHTS_INDEX: &str = "model.safetensors.index.json";
+
+/// A model compiled into the binary.
+#[derive(Debug)]
+pub struct EmbeddedModel {
+    /// The name that `--model` takes.
+    pub name: &'static str,
+    /// `config.json`
+    pub config: &'static str,
+    /// `generation_config.json`
+    pub generation_config: &'static str,
+    /// `tokenizer.json`
+    pub tokenizer: &'static str,
+    /// `tokenizer_config.json`, with the chat template
+    pub tokenizer_config: &'static str,
+    /// `model.safetensors`
+    pub weights: &'static [u8],
+}
+
+/// Models compiled into the binary.
+static EMBEDDED: [&EmbeddedModel; 0] = [];
+
+/// A model's files.
+#[derive(Debug, Clone)]
+pub enum ModelSource {
+    /// Compiled into the binary.
+    Embedded(&'static EmbeddedModel),
+    /// A folder in the layout of the Hugging Face hub.
+    Folder(PathBuf),
+}
+
+impl ModelSource {
+    /// Finds the model that `--model` names: an embedded model's name, or a folder.
+    ///
+    /// # Errors
+    /// [`ModelError::UnknownModel`], or [`ModelError::MissingFile`] for a folder without a configuration.
+    pub fn resolve(name: &str) -> Result<Self, ModelError> {
+        if let Some(model) = EMBEDDED.iter().find(|model| model.name == name) {
+            return Ok(Self::Embedded(model));
+        }
+        let folder = Path::new(name);
+        if !folder.is_dir() {
+            return Err(ModelError::UnknownModel { name: name.into() });
+        }
+        let source = Self::Folder(folder.into());
+        if source.has(super::config::CONFIG_FILE) {
+            Ok(source)
+        } else {
+            Err(ModelError::MissingFile {
+                folder: folder.into(),
+                file: super::config::CONFIG_FILE.into(),
+            })
+        }
+    }
+
+    /// Models compiled into the binary.
+    pub fn embedded() -> &'static [&'static EmbeddedModel] {
+        &EMBEDDED
+    }
+
+    /// Whether the model has a file of this name.
+    pub fn has(&self, file: &str) -> bool {
+        match self {
+            Self::Embedded(model) => model.text(file).is_some() || file == WEIGHTS_FILE,
+            Self::Folder(folder) => folder.join(file).is_file(),
+        }
+    }
+
+    /// A file's path, for messages.
+    pub fn describe(&self, file: &str) -> String {
+        match self {
+            Self::Embedded(model) => format!("{}/{file} (built in)", model.name),
+            Self::Folder(folder) => folder.join(file).display().to_string(),
+        }
+    }
+
+    /// Reads a text file of the model.
+    ///
+    /// # Errors
+    /// When the model has no such file, or it cannot be read.
+    pub fn read_text(&self, file: &str) -> Result<String, ModelError> {
+        match self {
+            Self::Embedded(model) => {
+                model
+                    .text(file)
+                    .map(str::to_owned)
+                    .ok_or_else(|| ModelError::MissingFile {
+                        folder: model.name.into(),
+                        file: file.into(),
+                    })
+            }
+            Self::Folder(folder) => {
+                let path = folder.join(file);
+                if !path.is_file() {
+                    return Err(ModelError::MissingFile {
+                        folder: folder.clone(),
+                        file: file.into(),
+                    });
+                }
+                std::fs::read_to_string(&path).map_err(|source| ModelError::Io {
+                    path: path.display().to_string(),
+                    source,
+                })
+            }
+        }
+    }
+
+    /// BLAKE3 over the configuration, the tokenizer, the chat template and the weights: the model's identity, as a run's
+    /// manifest records it. The same files give the same hash wherever they lie.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or the weights are missing.
+    pub fn hash(&self) -> Result<String, ModelError> {
+        let mut hasher = blake3::Hasher::new();
+        // Names and lengths go in too, so that no file can pass for part of another.
+        for file in IDENTITY_FILES.into_iter().filter(|file| self.has(file)) {
+            let text = self.read_text(file)?;
+            hasher.update(format!("{file}\n{}\n", text.len()).as_bytes());
+            hasher.update(text.as_bytes());
+        }
+        for file in super::weights::files(self)? {
+            let io = |source| ModelError::Io {
+                path: self.describe(&file),
+                source,
+            };
+            let (mut reader, length) = self.open(&file)?;
+            hasher.update(format!("{file}\n{length}\n").as_bytes());
+            let mut buffer = vec![0; 1 << 20];
+            loop {
+                let read = reader.read(&mut buffer).map_err(io)?;
+                if read == 0 {
+                    break;
+                }
+                hasher.update(&buffer[..read]);
+            }
+        }
+        Ok(hasher.finalize().to_hex().to_string())
+    }
+
+    /// Opens a weight file: its bytes, and how many there are.
+    pub(super) fn open(&self, file: &str) -> Result<(WeightFile, u64), ModelError> {
+        match self {
+            Self::Embedded(model) if file == WEIGHTS_FILE => Ok((
+                WeightFile::Embedded(Cursor::new(model.weights)),
+                model.weights.len() as u64,
+            )),
+            Self::Embedded(model) => Err(ModelError::MissingFile {
+                folder: model.name.into(),
+                file: file.into(),
+            }),
+            Self::Folder(folder) => {
+                let io = |source| ModelError::Io {
+                    path: self.describe(file),
+                    source,
+                };
+                let path = folder.join(file);
+                if !path.is_file() {
+                    return Err(ModelError::MissingFile {
+                        folder: folder.clone(),
+                        file: file.into(),
+                    });
+                }
+                let opened = File::open(path).map_err(io)?;
+                let length = opened.metadata().map_err(io)?.len();
+                Ok((WeightFile::File(opened), length))
+            }
+        }
+    }
+}
+
+impl fmt::Display for ModelSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Embedded(model) => f.write_str(model.name),
+            Self::Folder(folder) => write!(f, "{}", folder.display()),
+        }
+    }
+}
+
+impl EmbeddedModel {
+    fn text(&self, file: &str) -> Option<&'static str> {
+        match file {
+            "config.json" => Some(self.config),
+            "generation_config.json" => Some(self.generation_config),
+            "tokenizer.json" => Some(self.tokenizer),
+            "tokenizer_config.json" => Some(self.tokenizer_config),
+            _ => None,
+        }
+    }
+}
+
+/// An open weight file.
+pub(super) enum WeightFile {
+    Embedded(Cursor<&'static [u8]>),
+    File(File),
+}
+
+impl WeightFile {
+    /// Fills `buffer` with the bytes from `offset` on.
+    pub(super) fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> std::io::Result<()> {
+        use std::io::{Seek, SeekFrom};
+        match self {
+            Self::Embedded(bytes) => {
+                bytes.set_position(offset);
+                bytes.read_exact(buffer)
+            }
+            Self::File(file) => {
+                file.seek(SeekFrom::Start(offset))?;
+                file.read_exact(buffer)
+            }
+        }
+    }
+}
+
+impl Read for WeightFile {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        match self {
+            Self::Embedded(bytes) => bytes.read(buffer),
+            Self::File(file) => file.read(buffer),
+        }
+    }
+}
