@@ -1,0 +1,372 @@
+//! The KV cache's blocks: who uses them, which hold known content, which may be reused.
+//!
+//! A block is `block_size` consecutive token positions of one sequence, in every layer. A full block is named by the
+//! hash of its own tokens chained to its predecessor's hash, so equal hashes mean equal whole prefixes and the block
+//! can be shared (the scheme of vLLM's automatic prefix caching). Blocks nobody uses stay findable until they are
+//! needed for something else, least recently used first.
+
+use std::collections::HashMap;
+
+/// A block's number, from 0 to the pool's size.
+pub type BlockId = u32;
+
+/// The name of a full block's content: its tokens and everything before them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BlockHash([u8; 16]);
+
+impl BlockHash {
+    /// The name of the block holding `tokens` after the block named `parent`.
+    ///
+    /// 128 bits of a cryptographic hash: text under judgement cannot be made to collide with another's prefix.
+    pub fn chain(parent: Option<Self>, tokens: &[u32]) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&parent.map_or([0; 16], |hash| hash.0));
+        for token in tokens {
+            hasher.update(&token.to_le_bytes());
+        }
+        let mut name = [0; 16];
+        name.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+        Self(name)
+    }
+
+    /// The names of all full blocks of `tokens`, in order.
+    pub fn chain_all(tokens: &[u32], block_size: usize) -> Vec<Self> {
+        let mut parent = None;
+        tokens
+            .chunks_exact(block_size)
+            .map(|block| {
+                let hash = Self::chain(parent, block);
+                parent = Some(hash);
+                hash
+            })
+            .collect()
+    }
+}
+
+/// No neighbour in the free list.
+const NONE: BlockId = BlockId::MAX;
+
+#[derive(Debug, Clone, Copy)]
+struct Block {
+    /// Sequences (and pins) that use the block.
+    references: u32,
+    /// Set while the content is findable.
+    hash: Option<BlockHash>,
+    /// Neighbours in the free list; meaningful while `references` is 0.
+    previous: BlockId,
+    next: BlockId,
+}
+
+/// Reference-counted blocks with a prefix cache.
+///
+/// Every block is in exactly one of two states: used (`references > 0`), or free and in the free list. The list is
+/// ordered by how soon a block should be reused: content that nobody can find first, then by last use.
+#[derive(Debug)]
+pub struct BlockPool {
+    blocks: Vec<Block>,
+    block_size: usize,
+    cached: HashMap<BlockHash, BlockId>,
+    first_free: BlockId,
+    last_free: BlockId,
+    free: usize,
+    caching: bool,
+}
+
+impl BlockPool {
+    /// `blocks` blocks of `block_size` token positions; without `caching` no content is ever found again.
+    pub fn new(blocks: usize, block_size: usize, caching: bool) -> Self {
+        let mut pool = Self {
+            blocks: vec![
+                Block {
+                    references: 0,
+                    hash: None,
+                    previous: NONE,
+                    next: NONE
+                };
+                blocks
+            ],
+            block_size,
+            cached: HashMap::new(),
+            first_free: NONE,
+            last_free: NONE,
+            free: 0,
+            caching,
+        };
+        for block in 0..blocks {
+            pool.push_last(block as BlockId);
+        }
+        pool
+    }
+
+    /// Token positions a block.
+    pub fn block_size(&self) -> usize {
+        self.block_size
+    }
+
+    /// All blocks.
+    pub fn len(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// True for a pool of no blocks.
+    pub fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    /// Blocks that [`Self::allocate`] could hand out now.
+    pub fn free(&self) -> usize {
+        self.free
+    }
+
+    /// Blocks that hold `tokens` tokens.
+    pub fn blocks_for(&self, tokens: usize) -> usize {
+        tokens.div_ceil(self.block_size)
+    }
+
+    /// Takes the block that was free longest; what it held is forgotten. `None` when all are in use.
+    pub fn allocate(&mut self) -> Option<BlockId> {
+        let block = self.first_free;
+        if block == NONE {
+            return None;
+        }
+        self.unlink(block);
+        if let Some(hash) = self.blocks[block as usize].hash.take() {
+            self.cached.remove(&hash);
+        }
+        self.blocks[block as usize].references = 1;
+        Some(block)
+    }
+
+    /// Finds the block that holds the content named `hash`, without using it.
+    pub fn find(&self, hash: BlockHash) -> Option<BlockId> {
+        self.cached.get(&hash).copied()
+    }
+
+    /// True if nobody uses the block.
+    pub fn is_free(&self, block: BlockId) -> bool {
+        self.blocks[block as usize].references == 0
+    }
+
+    /// Adds one user to a block that was found.
+    pub fn retain(&mut self, block: BlockId) {
+        if self.is_free(block) {
+            self.unlink(block);
+        }
+        self.blocks[block as usize].references += 1;
+    }
+
+    /// Takes one user from a block; with the last one it becomes free, its content findable until it is reused.
+    pub fn release(&mut self, block: BlockId) {
+        let entry = &mut self.blocks[block as usize];
+        debug_assert!(
+            entry.references > 0,
+            "block {block} released more often than used"
+        );
+        entry.references = entry.references.saturating_sub(1);
+        if entry.references == 0 {
+            if entry.hash.is_some() {
+                self.push_last(block);
+            } else {
+                self.push_first(block);
+            }
+        }
+    }
+
+    /// Makes the content of a used, full and computed block findable. True if the block now holds the name; false if
+    /// caching is off or another block already holds equal content.
+    pub fn publish(&mut self, block: BlockId, hash: BlockHash) -> bool {
+        if !self.caching || self.cached.contains_key(&hash) {
+            return false;
+        }
+        debug_assert!(!self.is_free(block), "block {block} published while free");
+        self.blocks[block as usize].hash = Some(hash);
+        self.cached.insert(hash, block);
+        true
+    }
+
+    fn push_last(&mut self, block: BlockId) {
+        let last = self.last_free;
+        self.blocks[block as usize].previous = last;
+        self.blocks[block as usize].next = NONE;
+        if last == NONE {
+            self.first_free = block;
+        } else {
+            self.blocks[last as usize].next = block;
+        }
+        self.last_free = block;
+        self.free += 1;
+    }
+
+    fn push_first(&mut self, block: BlockId) {
+        let first = self.first_free;
+        self.blocks[block as usize].previous = NONE;
+        self.blocks[block as usize].next = first;
+        if first == NONE {
+            self.last_free = block;
+        } else {
+            self.blocks[first as usize].previous = block;
+        }
+        self.first_free = block;
+        self.free += 1;
+    }
+
+    fn unlink(&mut self, block: BlockId) {
+        let Block { previous, next, .. } = self.blocks[block as usize];
+        if previous == NONE {
+            self.first_free = next;
+        } else {
+            self.blocks[previous as usize].next = next;
+        }
+        if next == NONE {
+            self.last_free = previous;
+        } else {
+            self.blocks[next as usize].previous = previous;
+        }
+        self.free -= 1;
+    }
+
+    /// Checks that every block is in exactly one state and the cache names only what blocks hold.
+    ///
+    /// # Panics
+    /// If it is not so.
+    #[cfg(test)]
+    fn check(&self) {
+        let mut seen = vec![false; self.blocks.len()];
+        let (mut block, mut previous, mut count) = (self.first_free, NONE, 0);
+        while block != NONE {
+            assert!(
+                !seen[block as usize],
+                "block {block} is in the free list twice"
+            );
+            seen[block as usize] = true;
+            assert_eq!(
+                self.blocks[block as usize].references, 0,
+                "block {block} is used and free"
+            );
+            assert_eq!(self.blocks[block as usize].previous, previous);
+            (previous, block, count) = (block, self.blocks[block as usize].next, count + 1);
+        }
+        assert_eq!(previous, self.last_free);
+        assert_eq!(count, self.free);
+        for (index, block) in self.blocks.iter().enumerate() {
+            assert_eq!(block.references == 0, seen[index], "block {index} is lost");
+            if let Some(hash) = block.hash {
+                assert_eq!(self.cached.get(&hash), Some(&(index as BlockId)));
+            }
+        }
+        assert_eq!(
+            self.cached.len(),
+            self.blocks
+                .iter()
+                .filter(|block| block.hash.is_some())
+                .count()
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn name(number: u32) -> BlockHash {
+        BlockHash::chain(None, &[number])
+    }
+
+    #[test]
+    fn a_hash_names_the_whole_prefix() {
+        let one = BlockHash::chain_all(&[1, 2, 3, 4, 5], 2);
+        let other = BlockHash::chain_all(&[9, 2, 3, 4, 5], 2);
+        assert_eq!(one.len(), 2);
+        assert_ne!(
+            one[1], other[1],
+            "same tokens after another beginning are other content"
+        );
+    }
+
+    #[test]
+    fn content_is_found_until_its_block_is_needed_least_recently_used_first() {
+        let mut pool = BlockPool::new(3, 4, true);
+        let blocks: Vec<_> = (0..3).filter_map(|_| pool.allocate()).collect();
+        assert_eq!(pool.allocate(), None);
+        for (number, &block) in blocks.iter().enumerate() {
+            assert!(pool.publish(block, name(number as u32)));
+        }
+        for &block in &[blocks[1], blocks[0], blocks[2]] {
+            pool.release(block);
+        }
+        assert_eq!(pool.find(name(1)), Some(blocks[1]));
+        pool.retain(blocks[1]);
+        pool.release(blocks[1]);
+        // 0 was used longest ago, then 2, then 1 (just used again).
+        assert_eq!(pool.allocate(), Some(blocks[0]));
+        assert_eq!(pool.find(name(0)), None);
+        assert_eq!(pool.allocate(), Some(blocks[2]));
+        assert_eq!(pool.find(name(1)), Some(blocks[1]));
+    }
+
+    #[test]
+    fn without_caching_nothing_is_found() {
+        let mut pool = BlockPool::new(2, 4, false);
+        let block = pool.allocate().unwrap();
+        assert!(!pool.publish(block, name(1)));
+        assert_eq!(pool.find(name(1)), None);
+    }
+
+    #[derive(Debug, Clone)]
+    enum Action {
+        Allocate,
+        Release(usize),
+        Publish(usize, u32),
+        Reuse(u32),
+    }
+
+    fn action() -> impl Strategy<Value = Action> {
+        prop_oneof![
+            Just(Action::Allocate),
+            any::<usize>().prop_map(Action::Release),
+            (any::<usize>(), 0..12u32).prop_map(|(held, number)| Action::Publish(held, number)),
+            (0..12u32).prop_map(Action::Reuse),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn no_block_is_lost_or_handed_out_twice(blocks in 1..9usize, actions in prop::collection::vec(action(), 0..200)) {
+            let mut pool = BlockPool::new(blocks, 4, true);
+            let mut held: Vec<BlockId> = Vec::new();
+            for action in actions {
+                match action {
+                    Action::Allocate => match pool.allocate() {
+                        Some(block) => {
+                            prop_assert!(!held.contains(&block));
+                            held.push(block);
+                        }
+                        None => prop_assert_eq!(pool.free(), 0),
+                    },
+                    Action::Release(which) if !held.is_empty() => {
+                        let block = held.swap_remove(which % held.len());
+                        pool.release(block);
+                    }
+                    Action::Publish(which, number) if !held.is_empty() => {
+                        let block = held[which % held.len()];
+                        // A block is published once, when it becomes full.
+                        if pool.blocks[block as usize].hash.is_none() {
+                            pool.publish(block, name(number));
+                        }
+                    }
+                    Action::Reuse(number) => if let Some(block) = pool.find(name(number)) {
+                        pool.retain(block);
+                        held.push(block);
+                    },
+                    _ => {}
+                }
+                pool.check();
+                let mut distinct = held.clone();
+                distinct.sort_unstable();
+                distinct.dedup();
+                prop_assert_eq!(pool.free() + distinct.len(), blocks);
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! What is asked of the engine, what it is working on, and what it gives back.
+
+use std::sync::Arc;
+
+use super::block_pool::{BlockHash, BlockId};
+use super::sampler::Sampling;
+
+/// The caller's name for a request; comes back with the completion.
+pub type RequestId = u64;
+
+/// Decides, token by token, whether a generation has said all that is wanted.
+///
+/// Called once for each generated token in order; a preempted sequence is not replayed. End-of-sequence tokens are
+/// the engine's own business.
+pub trait Stop: Send {
+    /// Takes the newest token; true ends the generation with this token.
+    fn push(&mut self, token: u32) -> bool;
+}
+
+/// The key of a request's random draws; with the position it fixes every one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RandomKey {
+    /// The run's seed.
+    pub seed: u64,
+    /// A hash of the sample's id.
+    pub sample: u64,
+    /// The trial's number.
+    pub trial: u32,
+}
+
+/// Two sets of tokens whose odds are recorded wherever one of them is generated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choices {
+    /// Token variants that mean yes.
+    pub yes: Vec<u32>,
+    /// Token variants that mean no.
+    pub no: Vec<u32>,
+}
+
+/// One generation to run.
+pub struct Request {
+    /// The caller's name for it.
+    pub id: RequestId,
+    /// The prompt's token ids; at least one.
+    pub prompt: Vec<u32>,
+    /// The most tokens to generate; at least one.
+    pub max_new_tokens: usize,
+    /// How tokens are chosen.
+    pub sampling: Sampling,
+    /// What the draws depend on.
+    pub random_key: RandomKey,
+    /// Tokens that end the generation.
+    pub eos: Arc<[u32]>,
+    /// Ends the generation early.
+    pub stop: Option<Box<dyn Stop>>,
+    /// Odds to record.
+    pub choices: Option<Arc<Choices>>,
+}
+
+/// Why a generation ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FinishReason {
+    /// An end-of-sequence token; it is the last of the completion's tokens.
+    EndOfSequence,
+    /// The request's stop rule.
+    Stop,
+    /// `max_new_tokens` were generated.
+    Length,
+    /// The request could not be run; the text says why.
+    Rejected(String),
+}
+
+/// One finished generation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Completion {
+    /// The request's name.
+    pub id: RequestId,
+    /// The prompt, handed back.
+    pub prompt: Vec<u32>,
+    /// The generated token ids.
+    pub tokens: Vec<u32>,
+    /// Odds of yes, `p(yes) / (p(yes) + p(no))` under the model's untempered distribution, for every generated token
+    /// that is one of the request's choices: (index into `tokens`, odds), in order.
+    pub odds: Vec<(usize, f32)>,
+    /// Why it ended.
+    pub finish: FinishReason,
+    /// Prompt tokens found in the prefix cache when the request was first admitted.
+    pub cached_tokens: usize,
+}
+
+/// A request the engine is working on.
+pub(crate) struct Sequence {
+    pub(crate) request: Request,
+    /// Prompt and generated tokens.
+    pub(crate) tokens: Vec<u32>,
+    /// Tokens whose keys and values are in the cache: a prefix of `tokens`.
+    pub(crate) computed: usize,
+    /// Tokens of this sequence in the step that is being run.
+    pub(crate) scheduled: usize,
+    /// Blocks that hold `computed + scheduled` tokens.
+    pub(crate) blocks: Vec<BlockId>,
+    /// Names of the full blocks of `tokens`.
+    pub(crate) hashes: Vec<BlockHash>,
+    /// Full blocks whose content was published, or found, in the prefix cache.
+    pub(crate) published: usize,
+    /// See [`Completion::cached_tokens`]; `None` until first admitted.
+    pub(crate) cached_tokens: Option<usize>,
+    pub(crate) odds: Vec<(usize, f32)>,
+}
+
+impl Sequence {
+    pub(crate) fn new(request: Request, block_size: usize) -> Self {
+        Self {
+            tokens: request.prompt.clone(),
+            computed: 0,
+            scheduled: 0,
+            blocks: Vec::new(),
+            hashes: BlockHash::chain_all(&request.prompt, block_size),
+            published: 0,
+            cached_tokens: None,
+            odds: Vec::new(),
+            request,
+        }
+    }
+
+    pub(crate) fn generated(&self) -> usize {
+        self.tokens.len() - self.request.prompt.len()
+    }
+
+    /// Tokens that still have to go through the model before the next one can be chosen.
+    pub(crate) fn pending(&self) -> usize {
+        self.tokens.len() - self.computed
+    }
+
+    /// Appends a generated token and names the block it may have filled.
+    pub(crate) fn push(&mut self, token: u32, block_size: usize) {
+        self.tokens.push(token);
+        if self.tokens.len().is_multiple_of(block_size) {
+            let block = &self.tokens[self.tokens.len() - block_size..];
+            self.hashes
+                .push(BlockHash::chain(self.hashes.last().copied(), block));
+        }
+    }
+
+    pub(crate) fn finish(mut self, finish: FinishReason) -> Completion {
+        let tokens = self.tokens.split_off(self.request.prompt.len());
+        Completion {
+            id: self.request.id,
+            prompt: self.request.prompt,
+            tokens,
+            odds: self.odds,
+            finish,
+            cached_tokens: self.cached_tokens.unwrap_or(0),
+        }
+    }
+}

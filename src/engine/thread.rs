@@ -1,0 +1,158 @@
+//! The one thread that owns model and cache.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::EngineError;
+use super::core::{Engine, StepModel};
+use super::sequence::{Completion, Request};
+use super::stats::Stats;
+
+/// An engine on a thread of its own, fed and emptied through bounded channels.
+///
+/// Requests may be sent from any thread through [`Self::requests`]; completions come out of [`Self::recv`] in the order
+/// in which they finish. The thread ends when every sender is gone and all work is done, or at [`Self::cancel`].
+pub struct EngineThread {
+    requests: Option<SyncSender<Request>>,
+    completions: Receiver<Result<Completion, EngineError>>,
+    cancelled: Arc<AtomicBool>,
+    stats: Arc<Mutex<Stats>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl EngineThread {
+    /// Starts the thread; `ahead` requests may wait for a place in the batch, so that it never runs dry.
+    ///
+    /// # Errors
+    /// The system's refusal to start a thread.
+    pub fn spawn<M: StepModel + 'static>(engine: Engine<M>, ahead: usize) -> std::io::Result<Self> {
+        let (request_sender, request_receiver) = sync_channel(ahead.max(1));
+        let (completion_sender, completions) = sync_channel(1024);
+        let cancelled = Arc::new(AtomicBool::new(false));
+        let stats = Arc::new(Mutex::new(Stats::default()));
+        let mut worker = Worker {
+            engine,
+            ahead: ahead.max(1),
+            requests: request_receiver,
+            completions: completion_sender,
+            cancelled: Arc::clone(&cancelled),
+            stats: Arc::clone(&stats),
+        };
+        let thread = std::thread::Builder::new()
+            .name("engine".into())
+            .spawn(move || worker.run())?;
+        Ok(Self {
+            requests: Some(request_sender),
+            completions,
+            cancelled,
+            stats,
+            thread: Some(thread),
+        })
+    }
+
+    /// The way in. It blocks while enough requests wait; it fails once the engine has stopped.
+    pub fn requests(&self) -> Option<SyncSender<Request>> {
+        self.requests.clone()
+    }
+
+    /// No more requests will come from here; the thread ends when other senders are gone too and the work is done.
+    pub fn close(&mut self) {
+        self.requests = None;
+    }
+
+    /// Waits for the next completion; `Ok(None)` when `patience` ran out first.
+    ///
+    /// # Errors
+    /// The failure that stopped the engine.
+    pub fn recv(&self, patience: Duration) -> Result<Option<Completion>, EngineError> {
+        match self.completions.recv_timeout(patience) {
+            Ok(completion) => completion.map(Some),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(EngineError::Stopped),
+        }
+    }
+
+    /// Stops after the current step; unfinished requests are dropped.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// What was done so far.
+    pub fn stats(&self) -> Stats {
+        *self.stats.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for EngineThread {
+    fn drop(&mut self) {
+        self.cancel();
+        self.requests = None;
+        // Empty the channel so that a worker blocked on it sees the cancellation, then wait for it.
+        while self
+            .completions
+            .recv_timeout(Duration::from_secs(60))
+            .is_ok()
+        {}
+        if let Some(thread) = self.thread.take() {
+            // A panic in the worker was already reported as `Stopped`.
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Worker<M> {
+    engine: Engine<M>,
+    ahead: usize,
+    requests: Receiver<Request>,
+    completions: SyncSender<Result<Completion, EngineError>>,
+    cancelled: Arc<AtomicBool>,
+    stats: Arc<Mutex<Stats>>,
+}
+
+impl<M: StepModel> Worker<M> {
+    fn run(&mut self) {
+        let mut open = true;
+        while !self.cancelled.load(Ordering::Relaxed) {
+            while open && self.engine.waiting() < self.ahead {
+                let request = if self.engine.has_work() {
+                    match self.requests.try_recv() {
+                        Ok(request) => request,
+                        Err(TryRecvError::Empty) => break,
+                        Err(TryRecvError::Disconnected) => {
+                            open = false;
+                            break;
+                        }
+                    }
+                } else if let Ok(request) = self.requests.recv() {
+                    request
+                } else {
+                    open = false;
+                    break;
+                };
+                self.engine.add(request);
+            }
+            if !self.engine.has_work() {
+                return;
+            }
+            let result = self.engine.step();
+            *self.stats.lock().unwrap_or_else(PoisonError::into_inner) = self.engine.stats();
+            match result {
+                Ok(completions) => {
+                    for completion in completions {
+                        if self.completions.send(Ok(completion)).is_err() {
+                            return;
+                        }
+                    }
+                }
+                Err(error) => {
+                    // Nobody left to tell is no worse than stopping silently: the caller has gone.
+                    let _ = self.completions.send(Err(error));
+                    return;
+                }
+            }
+        }
+    }
+}

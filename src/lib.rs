@@ -1,0 +1,28 @@
+//! `juror` runs open verifier models as judges on your own machine.
+//!
+//! Rollouts go in (question, reference answer, student answer); process-aware verdicts and rewards come out:
+//!
+//! ```text
+//! rows ─dataset─▶ Sample ─protocol─▶ prompt tokens ─engine─▶ completion ─protocol─▶ Verdict ─rules─▶ Verdict ─reward─▶ journal ─▶ verdicts.jsonl
+//! ```
+//!
+//! | room | what it is for |
+//! |---|---|
+//! | [`dataset`] | rows of files into [`dataset::Sample`]s; the journal that makes a run resumable |
+//! | [`protocol`] | what a judge is asked and how its answer is read |
+//! | [`verdict`], [`reward`] | the result of judging one sample, and what it is worth |
+//! | [`rules`] | the rule-based verifier: needs no model |
+//! | [`model`] | config, weights, decoder, attention, tokenizer, chat template |
+//! | [`engine`] | continuous batching over a paged KV cache |
+//! | [`judge`] | the only place that knows the whole way |
+//! | [`cli`] | arguments into options, results into text |
+
+pub mod cli;
+pub mod dataset;
+pub mod engine;
+pub mod judge;
+pub mod model;
+pub mod protocol;
+pub mod reward;
+pub mod rules;
+pub mod verdict;

@@ -1,0 +1,122 @@
+//! What a judge said about one sample.
+
+use serde::{Deserialize, Serialize};
+
+/// The one state every judged sample ends in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// The verdict was read (or, with rules alone, decided).
+    Ok,
+    /// The judge wrote something that holds no readable verdict; the raw text is kept.
+    Unparsed,
+    /// Prompt and answer do not fit the context; the sample was not judged, because judging a cut text would be unfair.
+    TooLong,
+    /// The sample could not be processed; `error` says why.
+    Failed,
+}
+
+/// Where the outcome came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutcomeSource {
+    /// The judge model.
+    Judge,
+    /// The rule-based verifier.
+    Rules,
+}
+
+/// The rule by which a completion was read as a verdict, from strict to lenient.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ParseRule {
+    /// Exactly the asked-for tags in the asked-for order, `True` or `False` inside.
+    Exact,
+    /// Readable, but with other case, spacing, quoting, Markdown, attributes or order.
+    Lenient,
+    /// The last field's closing tag is missing at the end of the text.
+    Unclosed,
+}
+
+/// Probability of `True` against `False` at the token where the judge chose, per field; `None` where it was not recorded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Confidence {
+    /// p(True) / (p(True) + p(False)) of the process field.
+    pub process: Option<f32>,
+    /// The same of the outcome field.
+    pub outcome: Option<f32>,
+    /// The same of the perfect field.
+    pub perfect: Option<f32>,
+}
+
+/// Tokens spent on one trial.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens of the rendered prompt.
+    pub prompt_tokens: usize,
+    /// Prompt tokens whose keys and values were found in the prefix cache when the sequence was first admitted.
+    pub cached_tokens: usize,
+    /// Tokens generated.
+    pub completion_tokens: usize,
+}
+
+/// Prompt and completion as text and token ids; present with `--raw`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Raw {
+    /// The rendered prompt's text.
+    pub prompt: String,
+    /// The prompt's token ids.
+    pub prompt_tokens: Vec<u32>,
+    /// What the judge wrote.
+    pub completion: String,
+    /// The completion's token ids.
+    pub completion_tokens: Vec<u32>,
+}
+
+/// The verdict on one trial of one sample: a line of `verdicts.jsonl`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// The sample's id.
+    pub id: String,
+    /// The sample's place in the input, from 0.
+    pub index: usize,
+    /// The trial's number, from 0.
+    pub trial: u32,
+    /// The state the trial ended in.
+    pub status: Status,
+    /// Is the derivation free of errors?
+    pub process: Option<bool>,
+    /// Is the final answer right?
+    pub outcome: Option<bool>,
+    /// Is the work free of even small flaws?
+    pub perfect: Option<bool>,
+    /// `process` and `outcome`.
+    pub overall: Option<bool>,
+    /// What the verdict is worth; null unless the status is `ok` and the policy can tell.
+    pub reward: Option<f64>,
+    /// The judge's few sentences, where asked for.
+    pub reason: Option<String>,
+    /// Where `outcome` came from; null when there is none.
+    pub outcome_source: Option<OutcomeSource>,
+    /// What the rule-based verifier says of the final answer; null when it cannot tell.
+    pub rule_outcome: Option<bool>,
+    /// How sure the judge was of each field.
+    pub confidence: Confidence,
+    /// Tokens spent.
+    pub usage: Usage,
+    /// How the completion was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parse_rule: Option<ParseRule>,
+    /// `perfect` without `process` and `outcome`: the judge contradicts itself. Marked, never mended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub inconsistent: bool,
+    /// The model was not asked, because the rules had already decided (`--rules first`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub skipped: bool,
+    /// Why the status is not `ok`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// What an unreadable judge wrote (always kept when `unparsed`), or everything (`--raw`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<Raw>,
+}

@@ -1,0 +1,486 @@
+//! The engine's promises, tried with a model that sees through it.
+//!
+//! The model here stores the token of every slot it is told to write, and computes its logits from nothing but the
+//! tokens it reads back through the block table. A block that is wrong, stale, shared too early, overwritten while in
+//! use, or lost in a preemption changes what it reads, and with it what it generates.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use candle_core::{Device, Tensor};
+use juror::engine::{
+    Choices, Completion, Engine, EngineConfig, EngineThread, FinishReason, RandomKey, Request,
+    Sampling, StepModel,
+};
+use juror::model::ModelError;
+use juror::model::batch::StepBatch;
+use proptest::prelude::*;
+
+const VOCAB: usize = 50;
+const EOS: u32 = 49;
+
+struct Reader {
+    block_size: usize,
+    /// What each slot holds, and at which position.
+    slots: HashMap<u32, (u32, u32)>,
+    computed: usize,
+}
+
+fn reader(block_size: usize) -> Reader {
+    Reader {
+        block_size,
+        slots: HashMap::new(),
+        computed: 0,
+    }
+}
+
+/// Logits that depend on every token of the context, in order.
+fn logits_after(context: &[u32]) -> Vec<f32> {
+    let mut state = 0xcbf2_9ce4_8422_2325_u64;
+    for &token in context {
+        state = (state ^ u64::from(token))
+            .wrapping_mul(0x0100_0000_01b3)
+            .rotate_left(23);
+    }
+    (0..VOCAB as u64)
+        .map(|token| {
+            let mixed = (state ^ token)
+                .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+                .rotate_left(31)
+                .wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            // The end-of-sequence token is made a little rarer, so that completions have some length.
+            (mixed >> 40) as f32 / 4e6 - if token == u64::from(EOS) { 0.02 } else { 0.0 }
+        })
+        .collect()
+}
+
+impl StepModel for Reader {
+    fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
+        batch.validate(self.block_size, usize::MAX >> 8)?;
+        self.computed += batch.tokens.len();
+        for ((&slot, &token), &position) in
+            batch.slots.iter().zip(&batch.tokens).zip(&batch.positions)
+        {
+            self.slots.insert(slot, (token, position));
+        }
+        let mut rows = Vec::new();
+        for &index in &batch.logits {
+            let row = batch
+                .rows
+                .iter()
+                .find(|row| row.query_start + row.query_len == index as usize + 1)
+                .unwrap();
+            let context: Vec<u32> = (0..row.context_len)
+                .map(|position| {
+                    let slot = row.blocks[position / self.block_size] * self.block_size as u32
+                        + (position % self.block_size) as u32;
+                    let (token, written_at) = self.slots[&slot];
+                    assert_eq!(
+                        written_at as usize, position,
+                        "a slot holds another position's token"
+                    );
+                    token
+                })
+                .collect();
+            rows.extend(logits_after(&context));
+        }
+        Ok(Tensor::from_vec(
+            rows,
+            (batch.logits.len(), VOCAB),
+            &Device::Cpu,
+        )?)
+    }
+}
+
+fn request(id: u64, prompt: Vec<u32>, max_new_tokens: usize, sampling: Sampling) -> Request {
+    Request {
+        id,
+        prompt,
+        max_new_tokens,
+        sampling,
+        random_key: RandomKey {
+            seed: 11,
+            sample: id,
+            trial: 0,
+        },
+        eos: Arc::from([EOS]),
+        stop: None,
+        choices: None,
+    }
+}
+
+/// What must come out, computed without any engine.
+fn expected(prompt: &[u32], max_new_tokens: usize) -> Vec<u32> {
+    let mut tokens = prompt.to_vec();
+    while tokens.len() < prompt.len() + max_new_tokens {
+        let logits = logits_after(&tokens);
+        let best = (0..VOCAB)
+            .rev()
+            .max_by(|&a, &b| logits[a].total_cmp(&logits[b]))
+            .unwrap() as u32;
+        tokens.push(best);
+        if best == EOS {
+            break;
+        }
+    }
+    tokens.split_off(prompt.len())
+}
+
+fn config(blocks: usize) -> EngineConfig {
+    EngineConfig {
+        blocks,
+        block_size: 4,
+        max_sequences: 64,
+        token_budget: 128,
+        max_prefill_chunk: 64,
+        context_length: 200,
+        prefix_cache: true,
+        pinned_prefix: Vec::new(),
+    }
+}
+
+fn run(engine: &mut Engine<Reader>) -> Vec<Completion> {
+    let mut completions = Vec::new();
+    while engine.has_work() {
+        completions.extend(engine.step().unwrap());
+    }
+    completions.sort_by_key(|completion| completion.id);
+    completions
+}
+
+fn template(length: usize) -> Vec<u32> {
+    (0..length as u32).map(|index| index * 7 % 48).collect()
+}
+
+/// Prompts of three groups that share a template and, within the group, a question.
+fn prompts(count: usize, shared: usize) -> Vec<Vec<u32>> {
+    (0..count)
+        .map(|index| {
+            let mut prompt = template(shared);
+            prompt.extend([(index % 3) as u32; 6]);
+            prompt.extend((0..1 + index * 5 % 17).map(|at| ((index * 13 + at * 3) % 48) as u32));
+            prompt
+        })
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #[test]
+    fn a_completion_depends_on_its_request_alone(
+        count in 1..40usize, shared in 0..40usize, spare in 0..60usize, block_size in 1..9usize,
+        max_sequences in 1..40usize, token_budget in 1..80usize, max_prefill_chunk in 1..60usize,
+        prefix_cache: bool, pin: bool, arrive_late: bool,
+    ) {
+        let longest = shared + 6 + 18 + 20;
+        let config = EngineConfig {
+            // From barely enough for one sequence (and the pinned template) up.
+            blocks: longest.div_ceil(block_size) + shared.div_ceil(block_size) + spare,
+            block_size, max_sequences, token_budget, max_prefill_chunk, context_length: 200, prefix_cache,
+            pinned_prefix: if pin { template(shared) } else { Vec::new() },
+        };
+        let mut engine = Engine::new(reader(block_size), &config).unwrap();
+        let prompts = prompts(count, shared);
+        let mut completions = Vec::new();
+        for (id, prompt) in prompts.iter().enumerate() {
+            engine.add(request(id as u64, prompt.clone(), 20, Sampling::GREEDY));
+            if arrive_late && id % 5 == 0 {
+                completions.extend(engine.step().unwrap());
+            }
+        }
+        completions.extend(run(&mut engine));
+        completions.sort_by_key(|completion| completion.id);
+        prop_assert_eq!(completions.len(), count);
+        for (completion, prompt) in completions.iter().zip(&prompts) {
+            prop_assert_eq!(&completion.prompt, prompt);
+            prop_assert_eq!(&completion.tokens, &expected(prompt, 20));
+        }
+    }
+}
+
+#[test]
+fn a_small_pool_preempts_and_changes_nothing() {
+    let mut engine = Engine::new(reader(4), &config(30)).unwrap();
+    let prompts = prompts(64, 12);
+    for (id, prompt) in prompts.iter().enumerate() {
+        engine.add(request(id as u64, prompt.clone(), 40, Sampling::GREEDY));
+    }
+    for (completion, prompt) in run(&mut engine).iter().zip(&prompts) {
+        assert_eq!(completion.tokens, expected(prompt, 40));
+    }
+    assert!(
+        engine.stats().preemptions > 0,
+        "the pool was meant to be too small: {:?}",
+        engine.stats()
+    );
+}
+
+#[test]
+fn a_shared_template_is_computed_once_even_when_all_arrive_together() {
+    let prompts = prompts(64, 40);
+    let own: usize = prompts.iter().map(|prompt| prompt.len() - 40).sum();
+    for (prefix_cache, templates) in [(true, 1), (false, 64)] {
+        let config = EngineConfig {
+            prefix_cache,
+            ..config(2000)
+        };
+        let mut engine = Engine::new(reader(4), &config).unwrap();
+        for (id, prompt) in prompts.iter().enumerate() {
+            engine.add(request(id as u64, prompt.clone(), 1, Sampling::GREEDY));
+        }
+        run(&mut engine);
+        let stats = engine.stats();
+        let computed = stats.computed_tokens as usize;
+        let most = templates * 40 + own;
+        assert!(
+            computed <= most,
+            "{computed} tokens computed, {most} at most"
+        );
+        assert!(prefix_cache || computed == most);
+        assert_eq!(
+            stats.prompt_tokens,
+            prompts.iter().map(Vec::len).sum::<usize>() as u64
+        );
+        assert_eq!(
+            stats.cached_tokens as usize + computed,
+            stats.prompt_tokens as usize
+        );
+    }
+}
+
+#[test]
+fn a_pinned_prefix_survives_what_evicts_everything_else() {
+    let pinned = template(24);
+    let base = config(30);
+    let cached_after_flood = |pinned_prefix: Vec<u32>| {
+        let mut engine = Engine::new(
+            reader(4),
+            &EngineConfig {
+                pinned_prefix,
+                ..base.clone()
+            },
+        )
+        .unwrap();
+        let mut prompt = pinned.clone();
+        prompt.extend([1, 2, 3]);
+        engine.add(request(0, prompt.clone(), 1, Sampling::GREEDY));
+        run(&mut engine);
+        for id in 0..20 {
+            let other = (0..60).map(|at| (at * 11 + id as u32) % 48).collect();
+            engine.add(request(id, other, 1, Sampling::GREEDY));
+        }
+        run(&mut engine);
+        engine.add(request(99, prompt, 1, Sampling::GREEDY));
+        run(&mut engine)[0].cached_tokens
+    };
+    assert_eq!(cached_after_flood(pinned.clone()), 24);
+    assert_eq!(
+        cached_after_flood(Vec::new()),
+        0,
+        "the flood was meant to evict an unpinned prefix"
+    );
+}
+
+#[test]
+fn sampled_tokens_are_keyed_by_the_request_not_by_the_batch() {
+    let hot = Sampling {
+        temperature: 1.0,
+        top_k: 8,
+        top_p: 0.95,
+        min_p: 0.01,
+    };
+    let generate = |ids: &[u64], blocks: usize| {
+        let mut engine = Engine::new(reader(4), &config(blocks)).unwrap();
+        for &id in ids {
+            engine.add(request(id, prompts(64, 12)[id as usize].clone(), 30, hot));
+        }
+        run(&mut engine)
+            .into_iter()
+            .map(|completion| (completion.id, completion.tokens))
+            .collect::<HashMap<_, _>>()
+    };
+    let all: Vec<u64> = (0..64).collect();
+    let roomy = generate(&all, 2000);
+    let cramped = generate(&all, 25);
+    assert_eq!(roomy, cramped);
+    for id in [0, 17, 63] {
+        assert_eq!(generate(&[id], 2000)[&id], roomy[&id]);
+    }
+    assert_ne!(
+        roomy[&0],
+        expected(&prompts(1, 12)[0], 30),
+        "sampling was meant to differ from greedy"
+    );
+}
+
+#[test]
+fn what_can_never_run_is_refused_with_the_numbers() {
+    let mut engine = Engine::new(reader(4), &config(10)).unwrap();
+    engine.add(request(0, vec![1; 190], 20, Sampling::GREEDY));
+    engine.add(request(1, vec![1; 30], 20, Sampling::GREEDY));
+    engine.add(request(2, vec![], 20, Sampling::GREEDY));
+    engine.add(request(3, vec![1; 10], 20, Sampling::GREEDY));
+    let completions = run(&mut engine);
+    let reason = |index: usize| match &completions[index].finish {
+        FinishReason::Rejected(reason) => reason.clone(),
+        other => format!("{other:?}"),
+    };
+    assert_eq!(
+        reason(0),
+        "190 prompt tokens and up to 20 new ones exceed the context of 200"
+    );
+    assert_eq!(
+        reason(1),
+        "the sequence needs up to 13 KV blocks and there are 10"
+    );
+    assert_eq!(reason(2), "the prompt is empty");
+    assert_eq!(completions[3].tokens, expected(&[1; 10], 20));
+}
+
+struct After(usize);
+
+impl juror::engine::Stop for After {
+    fn push(&mut self, _token: u32) -> bool {
+        self.0 -= 1;
+        self.0 == 0
+    }
+}
+
+#[test]
+fn generations_end_at_stop_rules_limits_and_eos() {
+    let mut engine = Engine::new(reader(4), &config(500)).unwrap();
+    let prompt = (0..)
+        .map(|first| vec![first, 5, 6])
+        .find(|prompt| expected(prompt, 60).len() == 60)
+        .unwrap();
+    engine.add(Request {
+        stop: Some(Box::new(After(7))),
+        ..request(0, prompt.clone(), 60, Sampling::GREEDY)
+    });
+    engine.add(request(1, prompt, 60, Sampling::GREEDY));
+    let short = (0..)
+        .map(|first| vec![first, 8])
+        .find(|prompt| expected(prompt, 90).len() < 90)
+        .unwrap();
+    engine.add(request(2, short, 90, Sampling::GREEDY));
+    let completions = run(&mut engine);
+    assert_eq!(
+        (completions[0].tokens.len(), &completions[0].finish),
+        (7, &FinishReason::Stop)
+    );
+    assert_eq!(
+        (completions[1].tokens.len(), &completions[1].finish),
+        (60, &FinishReason::Length)
+    );
+    assert_eq!(completions[2].finish, FinishReason::EndOfSequence);
+    assert_eq!(completions[2].tokens.last(), Some(&EOS));
+}
+
+#[test]
+fn odds_are_recorded_where_a_choice_was_generated() {
+    let prompt = vec![3, 1, 4];
+    let tokens = expected(&prompt, 30);
+    let choices = Arc::new(Choices {
+        yes: vec![tokens[2]],
+        no: vec![tokens[5]],
+    });
+    let mut engine = Engine::new(reader(4), &config(500)).unwrap();
+    engine.add(Request {
+        choices: Some(Arc::clone(&choices)),
+        ..request(0, prompt.clone(), 30, Sampling::GREEDY)
+    });
+    let completion = run(&mut engine).remove(0);
+    let places: Vec<usize> = tokens
+        .iter()
+        .enumerate()
+        .filter(|(_, token)| [tokens[2], tokens[5]].contains(token))
+        .map(|(at, _)| at)
+        .collect();
+    assert_eq!(
+        completion
+            .odds
+            .iter()
+            .map(|odds| odds.0)
+            .collect::<Vec<_>>(),
+        places
+    );
+    let mut context = prompt;
+    context.extend(&tokens[..2]);
+    let logits = logits_after(&context);
+    let (yes, no) = (
+        logits[tokens[2] as usize].exp(),
+        logits[tokens[5] as usize].exp(),
+    );
+    assert!((completion.odds[0].1 - yes / (yes + no)).abs() < 1e-5);
+}
+
+#[test]
+fn the_thread_gives_back_everything_and_can_be_cancelled() {
+    let mut engine = EngineThread::spawn(Engine::new(reader(4), &config(100)).unwrap(), 8).unwrap();
+    let requests = engine.requests().unwrap();
+    engine.close();
+    let prompts = prompts(100, 12);
+    let sent = prompts.clone();
+    let feeder = std::thread::spawn(move || {
+        for (id, prompt) in sent.into_iter().enumerate() {
+            requests
+                .send(request(id as u64, prompt, 10, Sampling::GREEDY))
+                .unwrap();
+        }
+    });
+    for _ in 0..100 {
+        let completion = engine.recv(Duration::from_secs(60)).unwrap().unwrap();
+        assert_eq!(
+            completion.tokens,
+            expected(&prompts[completion.id as usize], 10)
+        );
+    }
+    feeder.join().unwrap();
+    assert!(
+        engine.recv(Duration::from_secs(60)).is_err(),
+        "the thread was meant to have ended"
+    );
+
+    let engine = EngineThread::spawn(Engine::new(reader(4), &config(100)).unwrap(), 8).unwrap();
+    let requests = engine.requests().unwrap();
+    requests
+        .send(request(0, vec![1], 10, Sampling::GREEDY))
+        .unwrap();
+    engine.cancel();
+    drop(engine);
+    assert!(
+        requests
+            .send(request(1, vec![1], 10, Sampling::GREEDY))
+            .is_err()
+    );
+}
+
+struct Broken;
+
+impl StepModel for Broken {
+    fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
+        if batch.tokens[0] == 7 {
+            Err(ModelError::Batch("no more memory".into()))
+        } else {
+            panic!("lost the device")
+        }
+    }
+}
+
+#[test]
+fn a_failing_or_panicking_model_is_an_error_not_a_hang() {
+    for (token, message) in [(7, "no more memory"), (8, "stopped unexpectedly")] {
+        let engine = EngineThread::spawn(Engine::new(Broken, &config(100)).unwrap(), 8).unwrap();
+        engine
+            .requests()
+            .unwrap()
+            .send(request(0, vec![token], 10, Sampling::GREEDY))
+            .unwrap();
+        let error = engine
+            .recv(Duration::from_secs(60))
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(message), "{error}");
+    }
+}
