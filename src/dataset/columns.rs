@@ -1,0 +1,405 @@
+//! Which key of a row holds what.
+
+use std::fmt;
+
+use super::row::{Row, Value};
+
+/// What a row gives to a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Field {
+    /// The problem.
+    Question,
+    /// The reference answer.
+    Reference,
+    /// The response under judgement.
+    Response,
+    /// The row's id; the only field that may be missing.
+    Id,
+}
+
+impl Field {
+    /// Every field, in the order they are shown.
+    pub const ALL: [Self; 4] = [Self::Question, Self::Reference, Self::Response, Self::Id];
+
+    /// The field's name in `--columns`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Question => "question",
+            Self::Reference => "reference",
+            Self::Response => "response",
+            Self::Id => "id",
+        }
+    }
+
+    /// The keys looked for where `--columns` says nothing, the first that a row has wins.
+    pub fn aliases(self) -> &'static [&'static str] {
+        match self {
+            Self::Question => &["question", "problem", "prompt", "query"],
+            Self::Reference => &[
+                "reference_answer",
+                "gold_answer",
+                "ground_truth",
+                "answer",
+                "label_answer",
+                "correct_answer",
+                "gt",
+            ],
+            Self::Response => &[
+                "student_answer",
+                "response",
+                "llm_response",
+                "completion",
+                "model_output",
+                "llm_output",
+                "solution",
+            ],
+            Self::Id => &["id", "uid", "unique_id", "index"],
+        }
+    }
+
+    fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "question" => Some(Self::Question),
+            "reference" | "reference_answer" => Some(Self::Reference),
+            "response" | "student_answer" => Some(Self::Response),
+            "id" => Some(Self::Id),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A `--columns` that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ColumnError {
+    /// No `=`.
+    #[error(
+        "`{text}` is not a column: write FIELD=KEY, as in `question=problem`; FIELD is question, reference, response or id"
+    )]
+    NoEquals {
+        /// What was given.
+        text: String,
+    },
+    /// A field that there is not.
+    #[error(
+        "there is no field `{name}`: use question, reference (or reference_answer), response (or student_answer) or id, as in `question=problem`"
+    )]
+    UnknownField {
+        /// What was given.
+        name: String,
+    },
+    /// A required field without a key.
+    #[error(
+        "`{field}=` names no key: write `{field}=KEY` (only `id=` may be empty: ids are then made from the content)"
+    )]
+    NoKey {
+        /// The field.
+        field: Field,
+    },
+    /// The same field twice.
+    #[error("`{field}` is given two columns, `{first}` and `{second}`: keep one")]
+    Twice {
+        /// The field.
+        field: Field,
+        /// Its first key.
+        first: String,
+        /// Its second key.
+        second: String,
+    },
+    /// The same key for two fields.
+    #[error("`{key}` is given for {first} and for {second}: a column can be one of them only")]
+    Shared {
+        /// The key.
+        key: String,
+        /// The first field.
+        first: Field,
+        /// The second field.
+        second: Field,
+    },
+}
+
+/// Where one field is looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Lookup {
+    /// The field's aliases, less those that the user gave to another field.
+    Aliases(Vec<&'static str>),
+    /// The key or path the user named.
+    Named(KeyPath),
+    /// Nowhere (`id=`): the id is made from the content.
+    Content,
+}
+
+/// Which key of a row holds the question, the reference answer, the response and the id.
+///
+/// Each row is resolved for itself, so what a row means never depends on its neighbours: a key named by the user,
+/// or else the first of the field's aliases that the row has (even if its value is null). [`ColumnsUsed`] tells
+/// which keys the rows had.
+///
+/// A named key may be a path into nested values, such as `reward_model.ground_truth` or `resps[0][0]`; a top-level
+/// key of that very name wins over the path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ColumnMap {
+    lookups: [Lookup; 4],
+}
+
+impl Default for ColumnMap {
+    fn default() -> Self {
+        Self {
+            lookups: Field::ALL.map(|field| Lookup::Aliases(field.aliases().to_vec())),
+        }
+    }
+}
+
+impl ColumnMap {
+    /// Reads `FIELD=KEY` settings: FIELD is `question`, `reference` (or `reference_answer`), `response` (or
+    /// `student_answer`) or `id`. `id=` with no key makes every id from the content.
+    ///
+    /// A key given to one field is no longer an alias of another: with `response=answer` alone, `answer` is never
+    /// also read as the reference.
+    ///
+    /// # Errors
+    /// When a setting has another form, names a field twice, or one key is given to two fields.
+    pub fn parse<S: AsRef<str>>(
+        settings: impl IntoIterator<Item = S>,
+    ) -> Result<Self, ColumnError> {
+        let mut named: Vec<(Field, String)> = Vec::new();
+        for setting in settings {
+            let setting = setting.as_ref();
+            let (name, key) = setting
+                .split_once('=')
+                .ok_or_else(|| ColumnError::NoEquals {
+                    text: setting.to_owned(),
+                })?;
+            let (name, key) = (name.trim(), key.trim());
+            let field = Field::from_name(name).ok_or_else(|| ColumnError::UnknownField {
+                name: name.to_owned(),
+            })?;
+            if key.is_empty() && field != Field::Id {
+                return Err(ColumnError::NoKey { field });
+            }
+            for (other, other_key) in &named {
+                if *other == field {
+                    return Err(ColumnError::Twice {
+                        field,
+                        first: other_key.clone(),
+                        second: key.to_owned(),
+                    });
+                }
+                if other_key == key {
+                    return Err(ColumnError::Shared {
+                        key: key.to_owned(),
+                        first: *other,
+                        second: field,
+                    });
+                }
+            }
+            named.push((field, key.to_owned()));
+        }
+        let lookups =
+            Field::ALL.map(
+                |field| match named.iter().find(|(other, _)| *other == field) {
+                    Some((_, key)) if key.is_empty() => Lookup::Content,
+                    Some((_, key)) => Lookup::Named(KeyPath::parse(key)),
+                    None => Lookup::Aliases(
+                        field
+                            .aliases()
+                            .iter()
+                            .copied()
+                            .filter(|alias| !named.iter().any(|(_, key)| key == alias))
+                            .collect(),
+                    ),
+                },
+            );
+        Ok(Self { lookups })
+    }
+
+    /// The field's value in a row, with the key it was found under; `None` if the row has none.
+    pub(super) fn find<'a>(
+        &self,
+        field: Field,
+        row: &Row<'a>,
+    ) -> Result<Option<Found<'_, 'a>>, String> {
+        match &self.lookups[field as usize] {
+            Lookup::Content => Ok(None),
+            Lookup::Named(path) => {
+                let value = path.find(row)?;
+                Ok(value.map(|value| Found {
+                    key: &path.text,
+                    value,
+                    passed_over: Vec::new(),
+                }))
+            }
+            Lookup::Aliases(aliases) => {
+                let mut there = aliases.iter().copied().filter(|alias| row.has(alias));
+                let Some(key) = there.next() else {
+                    return Ok(None);
+                };
+                let passed_over = there.collect();
+                Ok(row.get(key)?.map(|value| Found {
+                    key,
+                    value,
+                    passed_over,
+                }))
+            }
+        }
+    }
+
+    /// The keys `field` is looked for under, as text for a message.
+    pub(super) fn looked_for(&self, field: Field) -> String {
+        match &self.lookups[field as usize] {
+            Lookup::Content => String::new(),
+            Lookup::Named(path) => format!("`{}`", path.text),
+            Lookup::Aliases(aliases) => aliases.join(", "),
+        }
+    }
+}
+
+/// A value, the key it was found under, and the aliases that were there too.
+pub(super) struct Found<'m, 'a> {
+    pub(super) key: &'m str,
+    pub(super) value: Value<'a>,
+    pub(super) passed_over: Vec<&'static str>,
+}
+
+/// A top-level key, or a path into nested values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct KeyPath {
+    text: String,
+    /// Empty if the text cannot be read as a path of two steps or more.
+    steps: Vec<Step>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Step {
+    Key(String),
+    Place(usize),
+}
+
+impl KeyPath {
+    fn parse(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            steps: Self::steps(text).unwrap_or_default(),
+        }
+    }
+
+    fn steps(text: &str) -> Option<Vec<Step>> {
+        let mut steps = Vec::new();
+        for part in text.split('.') {
+            let (key, places) = part.split_at(part.find('[').unwrap_or(part.len()));
+            if key.is_empty() {
+                return None;
+            }
+            steps.push(Step::Key(key.to_owned()));
+            for place in places.split_inclusive(']') {
+                steps.push(Step::Place(
+                    place.strip_prefix('[')?.strip_suffix(']')?.parse().ok()?,
+                ));
+            }
+        }
+        Some(steps)
+    }
+
+    fn find<'a>(&self, row: &Row<'a>) -> Result<Option<Value<'a>>, String> {
+        if let Some(value) = row.get(&self.text)? {
+            return Ok(Some(value));
+        }
+        let Some((Step::Key(first), rest)) = self.steps.split_first() else {
+            return Ok(None);
+        };
+        let mut value = row.get(first)?;
+        for step in rest {
+            let Some(outer) = value else { return Ok(None) };
+            value = match step {
+                Step::Key(key) => outer.key(key)?,
+                Step::Place(place) => outer.place(*place),
+            };
+        }
+        Ok(value)
+    }
+}
+
+/// The keys one field was read from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldUse {
+    /// The field.
+    pub field: Field,
+    /// Each key and the number of rows it served, in the order of first use.
+    pub keys: Vec<(String, usize)>,
+    /// Aliases of the field that were in a row as well, and were not used.
+    pub passed_over: Vec<&'static str>,
+}
+
+/// The keys every field was read from, to be shown before anything is judged.
+///
+/// Shown as `question ← problem · reference ← answer (not gt) · response ← solution · id ← the content's hash`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ColumnsUsed {
+    /// One entry for each field, in the order of [`Field::ALL`].
+    pub fields: [FieldUse; 4],
+    /// Rows whose id was made from their content.
+    pub content_ids: usize,
+}
+
+impl Default for ColumnsUsed {
+    fn default() -> Self {
+        Self {
+            fields: Field::ALL.map(|field| FieldUse {
+                field,
+                keys: Vec::new(),
+                passed_over: Vec::new(),
+            }),
+            content_ids: 0,
+        }
+    }
+}
+
+impl ColumnsUsed {
+    /// Counts one row.
+    pub(super) fn count(&mut self, field: Field, key: &str, passed_over: &[&'static str]) {
+        let used = &mut self.fields[field as usize];
+        match used.keys.iter_mut().find(|(other, _)| other == key) {
+            Some((_, rows)) => *rows += 1,
+            None => used.keys.push((key.to_owned(), 1)),
+        }
+        for alias in passed_over {
+            if !used.passed_over.contains(alias) {
+                used.passed_over.push(alias);
+            }
+        }
+    }
+}
+
+impl fmt::Display for ColumnsUsed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, used) in self.fields.iter().enumerate() {
+            let mut keys: Vec<(&str, usize)> = used
+                .keys
+                .iter()
+                .map(|(key, rows)| (key.as_str(), *rows))
+                .collect();
+            if used.field == Field::Id && (self.content_ids > 0 || keys.is_empty()) {
+                keys.push(("the content's hash", self.content_ids));
+            }
+            let text: Vec<String> = match keys.as_slice() {
+                [] => vec!["nothing".to_owned()],
+                [(key, _)] => vec![(*key).to_owned()],
+                _ => keys
+                    .iter()
+                    .map(|(key, rows)| format!("{key} ({rows} rows)"))
+                    .collect(),
+            };
+            let gap = if at == 0 { "" } else { " · " };
+            write!(f, "{gap}{} ← {}", used.field, text.join(", "))?;
+            if !used.passed_over.is_empty() {
+                write!(f, " (not {})", used.passed_over.join(", "))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,115 @@
+//! What can be wrong with an input.
+
+use std::fmt;
+use std::io;
+
+use super::rejected::RejectedLine;
+
+/// An input that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum DatasetError {
+    /// No input was named.
+    #[error("no input: name a JSONL file, a folder of them, or `-` for standard input")]
+    NoInput,
+    /// An input that is not there, or may not be read.
+    #[error("could not read {file}: {source}")]
+    Read {
+        /// The file or folder.
+        file: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A folder without a single file to read.
+    #[error(
+        "{folder} holds no file to read: juror looks for names that end in .jsonl, .ndjson or .json (also with .gz or .zst)"
+    )]
+    EmptyFolder {
+        /// The folder.
+        folder: String,
+    },
+    /// The same file twice.
+    #[error("{second} is {first} once more: every row would be judged twice; name it once")]
+    DuplicateInput {
+        /// The file as first met.
+        first: String,
+        /// The file as met again.
+        second: String,
+    },
+    /// The output among the inputs.
+    #[error("{file} is the output as well as an input: choose another output with `-o`")]
+    OutputIsInput {
+        /// The file.
+        file: String,
+    },
+    /// A file of a kind that is not read.
+    #[error("{file} is {found}, which is not read: {}", advice)]
+    Format {
+        /// The file.
+        file: String,
+        /// What it is.
+        found: &'static str,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// Compressed data that end too early or are damaged.
+    #[error(
+        "{file} is cut short or damaged: its {compression} data break off after line {line} ({source}); copy or compress it again"
+    )]
+    Compressed {
+        /// The file.
+        file: String,
+        /// `gzip` or `zstd`.
+        compression: &'static str,
+        /// Whole lines read before.
+        line: usize,
+        /// What the decompressor said.
+        source: io::Error,
+    },
+    /// Inputs that can be read but hold no rows.
+    #[error("no rows in {files}: the input is empty")]
+    Empty {
+        /// The inputs.
+        files: String,
+    },
+    /// Lines that cannot become samples; nothing was judged.
+    #[error(transparent)]
+    BadLines(#[from] BadLines),
+}
+
+/// The lines that cannot become samples: the first few, and how many there are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadLines {
+    /// The first [`BadLines::LISTED`] of them, in input order.
+    pub first: Vec<RejectedLine>,
+    /// How many there are.
+    pub total: usize,
+    /// How many lines were read, blank ones not counted.
+    pub lines_read: usize,
+}
+
+impl BadLines {
+    /// How many lines a message lists.
+    pub const LISTED: usize = 20;
+}
+
+impl std::error::Error for BadLines {}
+
+impl fmt::Display for BadLines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{} of {} lines cannot be used, so nothing was judged:",
+            self.total, self.lines_read
+        )?;
+        for line in &self.first {
+            writeln!(f, "  {line}")?;
+        }
+        if self.total > self.first.len() {
+            writeln!(f, "  … and {} more", self.total - self.first.len())?;
+        }
+        write!(
+            f,
+            "Mend them, or pass --skip-bad to set them aside in OUT.rejected.jsonl and judge the rest"
+        )
+    }
+}

@@ -1,0 +1,159 @@
+//! Everything that decides what the verdicts of a run are.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Everything that decides what the verdicts of a run are: two runs with equal manifests give the same verdicts.
+///
+/// A journal keeps it as its first line. Any field added here is compared without further ado.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The journal's format: [`Manifest::FORMAT`].
+    pub format: u32,
+    /// The version of juror.
+    pub juror: String,
+    /// The judge model; none with rules alone.
+    pub model: Option<Identity>,
+    /// The protocol, few-shots and a user's own prompt included.
+    pub protocol: Identity,
+    /// How tokens are chosen.
+    pub sampling: SamplingSettings,
+    /// The seed of every random choice.
+    pub seed: u64,
+    /// Generations for each sample.
+    pub trials: u32,
+    /// The part the rules play.
+    pub rules: String,
+    /// The reward policy.
+    pub reward: String,
+    /// Is the judge asked for its reason?
+    pub reason: bool,
+    /// Are prompt and completion kept with every verdict?
+    pub raw: bool,
+    /// The input.
+    pub input: InputIdentity,
+    /// One machine's part of the input, as `i/n`.
+    pub shard: Option<String>,
+}
+
+impl Manifest {
+    /// The journal's format. A reader of one format does not read another.
+    pub const FORMAT: u32 = 1;
+
+    /// Every field that differs between this manifest and the one in a journal, down to the single value.
+    pub fn differences(&self, earlier: &Value) -> Vec<Difference> {
+        let mut differences = Vec::new();
+        // Through text, as the earlier one came: a number must not differ by how it was read.
+        let now = serde_json::to_string(self)
+            .and_then(|text| serde_json::from_str(&text))
+            .unwrap_or(Value::Null);
+        compare(String::new(), earlier, &now, &mut differences);
+        differences
+    }
+}
+
+/// A name for people and a hash of the content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// What the user calls it.
+    pub name: String,
+    /// The hash of what it is.
+    pub hash: String,
+}
+
+/// How tokens are chosen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SamplingSettings {
+    /// 0 is greedy.
+    pub temperature: f32,
+    /// Choose among this many likeliest tokens.
+    pub top_k: Option<u32>,
+    /// Choose among the likeliest tokens that make up this much.
+    pub top_p: Option<f32>,
+    /// Choose among tokens at least this likely, compared with the likeliest.
+    pub min_p: Option<f32>,
+    /// The longest completion.
+    pub max_new_tokens: usize,
+}
+
+/// What is judged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputIdentity {
+    /// [`Loaded::fingerprint`](crate::dataset::Loaded::fingerprint).
+    pub fingerprint: String,
+    /// Samples accepted, all shards together.
+    pub samples: usize,
+}
+
+/// One value that differs between two manifests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// Where it is, as `sampling.temperature`.
+    pub field: String,
+    /// What the journal says, as JSON; `nothing` if it has no such field.
+    pub journal: String,
+    /// What this run says.
+    pub now: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}: {} in the journal, {} now",
+            self.field, self.journal, self.now
+        )
+    }
+}
+
+/// The differences, a line each.
+pub(super) fn listing(differences: &[Difference]) -> String {
+    differences
+        .iter()
+        .map(|difference| format!("  {difference}"))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+fn compare(field: String, earlier: &Value, now: &Value, differences: &mut Vec<Difference>) {
+    if earlier == now {
+        return;
+    }
+    let (Value::Object(earlier_fields), Value::Object(now_fields)) = (earlier, now) else {
+        differences.push(Difference {
+            field,
+            journal: earlier.to_string(),
+            now: now.to_string(),
+        });
+        return;
+    };
+    let at = |key: &str| {
+        if field.is_empty() {
+            key.to_owned()
+        } else {
+            format!("{field}.{key}")
+        }
+    };
+    let nothing = || "nothing".to_owned();
+    for (key, value) in earlier_fields {
+        match now_fields.get(key) {
+            Some(now) => compare(at(key), value, now, differences),
+            None => differences.push(Difference {
+                field: at(key),
+                journal: value.to_string(),
+                now: nothing(),
+            }),
+        }
+    }
+    for (key, value) in now_fields {
+        if !earlier_fields.contains_key(key) {
+            differences.push(Difference {
+                field: at(key),
+                journal: nothing(),
+                now: value.to_string(),
+            });
+        }
+    }
+}

@@ -1,0 +1,386 @@
+//! Each finished verdict, on disk before it counts.
+//!
+//! `OUT.journal` lies beside the output. Its first line is `{"manifest": …}`: everything that decides what the
+//! verdicts of a run are. Each further line is one finished [`Verdict`], written whole as its trial ends, so killing
+//! the process at any moment loses at most the line that was being written. The same command run again takes up where
+//! it was left; a run with another manifest is refused.
+//!
+//! The journal stays when the output is complete. Running the same command once more then finds every trial
+//! finished, and writes the same output again without judging anything.
+
+mod manifest;
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::fs::{File, TryLockError};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+pub use manifest::{Difference, Identity, InputIdentity, Manifest, SamplingSettings};
+
+use super::output::{folder_of, sync_folder};
+use crate::verdict::Verdict;
+
+/// A journal that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// It cannot be created or opened.
+    #[error("could not open the journal {}: {source}. It lies beside the output: choose one in a folder that is there and may be written to", path.display())]
+    Open {
+        /// The journal.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It is a folder, a device or a pipe.
+    #[error("{} is not a regular file, so a run could not be resumed from it: choose another output", path.display())]
+    NotAFile {
+        /// What was to be the journal.
+        path: PathBuf,
+    },
+    /// Another process has it open.
+    #[error("another run is writing {}: wait for it to end, or choose another output", path.display())]
+    Locked {
+        /// The journal.
+        path: PathBuf,
+    },
+    /// It cannot be locked, read or cut to its last whole line.
+    #[error("could not read the journal {}: {source}", path.display())]
+    Read {
+        /// The journal.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It is some other file.
+    #[error("{} does not begin like a journal, so it is left alone: choose another output, or move that file away", path.display())]
+    NotAJournal {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A line other than the last is broken.
+    #[error("{}:{line}: not a verdict: {reason}. Only the last line can be torn by a crash, so the file was changed; remove that line to have its trial judged again, or start over with --restart", path.display())]
+    Broken {
+        /// The journal.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// It belongs to a run with other settings or another input.
+    #[error("{} was begun by a different run:\n{}\nUse the earlier settings to go on with it, choose another output, or pass --restart to throw its verdicts away and begin anew", path.display(), manifest::listing(differences))]
+    Different {
+        /// The journal.
+        path: PathBuf,
+        /// Everything that differs.
+        differences: Vec<Difference>,
+    },
+    /// A line could not be written.
+    #[error("could not write to the journal {}: {source}. Every verdict before is safe: make room, then run the same command again to go on", path.display())]
+    Write {
+        /// The journal.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// The journal of the run that writes `out`: `OUT.journal`.
+pub fn journal_path(out: &Path) -> PathBuf {
+    let mut path = OsString::from(out);
+    path.push(".journal");
+    path.into()
+}
+
+/// The finished trials of one run. Held open, and locked against other processes, until dropped.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+    /// The length of the whole lines.
+    length: u64,
+    /// Is there part of a line behind `length` that could not be removed?
+    torn: bool,
+    /// Serialised line, kept for its memory.
+    line: Vec<u8>,
+}
+
+/// What an existing journal held.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Resumed {
+    /// The finished verdicts in the order they were written, each (index, trial) once.
+    pub verdicts: Vec<Verdict>,
+    /// The last line was torn by a crash and has been removed: its trial is judged again.
+    pub torn: bool,
+}
+
+impl Resumed {
+    /// The (index, trial) of every finished trial.
+    pub fn finished(&self) -> HashSet<(usize, u32)> {
+        self.verdicts
+            .iter()
+            .map(|verdict| (verdict.index, verdict.trial))
+            .collect()
+    }
+}
+
+/// The first line.
+#[derive(Serialize, Deserialize)]
+struct ManifestLine<T> {
+    manifest: T,
+}
+
+const MANIFEST_START: &[u8] = b"{\"manifest\":";
+
+impl Journal {
+    /// Opens the journal at `path`, or begins one; `restart` throws away what it holds.
+    ///
+    /// A journal whose manifest line was never finished counts as new. A last line that is cut off is removed; a trial
+    /// that was written twice counts once.
+    ///
+    /// # Errors
+    /// When the file cannot be opened, is in use, is no journal, has a broken line in the middle, or has a manifest
+    /// other than `manifest`: then nothing is changed.
+    pub fn open(
+        path: &Path,
+        manifest: &Manifest,
+        restart: bool,
+    ) -> Result<(Self, Resumed), JournalError> {
+        let open = |source| JournalError::Open {
+            path: path.to_owned(),
+            source,
+        };
+        let read = |source| JournalError::Read {
+            path: path.to_owned(),
+            source,
+        };
+        let not_a_file = || JournalError::NotAFile {
+            path: path.to_owned(),
+        };
+        // Looked at before opening, which would wait forever on a pipe.
+        if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+            return Err(not_a_file());
+        }
+        let mut file = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .map_err(open)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(JournalError::Locked {
+                    path: path.to_owned(),
+                });
+            }
+            // Some cluster file systems have no locks; refusing to run there would help nobody.
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
+            Err(TryLockError::Error(error)) => return Err(read(error)),
+        }
+        let Contents { resumed, length } = if restart {
+            check_beginning(&mut file, path)?;
+            Contents::default()
+        } else {
+            Contents::read(&mut file, path, manifest)?
+        };
+        let mut journal = Self {
+            path: path.to_owned(),
+            file,
+            length,
+            torn: true,
+            line: Vec::new(),
+        };
+        journal.cut().map_err(read)?;
+        if length == 0 {
+            journal.write(&ManifestLine { manifest })?;
+            journal.sync()?;
+            sync_folder(folder_of(path)).map_err(open)?;
+        }
+        Ok((journal, resumed))
+    }
+
+    /// Writes one finished trial. When this returns, the line outlives the process, if not yet a power cut.
+    ///
+    /// # Errors
+    /// When the line cannot be written whole; what was written of it is removed again.
+    pub fn append(&mut self, verdict: &Verdict) -> Result<(), JournalError> {
+        self.write(verdict)
+    }
+
+    /// Makes everything appended survive a power cut; to be called now and then, and at the end.
+    ///
+    /// # Errors
+    /// When the system cannot.
+    pub fn sync(&mut self) -> Result<(), JournalError> {
+        self.file
+            .sync_all()
+            .map_err(|source| self.write_error(source))
+    }
+
+    /// Where the journal is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn write(&mut self, line: &impl Serialize) -> Result<(), JournalError> {
+        if self.torn {
+            // A further line would be glued to the torn one and lost with it.
+            self.cut().map_err(|source| self.write_error(source))?;
+        }
+        self.line.clear();
+        let written = serde_json::to_writer(&mut self.line, line)
+            .map_err(io::Error::from)
+            .and_then(|()| {
+                self.line.push(b'\n');
+                self.torn = true;
+                self.file.write_all(&self.line)
+            });
+        if let Err(source) = written {
+            // If this fails as well, the next write tries again, and so does the next run.
+            let _ = self.cut();
+            return Err(self.write_error(source));
+        }
+        self.length += self.line.len() as u64;
+        self.torn = false;
+        Ok(())
+    }
+
+    /// Cuts the file to its whole lines and goes to their end.
+    fn cut(&mut self) -> io::Result<()> {
+        self.file.set_len(self.length)?;
+        self.file.seek(SeekFrom::Start(self.length))?;
+        self.torn = false;
+        Ok(())
+    }
+
+    fn write_error(&self, source: io::Error) -> JournalError {
+        JournalError::Write {
+            path: self.path.clone(),
+            source,
+        }
+    }
+}
+
+/// A journal's whole lines.
+#[derive(Default)]
+struct Contents {
+    resumed: Resumed,
+    /// Their length in bytes; 0 if not even the manifest is whole.
+    length: u64,
+}
+
+impl Contents {
+    fn read(file: &mut File, path: &Path, manifest: &Manifest) -> Result<Self, JournalError> {
+        let read = |source| JournalError::Read {
+            path: path.to_owned(),
+            source,
+        };
+        file.seek(SeekFrom::Start(0)).map_err(read)?;
+        let mut reader = BufReader::with_capacity(1 << 16, file);
+        let mut contents = Self::default();
+        let mut line = Vec::new();
+        reader.read_until(b'\n', &mut line).map_err(read)?;
+        if !begins_like_a_journal(&line) {
+            return Err(JournalError::NotAJournal {
+                path: path.to_owned(),
+            });
+        }
+        let last = at_end(&mut reader).map_err(read)?;
+        let earlier: ManifestLine<serde_json::Value> = match serde_json::from_slice(&line) {
+            Ok(earlier) if line.ends_with(b"\n") => earlier,
+            Err(error) if !last => {
+                return Err(JournalError::Broken {
+                    path: path.to_owned(),
+                    line: 1,
+                    reason: error.to_string(),
+                });
+            }
+            // The process that began this journal died before it judged anything.
+            _ => {
+                contents.resumed.torn = !line.is_empty();
+                return Ok(contents);
+            }
+        };
+        let differences = manifest.differences(&earlier.manifest);
+        if !differences.is_empty() {
+            return Err(JournalError::Different {
+                path: path.to_owned(),
+                differences,
+            });
+        }
+        contents.length = line.len() as u64;
+        let mut finished = HashSet::new();
+        let mut number = 1;
+        loop {
+            line.clear();
+            number += 1;
+            if reader.read_until(b'\n', &mut line).map_err(read)? == 0 {
+                return Ok(contents);
+            }
+            let last = at_end(&mut reader).map_err(read)?;
+            match serde_json::from_slice::<Verdict>(&line) {
+                Ok(verdict) if line.ends_with(b"\n") => {
+                    if finished.insert((verdict.index, verdict.trial)) {
+                        contents.resumed.verdicts.push(verdict);
+                    }
+                    contents.length += line.len() as u64;
+                }
+                // Whole JSON that is no verdict is not the mark of a crash.
+                Err(error) if !last || (line.ends_with(b"\n") && error.is_data()) => {
+                    return Err(JournalError::Broken {
+                        path: path.to_owned(),
+                        line: number,
+                        reason: error.to_string(),
+                    });
+                }
+                // Without its end, even what can be read may be a part of something longer.
+                _ => {
+                    contents.resumed.torn = true;
+                    return Ok(contents);
+                }
+            }
+        }
+    }
+}
+
+/// Refuses to throw away a file that is no journal.
+fn check_beginning(file: &mut File, path: &Path) -> Result<(), JournalError> {
+    let mut line = Vec::new();
+    file.seek(SeekFrom::Start(0))
+        .and_then(|_| {
+            file.take(MANIFEST_START.len() as u64)
+                .read_to_end(&mut line)
+        })
+        .map_err(|source| JournalError::Read {
+            path: path.to_owned(),
+            source,
+        })?;
+    if begins_like_a_journal(&line) {
+        Ok(())
+    } else {
+        Err(JournalError::NotAJournal {
+            path: path.to_owned(),
+        })
+    }
+}
+
+/// Also true of one that was torn while it began, with or without the zeros some file systems leave after a power cut.
+fn begins_like_a_journal(line: &[u8]) -> bool {
+    let written = line
+        .iter()
+        .rposition(|byte| *byte != 0)
+        .map_or(0, |last| last + 1);
+    line.starts_with(MANIFEST_START) || MANIFEST_START.starts_with(&line[..written])
+}
+
+fn at_end(reader: &mut impl BufRead) -> io::Result<bool> {
+    Ok(reader.fill_buf()?.is_empty())
+}
+
+#[cfg(test)]
+mod tests;

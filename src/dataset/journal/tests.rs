@@ -1,0 +1,433 @@
+use std::fs;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::verdict::{Confidence, OutcomeSource, Status, Usage};
+
+fn manifest() -> Manifest {
+    Manifest {
+        format: Manifest::FORMAT,
+        juror: "0.1.0".into(),
+        model: Some(Identity {
+            name: "tiny".into(),
+            hash: "abc".into(),
+        }),
+        protocol: Identity {
+            name: "prime".into(),
+            hash: "def".into(),
+        },
+        sampling: SamplingSettings {
+            temperature: 0.7,
+            top_k: None,
+            top_p: Some(0.95),
+            min_p: None,
+            max_new_tokens: 512,
+        },
+        seed: 1,
+        trials: 2,
+        rules: "fallback".into(),
+        reward: "overall".into(),
+        reason: false,
+        raw: false,
+        input: InputIdentity {
+            fingerprint: "0123".into(),
+            samples: 24,
+        },
+        shard: None,
+    }
+}
+
+fn verdict(index: usize, trial: u32) -> Verdict {
+    Verdict {
+        id: format!("r{index}"),
+        index,
+        trial,
+        status: Status::Ok,
+        process: Some(true),
+        outcome: Some(false),
+        perfect: None,
+        overall: Some(false),
+        reward: Some(0.1),
+        reason: Some("Two\nlines, \"é\".".into()),
+        outcome_source: Some(OutcomeSource::Judge),
+        rule_outcome: None,
+        confidence: Confidence {
+            process: Some(0.987_654_3),
+            ..Confidence::default()
+        },
+        usage: Usage {
+            prompt_tokens: 100,
+            cached_tokens: 64,
+            completion_tokens: 9,
+        },
+        parse_rule: None,
+        inconsistent: false,
+        skipped: false,
+        error: None,
+        raw: None,
+    }
+}
+
+struct Place {
+    _folder: tempfile::TempDir,
+    path: PathBuf,
+}
+
+fn place() -> Place {
+    // Beginning a journal syncs, which a memory disk does in no time.
+    let memory = Path::new("/dev/shm");
+    let folder = if memory.is_dir() {
+        tempfile::tempdir_in(memory)
+    } else {
+        tempfile::tempdir()
+    }
+    .unwrap();
+    let path = journal_path(&folder.path().join("verdicts.jsonl"));
+    Place {
+        _folder: folder,
+        path,
+    }
+}
+
+/// A journal of these trials, closed.
+fn written(trials: &[(usize, u32)]) -> Place {
+    let place = place();
+    let (mut journal, _) = Journal::open(&place.path, &manifest(), false).unwrap();
+    for (index, trial) in trials {
+        journal.append(&verdict(*index, *trial)).unwrap();
+    }
+    place
+}
+
+fn trials(resumed: &Resumed) -> Vec<(usize, u32)> {
+    resumed
+        .verdicts
+        .iter()
+        .map(|verdict| (verdict.index, verdict.trial))
+        .collect()
+}
+
+#[test]
+fn a_new_journal_holds_its_manifest() {
+    let place = place();
+    assert!(place.path.ends_with("verdicts.jsonl.journal"));
+    let (journal, resumed) = Journal::open(&place.path, &manifest(), false).unwrap();
+    assert_eq!(
+        (resumed, journal.path()),
+        (Resumed::default(), place.path.as_path())
+    );
+    let text = fs::read_to_string(&place.path).unwrap();
+    assert!(
+        text.starts_with("{\"manifest\":{\"format\":1,") && text.ends_with("}}\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn every_line_is_in_the_file_when_append_returns() {
+    let place = place();
+    let (mut journal, _) = Journal::open(&place.path, &manifest(), false).unwrap();
+    for count in 1..4 {
+        journal.append(&verdict(count, 0)).unwrap();
+        let text = fs::read_to_string(&place.path).unwrap();
+        assert_eq!(
+            (text.lines().count(), text.ends_with('\n')),
+            (count + 1, true)
+        );
+    }
+    journal.sync().unwrap();
+}
+
+#[test]
+fn finished_verdicts_come_back_as_they_were() {
+    let place = written(&[(5, 1), (0, 0), (5, 0)]);
+    let (mut journal, resumed) = Journal::open(&place.path, &manifest(), false).unwrap();
+    assert_eq!(
+        resumed,
+        Resumed {
+            verdicts: vec![verdict(5, 1), verdict(0, 0), verdict(5, 0)],
+            torn: false
+        }
+    );
+    assert_eq!(resumed.finished(), HashSet::from([(5, 1), (0, 0), (5, 0)]));
+    journal.append(&verdict(1, 0)).unwrap();
+    drop(journal);
+    let (_, resumed) = Journal::open(&place.path, &manifest(), false).unwrap();
+    assert_eq!(trials(&resumed), [(5, 1), (0, 0), (5, 0), (1, 0)]);
+}
+
+#[test]
+fn a_trial_written_twice_counts_once() {
+    let place = written(&[(0, 0), (1, 0), (0, 0), (0, 1)]);
+    let (_, resumed) = Journal::open(&place.path, &manifest(), false).unwrap();
+    assert_eq!(trials(&resumed), [(0, 0), (1, 0), (0, 1)]);
+}
+
+/// The promise of the whole file: cut a journal anywhere, go on, and nothing but the cut line is lost.
+#[test]
+fn a_journal_torn_at_any_byte_goes_on() {
+    let all = [(0, 0), (1, 0), (2, 0)];
+    let whole = fs::read(written(&all).path).unwrap();
+    let ends: Vec<usize> = (0..whole.len())
+        .filter(|at| whole[*at] == b'\n')
+        .map(|at| at + 1)
+        .collect();
+    for length in 0..=whole.len() {
+        // What a crash leaves: the bytes so far, or those and zeros that were never filled in.
+        for zeros in [0, 7] {
+            let place = place();
+            fs::write(&place.path, [&whole[..length], &vec![0; zeros]].concat()).unwrap();
+            let (mut journal, resumed) = Journal::open(&place.path, &manifest(), false).unwrap();
+            let kept = ends
+                .iter()
+                .filter(|end| **end <= length)
+                .count()
+                .saturating_sub(1);
+            assert_eq!(trials(&resumed), all[..kept], "cut at {length}");
+            assert_eq!(
+                resumed.torn,
+                zeros > 0 || (length > 0 && !ends.contains(&length)),
+                "cut at {length}"
+            );
+            for trial in all
+                .iter()
+                .filter(|trial| !resumed.finished().contains(trial))
+            {
+                journal.append(&verdict(trial.0, trial.1)).unwrap();
+            }
+            drop(journal);
+            assert_eq!(fs::read(&place.path).unwrap(), whole, "cut at {length}");
+        }
+    }
+}
+
+#[test]
+fn a_broken_last_line_is_removed_and_a_broken_line_before_it_is_not() {
+    let place = written(&[(0, 0), (1, 0)]);
+    let whole = fs::read_to_string(&place.path).unwrap();
+    fs::write(&place.path, format!("{whole}{{\"id\":\"r2\",\n")).unwrap();
+    let (journal, resumed) = Journal::open(&place.path, &manifest(), false).unwrap();
+    assert_eq!(
+        (trials(&resumed), resumed.torn),
+        (vec![(0, 0), (1, 0)], true)
+    );
+    drop(journal);
+    assert_eq!(fs::read_to_string(&place.path).unwrap(), whole);
+
+    let broken = whole.replacen("{\"id\":\"r0\"", "{\"id\"\"r0\"", 1);
+    fs::write(&place.path, &broken).unwrap();
+    let message = Journal::open(&place.path, &manifest(), false)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        message.contains("verdicts.jsonl.journal:2: not a verdict: expected `:`"),
+        "{message}"
+    );
+    assert!(message.contains("--restart"), "{message}");
+    assert_eq!(fs::read_to_string(&place.path).unwrap(), broken);
+
+    // Whole JSON that is no verdict is not what a crash leaves, even at the end.
+    fs::write(&place.path, format!("{whole}{{\"id\":\"r2\"}}\n")).unwrap();
+    let error = Journal::open(&place.path, &manifest(), false).unwrap_err();
+    assert!(
+        matches!(error, JournalError::Broken { line: 4, .. }),
+        "{error}"
+    );
+}
+
+#[test]
+fn another_manifest_is_refused_with_every_difference() {
+    let place = written(&[(0, 0)]);
+    let before = fs::read(&place.path).unwrap();
+    let mut other = manifest();
+    other.model = None;
+    other.sampling.temperature = 0.0;
+    other.sampling.top_p = None;
+    other.seed = 2;
+    other.input.fingerprint = "4567".into();
+    other.shard = Some("0/2".into());
+    let message = Journal::open(&place.path, &other, false)
+        .unwrap_err()
+        .to_string();
+    let message = message.replace(&place.path.display().to_string(), "OUT.journal");
+    assert_eq!(
+        message,
+        "OUT.journal was begun by a different run:
+  input.fingerprint: \"0123\" in the journal, \"4567\" now
+  model: {\"hash\":\"abc\",\"name\":\"tiny\"} in the journal, null now
+  sampling.temperature: 0.7 in the journal, 0.0 now
+  sampling.top_p: 0.95 in the journal, null now
+  seed: 1 in the journal, 2 now
+  shard: null in the journal, \"0/2\" now
+Use the earlier settings to go on with it, choose another output, or pass --restart to throw its verdicts away and begin anew"
+    );
+    assert_eq!(fs::read(&place.path).unwrap(), before);
+
+    let (journal, resumed) = Journal::open(&place.path, &other, true).unwrap();
+    assert_eq!(resumed, Resumed::default());
+    drop(journal);
+    assert_eq!(fs::read_to_string(&place.path).unwrap().lines().count(), 1);
+    assert!(Journal::open(&place.path, &other, false).is_ok());
+}
+
+#[test]
+fn fields_of_another_version_count_as_differences() {
+    let mut earlier = serde_json::to_value(manifest()).unwrap();
+    earlier["sampling"].as_object_mut().unwrap().remove("top_k");
+    earlier["beams"] = 4.into();
+    earlier["sampling"]["temperature"] = serde_json::from_str("0.7").unwrap();
+    earlier["sampling"]["top_p"] = serde_json::from_str("0.95").unwrap();
+    let differences: Vec<String> = manifest()
+        .differences(&earlier)
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(
+        differences,
+        [
+            "beams: 4 in the journal, nothing now",
+            "sampling.top_k: nothing in the journal, null now"
+        ]
+    );
+}
+
+#[test]
+fn two_runs_cannot_write_one_journal() {
+    let place = place();
+    let (journal, _) = Journal::open(&place.path, &manifest(), false).unwrap();
+    for restart in [false, true] {
+        let message = Journal::open(&place.path, &manifest(), restart)
+            .unwrap_err()
+            .to_string();
+        assert!(message.starts_with("another run is writing "), "{message}");
+    }
+    drop(journal);
+    assert!(Journal::open(&place.path, &manifest(), false).is_ok());
+}
+
+#[test]
+fn a_file_that_is_no_journal_is_left_alone() {
+    let place = place();
+    for content in [
+        "my notes",
+        "my notes\n",
+        "{\"id\":\"r0\"}\n",
+        "\n",
+        "{\"manifesto\":1}",
+    ] {
+        fs::write(&place.path, content).unwrap();
+        for restart in [false, true] {
+            let error = Journal::open(&place.path, &manifest(), restart).unwrap_err();
+            assert!(
+                matches!(error, JournalError::NotAJournal { .. }),
+                "{content:?}: {error}"
+            );
+        }
+        assert_eq!(fs::read_to_string(&place.path).unwrap(), content);
+    }
+    let folder = place.path.parent().unwrap();
+    assert!(
+        Journal::open(folder, &manifest(), false)
+            .unwrap_err()
+            .to_string()
+            .contains("is not a regular file")
+    );
+}
+
+#[test]
+fn a_journal_that_cannot_be_made_says_where() {
+    let place = place();
+    let path = place
+        .path
+        .with_file_name("missing")
+        .join("verdicts.jsonl.journal");
+    let message = Journal::open(&path, &manifest(), false)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        message.starts_with("could not open the journal ") && message.contains("missing"),
+        "{message}"
+    );
+    assert!(
+        message.contains("choose one in a folder that is there and may be written to"),
+        "{message}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_read_only_folder_is_a_clear_error() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let place = place();
+    let folder = place.path.parent().unwrap();
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o555)).unwrap();
+    let opened = Journal::open(&place.path, &manifest(), false);
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
+    // The superuser may write anywhere.
+    if let Err(error) = opened {
+        assert!(
+            error.to_string().contains("could not open the journal"),
+            "{error}"
+        );
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error_that_names_the_journal() {
+    let full = File::options()
+        .read(true)
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let mut journal = Journal {
+        path: "verdicts.jsonl.journal".into(),
+        file: full,
+        length: 0,
+        torn: false,
+        line: Vec::new(),
+    };
+    let message = journal.append(&verdict(0, 0)).unwrap_err().to_string();
+    assert!(
+        message.starts_with("could not write to the journal verdicts.jsonl.journal: No space left"),
+        "{message}"
+    );
+    assert!(
+        message.ends_with("make room, then run the same command again to go on"),
+        "{message}"
+    );
+    assert_eq!(journal.length, 0);
+}
+
+#[test]
+fn part_of_a_line_is_removed_before_the_next() {
+    let place = place();
+    let (mut journal, _) = Journal::open(&place.path, &manifest(), false).unwrap();
+    journal.append(&verdict(0, 0)).unwrap();
+    // As if the disk had filled up in the middle of a line, and cutting it off had failed as well.
+    journal.file.write_all(b"{\"id\":\"r1\",\"ind").unwrap();
+    journal.torn = true;
+    journal.append(&verdict(1, 0)).unwrap();
+    drop(journal);
+    let (_, resumed) = Journal::open(&place.path, &manifest(), false).unwrap();
+    assert_eq!(
+        (trials(&resumed), resumed.torn),
+        (vec![(0, 0), (1, 0)], false)
+    );
+}
+
+proptest! {
+    /// An output written after a resume must be the one that an uninterrupted run writes, to the last digit.
+    #[test]
+    fn verdicts_survive_the_journal_to_the_last_bit(reward in -10.0..10.0f64, process in 0.0..1.0f32, reason in any::<String>()) {
+        let mut verdict = verdict(0, 0);
+        verdict.reward = Some(reward);
+        verdict.confidence.process = Some(process);
+        verdict.reason = Some(reason);
+        let line = serde_json::to_vec(&verdict).unwrap();
+        let read: Verdict = serde_json::from_slice(&line).unwrap();
+        prop_assert_eq!(read, verdict);
+    }
+}

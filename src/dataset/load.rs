@@ -1,0 +1,283 @@
+//! Inputs into samples.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use super::columns::{ColumnMap, ColumnsUsed, Field};
+use super::error::{BadLines, DatasetError};
+use super::input::{Lines, sources};
+use super::rejected::RejectedLine;
+use super::row::{Row, Texts};
+use super::sample::Sample;
+use super::shard::Shard;
+
+/// How inputs become samples.
+#[derive(Debug, Clone, Default)]
+pub struct LoadOptions {
+    /// Which key holds what.
+    pub columns: ColumnMap,
+    /// Take the first `limit` accepted rows, before sharding; what comes after them is not even read.
+    pub limit: Option<usize>,
+    /// Keep one machine's part.
+    pub shard: Option<Shard>,
+    /// Return bad lines as [`Loaded::rejected`] instead of refusing the input.
+    pub skip_bad: bool,
+    /// The run's own output: skipped in a folder, refused as an input.
+    pub output: Option<PathBuf>,
+}
+
+/// An input, read.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The samples of this shard, in input order. [`Sample::index`] is the place among all accepted rows.
+    pub samples: Vec<Sample>,
+    /// The bad lines, with `skip_bad`.
+    pub rejected: Vec<RejectedLine>,
+    /// 32 hexadecimal characters that change with any accepted sample: its id, its texts, its place.
+    ///
+    /// It covers what the limit lets through, and all shards: every shard of one input has the same fingerprint. Not
+    /// covered are the names and compression of files, columns that are not used, and rejected lines, so that none
+    /// of these keeps a run from being resumed.
+    pub fingerprint: String,
+    /// Which keys the samples were read from.
+    pub columns: ColumnsUsed,
+    /// Rows accepted in all shards together.
+    pub accepted: usize,
+    /// Lines read, blank ones not counted.
+    pub lines_read: usize,
+}
+
+/// Reads files, folders and standard input (`-`) as JSON lines.
+///
+/// A file may be gzip or zstd; its first bytes decide, not its name. A folder stands for the files in it and in its
+/// folders whose names end in .jsonl, .ndjson or .json (also with .gz or .zst), sorted by path, without hidden ones
+/// and without what juror itself set aside (`*.rejected.jsonl`). Blank lines, CRLF and a byte order mark are no
+/// matter.
+///
+/// A row's own id must be unique in the whole input. A row without one gets [`Sample::content_id`]; the second row
+/// with the very same content gets that id and `-2`, the third `-3`, and so on.
+///
+/// # Errors
+/// When an input cannot be read, holds nothing, or (without `skip_bad`) has bad lines: [`DatasetError::BadLines`]
+/// then lists the first of them.
+pub fn load(inputs: &[PathBuf], options: &LoadOptions) -> Result<Loaded, DatasetError> {
+    let sources = sources(inputs, options.output.as_deref())?;
+    let mut loader = Loader::new(options);
+    for source in &sources {
+        if loader.full() {
+            break;
+        }
+        loader.read(source.open()?)?;
+    }
+    if loader.lines_read == 0 && !loader.full() {
+        let files: Vec<String> = inputs.iter().map(|path| shown(path)).collect();
+        return Err(DatasetError::Empty {
+            files: files.join(", "),
+        });
+    }
+    loader.finish()
+}
+
+fn shown(path: &Path) -> String {
+    if path.as_os_str() == "-" {
+        "stdin".to_owned()
+    } else {
+        path.display().to_string()
+    }
+}
+
+struct Loader<'o> {
+    options: &'o LoadOptions,
+    /// The files so far, that `ids` points into.
+    files: Vec<String>,
+    /// Where each id was used, by the id's hash: 16 bytes instead of a second copy of every id.
+    ids: HashMap<[u8; 16], (usize, usize)>,
+    /// How often each content without an id was met.
+    contents: HashMap<String, usize>,
+    fingerprint: blake3::Hasher,
+    samples: Vec<Sample>,
+    bad: Vec<RejectedLine>,
+    bad_total: usize,
+    columns: ColumnsUsed,
+    accepted: usize,
+    lines_read: usize,
+}
+
+impl<'o> Loader<'o> {
+    fn new(options: &'o LoadOptions) -> Self {
+        Self {
+            options,
+            files: Vec::new(),
+            ids: HashMap::new(),
+            contents: HashMap::new(),
+            fingerprint: blake3::Hasher::new(),
+            samples: Vec::new(),
+            bad: Vec::new(),
+            bad_total: 0,
+            columns: ColumnsUsed::default(),
+            accepted: 0,
+            lines_read: 0,
+        }
+    }
+
+    /// Has the limit been reached?
+    fn full(&self) -> bool {
+        self.options
+            .limit
+            .is_some_and(|limit| self.accepted >= limit)
+    }
+
+    fn read(&mut self, mut lines: Lines) -> Result<(), DatasetError> {
+        self.files.push(lines.file().to_owned());
+        let mut line = Vec::new();
+        while !self.full() && lines.next(&mut line)? {
+            if line.iter().all(u8::is_ascii_whitespace) {
+                continue;
+            }
+            self.lines_read += 1;
+            if let Err(reason) = self.accept(&line, lines.line()) {
+                self.reject(&line, lines.line(), reason);
+            }
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self, line: &[u8], number: usize) -> Result<(), String> {
+        let text = std::str::from_utf8(line).map_err(|error| not_utf8(line, number, error))?;
+        let row = Row::parse(text)?;
+        let mut used = Vec::with_capacity(Field::ALL.len());
+        let texts = row.texts(&self.options.columns, |field, key, passed_over| {
+            used.push((field, key, passed_over));
+        })?;
+        let Texts {
+            id,
+            question,
+            reference_answer,
+            student_answer,
+        } = texts;
+        let place = (self.files.len() - 1, number);
+        let own_id = id.is_some();
+        let id = match id {
+            Some(id) => self.claim(id, place)?,
+            None => self.content_id(&question, &reference_answer, &student_answer, place),
+        };
+        for (field, key, passed_over) in used {
+            self.columns.count(field, key, &passed_over);
+        }
+        self.columns.content_ids += usize::from(!own_id);
+        let sample = Sample {
+            id,
+            index: self.accepted,
+            question,
+            reference_answer,
+            student_answer,
+        };
+        sample.hash_into(&mut self.fingerprint);
+        self.accepted += 1;
+        if self
+            .options
+            .shard
+            .is_none_or(|shard| shard.contains(&sample.id))
+        {
+            self.samples.push(sample);
+        }
+        Ok(())
+    }
+
+    /// A row's own id, if no row before has it.
+    fn claim(&mut self, id: String, place: (usize, usize)) -> Result<String, String> {
+        match self.ids.entry(id_hash(&id)) {
+            std::collections::hash_map::Entry::Vacant(entry) => {
+                entry.insert(place);
+                Ok(id)
+            }
+            std::collections::hash_map::Entry::Occupied(entry) => {
+                let (file, line) = *entry.get();
+                Err(format!(
+                    "the id {id:?} is taken by {}:{line}: ids must be unique in the whole input, or verdicts could not \
+                     be told apart; name another key (`--columns id=KEY`), or make ids from the content (`--columns id=`)",
+                    self.files[file]
+                ))
+            }
+        }
+    }
+
+    /// The id of a row that has none, with a number if the same content was there before.
+    fn content_id(
+        &mut self,
+        question: &str,
+        reference: &str,
+        response: &str,
+        place: (usize, usize),
+    ) -> String {
+        let content = Sample::content_id(question, reference, response);
+        loop {
+            let met = self.contents.entry(content.clone()).or_insert(0);
+            *met += 1;
+            let id = if *met == 1 {
+                content.clone()
+            } else {
+                format!("{content}-{met}")
+            };
+            // Another row may have that very id as its own: then the next number.
+            if let Ok(id) = self.claim(id, place) {
+                return id;
+            }
+        }
+    }
+
+    fn reject(&mut self, line: &[u8], number: usize, reason: String) {
+        self.bad_total += 1;
+        // Without `skip_bad` only the listing is needed: a wrong file of many gigabytes must not be kept.
+        if self.options.skip_bad || self.bad.len() < BadLines::LISTED {
+            self.bad.push(RejectedLine {
+                file: self.files.last().cloned().unwrap_or_default(),
+                line: number,
+                reason,
+                text: String::from_utf8_lossy(line).into_owned(),
+            });
+        }
+    }
+
+    fn finish(self) -> Result<Loaded, DatasetError> {
+        if self.bad_total > 0 && !self.options.skip_bad {
+            return Err(DatasetError::BadLines(BadLines {
+                first: self.bad,
+                total: self.bad_total,
+                lines_read: self.lines_read,
+            }));
+        }
+        let mut fingerprint = self.fingerprint.finalize().to_hex().to_string();
+        fingerprint.truncate(32);
+        Ok(Loaded {
+            samples: self.samples,
+            rejected: self.bad,
+            fingerprint,
+            columns: self.columns,
+            accepted: self.accepted,
+            lines_read: self.lines_read,
+        })
+    }
+}
+
+fn id_hash(id: &str) -> [u8; 16] {
+    let mut hash = [0; 16];
+    hash.copy_from_slice(&blake3::hash(id.as_bytes()).as_bytes()[..16]);
+    hash
+}
+
+fn not_utf8(line: &[u8], number: usize, error: std::str::Utf8Error) -> String {
+    let at = error.valid_up_to();
+    if number == 1 && (line.starts_with(b"\xff\xfe") || line.starts_with(b"\xfe\xff")) {
+        return "not UTF-8 but UTF-16: convert the file, as with `iconv -f UTF-16 -t UTF-8`"
+            .to_owned();
+    }
+    let byte = line.get(at).copied().unwrap_or_default();
+    format!(
+        "not UTF-8 from column {} on (byte 0x{byte:02x}): convert the file to UTF-8",
+        at + 1
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,239 @@
+//! Lines that cannot become samples.
+
+use proptest::prelude::*;
+
+use super::*;
+
+#[test]
+fn every_kind_of_bad_line_says_what_is_wrong() {
+    let cases: [(&[u8], &str); 19] = [
+        (br#"{"question": "q", }"#, "not valid JSON: trailing comma at column 19"),
+        (br#"{"question": "q""#, "not valid JSON: EOF while parsing an object at column 16"),
+        (b"question", "not valid JSON: expected value at column 1"),
+        (br#"{"a": 1} {"b": 2}"#, "not valid JSON: trailing characters at column 10"),
+        (
+            br#"[{"question": "q"}]"#,
+            "a JSON array, not an object: every line must be one JSON object; `jq -c '.[]' FILE` writes an array so",
+        ),
+        (b"\"q\"", "a JSON string, not an object: every line must be one JSON object"),
+        (b"13", "a number, not an object: every line must be one JSON object"),
+        (
+            br#"{"question": "q", "answr": "1", "response": "r"}"#,
+            "no reference answer (looked for reference_answer, gold_answer, ground_truth, answer, label_answer, \
+             correct_answer, gt): the row has question, answr, response; name its key with `--columns reference=KEY`",
+        ),
+        (
+            b"{}",
+            "no question (looked for question, problem, prompt, query): the row has no keys at all; name its key with \
+             `--columns question=KEY`",
+        ),
+        (
+            br#"{"question": 5, "answer": "1", "response": "r"}"#,
+            "`question` (the question) is a number: it must be text",
+        ),
+        (
+            br#"{"question": "q", "answer": null, "response": "r"}"#,
+            "`answer` (the reference answer) is null: it must be text or a number",
+        ),
+        (
+            br#"{"question": "q", "answer": ["1"], "response": "r"}"#,
+            "`answer` (the reference answer) is a list: it must be text or a number",
+        ),
+        (
+            br#"{"question": "q", "answer": "1", "response": {"text": "r"}}"#,
+            "`response` (the response) is an object: it must be text",
+        ),
+        (
+            br#"{"question": "q", "answer": "1", "response": [{"role": "assistant", "content": "r"}]}"#,
+            "`response` (the response) is a list of chat messages, which is not read yet: give text, or name one \
+             message's text, as in `--columns response=response[0].content`",
+        ),
+        (
+            br#"{"question": "q", "answer": " ", "response": "r"}"#,
+            "`answer` (the reference answer) is blank: there is nothing to judge by",
+        ),
+        (
+            br#"{"id": "\t", "question": "q", "answer": "1", "response": "r"}"#,
+            "`id` (the id) is blank: give it a value, or remove the key and the id is made from the content",
+        ),
+        (
+            br#"{"question": "q", "answer": "1", "response": "\ud800"}"#,
+            "`response` (the response) is not valid JSON: unexpected end of hex escape at column 53",
+        ),
+        (
+            b"{\"question\": \"q\xff\", \"answer\": \"1\", \"response\": \"r\"}",
+            "not UTF-8 from column 16 on (byte 0xff): convert the file to UTF-8",
+        ),
+        (
+            br#"{"question": "q", "answer": "1", "answer": "2", "response": "r"}"#,
+            "the key `answer` is there twice: keep one",
+        ),
+    ];
+    for (line, expected) in cases {
+        assert_eq!(reason(line), expected, "{}", String::from_utf8_lossy(line));
+    }
+    assert_eq!(
+        reason_with(
+            br#"{"question": "q", "answer": "1", "response": "r"}"#,
+            &columns(&["reference=reward_model.ground_truth"])
+        ),
+        "no reference answer (looked for `reward_model.ground_truth`): the row has question, answer, response; name \
+         its key with `--columns reference=KEY`"
+    );
+    let utf16: Vec<u8> = "\u{feff}{}"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    assert!(reason(utf16).starts_with("not UTF-8 but UTF-16"));
+}
+
+#[test]
+fn an_empty_response_is_a_response() {
+    let loaded = Files::one(r#"{"question": "q", "answer": "1", "response": ""}"#)
+        .rows(&LoadOptions::default())
+        .unwrap();
+    assert_eq!(loaded.samples[0].student_answer, "");
+}
+
+#[test]
+fn odd_values_in_columns_nobody_reads_do_not_matter() {
+    let line = r#"{"question": "q", "answer": "1", "response": "r", "score": 1e999, "junk": "\ud800", "n": [1, {"a": null}]}"#;
+    assert_eq!(
+        Files::one(line)
+            .rows(&LoadOptions::default())
+            .unwrap()
+            .accepted,
+        1
+    );
+    // Nor does nesting deep enough to exhaust the stack of a parser that recurses.
+    let deep = "[".repeat(200_000) + &"]".repeat(200_000);
+    let line = format!(r#"{{"question": "q", "answer": "1", "response": "r", "deep": {deep}}}"#);
+    let files = Files::one(&line);
+    assert_eq!(files.rows(&LoadOptions::default()).unwrap().accepted, 1);
+    assert!(
+        reason(line.replace("\"r\", \"deep\"", "\"r\", \"response\""))
+            .contains("`response` is there twice")
+    );
+    assert!(
+        reason(line.replace("\"r\", \"deep\": ", ""))
+            .contains("`response` (the response) is a list")
+    );
+}
+
+#[test]
+fn all_bad_lines_are_found_before_anything_is_judged() {
+    let mut content = rows(2);
+    content.push_str("{\n");
+    for _ in 0..30 {
+        content.push_str("[]\n");
+    }
+    let files = Files::one(content);
+    let message = files.message(files.rows(&LoadOptions::default()));
+    let lines: Vec<&str> = message.lines().collect();
+    assert_eq!(
+        lines[0],
+        "31 of 33 lines cannot be used, so nothing was judged:"
+    );
+    assert_eq!(
+        lines[1],
+        "  rows.jsonl:3: not valid JSON: EOF while parsing an object at column 1"
+    );
+    assert!(
+        lines[20].starts_with("  rows.jsonl:22: a JSON array"),
+        "{message}"
+    );
+    assert_eq!(lines[21], "  … and 11 more");
+    assert_eq!(
+        lines[22],
+        "Mend them, or pass --skip-bad to set them aside in OUT.rejected.jsonl and judge the rest"
+    );
+    assert_eq!(lines.len(), 23);
+}
+
+#[test]
+fn bad_lines_can_be_set_aside() {
+    let content = [
+        row(0).as_bytes(),
+        b"\n\xff{\n\n",
+        row(1).as_bytes(),
+        b"\r\n[1]\r\n",
+    ]
+    .concat();
+    let files = Files::one(content);
+    let options = LoadOptions {
+        skip_bad: true,
+        ..LoadOptions::default()
+    };
+    let loaded = files.rows(&options).unwrap();
+    assert_eq!(ids(&loaded), ["r0", "r1"]);
+    assert_eq!(loaded.samples[1].index, 1);
+    let rejected: Vec<_> = loaded
+        .rejected
+        .iter()
+        .map(|bad| (bad.line, bad.text.as_str()))
+        .collect();
+    assert_eq!(rejected, [(2, "\u{fffd}{"), (5, "[1]")]);
+    assert!(loaded.rejected[0].file.ends_with("rows.jsonl"));
+    assert_eq!(
+        loaded.fingerprint,
+        Files::one(rows(2)).rows(&options).unwrap().fingerprint
+    );
+}
+
+#[test]
+fn an_id_used_twice_is_a_bad_line() {
+    let files = Files::new(&[
+        ("a.jsonl", rows(2).as_bytes()),
+        ("b.jsonl", format!("\n{}", row(1)).as_bytes()),
+    ]);
+    let message = files.message(files.load(&["a.jsonl", "b.jsonl"], &LoadOptions::default()));
+    assert!(
+        message.contains("b.jsonl:2: the id \"r1\" is taken by a.jsonl:2: ids must be unique"),
+        "{message}"
+    );
+    let loaded = files
+        .load(&["a.jsonl", "b.jsonl"], &columns(&["id="]))
+        .unwrap();
+    let content = Sample::content_id("q1", "a1", "s1");
+    assert_eq!(ids(&loaded)[1..], [content.clone(), format!("{content}-2")]);
+}
+
+proptest! {
+    /// Whatever the bytes, the answer is samples or a message; with bad lines set aside, every line is one or the other.
+    #[test]
+    fn no_line_is_lost(lines in prop::collection::vec(
+        prop_oneof![
+            prop::collection::vec(any::<u8>(), 0..40),
+            (0usize..30).prop_map(|id| row(id).into_bytes()),
+            ("[a-z\u{e9}\"\\\\{}]{0,10}", any::<bool>()).prop_map(|(text, id)| {
+                let id = if id { "\"id\": \"x\", " } else { "" };
+                format!("{{{id}\"question\": \"q\", \"answer\": 1, \"response\": \"{text}\"}}").into_bytes()
+            }),
+        ],
+        0..20,
+    )) {
+        // The head of a compressed file or an archive is another matter.
+        let content = [b" \n".to_vec(), lines.join(&b'\n')].concat();
+        let files = Files::one(&content);
+        let filled = content.split(|byte| *byte == b'\n').filter(|line| !line.iter().all(u8::is_ascii_whitespace)).count();
+        let options = LoadOptions { skip_bad: true, ..LoadOptions::default() };
+        match files.rows(&options) {
+            Ok(loaded) => {
+                prop_assert_eq!(loaded.lines_read, filled);
+                prop_assert_eq!(loaded.samples.len() + loaded.rejected.len(), filled);
+                let mut unique = ids(&loaded);
+                unique.sort_unstable();
+                unique.dedup();
+                prop_assert_eq!(unique.len(), loaded.samples.len());
+                prop_assert!(loaded.samples.iter().enumerate().all(|(at, sample)| sample.index == at));
+                let strict = files.rows(&LoadOptions::default());
+                prop_assert_eq!(strict.is_ok(), loaded.rejected.is_empty());
+            }
+            Err(error) => {
+                prop_assert_eq!(filled, 0);
+                let empty = matches!(error, DatasetError::Empty { .. });
+                prop_assert!(empty);
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Rows of files into samples, and the journal that makes a run resumable.
+//!
+//! | module | what it is for |
+//! |---|---|
+//! | [`load()`] | files, folders or stdin into [`Sample`]s, with every bad line named |
+//! | [`ColumnMap`] | which key of a row holds the question, the reference, the response, the id |
+//! | [`Shard`] | one machine's part of the input |
+//! | [`journal`] | each finished verdict, on disk before it counts |
+//! | [`output`] | the finished verdicts, in input order, by atomic rename |
+//!
+//! Nothing here guesses: a row that cannot be read is reported with its file and line, and by default stops the run
+//! before anything is judged.
+
+mod columns;
+mod error;
+mod input;
+pub mod journal;
+mod load;
+pub mod output;
+mod rejected;
+mod row;
+mod sample;
+mod shard;
+
+pub use columns::{ColumnError, ColumnMap, ColumnsUsed, Field, FieldUse};
+pub use error::{BadLines, DatasetError};
+pub use load::{LoadOptions, Loaded, load};
+pub use rejected::{RejectedLine, rejected_path, write_rejected};
+pub use sample::Sample;
+pub use shard::{Shard, ShardError};

@@ -1,0 +1,157 @@
+//! One machine's part of the input.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Part `index` of `count` parts of the input, written `index/count`, counting from 0: `0/4`, `1/4`, `2/4`, `3/4`.
+///
+/// A sample's part is decided by the hash of its id alone, so it does not depend on the order or the files the rows
+/// come in, and the parts together hold every sample exactly once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    index: u32,
+    count: u32,
+}
+
+/// A shard that is not one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{text}` is not a shard: write `i/n` with i from 0 to n - 1, as in `0/4`, `1/4`, `2/4` and `3/4` for four machines"
+)]
+pub struct ShardError {
+    text: String,
+}
+
+impl Shard {
+    /// Reads `i/n` with `0 <= i < n`.
+    ///
+    /// # Errors
+    /// When `text` is anything else.
+    pub fn parse(text: &str) -> Result<Self, ShardError> {
+        let error = || ShardError {
+            text: text.to_owned(),
+        };
+        let (index, count) = text.split_once('/').ok_or_else(error)?;
+        let number = |digits: &str| -> Result<u32, ShardError> {
+            // `u32::from_str` would take a plus sign.
+            if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+                return Err(error());
+            }
+            digits.parse().map_err(|_| error())
+        };
+        let (index, count) = (number(index)?, number(count)?);
+        if index >= count {
+            return Err(error());
+        }
+        Ok(Self { index, count })
+    }
+
+    /// Is the sample with this id in this shard?
+    pub fn contains(&self, id: &str) -> bool {
+        let hash = blake3::hash(id.as_bytes());
+        let mut first = [0; 8];
+        first.copy_from_slice(&hash.as_bytes()[..8]);
+        u64::from_le_bytes(first) % u64::from(self.count) == u64::from(self.index)
+    }
+
+    /// Which part, from 0.
+    pub fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// How many parts there are.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.count)
+    }
+}
+
+impl FromStr for Shard {
+    type Err = ShardError;
+
+    fn from_str(text: &str) -> Result<Self, ShardError> {
+        Self::parse(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn shards_count_from_zero() {
+        let shard = Shard::parse("3/4").unwrap();
+        assert_eq!((shard.index(), shard.count()), (3, 4));
+        assert_eq!(shard.to_string(), "3/4");
+        for text in [
+            "4/4",
+            "0/0",
+            "1",
+            "",
+            "/",
+            "1/",
+            "/2",
+            "-1/2",
+            "+1/2",
+            " 1/2",
+            "a/b",
+            "1/2/3",
+            "0/99999999999",
+        ] {
+            let message = Shard::parse(text).unwrap_err().to_string();
+            assert!(message.contains("i from 0 to n - 1"), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_samples_shard_never_changes() {
+        let shard = |id: &str| {
+            (0..4).find(|index| {
+                Shard {
+                    index: *index,
+                    count: 4,
+                }
+                .contains(id)
+            })
+        };
+        let shards: Vec<_> = ["a", "b", "c", "rollout-17"].map(shard).to_vec();
+        assert_eq!(shards, vec![Some(3), Some(0), Some(2), Some(1)]);
+    }
+
+    proptest! {
+        #[test]
+        fn shards_partition_the_input(ids in prop::collection::vec(".{0,20}", 0..50), count in 1u32..20) {
+            for id in &ids {
+                let holders = (0..count).filter(|index| Shard { index: *index, count }.contains(id)).count();
+                prop_assert_eq!(holders, 1);
+            }
+        }
+    }
+
+    #[test]
+    fn shards_are_of_about_equal_size() {
+        let mut sizes = [0_usize; 4];
+        for id in 0..4000 {
+            for (index, size) in sizes.iter_mut().enumerate() {
+                *size += usize::from(
+                    Shard {
+                        index: index as u32,
+                        count: 4,
+                    }
+                    .contains(&id.to_string()),
+                );
+            }
+        }
+        assert!(
+            sizes.iter().all(|size| (900..1100).contains(size)),
+            "{sizes:?}"
+        );
+    }
+}
