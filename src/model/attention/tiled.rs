@@ -1,2 +1,0 @@
-//! Not yet: stands in for the tiled attention.
-pub(super) use super::reference::Reference as Tiled;

@@ -1,0 +1,197 @@
+//! Which queries go through which tile together; computed once per step, used by every layer and head.
+
+use super::Layout;
+use crate::model::StepBatch;
+
+/// Queries of a unit at most: their states stay in the first two cache levels.
+const MAX_QUERIES: usize = 32;
+
+/// A step's work.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    /// Independent tasks.
+    pub(super) units: Vec<PlanUnit>,
+    /// For each token of the step, where its query is.
+    pub(super) places: Vec<Place>,
+}
+
+/// Consecutive queries in the order of block tables.
+#[derive(Debug, Default)]
+pub(super) struct PlanUnit {
+    pub(super) queries: Vec<Query>,
+    /// Tiles in ascending order for every query.
+    pub(super) runs: Vec<Run>,
+}
+
+/// One token of the step.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Query {
+    pub(super) token: usize,
+    /// Keys it sees: its own position and all before.
+    pub(super) seen: usize,
+}
+
+/// Queries `first..last` of a unit, all of which see some keys of one tile, in the same blocks.
+#[derive(Debug)]
+pub(super) struct Run {
+    pub(super) first: usize,
+    pub(super) last: usize,
+    /// First position of the tile.
+    pub(super) start: usize,
+    pub(super) blocks: Vec<u32>,
+}
+
+/// A unit and the index of a query in it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Place {
+    pub(super) unit: usize,
+    pub(super) query: usize,
+}
+
+impl Plan {
+    /// Plans a validated step for some number of threads.
+    pub(super) fn new(batch: &StepBatch, layout: &Layout, threads: usize) -> Self {
+        let mut order: Vec<usize> = (0..batch.rows.len()).collect();
+        order.sort_by(|&a, &b| batch.rows[a].blocks.cmp(&batch.rows[b].blocks));
+        let queries: Vec<(usize, Query)> = order
+            .iter()
+            .flat_map(|&row| {
+                let tokens = &batch.rows[row];
+                (0..tokens.query_len).map(move |i| {
+                    let seen = tokens.context_len - tokens.query_len + i + 1;
+                    (
+                        row,
+                        Query {
+                            token: tokens.query_start + i,
+                            seen,
+                        },
+                    )
+                })
+            })
+            .collect();
+        // Several tasks for every thread, each with as many queries as that allows.
+        let tasks = (4 * threads).div_ceil(layout.shape.kv_heads);
+        let size = queries.len().div_ceil(tasks).clamp(1, MAX_QUERIES);
+        let mut plan = Self {
+            units: Vec::new(),
+            places: vec![Place::default(); batch.tokens.len()],
+        };
+        for chunk in queries.chunks(size) {
+            for (index, (_, query)) in chunk.iter().enumerate() {
+                plan.places[query.token] = Place {
+                    unit: plan.units.len(),
+                    query: index,
+                };
+            }
+            let runs = runs(batch, layout, chunk);
+            plan.units.push(PlanUnit {
+                queries: chunk.iter().map(|(_, query)| *query).collect(),
+                runs,
+            });
+        }
+        plan
+    }
+}
+
+/// The runs of one unit, tile after tile.
+fn runs(batch: &StepBatch, layout: &Layout, queries: &[(usize, Query)]) -> Vec<Run> {
+    let tile = layout.tile();
+    let longest = queries
+        .iter()
+        .map(|(_, query)| query.seen)
+        .max()
+        .unwrap_or(0);
+    let mut runs: Vec<Run> = Vec::new();
+    for start in (0..longest).step_by(tile) {
+        let first_of_tile = runs.len();
+        for (index, (row, query)) in queries.iter().enumerate() {
+            if query.seen <= start {
+                continue;
+            }
+            let row = &batch.rows[*row];
+            let from = start / layout.block_size;
+            let to = (from + layout.tile_blocks).min(row.context_len.div_ceil(layout.block_size));
+            let blocks = &row.blocks[from..to];
+            match runs[first_of_tile..].last_mut() {
+                Some(run) if run.last == index && run.blocks == blocks => run.last += 1,
+                _ => runs.push(Run {
+                    first: index,
+                    last: index + 1,
+                    start,
+                    blocks: blocks.to_vec(),
+                }),
+            }
+        }
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Layout, Plan};
+    use crate::model::attention::AttentionShape;
+    use crate::model::{BatchRow, StepBatch};
+
+    fn decode(tables: &[(usize, &[u32])]) -> StepBatch {
+        let mut batch = StepBatch::default();
+        for (index, (context_len, blocks)) in tables.iter().enumerate() {
+            let (position, block) = (context_len - 1, blocks[(context_len - 1) / 16]);
+            batch.tokens.push(0);
+            batch.positions.push(position as u32);
+            batch.slots.push(block * 16 + (position % 16) as u32);
+            batch.rows.push(BatchRow {
+                query_start: index,
+                query_len: 1,
+                context_len: *context_len,
+                blocks: blocks.to_vec(),
+            });
+        }
+        batch.validate(16, 100).unwrap();
+        batch
+    }
+
+    #[test]
+    fn rows_with_the_same_prefix_share_its_tiles() {
+        let shape = AttentionShape {
+            layers: 1,
+            heads: 2,
+            kv_heads: 1,
+            head_dim: 16,
+        };
+        let batch = decode(&[
+            (70, &[1, 2, 3, 4, 9]),
+            (50, &[5, 6, 7, 8]),
+            (80, &[1, 2, 3, 4, 10]),
+            (66, &[1, 2, 3, 4, 11]),
+        ]);
+        let plan = Plan::new(&batch, &Layout::new(shape, 16), 1);
+        assert_eq!(plan.units.len(), 4);
+        let plan = Plan {
+            units: vec![],
+            ..plan
+        };
+        assert_eq!(plan.places.len(), 4);
+        let one = super::runs(
+            &batch,
+            &Layout::new(shape, 16),
+            &[0, 2, 3, 1].map(|row| {
+                let seen = batch.rows[row].context_len;
+                (row, super::Query { token: row, seen })
+            }),
+        );
+        let shapes: Vec<_> = one
+            .iter()
+            .map(|run| (run.start, run.first, run.last, run.blocks.len()))
+            .collect();
+        assert_eq!(
+            shapes,
+            [
+                (0, 0, 3, 4),
+                (0, 3, 4, 4),
+                (64, 0, 1, 1),
+                (64, 1, 2, 1),
+                (64, 2, 3, 1)
+            ]
+        );
+    }
+}

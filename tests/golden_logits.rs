@@ -1,0 +1,213 @@
+//! The decoder against Hugging Face transformers and candle-transformers, on tiny random checkpoints made by
+//! `scripts/golden_qwen3.py`.
+
+mod paged;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use candle_core::{DType, Device, Tensor};
+use candle_nn::VarBuilder;
+use candle_transformers::models::qwen3;
+use juror::model::attention::{self, Attention, AttentionKind, AttentionShape};
+use juror::model::{Decoder, ModelConfig, ModelSource, Weights};
+use paged::{Blocks, Sequence, step};
+
+/// Logits lie between −5 and 5; f32 sums taken in another order differ by less than this.
+const TOLERANCE: f32 = 1e-4;
+const BLOCK: usize = 4;
+const KINDS: [AttentionKind; 3] = [
+    AttentionKind::Reference,
+    AttentionKind::Tiled,
+    AttentionKind::Plain,
+];
+
+struct Checkpoint {
+    folder: PathBuf,
+    decoder: Decoder,
+    /// Token ids, and the logits of every position.
+    golden: Vec<(Vec<u32>, Vec<Vec<f32>>)>,
+}
+
+impl Checkpoint {
+    fn load(name: &str) -> Self {
+        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/data/qwen3-random")
+            .join(name);
+        let source = ModelSource::resolve(folder.to_str().unwrap()).unwrap();
+        let config = ModelConfig::load(&source).unwrap();
+        let weights = Weights::open(&source).unwrap();
+        let decoder = Decoder::load(&config, &weights, &Device::Cpu, DType::F32).unwrap();
+        let tensors =
+            candle_core::safetensors::load(folder.join("golden.safetensors"), &Device::Cpu)
+                .unwrap();
+        let golden = (0..tensors.len() / 2)
+            .map(|i| {
+                let tokens = tensors[&format!("tokens.{i}")]
+                    .to_dtype(DType::U32)
+                    .unwrap()
+                    .to_vec1()
+                    .unwrap();
+                (tokens, tensors[&format!("logits.{i}")].to_vec2().unwrap())
+            })
+            .collect();
+        Self {
+            folder,
+            decoder,
+            golden,
+        }
+    }
+
+    fn attention(&self, kind: AttentionKind) -> Box<dyn Attention> {
+        let shape = AttentionShape::from(self.decoder.config());
+        attention::build(kind, &shape, 64, BLOCK, &Device::Cpu, DType::F32).unwrap()
+    }
+
+    fn sequences(&self, blocks: &mut Blocks) -> Vec<Sequence> {
+        self.golden
+            .iter()
+            .map(|(tokens, _)| blocks.sequence(tokens))
+            .collect()
+    }
+
+    /// Runs all sequences, each taking up to `chunk` tokens a step, all in the same steps, and compares every logit.
+    fn compare(&self, kind: AttentionKind, chunk: usize) {
+        let mut attention = self.attention(kind);
+        let mut sequences = self.sequences(&mut Blocks::new(64, BLOCK));
+        loop {
+            let mut expected = Vec::new();
+            let mut parts = Vec::new();
+            for (sequence, (_, logits)) in sequences.iter_mut().zip(&self.golden) {
+                let count = chunk.min(sequence.tokens.len() - sequence.cached);
+                if count > 0 {
+                    expected.extend(&logits[sequence.cached..sequence.cached + count]);
+                    parts.push((sequence, count));
+                }
+            }
+            if parts.is_empty() {
+                return;
+            }
+            let batch = step(&mut parts, BLOCK);
+            let logits = self
+                .decoder
+                .forward(&batch, &mut *attention)
+                .unwrap()
+                .to_vec2::<f32>()
+                .unwrap();
+            assert_eq!(logits.len(), expected.len());
+            for (token, (ours, golden)) in logits.iter().zip(expected).enumerate() {
+                close(
+                    ours,
+                    golden,
+                    &format!("{kind:?}, chunks of {chunk}, token {token}"),
+                );
+            }
+        }
+    }
+}
+
+fn close(ours: &[f32], golden: &[f32], what: &str) {
+    assert_eq!(ours.len(), golden.len());
+    for (id, (a, b)) in ours.iter().zip(golden).enumerate() {
+        assert!(
+            (a - b).abs() < TOLERANCE,
+            "{what}: logit {id} is {a}, expected {b}"
+        );
+    }
+}
+
+#[test]
+fn logits_equal_those_of_transformers() {
+    for name in ["tied", "untied"] {
+        let checkpoint = Checkpoint::load(name);
+        for kind in KINDS {
+            for chunk in [usize::MAX, 7, 1] {
+                checkpoint.compare(kind, chunk);
+            }
+        }
+    }
+}
+
+#[test]
+fn logits_equal_those_of_candle_transformers() {
+    for name in ["tied", "untied"] {
+        let checkpoint = Checkpoint::load(name);
+        let ours = checkpoint.decoder.config();
+        let config = qwen3::Config {
+            vocab_size: ours.vocab,
+            hidden_size: ours.hidden,
+            intermediate_size: ours.intermediate,
+            num_hidden_layers: ours.layers,
+            num_attention_heads: ours.heads,
+            head_dim: ours.head_dim,
+            attention_bias: ours.attention_bias,
+            num_key_value_heads: ours.kv_heads,
+            max_position_embeddings: ours.max_positions,
+            sliding_window: None,
+            max_window_layers: ours.layers,
+            tie_word_embeddings: ours.tie_embeddings,
+            rope_theta: ours.rope_theta,
+            rms_norm_eps: ours.rms_norm_eps,
+            use_sliding_window: false,
+            hidden_act: candle_nn::Activation::Silu,
+        };
+        let mut tensors: HashMap<String, Tensor> = HashMap::new();
+        for entry in std::fs::read_dir(&checkpoint.folder).unwrap() {
+            let path = entry.unwrap().path();
+            let file = path.file_name().unwrap().to_str().unwrap();
+            if file.starts_with("model") && file.ends_with(".safetensors") {
+                tensors.extend(candle_core::safetensors::load(&path, &Device::Cpu).unwrap());
+            }
+        }
+        let vars = VarBuilder::from_tensors(tensors, DType::F32, &Device::Cpu);
+        let mut theirs = qwen3::ModelForCausalLM::new(&config, vars).unwrap();
+        let mut blocks = Blocks::new(64, BLOCK);
+        for (tokens, _) in &checkpoint.golden {
+            theirs.clear_kv_cache();
+            let mut attention = checkpoint.attention(AttentionKind::Tiled);
+            let mut sequence = blocks.sequence(tokens);
+            let batch = step(&mut [(&mut sequence, tokens.len())], BLOCK);
+            let logits = checkpoint
+                .decoder
+                .forward(&batch, &mut *attention)
+                .unwrap()
+                .to_vec2::<f32>()
+                .unwrap();
+            for (position, (token, ours)) in tokens.iter().zip(&logits).enumerate() {
+                let input = Tensor::new(&[[*token]], &Device::Cpu).unwrap();
+                let expected = theirs
+                    .forward(&input, position)
+                    .unwrap()
+                    .flatten_all()
+                    .unwrap()
+                    .to_vec1()
+                    .unwrap();
+                close(ours, &expected, &format!("{name}, position {position}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn only_the_wanted_rows_in_the_wanted_order() {
+    let checkpoint = Checkpoint::load("tied");
+    let mut sequences = checkpoint.sequences(&mut Blocks::new(64, BLOCK));
+    let (_, golden) = &checkpoint.golden[2];
+    let last = golden.len() - 1;
+    for wanted in [vec![last, 0, 3], (0..=last).rev().collect(), vec![]] {
+        let mut attention = checkpoint.attention(AttentionKind::Tiled);
+        sequences[2].cached = 0;
+        let mut batch = step(&mut [(&mut sequences[2], last + 1)], BLOCK);
+        batch.logits = wanted.iter().map(|&index| index as u32).collect();
+        let logits = checkpoint.decoder.forward(&batch, &mut *attention).unwrap();
+        assert_eq!(
+            logits.dims(),
+            [wanted.len(), checkpoint.decoder.config().vocab]
+        );
+        if !wanted.is_empty() {
+            for (ours, index) in logits.to_vec2::<f32>().unwrap().iter().zip(wanted) {
+                close(ours, &golden[index], &format!("token {index}"));
+            }
+        }
+    }
+}

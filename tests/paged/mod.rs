@@ -1,0 +1,71 @@
+//! A stand-in for the engine: sequences with block tables, and the steps made of them.
+
+use std::collections::VecDeque;
+
+use juror::model::{BatchRow, StepBatch};
+
+/// A sequence whose first `cached` tokens are in the cache.
+#[derive(Clone, Default)]
+pub(crate) struct Sequence {
+    pub(crate) tokens: Vec<u32>,
+    pub(crate) cached: usize,
+    pub(crate) blocks: Vec<u32>,
+}
+
+/// Blocks to hand out, in an order that is not the natural one.
+pub(crate) struct Blocks {
+    pub(crate) size: usize,
+    free: VecDeque<u32>,
+}
+
+impl Blocks {
+    pub(crate) fn new(count: u32, size: usize) -> Self {
+        let mut free: Vec<u32> = (0..count).collect();
+        free.sort_by_key(|id| (id.wrapping_mul(2_654_435_761), *id));
+        Self {
+            size,
+            free: free.into(),
+        }
+    }
+
+    pub(crate) fn sequence(&mut self, tokens: &[u32]) -> Sequence {
+        let mut sequence = Sequence {
+            tokens: tokens.to_vec(),
+            ..Sequence::default()
+        };
+        self.grow(&mut sequence);
+        sequence
+    }
+
+    /// Enough blocks for all of the sequence's tokens.
+    pub(crate) fn grow(&mut self, sequence: &mut Sequence) {
+        while sequence.blocks.len() * self.size < sequence.tokens.len() {
+            sequence.blocks.push(self.free.pop_front().expect("blocks"));
+        }
+    }
+}
+
+/// A step of the next `count` tokens of each sequence, which then count as cached. Logits of every token are wanted.
+pub(crate) fn step(parts: &mut [(&mut Sequence, usize)], block_size: usize) -> StepBatch {
+    let mut batch = StepBatch::default();
+    for (sequence, count) in parts {
+        let end = sequence.cached + *count;
+        batch.rows.push(BatchRow {
+            query_start: batch.tokens.len(),
+            query_len: *count,
+            context_len: end,
+            blocks: sequence.blocks[..end.div_ceil(block_size)].to_vec(),
+        });
+        for position in sequence.cached..end {
+            batch.logits.push(batch.tokens.len() as u32);
+            batch.tokens.push(sequence.tokens[position]);
+            batch.positions.push(position as u32);
+            let block = sequence.blocks[position / block_size] as usize;
+            batch
+                .slots
+                .push((block * block_size + position % block_size) as u32);
+        }
+        sequence.cached = end;
+    }
+    batch
+}
