@@ -1,18 +1,302 @@
-//! Not yet: stands in for the attention of plain operations.
-use candle_core::{DType, Device};
+//! Attention made of candle's tensor operations: runs on any device, and is what CUDA and Metal use until they have kernels of
+//! their own.
+//!
+//! Rows are put together into rectangles of similar size, their keys and values gathered by block table, scores masked, and
+//! the softmax taken in f32.
 
-use super::{AttentionShape, ModelError, reference::Reference};
+use candle_core::{D, DType, Device, Tensor};
 
-pub(super) struct Plain;
+use super::{Attention, AttentionOutput, AttentionShape, ModelError};
+use crate::model::StepBatch;
+
+/// Scores of a rectangle at most, so that memory stays bounded: 64 Mi numbers are 256 MiB in f32.
+const MAX_SCORES: usize = 1 << 26;
+/// Numbers of gathered keys of a rectangle at most.
+const MAX_GATHERED: usize = 1 << 27;
+/// A rectangle may hold this many times what its rows need.
+const MAX_WASTE: f64 = 1.3;
+
+/// See [`AttentionKind::Plain`](super::AttentionKind::Plain).
+pub(super) struct Plain {
+    shape: AttentionShape,
+    blocks: usize,
+    block_size: usize,
+    device: Device,
+    dtype: DType,
+    /// For each layer keys and values, `[blocks · block_size, kv_heads · head_dim]`.
+    layers: Vec<(Tensor, Tensor)>,
+    step: Option<Step>,
+}
+
+/// A step's indices, on the device.
+struct Step {
+    tokens: usize,
+    /// `[N, kv_heads · head_dim]`: each token's slot, repeated.
+    slots: Tensor,
+    rectangles: Vec<Rectangle>,
+    /// For each token of the step, its row among the rectangles' queries one after the other.
+    order: Tensor,
+}
+
+/// Rows padded to the same numbers of queries and of blocks.
+struct Rectangle {
+    rows: usize,
+    queries: usize,
+    blocks: usize,
+    /// Tokens, `[rows · queries]`; padding repeats a row's last.
+    tokens: Tensor,
+    /// Blocks, `[rows · blocks]`; padding repeats the first.
+    table: Tensor,
+    /// 0 where a query sees a key and −∞ where not, `[rows, 1, queries, keys]`, f32.
+    mask: Tensor,
+}
 
 impl Plain {
     pub(super) fn new(
         shape: AttentionShape,
         blocks: usize,
         block_size: usize,
-        _: &Device,
-        _: DType,
-    ) -> Result<Reference, ModelError> {
-        Reference::new(shape, blocks, block_size)
+        device: &Device,
+        dtype: DType,
+    ) -> Result<Self, ModelError> {
+        let size = (blocks * block_size, shape.kv_heads * shape.head_dim);
+        let layers = (0..shape.layers)
+            .map(|_| {
+                Ok((
+                    Tensor::zeros(size, dtype, device)?,
+                    Tensor::zeros(size, dtype, device)?,
+                ))
+            })
+            .collect::<Result<_, ModelError>>()?;
+        Ok(Self {
+            shape,
+            blocks,
+            block_size,
+            device: device.clone(),
+            dtype,
+            layers,
+            step: None,
+        })
+    }
+
+    /// Groups rows of similar lengths.
+    fn rectangles(&self, batch: &StepBatch) -> Vec<Vec<usize>> {
+        let mut order: Vec<usize> = (0..batch.rows.len()).collect();
+        order.sort_by_key(|&row| {
+            let row = &batch.rows[row];
+            (row.query_len, row.context_len, row.query_start)
+        });
+        let area = |row: usize| batch.rows[row].query_len * batch.rows[row].context_len;
+        let width = self.shape.kv_heads * self.shape.head_dim;
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        let mut needed = 0;
+        for row in order {
+            let (queries, keys) = (batch.rows[row].query_len, batch.rows[row].context_len);
+            if let Some(group) = groups.last_mut() {
+                // Queries are ascending, contexts need not be.
+                let longest = group
+                    .iter()
+                    .map(|&row| batch.rows[row].context_len)
+                    .max()
+                    .unwrap_or(0)
+                    .max(keys);
+                let padded = (group.len() + 1) * queries * longest;
+                if padded as f64 <= MAX_WASTE * (needed + area(row)) as f64
+                    && padded * self.shape.heads <= MAX_SCORES
+                    && (group.len() + 1) * longest * width <= MAX_GATHERED
+                {
+                    group.push(row);
+                    needed += area(row);
+                    continue;
+                }
+            }
+            groups.push(vec![row]);
+            needed = area(row);
+        }
+        groups
+    }
+
+    fn rectangle(&self, batch: &StepBatch, group: &[usize]) -> Result<Rectangle, ModelError> {
+        let rows: Vec<_> = group.iter().map(|&row| &batch.rows[row]).collect();
+        let queries = rows.iter().map(|row| row.query_len).max().unwrap_or(0);
+        let keys = rows.iter().map(|row| row.context_len).max().unwrap_or(0);
+        let blocks = keys.div_ceil(self.block_size);
+        let keys = blocks * self.block_size;
+        let mut tokens = Vec::with_capacity(rows.len() * queries);
+        let mut table = Vec::with_capacity(rows.len() * blocks);
+        let mut mask = Vec::with_capacity(rows.len() * queries * keys);
+        for row in &rows {
+            for i in 0..queries {
+                let i = i.min(row.query_len - 1);
+                tokens.push((row.query_start + i) as u32);
+                let seen = row.context_len - row.query_len + i + 1;
+                mask.extend((0..keys).map(|key| if key < seen { 0.0 } else { f32::NEG_INFINITY }));
+            }
+            table.extend((0..blocks).map(|j| {
+                row.blocks
+                    .get(j)
+                    .or(row.blocks.first())
+                    .copied()
+                    .unwrap_or(0)
+            }));
+        }
+        Ok(Rectangle {
+            rows: rows.len(),
+            queries,
+            blocks,
+            tokens: Tensor::new(tokens, &self.device)?,
+            table: Tensor::new(table, &self.device)?,
+            mask: Tensor::from_vec(mask, (rows.len(), 1, queries, keys), &self.device)?,
+        })
+    }
+
+    /// A rectangle's keys or values, `[rows, kv_heads, keys, head_dim]`.
+    fn gather(&self, cache: &Tensor, rectangle: &Rectangle) -> Result<Tensor, ModelError> {
+        let AttentionShape {
+            kv_heads, head_dim, ..
+        } = self.shape;
+        let keys = rectangle.blocks * self.block_size;
+        Ok(cache
+            .reshape((self.blocks, self.block_size * kv_heads * head_dim))?
+            .index_select(&rectangle.table, 0)?
+            .reshape((rectangle.rows, keys, kv_heads, head_dim))?
+            .transpose(1, 2)?
+            .contiguous()?)
+    }
+
+    /// Output `[rows · queries, heads, head_dim]` and log-sum-exp `[rows · queries, heads]` of a rectangle.
+    fn attend(
+        &self,
+        layer: usize,
+        q: &Tensor,
+        rectangle: &Rectangle,
+    ) -> Result<(Tensor, Tensor), ModelError> {
+        let AttentionShape {
+            heads,
+            kv_heads,
+            head_dim,
+            ..
+        } = self.shape;
+        let group = self.shape.group();
+        let Rectangle { rows, queries, .. } = *rectangle;
+        let (keys, values) = &self.layers[layer];
+        let keys = self.gather(keys, rectangle)?;
+        let values = self.gather(values, rectangle)?;
+        // The query heads of a group are further queries of their key head.
+        let q = q
+            .index_select(&rectangle.tokens, 0)?
+            .reshape((rows, queries, kv_heads, group, head_dim))?
+            .permute((0, 2, 3, 1, 4))?
+            .reshape((rows, kv_heads, group * queries, head_dim))?
+            .contiguous()?;
+        let q = (q * f64::from(self.shape.scale()))?;
+        let scores = q.matmul(&keys.t()?)?.to_dtype(DType::F32)?;
+        let count = scores.dim(D::Minus1)?;
+        let scores = scores
+            .reshape((rows, kv_heads * group, queries, count))?
+            .broadcast_add(&rectangle.mask)?
+            .reshape((rows, kv_heads, group * queries, count))?;
+        let high = scores.max_keepdim(D::Minus1)?;
+        let weights = scores.broadcast_sub(&high)?.exp()?;
+        let sum = weights.sum_keepdim(D::Minus1)?;
+        let output = weights
+            .broadcast_div(&sum)?
+            .to_dtype(self.dtype)?
+            .matmul(&values)?;
+        let lse = (high + sum.log()?)?;
+        let restore = |x: Tensor, width: usize| {
+            x.reshape((rows, kv_heads, group, queries, width))?
+                .permute((0, 3, 1, 2, 4))?
+                .contiguous()?
+                .reshape((rows * queries, heads, width))
+        };
+        Ok((restore(output, head_dim)?, restore(lse, 1)?.squeeze(2)?))
+    }
+}
+
+impl Attention for Plain {
+    fn block_size(&self) -> usize {
+        self.block_size
+    }
+
+    fn blocks(&self) -> usize {
+        self.blocks
+    }
+
+    fn prepare(&mut self, batch: &StepBatch) -> Result<(), ModelError> {
+        self.step = None;
+        batch.validate(self.block_size, self.blocks)?;
+        let n = batch.tokens.len();
+        let mut order = vec![0u32; n];
+        let mut rectangles = Vec::new();
+        let mut next = 0;
+        for group in self.rectangles(batch) {
+            let rectangle = self.rectangle(batch, &group)?;
+            for (index, &row) in group.iter().enumerate() {
+                let row = &batch.rows[row];
+                for i in 0..row.query_len {
+                    order[row.query_start + i] = (next + index * rectangle.queries + i) as u32;
+                }
+            }
+            next += rectangle.rows * rectangle.queries;
+            rectangles.push(rectangle);
+        }
+        let width = self.shape.kv_heads * self.shape.head_dim;
+        let slots = Tensor::new(batch.slots.as_slice(), &self.device)?;
+        self.step = Some(Step {
+            tokens: n,
+            slots: slots.unsqueeze(1)?.broadcast_as((n, width))?.contiguous()?,
+            rectangles,
+            order: Tensor::new(order, &self.device)?,
+        });
+        Ok(())
+    }
+
+    fn forward(
+        &mut self,
+        layer: usize,
+        q: &Tensor,
+        k: &Tensor,
+        v: &Tensor,
+    ) -> Result<AttentionOutput, ModelError> {
+        let step = self
+            .step
+            .as_ref()
+            .ok_or_else(|| ModelError::Batch("no step was prepared".into()))?;
+        let n = step.tokens;
+        self.shape.check_step(n, layer, q, k, v)?;
+        let AttentionShape {
+            heads,
+            kv_heads,
+            head_dim,
+            ..
+        } = self.shape;
+        let (keys, values) = &self.layers[layer];
+        for (cache, new) in [(keys, k), (values, v)] {
+            let new = new
+                .to_dtype(self.dtype)?
+                .reshape((n, kv_heads * head_dim))?
+                .contiguous()?;
+            if n > 0 {
+                cache.scatter_set(&step.slots, &new, 0)?;
+            }
+        }
+        let q = q.to_dtype(self.dtype)?.contiguous()?;
+        let parts = step
+            .rectangles
+            .iter()
+            .map(|rectangle| self.attend(layer, &q, rectangle))
+            .collect::<Result<Vec<_>, _>>()?;
+        if parts.is_empty() {
+            return Ok(AttentionOutput {
+                output: Tensor::zeros((0, heads, head_dim), self.dtype, &self.device)?,
+                lse: Tensor::zeros((0, heads), DType::F32, &self.device)?,
+            });
+        }
+        let (outputs, lses): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+        Ok(AttentionOutput {
+            output: Tensor::cat(&outputs, 0)?.index_select(&step.order, 0)?,
+            lse: Tensor::cat(&lses, 0)?.index_select(&step.order, 0)?,
+        })
     }
 }
