@@ -1,0 +1,113 @@
+//! When a generation may end, because everything asked for is known.
+
+use super::verdict_reader::VerdictReader;
+
+/// Says when a generation may end.
+pub trait StopMatcher: Send {
+    /// Takes the newest piece of the completion's text; true when the generation may end after it.
+    fn push(&mut self, piece: &str) -> bool;
+}
+
+/// Ends a `prime` generation right after the last field that is wanted.
+///
+/// It fires once all three verdict fields, and the reason if it is wanted, were written and closed outside the
+/// thinking. It runs the parser's own state machine, so whenever it fires, the text so far can be parsed. It keeps a
+/// bounded amount of text, however long the completion.
+#[derive(Debug, Clone)]
+pub struct VerdictStop {
+    reader: VerdictReader,
+    wants_reason: bool,
+}
+
+impl VerdictStop {
+    /// `starts_in_thinking`: the prompt ends inside a thinking block that the chat template has opened.
+    pub fn new(starts_in_thinking: bool, wants_reason: bool) -> Self {
+        Self {
+            reader: VerdictReader::new(starts_in_thinking),
+            wants_reason,
+        }
+    }
+}
+
+impl StopMatcher for VerdictStop {
+    fn push(&mut self, piece: &str) -> bool {
+        self.reader.push(piece);
+        self.reader
+            .settled()
+            .is_some_and(|block| !self.wants_reason || block.reason.is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::protocol::parser::{parse, tests::judge_like};
+
+    /// The text up to which a character-wise generation runs.
+    fn stopped_at(text: &str, starts_in_thinking: bool, wants_reason: bool) -> Option<&str> {
+        let mut stop = VerdictStop::new(starts_in_thinking, wants_reason);
+        text.char_indices()
+            .find(|(at, character)| stop.push(&text[*at..at + character.len_utf8()]))
+            .map(|(at, character)| &text[..at + character.len_utf8()])
+    }
+
+    const VERDICT: &str =
+        "<process> True </process>\n<outcome> True </outcome>\n<perfect> False </perfect>";
+
+    #[test]
+    fn stops_right_after_what_is_wanted() {
+        let whole = format!("{VERDICT} <reason> ok </reason> and more");
+        assert_eq!(stopped_at(&whole, false, false), Some(VERDICT));
+        assert_eq!(
+            stopped_at(&whole, false, true),
+            whole.strip_suffix(" and more")
+        );
+        let odd =
+            "< Perfect >true< / PERFECT ><outcome>TRUE</outcome>x<process a=1>`True`</process >";
+        assert_eq!(stopped_at(&format!("{odd} more"), false, false), Some(odd));
+    }
+
+    #[test]
+    fn never_stops_in_thinking_or_on_an_unreadable_verdict() {
+        assert_eq!(stopped_at(VERDICT, true, false), None);
+        let thought = format!("{VERDICT}</think>{VERDICT}");
+        assert_eq!(stopped_at(&thought, true, false), Some(thought.as_str()));
+        let thought = format!("<think>{VERDICT}</think>{VERDICT}");
+        assert_eq!(stopped_at(&thought, false, false), Some(thought.as_str()));
+        assert_eq!(
+            stopped_at(&VERDICT.replace("False", "Maybe"), false, false),
+            None
+        );
+        assert_eq!(stopped_at("<perfect> True </perfect>", false, false), None);
+        assert_eq!(stopped_at(VERDICT, false, true), None);
+    }
+
+    proptest! {
+        #[test]
+        fn whenever_it_stops_the_text_so_far_can_be_read(
+            pieces in prop::collection::vec(judge_like(), 0..12),
+            starts_in_thinking: bool,
+            wants_reason: bool,
+        ) {
+            let mut stop = VerdictStop::new(starts_in_thinking, wants_reason);
+            let mut text = String::new();
+            for piece in pieces {
+                text.push_str(&piece);
+                if stop.push(&piece) {
+                    let parsed = parse(&text, starts_in_thinking);
+                    prop_assert!(parsed.is_ok(), "{text:?}: {parsed:?}");
+                }
+            }
+        }
+
+        #[test]
+        fn a_whole_verdict_always_stops(before in "[^<]*", values: [bool; 3], wants_reason: bool) {
+            let word = |value| if value { "True" } else { "FALSE" };
+            let [process, outcome, perfect] = values.map(word);
+            let verdict = format!("{before}<process>{process}</process><outcome>{outcome}</outcome>{before}<perfect>{perfect}</perfect><reason>{before}</reason>");
+            prop_assert!(stopped_at(&verdict, false, wants_reason).is_some());
+        }
+    }
+}

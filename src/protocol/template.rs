@@ -1,0 +1,498 @@
+//! The prompt text with its slots.
+//!
+//! A template is plain text with `{{ question }}`, `{{ student_answer }}` and `{{ reference_answer }}` (each exactly
+//! once) and `{{ few_shots }}` (at most once). Every other brace is plain text, so JSON and LaTeX need no escaping.
+//!
+//! The template and its few-shots are trusted; the three fields are text under judgement and are not. They never meet
+//! before tokenising: [`PromptTemplate::render_with_marks`] puts one private character in each field's place, that text
+//! goes through the model's chat template, and [`split_marks`] cuts the result back into [`Segment`]s. The caller
+//! tokenises trusted segments with special tokens on and fields with special tokens off, so that a field can make no
+//! control token. Each field is substituted once and never looked at again: a `{{ question }}` inside an answer stays
+//! what it is.
+
+use std::fmt;
+
+use super::untrusted::neutralise;
+
+/// The names a `{{ … }}` may hold, as error messages list them.
+const ALLOWED: &str = "question, student_answer, reference_answer, few_shots";
+
+/// A field of text under judgement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FieldName {
+    /// The problem.
+    Question,
+    /// The response to be graded.
+    StudentAnswer,
+    /// The expected final result.
+    ReferenceAnswer,
+}
+
+impl FieldName {
+    /// Every field, in the order of the built-in prompts.
+    pub const ALL: [Self; 3] = [Self::Question, Self::StudentAnswer, Self::ReferenceAnswer];
+
+    /// The name inside `{{ … }}`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Question => "question",
+            Self::StudentAnswer => "student_answer",
+            Self::ReferenceAnswer => "reference_answer",
+        }
+    }
+
+    /// The private character (a Unicode noncharacter, which no text should hold) that keeps the field's place.
+    pub fn mark(self) -> char {
+        match self {
+            Self::Question => '\u{FDD0}',
+            Self::StudentAnswer => '\u{FDD1}',
+            Self::ReferenceAnswer => '\u{FDD2}',
+        }
+    }
+
+    fn from_mark(mark: char) -> Option<Self> {
+        Self::ALL.into_iter().find(|field| field.mark() == mark)
+    }
+}
+
+impl fmt::Display for FieldName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.as_str())
+    }
+}
+
+/// A stretch of a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Segment {
+    /// Template, few-shots and chat template: tokenised with special tokens on.
+    Trusted(String),
+    /// The place of a field: its text is neutralised and tokenised with special tokens off.
+    Field(FieldName),
+}
+
+/// The three texts of one sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fields<'a> {
+    /// The problem.
+    pub question: &'a str,
+    /// The response to be graded.
+    pub student_answer: &'a str,
+    /// The expected final result.
+    pub reference_answer: &'a str,
+}
+
+impl<'a> Fields<'a> {
+    /// The text of one field, as it came.
+    pub fn get(&self, name: FieldName) -> &'a str {
+        match name {
+            FieldName::Question => self.question,
+            FieldName::StudentAnswer => self.student_answer,
+            FieldName::ReferenceAnswer => self.reference_answer,
+        }
+    }
+}
+
+/// Why a prompt text cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TemplateError {
+    /// A slot with a name that is none.
+    #[error("line {line}: unknown slot `{{{{ {name} }}}}`; a prompt may hold {ALLOWED}")]
+    UnknownSlot {
+        /// The line, from 1.
+        line: usize,
+        /// What stood between the braces, shortened.
+        name: String,
+    },
+    /// A `{{` without its `}}` on the same line.
+    #[error("line {line}: `{{{{` is never closed; write `{{{{ name }}}}` with one of {ALLOWED}")]
+    UnclosedSlot {
+        /// The line, from 1.
+        line: usize,
+    },
+    /// A slot used a second time.
+    #[error(
+        "line {line}: `{{{{ {name} }}}}` is used a second time; each slot may stand once (a prompt may hold {ALLOWED})"
+    )]
+    RepeatedSlot {
+        /// The line of the second use, from 1.
+        line: usize,
+        /// The slot.
+        name: &'static str,
+    },
+    /// A field that the judge would never see.
+    #[error(
+        "the prompt ends at line {line} without `{{{{ {name} }}}}`; question, student_answer and reference_answer must each stand once (a prompt may hold {ALLOWED})"
+    )]
+    MissingSlot {
+        /// The last line, from 1.
+        line: usize,
+        /// The slot.
+        name: &'static str,
+    },
+    /// Few-shot examples for a prompt that has no place for them.
+    #[error("the prompt has no `{{{{ few_shots }}}}`, so few-shot examples have no place in it")]
+    NoFewShotsSlot,
+    /// A character that is reserved for marking the fields.
+    #[error(
+        "line {line}: the private character U+{code:04X} is reserved for marking fields; remove it"
+    )]
+    PrivateCharacter {
+        /// The line, from 1.
+        line: usize,
+        /// The character.
+        code: u32,
+    },
+}
+
+/// Why a chat-rendered prompt cannot be cut into segments.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MarksError {
+    /// The text of the prompt is not in the rendered conversation.
+    #[error(
+        "the chat template dropped the prompt: {0} is not in its output; use another chat template or the raw prompt"
+    )]
+    Dropped(FieldName),
+    /// The text of the prompt is there more than once.
+    #[error(
+        "the chat template repeated the prompt: {0} is more than once in its output; use another chat template or the raw prompt"
+    )]
+    Repeated(FieldName),
+}
+
+/// A place in the template's own text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    Text(String),
+    Field(FieldName),
+    FewShots,
+}
+
+/// A prompt text that was read and found whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PromptTemplate {
+    text: String,
+    parts: Vec<Part>,
+    few_shots: Option<String>,
+}
+
+impl PromptTemplate {
+    /// Reads a prompt text. The final newline of the file, if any, is not part of it.
+    ///
+    /// # Errors
+    /// An unknown or repeated slot, a `{{` that is not closed on its line, a missing field, or a private character;
+    /// each with its line.
+    pub fn parse(text: &str) -> Result<Self, TemplateError> {
+        let text = text.strip_suffix('\n').unwrap_or(text);
+        let text = text.strip_suffix('\r').unwrap_or(text);
+        refuse_private_characters(text)?;
+        let mut parts = Vec::new();
+        let mut plain_from = 0;
+        let mut at = 0;
+        while let Some(found) = text[at..].find("{{") {
+            let open = at + found;
+            let line = line_of(text, open);
+            let inside = open + 2;
+            let length = text[inside..]
+                .find(['}', '\n'])
+                .filter(|&end| text[inside + end..].starts_with("}}"))
+                .ok_or(TemplateError::UnclosedSlot { line })?;
+            let part = slot(text[inside..inside + length].trim(), line)?;
+            if parts.contains(&part) {
+                let name = part_name(&part);
+                return Err(TemplateError::RepeatedSlot { line, name });
+            }
+            if plain_from < open {
+                parts.push(Part::Text(text[plain_from..open].to_owned()));
+            }
+            parts.push(part);
+            at = inside + length + 2;
+            plain_from = at;
+        }
+        if plain_from < text.len() {
+            parts.push(Part::Text(text[plain_from..].to_owned()));
+        }
+        for field in FieldName::ALL {
+            if !parts.contains(&Part::Field(field)) {
+                let (line, name) = (line_of(text, text.len()), field.as_str());
+                return Err(TemplateError::MissingSlot { line, name });
+            }
+        }
+        Ok(Self {
+            text: text.to_owned(),
+            parts,
+            few_shots: None,
+        })
+    }
+
+    /// Puts trusted examples into the `{{ few_shots }}` slot. They are taken as they are: a slot in them is plain text.
+    ///
+    /// # Errors
+    /// When the template has no such slot, or the examples hold a private character.
+    pub fn with_few_shots(mut self, examples: &str) -> Result<Self, TemplateError> {
+        if !self.has_few_shots_slot() {
+            return Err(TemplateError::NoFewShotsSlot);
+        }
+        refuse_private_characters(examples)?;
+        self.few_shots = Some(examples.to_owned());
+        Ok(self)
+    }
+
+    /// Is there a place for few-shot examples?
+    pub fn has_few_shots_slot(&self) -> bool {
+        self.parts.contains(&Part::FewShots)
+    }
+
+    /// The template's own text, slots and all.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The prompt without a chat template, as segments.
+    pub fn segments(&self) -> Vec<Segment> {
+        let mut segments = Vec::new();
+        let mut trusted = String::new();
+        for part in &self.parts {
+            match part {
+                Part::Text(text) => trusted.push_str(text),
+                Part::FewShots => trusted.push_str(self.few_shots.as_deref().unwrap_or_default()),
+                Part::Field(field) => {
+                    push_trusted(&mut segments, &mut trusted);
+                    segments.push(Segment::Field(*field));
+                }
+            }
+        }
+        push_trusted(&mut segments, &mut trusted);
+        segments
+    }
+
+    /// The prompt with one private character in each field's place, ready for a chat template and [`split_marks`].
+    pub fn render_with_marks(&self) -> String {
+        self.segments()
+            .into_iter()
+            .map(|segment| match segment {
+                Segment::Trusted(text) => text,
+                Segment::Field(field) => field.mark().to_string(),
+            })
+            .collect()
+    }
+
+    /// A fingerprint (BLAKE3, hexadecimal) of the template's text and its few-shots, for a run's manifest.
+    pub fn hash(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&(self.text.len() as u64).to_le_bytes());
+        hasher.update(self.text.as_bytes());
+        if let Some(examples) = &self.few_shots {
+            hasher.update(b"few_shots");
+            hasher.update(examples.as_bytes());
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+}
+
+/// Cuts a chat-rendered prompt at the fields' private characters.
+///
+/// # Errors
+/// When a field is missing or there twice: the chat template dropped or repeated the prompt.
+pub fn split_marks(rendered: &str) -> Result<Vec<Segment>, MarksError> {
+    let mut segments = Vec::new();
+    let mut trusted = String::new();
+    for character in rendered.chars() {
+        match FieldName::from_mark(character) {
+            None => trusted.push(character),
+            Some(field) if segments.contains(&Segment::Field(field)) => {
+                return Err(MarksError::Repeated(field));
+            }
+            Some(field) => {
+                push_trusted(&mut segments, &mut trusted);
+                segments.push(Segment::Field(field));
+            }
+        }
+    }
+    push_trusted(&mut segments, &mut trusted);
+    match FieldName::ALL
+        .into_iter()
+        .find(|&field| !segments.contains(&Segment::Field(field)))
+    {
+        Some(field) => Err(MarksError::Dropped(field)),
+        None => Ok(segments),
+    }
+}
+
+/// The text of a whole prompt, each field neutralised. For showing; a judge is given tokens of each segment instead.
+pub fn assemble(segments: &[Segment], fields: &Fields<'_>) -> String {
+    let mut prompt = String::new();
+    for segment in segments {
+        match segment {
+            Segment::Trusted(text) => prompt.push_str(text),
+            Segment::Field(name) => prompt.push_str(&neutralise(fields.get(*name))),
+        }
+    }
+    prompt
+}
+
+fn push_trusted(segments: &mut Vec<Segment>, trusted: &mut String) {
+    if !trusted.is_empty() {
+        segments.push(Segment::Trusted(std::mem::take(trusted)));
+    }
+}
+
+fn slot(name: &str, line: usize) -> Result<Part, TemplateError> {
+    if name == "few_shots" {
+        return Ok(Part::FewShots);
+    }
+    FieldName::ALL
+        .into_iter()
+        .find(|field| field.as_str() == name)
+        .map(Part::Field)
+        .ok_or_else(|| TemplateError::UnknownSlot {
+            line,
+            name: name.chars().take(40).collect(),
+        })
+}
+
+fn part_name(part: &Part) -> &'static str {
+    match part {
+        Part::Field(field) => field.as_str(),
+        Part::FewShots | Part::Text(_) => "few_shots",
+    }
+}
+
+fn line_of(text: &str, at: usize) -> usize {
+    1 + text[..at].bytes().filter(|&byte| byte == b'\n').count()
+}
+
+fn refuse_private_characters(text: &str) -> Result<(), TemplateError> {
+    match text
+        .char_indices()
+        .find(|(_, character)| matches!(character, '\u{FDD0}'..='\u{FDEF}'))
+    {
+        None => Ok(()),
+        Some((at, character)) => Err(TemplateError::PrivateCharacter {
+            line: line_of(text, at),
+            code: u32::from(character),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SMALL: &str =
+        "Grade {it}: {{question}}\n{{ few_shots }}|{{  student_answer  }}|{{ reference_answer }}\n";
+
+    fn template(text: &str) -> PromptTemplate {
+        PromptTemplate::parse(text).unwrap()
+    }
+
+    #[test]
+    fn slots_become_segments_and_one_final_newline_goes() {
+        let plain = template(SMALL);
+        let trusted = |text: &str| Segment::Trusted(text.to_owned());
+        assert_eq!(
+            plain.segments(),
+            [
+                trusted("Grade {it}: "),
+                Segment::Field(FieldName::Question),
+                trusted("\n|"),
+                Segment::Field(FieldName::StudentAnswer),
+                trusted("|"),
+                Segment::Field(FieldName::ReferenceAnswer),
+            ]
+        );
+        let shown = plain.with_few_shots("see {{ question }}").unwrap();
+        assert_eq!(shown.segments()[2], trusted("\nsee {{ question }}|"));
+    }
+
+    #[test]
+    fn errors_name_the_line_and_what_is_allowed() {
+        for (text, line, says) in [
+            ("a\n{{ questoin }}", "line 2", "questoin"),
+            ("a\nb\n{{ question", "line 3", "never closed"),
+            ("{{ question\n}}", "line 1", "never closed"),
+            ("{{ question } }}", "line 1", "never closed"),
+            ("{{question}}\n{{question}}", "line 2", "second time"),
+            (
+                "{{question}}{{student_answer}}\n\n",
+                "line 2",
+                "reference_answer",
+            ),
+            ("{{}}", "line 1", "unknown slot"),
+        ] {
+            let message = PromptTemplate::parse(text).unwrap_err().to_string();
+            assert!(message.contains(line), "{message}");
+            assert!(message.contains(says), "{message}");
+            assert!(
+                message.contains("question, student_answer, reference_answer, few_shots"),
+                "{message}"
+            );
+        }
+        let private = PromptTemplate::parse("x\n\u{FDD5}").unwrap_err();
+        assert!(private.to_string().contains("line 2") && private.to_string().contains("U+FDD5"));
+        let twice = format!("{SMALL}{{{{few_shots}}}}");
+        assert!(matches!(
+            PromptTemplate::parse(&twice),
+            Err(TemplateError::RepeatedSlot {
+                line: 3,
+                name: "few_shots"
+            })
+        ));
+    }
+
+    #[test]
+    fn few_shots_need_a_slot_and_change_the_hash() {
+        let bare = template("{{question}}{{student_answer}}{{reference_answer}}");
+        assert_eq!(bare.with_few_shots("x"), Err(TemplateError::NoFewShotsSlot));
+        let plain = template(SMALL);
+        assert!(plain.clone().with_few_shots("\u{FDD0}").is_err());
+        let one = plain.clone().with_few_shots("x").unwrap();
+        let empty = plain.clone().with_few_shots("").unwrap();
+        assert_eq!(plain.hash().len(), 64);
+        assert_ne!(plain.hash(), one.hash());
+        assert_ne!(plain.hash(), empty.hash());
+        assert_eq!(
+            one.hash(),
+            template(SMALL).with_few_shots("x").unwrap().hash()
+        );
+    }
+
+    #[test]
+    fn a_chat_template_that_drops_or_repeats_the_prompt_is_noticed() {
+        let marked = template(SMALL).render_with_marks();
+        let chat = format!("<|im_start|>user\n{marked}<|im_end|>\n");
+        let segments = split_marks(&chat).unwrap();
+        assert_eq!(segments.len(), 7);
+        assert_eq!(
+            split_marks("<|im_start|>"),
+            Err(MarksError::Dropped(FieldName::Question))
+        );
+        assert_eq!(
+            split_marks(&format!("{marked}{marked}")),
+            Err(MarksError::Repeated(FieldName::Question))
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn marks_lead_back_to_the_same_segments(before in "[^{\u{FDD0}-\u{FDEF}]*", after in "[^{\u{FDD0}-\u{FDEF}]*") {
+            let text = format!("{before}{{{{question}}}}-{{{{student_answer}}}}-{{{{reference_answer}}}}{after}.");
+            let template = template(&text);
+            prop_assert_eq!(split_marks(&template.render_with_marks()).unwrap(), template.segments());
+        }
+
+        #[test]
+        fn parsing_any_text_does_not_panic(text in r"(\{\{|\}\}|\{|question|few_shots| |\n|é|.)*") {
+            let _ = PromptTemplate::parse(&text);
+        }
+
+        #[test]
+        fn fields_are_substituted_once_and_stay_what_they_are(question in any::<String>(), answer in any::<String>()) {
+            let fields = Fields { question: &question, student_answer: &answer, reference_answer: "{{ question }}\u{FDD0}" };
+            let prompt = assemble(&template(SMALL).segments(), &fields);
+            let expected = format!("Grade {{it}}: {}\n|{}|{}", neutralise(&question), neutralise(&answer), "{{ question }}\u{FDD0}");
+            prop_assert_eq!(prompt, expected);
+        }
+    }
+}

@@ -1,0 +1,501 @@
+//! The state machine that turns the tags of a completion into verdict blocks.
+//!
+//! Parser and stop rule are the same machine, so a generation can never be stopped before its verdict can be read.
+//!
+//! **Thinking never counts.** `<think>`, `<thinking>` or `<analysis>` hides everything up to the closing tag of the same
+//! name. A closing tag without an opening one makes everything before it thinking. Thinking tags count wherever they
+//! stand, in a reason too.
+//!
+//! **A field** reaches from its opening tag to the next tag. Inside must be `True` or `False` and nothing else but white
+//! space, quotes, brackets, Markdown emphasis and trailing punctuation. Signs that negate (`!True`, `~True`, `-True`) are
+//! never taken off. A field that closes but cannot be read is an unreadable statement; one that neither closes nor can be
+//! read is a mention in prose (`the <process> tag`) and is ignored.
+//!
+//! **A block** collects the three fields in any order. A field that repeats within a block must agree with itself. Once a
+//! block has all three, the next repetition begins a new block; the last block whose three fields are readable counts.
+//!
+//! **Tags in a reason do not count**, since a judge may quote what it grades. A reason that never ends before a different
+//! verdict could be a quotation or a missing closing tag: then nothing is read.
+//!
+//! **Aliases.** Where a block has no `<outcome>`, a `<result>`, `<overall>` or `<verdict>` is read as the outcome only if
+//! the process is True: whether it means the outcome or "process and outcome", it then says the same. With a process of
+//! False the two meanings differ and nothing is read. Beside an `<outcome>` they are ignored.
+
+use std::ops::Range;
+
+use super::tags::{Scanned, Tag, TagName, TagScanner};
+
+/// The longest text between a field's tags that is looked at, in bytes.
+const MAX_VALUE: usize = 256;
+
+/// What a field said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Statement {
+    /// `None`: neither True nor False.
+    pub(super) value: Option<bool>,
+    /// Where the word stands in the completion.
+    pub(super) span: Range<usize>,
+    /// What was there, shortened.
+    pub(super) found: String,
+    /// The closing tag was there.
+    closed: bool,
+}
+
+/// A field of a block.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Slot {
+    pub(super) statement: Option<Statement>,
+    /// A second statement that does not agree with the first, shortened.
+    pub(super) contradiction: Option<String>,
+    /// What last stood behind an opening tag that was never a statement, shortened.
+    pub(super) mention: Option<String>,
+}
+
+impl Slot {
+    /// The value, where there is exactly one.
+    pub(super) fn value(&self) -> Option<bool> {
+        match (&self.statement, &self.contradiction) {
+            (Some(statement), None) => statement.value,
+            _ => None,
+        }
+    }
+}
+
+/// Where a reason stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ReasonSpan {
+    pub(super) text: Range<usize>,
+    pub(super) closed: bool,
+}
+
+/// The fields that belong together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Block {
+    pub(super) process: Slot,
+    pub(super) outcome: Slot,
+    pub(super) perfect: Slot,
+    /// `<result>`, `<overall>` or `<verdict>`.
+    pub(super) alias: Slot,
+    pub(super) alias_name: Option<TagName>,
+    pub(super) reason: Option<ReasonSpan>,
+    /// The reason holds a different verdict and does not end before it.
+    pub(super) ambiguous: bool,
+    /// The rank of the field written last.
+    rank: u8,
+    /// Written exactly as asked for so far.
+    pub(super) exact: bool,
+}
+
+impl Default for Block {
+    fn default() -> Self {
+        Self {
+            process: Slot::default(),
+            outcome: Slot::default(),
+            perfect: Slot::default(),
+            alias: Slot::default(),
+            alias_name: None,
+            reason: None,
+            ambiguous: false,
+            rank: 0,
+            exact: true,
+        }
+    }
+}
+
+impl Block {
+    /// Process, outcome and perfect, where all three are readable.
+    pub(super) fn values(&self) -> Option<(bool, bool, bool)> {
+        let process = self.process.value()?;
+        let outcome = self.outcome_slot().value()?;
+        if self.outcome.statement.is_none() && !process {
+            return None;
+        }
+        Some((process, outcome, self.perfect.value()?))
+    }
+
+    /// The slot that the outcome is read from.
+    pub(super) fn outcome_slot(&self) -> &Slot {
+        match (&self.outcome.statement, &self.alias.statement) {
+            (None, Some(_)) => &self.alias,
+            _ => &self.outcome,
+        }
+    }
+
+    /// Do all closing tags stand where they should?
+    pub(super) fn is_closed(&self) -> bool {
+        let slots = [&self.process, self.outcome_slot(), &self.perfect];
+        let mut statements = slots.into_iter().filter_map(|slot| slot.statement.as_ref());
+        statements.all(|statement| statement.closed)
+            && self.reason.as_ref().is_none_or(|reason| reason.closed)
+    }
+
+    /// Every field was written, readable or not.
+    fn is_filled(&self) -> bool {
+        [&self.process, self.outcome_slot(), &self.perfect]
+            .iter()
+            .all(|slot| slot.statement.is_some())
+    }
+
+    fn is_blank(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn slot(&mut self, name: TagName) -> &mut Slot {
+        match name {
+            TagName::Process => &mut self.process,
+            TagName::Outcome => &mut self.outcome,
+            TagName::Perfect => &mut self.perfect,
+            _ => &mut self.alias,
+        }
+    }
+
+    /// Notes the order of the fields: process, outcome, perfect, reason.
+    fn written(&mut self, name: TagName) {
+        let rank = match name {
+            TagName::Process => 1,
+            TagName::Outcome => 2,
+            TagName::Perfect => 3,
+            TagName::Reason => 4,
+            _ => 0,
+        };
+        self.exact &= rank == self.rank + 1;
+        self.rank = rank;
+    }
+}
+
+/// A field whose opening tag was read.
+#[derive(Debug, Clone)]
+struct Open {
+    name: TagName,
+    plain: bool,
+    /// Where its content begins.
+    start: usize,
+    text: String,
+    /// More text than a value can have.
+    overflow: bool,
+}
+
+/// A reason whose opening tag was read.
+#[derive(Debug, Clone)]
+struct OpenReason {
+    start: usize,
+    plain: bool,
+    /// What the fields mentioned in it say.
+    quoted: Block,
+    /// A complete verdict in it differs from the block's.
+    differs: bool,
+    /// A second opening tag was seen.
+    reopened: bool,
+}
+
+/// Which closing tag ends the thinking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Thinking {
+    /// Opened by the chat template, under whatever name.
+    Given,
+    /// Opened by the judge.
+    Named(TagName),
+}
+
+/// Reads verdict blocks from a completion, piece by piece, in bounded memory.
+#[derive(Debug, Clone)]
+pub(super) struct VerdictReader {
+    scanner: TagScanner,
+    state: State,
+}
+
+#[derive(Debug, Clone, Default)]
+struct State {
+    thinking: Option<Thinking>,
+    /// The last readable block before the current one.
+    last: Option<Block>,
+    block: Block,
+    open: Option<Open>,
+    reason: Option<OpenReason>,
+    /// Text outside every field.
+    stray: bool,
+}
+
+impl VerdictReader {
+    /// `starts_in_thinking`: the prompt ends inside a thinking block.
+    pub(super) fn new(starts_in_thinking: bool) -> Self {
+        let state = State {
+            thinking: starts_in_thinking.then_some(Thinking::Given),
+            ..State::default()
+        };
+        Self {
+            scanner: TagScanner::default(),
+            state,
+        }
+    }
+
+    /// Takes the next piece of the completion.
+    pub(super) fn push(&mut self, piece: &str) {
+        let Self { scanner, state } = self;
+        scanner.push(piece, |scanned| state.take(scanned));
+    }
+
+    /// The block that is complete right now: nothing is open that could change it.
+    pub(super) fn settled(&self) -> Option<&Block> {
+        let state = &self.state;
+        let quiet = state.thinking.is_none() && state.open.is_none() && state.reason.is_none();
+        let block = &state.block;
+        (quiet && !block.ambiguous && block.is_closed() && block.values().is_some())
+            .then_some(block)
+    }
+
+    /// Ends the completion. `None`: the thinking was not finished. Else the block that counts, or the one to blame.
+    pub(super) fn finish(mut self) -> Option<Block> {
+        let Self { scanner, state } = &mut self;
+        let expected = match (&state.open, &state.reason) {
+            (_, Some(_)) => Some(TagName::Reason),
+            (Some(open), None) => Some(open.name),
+            (None, None) => None,
+        };
+        scanner.finish(expected, |scanned| state.take(scanned));
+        if state.thinking.is_some() {
+            return None;
+        }
+        if state.reason.is_some() {
+            state.end_reason(scanner.handed_on(), None);
+        } else {
+            state.end_open(None);
+        }
+        let State {
+            last, block, stray, ..
+        } = self.state;
+        let several = last.is_some();
+        let mut counts = match last {
+            Some(last) if !block.ambiguous && block.values().is_none() => last,
+            _ => block,
+        };
+        counts.exact &= !stray && !several;
+        Some(counts)
+    }
+}
+
+impl State {
+    fn take(&mut self, scanned: Scanned<'_>) {
+        match scanned {
+            Scanned::Tag(tag) if tag.name.is_thinking() => self.thinking_tag(tag),
+            _ if self.thinking.is_some() => {}
+            Scanned::Tag(tag) if self.reason.is_some() => self.tag_in_reason(tag),
+            Scanned::Tag(tag) => self.tag(tag),
+            Scanned::Text { text, .. } => self.text(text),
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        match &mut self.open {
+            Some(open) if open.text.len() + text.len() > MAX_VALUE => {
+                let room = MAX_VALUE - open.text.len();
+                let fits = text.floor_char_boundary(room);
+                open.text.push_str(&text[..fits]);
+                open.overflow = true;
+            }
+            Some(open) => open.text.push_str(text),
+            None => self.stray |= self.reason.is_none() && !text.trim().is_empty(),
+        }
+    }
+
+    fn thinking_tag(&mut self, tag: Tag) {
+        match (self.thinking, tag.closing) {
+            (None, true) => *self = Self::default(),
+            (None, false) => {
+                if self.reason.is_some() {
+                    self.end_reason(tag.start, None);
+                } else {
+                    self.end_open(None);
+                }
+                self.thinking = Some(Thinking::Named(tag.name));
+            }
+            (Some(Thinking::Named(name)), true) if name != tag.name => {}
+            (Some(_), true) => {
+                self.thinking = None;
+                self.stray &= !(self.block.is_blank() && self.last.is_none());
+            }
+            (Some(_), false) => {}
+        }
+    }
+
+    fn tag(&mut self, tag: Tag) {
+        if tag.closing {
+            match &self.open {
+                Some(open) if open.name == tag.name => self.end_open(Some(tag)),
+                Some(_) => self.drop_open(),
+                None => self.stray = true,
+            }
+            return;
+        }
+        self.end_open(None);
+        if tag.name == TagName::Reason {
+            if self.block.is_filled() && self.block.reason.is_some() {
+                self.begin_block();
+            }
+            self.reason = Some(OpenReason {
+                start: tag.end,
+                plain: tag.plain,
+                quoted: Block::default(),
+                differs: false,
+                reopened: false,
+            });
+        } else {
+            self.begin_field(tag);
+        }
+    }
+
+    fn tag_in_reason(&mut self, tag: Tag) {
+        let closes_field = |open: &Open| tag.closing && open.name == tag.name;
+        if tag.name == TagName::Reason && tag.closing {
+            self.end_reason(tag.start, Some(tag));
+        } else if self.open.as_ref().is_some_and(closes_field) {
+            self.end_open(Some(tag));
+        } else {
+            if tag.closing {
+                self.open = None;
+            } else {
+                self.end_open(None);
+            }
+            if tag.name == TagName::Reason {
+                if let Some(reason) = &mut self.reason {
+                    reason.reopened = true;
+                }
+            } else if !tag.closing {
+                self.begin_field(tag);
+            }
+        }
+    }
+
+    fn begin_field(&mut self, tag: Tag) {
+        self.open = Some(Open {
+            name: tag.name,
+            plain: tag.plain,
+            start: tag.end,
+            text: String::new(),
+            overflow: false,
+        });
+    }
+
+    /// The current block is over; it is remembered where it can be read.
+    fn begin_block(&mut self) {
+        let block = std::mem::take(&mut self.block);
+        if block.values().is_some() || block.ambiguous {
+            self.last = Some(block);
+        } else {
+            self.stray = true;
+        }
+    }
+
+    /// A field was closed by another field's tag: it says nothing.
+    fn drop_open(&mut self) {
+        if let Some(open) = self.open.take() {
+            self.block.exact = false;
+            self.block.slot(open.name).mention = Some(shorten(&open.text));
+        }
+    }
+
+    /// The open field ends, by its closing tag or without.
+    fn end_open(&mut self, closing: Option<Tag>) {
+        let Some(open) = self.open.take() else { return };
+        let read = (!open.overflow).then(|| read_value(&open.text)).flatten();
+        let in_reason = self.reason.is_some();
+        if read.is_none() && closing.is_none() {
+            if !in_reason {
+                self.block.exact = false;
+                if !open.text.trim().is_empty() {
+                    self.block.slot(open.name).mention = Some(shorten(&open.text));
+                }
+            }
+            return;
+        }
+        let statement = Statement {
+            value: read.as_ref().map(|(value, _)| *value),
+            span: read.map_or(open.start..open.start, |(_, word)| {
+                open.start + word.start..open.start + word.end
+            }),
+            found: shorten(&open.text),
+            closed: closing.is_some(),
+        };
+        let plain = open.plain
+            && closing.is_some_and(|tag| tag.plain)
+            && matches!(open.text.trim(), "True" | "False");
+        if let Some(reason) = &mut self.reason {
+            if reason.quoted.is_filled() && reason.quoted.slot(open.name).statement.is_some() {
+                reason.quoted = Block::default();
+            }
+            state_field(&mut reason.quoted, open.name, statement, plain);
+            let quoted = reason.quoted.values();
+            reason.differs |= quoted.is_some() && quoted != self.block.values();
+            return;
+        }
+        if self.block.is_filled() && self.block.slot(open.name).statement.is_some() {
+            self.begin_block();
+        }
+        state_field(&mut self.block, open.name, statement, plain);
+    }
+
+    /// The reason ends at an offset, by its closing tag or without.
+    fn end_reason(&mut self, end: usize, closing: Option<Tag>) {
+        self.open = None;
+        let Some(reason) = self.reason.take() else {
+            return;
+        };
+        let block = &mut self.block;
+        block.ambiguous |= reason.differs && (reason.reopened || closing.is_none());
+        block.written(TagName::Reason);
+        block.exact &= reason.plain && closing.is_some_and(|tag| tag.plain);
+        block.reason = Some(ReasonSpan {
+            text: reason.start..end,
+            closed: closing.is_some(),
+        });
+    }
+}
+
+/// Puts a statement into its slot; one that does not agree with an earlier one is kept as a contradiction.
+fn state_field(block: &mut Block, name: TagName, statement: Statement, plain: bool) {
+    block.written(name);
+    block.exact &= plain;
+    if !matches!(name, TagName::Process | TagName::Outcome | TagName::Perfect) {
+        block.alias_name = Some(name);
+    }
+    let slot = block.slot(name);
+    match &slot.statement {
+        None => slot.statement = Some(statement),
+        Some(first) if first.value.is_some() && first.value == statement.value => {}
+        Some(_) => slot.contradiction = Some(statement.found),
+    }
+}
+
+/// The value and where its word stands, if there is one word and it is True or False.
+fn read_value(text: &str) -> Option<(bool, Range<usize>)> {
+    let decoration = |character: char| {
+        character.is_whitespace()
+            || matches!(
+                character,
+                '*' | '_' | '`' | '"' | '\'' | '“' | '”' | '„' | '‘' | '’' | '«' | '»'
+            )
+            || matches!(character, '(' | ')' | '[' | ']' | '{' | '}' | '<' | '>')
+    };
+    let rest = text.trim_start_matches(|character| decoration(character) || character == ':');
+    let start = text.len() - rest.len();
+    let word = rest.trim_end_matches(|character| {
+        decoration(character) || matches!(character, '.' | ',' | ';' | ':' | '!')
+    });
+    let value = if word.eq_ignore_ascii_case("true") {
+        true
+    } else if word.eq_ignore_ascii_case("false") {
+        false
+    } else {
+        return None;
+    };
+    Some((value, start..start + word.len()))
+}
+
+/// At most forty characters, for a message.
+fn shorten(text: &str) -> String {
+    let text = text.trim();
+    match text.char_indices().nth(40) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
