@@ -16,6 +16,9 @@
 //! ```
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 /// Tag names that mean something in a prompt or in a judge's answer.
 pub const RESERVED_TAGS: [&str; 14] = [
@@ -70,10 +73,22 @@ fn opens_reserved(after: &str) -> bool {
         let mut characters = rest.chars();
         name.chars()
             .all(|wanted| characters.next().is_some_and(|found| fold(found) == wanted))
-            && !characters
-                .next()
-                .is_some_and(|next| next == '_' || next.is_alphanumeric())
+            && !characters.next().is_some_and(is_word)
     })
+}
+
+/// Letters, digits and the underscore: Python's `\w`. Combining marks are none of them.
+fn is_word(character: char) -> bool {
+    static LETTER_OR_DIGIT: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"[\p{L}\p{N}]").ok());
+    if character.is_ascii() {
+        return character == '_' || character.is_ascii_alphanumeric();
+    }
+    let mut buffer = [0; 4];
+    let text = character.encode_utf8(&mut buffer);
+    LETTER_OR_DIGIT
+        .as_ref()
+        .is_some_and(|pattern| pattern.is_match(text))
 }
 
 /// Unicode white space, and the four separators that Python's `\s` counts too.
@@ -142,6 +157,7 @@ mod tests {
             ),
             ("<proceſſ>", "‹proceſſ>"),
             ("<outcomeé> <outcome·>", "<outcomeé> ‹outcome·>"),
+            ("<outcome²> <outcome\u{301}>", "<outcome²> ‹outcome\u{301}>"),
         ] {
             assert_eq!(neutralise(text), safe);
         }
