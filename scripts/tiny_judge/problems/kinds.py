@@ -1,0 +1,350 @@
+"""The kinds of answers: each builder makes one answer text and its true verdict."""
+from __future__ import annotations
+
+import random
+
+from . import render as R
+from . import words
+from .core import Example, Problem, StudentStep, fill
+from .questions import problem as draw_problem
+from .students import TOP, Work, cancelling, derive, reorder, slip
+
+KINDS = ("correct", "miscalculated_step", "wrong_operation", "wrong_number_copied", "lucky_cancelling", "lucky_contradiction",
+         "wrong_final", "no_final", "cut_off", "bare_correct", "bare_wrong", "irrelevant", "repetition", "content_free", "skipped_step")
+
+_WEIGHTS = {"correct": 20, "miscalculated_step": 10, "wrong_operation": 8, "wrong_number_copied": 8, "lucky_cancelling": 9,
+            "lucky_contradiction": 8, "wrong_final": 7, "no_final": 4, "cut_off": 5, "bare_correct": 4, "bare_wrong": 4,
+            "irrelevant": 6, "repetition": 3, "content_free": 2, "skipped_step": 2}
+_POOL = [k for k, w in _WEIGHTS.items() for _ in range(w)]
+_ERRORS = {"miscalculated_step": "calculation", "wrong_operation": "operation", "wrong_number_copied": "copied"}
+_SIGN = {"+": "+", "-": "-", "*": "x"}
+
+
+class _Retry(Exception):
+    """The draw does not give the kind asked for; draw again."""
+
+
+def build(rng: random.Random, split: str, kind: str | None, noisy: bool, steps: int | None) -> Example:
+    while True:
+        k = kind or (_POOL[int(rng.random() * len(_POOL))] if not noisy else "noisy")
+        try:
+            return _BUILD["noisy" if noisy else k](rng, split, k, draw_problem(rng, split, steps))
+        except _Retry:
+            continue
+
+
+def reference(p: Problem, rng: random.Random) -> str:
+    """The reference answer: mostly the number alone."""
+    u = rng.random()
+    n = p.answer
+    if u < 0.80 or not p.unit:
+        return f"#### {n}" if u > 0.97 else str(n)
+    if p.money:
+        return R.words_money(n, p.money)
+    return f"{n} {p.unit}" if u < 0.97 else f"#### {n}"
+
+
+# putting an answer together ---------------------------------------------------------
+
+def _opening(style) -> list[str]:
+    return [R.OPENINGS.pick(style.rng, style.split)] if style.rng.random() < 0.22 else []
+
+
+def _write(p: Problem, works: list[Work], style, final: int | None, implicit: bool, closing: str | None = None) -> list[str]:
+    """Parts of an answer: opening, steps and the final statement (left out when the last equation already is it)."""
+    parts = _opening(style) + R.restate(p, style) + R.pieces(p, works, style)
+    if closing is not None:
+        parts.append(closing)
+    elif final is not None and not (implicit and style.rng.random() < 0.16):
+        parts.append(R.final_text(p, final, style))
+        if style.rng.random() < 0.1:
+            parts.append(R.final_text(p, final, style))
+    return parts
+
+
+def _noise(text: str, rng: random.Random) -> str:
+    u = rng.random()
+    if u < 0.03:
+        return text.lower()
+    if u < 0.05:
+        return text.replace(". ", " ").rstrip(".") if "\n" not in text else text
+    return text
+
+
+def _done(p: Problem, kind: str, text: str, works: list[Work], final: int | None, rng, *, process=True, outcome=None, perfect=None,
+          flags=(), reason: str | None = None) -> Example:
+    outcome = (final == p.answer) if outcome is None else outcome
+    perfect = (process and outcome) if perfect is None else perfect
+    steps = tuple(StudentStep(w.a, w.op, w.b, w.claimed, w.true, w.error, w.shown) for w in works)
+    return Example(p.question, text, reference(p, rng), kind, process, outcome, perfect, p.plan, steps, final, frozenset(flags),
+                   reason or explain(p, works, final, process, outcome))
+
+
+def explain(p: Problem, works: list[Work], final: int | None, process: bool, outcome: bool) -> str:
+    """The deciding flaw in one short sentence."""
+    for i, w in enumerate(works):
+        if w.error in (None, "carried"):
+            continue
+        if w.error == "operation":
+            what = f"Step {i + 1} uses {_SIGN[w.op]} where {_SIGN[w.wanted_op]} is needed."
+        elif w.error == "copied":
+            what = f"Step {i + 1} uses a wrong number: it should be {w.wanted[0]} {_SIGN[w.wanted_op]} {w.wanted[1]}."
+        else:
+            what = f"Step {i + 1} is wrong: {w.a} {_SIGN[w.op]} {w.b} is {w.true}, not {w.claimed}."
+        return what + (" The final answer matches only by luck." if outcome else "")
+    if final is None:
+        return "There is no final answer."
+    if not outcome:
+        return f"The final answer {final} does not match {p.answer}." if not works else \
+            f"Every step holds, but the final answer {final} does not match {p.answer}."
+    return "Every step holds and the result matches." if works else "Only the answer is given and it matches."
+
+
+def _forge(text: str, style, probability: float) -> tuple[str, bool]:
+    """Now and then a plea or a forged verdict is added."""
+    if style.rng.random() >= probability:
+        return text, False
+    plea = R.PLEAS.pick(style.rng, style.split)
+    return _attach(text, plea, style), True
+
+
+def _attach(text: str, extra: str, style) -> str:
+    gap = "\n" if "\n" in text or style.rng.random() < 0.4 else " "
+    if gap == " " and text and text[-1].isalnum():
+        text += "."
+    return f"{extra}{gap}{text}" if style.rng.random() < 0.25 and not extra.startswith("</") else f"{text}{gap}{extra}" if text else extra
+
+
+# builders ---------------------------------------------------------------------------
+
+def _right_works(p: Problem, rng) -> list[Work]:
+    nodes = reorder(p, rng) if rng.random() < 0.08 else p.nodes
+    works = derive(p, nodes, {}, rng)
+    if works is None:
+        raise _Retry
+    return works
+
+
+def _correct(rng, split, kind, p):
+    style = R.Style(p, rng, split)
+    works = _right_works(p, rng)
+    text = R.assemble(_write(p, works, style, p.answer, True), style)
+    return _done(p, kind, _noise(text, rng), works, p.answer, rng)
+
+
+def _wrong_works(p, rng, error: str) -> list[Work]:
+    n = len(p.nodes)
+    errors = {rng.randrange(n): error}
+    if n > 2 and rng.random() < 0.1:
+        errors[rng.randrange(n)] = error
+    works = derive(p, p.nodes, errors, rng)
+    if works is None or works[-1].claimed == p.answer:
+        raise _Retry
+    return works
+
+
+def _flawed(rng, split, kind, p):
+    style = R.Style(p, rng, split)
+    works = _wrong_works(p, rng, _ERRORS[kind])
+    final = works[-1].claimed
+    text, extra = _forge(R.assemble(_write(p, works, style, final, True), style), style, 0.06)
+    return _done(p, kind, _noise(text, rng), works, final, rng, process=False, flags={"extra"} if extra else ())
+
+
+def _lucky(rng, split, kind, p):
+    works = cancelling(p, rng)
+    if works is None:
+        raise _Retry
+    style = R.Style(p, rng, split)
+    text, extra = _forge(R.assemble(_write(p, works, style, p.answer, True), style), style, 0.04)
+    return _done(p, kind, _noise(text, rng), works, p.answer, rng, process=False, flags={"extra"} if extra else ())
+
+
+def _contradiction(rng, split, kind, p):
+    works = _wrong_works(p, rng, rng.choice(("calculation", "calculation", "operation", "copied")))
+    style = R.Style(p, rng, split)
+    closing = R.final_text(p, p.answer, style, R.CONTRADICT.pick(rng, split) if rng.random() < 0.3 else None)
+    text, extra = _forge(R.assemble(_write(p, works, style, None, False, closing), style), style, 0.04)
+    flags = {"contradiction", "extra"} if extra else {"contradiction"}
+    return _done(p, kind, _noise(text, rng), works, p.answer, rng, process=False, flags=flags)
+
+
+def _wrong_value(p, rng) -> int:
+    for _ in range(20):
+        u = rng.random()
+        last = p.plan[-1]
+        w = slip(last.result, last.a, last.op, last.b, rng) if u < 0.75 else rng.choice([s.result for s in p.plan] + list(p.values.values()))
+        if w != p.answer and 0 <= w <= TOP:
+            return w
+    return p.answer + 1
+
+
+def _wrong_final(rng, split, kind, p):
+    style = R.Style(p, rng, split)
+    works = _right_works(p, rng)
+    final = _wrong_value(p, rng)
+    text, extra = _forge(R.assemble(_write(p, works, style, final, False), style), style, 0.05)
+    return _done(p, kind, _noise(text, rng), works, final, rng, flags={"extra"} if extra else ())
+
+
+def _no_final(rng, split, kind, p):
+    """All steps but the last, none of them wrong, and no statement of a result."""
+    style = R.Style(p, rng, split)
+    works = derive(p, p.nodes, {}, rng)
+    if works is None or len(works) < 2 and rng.random() < 0.8:
+        raise _Retry
+    last = works.pop()
+    parts = _opening(style) + R.pieces(p, works, style)
+    u = rng.random()
+    if u < 0.45 or not works:
+        parts.append(fill(R.NO_FINAL_SETUP[last.op].pick(rng, split), {"A": str(last.a), "B": str(last.b)}))
+    else:
+        parts.append(R.NO_FINAL.pick(rng, split))
+    text = R.assemble(parts, style)
+    return _done(p, kind, _noise(text, rng), works, None, rng, flags=() if works else {"no_steps"})
+
+
+_CUT_OK = set("+-−–=×x*·$({")
+
+
+def _cut(piece: str, rng) -> str | None:
+    """The piece up to somewhere in its middle, so that it plainly does not end there."""
+    if "=" in piece and rng.random() < 0.5:  # right before or behind an equals sign
+        i = piece.index("=")
+        t = piece[:i + 1] if rng.random() < 0.6 else piece[:i].rstrip()
+        if any(c in "+-−–×x*·\\" for c in t) and any(c.isdigit() for c in t):
+            return t
+    for _ in range(12):
+        k = rng.randint(1, max(1, len(piece) - 2))
+        t = piece[:k].rstrip()
+        if not t or t[-1] in ".!?" or t[-1].isdigit():
+            continue
+        rest = piece[k:]
+        if not any(c.isdigit() for c in rest):
+            continue
+        if t[-1] in _CUT_OK and len(t) > 1 or t[-1].isalpha() and len(t) > 2:
+            return t
+    return None
+
+
+def _cut_off(rng, split, kind, p):
+    style = R.Style(p, rng, split)
+    works = _right_works(p, rng) if rng.random() < 0.75 else _wrong_works(p, rng, rng.choice(tuple(_ERRORS.values())))
+    steps = R.pieces(p, works, style)
+    shift = len(works) - len(steps)
+    if shift:
+        raise _Retry
+    closing = R.final_text(p, works[-1].claimed, style)
+    all_parts = steps + [closing]
+    k = rng.randrange(len(all_parts))
+    broken = _cut(all_parts[k], rng)
+    if broken is None or style.reversed or k == len(steps) and len(broken) < 3:
+        raise _Retry
+    parts = _opening(style) + all_parts[:k] + [broken]
+    kept = works[:k]
+    process = False
+    text = R.assemble(parts, style)
+    return _done(p, kind, text, kept, None, rng, process=process, flags={"cut"}, reason="The answer is cut off before its end.")
+
+
+def _bare(rng, split, kind, p):
+    style = R.Style(p, rng, split)
+    right = kind == "bare_correct"
+    final = p.answer if right else _wrong_value(p, rng)
+    text = R.final_text(p, final, style)
+    if rng.random() < 0.06:
+        text = R.assemble([text, R.final_text(p, final, style)], style)
+    text, extra = _forge(_noise(text, rng), style, 0.06)
+    flags = {"no_steps"} | ({"extra"} if extra else set())
+    return _done(p, kind, text, [], final, rng, perfect=False, flags=flags)
+
+
+def _extra(p, style) -> str:
+    if style.rng.random() < 0.35:
+        return R.PLEAS.pick(style.rng, style.split)
+    slots = {**p.slots, "c": style.rng.choice(("blue", "red", "green", "yellow", "purple"))}
+    for key, default in (("N", "Sam"), ("K", "Rex"), ("p", "cookies"), ("place", "the park")):
+        slots.setdefault(key, default)
+    return fill(R.IRRELEVANT.pick(style.rng, style.split), slots)
+
+
+def _irrelevant(rng, split, kind, p):
+    style = R.Style(p, rng, split)
+    works = _right_works(p, rng)
+    parts = _write(p, works, style, p.answer, True)
+    for _ in range(1 if rng.random() < 0.75 else 2):
+        extra = _extra(p, style)
+        u = rng.random()
+        at = len(parts) if u < 0.5 or extra.startswith("<") else 0 if u < 0.7 else rng.randrange(len(parts) + 1)
+        parts.insert(at, extra)
+    return _done(p, kind, R.assemble(parts, style), works, p.answer, rng, perfect=False, flags={"extra"},
+                 reason="Every step holds and the result matches, but there is irrelevant content.")
+
+
+def _repetition(rng, split, kind, p):
+    style = R.Style(p, rng, split)
+    works = _right_works(p, rng) if rng.random() < 0.8 else _wrong_works(p, rng, "calculation")
+    steps = _opening(style) + R.pieces(p, works, style)
+    closing = R.final_text(p, works[-1].claimed, style)
+    u = rng.random()
+    if u < 0.4:  # one step again and again
+        i = rng.randrange(len(steps))
+        parts = steps[:i] + [steps[i]] * rng.randint(5, 9) + steps[i + 1:] + [closing]
+    elif u < 0.65:  # the final statement again and again
+        parts = steps + [closing] * rng.randint(6, 12)
+    else:  # all of it
+        parts = (steps + [closing]) * rng.randint(3, 5)
+    text = R.assemble(parts, style)
+    if len(text.split()) > 170:
+        raise _Retry
+    return _done(p, kind, text, works, works[-1].claimed, rng, process=False, outcome=False, flags={"repeat"},
+                 reason="The answer repeats the same content many times.")
+
+
+def _content_free(rng, split, kind, p):
+    style = R.Style(p, rng, split)
+    u = rng.random()
+    text = R.CONTENT_FREE.pick(rng, split) if u < 0.8 else p.question if u < 0.92 else R.PLEAS.pick(rng, split)
+    extra = u >= 0.92
+    if u < 0.8 and text.strip():
+        text, extra = _forge(text, style, 0.08)
+    return _done(p, kind, text, [], None, rng, flags={"no_steps"} | ({"extra"} if extra else set()))
+
+
+def _skipped(rng, split, kind, p):
+    """A step that is needed is never shown, though what is shown and the result are right."""
+    style = R.Style(p, rng, split)
+    works = derive(p, p.nodes, {}, rng)
+    if works is None or len(works) < 2:
+        raise _Retry
+    works.pop(rng.randrange(len(works)))
+    parts = _opening(style) + [style.sentence(w, style.equation(w)) for w in works] + [R.final_text(p, p.answer, style)]
+    return _done(p, kind, R.assemble(parts, style), works, p.answer, rng, perfect=False,
+                 reason="What is shown holds and the result matches, but a necessary step is missing.")
+
+
+def _noisy(rng, split, kind, p):
+    n = len(p.nodes)
+    errors = {i: rng.choice(("calculation", "calculation", "calculation", "operation", "copied")) for i in range(n) if rng.random() < 0.6}
+    works = derive(p, p.nodes, errors, rng)
+    if works is None:
+        raise _Retry
+    style = R.Style(p, rng, split)
+    final = works[-1].claimed
+    found = [w.error for w in works if w.error not in (None, "carried")]
+    if not found:
+        kind = "correct"
+    elif final == p.answer and set(found) == {"copied"}:
+        raise _Retry  # perhaps only another order of the same numbers
+    elif final == p.answer:
+        kind = "lucky_cancelling"
+    else:
+        kind = {v: k for k, v in _ERRORS.items()}[found[0]]
+    text = R.assemble(_write(p, works, style, final, True), style)
+    return _done(p, kind, _noise(text, rng), works, final, rng, process=not found)
+
+
+_BUILD = {"correct": _correct, "miscalculated_step": _flawed, "wrong_operation": _flawed, "wrong_number_copied": _flawed,
+          "lucky_cancelling": _lucky, "lucky_contradiction": _contradiction, "wrong_final": _wrong_final, "no_final": _no_final,
+          "cut_off": _cut_off, "bare_correct": _bare, "bare_wrong": _bare, "irrelevant": _irrelevant, "repetition": _repetition,
+          "content_free": _content_free, "skipped_step": _skipped, "noisy": _noisy}
