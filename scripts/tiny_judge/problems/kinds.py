@@ -4,7 +4,6 @@ from __future__ import annotations
 import random
 
 from . import render as R
-from . import words
 from .core import Example, Problem, StudentStep, fill
 from .questions import problem as draw_problem
 from .students import TOP, Work, cancelling, derive, reorder, slip

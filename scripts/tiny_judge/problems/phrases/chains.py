@@ -99,7 +99,7 @@ What amount does {N} have at the end?""",
         start="""{S} begins a game with {n} points
 {S} has {n} points
 {S} scores {n} points in the first round
-the score of {N} is {n} points""",
+{N}'s score is {n} points""",
         plus="""{S} wins {n} points
 {S} gains {n} more points
 {S} gets a bonus of {n} points
