@@ -1,1 +1,7 @@
-fn main() {}
+//! The `juror` command: arguments in, exit code out.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    juror::cli::main()
+}

@@ -60,17 +60,20 @@ pub struct Usage {
     pub completion_tokens: usize,
 }
 
-/// Prompt and completion as text and token ids; present with `--raw`.
+/// What the judge saw and wrote: the completion's text of an unreadable verdict, all of it with `--raw`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Raw {
     /// The rendered prompt's text.
-    pub prompt: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
     /// The prompt's token ids.
-    pub prompt_tokens: Vec<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt_tokens: Option<Vec<u32>>,
     /// What the judge wrote.
     pub completion: String,
     /// The completion's token ids.
-    pub completion_tokens: Vec<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completion_tokens: Option<Vec<u32>>,
 }
 
 /// The verdict on one trial of one sample: a line of `verdicts.jsonl`.

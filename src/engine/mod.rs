@@ -13,6 +13,7 @@
 
 pub mod block_pool;
 mod core;
+mod paged;
 pub mod random;
 pub mod sampler;
 pub mod scheduler;
@@ -22,6 +23,7 @@ mod thread;
 
 pub use self::core::{Engine, EngineConfig, StepModel};
 pub use block_pool::{BlockHash, BlockId, BlockPool};
+pub use paged::PagedDecoder;
 pub use sampler::Sampling;
 pub use scheduler::Scheduler;
 pub use sequence::{Choices, Completion, FinishReason, RandomKey, Request, RequestId, Stop};

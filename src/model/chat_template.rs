@@ -1,5 +1,6 @@
 //! The model's own way of writing a conversation: the Jinja template of `tokenizer_config.json`.
 
+use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, Error, ErrorKind, context};
 use serde_json::Value;
 
@@ -30,8 +31,12 @@ impl ChatTemplate {
         })?;
         let mut environment = Environment::new();
         // The settings under which transformers renders these templates.
-        environment.set_trim_blocks(true);
-        environment.set_lstrip_blocks(true);
+        let syntax = SyntaxConfig::builder()
+            .trim_blocks(true)
+            .lstrip_blocks(true)
+            .build()
+            .map_err(|error| ModelError::ChatTemplate(error.to_string()))?;
+        environment.set_syntax(syntax);
         environment
             .set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
         environment.add_function(
@@ -61,8 +66,8 @@ impl ChatTemplate {
             .render(context! {
                 messages => [context! { role => "user", content => content }],
                 add_generation_prompt => true,
-                bos_token => self.bos_token,
-                eos_token => self.eos_token,
+                bos_token => self.bos_token.as_deref(),
+                eos_token => self.eos_token.as_deref(),
             })
             .map_err(failed)
     }

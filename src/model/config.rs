@@ -55,6 +55,21 @@ pub struct ModelConfig {
 }
 
 impl ModelConfig {
+    /// Numbers in the model, each tied one counted once.
+    pub fn parameters(&self) -> usize {
+        let queries = self.heads * self.head_dim;
+        let keys = self.kv_heads * self.head_dim;
+        let biases = if self.attention_bias {
+            queries + 2 * keys + self.hidden
+        } else {
+            0
+        };
+        let attention = self.hidden * (2 * queries + 2 * keys) + biases + 2 * self.head_dim;
+        let layer = attention + 3 * self.hidden * self.intermediate + 2 * self.hidden;
+        let embeddings = if self.tie_embeddings { 1 } else { 2 } * self.vocab * self.hidden;
+        embeddings + self.layers * layer + self.hidden
+    }
+
     /// Reads `config.json`, and the end tokens of `generation_config.json`, of a model.
     ///
     /// # Errors

@@ -38,7 +38,14 @@ pub struct EmbeddedModel {
 }
 
 /// Models compiled into the binary.
-static EMBEDDED: [&EmbeddedModel; 0] = [];
+static EMBEDDED: [&EmbeddedModel; 1] = [&EmbeddedModel {
+    name: "tiny",
+    config: include_str!("../../models/tiny/config.json"),
+    generation_config: include_str!("../../models/tiny/generation_config.json"),
+    tokenizer: include_str!("../../models/tiny/tokenizer.json"),
+    tokenizer_config: include_str!("../../models/tiny/tokenizer_config.json"),
+    weights: include_bytes!("../../models/tiny/model.safetensors"),
+}];
 
 /// A model's files.
 #[derive(Debug, Clone)]

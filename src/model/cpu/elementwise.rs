@@ -1,8 +1,9 @@
 //! Fused element-wise passes over rows: norms, rotary embedding, SwiGLU.
 //!
-//! Each row is computed alone and in one fixed order. Loops are written for the compiler to vectorise and run under
-//! [`pulp::Arch::dispatch`].
+//! Each row is computed alone and in one fixed order. Loops are written for the compiler to vectorise. They are
+//! [`WithSimd`] types and not closures, because a closure need not be inlined where the instruction set is enabled.
 
+use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::exp::exp;
@@ -70,16 +71,37 @@ pub fn rms_norm(x: &[f32], weight: &[f32], eps: f32) -> Vec<f32> {
     out.par_chunks_mut(part)
         .zip(x.par_chunks(part))
         .for_each(|(out, x)| {
-            pulp::Arch::new().dispatch(
-                #[inline(always)]
-                || {
-                    for (out, x) in out.chunks_exact_mut(width).zip(x.chunks_exact(width)) {
-                        norm_row(x, weight, eps, out);
-                    }
-                },
-            );
+            Arch::new().dispatch(Norm {
+                x,
+                weight,
+                eps,
+                out,
+            });
         });
     out
+}
+
+struct Norm<'a> {
+    x: &'a [f32],
+    weight: &'a [f32],
+    eps: f32,
+    out: &'a mut [f32],
+}
+
+impl WithSimd for Norm<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let width = self.weight.len();
+        for (out, x) in self
+            .out
+            .chunks_exact_mut(width)
+            .zip(self.x.chunks_exact(width))
+        {
+            norm_row(x, self.weight, self.eps, out);
+        }
+    }
 }
 
 /// `x + y`, and its RMS norm: both `[rows, weight.len()]`.
@@ -91,19 +113,45 @@ pub fn add_rms_norm(x: &[f32], y: &[f32], weight: &[f32], eps: f32) -> (Vec<f32>
         .zip(out.par_chunks_mut(part))
         .zip(x.par_chunks(part).zip(y.par_chunks(part)))
         .for_each(|((sum, out), (x, y))| {
-            pulp::Arch::new().dispatch(
-                #[inline(always)]
-                || {
-                    for ((sum, x), y) in sum.iter_mut().zip(x).zip(y) {
-                        *sum = x + y;
-                    }
-                    for (out, sum) in out.chunks_exact_mut(width).zip(sum.chunks_exact(width)) {
-                        norm_row(sum, weight, eps, out);
-                    }
-                },
-            );
+            Arch::new().dispatch(AddNorm {
+                x,
+                y,
+                weight,
+                eps,
+                sum,
+                out,
+            });
         });
     (sum, out)
+}
+
+struct AddNorm<'a> {
+    x: &'a [f32],
+    y: &'a [f32],
+    weight: &'a [f32],
+    eps: f32,
+    sum: &'a mut [f32],
+    out: &'a mut [f32],
+}
+
+impl WithSimd for AddNorm<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let width = self.weight.len();
+        let inputs = self.x.chunks_exact(width).zip(self.y.chunks_exact(width));
+        let outputs = self
+            .sum
+            .chunks_exact_mut(width)
+            .zip(self.out.chunks_exact_mut(width));
+        for ((sum, out), (x, y)) in outputs.zip(inputs) {
+            for ((sum, x), y) in sum.iter_mut().zip(x).zip(y) {
+                *sum = x + y;
+            }
+            norm_row(sum, self.weight, self.eps, out);
+        }
+    }
 }
 
 /// `silu(gate) · up` for rows of `[gate | up]`: from `[rows, 2 · width]` to `[rows, width]`.
@@ -115,28 +163,41 @@ pub fn silu_mul(gate_up: &[f32], width: usize) -> Vec<f32> {
     out.par_chunks_mut(part * width)
         .zip(gate_up.par_chunks(2 * part * width))
         .for_each(|(out, gate_up)| {
-            pulp::Arch::new().dispatch(
-                #[inline(always)]
-                || {
-                    for (out, row) in out
-                        .chunks_exact_mut(width)
-                        .zip(gate_up.chunks_exact(2 * width))
-                    {
-                        let (gate, up) = row.split_at(width);
-                        for ((out, g), u) in out.iter_mut().zip(gate).zip(up) {
-                            // x / (1 + e^-x), with the exponent kept below zero.
-                            let e = exp(-g.abs());
-                            let numerator = if *g < 0.0 { g * e } else { *g };
-                            *out = numerator / (1.0 + e) * u;
-                        }
-                    }
-                },
-            );
+            Arch::new().dispatch(SiluMul {
+                gate_up,
+                width,
+                out,
+            });
         });
     out
 }
 
+struct SiluMul<'a> {
+    gate_up: &'a [f32],
+    width: usize,
+    out: &'a mut [f32],
+}
+
+impl WithSimd for SiluMul<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let rows = self.gate_up.chunks_exact(2 * self.width);
+        for (out, row) in self.out.chunks_exact_mut(self.width).zip(rows) {
+            let (gate, up) = row.split_at(self.width);
+            for ((out, g), u) in out.iter_mut().zip(gate).zip(up) {
+                // x / (1 + e^-x), with the exponent kept below zero.
+                let e = exp(-g.abs());
+                let numerator = if *g < 0.0 { g * e } else { *g };
+                *out = numerator / (1.0 + e) * u;
+            }
+        }
+    }
+}
+
 /// What [`split_heads`] needs to know of a layer.
+#[derive(Clone, Copy)]
 pub struct HeadSplit<'a> {
     /// Query heads.
     pub heads: usize,
@@ -170,38 +231,73 @@ pub fn split_heads(qkv: &[f32], split: &HeadSplit) -> (Vec<f32>, Vec<f32>, Vec<f
         vec![0.0; rows * kv_width],
         vec![0.0; rows * kv_width],
     );
-    let out = q
-        .par_chunks_mut(part * q_width)
-        .zip(k.par_chunks_mut(part * kv_width))
-        .zip(v.par_chunks_mut(part * kv_width));
-    let angles = split
-        .cos
-        .par_chunks(part * half)
-        .zip(split.sin.par_chunks(part * half));
-    out.zip(qkv.par_chunks(part * width)).zip(angles).for_each(
-        |((((q, k), v), qkv), (cos, sin))| {
-            pulp::Arch::new().dispatch(
-                #[inline(always)]
-                || {
-                    let out = q
-                        .chunks_exact_mut(q_width)
-                        .zip(k.chunks_exact_mut(kv_width))
-                        .zip(v.chunks_exact_mut(kv_width));
-                    let angles = cos.chunks_exact(half).zip(sin.chunks_exact(half));
-                    for ((((q, k), v), row), (cos, sin)) in
-                        out.zip(qkv.chunks_exact(width)).zip(angles)
-                    {
-                        let (q_in, kv_in) = row.split_at(q_width);
-                        let (k_in, v_in) = kv_in.split_at(kv_width);
-                        heads(q_in, split.norms.map(|norms| norms.0), split, cos, sin, q);
-                        heads(k_in, split.norms.map(|norms| norms.1), split, cos, sin, k);
-                        v.copy_from_slice(v_in);
-                    }
-                },
-            );
-        },
-    );
+    q.par_chunks_mut(part * q_width)
+        .zip(
+            k.par_chunks_mut(part * kv_width)
+                .zip(v.par_chunks_mut(part * kv_width)),
+        )
+        .zip(qkv.par_chunks(part * width))
+        .zip(
+            split
+                .cos
+                .par_chunks(part * half)
+                .zip(split.sin.par_chunks(part * half)),
+        )
+        .for_each(|(((q, (k, v)), qkv), (cos, sin))| {
+            let split = HeadSplit { cos, sin, ..*split };
+            Arch::new().dispatch(SplitHeads {
+                qkv,
+                split,
+                q,
+                k,
+                v,
+            });
+        });
     (q, k, v)
+}
+
+struct SplitHeads<'a> {
+    qkv: &'a [f32],
+    split: HeadSplit<'a>,
+    q: &'a mut [f32],
+    k: &'a mut [f32],
+    v: &'a mut [f32],
+}
+
+impl WithSimd for SplitHeads<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self {
+            qkv,
+            split,
+            q,
+            k,
+            v,
+        } = self;
+        let (q_width, kv_width) = (
+            split.heads * split.head_dim,
+            split.kv_heads * split.head_dim,
+        );
+        let (width, half) = (q_width + 2 * kv_width, split.head_dim / 2);
+        let out = q
+            .chunks_exact_mut(q_width)
+            .zip(k.chunks_exact_mut(kv_width))
+            .zip(v.chunks_exact_mut(kv_width));
+        let angles = split
+            .cos
+            .chunks_exact(half)
+            .zip(split.sin.chunks_exact(half));
+        for ((((q, k), v), row), (cos, sin)) in out.zip(qkv.chunks_exact(width)).zip(angles) {
+            let (q_in, kv_in) = row.split_at(q_width);
+            let (k_in, v_in) = kv_in.split_at(kv_width);
+            let (q_norm, k_norm) = split.norms.unzip();
+            heads(q_in, q_norm, &split, cos, sin, q);
+            heads(k_in, k_norm, &split, cos, sin, k);
+            v.copy_from_slice(v_in);
+        }
+    }
 }
 
 /// Norm and rotation of each head of one row. Dimension `i` is paired with `i + head_dim / 2`.

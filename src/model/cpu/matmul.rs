@@ -122,6 +122,7 @@ impl PackedMatrix {
             },
             n,
             out: Split(out),
+            accumulate: false,
         });
     }
 }

@@ -74,7 +74,7 @@ impl Panels for Uniform<'_> {
     }
 }
 
-/// `out = a × b`, with `a` `[rows, k]` in rows `a_stride` apart and `b` `[k, n]` in panels.
+/// `out = a × b` (or `out += a × b`), with `a` `[rows, k]` in rows `a_stride` apart and `b` `[k, n]` in panels.
 pub struct Multiply<'a, B, O> {
     /// Left rows.
     pub a: &'a [f32],
@@ -90,6 +90,8 @@ pub struct Multiply<'a, B, O> {
     pub n: usize,
     /// Results.
     pub out: O,
+    /// Whether the sums start from what `out` holds, and not from zero.
+    pub accumulate: bool,
 }
 
 impl<B: Panels, O: OutRows> WithSimd for Multiply<'_, B, O> {
@@ -127,7 +129,7 @@ impl<B: Panels, O: OutRows> Multiply<'_, B, O> {
             // Few rows leave registers free: more panels at once hide the latency of the multiply-add.
             let at_once = match self.rows {
                 1 if left >= 4 => 4,
-                1..=3 if left >= 2 => 2,
+                1..=2 if left >= 2 => 2,
                 _ if left >= WIDE => WIDE,
                 _ => 1,
             };
@@ -177,6 +179,26 @@ impl<B: Panels, O: OutRows> Multiply<'_, B, O> {
     ) {
         let k = self.k;
         let mut acc = [[[simd.splat_f32s(0.0); W]; P]; R];
+        if self.accumulate {
+            for r in 0..R {
+                let out = &*self.out.row(row + r);
+                for p in 0..P {
+                    let from = (panel + p) * PANEL;
+                    let columns = &out[from..out.len().min(from + PANEL)];
+                    if columns.len() == PANEL {
+                        for (to, from) in acc[r][p].iter_mut().zip(S::as_simd_f32s(columns).0) {
+                            *to = *from;
+                        }
+                    } else {
+                        for w in 0..W {
+                            let from = (w * S::F32_LANES).min(columns.len());
+                            let to = columns.len().min(from + S::F32_LANES);
+                            acc[r][p][w] = simd.partial_load_f32s(&columns[from..to]);
+                        }
+                    }
+                }
+            }
+        }
         for s in 0..self.b.segments() {
             let empty: &[f32] = &[];
             let mut a = [empty; R];
@@ -229,6 +251,11 @@ impl<B: Panels, O: OutRows> Multiply<'_, B, O> {
         for panel in 0..self.n.div_ceil(PANEL) {
             for row in 0..self.rows {
                 let mut acc = [0.0f32; PANEL];
+                if self.accumulate {
+                    let columns = &self.out.row(row)[panel * PANEL..];
+                    let count = columns.len().min(PANEL);
+                    acc[..count].copy_from_slice(&columns[..count]);
+                }
                 for s in 0..self.b.segments() {
                     let a = &self.a[row * self.a_stride + s * self.k..][..self.k];
                     for (x, b) in a.iter().zip(self.b.panel(panel, s).chunks_exact(PANEL)) {

@@ -6,7 +6,7 @@ use super::Layout;
 use super::plan::{PlanUnit, Run};
 use crate::model::attention::AttentionShape;
 use crate::model::cpu::elementwise::tree_sum;
-use crate::model::cpu::exp::exp;
+use crate::model::cpu::exp::{exp, exp_lanes};
 use crate::model::cpu::panels::{Multiply, PANEL, Panels, Strided};
 
 /// A layer's keys and values.
@@ -56,8 +56,6 @@ struct State {
     queries: Vec<f32>,
     /// Scores, then weights, of the tile at hand, `[rows, lanes of a tile]`.
     scores: Vec<f32>,
-    /// Weighted values of the tile at hand, `[rows, head_dim]`.
-    tile: Vec<f32>,
     /// Weighted values of all tiles so far, `[rows, head_dim]`.
     values: Vec<f32>,
     /// Highest score so far, `[rows]`.
@@ -81,7 +79,6 @@ impl WithSimd for Work<'_> {
         let mut state = State {
             queries: Vec::with_capacity(rows * head_dim),
             scores: vec![0.0; rows * cache.layout.tile_blocks * cache.layout.lanes],
-            tile: vec![0.0; rows * head_dim],
             values: vec![0.0; rows * head_dim],
             high: vec![f32::NEG_INFINITY; rows],
             sum: vec![0.0; rows],
@@ -139,26 +136,32 @@ fn tile<S: Simd>(simd: S, state: &mut State, unit: &Unit, run: &Run, cache: Cach
             stride: width,
             width,
         },
+        accumulate: false,
     }
     .run(simd);
-    let merged = &mut state.values[from * head_dim..][..rows * head_dim];
-    let weights = &mut state.tile[..rows * head_dim];
-    // Weights of this tile, and how much it and what was before count from now on.
+    let values = &mut state.values[from * head_dim..][..rows * head_dim];
+    let full = run.blocks.len() * layout.block_size;
     for (row, scores) in scores.chunks_exact_mut(width).enumerate() {
         let seen = unit.unit.queries[run.first + row / group].seen - run.start;
-        mask(scores, layout, seen);
-        let (high, sum) = weigh(scores);
-        let (old_high, old_sum) = (&mut state.high[from + row], &mut state.sum[from + row]);
-        let new_high = old_high.max(high);
-        let (keep, add) = (exp(*old_high - new_high), exp(high - new_high));
-        *old_high = new_high;
-        *old_sum = old_sum.mul_add(keep, sum * add);
-        // The weights take on the tile's factor here: 64 products instead of head_dim later, and no second buffer.
-        for weight in scores.iter_mut() {
-            *weight *= add;
+        if seen < full || layout.lanes > layout.block_size {
+            mask(scores, layout, seen);
         }
-        for value in &mut merged[row * head_dim..][..head_dim] {
-            *value *= keep;
+        let high = &mut state.high[from + row];
+        let (new_high, sum) = match S::F32_LANES {
+            16 => weigh::<S, 1>(simd, scores, *high),
+            8 => weigh::<S, 2>(simd, scores, *high),
+            4 => weigh::<S, 4>(simd, scores, *high),
+            _ => weigh::<S, PANEL>(simd, scores, *high),
+        };
+        // What was before shrinks when this tile holds a higher score; otherwise the factor is one.
+        let keep = exp(*high - new_high);
+        *high = new_high;
+        let old_sum = &mut state.sum[from + row];
+        *old_sum = old_sum.mul_add(keep, sum);
+        if keep < 1.0 {
+            for value in &mut values[row * head_dim..][..head_dim] {
+                *value *= keep;
+            }
         }
     }
     Multiply {
@@ -169,15 +172,13 @@ fn tile<S: Simd>(simd: S, state: &mut State, unit: &Unit, run: &Run, cache: Cach
         b: Values(blocks),
         n: head_dim,
         out: Strided {
-            data: &mut *weights,
+            data: values,
             stride: head_dim,
             width: head_dim,
         },
+        accumulate: true,
     }
     .run(simd);
-    for (value, add) in merged.iter_mut().zip(&*weights) {
-        *value += add;
-    }
 }
 
 /// Sets the scores of keys that the query must not see, and of lanes that hold no key, to −∞.
@@ -194,24 +195,33 @@ fn mask(scores: &mut [f32], layout: &Layout, seen: usize) {
     }
 }
 
-/// Scores to `e^(score - highest)`; returns the highest score and the sum, taken in a fixed order.
+/// Scores to `e^(score - high)`, with the higher of `old_high` and the highest score; returns that and the sum, taken in an
+/// order that the width of vectors does not change.
 #[inline(always)]
-fn weigh(scores: &mut [f32]) -> (f32, f32) {
-    let mut highest = [f32::NEG_INFINITY; PANEL];
-    for chunk in scores.chunks_exact(PANEL) {
+fn weigh<S: Simd, const W: usize>(simd: S, scores: &mut [f32], old_high: f32) -> (f32, f32) {
+    let chunks = pulp::as_arrays_mut::<W, _>(S::as_mut_simd_f32s(scores).0).0;
+    let mut highest = [simd.splat_f32s(old_high); W];
+    for chunk in &*chunks {
         for (high, score) in highest.iter_mut().zip(chunk) {
-            *high = if *score > *high { *score } else { *high };
+            *high = simd.max_f32s(*high, *score);
         }
     }
-    let high = highest.into_iter().fold(f32::NEG_INFINITY, f32::max);
-    let mut sums = [0.0; PANEL];
-    for chunk in scores.chunks_exact_mut(PANEL) {
+    let high = highest.into_iter().fold(old_high, |high, lanes| {
+        high.max(simd.reduce_max_f32s(lanes))
+    });
+    let shift = simd.splat_f32s(high);
+    let mut sums = [simd.splat_f32s(0.0); W];
+    for chunk in chunks {
         for (sum, score) in sums.iter_mut().zip(chunk) {
-            *score = exp(*score - high);
-            *sum += *score;
+            *score = exp_lanes(simd, simd.sub_f32s(*score, shift));
+            *sum = simd.add_f32s(*sum, *score);
         }
     }
-    (high, tree_sum(sums))
+    let mut lanes = [0.0; PANEL];
+    for (to, from) in S::as_mut_simd_f32s(&mut lanes).0.iter_mut().zip(sums) {
+        *to = from;
+    }
+    (high, tree_sum(lanes))
 }
 
 /// The blocks of a tile.

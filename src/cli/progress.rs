@@ -1,0 +1,177 @@
+//! What a run shows while it goes on, and when it is over.
+
+use std::time::Duration;
+
+use console::style;
+use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::judge::Summary;
+
+/// A bar on standard error, if that is a terminal.
+pub(super) struct Progress {
+    bar: ProgressBar,
+}
+
+impl Progress {
+    /// A bar up to `all` verdicts.
+    pub(super) fn new(all: usize, quiet: bool) -> Self {
+        // indicatif draws nothing when standard error is no terminal.
+        let target = if quiet {
+            ProgressDrawTarget::hidden()
+        } else {
+            ProgressDrawTarget::stderr_with_hz(5)
+        };
+        let bar = ProgressBar::with_draw_target(Some(all as u64), target);
+        if let Ok(style) = ProgressStyle::with_template("{pos}/{len} {bar:20.cyan/dim} {wide_msg}")
+        {
+            bar.set_style(style);
+        }
+        bar.set_message("loading the model");
+        bar.tick();
+        Self { bar }
+    }
+
+    /// Shows how far the run is.
+    pub(super) fn update(&self, summary: &Summary) {
+        let seconds = summary.elapsed.as_secs_f64().max(1e-9);
+        let engine = &summary.engine;
+        let judged = summary.verdicts() - summary.resumed;
+        let rate = judged as f64 / seconds;
+        let cached = share(engine.cached_tokens as usize, engine.prompt_tokens as usize);
+        let left = self
+            .bar
+            .length()
+            .unwrap_or(0)
+            .saturating_sub(summary.verdicts() as u64);
+        let eta = if judged > 0 {
+            format!(
+                " · {} left",
+                HumanDuration(Duration::from_secs_f64(left as f64 / rate))
+            )
+        } else {
+            String::new()
+        };
+        self.bar.set_position(summary.verdicts() as u64);
+        self.bar.set_message(format!(
+            "{rate:.1} verdicts/s · {} tokens/s · cache {cached}{eta}",
+            HumanCount(((engine.computed_tokens + engine.cached_tokens) as f64 / seconds) as u64),
+        ));
+    }
+
+    /// Takes the bar away.
+    pub(super) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// Part of a whole in percent; a dash of nothing.
+fn share(part: usize, whole: usize) -> String {
+    if whole == 0 {
+        "–".to_owned()
+    } else {
+        format!("{:.1} %", 100.0 * part as f64 / whole as f64)
+    }
+}
+
+/// The run in a table.
+pub(super) fn print_summary(summary: &Summary) {
+    let mut rows: Vec<(&str, String)> = Vec::new();
+    let [ok, unparsed, too_long, failed] = summary.by_status;
+    let mut verdicts = format!("{} ({ok} ok", HumanCount(summary.verdicts() as u64));
+    for (count, name) in [
+        (unparsed, "unparsed"),
+        (too_long, "too long"),
+        (failed, "failed"),
+    ] {
+        if count > 0 {
+            verdicts.push_str(&format!(", {count} {name}"));
+        }
+    }
+    verdicts.push(')');
+    rows.push(("verdicts", verdicts));
+    for (name, (known, yes)) in [
+        ("process", summary.process),
+        ("outcome", summary.outcome),
+        ("overall", summary.overall),
+    ] {
+        rows.push((
+            name,
+            format!("{} true ({yes} of {known})", share(yes, known)),
+        ));
+    }
+    rows.push((
+        "lucky guesses",
+        format!(
+            "{} (right result, flawed derivation)",
+            summary.lucky_guesses
+        ),
+    ));
+    let (rewarded, sum) = summary.rewards;
+    rows.push((
+        "mean reward",
+        if rewarded == 0 {
+            "–".into()
+        } else {
+            format!("{:.3} over {rewarded}", sum / rewarded as f64)
+        },
+    ));
+    let (both, agree) = summary.agreement;
+    if both > 0 {
+        rows.push((
+            "rules agree",
+            format!("{} on the outcome ({agree} of {both})", share(agree, both)),
+        ));
+    }
+    if summary.outcomes_by_rules > 0 {
+        rows.push((
+            "by the rules",
+            format!(
+                "{} outcomes that the judge did not give",
+                summary.outcomes_by_rules
+            ),
+        ));
+    }
+    if summary.skipped > 0 {
+        rows.push((
+            "skipped",
+            format!("{} that the rules found wrong", summary.skipped),
+        ));
+    }
+    if summary.inconsistent > 0 {
+        rows.push((
+            "inconsistent",
+            format!(
+                "{} perfect without process and outcome",
+                summary.inconsistent
+            ),
+        ));
+    }
+    let [prompt, cached, generated] = summary.tokens.map(|tokens| HumanCount(tokens as u64));
+    if summary.tokens[0] > 0 {
+        rows.push((
+            "tokens",
+            format!(
+                "{prompt} prompt ({cached} cached, {}), {generated} generated",
+                share(summary.tokens[1], summary.tokens[0])
+            ),
+        ));
+    }
+    if summary.resumed > 0 {
+        rows.push(("resumed", format!("{} were done before", summary.resumed)));
+    }
+    if let Some(rate) = summary.verdicts_per_second() {
+        rows.push((
+            "speed",
+            format!(
+                "{rate:.1} verdicts/s ({:.1} s)",
+                summary.elapsed.as_secs_f64()
+            ),
+        ));
+    }
+    for (name, value) in rows {
+        eprintln!(
+            "{}  {value}",
+            style(format!("{name:>13}")).for_stderr().bold()
+        );
+    }
+}

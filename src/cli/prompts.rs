@@ -1,0 +1,129 @@
+//! `juror prompts`
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context, anyhow};
+use clap::Subcommand;
+
+use super::judge::JudgeChoice;
+use super::{Failure, OrFail};
+use crate::dataset::{ColumnMap, LoadOptions, Sample, load};
+use crate::judge::JudgeText;
+use crate::model::ModelSource;
+use crate::protocol;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum PromptsAction {
+    /// Name the protocols
+    List,
+    /// Print a protocol's prompt text with its slots, and how many tokens a model makes of it
+    Show {
+        /// The protocol's name
+        #[arg(default_value = "prime")]
+        name: String,
+        /// The model whose tokenizer counts
+        #[arg(short, long, default_value = "tiny")]
+        model: String,
+    },
+    /// Print the exact prompt of one sample as a model would see it, and its tokens
+    Render {
+        /// A JSONL file, a folder of them, or `-`
+        #[arg(default_value = "-", hide_default_value = true)]
+        input: PathBuf,
+        /// The sample's id [default: the first sample]
+        #[arg(long)]
+        id: Option<String>,
+        /// Which key holds what: question=…, reference=…, response=…, id=…
+        #[arg(long, value_name = "FIELD=KEY", value_delimiter = ',')]
+        columns: Vec<String>,
+        /// Print the token ids too
+        #[arg(long)]
+        tokens: bool,
+        #[command(flatten)]
+        judge: JudgeChoice,
+    },
+}
+
+pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    match action {
+        PromptsAction::List => {
+            for protocol in protocol::known() {
+                writeln!(out, "{:<8}  {}", protocol.name(), protocol.description()).or_fail()?;
+            }
+        }
+        PromptsAction::Show { name, model } => {
+            let choice = JudgeChoice {
+                model,
+                protocol: name,
+                prompt: None,
+                few_shots: None,
+            };
+            let (protocol, template) = choice.prompt().or_usage()?;
+            let source = ModelSource::resolve(&choice.model).or_usage()?;
+            let text = JudgeText::load(&source, protocol, &template).or_usage()?;
+            writeln!(out, "{}", template.text()).or_fail()?;
+            eprintln!(
+                "{} tokens before the first field with the tokenizer of {}, chat markup included; computed once a run",
+                text.prompts.shared_prefix().len(),
+                choice.model
+            );
+        }
+        PromptsAction::Render {
+            input,
+            id,
+            columns,
+            tokens,
+            judge,
+        } => {
+            let (protocol, template) = judge.prompt().or_usage()?;
+            let columns = ColumnMap::parse(&columns).or_usage()?;
+            let limit = if id.is_none() { Some(1) } else { None };
+            let loaded = load(
+                &[input],
+                &LoadOptions {
+                    columns,
+                    limit,
+                    ..LoadOptions::default()
+                },
+            )
+            .or_usage()?;
+            let sample = pick(&loaded.samples, id.as_deref()).or_usage()?;
+            let source = ModelSource::resolve(&judge.model).or_usage()?;
+            let text = JudgeText::load(&source, protocol, &template).or_usage()?;
+            writeln!(out, "{}", text.prompts.text(sample)).or_fail()?;
+            let ids = text.prompts.tokens(sample).or_fail()?;
+            if tokens {
+                writeln!(out, "{}", serde_json::to_string(&ids).or_fail()?).or_fail()?;
+            }
+            let parts: Vec<String> = text
+                .prompts
+                .token_counts(sample)
+                .or_fail()?
+                .into_iter()
+                .map(|(field, count)| match field {
+                    Some(field) => format!("{field} {count}"),
+                    None => format!("template {count}"),
+                })
+                .collect();
+            eprintln!("{} tokens: {}", ids.len(), parts.join(" + "));
+        }
+    }
+    Ok(())
+}
+
+fn pick<'s>(samples: &'s [Sample], id: Option<&str>) -> anyhow::Result<&'s Sample> {
+    match id {
+        None => samples.first().context("the input holds no sample"),
+        Some(id) => samples
+            .iter()
+            .find(|sample| sample.id == id)
+            .ok_or_else(|| {
+                anyhow!(
+                    "no sample has the id `{id}`; the first one's is `{}`",
+                    samples.first().map_or("", |sample| &sample.id)
+                )
+            }),
+    }
+}

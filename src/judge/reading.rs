@@ -1,0 +1,215 @@
+//! From what the engine gives back to a verdict.
+
+use super::{JudgeText, RulesMode, RunOptions};
+use crate::dataset::Sample;
+use crate::engine::{Completion, FinishReason};
+use crate::protocol::{ParsedVerdict, ValueSpans};
+use crate::reward::reward;
+use crate::rules::RuleVerdict;
+use crate::verdict::{Confidence, OutcomeSource, Raw, Status, Usage, Verdict};
+
+/// Makes verdicts of completions, and of samples that never reach the model.
+pub struct VerdictReading<'a> {
+    /// None with rules alone.
+    text: Option<&'a JudgeText>,
+    options: &'a RunOptions,
+}
+
+impl<'a> VerdictReading<'a> {
+    /// Reads under the run's options.
+    pub fn new(text: Option<&'a JudgeText>, options: &'a RunOptions) -> Self {
+        Self { text, options }
+    }
+
+    /// A verdict about which nothing is known but what the rules say of the final answer.
+    fn blank(&self, sample: &Sample, trial: u32, status: Status) -> Verdict {
+        let rule_outcome = match self.options.rules {
+            RulesMode::Off => None,
+            _ => self.verify(sample).outcome,
+        };
+        Verdict {
+            id: sample.id.clone(),
+            index: sample.index,
+            trial,
+            status,
+            process: None,
+            outcome: None,
+            perfect: None,
+            overall: None,
+            reward: None,
+            reason: None,
+            outcome_source: None,
+            rule_outcome,
+            confidence: Confidence::default(),
+            usage: Usage::default(),
+            parse_rule: None,
+            inconsistent: false,
+            skipped: false,
+            error: None,
+            raw: None,
+        }
+    }
+
+    fn verify(&self, sample: &Sample) -> RuleVerdict {
+        self.options
+            .rule_method
+            .verify(&sample.reference_answer, &sample.student_answer)
+    }
+
+    /// Fills in what follows from status, process and outcome.
+    fn settle(&self, mut verdict: Verdict) -> Verdict {
+        if verdict.status == Status::Ok {
+            verdict.overall = match (verdict.process, verdict.outcome) {
+                (Some(process), Some(outcome)) => Some(process && outcome),
+                (Some(false), None) | (None, Some(false)) => Some(false),
+                _ => None,
+            };
+        }
+        verdict.reward = reward(
+            self.options.reward,
+            verdict.status,
+            verdict.process,
+            verdict.outcome,
+        );
+        verdict
+    }
+
+    /// The outcome by the rules, for a verdict that has none of the judge's.
+    fn outcome_by_rules(verdict: &mut Verdict) {
+        if let Some(outcome) = verdict.rule_outcome {
+            verdict.outcome = Some(outcome);
+            verdict.outcome_source = Some(OutcomeSource::Rules);
+        }
+    }
+
+    /// The verdict of the rules alone.
+    pub fn by_rules(&self, sample: &Sample, trial: u32) -> Verdict {
+        let mut verdict = self.blank(sample, trial, Status::Ok);
+        Self::outcome_by_rules(&mut verdict);
+        if verdict.outcome.is_none() {
+            verdict.status = Status::Unparsed;
+            let why = self.verify(sample).reason;
+            verdict.error = Some(format!("the rules cannot tell: {why}"));
+        }
+        self.settle(verdict)
+    }
+
+    /// The verdict on a sample whose final answer the rules already find wrong; `None` if they do not.
+    pub fn skipped_by_rules(&self, sample: &Sample, trial: u32) -> Option<Verdict> {
+        let mut verdict = self.blank(sample, trial, Status::Ok);
+        (verdict.rule_outcome == Some(false)).then(|| {
+            verdict.skipped = true;
+            Self::outcome_by_rules(&mut verdict);
+            self.settle(verdict)
+        })
+    }
+
+    /// The verdict on a sample that the model could not be asked about.
+    pub fn without_completion(
+        &self,
+        sample: &Sample,
+        trial: u32,
+        status: Status,
+        error: String,
+    ) -> Verdict {
+        let mut verdict = self.blank(sample, trial, status);
+        verdict.error = Some(error);
+        if self.options.rules != RulesMode::Off {
+            Self::outcome_by_rules(&mut verdict);
+        }
+        self.settle(verdict)
+    }
+
+    /// The verdict that a completion holds.
+    pub fn of_completion(&self, sample: &Sample, trial: u32, completion: Completion) -> Verdict {
+        let Some(text) = self.text else {
+            return self.by_rules(sample, trial);
+        };
+        if let FinishReason::Rejected(why) = completion.finish {
+            return self.without_completion(sample, trial, Status::Failed, why);
+        }
+        let tokenizer = text.prompts.tokenizer();
+        let written = match completion.finish {
+            FinishReason::EndOfSequence => &completion.tokens[..completion.tokens.len() - 1],
+            _ => &completion.tokens[..],
+        };
+        let written = tokenizer.decode(written);
+        let mut verdict = self.blank(sample, trial, Status::Ok);
+        verdict.usage = Usage {
+            prompt_tokens: completion.prompt.len(),
+            cached_tokens: completion.cached_tokens,
+            completion_tokens: completion.tokens.len(),
+        };
+        match text
+            .protocol
+            .parse(&written, text.prompts.starts_in_thinking())
+        {
+            Ok(ParsedVerdict {
+                fields,
+                rule,
+                inconsistent,
+                spans,
+            }) => {
+                verdict.process = Some(fields.process);
+                verdict.outcome = Some(fields.outcome);
+                verdict.perfect = Some(fields.perfect);
+                verdict.reason = fields.reason.filter(|_| self.options.wants_reason);
+                verdict.outcome_source = Some(OutcomeSource::Judge);
+                verdict.parse_rule = Some(rule);
+                verdict.inconsistent = inconsistent;
+                verdict.confidence =
+                    confidence(&completion, &spans, |tokens| tokenizer.decode(tokens).len());
+            }
+            Err(error) => {
+                verdict.status = Status::Unparsed;
+                let limit = if completion.finish == FinishReason::Length {
+                    format!(
+                        " (stopped at the limit of {} new tokens)",
+                        self.options.max_new_tokens
+                    )
+                } else {
+                    String::new()
+                };
+                verdict.error = Some(format!("{error}{limit}"));
+                Self::outcome_by_rules(&mut verdict);
+            }
+        }
+        if self.options.raw {
+            verdict.raw = Some(Raw {
+                prompt: Some(text.prompts.text(sample)),
+                prompt_tokens: Some(completion.prompt),
+                completion: written,
+                completion_tokens: Some(completion.tokens),
+            });
+        } else if verdict.status == Status::Unparsed {
+            verdict.raw = Some(Raw {
+                completion: written,
+                ..Raw::default()
+            });
+        }
+        self.settle(verdict)
+    }
+}
+
+/// The odds recorded at the tokens that wrote the three values. `length` gives the bytes that tokens decode to.
+fn confidence(
+    completion: &Completion,
+    spans: &ValueSpans,
+    length: impl Fn(&[u32]) -> usize,
+) -> Confidence {
+    let mut confidence = Confidence::default();
+    for &(token, odds) in &completion.odds {
+        let start = length(&completion.tokens[..token]);
+        let end = length(&completion.tokens[..=token]);
+        for (span, field) in [
+            (&spans.process, &mut confidence.process),
+            (&spans.outcome, &mut confidence.outcome),
+            (&spans.perfect, &mut confidence.perfect),
+        ] {
+            if start < span.end && span.start < end {
+                *field = Some(odds);
+            }
+        }
+    }
+    confidence
+}

@@ -1,0 +1,46 @@
+//! The model: from a checkpoint's files to the logits of a step of packed tokens.
+//!
+//! ```text
+//! ModelSource ─▶ ModelConfig, Weights ─▶ Decoder ─┐
+//!                                                  ├─ forward(StepBatch) ─▶ logits [wanted, vocab]
+//!             AttentionShape, blocks ─▶ Attention ─┘
+//! ```
+//!
+//! | file | what it is for |
+//! |---|---|
+//! | [`source`] | where a model's files come from: embedded in the binary, or a folder |
+//! | [`config`] | `config.json`, with everything unsupported refused by name |
+//! | [`weights`] | Safetensors, single or sharded, read tensor by tensor |
+//! | [`device`] | `--device`: CPU, CUDA, Metal |
+//! | [`batch`] | one step's packed tokens and block tables |
+//! | [`decoder`] | the transformer, parameterised by its config |
+//! | [`linear`], [`rope`], [`ops`] | its parts |
+//! | [`attention`] | the paged KV cache and attention over it, behind one trait |
+//! | [`cpu`] | the vectorised loops under all of these on the CPU |
+//!
+//! On the CPU the logits of a token are **bitwise** the same whatever else is in the step, however its prompt was
+//! chunked and whether its prefix was shared (`tests/attention.rs`, `tests/golden_logits.rs`). Every sum is taken in an
+//! order that depends on the model and on absolute positions alone, never on how many rows are computed together.
+
+pub mod attention;
+pub mod batch;
+pub mod chat_template;
+pub mod config;
+pub mod cpu;
+pub mod decoder;
+pub mod device;
+mod error;
+pub mod linear;
+pub mod ops;
+pub mod rope;
+pub mod source;
+pub mod tokenizer;
+pub mod weights;
+
+pub use batch::{BatchRow, StepBatch};
+pub use config::ModelConfig;
+pub use decoder::Decoder;
+pub use device::DeviceChoice;
+pub use error::ModelError;
+pub use source::{EmbeddedModel, ModelSource};
+pub use weights::Weights;
