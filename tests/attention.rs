@@ -1,6 +1,9 @@
 //! Attention: the implementations against the reference, the exactness of merging, and the bitwise independence of a
 //! token's result from what else is computed with it.
 
+// Comparisons are of bits where they are exact, which is the point.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::float_cmp)]
+
 mod paged;
 
 use candle_core::{DType, Device, Tensor};
@@ -112,10 +115,12 @@ fn family(blocks: &mut Blocks, prefix: usize, tails: &[usize]) -> Vec<Sequence> 
         .iter()
         .enumerate()
         .map(|(index, tail)| {
-            let mut sequence = Sequence::default();
-            sequence.tokens = shared.tokens[..whole * blocks.size].to_vec();
+            let mut sequence = Sequence {
+                tokens: shared.tokens[..whole * blocks.size].to_vec(),
+                cached: 0,
+                blocks: shared.blocks[..whole].to_vec(),
+            };
             sequence.tokens.extend(tokens(1 + index as u64, *tail));
-            sequence.blocks = shared.blocks[..whole].to_vec();
             blocks.grow(&mut sequence);
             sequence
         })

@@ -1,1 +1,272 @@
+//! Checkpoints that are damaged, foreign or hostile: each is refused with a message that names what is wrong.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use candle_core::{DType, Device};
+use juror::model::{Decoder, DeviceChoice, ModelConfig, ModelError, ModelSource, Weights};
+use tempfile::TempDir;
+
+fn checkpoint(name: &str) -> TempDir {
+    let from = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/data/qwen3-random")
+        .join(name);
+    let folder = TempDir::new().unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();
+    }
+    folder
+}
+
+fn load(folder: &Path) -> Result<Decoder, ModelError> {
+    let source = ModelSource::resolve(folder.to_str().unwrap())?;
+    let config = ModelConfig::load(&source)?;
+    Decoder::load(&config, &Weights::open(&source)?, &Device::Cpu, DType::F32)
+}
+
+/// Changes a file of a good checkpoint, and returns what loading says then.
+fn refusal(name: &str, file: &str, change: impl FnOnce(&mut Vec<u8>)) -> String {
+    let folder = checkpoint(name);
+    load(folder.path()).expect("the checkpoint is good before the change");
+    let path = folder.path().join(file);
+    let mut bytes = fs::read(&path).unwrap();
+    change(&mut bytes);
+    fs::write(&path, bytes).unwrap();
+    load(folder.path())
+        .err()
+        .expect("the change is refused")
+        .to_string()
+}
+
+/// A change of text in a file.
+fn replace(from: &str, to: &str) -> impl FnOnce(&mut Vec<u8>) {
+    move |bytes| {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        assert!(text.contains(from), "{from} is not in the file");
+        *bytes = text.replacen(from, to, 1).into_bytes();
+    }
+}
+
+/// A change of text in a Safetensors header, by text of the same length.
+fn replace_header(from: &str, to: &str) -> impl FnOnce(&mut Vec<u8>) {
+    assert_eq!(from.len(), to.len());
+    move |bytes| {
+        let at = bytes
+            .windows(from.len())
+            .position(|window| window == from.as_bytes());
+        let at = at.expect("header text");
+        bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
+    }
+}
+
+fn has(message: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(message.contains(part), "`{part}` is not in: {message}");
+    }
+}
+
+#[test]
+fn damaged_weight_files() {
+    let file = "model.safetensors";
+    has(
+        &refusal("tied", file, |bytes| bytes.truncate(5)),
+        &[file, "5 bytes"],
+    );
+    has(
+        &refusal("tied", file, |bytes| bytes.truncate(500)),
+        &[file, "500"],
+    );
+    has(
+        &refusal("tied", file, |bytes| bytes.truncate(40_000)),
+        &[file, "40000", "download"],
+    );
+    has(
+        &refusal("tied", file, |bytes| bytes.push(0)),
+        &[file, "describes"],
+    );
+    has(
+        &refusal("tied", file, |bytes| bytes[..8].fill(0xff)),
+        &[file, "claims"],
+    );
+    has(
+        &refusal("tied", file, |bytes| bytes[8] = b'!'),
+        &[file, "damaged"],
+    );
+    has(
+        &refusal("tied", file, replace_header("[67,32]", "[99,32]")),
+        &[file, "damaged"],
+    );
+    has(
+        &refusal("tied", file, replace_header("BF16", "BOOL")),
+        &[file],
+    );
+}
+
+#[test]
+fn tensors_that_do_not_fit_the_configuration() {
+    let config = "config.json";
+    let message = refusal(
+        "tied",
+        config,
+        replace("\"intermediate_size\": 48", "\"intermediate_size\": 40"),
+    );
+    has(&message, &["gate_proj", "[48, 32]", "[40, 32]", "more"]);
+    let message = refusal(
+        "tied",
+        config,
+        replace("\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1"),
+    );
+    has(&message, &["not expected", "model.layers.1."]);
+    let message = refusal(
+        "tied",
+        config,
+        replace("\"attention_bias\": false", "\"attention_bias\": true"),
+    );
+    has(&message, &["missing", "bias [64]"]);
+    let message = refusal(
+        "untied",
+        config,
+        replace("\"num_key_value_heads\": 1", "\"num_key_value_heads\": 3"),
+    );
+    has(&message, &["k_proj", "[8, 20]", "[24, 20]"]);
+    let message = refusal(
+        "tied",
+        config,
+        replace(
+            "\"tie_word_embeddings\": true",
+            "\"tie_word_embeddings\": false",
+        ),
+    );
+    has(&message, &["missing", "lm_head.weight [67, 32]"]);
+}
+
+#[test]
+fn damaged_and_hostile_shard_indices() {
+    let index = "model.safetensors.index.json";
+    let shard = "model-00001-of-00003.safetensors";
+    for elsewhere in [
+        "../model.safetensors",
+        "/etc/passwd",
+        "a/b.safetensors",
+        "..",
+        "c:\\\\x",
+    ] {
+        let message = refusal("untied", index, replace(shard, elsewhere));
+        has(&message, &[index, "not a plain file name"]);
+    }
+    let message = refusal(
+        "untied",
+        index,
+        replace(shard, "model-00002-of-00003.safetensors"),
+    );
+    has(&message, &[index, "does not"]);
+    has(
+        &refusal("untied", index, replace(shard, "gone.safetensors")),
+        &["gone.safetensors"],
+    );
+    has(
+        &refusal("untied", index, |bytes| bytes.truncate(30)),
+        &[index, "not a shard index"],
+    );
+    let folder = checkpoint("untied");
+    fs::remove_file(folder.path().join(shard)).unwrap();
+    has(&load(folder.path()).err().unwrap().to_string(), &[shard]);
+}
+
+#[test]
+fn names_that_are_no_model() {
+    let nowhere = ModelSource::resolve("some/model").unwrap_err().to_string();
+    has(&nowhere, &["some/model", "tiny", "folder"]);
+    let empty = TempDir::new().unwrap();
+    has(
+        &load(empty.path()).err().unwrap().to_string(),
+        &["config.json"],
+    );
+    let folder = checkpoint("tied");
+    fs::remove_file(folder.path().join("model.safetensors")).unwrap();
+    has(
+        &load(folder.path()).err().unwrap().to_string(),
+        &["model.safetensors"],
+    );
+}
+
+#[test]
+fn a_hash_follows_content_and_not_place() {
+    let hash = |folder: &Path| {
+        ModelSource::resolve(folder.to_str().unwrap())
+            .unwrap()
+            .hash()
+            .unwrap()
+    };
+    let (a, b) = (checkpoint("tied"), checkpoint("tied"));
+    assert_eq!(hash(a.path()), hash(b.path()));
+    for file in ["config.json", "model.safetensors"] {
+        let changed = checkpoint("tied");
+        let path = changed.path().join(file);
+        let mut bytes = fs::read(&path).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        fs::write(&path, bytes).unwrap();
+        assert_ne!(hash(changed.path()), hash(a.path()), "{file}");
+    }
+    let sharded = checkpoint("untied");
+    let before = hash(sharded.path());
+    let path = sharded.path().join("model-00003-of-00003.safetensors");
+    let mut bytes = fs::read(&path).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&path, bytes).unwrap();
+    assert_ne!(hash(sharded.path()), before);
+}
+
+#[test]
+fn the_embedded_model_loads() {
+    let source = ModelSource::resolve("tiny").unwrap();
+    let config = ModelConfig::load(&source).unwrap();
+    let weights = Weights::open(&source).unwrap();
+    assert!(!config.eos_token_ids.is_empty());
+    assert!(weights.parameters() > 0 && source.has("tokenizer.json"));
+    Decoder::load(&config, &weights, &Device::Cpu, DType::F32).unwrap();
+    has(
+        &source.read_text("nothing.json").unwrap_err().to_string(),
+        &["nothing.json", "tiny"],
+    );
+}
+
+#[test]
+fn devices() {
+    for (text, choice) in [
+        ("auto", DeviceChoice::Auto),
+        ("cpu", DeviceChoice::Cpu),
+        ("cuda:0", DeviceChoice::Cuda(0)),
+        ("cuda:3", DeviceChoice::Cuda(3)),
+        ("metal", DeviceChoice::Metal),
+    ] {
+        assert_eq!(text.parse::<DeviceChoice>().unwrap(), choice);
+        assert_eq!(choice.to_string(), text);
+    }
+    assert_eq!(
+        "cuda".parse::<DeviceChoice>().unwrap(),
+        DeviceChoice::Cuda(0)
+    );
+    for text in ["", "gpu", "cuda:", "cuda:x", "cuda:-1"] {
+        has(
+            &text.parse::<DeviceChoice>().unwrap_err().to_string(),
+            &["cpu, cuda"],
+        );
+    }
+    assert!(DeviceChoice::Cpu.open().unwrap().is_cpu());
+    if !candle_core::utils::cuda_is_available() {
+        has(
+            &DeviceChoice::Cuda(0).open().unwrap_err().to_string(),
+            &["--features cuda", "--device cpu"],
+        );
+    }
+    if !candle_core::utils::metal_is_available() {
+        has(
+            &DeviceChoice::Metal.open().unwrap_err().to_string(),
+            &["--features metal", "--device cpu"],
+        );
+    }
+}

@@ -1,6 +1,8 @@
 //! The decoder against Hugging Face transformers and candle-transformers, on tiny random checkpoints made by
 //! `scripts/golden_qwen3.py`.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
 mod paged;
 
 use std::collections::HashMap;
@@ -208,6 +210,66 @@ fn only_the_wanted_rows_in_the_wanted_order() {
             for (ours, index) in logits.to_vec2::<f32>().unwrap().iter().zip(wanted) {
                 close(ours, &golden[index], &format!("token {index}"));
             }
+        }
+    }
+}
+
+/// Bits of every token's logits, sequence after sequence, when all sequences go up to `chunk` tokens a step; `together` or
+/// one sequence after the other.
+fn logit_bits(checkpoint: &Checkpoint, chunk: usize, together: bool) -> Vec<Vec<Vec<u32>>> {
+    let mut attention = checkpoint.attention(AttentionKind::Tiled);
+    let mut sequences = checkpoint.sequences(&mut Blocks::new(64, BLOCK));
+    let mut all = vec![Vec::new(); sequences.len()];
+    let companies: Vec<Vec<usize>> = if together {
+        vec![(0..sequences.len()).collect()]
+    } else {
+        (0..sequences.len()).map(|index| vec![index]).collect()
+    };
+    for company in companies {
+        loop {
+            let mut owners = Vec::new();
+            let mut parts = Vec::new();
+            for (index, sequence) in sequences.iter_mut().enumerate() {
+                let count = chunk.min(sequence.tokens.len() - sequence.cached);
+                if company.contains(&index) && count > 0 {
+                    owners.extend(std::iter::repeat_n(index, count));
+                    parts.push((sequence, count));
+                }
+            }
+            if parts.is_empty() {
+                break;
+            }
+            let batch = step(&mut parts, BLOCK);
+            let logits = checkpoint
+                .decoder
+                .forward(&batch, &mut *attention)
+                .unwrap()
+                .to_vec2::<f32>()
+                .unwrap();
+            for (owner, row) in owners.into_iter().zip(logits) {
+                all[owner].push(row.into_iter().map(f32::to_bits).collect());
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn logits_are_bitwise_the_same_alone_together_and_in_any_chunks() {
+    for name in ["tied", "untied"] {
+        let checkpoint = Checkpoint::load(name);
+        let whole = logit_bits(&checkpoint, usize::MAX, false);
+        for (chunk, together) in [
+            (usize::MAX, true),
+            (7, true),
+            (1, true),
+            (7, false),
+            (1, false),
+        ] {
+            assert!(
+                logit_bits(&checkpoint, chunk, together) == whole,
+                "{name}: chunks of {chunk}, together: {together}"
+            );
         }
     }
 }

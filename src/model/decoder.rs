@@ -1,4 +1,4 @@
-//! The decoder: a pre-norm transformer with grouped queries, rotary positions and SwiGLU, over packed tokens.
+//! The decoder: a pre-norm transformer with grouped queries, rotary positions and `SwiGLU`, over packed tokens.
 //!
 //! Qwen3 (<https://arxiv.org/abs/2505.09388>) with RMS norm on queries and keys by head. Every shape below is written with
 //! `N` tokens of any number of sequences, side by side without padding.
@@ -247,13 +247,11 @@ fn add_and_norm(
     weight: &Tensor,
     eps: f32,
 ) -> Result<(Tensor, Tensor), ModelError> {
-    match added {
-        Some(added) => Ok(ops::add_rms_norm(&hidden, &added, weight, eps)?),
-        None => {
-            let x = ops::rms_norm(&hidden, weight, eps)?;
-            Ok((hidden, x))
-        }
+    if let Some(added) = added {
+        return Ok(ops::add_rms_norm(&hidden, &added, weight, eps)?);
     }
+    let x = ops::rms_norm(&hidden, weight, eps)?;
+    Ok((hidden, x))
 }
 
 /// Every tensor of a checkpoint with its shape, under Hugging Face's names.
@@ -272,7 +270,7 @@ fn expected_tensors(config: &ModelConfig) -> Vec<(String, Vec<usize>)> {
     }
     for index in 0..config.layers {
         let mut add = |name: &str, shape: Vec<usize>| {
-            tensors.push((format!("model.layers.{index}.{name}"), shape))
+            tensors.push((format!("model.layers.{index}.{name}"), shape));
         };
         add("input_layernorm.weight", vec![hidden]);
         add("post_attention_layernorm.weight", vec![hidden]);

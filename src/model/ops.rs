@@ -188,13 +188,10 @@ mod tests {
 
     fn close(fused: &Tensor, plain: &Tensor) {
         assert_eq!(fused.dims(), plain.dims());
-        let difference = (fused - plain)
-            .unwrap()
-            .abs()
-            .unwrap()
-            .flatten_all()
-            .unwrap();
-        let worst = difference.max(0).unwrap().to_scalar::<f32>().unwrap();
+        let difference = (fused - plain).unwrap().abs().unwrap();
+        let scale = (plain.abs().unwrap() + 1.0).unwrap();
+        let relative = (difference / scale).unwrap().flatten_all().unwrap();
+        let worst = relative.max(0).unwrap().to_scalar::<f32>().unwrap();
         assert!(worst < 2e-6, "fused and plain differ by {worst:e}");
     }
 

@@ -6,7 +6,7 @@
 //! - [`Plain`](AttentionKind::Plain): candle tensor operations only, for any device.
 //!
 //! Each call also returns the log-sum-exp of every query's scores, so that attention over two disjoint sets of keys can be
-//! [merged](merge) exactly (the trick of FlashAttention, <https://arxiv.org/abs/2205.14135>, and of cascade attention).
+//! [merged](merge) exactly (the trick of `FlashAttention`, <https://arxiv.org/abs/2205.14135>, and of cascade attention).
 
 use candle_core::{DType, Device, Tensor};
 
@@ -147,6 +147,20 @@ impl From<&ModelConfig> for AttentionShape {
             head_dim: config.head_dim,
         }
     }
+}
+
+/// A zeroed buffer; a refusal of the system is an error and does not end the process.
+fn zeros(size: usize) -> Result<Vec<f32>, ModelError> {
+    let mut probe = Vec::<f32>::new();
+    if probe.try_reserve_exact(size).is_err() {
+        return Err(ModelError::Unsupported(format!(
+            "no memory for a KV cache with {} MiB per layer and side; ask for fewer blocks",
+            size >> 18
+        )));
+    }
+    drop(probe);
+    // Zeroed by the system page by page as they are used, unlike a buffer that is reserved and then filled.
+    Ok(vec![0.0; size])
 }
 
 /// Bytes of cache that one token takes over all layers, keys and values.

@@ -2,7 +2,7 @@
 
 use candle_core::{Device, Tensor};
 
-use super::{Attention, AttentionOutput, AttentionShape, ModelError};
+use super::{Attention, AttentionOutput, AttentionShape, ModelError, zeros};
 use crate::model::StepBatch;
 use crate::model::cpu::with_f32;
 
@@ -24,8 +24,8 @@ impl Reference {
     ) -> Result<Self, ModelError> {
         let size = blocks * block_size * shape.kv_heads * shape.head_dim;
         let cache = (0..shape.layers)
-            .map(|_| (vec![0.0; size], vec![0.0; size]))
-            .collect();
+            .map(|_| Ok((zeros(size)?, zeros(size)?)))
+            .collect::<Result<_, ModelError>>()?;
         Ok(Self {
             shape,
             blocks,

@@ -1,4 +1,4 @@
-//! Fused element-wise passes over rows: norms, rotary embedding, SwiGLU.
+//! Fused element-wise passes over rows: norms, rotary embedding, `SwiGLU`.
 //!
 //! Each row is computed alone and in one fixed order. Loops are written for the compiler to vectorise. They are
 //! [`WithSimd`] types and not closures, because a closure need not be inlined where the instruction set is enabled.

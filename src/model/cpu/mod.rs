@@ -4,7 +4,10 @@
 //! keep one promise that libraries for dense algebra do not: **each output is one chain of operations whose order does
 //! not depend on how many rows are computed in the same call, nor on the number of threads.**
 //!
-//! Bits are the same on every processor with fused multiply-add (x86-64-v3 and newer, AArch64).
+//! Bits are the same on every processor with fused multiply-add (x86-64-v3 and newer, `AArch64`).
+
+// What runs under `Arch::dispatch` must be inlined into it, or it is compiled without the instruction set.
+#![allow(clippy::inline_always)]
 
 pub mod elementwise;
 pub mod exp;

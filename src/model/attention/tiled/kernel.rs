@@ -1,5 +1,8 @@
 //! One unit of queries against its tiles, for one key head.
 
+// What runs under `Arch::dispatch` must be inlined into it, or it is compiled without the instruction set.
+#![allow(clippy::inline_always)]
+
 use pulp::{Arch, Simd, WithSimd};
 
 use super::Layout;
@@ -19,9 +22,9 @@ pub(super) struct Cache<'a> {
 
 /// A unit's queries under one key head, and where their results go.
 pub(super) struct Unit<'a> {
-    pub(super) unit: &'a PlanUnit,
+    pub(super) plan: &'a PlanUnit,
     pub(super) kv_head: usize,
-    pub(super) heads: Vec<Head<'a>>,
+    pub(super) results: Vec<Head<'a>>,
 }
 
 /// Where the query heads of one group and one query put their results.
@@ -75,7 +78,7 @@ impl WithSimd for Work<'_> {
         } = cache.layout.shape;
         let group = cache.layout.shape.group();
         let scale = cache.layout.shape.scale();
-        let rows = unit.unit.queries.len() * group;
+        let rows = unit.plan.queries.len() * group;
         let mut state = State {
             queries: Vec::with_capacity(rows * head_dim),
             scores: vec![0.0; rows * cache.layout.tile_blocks * cache.layout.lanes],
@@ -83,16 +86,16 @@ impl WithSimd for Work<'_> {
             high: vec![f32::NEG_INFINITY; rows],
             sum: vec![0.0; rows],
         };
-        for query in &unit.unit.queries {
+        for query in &unit.plan.queries {
             let from = (query.token * heads + unit.kv_head * group) * head_dim;
             state
                 .queries
                 .extend(q[from..][..group * head_dim].iter().map(|x| x * scale));
         }
-        for run in &unit.unit.runs {
+        for run in &unit.plan.runs {
             tile(simd, &mut state, &unit, run, cache);
         }
-        for head in unit.heads {
+        for head in unit.results {
             let from = head.query * group;
             for (row, (output, lse)) in
                 (from..).zip(head.output.chunks_exact_mut(head_dim).zip(head.lse))
@@ -121,7 +124,7 @@ fn tile<S: Simd>(simd: S, state: &mut State, unit: &Unit, run: &Run, cache: Cach
     let scores = &mut state.scores[..rows * width];
     let blocks = Blocks {
         cache,
-        blocks: &run.blocks,
+        ids: &run.blocks,
         kv_head: unit.kv_head,
     };
     Multiply {
@@ -142,7 +145,7 @@ fn tile<S: Simd>(simd: S, state: &mut State, unit: &Unit, run: &Run, cache: Cach
     let values = &mut state.values[from * head_dim..][..rows * head_dim];
     let full = run.blocks.len() * layout.block_size;
     for (row, scores) in scores.chunks_exact_mut(width).enumerate() {
-        let seen = unit.unit.queries[run.first + row / group].seen - run.start;
+        let seen = unit.plan.queries[run.first + row / group].seen - run.start;
         if seen < full || layout.lanes > layout.block_size {
             mask(scores, layout, seen);
         }
@@ -228,14 +231,14 @@ fn weigh<S: Simd, const W: usize>(simd: S, scores: &mut [f32], old_high: f32) ->
 #[derive(Clone, Copy)]
 struct Blocks<'a> {
     cache: Cache<'a>,
-    blocks: &'a [u32],
+    ids: &'a [u32],
     kv_head: usize,
 }
 
 impl Blocks<'_> {
     #[inline(always)]
     fn at(&self, block: usize) -> usize {
-        self.blocks[block] as usize * self.cache.layout.shape.kv_heads + self.kv_head
+        self.ids[block] as usize * self.cache.layout.shape.kv_heads + self.kv_head
     }
 }
 
@@ -263,7 +266,7 @@ struct Values<'a>(Blocks<'a>);
 impl Panels for Values<'_> {
     #[inline(always)]
     fn segments(&self) -> usize {
-        self.0.blocks.len()
+        self.0.ids.len()
     }
 
     #[inline(always)]

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use self::kernel::{Cache, Head, Unit};
 use self::plan::Plan;
-use super::{Attention, AttentionOutput, AttentionShape, ModelError};
+use super::{Attention, AttentionOutput, AttentionShape, ModelError, zeros};
 use crate::model::StepBatch;
 use crate::model::cpu::panels::PANEL;
 use crate::model::cpu::with_f32;
@@ -83,12 +83,12 @@ impl Tiled {
         let heads = blocks * shape.kv_heads;
         let layers = (0..shape.layers)
             .map(|_| {
-                (
-                    vec![0.0; heads * layout.key_block()],
-                    vec![0.0; heads * layout.value_block()],
-                )
+                Ok((
+                    zeros(heads * layout.key_block())?,
+                    zeros(heads * layout.value_block())?,
+                ))
             })
-            .collect();
+            .collect::<Result<_, ModelError>>()?;
         Ok(Self {
             layout,
             blocks,
@@ -183,9 +183,9 @@ impl Attention for Tiled {
         for unit in &self.plan.units {
             for kv_head in 0..kv_heads {
                 tasks.push(Unit {
-                    unit,
+                    plan: unit,
                     kv_head,
-                    heads: Vec::with_capacity(unit.queries.len()),
+                    results: Vec::with_capacity(unit.queries.len()),
                 });
             }
         }
@@ -195,7 +195,7 @@ impl Attention for Tiled {
         for (index, (output, lse)) in parts.enumerate() {
             let (token, kv_head) = (index / kv_heads, index % kv_heads);
             let place = self.plan.places[token];
-            tasks[place.unit * kv_heads + kv_head].heads.push(Head {
+            tasks[place.unit * kv_heads + kv_head].results.push(Head {
                 query: place.query,
                 output,
                 lse,
