@@ -402,6 +402,33 @@ fn linear_rows_do_not_depend_on_their_number() {
 }
 
 #[test]
+fn feed_forward_rows_do_not_depend_on_their_number() {
+    let random = |shape: &[usize]| Tensor::randn(0f32, 0.1, shape, &Device::Cpu).unwrap();
+    let gate_up = Linear::new(random(&[2 * 170, 96]), None).unwrap();
+    let down = Linear::new(random(&[96, 170]), None).unwrap();
+    let x = random(&[300, 96]);
+    let rows = |from: usize, count: usize| -> Vec<Vec<u32>> {
+        let x = x.narrow(0, from, count).unwrap();
+        let out = Linear::feed_forward(&gate_up, &down, &x)
+            .unwrap()
+            .to_vec2::<f32>()
+            .unwrap();
+        out.into_iter()
+            .map(|row| row.into_iter().map(f32::to_bits).collect())
+            .collect()
+    };
+    let all = rows(0, 300);
+    for count in [1, 5, 128, 129, 256] {
+        for from in [0, 300 - count] {
+            assert!(
+                rows(from, count)[..] == all[from..from + count],
+                "{count} rows"
+            );
+        }
+    }
+}
+
+#[test]
 fn steps_that_do_not_fit_are_refused() {
     let shape = AttentionShape {
         layers: 1,

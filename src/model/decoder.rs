@@ -154,6 +154,14 @@ impl Decoder {
         batch: &StepBatch,
         attention: &mut dyn Attention,
     ) -> Result<Tensor, ModelError> {
+        if self.device.is_cpu() {
+            // Inside the thread pool the passes of a step start without waking it each time.
+            return rayon::scope(|_| self.step(batch, attention));
+        }
+        self.step(batch, attention)
+    }
+
+    fn step(&self, batch: &StepBatch, attention: &mut dyn Attention) -> Result<Tensor, ModelError> {
         attention.prepare(batch)?;
         if let Some(token) = batch
             .tokens
@@ -209,11 +217,7 @@ impl Decoder {
             let projected = layer.output.forward(&attended)?;
             let x;
             (hidden, x) = ops::add_rms_norm(&hidden, &projected, &layer.mlp_norm, eps)?;
-            added = Some(
-                layer
-                    .down
-                    .forward(&ops::silu_mul(&layer.gate_up.forward(&x)?)?)?,
-            );
+            added = Some(Linear::feed_forward(&layer.gate_up, &layer.down, &x)?);
         }
         let (_, x) = add_and_norm(hidden, added, &self.norm, eps)?;
         // With all rows wanted they were not picked above, and may be wanted in another order.

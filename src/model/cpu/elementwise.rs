@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::exp::exp;
 
 /// Rows are shared out to threads only in parts of at least this many numbers.
-const PART: usize = 1 << 15;
+const PART: usize = 1 << 16;
 /// Independent partial sums of a reduction: one for each lane of the widest vectors.
 const LANES: usize = 16;
 
@@ -156,12 +156,18 @@ impl WithSimd for AddNorm<'_> {
 
 /// `silu(gate) · up` for rows of `[gate | up]`: from `[rows, 2 · width]` to `[rows, width]`.
 pub fn silu_mul(gate_up: &[f32], width: usize) -> Vec<f32> {
+    let mut out = vec![0.0; gate_up.len() / 2];
+    silu_mul_into(gate_up, width, &mut out);
+    out
+}
+
+/// [`silu_mul`] into `[rows, width]` numbers whatever they hold.
+pub fn silu_mul_into(gate_up: &[f32], width: usize, out: &mut [f32]) {
     let width = width.max(1);
-    let rows = gate_up.len() / (2 * width);
-    let part = rows_per_task(rows, width);
-    let mut out = vec![0.0; rows * width];
+    let part = rows_per_task(out.len() / width, width);
+    let inputs = gate_up.par_chunks(2 * part * width);
     out.par_chunks_mut(part * width)
-        .zip(gate_up.par_chunks(2 * part * width))
+        .zip(inputs)
         .for_each(|(out, gate_up)| {
             Arch::new().dispatch(SiluMul {
                 gate_up,
@@ -169,7 +175,6 @@ pub fn silu_mul(gate_up: &[f32], width: usize) -> Vec<f32> {
                 out,
             });
         });
-    out
 }
 
 struct SiluMul<'a> {

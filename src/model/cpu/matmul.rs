@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::panels::{Multiply, PANEL, Split, Uniform};
 
 /// Products below this many multiply-adds run on the calling thread: waking another costs about as much.
-const SERIAL: usize = 1 << 18;
+const SERIAL: usize = 1 << 20;
 /// Rows per task: their inputs stay in the second-level cache while the weights stream past.
 const ROWS: usize = 96;
 
@@ -65,16 +65,23 @@ impl PackedMatrix {
 
     /// `x × weightᵀ`: from `[rows, inputs]` to `[rows, outputs]`.
     pub fn forward(&self, x: &[f32], rows: usize) -> Vec<f32> {
+        let mut out = vec![0.0; rows * self.outputs];
+        self.forward_into(x, &mut out);
+        out
+    }
+
+    /// `x × weightᵀ`, into `[rows, outputs]` numbers whatever they hold.
+    pub fn forward_into(&self, x: &[f32], out: &mut [f32]) {
         let (n, k) = (self.outputs, self.inputs);
-        let mut out = vec![0.0; rows * n];
         if out.is_empty() {
-            return out;
+            return;
         }
+        let rows = out.len() / n;
         let threads = rayon::current_num_threads();
         if threads == 1 || rows * n * k < SERIAL {
             let mut split: Vec<&mut [f32]> = out.chunks_exact_mut(n).collect();
             self.part(x, 0, &mut split);
-            return out;
+            return;
         }
         // Several tasks a thread, so that a thread that starts late or is interrupted does not hold up the rest;
         // columns are shared out in whole groups of panels.
@@ -104,7 +111,6 @@ impl PackedMatrix {
             .into_par_iter()
             .with_max_len(1)
             .for_each(|(x, from, mut out)| self.part(x, from, &mut out));
-        out
     }
 
     /// The columns from `from` on, as many as the rows of `out` are wide.

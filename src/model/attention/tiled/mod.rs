@@ -208,10 +208,14 @@ impl Attention for Tiled {
             values,
         };
         with_f32(q, |q| {
-            tasks
-                .into_par_iter()
-                .with_max_len(1)
-                .for_each(|task| task.run(q, cache));
+            if self.plan.serial {
+                for task in tasks {
+                    task.run(q, cache);
+                }
+            } else {
+                let tasks = tasks.into_par_iter().with_max_len(1);
+                tasks.for_each(|task| task.run(q, cache));
+            }
             Ok(())
         })?;
         Ok(AttentionOutput {

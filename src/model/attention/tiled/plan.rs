@@ -5,10 +5,14 @@ use crate::model::StepBatch;
 
 /// Queries of a unit at most: their states stay in the first two cache levels.
 const MAX_QUERIES: usize = 32;
+/// Multiply-adds of a task at least: waking a thread costs about as much as half of this.
+const TASK: usize = 1 << 19;
 
 /// A step's work.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
+    /// Whether the step is so small that one thread does it all.
+    pub(super) serial: bool,
     /// Independent tasks.
     pub(super) units: Vec<PlanUnit>,
     /// For each token of the step, where its query is.
@@ -69,10 +73,16 @@ impl Plan {
                 })
             })
             .collect();
-        // Several tasks for every thread, each with as many queries as that allows.
-        let tasks = (4 * threads).div_ceil(layout.shape.kv_heads);
+        // Several tasks for every thread, unless they would be tiny.
+        let seen: usize = queries.iter().map(|(_, query)| query.seen).sum();
+        let work = 2 * seen * layout.shape.heads * layout.shape.head_dim;
+        let tasks = (4 * threads)
+            .min(work / TASK)
+            .div_ceil(layout.shape.kv_heads)
+            .max(1);
         let size = queries.len().div_ceil(tasks).clamp(1, MAX_QUERIES);
         let mut plan = Self {
+            serial: work < 2 * TASK,
             units: Vec::new(),
             places: vec![Place::default(); batch.tokens.len()],
         };
@@ -128,7 +138,7 @@ fn runs(batch: &StepBatch, layout: &Layout, queries: &[(usize, Query)]) -> Vec<R
 
 #[cfg(test)]
 mod tests {
-    use super::{Layout, Plan};
+    use super::Layout;
     use crate::model::attention::AttentionShape;
     use crate::model::{BatchRow, StepBatch};
 
@@ -164,14 +174,7 @@ mod tests {
             (80, &[1, 2, 3, 4, 10]),
             (66, &[1, 2, 3, 4, 11]),
         ]);
-        let plan = Plan::new(&batch, &Layout::new(shape, 16), 1);
-        assert_eq!(plan.units.len(), 4);
-        let plan = Plan {
-            units: vec![],
-            ..plan
-        };
-        assert_eq!(plan.places.len(), 4);
-        let one = super::runs(
+        let runs = super::runs(
             &batch,
             &Layout::new(shape, 16),
             &[0, 2, 3, 1].map(|row| {
@@ -179,7 +182,7 @@ mod tests {
                 (row, super::Query { token: row, seen })
             }),
         );
-        let shapes: Vec<_> = one
+        let shapes: Vec<_> = runs
             .iter()
             .map(|run| (run.start, run.first, run.last, run.blocks.len()))
             .collect();
