@@ -175,11 +175,7 @@ impl Decoder {
         }
         let (n, wanted) = (batch.tokens.len(), batch.logits.len());
         if n == 0 {
-            return Ok(Tensor::zeros(
-                (0, self.config.vocab),
-                DType::F32,
-                &self.device,
-            )?);
+            return self.no_logits();
         }
         let eps = self.config.rms_norm_eps as f32;
         let (cos, sin) = self.rope.gather(&batch.positions)?;
@@ -204,11 +200,7 @@ impl Decoder {
             // The last layer's keys and values are written: from here on only the wanted rows matter.
             if index + 1 == self.layers.len() && wanted < n {
                 if wanted == 0 {
-                    return Ok(Tensor::zeros(
-                        (0, self.config.vocab),
-                        DType::F32,
-                        &self.device,
-                    )?);
+                    return self.no_logits();
                 }
                 let rows = Tensor::new(batch.logits.as_slice(), &self.device)?;
                 attended = attended.index_select(&rows, 0)?;
@@ -233,6 +225,12 @@ impl Decoder {
             x.index_select(&Tensor::new(batch.logits.as_slice(), &self.device)?, 0)?
         };
         Ok(self.head.forward(&x)?.to_dtype(DType::F32)?)
+    }
+
+    /// On the host: not every GPU driver allocates nothing.
+    fn no_logits(&self) -> Result<Tensor, ModelError> {
+        let shape = (0, self.config.vocab);
+        Ok(Tensor::zeros(shape, DType::F32, &Device::Cpu)?)
     }
 
     /// `[N]` token ids to `[N, hidden]`.

@@ -55,7 +55,9 @@ fn open_cuda(ordinal: usize) -> Result<Device, ModelError> {
                 .into(),
         ));
     }
-    Device::new_cuda(ordinal).map_err(|error| {
+    // A stream of its own: the other constructor takes each calling thread's, and the engine's thread would read weights
+    // that the loading thread's stream may still be writing.
+    Device::new_cuda_with_stream(ordinal).map_err(|error| {
         ModelError::Device(format!(
             "no CUDA device {ordinal} (is the NVIDIA driver installed, and the GPU visible?); \
              use `--device cpu` to run without one. The driver said: {}",
