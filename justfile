@@ -1,0 +1,34 @@
+# What a developer does, by name. `just` alone lists them.
+
+default:
+    @just --list
+
+# Format everything.
+fmt:
+    cargo fmt --all
+
+# Everything that must hold before a commit.
+lint:
+    cargo fmt --all -- --check
+    cargo clippy --all-targets -- -D warnings
+    RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items
+
+# All tests: no GPU, no network, no Python.
+test *ARGS:
+    cargo test {{ ARGS }}
+
+# Criterion benches, and the throughput of the embedded judge.
+bench *ARGS:
+    cargo bench {{ ARGS }}
+
+# Make the golden logits anew (needs Python with torch and transformers).
+golden:
+    python scripts/golden_qwen3.py
+
+# Type-check the CUDA feature without a CUDA toolkit.
+check-cuda:
+    scripts/check_cuda.sh
+
+# On a machine with a GPU: goldens, invariances, examples on CUDA, timings.
+test-gpu *ARGS:
+    scripts/test_gpu.sh {{ ARGS }}
