@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 
 use super::progress::{Progress, print_summary};
-use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail};
+use super::{DONE, EXIT_CODES, Failure, INCOMPLETE, INTERRUPTED, OrFail};
 use crate::dataset::journal::Identity;
 use crate::dataset::{ColumnMap, LoadOptions, Loaded, Shard, load};
 use crate::engine::Sampling;
@@ -21,11 +21,8 @@ use crate::reward::RewardPolicy;
 use crate::rules::RuleMethod;
 
 /// Judge rollouts: one verdict and reward for each.
-///
-/// Each row holds a question, a reference answer and a response. While the run goes on, every finished verdict is in
-/// OUT.journal; stop it anywhere, run the same command again, and it goes on. At the end OUT holds all verdicts in the
-/// order of the input.
 #[derive(Debug, Args)]
+#[command(after_help = after_help())]
 pub(super) struct JudgeArguments {
     /// JSONL files (also .gz or .zst), folders of them, or `-` for standard input
     #[arg(value_name = "INPUT", default_value = "-", hide_default_value = true)]
@@ -73,16 +70,31 @@ pub(super) struct JudgeArguments {
     #[arg(long, value_name = "S", default_value_t = 0, help_heading = "Sampling")]
     seed: u64,
     /// 0 takes the likeliest token [default: the model's recommendation, else 0; with several trials 0.7]
-    #[arg(long, value_name = "T", help_heading = "Sampling")]
+    #[arg(
+        long,
+        value_name = "T",
+        allow_negative_numbers = true,
+        help_heading = "Sampling"
+    )]
     temperature: Option<f64>,
     /// Choose among the K likeliest tokens; 0 for all
     #[arg(long, value_name = "K", help_heading = "Sampling")]
     top_k: Option<usize>,
     /// Choose among the likeliest tokens that make up this share
-    #[arg(long, value_name = "P", help_heading = "Sampling")]
+    #[arg(
+        long,
+        value_name = "P",
+        allow_negative_numbers = true,
+        help_heading = "Sampling"
+    )]
     top_p: Option<f64>,
     /// Choose among tokens at least this likely, compared with the likeliest
-    #[arg(long, value_name = "P", help_heading = "Sampling")]
+    #[arg(
+        long,
+        value_name = "P",
+        allow_negative_numbers = true,
+        help_heading = "Sampling"
+    )]
     min_p: Option<f64>,
     /// Longest completion, thinking included [default: the model's recommendation, else the protocol's]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Sampling")]
@@ -149,6 +161,17 @@ pub(super) struct JudgeArguments {
     no_prefix_cache: bool,
 }
 
+fn after_help() -> String {
+    format!(
+        "\
+Each row holds a question, a reference answer and a response. While the run goes on, every finished
+verdict is in OUT.journal; stop it anywhere, run the same command again, and it goes on. At the end
+OUT holds all verdicts in the order of the input.
+
+{EXIT_CODES}"
+    )
+}
+
 /// Which judge: a model under a protocol.
 #[derive(Debug, Args)]
 pub(super) struct JudgeChoice {
@@ -169,11 +192,11 @@ pub(super) struct JudgeChoice {
         help_heading = "Judge"
     )]
     pub(super) protocol: String,
-    /// Your own prompt text, with {{ question }}, {{ student_answer }}, {{ reference_answer }} and, if you like,
-    /// {{ few_shots }}
+    /// Your own prompt text, with {{question}}, {{student_answer}}, {{reference_answer}} and, if you like,
+    /// {{few_shots}}
     #[arg(long, value_name = "FILE", help_heading = "Judge")]
     pub(super) prompt: Option<PathBuf>,
-    /// Text for the prompt's {{ few_shots }}
+    /// Text for the prompt's {{few_shots}}
     #[arg(long, value_name = "FILE", help_heading = "Judge")]
     pub(super) few_shots: Option<PathBuf>,
 }
@@ -297,6 +320,12 @@ pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
 fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
     let rules = RulesMode::from(arguments.rules);
     let out = arguments.output.filter(|path| path.as_os_str() != "-");
+    if arguments.skip_bad && out.is_none() {
+        return Err(anyhow!(
+            "--skip-bad sets bad lines aside beside the output: name a file with `-o`"
+        ))
+        .or_usage();
+    }
     let (protocol, template) = arguments.judge.prompt().or_usage()?;
     let judge = if rules == RulesMode::Only {
         None

@@ -26,17 +26,19 @@ const INTERRUPTED: u8 = 130;
 /// Runs open verifier models as judges on your own machine: rollouts in, process-aware verdicts and rewards out.
 #[derive(Debug, Parser)]
 #[command(name = "juror", version, propagate_version = true, max_term_width = 100, styles = STYLES)]
-#[command(after_help = "\
+#[command(after_help = EXIT_CODES)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "\
 Exit codes:
   0    done
   1    failed
   2    wrong usage, or input that cannot be read
   3    done, but some samples have no `ok` verdict
-  130  interrupted; the same command goes on where it stopped")]
-struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
+  130  interrupted; the same command goes on where it stopped";
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -105,14 +107,28 @@ pub fn main() -> ExitCode {
             // A reader that has seen enough (`juror … | head`) is no failure worth a message.
             if !is_broken_pipe(&failure.error) {
                 eprintln!(
-                    "{} {:#}",
+                    "{} {}",
                     console::style("error:").for_stderr().red().bold(),
-                    failure.error
+                    with_causes(&failure.error)
                 );
             }
             ExitCode::from(failure.code)
         }
     }
+}
+
+/// The error and its causes in one line; a cause that was told already is not told again.
+fn with_causes(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.contains(&cause) {
+            text.push_str(": ");
+            text.push_str(&cause);
+        }
+    }
+    text
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

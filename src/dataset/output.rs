@@ -23,6 +23,31 @@ pub enum OutputError {
         /// The folder.
         path: PathBuf,
     },
+    /// The output's folder is not there.
+    #[error("{} cannot be written: there is no folder {}; make it first, or choose another output", path.display(), folder.display())]
+    NoFolder {
+        /// The output.
+        path: PathBuf,
+        /// The folder it would lie in.
+        folder: PathBuf,
+    },
+}
+
+/// Finds out before anything is judged whether `out` can be a file.
+///
+/// # Errors
+/// When it is a folder, or would lie in one that is not there.
+pub fn check_place(out: &Path) -> Result<(), OutputError> {
+    let path = out.to_owned();
+    let folder = folder_of(out);
+    if out.is_dir() {
+        Err(OutputError::Folder { path })
+    } else if folder.is_dir() {
+        Ok(())
+    } else {
+        let folder = folder.to_owned();
+        Err(OutputError::NoFolder { path, folder })
+    }
 }
 
 /// Writes the verdicts to `out`, ordered by (index, trial), so that a reader sees the old file or the whole new one.

@@ -12,7 +12,7 @@ use super::{
 use crate::dataset::journal::{
     Identity, InputIdentity, Journal, JournalError, Manifest, SamplingSettings, journal_path,
 };
-use crate::dataset::output::{OutputError, finish, write_verdicts};
+use crate::dataset::output::{OutputError, check_place, finish, write_verdicts};
 use crate::dataset::{Loaded, Shard, rejected_path, write_rejected};
 use crate::engine::{EngineError, Stats};
 use crate::model::{DeviceChoice, ModelError, ModelSource};
@@ -76,6 +76,7 @@ impl SessionError {
         matches!(
             self,
             Self::Journal(JournalError::Different { .. } | JournalError::NotAJournal { .. })
+                | Self::Output(OutputError::Folder { .. } | OutputError::NoFolder { .. })
         )
     }
 }
@@ -144,12 +145,14 @@ impl Session {
         };
         let mut finished = std::collections::HashSet::new();
         if let Some(out) = &self.out {
+            check_place(out)?;
+            let (journal, resumed) =
+                Journal::open(&journal_path(out), &self.manifest()?, self.restart)?;
+            // Only now: a run that the journal refuses leaves everything as it was.
             if self.skip_bad {
                 // Also when there are none: a file of an earlier run would speak of lines that are no longer there.
                 write_rejected(&rejected_path(out), &self.loaded.rejected)?;
             }
-            let (journal, resumed) =
-                Journal::open(&journal_path(out), &self.manifest()?, self.restart)?;
             finished = resumed.finished();
             for verdict in resumed.verdicts {
                 keeper.summary.add(&verdict);
