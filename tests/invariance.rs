@@ -69,7 +69,7 @@ fn judge(samples: &[Sample], sizes: EngineSizes, sampling: Sampling, trials: u32
     let template = PromptTemplate::parse(protocol.template_text()).unwrap();
     let text = JudgeText::load(&source, protocol, &template).unwrap();
     let device = candle_core::Device::Cpu;
-    let engine = build_engine(&source, &text, &device, &sizes).unwrap();
+    let engine = build_engine(&source, &text, &device, &sizes, NEW_TOKENS).unwrap();
     let options = RunOptions {
         sampling,
         max_new_tokens: NEW_TOKENS,

@@ -54,7 +54,7 @@ impl Progress {
         self.bar.set_position(summary.verdicts() as u64);
         self.bar.set_message(format!(
             "{rate:.1} verdicts/s · {} tokens/s · cache {cached}{eta}",
-            HumanCount(((engine.computed_tokens + engine.cached_tokens) as f64 / seconds) as u64),
+            HumanCount((engine.computed_tokens as f64 / seconds) as u64),
         ));
     }
 

@@ -16,8 +16,11 @@ use crate::protocol::{PromptTemplate, Protocol};
 /// Token positions a KV block.
 const BLOCK_SIZE: usize = 16;
 
-/// Memory for keys and values on the CPU unless the number of blocks is given.
-const CPU_KV_BYTES: usize = 512 << 20;
+/// Tokens of a prompt beside the template that room is made for, unless the number of blocks is given.
+const OWN_PROMPT_TOKENS: usize = 512;
+
+/// Memory for keys and values on a GPU unless the number of blocks is given.
+const GPU_KV_BYTES: usize = 8 << 30;
 
 /// Sizes of a run's engine; `None` lets the device decide.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -155,12 +158,13 @@ pub fn build_engine(
     text: &JudgeText,
     device: &Device,
     sizes: &EngineSizes,
+    max_new_tokens: usize,
 ) -> Result<Engine<PagedDecoder>, EngineError> {
     let dtype = DeviceChoice::default_dtype(device);
     let weights = Weights::open(source)?;
     let decoder = Decoder::load(&text.config, &weights, device, dtype)?;
     let shape = AttentionShape::from(&text.config);
-    let config = engine_config(text, &shape, device, dtype, sizes);
+    let config = engine_config(text, &shape, device, dtype, sizes, max_new_tokens);
     let attention = build(
         AttentionKind::for_device(device),
         &shape,
@@ -179,6 +183,7 @@ fn engine_config(
     device: &Device,
     dtype: DType,
     sizes: &EngineSizes,
+    max_new_tokens: usize,
 ) -> EngineConfig {
     let max_sequences = sizes
         .max_sequences
@@ -187,19 +192,16 @@ fn engine_config(
         .token_budget
         .unwrap_or(if device.is_cpu() { 512 } else { 8192 });
     let context_length = text.config.max_positions;
-    let block_bytes = kv_bytes_per_token(shape, dtype) * BLOCK_SIZE;
-    let kv_bytes = if device.is_cpu() {
-        CPU_KV_BYTES
-    } else {
-        8 * CPU_KV_BYTES
-    };
-    // Never less than one whole context, never more than all sequences could use.
-    let one = context_length.div_ceil(BLOCK_SIZE)
-        + text.prompts.shared_prefix().len().div_ceil(BLOCK_SIZE);
     let blocks = sizes.kv_blocks.unwrap_or_else(|| {
-        (kv_bytes / block_bytes.max(1))
-            .min(one * max_sequences)
-            .max(one)
+        let block_bytes = kv_bytes_per_token(shape, dtype) * BLOCK_SIZE;
+        let memory = if device.is_cpu() { available_memory() / 5 * 2 } else { GPU_KV_BYTES };
+        // Most completions end well before their limit.
+        let expected = OWN_PROMPT_TOKENS + max_new_tokens / 2;
+        let template = text.prompts.shared_prefix().len().div_ceil(BLOCK_SIZE);
+        let wanted = template + max_sequences * expected.div_ceil(BLOCK_SIZE);
+        // One sequence must always fit, however little memory there is: the allocation then fails or it works.
+        let one = template + (OWN_PROMPT_TOKENS + max_new_tokens).div_ceil(BLOCK_SIZE);
+        wanted.min(memory / block_bytes.max(1)).max(one)
     });
     EngineConfig {
         blocks,
@@ -211,4 +213,11 @@ fn engine_config(
         prefix_cache: !sizes.no_prefix_cache,
         pinned_prefix: text.prompts.shared_prefix().to_vec(),
     }
+}
+
+/// Bytes of memory that a new allocation may use: what Linux calls available, elsewhere a cautious guess.
+fn available_memory() -> usize {
+    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let available = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:")).unwrap_or_default();
+    available.trim().trim_end_matches(" kB").parse::<usize>().map_or(4 << 30, |kilobytes| kilobytes << 10)
 }

@@ -168,7 +168,7 @@ impl Session {
             match &self.judge {
                 Some((source, text)) => {
                     let device = self.device.open()?;
-                    let engine = build_engine(source, text, &device, &self.sizes)?;
+                    let engine = build_engine(source, text, &device, &self.sizes, self.options.max_new_tokens)?;
                     keeper.started = Instant::now();
                     run(
                         &self.loaded.samples,
