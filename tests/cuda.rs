@@ -567,8 +567,18 @@ fn judge_examples(device: &Device) -> Vec<Verdict> {
     let protocol = protocol::find("prime").unwrap();
     let template = PromptTemplate::parse(protocol.template_text()).unwrap();
     let text = JudgeText::load(&source, protocol, &template).unwrap();
-    let max_new_tokens = text.generation.max_new_tokens.unwrap_or(protocol.max_new_tokens());
-    let engine = build_engine(&source, &text, device, &EngineSizes::default(), max_new_tokens).unwrap();
+    let max_new_tokens = text
+        .generation
+        .max_new_tokens
+        .unwrap_or(protocol.max_new_tokens());
+    let engine = build_engine(
+        &source,
+        &text,
+        device,
+        &EngineSizes::default(),
+        max_new_tokens,
+    )
+    .unwrap();
     let options = RunOptions {
         sampling: Sampling::GREEDY,
         max_new_tokens,
