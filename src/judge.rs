@@ -306,7 +306,7 @@ impl Feeder<'_> {
             }
         };
         let context = self.text.config.max_positions;
-        if prompt.len() + self.options.max_new_tokens > context {
+        if prompt.len().saturating_add(self.options.max_new_tokens) > context {
             let error = format!(
                 "{} prompt tokens and up to {} new ones exceed the model's context of {context}; a smaller \
                  --max-new-tokens leaves more room",

@@ -366,6 +366,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         prefill_chunk: arguments.prefill_chunk,
         kv_blocks: arguments.kv_blocks,
         no_prefix_cache: arguments.no_prefix_cache,
+        ..EngineSizes::default()
     };
     sizes.validate().or_usage()?;
 
@@ -483,9 +484,10 @@ fn print_dry_run(session: &Session) -> anyhow::Result<()> {
     let most = session.options.max_new_tokens;
     let too_long = sorted
         .iter()
-        .filter(|&&length| length + most > context)
+        .filter(|&&length| length.saturating_add(most) > context)
         .count();
     let last = sorted.len() - 1;
+    let generated = most.saturating_mul(sorted.len()).saturating_mul(trials);
     writeln!(
         out,
         "prompt tokens: {total} in all; {} least, {} median, {} most; the first {shared} are the same in all",
@@ -504,11 +506,9 @@ fn print_dry_run(session: &Session) -> anyhow::Result<()> {
         "estimate: {} prompt tokens to compute (the shared ones once), up to {} to generate; at {:.1} M parameters up \
          to {:.3} TFLOP beside attention",
         shared + own,
-        most * sorted.len() * trials,
+        generated,
         text.config.parameters() as f64 / 1e6,
-        2.0 * text.config.parameters() as f64
-            * (shared + own + most * sorted.len() * trials) as f64
-            / 1e12,
+        2.0 * text.config.parameters() as f64 * ((shared + own) as f64 + generated as f64) / 1e12,
     )?;
     writeln!(
         out,

@@ -35,6 +35,8 @@ pub struct EngineSizes {
     pub kv_blocks: Option<usize>,
     /// Compute every prompt from its beginning.
     pub no_prefix_cache: bool,
+    /// Bytes of the longest sample's texts, if known: room is made for them, since no token is shorter than a byte.
+    pub longest_text: usize,
 }
 
 impl EngineSizes {
@@ -194,13 +196,24 @@ fn engine_config(
     let context_length = text.config.max_positions;
     let blocks = sizes.kv_blocks.unwrap_or_else(|| {
         let block_bytes = kv_bytes_per_token(shape, dtype) * BLOCK_SIZE;
-        let memory = if device.is_cpu() { available_memory() / 5 * 2 } else { GPU_KV_BYTES };
+        let memory = if device.is_cpu() {
+            available_memory() / 5 * 2
+        } else {
+            GPU_KV_BYTES
+        };
+        // What does not fit the context never reaches the engine, whatever limit was asked for.
+        let max_new_tokens = max_new_tokens.min(context_length);
         // Most completions end well before their limit.
         let expected = OWN_PROMPT_TOKENS + max_new_tokens / 2;
         let template = text.prompts.shared_prefix().len().div_ceil(BLOCK_SIZE);
-        let wanted = template + max_sequences * expected.div_ceil(BLOCK_SIZE);
-        // One sequence must always fit, however little memory there is: the allocation then fails or it works.
-        let one = template + (OWN_PROMPT_TOKENS + max_new_tokens).div_ceil(BLOCK_SIZE);
+        let wanted = max_sequences
+            .saturating_mul(expected.div_ceil(BLOCK_SIZE))
+            .saturating_add(template);
+        // Any one sequence must always fit, however little memory there is: the allocation then fails or it works.
+        let longest = (text.prompts.shared_prefix().len() + OWN_PROMPT_TOKENS)
+            .saturating_add(sizes.longest_text)
+            .saturating_add(max_new_tokens);
+        let one = template + longest.min(context_length).div_ceil(BLOCK_SIZE);
         wanted.min(memory / block_bytes.max(1)).max(one)
     });
     EngineConfig {
@@ -218,6 +231,13 @@ fn engine_config(
 /// Bytes of memory that a new allocation may use: what Linux calls available, elsewhere a cautious guess.
 fn available_memory() -> usize {
     let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let available = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:")).unwrap_or_default();
-    available.trim().trim_end_matches(" kB").parse::<usize>().map_or(4 << 30, |kilobytes| kilobytes << 10)
+    let available = meminfo
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))
+        .unwrap_or_default();
+    available
+        .trim()
+        .trim_end_matches(" kB")
+        .parse::<usize>()
+        .map_or(4 << 30, |kilobytes| kilobytes << 10)
 }

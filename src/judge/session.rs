@@ -13,9 +13,10 @@ use crate::dataset::journal::{
     Identity, InputIdentity, Journal, JournalError, Manifest, SamplingSettings, journal_path,
 };
 use crate::dataset::output::{OutputError, check_place, finish, write_verdicts};
-use crate::dataset::{Loaded, Shard, rejected_path, write_rejected};
+use crate::dataset::{Loaded, Sample, Shard, rejected_path, write_rejected};
 use crate::engine::{EngineError, Stats};
 use crate::model::{DeviceChoice, ModelError, ModelSource};
+use crate::protocol::neutralise;
 use crate::verdict::Verdict;
 
 /// Make what was journalled survive a power cut this often.
@@ -126,6 +127,21 @@ impl Session {
         })
     }
 
+    /// Bytes of the longest sample's texts, as they go into the prompt.
+    fn longest_text(&self) -> usize {
+        let bytes = |sample: &Sample| {
+            [
+                &sample.question,
+                &sample.student_answer,
+                &sample.reference_answer,
+            ]
+            .map(|text| neutralise(text).len())
+            .into_iter()
+            .sum()
+        };
+        self.loaded.samples.iter().map(bytes).max().unwrap_or(0)
+    }
+
     /// Judges what no earlier run of this session has judged, and writes the output once everything is there.
     ///
     /// # Errors
@@ -168,7 +184,12 @@ impl Session {
             match &self.judge {
                 Some((source, text)) => {
                     let device = self.device.open()?;
-                    let engine = build_engine(source, text, &device, &self.sizes, self.options.max_new_tokens)?;
+                    let sizes = EngineSizes {
+                        longest_text: self.longest_text(),
+                        ..self.sizes
+                    };
+                    let engine =
+                        build_engine(source, text, &device, &sizes, self.options.max_new_tokens)?;
                     keeper.started = Instant::now();
                     run(
                         &self.loaded.samples,
