@@ -352,7 +352,13 @@ fn a_dry_run_counts_and_writes_nothing() {
     ] {
         assert!(dry.stdout.contains(part), "{part}: {}", dry.stdout);
     }
-    let long = folder.run(&["judge", "in.jsonl", "--dry-run", "--max-new-tokens", "4000"]);
+    let long = folder.run(&[
+        "judge",
+        "in.jsonl",
+        "--dry-run",
+        "--max-new-tokens",
+        "18446744073709551615",
+    ]);
     assert!(
         long.stdout.contains("too long: 6 samples"),
         "{}",
