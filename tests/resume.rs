@@ -13,8 +13,8 @@ use std::time::Duration;
 use common::{Folder, Ran, binary, json_lines, rollouts};
 use serde_json::Value;
 
-/// A judge run whose verdicts come a few at a time.
-const JUDGE: [&str; 8] = [
+/// A judge run whose verdicts come a few at a time: so small a token budget lets samples start, and end, one by one.
+const JUDGE: [&str; 10] = [
     "judge",
     "in.jsonl",
     "-o",
@@ -23,6 +23,8 @@ const JUDGE: [&str; 8] = [
     "24",
     "--max-sequences",
     "4",
+    "--token-budget",
+    "48",
 ];
 
 /// A judge run that a signal always finds at work.
@@ -284,7 +286,7 @@ fn a_journal_of_other_settings_is_refused_until_restarted() {
     folder
         .run(&with(
             &JUDGE,
-            &["--no-prefix-cache", "--token-budget", "64"],
+            &["--no-prefix-cache", "--prefill-chunk", "64"],
         ))
         .expect(code, &["3 were done before"]);
 
