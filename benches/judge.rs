@@ -22,7 +22,10 @@ struct Run {
 
 impl Run {
     fn sum(&self, field: &str) -> u64 {
-        self.verdicts.iter().filter_map(|verdict| verdict["usage"][field].as_u64()).sum()
+        self.verdicts
+            .iter()
+            .filter_map(|verdict| verdict["usage"][field].as_u64())
+            .sum()
     }
 
     fn per_second(&self, count: u64) -> f64 {
@@ -44,21 +47,39 @@ fn run(input: &Path, folder: &Path, arguments: &[&str]) -> Run {
         .spawn()
         .expect("the binary starts");
     let mut memory = 0;
-    while child.try_wait().expect("the child can be waited for").is_none() {
+    while child
+        .try_wait()
+        .expect("the child can be waited for")
+        .is_none()
+    {
         memory = peak_memory(child.id()).max(memory);
         std::thread::sleep(Duration::from_millis(2));
     }
     let wall = started.elapsed();
     let text = std::fs::read_to_string(&out).expect("the run wrote its verdicts");
-    let verdicts = text.lines().map(|line| serde_json::from_str(line).expect("a verdict line")).collect();
-    Run { wall, memory, verdicts }
+    let verdicts = text
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a verdict line"))
+        .collect();
+    Run {
+        wall,
+        memory,
+        verdicts,
+    }
 }
 
 /// `VmHWM` of a process, where there is a `/proc`.
 fn peak_memory(process: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
-    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or(0) * 1024
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .unwrap_or_default();
+    line.trim()
+        .trim_end_matches(" kB")
+        .parse::<u64>()
+        .unwrap_or(0)
+        * 1024
 }
 
 /// Runs each setting in turn, several times over; returns the run of median time for each.
@@ -86,17 +107,29 @@ fn main() {
 
     println!("| what | median of {RUNS} |\n|---|---|");
     let first = &compare(&examples, folder, &[&["--limit", "1"]])[0];
-    println!("| start to first verdict (whole run of one sample) | {:.2} s |", first.wall.as_secs_f64());
+    println!(
+        "| start to first verdict (whole run of one sample) | {:.2} s |",
+        first.wall.as_secs_f64()
+    );
     let all = &compare(&examples, folder, &[&[]])[0];
-    println!("| the {} examples | {:.2} s |", all.verdicts.len(), all.wall.as_secs_f64());
+    println!(
+        "| the {} examples | {:.2} s |",
+        all.verdicts.len(),
+        all.wall.as_secs_f64()
+    );
 
-    println!("\n| 300 rollouts | verdicts/s | tokens/s generated | prompt tokens cached | peak memory | against one by one |");
+    println!(
+        "\n| 300 rollouts | verdicts/s | tokens/s generated | prompt tokens cached | peak memory | against one by one |"
+    );
     println!("|---|---|---|---|---|---|");
     let settings: [(&str, &[&str]); 4] = [
         ("one by one", &["--max-sequences", "1"]),
         ("8 at once", &["--max-sequences", "8"]),
         ("64 at once", &["--max-sequences", "64"]),
-        ("64 at once, no prefix cache", &["--max-sequences", "64", "--no-prefix-cache"]),
+        (
+            "64 at once, no prefix cache",
+            &["--max-sequences", "64", "--no-prefix-cache"],
+        ),
     ];
     let runs = compare(&rollouts, folder, &settings.map(|(_, arguments)| arguments));
     let alone = runs[0].wall.as_secs_f64();

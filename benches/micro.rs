@@ -11,14 +11,17 @@ use juror::protocol::{self, PromptTemplate};
 
 fn samples() -> Vec<Sample> {
     let data = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/tiny/domain.jsonl");
-    load(&[data.into()], &LoadOptions::default()).expect("the bench's data are in the repository").samples
+    load(&[data.into()], &LoadOptions::default())
+        .expect("the bench's data are in the repository")
+        .samples
 }
 
 fn prompt(criterion: &mut Criterion) {
     let source = ModelSource::resolve("tiny").expect("the embedded model");
     let protocol = protocol::known()[0];
     let template = PromptTemplate::parse(protocol.template_text()).expect("the built-in prompt");
-    let text = JudgeText::load(&source, protocol, &template).expect("the embedded model's text side");
+    let text =
+        JudgeText::load(&source, protocol, &template).expect("the embedded model's text side");
     let samples = samples();
     let mut group = criterion.benchmark_group("prompt");
     group.throughput(Throughput::Elements(samples.len() as u64));
@@ -38,11 +41,16 @@ fn parse(criterion: &mut Criterion) {
     let short = format!(
         "<think>{thinking}</think>\n<process> False </process>\n<outcome> True </outcome>\n<perfect> False </perfect>"
     );
-    let long = format!("<think>{}</think>{short}", "Let me look at the next step again. ".repeat(400));
+    let long = format!(
+        "<think>{}</think>{short}",
+        "Let me look at the next step again. ".repeat(400)
+    );
     let mut group = criterion.benchmark_group("parse");
     for (name, completion) in [("short thinking", &short), ("14 kB of thinking", &long)] {
         group.throughput(Throughput::Bytes(completion.len() as u64));
-        group.bench_function(name, |bencher| bencher.iter(|| protocol.parse(black_box(completion), false)));
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| protocol.parse(black_box(completion), false))
+        });
     }
     group.finish();
 }
@@ -54,7 +62,10 @@ fn rules(criterion: &mut Criterion) {
     group.bench_function("numeric comparison of 300 samples", |bencher| {
         bencher.iter(|| {
             for sample in &samples {
-                black_box(juror::rules::verify(&sample.reference_answer, &sample.student_answer));
+                black_box(juror::rules::verify(
+                    &sample.reference_answer,
+                    &sample.student_answer,
+                ));
             }
         });
     });
@@ -66,7 +77,9 @@ fn block_pool(criterion: &mut Criterion) {
     let hashes = BlockHash::chain_all(&tokens, 16);
     let mut group = criterion.benchmark_group("block pool");
     group.throughput(Throughput::Elements(hashes.len() as u64));
-    group.bench_function("name 100 blocks", |bencher| bencher.iter(|| BlockHash::chain_all(black_box(&tokens), 16)));
+    group.bench_function("name 100 blocks", |bencher| {
+        bencher.iter(|| BlockHash::chain_all(black_box(&tokens), 16))
+    });
     group.bench_function("allocate, publish, find, release 100 blocks", |bencher| {
         bencher.iter_batched_ref(
             || BlockPool::new(200, 16, true),

@@ -11,7 +11,7 @@ pub mod summary;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Sender, SyncSender, channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::Duration;
 
 use rayon::prelude::*;
@@ -126,6 +126,9 @@ struct Job<'s> {
 /// Tokenise this many prompts at a time.
 const PROMPTS_AHEAD: usize = 64;
 
+/// Verdicts that needed no model and wait to be kept.
+const DECIDED_AHEAD: usize = 1024;
+
 /// Look for an interruption this often.
 const PATIENCE: Duration = Duration::from_millis(100);
 
@@ -182,7 +185,7 @@ pub fn run<M: StepModel + 'static>(
             return Err(EngineError::Stopped.into());
         };
         engine.close();
-        let (decided, without_model) = channel();
+        let (decided, without_model) = sync_channel(DECIDED_AHEAD);
         let feeder = Feeder {
             jobs: &jobs,
             options,
@@ -194,7 +197,7 @@ pub fn run<M: StepModel + 'static>(
             if interrupted.load(Ordering::Relaxed) {
                 return Ok(RunEnd::Interrupted);
             }
-            for verdict in without_model.try_iter() {
+            for verdict in without_model.try_iter().take(DECIDED_AHEAD) {
                 sink.keep(verdict)?;
                 left -= 1;
             }
@@ -267,9 +270,9 @@ struct Feeder<'a> {
 
 impl Feeder<'_> {
     /// Sends every job on its way, to the engine or as a verdict that needs no model. Ends early when nobody listens.
-    fn feed(&self, requests: &SyncSender<Request>, decided: &Sender<Verdict>) {
+    fn feed(&self, requests: &SyncSender<Request>, decided: &SyncSender<Verdict>) {
         for (chunk, jobs) in self.jobs.chunks(PROMPTS_AHEAD).enumerate() {
-            let prepared: Vec<Result<Request, Verdict>> = jobs
+            let prepared: Vec<Result<Request, Box<Verdict>>> = jobs
                 .par_iter()
                 .enumerate()
                 .map(|(at, job)| self.prepare(*job, chunk * PROMPTS_AHEAD + at))
@@ -277,7 +280,7 @@ impl Feeder<'_> {
             for request in prepared {
                 let sent = match request {
                     Ok(request) => requests.send(request).is_ok(),
-                    Err(verdict) => decided.send(verdict).is_ok(),
+                    Err(verdict) => decided.send(*verdict).is_ok(),
                 };
                 if !sent {
                     return;
@@ -287,22 +290,22 @@ impl Feeder<'_> {
     }
 
     /// The request for a job, or its verdict where no model is needed or could help.
-    fn prepare(&self, job: Job, id: usize) -> Result<Request, Verdict> {
+    fn prepare(&self, job: Job, id: usize) -> Result<Request, Box<Verdict>> {
         let Job { sample, trial } = job;
         if self.options.rules == RulesMode::First
             && let Some(verdict) = self.reading.skipped_by_rules(sample, trial)
         {
-            return Err(verdict);
+            return Err(Box::new(verdict));
         }
         let prompt = match self.text.prompts.tokens(sample) {
             Ok(prompt) => prompt,
             Err(error) => {
-                return Err(self.reading.without_completion(
+                return Err(Box::new(self.reading.without_completion(
                     sample,
                     trial,
                     Status::Failed,
                     error.to_string(),
-                ));
+                )));
             }
         };
         let context = self.text.config.max_positions;
@@ -313,9 +316,12 @@ impl Feeder<'_> {
                 prompt.len(),
                 self.options.max_new_tokens
             );
-            return Err(self
-                .reading
-                .without_completion(sample, trial, Status::TooLong, error));
+            return Err(Box::new(self.reading.without_completion(
+                sample,
+                trial,
+                Status::TooLong,
+                error,
+            )));
         }
         let prompts = &self.text.prompts;
         let matcher = self

@@ -9,7 +9,9 @@ use std::sync::atomic::AtomicBool;
 
 use juror::dataset::{LoadOptions, Sample, load};
 use juror::engine::{Sampling, Stats};
-use juror::judge::{EngineSizes, JudgeError, JudgeText, RulesMode, RunOptions, Sink, build_engine, run};
+use juror::judge::{
+    EngineSizes, JudgeError, JudgeText, RulesMode, RunOptions, Sink, build_engine, run,
+};
 use juror::model::ModelSource;
 use juror::protocol::{self, PromptTemplate};
 use juror::reward::RewardPolicy;
@@ -52,8 +54,14 @@ fn rollouts() -> Vec<Sample> {
     let mut samples = loaded.samples.clone();
     for shift in [1, 2] {
         for (index, sample) in loaded.samples.iter().enumerate() {
-            let question = loaded.samples[(index + shift) % loaded.samples.len()].question.clone();
-            samples.push(Sample { id: format!("{}+{shift}", sample.id), question, ..sample.clone() });
+            let question = loaded.samples[(index + shift) % loaded.samples.len()]
+                .question
+                .clone();
+            samples.push(Sample {
+                id: format!("{}+{shift}", sample.id),
+                question,
+                ..sample.clone()
+            });
         }
     }
     samples.truncate(64);
@@ -63,7 +71,12 @@ fn rollouts() -> Vec<Sample> {
     samples
 }
 
-fn judge(samples: &[Sample], sizes: EngineSizes, sampling: Sampling, trials: u32) -> (Vec<Essence>, Stats) {
+fn judge(
+    samples: &[Sample],
+    sizes: EngineSizes,
+    sampling: Sampling,
+    trials: u32,
+) -> (Vec<Essence>, Stats) {
     let source = ModelSource::resolve("tiny").unwrap();
     let protocol = protocol::find("prime").unwrap();
     let template = PromptTemplate::parse(protocol.template_text()).unwrap();
@@ -81,9 +94,22 @@ fn judge(samples: &[Sample], sizes: EngineSizes, sampling: Sampling, trials: u32
         rule_method: RuleMethod::Numeric,
         reward: RewardPolicy::ProcessOutcome,
     };
-    let mut kept = Keep { verdicts: Vec::new(), stats: Stats::default() };
-    run(samples, &HashSet::new(), &options, &text, engine, &AtomicBool::new(false), &mut kept).unwrap();
-    kept.verdicts.sort_by_key(|verdict| (verdict.index, verdict.trial));
+    let mut kept = Keep {
+        verdicts: Vec::new(),
+        stats: Stats::default(),
+    };
+    run(
+        samples,
+        &HashSet::new(),
+        &options,
+        &text,
+        engine,
+        &AtomicBool::new(false),
+        &mut kept,
+    )
+    .unwrap();
+    kept.verdicts
+        .sort_by_key(|verdict| (verdict.index, verdict.trial));
     let essences = kept
         .verdicts
         .into_iter()
@@ -102,7 +128,11 @@ fn judge(samples: &[Sample], sizes: EngineSizes, sampling: Sampling, trials: u32
 }
 
 fn sizes() -> EngineSizes {
-    EngineSizes { max_sequences: Some(64), token_budget: Some(512), ..EngineSizes::default() }
+    EngineSizes {
+        max_sequences: Some(64),
+        token_budget: Some(512),
+        ..EngineSizes::default()
+    }
 }
 
 #[test]
@@ -111,39 +141,86 @@ fn greedy_tokens_are_the_same_however_the_engine_is_set_up() {
     let (together, stats) = judge(&samples, sizes(), Sampling::GREEDY, 1);
     assert_eq!(together.len(), 64);
     assert_eq!(stats.most_running, 64, "the batch was meant to hold all 64");
-    assert!(together.iter().all(|essence| !essence.completion.is_empty()));
+    assert!(
+        together
+            .iter()
+            .all(|essence| !essence.completion.is_empty())
+    );
 
-    let alone = EngineSizes { max_sequences: Some(1), ..sizes() };
-    assert_eq!(judge(&samples[..24], alone, Sampling::GREEDY, 1).0, together[..24], "one at a time");
+    let alone = EngineSizes {
+        max_sequences: Some(1),
+        ..sizes()
+    };
+    assert_eq!(
+        judge(&samples[..24], alone, Sampling::GREEDY, 1).0,
+        together[..24],
+        "one at a time"
+    );
 
-    let uncached = EngineSizes { no_prefix_cache: true, ..sizes() };
+    let uncached = EngineSizes {
+        no_prefix_cache: true,
+        ..sizes()
+    };
     let (verdicts, stats) = judge(&samples, uncached, Sampling::GREEDY, 1);
     assert_eq!(verdicts, together, "without prefix cache");
     assert_eq!(stats.cached_tokens, 0);
 
     // Room for the template and two or three sequences of their own.
-    let longest = together.iter().map(|essence| essence.prompt.len() + NEW_TOKENS).max().unwrap();
-    let cramped = EngineSizes { kv_blocks: Some(longest.div_ceil(16) + 60), ..sizes() };
+    let longest = together
+        .iter()
+        .map(|essence| essence.prompt.len() + NEW_TOKENS)
+        .max()
+        .unwrap();
+    let cramped = EngineSizes {
+        kv_blocks: Some(longest.div_ceil(16) + 60),
+        ..sizes()
+    };
     let (verdicts, stats) = judge(&samples, cramped, Sampling::GREEDY, 1);
     assert_eq!(verdicts, together, "preempted");
-    assert!(stats.preemptions > 0, "the pool was meant to be too small: {stats:?}");
+    assert!(
+        stats.preemptions > 0,
+        "the pool was meant to be too small: {stats:?}"
+    );
 
     for chunk in [7, 512] {
-        let chunked = EngineSizes { prefill_chunk: Some(chunk), ..sizes() };
-        assert_eq!(judge(&samples, chunked, Sampling::GREEDY, 1).0, together, "chunks of {chunk}");
+        let chunked = EngineSizes {
+            prefill_chunk: Some(chunk),
+            ..sizes()
+        };
+        assert_eq!(
+            judge(&samples, chunked, Sampling::GREEDY, 1).0,
+            together,
+            "chunks of {chunk}"
+        );
     }
     // A token a step and sequence: slow, so fewer samples.
-    let crumbs = EngineSizes { prefill_chunk: Some(1), ..sizes() };
-    assert_eq!(judge(&samples[..8], crumbs, Sampling::GREEDY, 1).0, together[..8], "chunks of 1");
+    let crumbs = EngineSizes {
+        prefill_chunk: Some(1),
+        ..sizes()
+    };
+    assert_eq!(
+        judge(&samples[..8], crumbs, Sampling::GREEDY, 1).0,
+        together[..8],
+        "chunks of 1"
+    );
 }
 
 #[test]
 fn sampled_tokens_follow_seed_sample_and_trial_alone() {
     let samples = rollouts();
-    let hot = Sampling { temperature: 1.0, top_k: 0, top_p: 0.98, min_p: 0.0 };
+    let hot = Sampling {
+        temperature: 1.0,
+        top_k: 0,
+        top_p: 0.98,
+        min_p: 0.0,
+    };
     let (together, _) = judge(&samples[..16], sizes(), hot, 3);
     assert_eq!(together.len(), 48);
-    let alone = EngineSizes { max_sequences: Some(1), no_prefix_cache: true, ..sizes() };
+    let alone = EngineSizes {
+        max_sequences: Some(1),
+        no_prefix_cache: true,
+        ..sizes()
+    };
     assert_eq!(judge(&samples[..4], alone, hot, 3).0, together[..12]);
     // Another place in the input, another neighbourhood: the same draws.
     let mut moved: Vec<Sample> = samples[8..16].iter().rev().cloned().collect();
@@ -151,8 +228,16 @@ fn sampled_tokens_follow_seed_sample_and_trial_alone() {
         sample.index = index;
     }
     for essence in judge(&moved, sizes(), hot, 3).0 {
-        assert!(together.contains(&essence), "{} trial {} changed with its place", essence.id, essence.trial);
+        assert!(
+            together.contains(&essence),
+            "{} trial {} changed with its place",
+            essence.id,
+            essence.trial
+        );
     }
     let trials: HashSet<&Vec<u32>> = together.iter().map(|essence| &essence.completion).collect();
-    assert!(trials.len() > 16, "trials of one sample were meant to differ");
+    assert!(
+        trials.len() > 16,
+        "trials of one sample were meant to differ"
+    );
 }

@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 
 use super::progress::{Progress, print_summary};
-use super::{DONE, EXIT_CODES, Failure, INCOMPLETE, INTERRUPTED, OrFail};
+use super::{DONE, EXIT_CODES, Failure, INCOMPLETE, INTERRUPTED, OrFail, say};
 use crate::dataset::journal::Identity;
 use crate::dataset::{ColumnMap, LoadOptions, Loaded, Shard, load};
 use crate::engine::Sampling;
@@ -23,6 +23,10 @@ use crate::rules::RuleMethod;
 /// Judge rollouts: one verdict and reward for each.
 #[derive(Debug, Args)]
 #[command(after_help = after_help())]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
 pub(super) struct JudgeArguments {
     /// JSONL files (also .gz or .zst), folders of them, or `-` for standard input
     #[arg(value_name = "INPUT", default_value = "-", hide_default_value = true)]
@@ -57,7 +61,12 @@ pub(super) struct JudgeArguments {
     #[arg(long, requires = "output", help_heading = "Input")]
     skip_bad: bool,
     /// Judge the first N samples only
-    #[arg(long, value_name = "N", help_heading = "Input")]
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        help_heading = "Input"
+    )]
     limit: Option<usize>,
     /// Judge one of n parts of the input, by the hash of the id; i counts from 0
     #[arg(long, value_name = "i/n", help_heading = "Input")]
@@ -67,7 +76,13 @@ pub(super) struct JudgeArguments {
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Sampling")]
     trials: u32,
     /// Seed of every random choice
-    #[arg(long, value_name = "S", default_value_t = 0, help_heading = "Sampling")]
+    #[arg(
+        long,
+        value_name = "S",
+        default_value_t = 0,
+        allow_negative_numbers = true,
+        help_heading = "Sampling"
+    )]
     seed: u64,
     /// 0 takes the likeliest token [default: the model's recommendation, else 0; with several trials 0.7]
     #[arg(
@@ -106,7 +121,7 @@ pub(super) struct JudgeArguments {
     rules: RulesArgument,
     /// How the rules find and compare the final number: numeric, or GSM8K's official, strict-match, flexible-extract
     /// or multi
-    #[arg(long, value_name = "METHOD", default_value = "numeric", value_parser = rule_method, help_heading = "Verdict")]
+    #[arg(long, value_name = "METHOD", default_value_t = RuleMethod::Numeric, help_heading = "Verdict")]
     rule_method: RuleMethod,
     /// What a verdict is worth: process-outcome (1 only if both hold) or outcome (the final answer alone)
     #[arg(long, value_name = "POLICY", default_value_t, help_heading = "Verdict")]
@@ -192,11 +207,11 @@ pub(super) struct JudgeChoice {
         help_heading = "Judge"
     )]
     pub(super) protocol: String,
-    /// Your own prompt text, with {{question}}, {{student_answer}}, {{reference_answer}} and, if you like,
-    /// {{few_shots}}
+    /// Your own prompt text, with `{{question}}`, `{{student_answer}}`, `{{reference_answer}}` and, if you like,
+    /// `{{few_shots}}`
     #[arg(long, value_name = "FILE", help_heading = "Judge")]
     pub(super) prompt: Option<PathBuf>,
-    /// Text for the prompt's {{few_shots}}
+    /// Text for the prompt's `{{few_shots}}`
     #[arg(long, value_name = "FILE", help_heading = "Judge")]
     pub(super) few_shots: Option<PathBuf>,
 }
@@ -254,19 +269,6 @@ impl From<RulesArgument> for RulesMode {
     }
 }
 
-fn rule_method(name: &str) -> Result<RuleMethod, String> {
-    RuleMethod::ALL
-        .into_iter()
-        .find(|method| method.as_str() == name)
-        .ok_or_else(|| {
-            let names: Vec<&str> = RuleMethod::ALL
-                .iter()
-                .map(|method| method.as_str())
-                .collect();
-            format!("use one of {}", names.join(", "))
-        })
-}
-
 pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
     let quiet = arguments.quiet;
     let dry_run = arguments.dry_run;
@@ -297,20 +299,20 @@ pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
     if end == RunEnd::Interrupted {
         if !quiet {
             let done = summary.verdicts();
-            eprintln!(
+            say(&format!(
                 "interrupted: {done} of {all} verdicts are done{}",
                 match &session.out {
                     Some(_) => " and kept; run the same command again to go on",
                     None => "; without `-o` they are lost",
                 }
-            );
+            ));
         }
         return Ok(INTERRUPTED);
     }
     if !quiet {
         print_summary(&summary);
         if let Some(out) = &session.out {
-            eprintln!("verdicts in {}", out.display());
+            say(&format!("verdicts in {}", out.display()));
         }
     }
     Ok(if summary.all_ok() { DONE } else { INCOMPLETE })
@@ -421,20 +423,20 @@ fn load_inputs(inputs: &[PathBuf], options: &LoadOptions) -> anyhow::Result<Load
 /// What is about to be judged, and how it was understood.
 fn describe(session: &Session) {
     let loaded = &session.loaded;
-    eprintln!("columns: {}", loaded.columns);
+    say(&format!("columns: {}", loaded.columns));
     if !loaded.rejected.is_empty() {
-        eprintln!(
+        say(&format!(
             "{} of {} lines set aside as bad",
             loaded.rejected.len(),
             loaded.lines_read
-        );
+        ));
     }
     if let Some(shard) = session.shard {
-        eprintln!(
+        say(&format!(
             "shard {shard}: {} of {} samples",
             loaded.samples.len(),
             loaded.accepted
-        );
+        ));
     }
 }
 

@@ -7,6 +7,7 @@ mod models;
 mod progress;
 mod prompts;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::builder::styling::{AnsiColor, Styles};
@@ -106,15 +107,21 @@ pub fn main() -> ExitCode {
         Err(failure) => {
             // A reader that has seen enough (`juror … | head`) is no failure worth a message.
             if !is_broken_pipe(&failure.error) {
-                eprintln!(
+                say(&format!(
                     "{} {}",
                     console::style("error:").for_stderr().red().bold(),
                     with_causes(&failure.error)
-                );
+                ));
             }
             ExitCode::from(failure.code)
         }
     }
+}
+
+/// Writes a line to standard error. `eprintln!` would panic where nobody listens any more (`juror … 2>&1 | head`), and
+/// what cannot be said is no reason to stop a run.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// The error and its causes in one line; a cause that was told already is not told again.

@@ -1,10 +1,12 @@
 //! What a run shows while it goes on, and when it is over.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use console::style;
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::say;
 use crate::judge::Summary;
 
 /// A bar on standard error, if that is a terminal.
@@ -84,33 +86,39 @@ pub(super) fn print_summary(summary: &Summary) {
         (failed, "failed"),
     ] {
         if count > 0 {
-            verdicts.push_str(&format!(", {count} {name}"));
+            let _ = write!(verdicts, ", {count} {name}");
         }
     }
     verdicts.push(')');
     rows.push(("verdicts", verdicts));
+    let judged = summary.process.0 > 0;
     for (name, (known, yes)) in [
         ("process", summary.process),
         ("outcome", summary.outcome),
         ("overall", summary.overall),
     ] {
+        // Rules alone know the outcome, and the rest only where it follows from a wrong one.
+        if judged || (name == "outcome" && known > 0) {
+            rows.push((
+                name,
+                format!("{} true ({yes} of {known})", share(yes, known)),
+            ));
+        }
+    }
+    if judged {
         rows.push((
-            name,
-            format!("{} true ({yes} of {known})", share(yes, known)),
+            "lucky guesses",
+            format!(
+                "{} (right result, flawed derivation)",
+                summary.lucky_guesses
+            ),
         ));
     }
-    rows.push((
-        "lucky guesses",
-        format!(
-            "{} (right result, flawed derivation)",
-            summary.lucky_guesses
-        ),
-    ));
     let (rewarded, sum) = summary.rewards;
     rows.push((
         "mean reward",
-        if rewarded == 0 {
-            "–".into()
+        if rewarded == 0 || (!judged && rewarded < ok) {
+            "– (the process is not known)".into()
         } else {
             format!("{:.3} over {rewarded}", sum / rewarded as f64)
         },
@@ -169,9 +177,9 @@ pub(super) fn print_summary(summary: &Summary) {
         ));
     }
     for (name, value) in rows {
-        eprintln!(
+        say(&format!(
             "{}  {value}",
             style(format!("{name:>13}")).for_stderr().bold()
-        );
+        ));
     }
 }

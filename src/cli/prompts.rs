@@ -7,7 +7,7 @@ use anyhow::{Context, anyhow};
 use clap::Subcommand;
 
 use super::judge::JudgeChoice;
-use super::{Failure, OrFail};
+use super::{Failure, OrFail, say};
 use crate::dataset::{ColumnMap, LoadOptions, Sample, load};
 use crate::judge::JudgeText;
 use crate::model::ModelSource;
@@ -64,11 +64,11 @@ pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
             let source = ModelSource::resolve(&choice.model).or_usage()?;
             let text = JudgeText::load(&source, protocol, &template).or_usage()?;
             writeln!(out, "{}", template.text()).or_fail()?;
-            eprintln!(
+            say(&format!(
                 "{} tokens before the first field with the tokenizer of {}, chat markup included; computed once a run",
                 text.prompts.shared_prefix().len(),
                 choice.model
-            );
+            ));
         }
         PromptsAction::Render {
             input,
@@ -107,7 +107,7 @@ pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
                     None => format!("template {count}"),
                 })
                 .collect();
-            eprintln!("{} tokens: {}", ids.len(), parts.join(" + "));
+            say(&format!("{} tokens: {}", ids.len(), parts.join(" + ")));
         }
     }
     Ok(())

@@ -42,6 +42,8 @@ impl<'a> Row<'a> {
             Some(b'[') => "a JSON array",
             Some(b'"') => "a JSON string",
             Some(b'0'..=b'9' | b'-') => "a number",
+            _ if line.trim() == "null" => "null",
+            _ if matches!(line.trim(), "true" | "false") => "true or false",
             _ => {
                 return Ok(Self {
                     line,

@@ -113,6 +113,11 @@ impl BlockPool {
         self.blocks.is_empty()
     }
 
+    /// Can content be found again?
+    pub fn caching(&self) -> bool {
+        self.caching
+    }
+
     /// Blocks that [`Self::allocate`] could hand out now.
     pub fn free(&self) -> usize {
         self.free
@@ -337,13 +342,14 @@ mod tests {
             let mut held: Vec<BlockId> = Vec::new();
             for action in actions {
                 match action {
-                    Action::Allocate => match pool.allocate() {
-                        Some(block) => {
+                    Action::Allocate => {
+                        if let Some(block) = pool.allocate() {
                             prop_assert!(!held.contains(&block));
                             held.push(block);
+                        } else {
+                            prop_assert_eq!(pool.free(), 0);
                         }
-                        None => prop_assert_eq!(pool.free(), 0),
-                    },
+                    }
                     Action::Release(which) if !held.is_empty() => {
                         let block = held.swap_remove(which % held.len());
                         pool.release(block);

@@ -191,8 +191,8 @@ impl<M: StepModel> Engine<M> {
         stats.running = batch.rows.len();
         stats.most_running = stats.most_running.max(batch.rows.len());
         stats.rows += batch.rows.len() as u64;
-        stats.model_time += computed - planned;
-        stats.host_time += planned + (started.elapsed() - computed);
+        stats.model_time += computed.saturating_sub(planned);
+        stats.host_time += planned + started.elapsed().saturating_sub(computed);
         Ok(completions)
     }
 }

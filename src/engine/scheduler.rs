@@ -104,11 +104,6 @@ impl Scheduler {
         self.running.len()
     }
 
-    /// The share of blocks in use, from 0 to 1.
-    pub fn pool_use(&self) -> f64 {
-        1.0 - self.pool.free() as f64 / self.pool.len().max(1) as f64
-    }
-
     /// Plans a step: the packed tokens, or `None` when there is nothing to do.
     pub fn schedule(&mut self) -> Option<StepBatch> {
         for sequence in &mut self.running {
@@ -211,7 +206,11 @@ impl Scheduler {
                 .iter()
                 .map_while(|&hash| self.pool.find(hash))
                 .collect();
-            if found.len() < reusable && computing.contains(&sequence.hashes[found.len()]) {
+            // Without a cache there is nothing to wait for.
+            if self.pool.caching()
+                && found.len() < reusable
+                && computing.contains(&sequence.hashes[found.len()])
+            {
                 index += 1;
                 continue;
             }

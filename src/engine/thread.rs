@@ -93,7 +93,7 @@ impl Drop for EngineThread {
         // Empty the channel so that a worker blocked on it sees the cancellation, then wait for it.
         while self
             .completions
-            .recv_timeout(Duration::from_secs(60))
+            .recv_timeout(Duration::from_mins(1))
             .is_ok()
         {}
         if let Some(thread) = self.thread.take() {

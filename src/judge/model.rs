@@ -194,30 +194,32 @@ fn engine_config(
         .token_budget
         .unwrap_or(if device.is_cpu() { 512 } else { 8192 });
     let context_length = text.config.max_positions;
-    let blocks = sizes.kv_blocks.unwrap_or_else(|| {
+    // What does not fit the context never reaches the engine, whatever limit was asked for.
+    let max_new_tokens = max_new_tokens.min(context_length);
+    let shared = text.prompts.shared_prefix().len();
+    let template = shared.div_ceil(BLOCK_SIZE);
+    // Any one sequence must always fit, however small a cache is asked for and however little memory there is: the
+    // size of the cache must never decide a verdict.
+    let longest = (shared + OWN_PROMPT_TOKENS)
+        .saturating_add(sizes.longest_text)
+        .saturating_add(max_new_tokens);
+    let one = template + longest.min(context_length).div_ceil(BLOCK_SIZE);
+    let wanted = sizes.kv_blocks.unwrap_or_else(|| {
         let block_bytes = kv_bytes_per_token(shape, dtype) * BLOCK_SIZE;
         let memory = if device.is_cpu() {
             available_memory() / 5 * 2
         } else {
             GPU_KV_BYTES
         };
-        // What does not fit the context never reaches the engine, whatever limit was asked for.
-        let max_new_tokens = max_new_tokens.min(context_length);
         // Most completions end well before their limit.
         let expected = OWN_PROMPT_TOKENS + max_new_tokens / 2;
-        let template = text.prompts.shared_prefix().len().div_ceil(BLOCK_SIZE);
         let wanted = max_sequences
             .saturating_mul(expected.div_ceil(BLOCK_SIZE))
             .saturating_add(template);
-        // Any one sequence must always fit, however little memory there is: the allocation then fails or it works.
-        let longest = (text.prompts.shared_prefix().len() + OWN_PROMPT_TOKENS)
-            .saturating_add(sizes.longest_text)
-            .saturating_add(max_new_tokens);
-        let one = template + longest.min(context_length).div_ceil(BLOCK_SIZE);
-        wanted.min(memory / block_bytes.max(1)).max(one)
+        wanted.min(memory / block_bytes.max(1))
     });
     EngineConfig {
-        blocks,
+        blocks: wanted.max(one),
         block_size: BLOCK_SIZE,
         max_sequences,
         token_budget,

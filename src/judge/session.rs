@@ -15,7 +15,7 @@ use crate::dataset::journal::{
 use crate::dataset::output::{OutputError, check_place, finish, write_verdicts};
 use crate::dataset::{Loaded, Sample, Shard, rejected_path, write_rejected};
 use crate::engine::{EngineError, Stats};
-use crate::model::{DeviceChoice, ModelError, ModelSource};
+use crate::model::{DeviceChoice, ModelError, ModelSource, Weights};
 use crate::protocol::neutralise;
 use crate::verdict::Verdict;
 
@@ -160,7 +160,16 @@ impl Session {
             synced: Instant::now(),
         };
         let mut finished = std::collections::HashSet::new();
-        if let Some(out) = &self.out {
+        // Whatever is wrong with device or weights shows before a journal is touched.
+        let device = match &self.judge {
+            Some((source, _)) => {
+                Weights::open(source)?;
+                Some(self.device.open()?)
+            }
+            None => None,
+        };
+        // A device has no place beside it for a journal.
+        if let Some(out) = self.out.as_ref().filter(|out| !out.starts_with("/dev")) {
             check_place(out)?;
             let (journal, resumed) =
                 Journal::open(&journal_path(out), &self.manifest()?, self.restart)?;
@@ -181,15 +190,14 @@ impl Session {
         let end = if finished.len() >= all {
             RunEnd::Complete
         } else {
-            match &self.judge {
-                Some((source, text)) => {
-                    let device = self.device.open()?;
+            match (&self.judge, &device) {
+                (Some((source, text)), Some(device)) => {
                     let sizes = EngineSizes {
                         longest_text: self.longest_text(),
                         ..self.sizes
                     };
                     let engine =
-                        build_engine(source, text, &device, &sizes, self.options.max_new_tokens)?;
+                        build_engine(source, text, device, &sizes, self.options.max_new_tokens)?;
                     keeper.started = Instant::now();
                     run(
                         &self.loaded.samples,
@@ -201,7 +209,7 @@ impl Session {
                         &mut keeper,
                     )?
                 }
-                None => run_rules(
+                _ => run_rules(
                     &self.loaded.samples,
                     &finished,
                     &self.options,
@@ -220,15 +228,14 @@ impl Session {
             ..
         } = keeper;
         if end == RunEnd::Complete {
-            match &self.out {
-                Some(out) => finish(out, &mut verdicts)?,
-                None => {
-                    verdicts.sort_by_key(|verdict| (verdict.index, verdict.trial));
-                    let mut stdout = std::io::stdout().lock();
-                    write_verdicts(&mut stdout, &verdicts)
-                        .and_then(|()| stdout.flush())
-                        .map_err(SessionError::Stdout)?;
-                }
+            if let Some(out) = &self.out {
+                finish(out, &mut verdicts)?;
+            } else {
+                verdicts.sort_by_key(|verdict| (verdict.index, verdict.trial));
+                let mut stdout = std::io::stdout().lock();
+                write_verdicts(&mut stdout, &verdicts)
+                    .and_then(|()| stdout.flush())
+                    .map_err(SessionError::Stdout)?;
             }
         }
         Ok((end, summary))

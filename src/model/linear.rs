@@ -82,10 +82,13 @@ impl Linear {
                 let (mut inner, mut gated) = (vec![0.0; ROWS * 2 * width], vec![0.0; ROWS * width]);
                 let mut out = vec![0.0; rows * narrow.outputs()];
                 cpu::with_f32(x, |x| {
-                    let blocks = x.chunks(ROWS * hidden).zip(out.chunks_mut(ROWS * narrow.outputs()));
+                    let blocks = x
+                        .chunks(ROWS * hidden)
+                        .zip(out.chunks_mut(ROWS * narrow.outputs()));
                     for (x, out) in blocks {
                         let rows = x.len() / hidden;
-                        let (inner, gated) = (&mut inner[..rows * 2 * width], &mut gated[..rows * width]);
+                        let (inner, gated) =
+                            (&mut inner[..rows * 2 * width], &mut gated[..rows * width]);
                         wide.forward_into(x, inner);
                         silu_mul_into(inner, width, gated);
                         narrow.forward_into(gated, out);

@@ -90,11 +90,6 @@ impl Tokenizer {
         self.trusted.decode(ids, false).unwrap_or_default()
     }
 
-    /// The id of a token given by its exact text.
-    pub fn token_to_id(&self, token: &str) -> Option<u32> {
-        self.trusted.token_to_id(token)
-    }
-
     /// One past the highest token id.
     pub fn vocab_size(&self) -> usize {
         self.trusted

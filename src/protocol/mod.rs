@@ -44,9 +44,6 @@ pub trait Protocol: fmt::Debug + Send + Sync {
     /// How many tokens a judge may generate unless the user says otherwise.
     fn max_new_tokens(&self) -> usize;
 
-    /// The literal text after which a generation ends, to be shown to a user; [`Protocol::stop`] is what decides.
-    fn stop_strings(&self, wants_reason: bool) -> &'static [&'static str];
-
     /// A fresh matcher that says when a generation may end.
     ///
     /// `starts_in_thinking`: the prompt ends inside a thinking block that the chat template has opened.

@@ -27,14 +27,6 @@ impl Protocol for Prime {
         2048
     }
 
-    fn stop_strings(&self, wants_reason: bool) -> &'static [&'static str] {
-        if wants_reason {
-            &["</reason>"]
-        } else {
-            &["</perfect>"]
-        }
-    }
-
     fn stop(&self, starts_in_thinking: bool, wants_reason: bool) -> Box<dyn StopMatcher> {
         Box::new(VerdictStop::new(starts_in_thinking, wants_reason))
     }

@@ -31,7 +31,7 @@ impl Decimal {
         if all().next().is_none() || !all().all(|byte| byte.is_ascii_digit()) {
             return None;
         }
-        if exponent.abs() > MAX_EXPONENT {
+        if exponent.unsigned_abs() > MAX_EXPONENT.unsigned_abs() {
             return None;
         }
         let mut digits: Vec<u8> = all()
@@ -195,7 +195,9 @@ mod tests {
         for text in ["", ".", "1.2.3", "1,2", "-1", "1e5", "１"] {
             assert_eq!(Decimal::new(false, text, 0), None);
         }
-        assert_eq!(Decimal::new(false, "1", MAX_EXPONENT + 1), None);
+        for exponent in [MAX_EXPONENT + 1, i64::MAX, i64::MIN] {
+            assert_eq!(Decimal::new(false, "1", exponent), None);
+        }
     }
 
     proptest! {

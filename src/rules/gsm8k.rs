@@ -11,7 +11,6 @@
 //! | `multi` | `####`, `\boxed`, "the answer is", "answer:", the last number; the last match of the first that matches | the normalised strings, else \|a − b\| < 1e-6 |
 
 use std::fmt;
-use std::str::FromStr;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -54,22 +53,6 @@ impl Gsm8kMethod {
 impl fmt::Display for Gsm8kMethod {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.pad(self.as_str())
-    }
-}
-
-/// A name that is no extraction method.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown GSM8K method `{0}`; use official, strict-match, flexible-extract or multi")]
-pub struct UnknownGsm8kMethod(String);
-
-impl FromStr for Gsm8kMethod {
-    type Err = UnknownGsm8kMethod;
-
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::ALL
-            .into_iter()
-            .find(|method| method.as_str() == name)
-            .ok_or_else(|| UnknownGsm8kMethod(name.to_owned()))
     }
 }
 
@@ -256,15 +239,6 @@ mod tests {
                 "{method} {response}"
             );
         }
-    }
-
-    #[test]
-    fn names_lead_back_to_their_methods() {
-        for method in Gsm8kMethod::ALL {
-            assert_eq!(method.to_string().parse(), Ok(method));
-        }
-        let error = "strict".parse::<Gsm8kMethod>().unwrap_err();
-        assert!(error.to_string().contains("strict-match"));
     }
 
     proptest! {

@@ -17,6 +17,9 @@ pub mod gsm8k;
 pub mod number;
 pub mod numeric;
 
+use std::fmt;
+use std::str::FromStr;
+
 use regex::Regex;
 
 pub use gsm8k::Gsm8kMethod;
@@ -77,6 +80,28 @@ impl RuleMethod {
     }
 }
 
+impl fmt::Display for RuleMethod {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.as_str())
+    }
+}
+
+/// A name that is no rule method.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no rule method `{0}`; there is {names}", names = RuleMethod::ALL.map(RuleMethod::as_str).join(", "))]
+pub struct UnknownRuleMethod(String);
+
+impl FromStr for RuleMethod {
+    type Err = UnknownRuleMethod;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|method| method.as_str() == name)
+            .ok_or_else(|| UnknownRuleMethod(name.to_owned()))
+    }
+}
+
 /// Compiles a pattern of this crate. Every pattern is a constant that a test compiles.
 #[expect(
     clippy::expect_used,
@@ -84,4 +109,26 @@ impl RuleMethod {
 )]
 fn pattern(text: &'static str) -> Regex {
     Regex::new(text).expect("a constant pattern compiles")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_back_to_their_methods() {
+        for method in RuleMethod::ALL {
+            assert_eq!(method.to_string().parse(), Ok(method));
+        }
+        assert_eq!(format!("{:>8}", RuleMethod::Numeric), " numeric");
+        assert_eq!(
+            "strict"
+                .parse::<RuleMethod>()
+                .map_err(|error| error.to_string()),
+            Err(
+                "no rule method `strict`; there is numeric, official, strict-match, flexible-extract, multi"
+                    .to_owned()
+            )
+        );
+    }
 }

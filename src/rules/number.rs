@@ -1,8 +1,12 @@
 //! When a stretch of text is one plain number, and which.
 //!
-//! A plain number may carry a sign, thousands commas, a fraction, a power of ten, a currency, a unit, LaTeX and Markdown
+//! A plain number may carry a sign, grouped thousands, a fraction, a power of ten, a currency, a unit, LaTeX and Markdown
 //! dress. An operand of an expression (`3/4`, `2π`, `10 - 5`), a scaled number (`5 million`) or a name (`H2O`) is none:
 //! reading a piece of it would make up a value.
+//!
+//! Thousands are grouped by commas, apostrophes or spaces that do not break a line (`12'500`), one kind throughout. With
+//! a plain space, `12 500` may be one number or two: it is one where it is all that was answered, and else it is left
+//! open.
 
 use std::sync::LazyLock;
 
@@ -14,7 +18,10 @@ use super::pattern;
 /// How far around a number its neighbourhood is looked at, in bytes.
 const NEIGHBOURHOOD: usize = 80;
 
-/// A number and how it was written, without commas and dress.
+/// What groups thousands beside commas: apostrophes, and the spaces made for it.
+const GROUPING: [char; 6] = ['\'', '’', '\u{a0}', '\u{2007}', '\u{2009}', '\u{202f}'];
+
+/// A number and how it was written, without grouping and dress.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Number {
     /// Its value.
@@ -38,14 +45,26 @@ pub enum Reading {
 
 static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?x) (?P<run> [0-9]+ (?:[.,][0-9]+)* | \.[0-9]+ )
+        r"(?x) (?P<run> [0-9]+ (?:[.,'’\u{a0}\u{2007}\u{2009}\u{202f}][0-9]+)* | \.[0-9]+ )
           (?: [eE] (?P<e> [+-]?[0-9]+ ) )?
           (?: \s* (?: × | \\times | \\cdot | · | ⋅ | \* | x ) \s* 10 \s*
               (?: \^ \s* \{? \s* (?P<power> [+-]?[0-9]+ ) \s* \}? | (?P<superscript> [⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+ ) ) )?",
     )
 });
-static WELL_FORMED: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^(?:(?:[0-9]+|[0-9]{1,3}(?:,[0-9]{3})+)(?:\.[0-9]+)?|\.[0-9]+)$"));
+static WELL_FORMED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?x) ^(?: (?: [0-9]+ | [0-9]{1,3}(?:,[0-9]{3})+ | [1-9][0-9]{0,2}(?:['’\u{a0}\u{2007}\u{2009}\u{202f}][0-9]{3})+ )
+          (?:\.[0-9]+)? | \.[0-9]+ )$",
+    )
+});
+/// One number, if nothing stands beside it.
+static SPACED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^[1-9][0-9]{0,2}(?:\x20[0-9]{3})+(?:\.[0-9]+)?$"));
+/// What makes a number before it, or after it, look like a part of a spaced one.
+static GROUP_AFTER: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^\p{Zs}{1,4}[0-9]{3}(?:[^0-9]|$)"));
+static GROUP_BEFORE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?:^|[^0-9])[0-9]{1,3}\p{Zs}{1,4}$"));
 static WRAPPER: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"\\(?:text(?:bf|it|rm)?|math(?:bf|it|rm)|mbox|operatorname)\s*\{([^{}]*)\}")
 });
@@ -179,11 +198,12 @@ pub fn read_whole(bare: &str) -> Reading {
         Some(after) => (rest.starts_with('-'), after.trim_start()),
         None => (false, rest.as_ref()),
     };
+    if let Some(number) = spaced(rest, negative).filter(|_| !bracketed) {
+        return Reading::Number(number);
+    }
     if let Some(token) = TOKEN.captures(rest).filter(|token| starts(token)) {
         let after = &rest[end(&token)..];
-        let grouped = token
-            .name("run")
-            .is_some_and(|run| run.as_str().contains(','));
+        let grouped = run(&token).contains(|mark| mark == ',' || GROUPING.contains(&mark));
         if is_unit(after)
             && !(bracketed && grouped)
             && let Some(number) = number(&token, negative)
@@ -235,6 +255,13 @@ fn leading(text: &str) -> Option<(Reading, &str)> {
     };
     let token = TOKEN.captures(rest).filter(|token| starts(token))?;
     let after = &rest[end(&token)..];
+    if ends_like_group(run(&token)) && GROUP_AFTER.is_match(after) {
+        let whole = rest.trim_end_matches([' ', '\t', '\r', '.', '*', '"']);
+        return Some(match spaced(whole, negative) {
+            Some(number) => (Reading::Number(number), ""),
+            None => (Reading::Expression, after),
+        });
+    }
     let reading = after_number(after).unwrap_or_else(|| evaluated(&token, negative));
     Some((reading, after))
 }
@@ -265,6 +292,14 @@ pub fn read_last(text: &str) -> Option<Reading> {
     let from = text.floor_char_boundary(last.start().saturating_sub(NEIGHBOURHOOD));
     let before = &text[from..last.start()];
     let after = &text[last.end()..];
+    if begins_like_group(run(&token)) && GROUP_BEFORE.is_match(before) {
+        let whole = text.trim();
+        let number = match whole.strip_prefix('-') {
+            Some(rest) => spaced(rest, true),
+            None => spaced(whole, false),
+        };
+        return Some(number.map_or(Reading::Expression, Reading::Number));
+    }
     let Some(negative) = sign(before) else {
         return Some(Reading::Expression);
     };
@@ -361,17 +396,43 @@ fn end(token: &Captures<'_>) -> usize {
     token.get(0).map_or(0, |whole| whole.end())
 }
 
+fn run<'text>(token: &Captures<'text>) -> &'text str {
+    token.name("run").map_or("", |run| run.as_str())
+}
+
+/// Do one to three digits stand at the end of this run?
+fn ends_like_group(run: &str) -> bool {
+    let digits = run.bytes().rev().take_while(u8::is_ascii_digit);
+    (1..=3).contains(&digits.take(4).count())
+}
+
+/// Do just three digits stand at the beginning of this run?
+fn begins_like_group(run: &str) -> bool {
+    run.bytes().take_while(u8::is_ascii_digit).take(4).count() == 3
+}
+
+/// The value of text that is nothing but one number grouped by plain spaces.
+fn spaced(text: &str, negative: bool) -> Option<Number> {
+    SPACED
+        .is_match(text)
+        .then(|| written(&text.replace(' ', ""), negative, 0))?
+}
+
 fn evaluated(token: &Captures<'_>, negative: bool) -> Reading {
     number(token, negative).map_or(Reading::Expression, Reading::Number)
 }
 
 /// The value of a token; `None` where its digits are not grouped as a number's are, or its power is beyond all bounds.
 fn number(token: &Captures<'_>, negative: bool) -> Option<Number> {
-    let run = token.name("run")?.as_str();
-    if !WELL_FORMED.is_match(run) {
+    let run = run(token);
+    let mut marks = run.chars().filter(|mark| GROUPING.contains(mark));
+    let one_kind = marks
+        .next()
+        .is_none_or(|first| marks.all(|mark| mark == first));
+    if !one_kind || !WELL_FORMED.is_match(run) {
         return None;
     }
-    let digits = run.replace(',', "");
+    let digits = run.replace(|mark| mark == ',' || GROUPING.contains(&mark), "");
     let mut exponent: i64 = 0;
     for part in ["e", "power", "superscript"] {
         if let Some(written) = token.name(part) {
@@ -379,7 +440,11 @@ fn number(token: &Captures<'_>, negative: bool) -> Option<Number> {
             exponent = exponent.checked_add(ascii.parse().ok()?)?;
         }
     }
-    let value = Decimal::new(negative, &digits, exponent)?;
+    written(&digits, negative, exponent)
+}
+
+fn written(digits: &str, negative: bool, exponent: i64) -> Option<Number> {
+    let value = Decimal::new(negative, digits, exponent)?;
     let minus = if negative { "-" } else { "" };
     let power = if exponent == 0 {
         String::new()

@@ -16,7 +16,7 @@
 //! - `Some(true)` or `Some(false)` where both sides are plain numbers;
 //! - `Some(false)` where the reference is one and the response states no number, refuses, or leaves a choice ("5 or 6");
 //! - `None` where the reference is not one plain number, or the response answers with an expression (`\frac{3}{4}`,
-//!   `2π`, "5 million", "five"): this form of the rules cannot tell, and does not guess.
+//!   `2π`, "5 million", "five", "rows 4 200"): this form of the rules cannot tell, and does not guess.
 //!
 //! A response's own `<think>…</think>` is dropped first. Thinking that never closes hides everything after its opening,
 //! so a response that was cut off while thinking has no answer.
@@ -194,7 +194,13 @@ fn beginning(text: &str) -> &str {
     if head.len() == text.len() {
         return head;
     }
-    &head[..head.rfind(char::is_whitespace).unwrap_or(0)]
+    let digit = |character: Option<char>| character.is_some_and(|it| it.is_ascii_digit());
+    let cut = head.char_indices().rev().find(|&(at, gap)| {
+        let after = &text[at + gap.len_utf8()..];
+        let joins = digit(text[..at].chars().next_back()) && digit(after.chars().next());
+        gap.is_whitespace() && !joins
+    });
+    &head[..cut.map_or(0, |(at, _)| at)]
 }
 
 /// The response without its thinking.

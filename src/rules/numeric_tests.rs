@@ -134,6 +134,54 @@ fn the_most_trusted_kind_wins_and_its_last_occurrence() {
         ("1,00,000 in all", "expression", "last-number"),
         ("it is 5 or 6", "several", "last-number"),
         ("the point (3, 4)", "several", "last-number"),
+        ("#### 12 500", "12500", "####"),
+        ("#### -12 500.25.", "-12500.25", "####"),
+        ("#### 1\u{a0}234\u{a0}567 apples", "1234567", "####"),
+        ("#### 12 500 apples", "expression", "####"),
+        ("\\boxed{12 500}", "12500", "boxed"),
+        ("\\boxed{12\\ 500}", "12500", "boxed"),
+        ("\\boxed{$1 000 000$}", "1000000", "boxed"),
+        ("\\boxed{12 500 \\text{ km}}", "expression", "boxed"),
+        ("\\boxed{12'500 \\text{ km}}", "12500", "boxed"),
+        ("\\boxed{0 500}", "expression", "boxed"),
+        ("\\boxed{(4 200)}", "expression", "boxed"),
+        ("\\boxed{(4\u{202f}200)}", "expression", "boxed"),
+        ("The answer is 12 500.", "12500", "phrase"),
+        ("The answer is about $12 500.", "12500", "phrase"),
+        ("The answer is 5 * 200 = 1 000.", "1000", "phrase"),
+        (
+            "The answer is 12 500, since 3 is odd",
+            "expression",
+            "phrase",
+        ),
+        (
+            "The answer is 12\u{202f}500, since 3 is odd",
+            "12500",
+            "phrase",
+        ),
+        ("The answer is 3.141 592.", "expression", "phrase"),
+        ("The answer is 12\\text{ }500.", "expression", "phrase"),
+        ("Therefore, 1’000 apples.", "1000", "phrase"),
+        ("1 000", "1000", "last-number"),
+        ("-1 000\n", "-1000", "last-number"),
+        ("rows 4 200", "expression", "last-number"),
+        ("5 * 200 = 1 000", "expression", "last-number"),
+        ("it is 12 500.75", "expression", "last-number"),
+        ("it is 12 500,750", "expression", "last-number"),
+        ("In 2024 500 came", "500", "last-number"),
+        ("5 200 ml cups are 1000 ml", "1000", "last-number"),
+        ("it is 1'000.5", "1000.5", "last-number"),
+        ("it is 1\u{2009}000e2", "1000e2", "last-number"),
+        ("it is -1\u{2007}000 now", "-1000", "last-number"),
+        ("it is 1'000’000", "expression", "last-number"),
+        ("it is 1,000'000", "expression", "last-number"),
+        ("it is 1\u{a0}000 000", "expression", "last-number"),
+        ("it is 1 000\u{a0}000", "expression", "last-number"),
+        ("it is 1\u{a0}000,50", "expression", "last-number"),
+        ("it is 1\u{a0}00\u{a0}000", "expression", "last-number"),
+        ("it is 0'500", "expression", "last-number"),
+        ("he is 5'10\" tall", "expression", "last-number"),
+        ("it is '5'", "5", "last-number"),
         ("I cannot tell.", "none", "none"),
         ("", "none", "none"),
         ("She has five left.", "expression", "none"),
@@ -186,6 +234,16 @@ fn only_equal_numbers_are_equal() {
         ("#### 1,234", "1234", Some(true)),
         ("\\boxed{13}", "13", Some(true)),
         ("13 apples", "13", Some(true)),
+        ("1000", "1 000", Some(true)),
+        ("1 000", "#### 1000", Some(true)),
+        ("12 500", "The answer is 12 500.", Some(true)),
+        ("12 500", "\\boxed{12 501}", Some(false)),
+        ("$12 500", "12,500", Some(true)),
+        ("#### 1\u{a0}000", "1'000", Some(true)),
+        ("1’000 km", "It is 1\u{202f}000 km.", Some(true)),
+        ("1000", "It has rows 1 000", None),
+        ("4 200 rows", "4200", None),
+        ("4 20", "420", None),
         ("$13", "13", Some(true)),
         ("$13$", "13", Some(true)),
         ("$-13$.", "-13", Some(true)),
@@ -230,6 +288,21 @@ fn a_verdict_says_what_it_compared() {
 }
 
 #[test]
+fn a_long_clause_is_never_cut_within_a_number() {
+    for number in ["12 500", "12\u{a0}500", "12'500", "12,500"] {
+        for dress in 170..210 {
+            let response = format!("The answer is {} {number}", "\"".repeat(dress));
+            assert_ne!(verify("12", &response).outcome, Some(true), "{response}");
+            assert_ne!(
+                verify("12500", &response).outcome,
+                Some(false),
+                "{response}"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_megabyte_of_anything_is_linear() {
     for piece in [
         "####",
@@ -254,6 +327,10 @@ fn a_megabyte_of_anything_is_linear() {
         "1e",
         "* ",
         "{\\circ",
+        "1 000",
+        " 000",
+        "1'000",
+        "\u{a0}000",
     ] {
         let text = piece.repeat(1_000_000 / piece.len());
         verify(&text, &text);
@@ -266,7 +343,7 @@ proptest! {
     #[test]
     fn never_panics_and_reads_only_what_is_there(
         reference in any::<String>(),
-        response in r"(#### |\\boxed\{|\}|\\frac|the answer is |therefore |or |and |-|−|\$|\\,|[0-9]{1,3}|\.|,|e|=|/|é|½| |\n|<think>|</think>|.)*",
+        response in r"(#### |\\boxed\{|\}|\\frac|the answer is |therefore |or |and |-|−|\$|\\,|[0-9]{1,3}|\.|,|e|=|/|é|½| |\u{a0}|'| [0-9]{3}|\n|<think>|</think>|.)*",
     ) {
         let verdict = verify(&reference, &response);
         prop_assert!(verdict.reference.is_some() || verdict.outcome.is_none());
@@ -277,12 +354,36 @@ proptest! {
     }
 
     #[test]
-    fn a_number_is_found_in_every_dress(value in -1_000_000i64..1_000_000, cents in 0u8..100, dress in 0usize..8) {
+    fn a_spaced_number_is_never_taken_for_another(thousands in 1u32..1_000, ones in 0u32..1_000, place in 0usize..10) {
+        let number = format!("{thousands} {ones:03}");
+        let response = match place {
+            0 => number.clone(),
+            1 => format!("#### {number}"),
+            2 => format!("#### {number} apples"),
+            3 => format!("\\boxed{{{number}}}"),
+            4 => format!("\\boxed{{{number} \\text{{ km}}}}"),
+            5 => format!("The answer is {number}, as 2 + 2 is 4"),
+            6 => format!("Therefore, {number} apples are left"),
+            7 => format!("2 * 3 = {number}"),
+            8 => format!("**Answer:** x = {number} km"),
+            _ => format!("so {number}.50 dollars in all"),
+        };
+        let cents = if place == 9 { ".50" } else { "" };
+        let value = format!("{}{cents}", 1_000 * thousands + ones);
+        prop_assert_ne!(verify(&value, &response).outcome, Some(false), "{}", response);
+        for part in [thousands.to_string(), format!("{ones}{cents}")] {
+            prop_assert_ne!(verify(&part, &response).outcome, Some(true), "{}", response);
+        }
+        prop_assert_eq!(verify(&number, &number).outcome, Some(true));
+    }
+
+    #[test]
+    fn a_number_is_found_in_every_dress(value in -1_000_000i64..1_000_000, cents in 0u8..100, dress in 0usize..8, mark in 0usize..7) {
         let minus = if value < 0 { "-" } else { "" };
         let whole = value.unsigned_abs().to_string();
         let mut grouped = String::new();
         for (place, digit) in whole.chars().enumerate() {
-            if place > 0 && (whole.len() - place) % 3 == 0 { grouped.push(','); }
+            if place > 0 && (whole.len() - place) % 3 == 0 { grouped.push_str([",", "'", "’", "\u{a0}", "\u{2009}", "\u{202f}", "\\,"][mark]); }
             grouped.push(digit);
         }
         let response = match dress {

@@ -186,7 +186,7 @@ pub fn build(
         .filter(|&slots| slots > 0 && slots < u32::MAX as usize);
     if slots.is_none() {
         return Err(ModelError::Unsupported(format!(
-            "a KV cache of {blocks} blocks of {block_size} tokens"
+            "a KV cache of {blocks} blocks of {block_size} tokens is beyond what can be addressed; ask for fewer blocks"
         )));
     }
     if kind != AttentionKind::Plain && !(device.is_cpu() && dtype == DType::F32) {
