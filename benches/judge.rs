@@ -4,6 +4,12 @@
 //! batches, with and without the prefix cache, peak memory, and the share of template tokens found in the cache. Every
 //! row is the median of several runs, and rows that are compared are run in turn.
 
+#![allow(
+    clippy::expect_used,
+    missing_docs,
+    reason = "a bench that cannot run should stop"
+)]
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

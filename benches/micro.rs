@@ -1,5 +1,11 @@
 //! What a verdict costs beside the model: prompt, parser, rules, block pool.
 
+#![allow(
+    clippy::expect_used,
+    missing_docs,
+    reason = "a bench that cannot run should stop"
+)]
+
 use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
@@ -49,7 +55,7 @@ fn parse(criterion: &mut Criterion) {
     for (name, completion) in [("short thinking", &short), ("14 kB of thinking", &long)] {
         group.throughput(Throughput::Bytes(completion.len() as u64));
         group.bench_function(name, |bencher| {
-            bencher.iter(|| protocol.parse(black_box(completion), false))
+            bencher.iter(|| protocol.parse(black_box(completion), false));
         });
     }
     group.finish();
@@ -78,7 +84,7 @@ fn block_pool(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("block pool");
     group.throughput(Throughput::Elements(hashes.len() as u64));
     group.bench_function("name 100 blocks", |bencher| {
-        bencher.iter(|| BlockHash::chain_all(black_box(&tokens), 16))
+        bencher.iter(|| BlockHash::chain_all(black_box(&tokens), 16));
     });
     group.bench_function("allocate, publish, find, release 100 blocks", |bencher| {
         bencher.iter_batched_ref(

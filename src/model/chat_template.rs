@@ -103,13 +103,13 @@ mod tests {
         message.content.strip() + '<|im_end|>' + '\\n' }}\n{%- endfor %}\n{%- if add_generation_prompt %}\n    \
         {{- '<|im_start|>assistant\\n' }}\n{%- endif %}\n";
 
-    fn config(template: Value) -> String {
+    fn config(template: &Value) -> String {
         serde_json::json!({ "bos_token": {"content": "<s>"}, "eos_token": "</s>", "chat_template": template }).to_string()
     }
 
     #[test]
     fn writes_a_conversation_with_python_methods_and_stripped_blocks() {
-        let template = ChatTemplate::new(&config(CHATML.into()), None).unwrap();
+        let template = ChatTemplate::new(&config(&CHATML.into()), None).unwrap();
         assert_eq!(
             template.render(" hello ").unwrap(),
             "<|im_start|>user\nhello<|im_end|>\n<|im_start|>assistant\n"
@@ -120,7 +120,7 @@ mod tests {
     fn knows_named_templates_separate_files_and_tokens() {
         let named = serde_json::json!([{"name": "tool", "template": "T"}, {"name": "default", "template": "{{ bos_token }}D"}]);
         assert_eq!(
-            ChatTemplate::new(&config(named), None)
+            ChatTemplate::new(&config(&named), None)
                 .unwrap()
                 .render("x")
                 .unwrap(),
@@ -128,7 +128,7 @@ mod tests {
         );
         let separate = Some("{{ messages[0]['content'] }}{{ eos_token }}".to_owned());
         assert_eq!(
-            ChatTemplate::new(&config(CHATML.into()), separate)
+            ChatTemplate::new(&config(&CHATML.into()), separate)
                 .unwrap()
                 .render("x")
                 .unwrap(),
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn says_what_is_wrong() {
-        let message = |template: Value| match ChatTemplate::new(&config(template), None) {
+        let message = |template: Value| match ChatTemplate::new(&config(&template), None) {
             Ok(template) => template.render("x").unwrap_err().to_string(),
             Err(error) => error.to_string(),
         };
