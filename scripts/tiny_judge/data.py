@@ -1,0 +1,236 @@
+"""Training rows and batches: problems, their augmentation, drills, lengths packed evenly."""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+import drills
+import layout
+import tokenizer as vocabulary
+from problems import Example, Step, generate
+from problems.core import apply
+
+ROLES = (
+    "", "form", "plan", "result", "copy", "want", "read", "fit", "misfit", "redo", "redo_wrong",
+    "same", "differs", "final", "agrees", "matches", "flags", "process", "outcome", "perfect",
+    "reason", "drill",
+)  # fmt: skip
+"""What a target token can be for; '' carries no loss."""
+ROLE = {name: index for index, name in enumerate(ROLES)}
+SPARSE = ("skipped_step", "no_final", "cut_off", "bare_correct", "bare_wrong", "content_free")
+"""Kinds of answers with fewer steps than the plan: they teach to read rather than to expect."""
+LENGTHS = (160, 192, 224, 256, 288, 320, 352, 416, 512)
+"""The lengths rows are padded to: few, so that rows of like length soon fill a batch."""
+PROTECTED = frozenset(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+    " sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety"
+    " hundred plus minus times twice double triple half boxed text frac cdot".split()
+)
+"""Words whose replacement would change what a text says in numbers."""
+
+
+@dataclass
+class Row:
+    """Token ids of one training row, with the role of each (0: no loss)."""
+
+    ids: list[int]
+    roles: list[int]
+
+
+@dataclass
+class Batch:
+    """Padded ids [rows, length]; flat positions that predict; their labels and roles."""
+
+    ids: Tensor
+    where: Tensor
+    labels: Tensor
+    roles: Tensor
+
+
+@dataclass(frozen=True)
+class Mix:
+    """How training rows are drawn."""
+
+    drill: float = 0.12
+    noisy: float = 0.25
+    scramble: float = 0.5
+    retry: float = 0.3
+    sparse: float = 0.08
+    reason: float = 0.2
+
+
+def pseudo_word(rng: random.Random) -> str:
+    """A pronounceable word that means nothing."""
+    parts = rng.randint(1, 3)
+    word = "".join(
+        rng.choice("bcdfghjklmnprstvwyz") + rng.choice(("a", "e", "i", "o", "u", "ai", "oo", "ea"))
+        for _ in range(parts)
+    )
+    return word + rng.choice(("", "", "n", "s", "r", "l", "m", "rk", "nd", "ts"))
+
+
+def scramble(example: Example, rng: random.Random) -> Example:
+    """The same problem with some of its words replaced, consistently, by meaningless ones.
+
+    No wording can then be relied upon alone: the judge learns to draw on the numbers, the
+    student's own steps and the reference where a phrase is new to it.
+    """
+    rate = rng.choice((0.08, 0.15, 0.3, 0.5))
+    chosen: dict[str, str | None] = {}
+
+    def swap(share: float):
+        def one(found: re.Match) -> str:
+            word = found[0]
+            key = word.lower()
+            if key in PROTECTED or len(key) < 2:
+                return word
+            if key not in chosen:
+                chosen[key] = pseudo_word(rng) if rng.random() < share else None
+            new = chosen[key]
+            return word if new is None else new.capitalize() if word[0].isupper() else new
+
+        return one
+
+    words = re.compile(r"(?<!\\)\b[A-Za-z]+\b")
+    return replace(
+        example,
+        question=words.sub(swap(rate), example.question),
+        student_answer=words.sub(swap(rate / 2), example.student_answer),
+        reference_answer=words.sub(swap(0.0), example.reference_answer),
+    )
+
+
+def wrong_plan(example: Example, rng: random.Random) -> tuple[Step, ...] | None:
+    """The plan with one or two slips, recomputed, or with a step too many or too few; None if
+    that leads to the reference too."""
+    if rng.random() < 0.3:
+        return _misjudged(example, rng)
+    steps, moved = [], {}
+    slips = {rng.randrange(len(example.plan)) for _ in range(rng.choice((1, 1, 2)))}
+    values = [n for s in example.plan for n in (s.a, s.b)]
+    for index, step in enumerate(example.plan):
+        a, op, b = moved.get(step.a, step.a), step.op, moved.get(step.b, step.b)
+        if index in slips:
+            u = rng.random()
+            if u < 0.6:
+                op = rng.choice([o for o in "+-*" if o != op])
+            elif u < 0.75:
+                a, b = b, a
+            elif u < 0.9:
+                b = rng.choice(values)
+            else:
+                a = rng.choice(values)
+        if not 0 <= apply(a, op, b) <= 999:
+            return None
+        steps.append(Step(a, op, b, apply(a, op, b)))
+        moved[step.result] = steps[-1].result
+    return tuple(steps) if steps[-1].result != example.plan[-1].result else None
+
+
+def _misjudged(example: Example, rng: random.Random) -> tuple[Step, ...] | None:
+    """The plan without its last step, or with one more."""
+    steps = list(example.plan)
+    if len(steps) > 1 and rng.random() < 0.4:
+        steps.pop()
+    else:
+        a, op = steps[-1].result, rng.choice("+-*")
+        b = rng.choice([n for s in example.plan for n in (s.a, s.b)])
+        if not 0 <= apply(a, op, b) <= 999:
+            return None
+        steps.append(Step(a, op, b, apply(a, op, b)))
+    return tuple(steps) if steps[-1].result != example.plan[-1].result else None
+
+
+class Encoder:
+    """Turns examples into rows, as the `juror` binary tokenises them."""
+
+    def __init__(self, folder: Path = vocabulary.FOLDER):
+        self.trusted = vocabulary.load(folder)
+        self.plain = vocabulary.plain(folder)
+        full, short = layout.segments(), layout.segments(short=True)
+        self.template = self._ids(full[0])
+        self.prefix = self._ids(short[0])
+        self.between = [self._ids(part) for part in full[1:]]
+        self.end = self.trusted.token_to_id("<|im_end|>")
+        self.stop = self.trusted.token_to_id("</perfect>")
+
+    def _ids(self, text: str) -> list[int]:
+        return self.trusted.encode(text, add_special_tokens=False).ids
+
+    def prompt(self, example: Example) -> list[int]:
+        """The prompt after the template's first segment."""
+        ids = []
+        for field, after in zip(layout.FIELDS, self.between, strict=True):
+            text = layout.neutralise(getattr(example, field))
+            ids += self.plain.encode(text, add_special_tokens=False).ids
+            ids += after
+        return ids
+
+    def row(self, prompt: list[int], pieces: list[layout.Piece]) -> Row:
+        """A prompt without loss and the pieces with their roles."""
+        ids, roles = list(prompt), [0] * len(prompt)
+        for piece, encoded in zip(
+            pieces,
+            self.trusted.encode_batch_fast([p.text for p in pieces], add_special_tokens=False),
+            strict=True,
+        ):
+            ids += encoded.ids
+            roles += [ROLE[piece.role]] * len(encoded.ids)
+        return Row(ids, roles)
+
+    def training_row(self, rng: random.Random, mix: Mix) -> Row:
+        """A random row for training."""
+        if rng.random() < mix.drill:
+            return self.row([], drills.row(rng))
+        if rng.random() < mix.sparse:
+            example = generate(rng, split="train", kind=rng.choice(SPARSE))
+        else:
+            example = generate(rng, split="train", noisy=rng.random() < mix.noisy)
+        attempts, give_up = [], False
+        if rng.random() < mix.retry:
+            attempts = [p for p in (wrong_plan(example, rng),) if p]
+            if attempts and rng.random() < 0.4:
+                attempts += [p for p in (wrong_plan(example, rng),) if p]
+                give_up = len(attempts) > 1
+        if rng.random() < mix.scramble:
+            example = scramble(example, rng)
+        with_reason = rng.random() < mix.reason
+        return self.row(
+            self.prompt(example), layout.target(example, with_reason, attempts, give_up)
+        )
+
+
+def collate(rows: list[Row], pad: int, length: int | None = None) -> Batch:
+    """Rows padded on the right to a common length."""
+    length = length or max(len(row.ids) for row in rows)
+    ids = torch.full((len(rows), length), pad)
+    where, labels, roles = [], [], []
+    for index, row in enumerate(rows):
+        ids[index, : len(row.ids)] = torch.tensor(row.ids)
+        for position in range(1, len(row.ids)):
+            if row.roles[position]:
+                where.append(index * length + position - 1)
+                labels.append(row.ids[position])
+                roles.append(row.roles[position])
+    return Batch(ids, torch.tensor(where), torch.tensor(labels), torch.tensor(roles))
+
+
+def batches(encoder: Encoder, rng: random.Random, mix: Mix, tokens: int):
+    """An endless stream of batches of about `tokens` tokens, each of one of few shapes."""
+    waiting: dict[int, list[Row]] = {length: [] for length in LENGTHS}
+    while True:
+        row = encoder.training_row(rng, mix)
+        length = next((n for n in LENGTHS if n >= len(row.ids)), None)
+        if length is None:
+            continue
+        group = waiting[length]
+        group.append(row)
+        if len(group) == tokens // length:
+            waiting[length] = []
+            yield collate(group, encoder.end, length)

@@ -1,0 +1,240 @@
+"""Train the tiny judge on one or two CPU cores.
+
+    python train.py --stage short --workers 2 --steps 3500 --rate 1.0 0.75 --seed 1 \\
+        --out runs/short.pt
+    python train.py --stage full --workers 2 --steps 2000 --rate 0.75 0.0 --seed 2 \\
+        --init runs/short.pt --out runs/full.pt
+
+Stage `short` leaves the instruction part of the prompt out, which halves the cost of an
+example; stage `full` ends the training behind the whole template, whose keys and values
+are computed once per batch, without gradient, and shared by the rows.  With `--workers 2`
+two processes of one thread each draw their own batches and average their gradients.  A run
+is determined by its options and its seed.  Checkpoints are written every few minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import torch
+from torch import multiprocessing
+from torch.nn import functional as F
+
+from data import ROLES, Batch, Encoder, Mix, Row, batches, collate
+from layout import target
+from model import Config, Judge
+from muon import Muon
+from problems import generate
+
+WATCHED = (
+    "plan", "result", "copy", "want", "read", "misfit", "redo_wrong", "differs", "final",
+    "agrees", "matches", "flags", "process", "outcome", "perfect", "drill",
+)  # fmt: skip
+
+
+def parse() -> argparse.Namespace:
+    """The options."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--stage", choices=("short", "full"), default="short")
+    length = parser.add_mutually_exclusive_group(required=True)
+    length.add_argument("--steps", type=int)
+    length.add_argument("--minutes", type=float, help="instead of steps; not reproducible")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--init", type=Path, help="a checkpoint to go on from")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--tokens", type=int, default=2816, help="tokens in a batch")
+    parser.add_argument(
+        "--rate",
+        type=float,
+        nargs=2,
+        default=(1.0, 1.0),
+        metavar=("FROM", "TO"),
+        help="factor on the learning rates at the start and at the end",
+    )
+    parser.add_argument("--hold", type=float, default=0.0, help="share of steps before the decay")
+    parser.add_argument("--muon", type=float, default=4e-3, help="learning rate of the matrices")
+    parser.add_argument("--adam", type=float, default=2e-3, help="learning rate of all else")
+    parser.add_argument("--shape", type=json.loads, default={}, help="JSON over model.Config")
+    parser.add_argument("--mix", type=json.loads, default={}, help="JSON over data.Mix")
+    parser.add_argument("--workers", type=int, default=1, help="processes of one thread")
+    parser.add_argument("--every", type=int, default=500, help="steps between evaluations")
+    return parser.parse_args()  # fmt: skip
+
+
+class Together:
+    """Averages gradients between the workers of a run, through shared memory."""
+
+    def __init__(self, workers: int, parameters: int):
+        self.workers = workers
+        self.memory = torch.zeros(workers, parameters).share_memory_()
+        self.progress = torch.zeros(1).share_memory_()
+        self.barrier = multiprocessing.get_context("spawn").Barrier(workers)
+
+    def average(self, rank: int, parameters: list[torch.nn.Parameter], progress: float) -> float:
+        """Give every worker the mean gradient and the first worker's progress."""
+        if rank == 0:
+            self.progress[0] = progress
+        torch.cat([p.grad.flatten() for p in parameters], out=self.memory[rank])
+        self.barrier.wait()
+        mean, progress = self.memory.mean(0), self.progress.item()
+        self.barrier.wait()
+        for part, p in zip(mean.split([p.numel() for p in parameters]), parameters, strict=True):
+            p.grad.copy_(part.view_as(p))
+        return progress
+
+
+class Trainer:
+    """Model, optimizers and prefix of one run."""
+
+    def __init__(
+        self, options: argparse.Namespace, rank: int = 0, together: Together | None = None
+    ):
+        torch.manual_seed(options.seed)
+        self.options, self.rank, self.together = options, rank, together
+        self.encoder = Encoder()
+        state = torch.load(options.init, weights_only=True) if options.init else None
+        shape = state["config"] if state else options.shape
+        shape = {"vocab_size": self.encoder.trusted.get_vocab_size(), **shape}
+        self.model = Judge(Config(**shape))
+        if state:
+            self.model.load_state_dict(state["model"])
+        matrices, others = [], []
+        for name, parameter in self.model.named_parameters():
+            is_matrix = parameter.ndim == 2 and "embed" not in name
+            (matrices if is_matrix else others).append(parameter)
+        self.optimizers = [
+            Muon(matrices, lr=options.muon),
+            torch.optim.AdamW(
+                others, lr=options.adam, betas=(0.9, 0.98), weight_decay=0.0, fused=True
+            ),
+        ]
+        self.base = [options.muon, options.adam]
+        if state and "optimizers" in state:
+            for optimizer, saved in zip(self.optimizers, state["optimizers"], strict=True):
+                optimizer.load_state_dict(saved)
+        prefix = self.encoder.template if options.stage == "full" else self.encoder.prefix
+        self.prefix = torch.tensor([prefix])
+        self.model.precision = torch.bfloat16
+
+    def predict(self, batch: Batch):
+        """Scores at the positions of a batch that predict."""
+        with torch.no_grad():
+            past = self.model(self.prefix)[1]
+        hidden, _ = self.model(batch.ids, past, self.prefix.shape[1])
+        return self.model.logits(hidden.flatten(0, 1)[batch.where])
+
+    def step(self, batch: Batch, step: int, progress: float) -> tuple[float, float]:
+        """One update; returns the loss and the progress all workers agree on."""
+        loss = F.cross_entropy(self.predict(batch), batch.labels)
+        loss.backward()
+        if self.together:
+            progress = self.together.average(self.rank, list(self.model.parameters()), progress)
+        start, end = self.options.rate
+        through = max(0.0, (progress - self.options.hold) / (1 - self.options.hold))
+        factor = (start + (end - start) * min(1.0, through)) * min(1.0, step / 100)
+        others = self.optimizers[1].param_groups[0]["params"]
+        torch.nn.utils.clip_grad_norm_(others, 1.0)
+        for optimizer, rate in zip(self.optimizers, self.base, strict=True):
+            for group in optimizer.param_groups:
+                group["lr"] = rate * factor
+            optimizer.step()
+            optimizer.zero_grad()
+        return loss.item(), progress
+
+    @torch.no_grad()
+    def gate(self, rows: list[Row]) -> tuple[dict[str, float], float]:
+        """Share of right tokens per role, and of rows that are right throughout."""
+        hits, totals, whole = defaultdict(int), defaultdict(int), 0
+        for start in range(0, len(rows), 16):
+            batch = collate(rows[start : start + 16], self.encoder.end)
+            right = self.predict(batch).argmax(-1) == batch.labels
+            for role, hit in zip(batch.roles.tolist(), right.tolist(), strict=True):
+                hits[ROLES[role]] += hit
+                totals[ROLES[role]] += 1
+            lines = batch.where // batch.ids.shape[1]
+            whole += len(rows[start : start + 16]) - len(set(lines[~right].tolist()))
+        return {role: hits[role] / totals[role] for role in totals}, whole / len(rows)
+
+    def save(self, path: Path, step: int) -> None:
+        """Write a checkpoint, atomically."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        state = {
+            "config": self.model.config.to_dict(),
+            "model": self.model.state_dict(),
+            "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
+            "step": step,
+        }
+        torch.save(state, path.with_suffix(".tmp"))
+        path.with_suffix(".tmp").rename(path)
+
+
+def gate_rows(encoder: Encoder, split: str, count: int, seed: int) -> list[Row]:
+    """Fixed problems on which a run is watched; half of them with noisy students."""
+    rng = random.Random(seed)
+    rows = []
+    for index in range(count):
+        example = generate(rng, split=split, noisy=index % 2 == 1)
+        rows.append(encoder.row(encoder.prompt(example), target(example, reason=False)))
+    return sorted(rows, key=lambda row: len(row.ids))
+
+
+def run(rank: int, options: argparse.Namespace, together: Together | None) -> None:
+    """One worker; the first also evaluates, prints and saves."""
+    torch.set_num_threads(1)
+    trainer = Trainer(options, rank, together)
+    first = rank == 0
+    watched = {}
+    if first:
+        splits = ("domain", "heldout")
+        watched = {split: gate_rows(trainer.encoder, split, 192, 77) for split in splits}
+        parameters = sum(p.numel() for p in trainer.model.parameters())
+        print(f"{parameters / 1e6:.2f} M parameters, prefix {trainer.prefix.shape[1]}", flush=True)
+    rng = random.Random(1000 * options.seed + rank)
+    stream = batches(trainer.encoder, rng, Mix(**options.mix), options.tokens)
+    begun = saved = time.time()
+    losses, rows, step, progress = [], 0, 0, 0.0
+    while progress < 1:
+        step += 1
+        elapsed = (time.time() - begun) / 60
+        progress = step / options.steps if options.steps else elapsed / options.minutes
+        batch = next(stream)
+        rows += len(batch.ids) * options.workers
+        loss, progress = trainer.step(batch, step, progress)
+        losses.append(loss)
+        if not first:
+            continue
+        if step % 50 == 0:
+            speed = rows / (time.time() - begun)
+            print(
+                f"{step} rows {rows} loss {sum(losses) / len(losses):.4f} {speed:.1f}/s"
+                f" progress {progress:.3f}",
+                flush=True,
+            )
+            losses = []
+        if step % options.every == 0 or progress >= 1:
+            for split, fixed in watched.items():
+                shares, whole = trainer.gate(fixed)
+                line = " ".join(f"{r} {100 * shares[r]:.1f}" for r in WATCHED if r in shares)
+                print(f"  {split}: whole {100 * whole:.1f} | {line}", flush=True)
+        if time.time() - saved > 120 or progress >= 1:
+            trainer.save(options.out, step)
+            saved = time.time()
+
+
+def main() -> None:
+    """Run one stage."""
+    options = parse()
+    if options.workers == 1:
+        return run(0, options, None)
+    shape = Trainer(options).model.parameters()
+    together = Together(options.workers, sum(p.numel() for p in shape))
+    multiprocessing.spawn(run, (options, together), nprocs=options.workers)
+
+
+if __name__ == "__main__":
+    main()
