@@ -5,7 +5,8 @@
     python scripts/tiny_judge/evaluate.py --split heldout --count 200 --write labelled.jsonl
 
 `domain` draws on the phrasings of training with seeds of its own, `heldout` on sentence frames, names, objects and
-answer styles that training never saw. About 17 % of the problems are lucky guesses; the other kinds are equally frequent.
+answer styles that training never saw. `--mix natural` draws the kinds of answers as often as the generator does; `even`
+takes about 17 % lucky guesses and all other kinds equally often, the rare and hard ones too.
 Prints a Markdown table per kind of answer. What the judge left unreadable counts as wrong everywhere.
 """
 
@@ -36,9 +37,11 @@ def judge_command(options: argparse.Namespace, source: Path, target: Path) -> li
     return [*map(str, command), *options.extra]
 
 
-def draw(split: str, count: int, seed: int) -> list[Example]:
+def draw(split: str, count: int, seed: int, mix: str) -> list[Example]:
     """The labelled problems, always the same for the same arguments."""
     rng = random.Random(f"{split} {seed}")
+    if mix == "natural":
+        return [generate(rng, split=split) for _ in range(count)]
     others = [kind for kind in KINDS if kind not in LUCKY]
     kinds = [rng.choice(LUCKY if rng.random() < LUCKY_SHARE else others) for _ in range(count)]
     return [generate(rng, split=split, kind=kind) for kind in kinds]
@@ -128,11 +131,12 @@ def main() -> None:
     parser.add_argument("--split", choices=("domain", "heldout"), default="domain")
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=7001)
+    parser.add_argument("--mix", choices=("natural", "even"), default="natural", help="how often each kind of answer comes")
     parser.add_argument("--show", type=int, default=0, help="print this many wrongly judged problems")
     parser.add_argument("--write", type=Path, metavar="FILE", help="only write the labelled problems")
     parser.add_argument("extra", nargs="*", help="further arguments for the binary, behind --")
     options = parser.parse_args()
-    examples = draw(options.split, options.count, options.seed)
+    examples = draw(options.split, options.count, options.seed, options.mix)
     if options.write:
         write(examples, options.write)
         return
