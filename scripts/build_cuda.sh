@@ -6,7 +6,7 @@
 # CUDA_COMPUTE_CAP   the GPU to build for: 90 (default; H100, H200), 80 A100, 86, 89, 100, 120
 # CUDA_HOME          a CUDA toolkit; without one scripts/cuda_toolkit.sh gets one into target/cuda-toolkit
 #
-# From scratch about 12 minutes of one core's work, nearly all of it candle's kernels; seconds when only juror has changed.
+# From scratch 18 minutes of one core's work, most of it candle's kernels; about one when only juror has changed.
 set -euo pipefail
 
 fail() {
@@ -48,8 +48,8 @@ tests=$(built cuda)
 dist=$root/dist/cuda
 rm -rf "$dist"
 mkdir -p "$dist/bin" "$dist/lib" "$dist/stubs" "$dist/scripts" "$dist/tests/data" "$dist/examples"
-strip --strip-debug -o "$dist/bin/juror" "$program"
-strip --strip-debug -o "$dist/bin/test-cuda" "$tests"
+strip -o "$dist/bin/juror" "$program"
+strip -o "$dist/bin/test-cuda" "$tests"
 cp -r tests/data/qwen3-random "$dist/tests/data/"
 cp examples/*.jsonl "$dist/examples/"
 cp scripts/test_gpu.sh scripts/cuda_libraries.sh "$dist/scripts/"
@@ -80,7 +80,7 @@ cat >"$dist/BUILD" <<EOF
 commit: $commit
 built: $(date -u +%Y-%m-%dT%H:%MZ), $(rustc --version), $(nvcc --version | sed -n 's/^Cuda compilation tools, //p')
 compute capability: $CUDA_COMPUTE_CAP
-needs: Linux on x86-64, ${glibc/_/ } or newer, an NVIDIA driver for CUDA 13.0 or newer (580 and up)
+needs: Linux on x86-64, glibc ${glibc#GLIBC_} or newer, an NVIDIA driver for CUDA 13.0 or newer (580 and up)
 EOF
 
 # Is it what it should be?
