@@ -121,7 +121,7 @@ for name in examples larger; do
     essence "$name" cuda >"$scratch/a"
     essence "$name" cpu >"$scratch/b"
     total=$(wc -l <"$scratch/b")
-    other=$(awk 'NR == FNR { gpu[FNR] = $0; next } gpu[FNR] != $0 { n++ } END { print n + 0 }' "$scratch/a" "$scratch/b")
+    other=$(awk 'FILENAME == ARGV[1] { gpu[FNR] = $0; next } gpu[FNR] != $0 { n++ } END { print n + 0 }' "$scratch/a" "$scratch/b")
     echo "$name: $((total - other)) of $total verdicts with the same fields on both"
     echo "$((total - other)) of $total" >"$scratch/$name.same"
     if [[ $name == examples && $other -ne 0 ]]; then
