@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::pattern;
+use crate::rules::pattern;
 
 /// How the final answer of a GSM8K response is found and compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -21,15 +21,19 @@
 //! A response's own `<think>…</think>` is dropped first. Thinking that never closes hides everything after its opening,
 //! so a response that was cut off while thinking has no answer.
 
+pub mod decimal;
+pub mod gsm8k;
+pub mod number;
+
 use std::sync::LazyLock;
 
 use regex::Regex;
 use serde::Serialize;
 
-use super::number::{
+use super::pattern;
+use number::{
     Number, Reading, read_clause, read_last, read_line, read_nothing, read_whole, undress,
 };
-use super::pattern;
 
 /// The longest clause behind "the answer is" that is looked at, in bytes.
 const MAX_CLAUSE: usize = 200;
@@ -233,5 +237,4 @@ fn without_thinking(response: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "numeric_tests.rs"]
 mod tests;

@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Match, Regex};
 
 use super::decimal::Decimal;
-use super::pattern;
+use crate::rules::pattern;
 
 /// How far around a number its neighbourhood is looked at, in bytes.
 const NEIGHBOURHOOD: usize = 80;

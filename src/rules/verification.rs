@@ -1,0 +1,38 @@
+//! What the verifier says.
+
+use serde::{Deserialize, Serialize};
+
+/// How a verdict came about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// By an argument that holds exactly.
+    Decided,
+    /// By evaluation to many digits: no algorithm decides the case.
+    Numeric,
+    /// The gold answer could not be read.
+    UnparsedGold,
+    /// The prediction's answer could not be read.
+    UnparsedPred,
+    /// The prediction holds no answer, or refuses to give one.
+    NoAnswer,
+    /// The budget of steps ran out.
+    TooComplex,
+}
+
+/// The verdict on one pair, with what it rests on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Verification {
+    /// Are the answers equal? `None`: cannot be told, which is never "different".
+    pub equal: Option<bool>,
+    /// How that came about.
+    pub status: Status,
+    /// The argument that settled it: `rational`, `identity`, `enclosure`, `text`, …
+    pub method: &'static str,
+    /// The gold answer as it was read.
+    pub gold: Vec<String>,
+    /// The prediction's answer as it was read.
+    pub pred: Vec<String>,
+    /// One sentence for a person.
+    pub reason: String,
+}
