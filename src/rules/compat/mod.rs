@@ -3,6 +3,8 @@
 //! An emulation, not an opinion: where it is wrong this is wrong too, except for the deviations listed in
 //! `docs/rules/math-verify.md`.
 
+pub mod value;
+
 use super::config::Config;
 use super::verification::{Status, Verification};
 
