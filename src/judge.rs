@@ -24,7 +24,7 @@ use crate::engine::{
 use crate::model::tokenizer::TextStream;
 use crate::protocol::StopMatcher;
 use crate::reward::RewardPolicy;
-use crate::rules::RuleMethod;
+use crate::rules::OutcomeRules;
 use crate::verdict::{Status, Verdict};
 pub use model::{EngineSizes, JudgeText, build_engine};
 pub use reading::VerdictReading;
@@ -59,7 +59,7 @@ impl RulesMode {
 }
 
 /// What decides the verdicts of a run, beside the model and the samples.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RunOptions {
     /// How tokens are chosen.
     pub sampling: Sampling,
@@ -76,7 +76,7 @@ pub struct RunOptions {
     /// The part the rules play.
     pub rules: RulesMode,
     /// How the rules compare answers.
-    pub rule_method: RuleMethod,
+    pub outcome_rules: OutcomeRules,
     /// What a verdict is worth.
     pub reward: RewardPolicy,
 }

@@ -12,6 +12,7 @@
 //! | [`protocol`] | what a judge is asked and how its answer is read |
 //! | [`verdict`], [`reward`] | the result of judging one sample, and what it is worth |
 //! | [`rules`] | the rule-based verifier: needs no model |
+//! | [`verify`] | the rules on a stream of pairs |
 //! | [`model`] | config, weights, decoder, attention, tokenizer, chat template |
 //! | [`engine`] | continuous batching over a paged KV cache |
 //! | [`judge`] | the only place that knows the whole way |
@@ -26,3 +27,4 @@ pub mod protocol;
 pub mod reward;
 pub mod rules;
 pub mod verdict;
+pub mod verify;

@@ -24,7 +24,7 @@ use juror::model::attention::{self, AttentionKind, AttentionShape};
 use juror::model::{Decoder, DeviceChoice, ModelConfig, ModelSource, Weights};
 use juror::protocol::{self, PromptTemplate};
 use juror::reward::RewardPolicy;
-use juror::rules::RuleMethod;
+use juror::rules::OutcomeRules;
 use juror::verdict::{Status, Verdict};
 use paged::{Blocks, step};
 
@@ -587,7 +587,7 @@ fn judge_examples(device: &Device) -> Vec<Verdict> {
         wants_reason: false,
         raw: false,
         rules: RulesMode::Off,
-        rule_method: RuleMethod::Numeric,
+        outcome_rules: OutcomeRules::default(),
         reward: RewardPolicy::ProcessOutcome,
     };
     let mut kept = Keep::default();

@@ -17,7 +17,7 @@ use juror::judge::{
 use juror::model::ModelSource;
 use juror::protocol::{self, PromptTemplate};
 use juror::reward::RewardPolicy;
-use juror::rules::RuleMethod;
+use juror::rules::OutcomeRules;
 use juror::verdict::{Confidence, Verdict};
 
 /// Enough to be well inside the thinking, few enough for the slowest setting.
@@ -93,7 +93,7 @@ fn judge(
         wants_reason: false,
         raw: true,
         rules: RulesMode::Off,
-        rule_method: RuleMethod::Numeric,
+        outcome_rules: OutcomeRules::default(),
         reward: RewardPolicy::ProcessOutcome,
     };
     let mut kept = Keep {

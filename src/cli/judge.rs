@@ -2,15 +2,13 @@
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 
 use super::progress::{Progress, print_summary};
-use super::{DONE, EXIT_CODES, Failure, INCOMPLETE, INTERRUPTED, OrFail, say};
+use super::{DONE, EXIT_CODES, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
 use crate::dataset::journal::Identity;
 use crate::dataset::{ColumnMap, LoadOptions, Loaded, Shard, load};
 use crate::engine::Sampling;
@@ -18,7 +16,7 @@ use crate::judge::{EngineSizes, JudgeText, RulesMode, RunEnd, RunOptions, Sessio
 use crate::model::{DeviceChoice, ModelSource};
 use crate::protocol::{self, PromptTemplate, Protocol};
 use crate::reward::RewardPolicy;
-use crate::rules::RuleMethod;
+use crate::rules::{Config, OutcomeRules, RulesProfile};
 
 /// Judge rollouts: one verdict and reward for each.
 #[derive(Debug, Args)]
@@ -119,10 +117,19 @@ pub(super) struct JudgeArguments {
     /// what is plainly wrong, judge alone without a model, or nothing
     #[arg(long, value_enum, default_value_t, help_heading = "Verdict")]
     rules: RulesArgument,
-    /// How the rules find and compare the final number: numeric, or GSM8K's official, strict-match, flexible-extract
-    /// or multi
-    #[arg(long, value_name = "METHOD", default_value_t = RuleMethod::Numeric, help_heading = "Verdict")]
-    rule_method: RuleMethod,
+    /// How the rules find and compare final answers: strict (what is mathematically true), compat (as Math-Verify
+    /// 0.9.0), gsm8k (plain numbers only), or GSM8K's official, strict-match, flexible-extract or multi
+    #[arg(
+        long,
+        alias = "rule-method",
+        value_name = "PROFILE",
+        default_value_t,
+        help_heading = "Verdict"
+    )]
+    rules_profile: RulesProfile,
+    /// Settings of the rules under strict and compat, by Math-Verify's names, such as '{"float_rounding": 2}'
+    #[arg(long, value_name = "JSON", value_parser = super::verify::parse_config, help_heading = "Verdict")]
+    rules_config: Option<Config>,
     /// What a verdict is worth: process-outcome (1 only if both hold) or outcome (the final answer alone)
     #[arg(long, value_name = "POLICY", default_value_t, help_heading = "Verdict")]
     reward: RewardPolicy,
@@ -395,7 +402,10 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
             wants_reason: arguments.reason,
             raw: arguments.raw,
             rules,
-            rule_method: arguments.rule_method,
+            outcome_rules: OutcomeRules::new(
+                arguments.rules_profile,
+                arguments.rules_config.unwrap_or_default(),
+            ),
             reward: arguments.reward,
         },
         judge,
@@ -438,21 +448,6 @@ fn describe(session: &Session) {
             loaded.accepted
         ));
     }
-}
-
-/// The first Ctrl-C (or SIGTERM) asks the run to stop; the second one stops it at once.
-fn catch_interrupts() -> anyhow::Result<Arc<AtomicBool>> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register_conditional_shutdown(
-            signal,
-            i32::from(INTERRUPTED),
-            Arc::clone(&interrupted),
-        )
-        .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&interrupted)))
-        .context("could not listen for Ctrl-C")?;
-    }
-    Ok(interrupted)
 }
 
 /// Counts, token statistics, an estimate, and the first prompt.

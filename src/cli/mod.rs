@@ -6,10 +6,14 @@ mod judge;
 mod models;
 mod progress;
 mod prompts;
+mod verify;
 
 use std::io::Write;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
+use anyhow::Context as _;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
 
@@ -51,6 +55,8 @@ const STYLES: Styles = Styles::styled()
 enum Command {
     /// Judge rollouts: one verdict and reward for each
     Judge(Box<judge::JudgeArguments>),
+    /// Compare final answers by rules alone, without a model
+    Verify(Box<verify::VerifyArguments>),
     /// Show what a judge is asked: the exact text and its tokens
     Prompts {
         #[command(subcommand)]
@@ -99,6 +105,7 @@ pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match arguments.command {
         Command::Judge(arguments) => judge::run(*arguments),
+        Command::Verify(arguments) => verify::run(*arguments),
         Command::Prompts { action } => prompts::run(action).map(|()| DONE),
         Command::Models { action } => models::run(action).map(|()| DONE),
     };
@@ -116,6 +123,21 @@ pub fn main() -> ExitCode {
             ExitCode::from(failure.code)
         }
     }
+}
+
+/// The first Ctrl-C (or SIGTERM) asks the run to stop; the second one stops it at once.
+fn catch_interrupts() -> anyhow::Result<Arc<AtomicBool>> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register_conditional_shutdown(
+            signal,
+            i32::from(INTERRUPTED),
+            Arc::clone(&interrupted),
+        )
+        .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&interrupted)))
+        .context("could not listen for Ctrl-C")?;
+    }
+    Ok(interrupted)
 }
 
 /// Writes a line to standard error. `eprintln!` would panic where nobody listens any more (`juror … 2>&1 | head`), and

@@ -20,21 +20,27 @@ const BUFFER: usize = 1 << 18;
 
 /// One file of rows, or standard input.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Source {
+pub enum Source {
+    /// Standard input.
     Stdin,
+    /// A file, compressed or not.
     File(PathBuf),
 }
 
 impl Source {
     /// The name that messages use.
-    pub(super) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         match self {
             Self::Stdin => "stdin".to_owned(),
             Self::File(path) => path.display().to_string(),
         }
     }
 
-    pub(super) fn open(&self) -> Result<Lines, DatasetError> {
+    /// Opens it, and tells by its first bytes how it is compressed.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is of a kind that is not read.
+    pub fn open(&self) -> Result<Lines, DatasetError> {
         match self {
             Self::Stdin => Lines::new(self.name(), io::stdin().lock()),
             Self::File(path) => {
@@ -49,10 +55,10 @@ impl Source {
 }
 
 /// The files behind `inputs`, in the order given, a folder's sorted by path; `output` is skipped in folders.
-pub(super) fn sources(
-    inputs: &[PathBuf],
-    output: Option<&Path>,
-) -> Result<Vec<Source>, DatasetError> {
+///
+/// # Errors
+/// When an input is missing, is named twice, or is the output.
+pub fn sources(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Source>, DatasetError> {
     if inputs.is_empty() {
         return Err(DatasetError::NoInput);
     }
@@ -190,7 +196,7 @@ fn ending(file: &str, ending: &str) -> bool {
 }
 
 /// The lines of one source, decompressed.
-pub(super) struct Lines {
+pub struct Lines {
     file: String,
     compression: Option<&'static str>,
     reader: Box<dyn BufRead>,
@@ -248,7 +254,10 @@ impl Lines {
     }
 
     /// Reads the next line into `line`, without its end; `false` at the end of the source.
-    pub(super) fn next(&mut self, line: &mut Vec<u8>) -> Result<bool, DatasetError> {
+    ///
+    /// # Errors
+    /// When the source cannot be read or decompressed.
+    pub fn next(&mut self, line: &mut Vec<u8>) -> Result<bool, DatasetError> {
         line.clear();
         match self.reader.read_until(b'\n', line) {
             Ok(0) => return Ok(false),
@@ -279,12 +288,12 @@ impl Lines {
     }
 
     /// The number of the line last read, from 1.
-    pub(super) fn line(&self) -> usize {
+    pub fn line(&self) -> usize {
         self.line
     }
 
     /// The source's name in messages.
-    pub(super) fn file(&self) -> &str {
+    pub fn file(&self) -> &str {
         &self.file
     }
 }

@@ -24,6 +24,7 @@ mod shard;
 
 pub use columns::{ColumnError, ColumnMap, ColumnsUsed, Field, FieldUse};
 pub use error::{BadLines, DatasetError};
+pub use input::{Lines, Source, sources};
 pub use load::{LoadOptions, Loaded, load};
 pub use rejected::{RejectedLine, rejected_path, write_rejected};
 pub use sample::Sample;

@@ -52,7 +52,7 @@ impl<'a> VerdictReading<'a> {
 
     fn verify(&self, sample: &Sample) -> RuleVerdict {
         self.options
-            .rule_method
+            .outcome_rules
             .verify(&sample.reference_answer, &sample.student_answer)
     }
 

@@ -99,7 +99,7 @@ impl Session {
         let sampling = options.sampling;
         let rules = match options.rules {
             RulesMode::Off => options.rules.as_str().to_owned(),
-            mode => format!("{} ({})", mode.as_str(), options.rule_method.as_str()),
+            mode => format!("{} ({})", mode.as_str(), options.outcome_rules.describe()),
         };
         Ok(Manifest {
             format: Manifest::FORMAT,

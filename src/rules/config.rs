@@ -1,5 +1,7 @@
 //! Profiles and settings of the verifier.
 
+mod json;
+
 use serde::{Deserialize, Serialize};
 
 /// Whose verdicts are wanted.
@@ -14,7 +16,7 @@ pub enum Profile {
 }
 
 /// A kind of answer that is looked for.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ExtractionTarget {
     /// Formulas in LaTeX delimiters or boxes.
@@ -73,6 +75,16 @@ pub struct Config {
     pub extraction_mode: ExtractionMode,
     /// Is the text of the first match kept?
     pub fallback_mode: FallbackMode,
+}
+
+impl ExtractionTarget {
+    /// The letters A to D, compared in lower case.
+    pub fn letters() -> Self {
+        Self::String {
+            strings: ["A", "B", "C", "D"].map(str::to_owned).to_vec(),
+            lowercase: true,
+        }
+    }
 }
 
 impl Default for Config {

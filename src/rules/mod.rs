@@ -28,7 +28,7 @@ mod verifier;
 use regex::Regex;
 
 pub use config::{Config, ExtractionMode, ExtractionTarget, FallbackMode, Profile};
-pub use method::{RuleMethod, UnknownRuleMethod};
+pub use method::{OutcomeRules, RulesProfile, UnknownRulesProfile};
 pub use numeric::RuleVerdict;
 pub use numeric::gsm8k::Gsm8kMethod;
 pub use verification::{Status, Verification};

@@ -1,0 +1,319 @@
+//! `juror verify`: the rule-based verifier on its own.
+
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use anyhow::anyhow;
+use clap::{Args, ValueEnum};
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::{Map, Value};
+
+use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
+use crate::dataset::output::{self, OutputError, write_atomically};
+use crate::dataset::{Source, sources};
+use crate::rules::{Config, Profile, Status, Verification};
+use crate::verify::{Counts, Settings, VerifyError};
+
+/// Compares answers by rules alone: is each prediction's final answer the gold one?
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct VerifyArguments {
+    /// JSON lines (plain, gzip, zstd) with `gold` and `pred`, and if you like `id` and `config`; `-` for standard input
+    #[arg(value_name = "INPUT", default_value = "-", conflicts_with = "gold")]
+    input: PathBuf,
+    /// Where the verdicts go, in the order of the rows [default: standard output]
+    #[arg(short, long, value_name = "OUT", conflicts_with = "gold")]
+    output: Option<PathBuf>,
+    /// Verify this one pair instead of a file: the reference answer
+    #[arg(
+        long,
+        value_name = "TEXT",
+        requires = "pred",
+        allow_hyphen_values = true
+    )]
+    gold: Option<String>,
+    /// The response, or its bare answer
+    #[arg(
+        long,
+        value_name = "TEXT",
+        requires = "gold",
+        allow_hyphen_values = true
+    )]
+    pred: Option<String>,
+    /// What is mathematically true, or what Math-Verify 0.9.0 says
+    #[arg(long, value_enum, default_value_t)]
+    profile: ProfileArgument,
+    /// Settings of every row that has none of its own, by Math-Verify's names, such as '{"float_rounding": 2}'
+    #[arg(long, value_name = "JSON", value_parser = parse_settings)]
+    config: Option<Map<String, Value>>,
+    /// Tell a person what was found in each text, how it was read, and what decided
+    #[arg(long)]
+    explain: bool,
+    /// Print errors only
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+const AFTER_HELP: &str = "\
+Each row gives one line {\"id\", \"index\", \"equal\": true|false|null, \"status\", \"method\", \"gold\": […],
+\"pred\": […], \"reason\", \"profile\"}. `equal` is null where it cannot be told; `status` says why: decided,
+numeric, unparsed_gold, unparsed_pred, no_answer, too_complex. A row that is no pair gets a line with
+an `error`, and the exit code 3.
+
+  juror verify --explain --gold '\\frac{1}{2}' --pred 'The answer is 0.5.'
+  juror verify pairs.jsonl -o verdicts.jsonl";
+
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+enum ProfileArgument {
+    #[default]
+    Strict,
+    Compat,
+}
+
+impl From<ProfileArgument> for Profile {
+    fn from(argument: ProfileArgument) -> Self {
+        match argument {
+            ProfileArgument::Strict => Self::Strict,
+            ProfileArgument::Compat => Self::Compat,
+        }
+    }
+}
+
+/// Settings of the rules, as JSON.
+pub(super) fn parse_config(text: &str) -> Result<Config, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
+/// The same, kept as JSON since a row may replace single keys.
+fn parse_settings(text: &str) -> Result<Map<String, Value>, String> {
+    parse_config(text)?;
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
+pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
+    let settings = Settings {
+        profile: arguments.profile.into(),
+        config: arguments.config.unwrap_or_default(),
+    };
+    if let (Some(gold), Some(pred)) = (&arguments.gold, &arguments.pred) {
+        return one(&settings, gold, pred, arguments.explain);
+    }
+    if arguments.input.as_os_str() == "-" && io::stdin().is_terminal() {
+        return Err(anyhow!(
+            "no input: name a JSONL file, pipe rows in, or give --gold and --pred; see `juror verify --help`"
+        ))
+        .or_usage();
+    }
+    let out = arguments.output.filter(|path| path.as_os_str() != "-");
+    let inputs = sources(std::slice::from_ref(&arguments.input), out.as_deref()).or_usage()?;
+    if let Some(out) = &out {
+        output::check_place(out).or_usage()?;
+    }
+    let interrupted = catch_interrupts().or_fail()?;
+    let started = Instant::now();
+    let bar = bar(arguments.quiet);
+    let mut progress = |counts: &Counts| {
+        let rate = counts.rows as f64 / started.elapsed().as_secs_f64().max(1e-9);
+        bar.set_message(format!(
+            "{} pairs · {} a second",
+            HumanCount(counts.rows as u64),
+            HumanCount(rate as u64)
+        ));
+    };
+    let run = Run {
+        settings: &settings,
+        explain: arguments.explain,
+        interrupted: &interrupted,
+    };
+    let result = match &out {
+        None => run.verify(
+            inputs,
+            &mut BufWriter::new(io::stdout().lock()),
+            &mut progress,
+        ),
+        Some(path) => run.into_file(inputs, path, &mut progress),
+    };
+    bar.finish_and_clear();
+    match result {
+        Ok(counts) => {
+            if !arguments.quiet {
+                summarise(&counts, started.elapsed());
+                if let Some(out) = &out {
+                    say(&format!("verdicts in {}", out.display()));
+                }
+            }
+            Ok(if counts.bad == 0 { DONE } else { INCOMPLETE })
+        }
+        Err(VerifyError::Interrupted) => {
+            if !arguments.quiet {
+                say(match out {
+                    Some(_) => "interrupted: the output is left as it was",
+                    None => "interrupted",
+                });
+            }
+            Ok(INTERRUPTED)
+        }
+        Err(error @ VerifyError::Input(_)) => Err(error).or_usage(),
+        Err(error) => Err(error).or_fail(),
+    }
+}
+
+struct Run<'r> {
+    settings: &'r Settings,
+    explain: bool,
+    interrupted: &'r AtomicBool,
+}
+
+impl Run<'_> {
+    fn verify(
+        &self,
+        inputs: Vec<Source>,
+        out: &mut dyn Write,
+        progress: &mut dyn FnMut(&Counts),
+    ) -> Result<Counts, VerifyError> {
+        let show: &(dyn Fn(&str, &str, &Verification) -> String + Sync) = &explanation;
+        let explain = self.explain.then_some(show);
+        self.settings
+            .run(inputs, explain, out, self.interrupted, progress)
+    }
+
+    /// The file changes only once all of it is written.
+    fn into_file(
+        &self,
+        inputs: Vec<Source>,
+        path: &std::path::Path,
+        progress: &mut dyn FnMut(&Counts),
+    ) -> Result<Counts, VerifyError> {
+        let mut result = Ok(Counts::default());
+        let written = write_atomically(path, |out| {
+            result = self.verify(inputs, out, progress);
+            match &result {
+                Ok(_) => Ok(()),
+                // Whatever it was, what was there before stays.
+                Err(error) => Err(io::Error::other(error.to_string())),
+            }
+        });
+        match (result, written) {
+            (Ok(counts), Ok(())) => Ok(counts),
+            (Ok(_), Err(error)) => Err(error.into()),
+            (Err(VerifyError::Output(source)), _) => Err(OutputError::Write {
+                path: path.to_owned(),
+                source,
+            }
+            .into()),
+            (Err(error), _) => Err(error),
+        }
+    }
+}
+
+/// One pair from the command line.
+fn one(settings: &Settings, gold: &str, pred: &str, explain: bool) -> Result<u8, Failure> {
+    let verification = settings
+        .verifier(None)
+        .map_err(|error| anyhow!(error))
+        .or_usage()?
+        .verify(gold, pred);
+    let mut out = io::stdout().lock();
+    if explain {
+        write!(out, "{}", explanation(gold, pred, &verification)).or_fail()?;
+    } else {
+        let line = settings.line(None, 0, &verification);
+        out.write_all(&line).or_fail()?;
+    }
+    Ok(DONE)
+}
+
+/// A pair's verdict for a person.
+fn explanation(gold: &str, pred: &str, verification: &Verification) -> String {
+    let verdict = match verification.equal {
+        Some(true) => "equal",
+        Some(false) => "different",
+        None => "cannot be told",
+    };
+    let status = serde_json::to_value(verification.status)
+        .ok()
+        .and_then(|name| name.as_str().map(str::to_owned))
+        .unwrap_or_default();
+    let side = |name: &str, text: &str, read: &[String]| {
+        format!(
+            "{name}  {}\n      read as  {}\n",
+            shown(text),
+            match read {
+                [] => "nothing".to_owned(),
+                read => read.join("  or, as a string,  "),
+            }
+        )
+    };
+    format!(
+        "{}{}      verdict  {verdict} ({status}, by {})\n      because  {}\n",
+        side("gold", gold, &verification.gold),
+        side("pred", pred, &verification.pred),
+        verification.method,
+        verification.reason
+    )
+}
+
+/// The end of a text in one line: answers come last.
+fn shown(text: &str) -> String {
+    const LONGEST: usize = 200;
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let characters = line.chars().count();
+    if characters <= LONGEST {
+        line
+    } else {
+        let end: String = line.chars().skip(characters - LONGEST).collect();
+        format!("…{end}")
+    }
+}
+
+/// A count that moves, on standard error if that is a terminal.
+fn bar(quiet: bool) -> ProgressBar {
+    let target = if quiet {
+        ProgressDrawTarget::hidden()
+    } else {
+        ProgressDrawTarget::stderr_with_hz(5)
+    };
+    let bar = ProgressBar::with_draw_target(None, target);
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+fn summarise(counts: &Counts, elapsed: Duration) {
+    let rate = counts.rows as f64 / elapsed.as_secs_f64().max(1e-9);
+    say(&format!(
+        "{} pairs: {} equal, {} different, {} open ({} a second)",
+        HumanCount(counts.rows as u64),
+        HumanCount(counts.equal as u64),
+        HumanCount(counts.different as u64),
+        HumanCount((counts.rows - counts.equal - counts.different - counts.bad) as u64),
+        HumanCount(rate as u64)
+    ));
+    for (status, name) in [
+        (Status::Numeric, "equal or not by evaluation to many digits"),
+        (
+            Status::UnparsedGold,
+            "with a gold answer that cannot be read",
+        ),
+        (
+            Status::UnparsedPred,
+            "with a prediction that cannot be read",
+        ),
+        (Status::NoAnswer, "without an answer"),
+        (Status::TooComplex, "too complex"),
+    ] {
+        let count = counts.by_status[status as usize];
+        if count > 0 {
+            say(&format!("  {} {name}", HumanCount(count as u64)));
+        }
+    }
+    if counts.bad > 0 {
+        say(&format!(
+            "  {} rows are no pair; their lines have an `error`",
+            HumanCount(counts.bad as u64)
+        ));
+    }
+}

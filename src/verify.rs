@@ -1,0 +1,406 @@
+//! The rules on a stream of rows: JSON lines in, one line of verdict for each out, in the same order.
+//!
+//! A row is `{"id"?, "gold", "pred", "config"?}`; other keys are ignored. Rows are verified on all cores as they come:
+//! what has been read is answered at once, so a program may write one row, wait for its line, and write the next.
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use crate::dataset::output::OutputError;
+use crate::dataset::{DatasetError, Source};
+use crate::rules::{Config, Profile, Status, Verification, Verifier, compat};
+
+/// Rows that are answered together, at most; and their bytes.
+const ROWS: usize = 4096;
+const BYTES: usize = 4 << 20;
+
+/// Look for an interruption this often.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// One pair to verify.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// The row's id as it was written, JSON.
+    pub id: Option<String>,
+    /// The reference.
+    pub gold: String,
+    /// The response, or its bare answer.
+    pub pred: String,
+    /// Settings that differ from those of the run.
+    pub config: Option<Map<String, Value>>,
+}
+
+/// The keys of a row as JSON; values are looked at afterwards, so that each can be named.
+#[derive(Deserialize)]
+struct RawRow<'r> {
+    #[serde(borrow)]
+    id: Option<&'r RawValue>,
+    #[serde(borrow)]
+    gold: Option<&'r RawValue>,
+    #[serde(borrow)]
+    pred: Option<&'r RawValue>,
+    config: Option<Map<String, Value>>,
+}
+
+impl Row {
+    /// Reads one line. Bytes that are not UTF-8, and lone surrogates, become replacement characters: the text under
+    /// comparison may be anything.
+    ///
+    /// # Errors
+    /// A sentence, where the line is not JSON or lacks `gold` or `pred`.
+    pub fn parse(line: &[u8]) -> Result<Self, String> {
+        let line = String::from_utf8_lossy(line);
+        let row: RawRow = serde_json::from_str(&line)
+            .map_err(|error| format!("not a JSON object of a pair: {error}"))?;
+        let text = |name: &str, value: Option<&RawValue>| {
+            let value = value.ok_or_else(|| format!("there is no `{name}`"))?.get();
+            match value.as_bytes().first() {
+                Some(b'"') => Ok(json_string(value)),
+                // A reference that is a number is often written as one.
+                Some(b'-' | b'0'..=b'9' | b't' | b'f') => Ok(value.to_owned()),
+                _ => Err(format!("`{name}` must be a string, not {}", kind(value))),
+            }
+        };
+        Ok(Self {
+            id: row.id.map(|id| id.get().to_owned()),
+            gold: text("gold", row.gold)?,
+            pred: text("pred", row.pred)?,
+            config: row.config,
+        })
+    }
+}
+
+fn kind(value: &str) -> &'static str {
+    match value.as_bytes().first() {
+        Some(b'[') => "a list",
+        Some(b'{') => "an object",
+        _ => "null",
+    }
+}
+
+/// The text of a JSON string that may hold lone surrogates, which no Rust string can.
+fn json_string(value: &str) -> String {
+    struct Bytes(Vec<u8>);
+    impl<'de> Deserialize<'de> for Bytes {
+        fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            struct Visitor;
+            impl serde::de::Visitor<'_> for Visitor {
+                type Value = Bytes;
+                fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    out.write_str("a string")
+                }
+                fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Bytes, E> {
+                    Ok(Bytes(bytes.to_vec()))
+                }
+            }
+            deserializer.deserialize_bytes(Visitor)
+        }
+    }
+    match serde_json::from_str::<Bytes>(value) {
+        Ok(Bytes(bytes)) => String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+        // The row was read as JSON before, so its strings are sound; should one not be, its source is the text.
+        Err(_) => value.to_owned(),
+    }
+}
+
+/// A line of output.
+#[derive(Debug, Serialize)]
+struct Line<'l> {
+    id: Option<&'l RawValue>,
+    index: usize,
+    #[serde(flatten)]
+    result: Outcome<'l>,
+    profile: Profile,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    emulates: Option<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Outcome<'l> {
+    Verified(&'l Verification),
+    /// The row is no pair.
+    Bad {
+        equal: Option<bool>,
+        error: &'l str,
+    },
+}
+
+/// How a run of rows is verified.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// Whose verdicts are wanted.
+    pub profile: Profile,
+    /// Settings of every row that has none of its own, as JSON: a row's `config` replaces them key by key.
+    pub config: Map<String, Value>,
+}
+
+/// Writes a pair and its verdict for a person.
+pub type Explain<'e> = &'e (dyn Fn(&str, &str, &Verification) -> String + Sync);
+
+/// What a run came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Rows answered.
+    pub rows: usize,
+    /// Equal.
+    pub equal: usize,
+    /// Different.
+    pub different: usize,
+    /// Rows that are no pair; each has a line with an `error`.
+    pub bad: usize,
+    /// By [`Status`], in its order.
+    pub by_status: [usize; 6],
+}
+
+/// Why a run stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum VerifyError {
+    /// An input could not be read.
+    #[error(transparent)]
+    Input(#[from] DatasetError),
+    /// The output could not be written.
+    #[error("could not write the output: {0}")]
+    Output(#[from] io::Error),
+    /// The file of the output could not be written.
+    #[error(transparent)]
+    File(#[from] OutputError),
+    /// The settings are not understood.
+    #[error("{0}")]
+    Settings(String),
+    /// It was asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Settings {
+    /// A verifier under these settings and those of a row.
+    ///
+    /// # Errors
+    /// A sentence that names the setting.
+    pub fn verifier(&self, own: Option<&Map<String, Value>>) -> Result<Verifier, String> {
+        let mut config = self.config.clone();
+        if let Some(own) = own {
+            config.extend(own.iter().map(|(key, value)| (key.clone(), value.clone())));
+        }
+        let config: Config = serde_json::from_value(Value::Object(config))
+            .map_err(|error| format!("`config`: {error}"))?;
+        Ok(Verifier::new(self.profile, config))
+    }
+
+    /// The line of output for a verification: JSON, with its line end.
+    pub fn line(&self, id: Option<&str>, index: usize, verification: &Verification) -> Vec<u8> {
+        self.json(id, index, Ok(verification))
+    }
+
+    fn json(&self, id: Option<&str>, index: usize, result: Result<&Verification, &str>) -> Vec<u8> {
+        let line = Line {
+            id: id.and_then(|id| serde_json::from_str(id).ok()),
+            index,
+            result: match result {
+                Ok(verification) => Outcome::Verified(verification),
+                Err(error) => Outcome::Bad { equal: None, error },
+            },
+            profile: self.profile,
+            emulates: (self.profile == Profile::Compat).then_some(compat::EMULATES),
+        };
+        // Strings, numbers and what was JSON before: this cannot fail, and an empty line would show if it did.
+        let mut text = serde_json::to_vec(&line).unwrap_or_default();
+        text.push(b'\n');
+        text
+    }
+
+    /// Verifies the line at `index`.
+    fn answer(
+        &self,
+        common: &Verifier,
+        explain: Option<Explain>,
+        index: usize,
+        line: &[u8],
+    ) -> (Answered, Vec<u8>) {
+        let row = match Row::parse(line) {
+            Ok(row) => row,
+            Err(error) => return (None, self.json(None, index, Err(&error))),
+        };
+        let id = row.id.as_deref();
+        let own = match &row.config {
+            Some(own) => match self.verifier(Some(own)) {
+                Ok(verifier) => Some(verifier),
+                Err(error) => return (None, self.json(id, index, Err(&error))),
+            },
+            None => None,
+        };
+        let verification = own.as_ref().unwrap_or(common).verify(&row.gold, &row.pred);
+        let text = match explain {
+            Some(explain) => {
+                let name = id.map_or_else(|| index.to_string(), str::to_owned);
+                let text = explain(&row.gold, &row.pred, &verification);
+                format!("{name}\n{text}\n").into_bytes()
+            }
+            None => self.line(id, index, &verification),
+        };
+        (Some((verification.equal, verification.status)), text)
+    }
+
+    /// Verifies every row of `sources` and writes a line for each, in order, or with `explain` what that makes of it.
+    /// Blank lines are left out.
+    ///
+    /// # Errors
+    /// When a source cannot be read, the output not written, the settings not understood, or on interruption.
+    pub fn run(
+        &self,
+        sources: Vec<Source>,
+        explain: Option<Explain>,
+        out: &mut dyn Write,
+        interrupted: &AtomicBool,
+        progress: &mut dyn FnMut(&Counts),
+    ) -> Result<Counts, VerifyError> {
+        let common = self.verifier(None).map_err(VerifyError::Settings)?;
+        let mut counts = Counts::default();
+        let queue = Arc::new(Queue::default());
+        let reader = Arc::clone(&queue);
+        // The reader is not joined: it may sit in a read of standard input that never returns.
+        std::thread::spawn(move || reader.close(read_rows(&sources, &reader).err()));
+        let abandoned = Abandon(&queue);
+        while let Some(batch) = queue.take(interrupted)? {
+            let lines: Vec<(Answered, Vec<u8>)> = batch
+                .par_iter()
+                .enumerate()
+                .map(|(place, line)| self.answer(&common, explain, counts.rows + place, line))
+                .collect();
+            for (answered, line) in lines {
+                counts.add(answered);
+                out.write_all(&line)?;
+            }
+            out.flush()?;
+            progress(&counts);
+        }
+        drop(abandoned);
+        Ok(counts)
+    }
+}
+
+/// Lets the reader go however the run ends.
+struct Abandon<'q>(&'q Queue);
+
+impl Drop for Abandon<'_> {
+    fn drop(&mut self) {
+        self.0.abandon();
+    }
+}
+
+/// Verdict and status of a row; none of one that is no pair.
+type Answered = Option<(Option<bool>, Status)>;
+
+impl Counts {
+    fn add(&mut self, answered: Answered) {
+        self.rows += 1;
+        match answered {
+            Some((equal, status)) => {
+                self.equal += usize::from(equal == Some(true));
+                self.different += usize::from(equal == Some(false));
+                self.by_status[status as usize] += 1;
+            }
+            None => self.bad += 1,
+        }
+    }
+}
+
+/// Rows between the reader and the verifier: the verifier takes whatever is there, the reader waits while that is much.
+#[derive(Debug, Default)]
+struct Queue {
+    state: Mutex<Waiting>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    rows: Vec<Vec<u8>>,
+    bytes: usize,
+    /// The reader is done.
+    closed: bool,
+    /// The verifier is gone.
+    abandoned: bool,
+    error: Option<DatasetError>,
+}
+
+impl Queue {
+    fn state(&self) -> MutexGuard<'_, Waiting> {
+        // Nothing here panics while it holds the lock.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a row once there is room; `false` when nobody wants it any more.
+    fn push(&self, row: Vec<u8>) -> bool {
+        let mut state = self.state();
+        while !state.abandoned && (state.rows.len() >= ROWS || state.bytes >= BYTES) {
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        state.bytes += row.len();
+        state.rows.push(row);
+        self.changed.notify_all();
+        !state.abandoned
+    }
+
+    fn close(&self, error: Option<DatasetError>) {
+        let mut state = self.state();
+        state.closed = true;
+        state.error = error;
+        self.changed.notify_all();
+    }
+
+    fn abandon(&self) {
+        self.state().abandoned = true;
+        self.changed.notify_all();
+    }
+
+    /// All rows that wait, at least one; `None` after the last.
+    fn take(&self, interrupted: &AtomicBool) -> Result<Option<Vec<Vec<u8>>>, VerifyError> {
+        let mut state = self.state();
+        loop {
+            if interrupted.load(Ordering::Relaxed) {
+                return Err(VerifyError::Interrupted);
+            }
+            if !state.rows.is_empty() {
+                state.bytes = 0;
+                self.changed.notify_all();
+                return Ok(Some(std::mem::take(&mut state.rows)));
+            }
+            if state.closed {
+                return state
+                    .error
+                    .take()
+                    .map_or(Ok(None), |error| Err(error.into()));
+            }
+            state = self
+                .changed
+                .wait_timeout(state, PATIENCE)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+    }
+}
+
+fn read_rows(sources: &[Source], queue: &Queue) -> Result<(), DatasetError> {
+    let mut line = Vec::new();
+    for source in sources {
+        let mut lines = source.open()?;
+        while lines.next(&mut line)? {
+            if !line.trim_ascii().is_empty() && !queue.push(std::mem::take(&mut line)) {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
