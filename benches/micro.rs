@@ -68,7 +68,7 @@ fn rules(criterion: &mut Criterion) {
     group.bench_function("numeric comparison of 300 samples", |bencher| {
         bencher.iter(|| {
             for sample in &samples {
-                black_box(juror::rules::verify(
+                black_box(juror::rules::numeric::verify(
                     &sample.reference_answer,
                     &sample.student_answer,
                 ));

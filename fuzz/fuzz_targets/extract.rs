@@ -1,0 +1,19 @@
+//! Finding an answer in any text: no panic, no hang, and no answer much longer than the text.
+#![no_main]
+#![allow(dead_code, unused_imports, missing_docs)]
+
+#[path = "../../src/rules/mod.rs"]
+mod rules;
+
+use libfuzzer_sys::fuzz_target;
+
+use rules::config::Config;
+use rules::extract::{Extraction, Role, extract};
+
+fuzz_target!(|text: &str| {
+    for role in [Role::Gold, Role::Prediction] {
+        if let Extraction::Found(found) = extract(text, role, &Config::default()) {
+            assert!(found.text.len() <= 4 * text.len() + 64);
+        }
+    }
+});

@@ -1,0 +1,108 @@
+//! What nobody should write and somebody will: it ends, without panic, and is never called equal to something else.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+#[path = "common/hostile.rs"]
+mod hostile;
+
+use juror::rules::{Config, Profile, Verifier};
+
+/// As small as the stacks of worker threads are.
+fn with_small_stack(work: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::Builder::new().stack_size(2 << 20);
+    thread.spawn(work).unwrap().join().unwrap();
+}
+
+fn verifier(profile: Profile) -> Verifier {
+    Verifier::new(profile, Config::default())
+}
+
+#[test]
+fn strict_never_takes_one_for_another_number() {
+    with_small_stack(|| {
+        let strict = verifier(Profile::Strict);
+        for (name, text) in hostile::inputs() {
+            for other in ["123456.789", r"\frac{17}{23}"] {
+                for (gold, pred) in [(text.as_str(), other), (other, text.as_str())] {
+                    let verification = strict.verify(gold, pred);
+                    assert_ne!(
+                        verification.equal,
+                        Some(true),
+                        "{name}: {}",
+                        verification.reason
+                    );
+                    let written = serde_json::to_string(&verification).unwrap();
+                    assert!(written.len() < 20_000, "{name}: {} bytes", written.len());
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn strict_never_finds_a_text_different_from_itself() {
+    with_small_stack(|| {
+        let strict = verifier(Profile::Strict);
+        for (name, text) in hostile::inputs() {
+            let verification = strict.verify(&text, &text);
+            let absent = verification.status == juror::rules::Status::NoAnswer;
+            assert!(
+                verification.equal != Some(false) || absent,
+                "{name}: {}",
+                verification.reason
+            );
+        }
+    });
+}
+
+#[test]
+fn compat_survives_too() {
+    with_small_stack(|| {
+        let compat = verifier(Profile::Compat);
+        for (_, text) in hostile::inputs() {
+            compat.verify(&text, &text);
+            compat.verify(&format!("${text}$"), "$5$");
+            compat.verify("5", &format!("The final answer is {text}"));
+        }
+    });
+}
+
+#[test]
+fn a_long_number_is_compared_digit_by_digit() {
+    let strict = verifier(Profile::Strict);
+    let digits = "1234567890".repeat(100_000);
+    let other = format!("{}1", &digits[..digits.len() - 1]);
+    assert_eq!(strict.verify(&digits, &digits).equal, Some(true));
+    assert_eq!(strict.verify(&digits, &other).equal, Some(false));
+    let boxed = format!(r"The answer is \boxed{{{digits}}}.");
+    assert_eq!(strict.verify(&digits, &boxed).equal, Some(true));
+}
+
+#[test]
+fn numbers_too_large_to_write_down_are_still_compared() {
+    let strict = verifier(Profile::Strict);
+    for (gold, pred, equal) in [
+        (r"2^{10^9}", r"2 \cdot 2^{10^9-1}", true),
+        (r"2^{10^9}", r"2^{10^9}+1", false),
+        (r"\frac{1000000!}{999999!}", "1000000", true),
+        (r"5^{5^{5^5}}", r"5^{5^{3125}}", true),
+        (r"\binom{1000}{3}", "166167000", true),
+        (r"\frac{1}{2004!}", r"\frac{1}{2006!}", false),
+        (r"\frac{1}{2^{99}}", r"\frac{1}{2^{98}}", false),
+        (r"10^{-7}", r"2 \cdot 10^{-7}", false),
+    ] {
+        let verification = strict.verify(gold, pred);
+        let wrong = Some(!equal);
+        assert_ne!(
+            verification.equal, wrong,
+            "{gold} and {pred}: {verification:?}"
+        );
+        if !gold.contains("5^{5^{5^5}}") {
+            assert_eq!(
+                verification.equal,
+                Some(equal),
+                "{gold} and {pred}: {verification:?}"
+            );
+        }
+    }
+}
