@@ -452,8 +452,12 @@ fn wrong_usage_is_refused_with_a_word_on_what_is_right() {
             &["fallback, first, only, off"],
         ),
         (
-            &["in.jsonl", "--rule-method", "magic"],
+            &["in.jsonl", "--rules-profile", "magic"],
             &["flexible-extract"],
+        ),
+        (
+            &["in.jsonl", "--rules-config", "{\"rounding\": 2}"],
+            &["no setting `rounding`", "float_rounding"],
         ),
         (
             &["in.jsonl", "--reward", "much"],

@@ -16,7 +16,7 @@ fn three() -> Folder {
         [
             row("right", question, "7", "3 + 4 = 7.\n#### 7"),
             row("wrong", question, "7", "3 + 4 = 8.\n#### 8"),
-            row("open", question, "x + 1", "So it is x + 1."),
+            row("open", question, r"\frac{1}{", "So it is x + 1."),
         ]
         .concat(),
     );
@@ -204,13 +204,15 @@ fn each_method_reads_its_own_answers() {
     let rows = answers.map(|answer| row(answer, "3 + 4?", "7", answer));
     folder.write("in.jsonl", rows.concat());
     for (method, outcomes) in [
-        ("numeric", [true, true, true, true]),
+        ("strict", [true, true, true, true]),
+        ("compat", [true, true, true, true]),
+        ("gsm8k", [true, true, true, true]),
         ("official", [true, false, false, false]),
         ("strict-match", [true, false, false, false]),
         ("flexible-extract", [true, false, true, false]),
         ("multi", [true, true, true, true]),
     ] {
-        let ran = judge(&folder, &["--rules", "only", "--rule-method", method]);
+        let ran = judge(&folder, &["--rules", "only", "--rules-profile", method]);
         let found: Vec<Value> = ran
             .expect(0, &[])
             .lines()
