@@ -3,10 +3,11 @@
 
     python scripts/verifier/corpus.py --seed 1 --per-category 100 --out corpus.jsonl
 
-Each line is ``{"id", "category", "gold", "pred", "expected", "note"}``. The labels follow from how the pairs are made; no
-verifier is asked. In each category half of the pairs are equal and half are not. What a category holds depends on the
-seed and on its name alone. Needs nothing but the standard library.
+Each line is ``{"id", "category", "gold", "pred", "expected", "note"}``. The labels follow from how the pairs are made;
+no verifier is asked. In each category half of the pairs are equal and half are not. What a category holds depends on
+the seed and on its name alone. Needs nothing but the standard library.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -35,14 +36,23 @@ def pairs(category: str, seed: int, count: int) -> Iterator[dict]:
             continue
         seen.add((pair.gold, pair.pred))
         slug = category.replace(" ", "-")
-        yield {"id": f"{slug}-{seed}-{index}", "category": category, "gold": pair.gold, "pred": pair.pred, "expected": same, "note": pair.note}
+        yield {
+            "id": f"{slug}-{seed}-{index}",
+            "category": category,
+            "gold": pair.gold,
+            "pred": pair.pred,
+            "expected": same,
+            "note": pair.note,
+        }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--per-category", type=int, default=100, metavar="K")
-    parser.add_argument("--category", action="append", choices=sorted(CATEGORIES), help="only this one; may be repeated")
+    parser.add_argument(
+        "--category", action="append", choices=sorted(CATEGORIES), help="only this one; may be repeated"
+    )
     parser.add_argument("--out", default="-", help="a file, or - for standard output")
     options = parser.parse_args()
     out = sys.stdout if options.out == "-" else open(options.out, "w", encoding="utf-8")

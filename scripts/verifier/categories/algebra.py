@@ -1,4 +1,5 @@
 """Fractions, polynomials, rational functions, functions, and answers that carry a name."""
+
 from __future__ import annotations
 
 from fractions import Fraction
@@ -19,14 +20,25 @@ def fractions(d: Draw, same: bool) -> Pair:
     rest = value - part
     if same:
         note, pred = d.one(
-            ("other command", f"\\dfrac{{{p}}}{{{q}}}"), ("slash", f"{p}/{q}"), ("not reduced", f"\\frac{{{k * p}}}{{{k * q}}}"),
-            ("sum", total([(part, ""), (rest, "")]) if rest else f"\\frac{{{p}}}{{{q}}}"), ("negative below", f"\\frac{{{-p}}}{{{-q}}}"),
+            ("other command", f"\\dfrac{{{p}}}{{{q}}}"),
+            ("slash", f"{p}/{q}"),
+            ("not reduced", f"\\frac{{{k * p}}}{{{k * q}}}"),
+            ("sum", total([(part, ""), (rest, "")]) if rest else f"\\frac{{{p}}}{{{q}}}"),
+            ("negative below", f"\\frac{{{-p}}}{{{-q}}}"),
             ("product", f"{p}\\cdot\\frac{{1}}{{{q}}}" if p > 0 else f"-\\left({-p}\\cdot\\frac{{1}}{{{q}}}\\right)"),
             ("without braces", f"\\frac{p}{q}" if 0 < p < 10 and q < 10 else f"\\tfrac{{{p}}}{{{q}}}"),
-            ("nested", f"\\frac{{1}}{{\\frac{{{q}}}{{{p}}}}}"), ("assigned", f"x = \\frac{{{p}}}{{{q}}}"))
+            ("nested", f"\\frac{{1}}{{\\frac{{{q}}}{{{p}}}}}"),
+            ("assigned", f"x = \\frac{{{p}}}{{{q}}}"),
+        )
     else:
-        wrong = {"upside down": Fraction(q, p), "sign": -value, "numerator": Fraction(d.whole(p - 2, p + 2, (p,)), q),
-                 "denominator": Fraction(p, q + 1), "off by one": value + 1, "doubled": 2 * value}
+        wrong = {
+            "upside down": Fraction(q, p),
+            "sign": -value,
+            "numerator": Fraction(d.whole(p - 2, p + 2, (p,)), q),
+            "denominator": Fraction(p, q + 1),
+            "off by one": value + 1,
+            "doubled": 2 * value,
+        }
         note = d.choice([n for n, w in wrong.items() if w != value])
         pred = number(wrong[note])
     return Pair(number(value), pred, note)
@@ -53,12 +65,20 @@ def polynomials(d: Draw, same: bool) -> Pair:
         a, b, h = d.nonzero(4), d.nonzero(9), d.nonzero(6)
         square = expand([a], [h, 1], [h, 1])
         square[0] += b
-        shifted = polynomial(square, v), f"{total([(a, '')]) if abs(a) > 1 else '-' if a < 0 else ''}({total([(1, v), (h, '')])})^2{total([(b, '')]) if b < 0 else '+' + str(b)}"
+        shifted = (
+            polynomial(square, v),
+            f"{total([(a, '')]) if abs(a) > 1 else '-' if a < 0 else ''}({total([(1, v), (h, '')])})^2{total([(b, '')]) if b < 0 else '+' + str(b)}",
+        )
         horner = number(c[-1])
         for a in reversed(c[:-1]):
             horner = f"({horner}){v}" + (f"{number(a)}" if a < 0 else f"+{number(a)}")
-        note, pair = d.one(("order", (gold, polynomial(c, v, order))), ("completed square", shifted), ("completed square", shifted[::-1]),
-                           ("Horner", (gold, horner)), ("negated twice", (gold, f"-({polynomial([-a for a in c], v)})")))
+        note, pair = d.one(
+            ("order", (gold, polynomial(c, v, order))),
+            ("completed square", shifted),
+            ("completed square", shifted[::-1]),
+            ("Horner", (gold, horner)),
+            ("negated twice", (gold, f"-({polynomial([-a for a in c], v)})")),
+        )
         return Pair(*pair, note)
     wrong = list(c)
     k = d.choice([k for k, a in enumerate(c) if a])
@@ -78,8 +98,19 @@ def _two_variables(d: Draw, same: bool) -> Pair:
     gold = total([(a * a, f"{x}^2"), (2 * a * b, x + y), (b * b, f"{y}^2"), (c, "")])
     if same:
         inner = total([(a, x), (b, y)])
-        return Pair(gold, d.one(f"({inner})^2{'+' if c > 0 else ''}{c}", total([(c, ""), (b * b, f"{y}^2"), (2 * a * b, y + x), (a * a, f"{x}^{{2}}")])), "two variables")
-    return Pair(gold, total([(a * a, f"{x}^2"), (2 * a * b * d.one(-1, 2), x + y), (b * b, f"{y}^2"), (c, "")]), "two variables, cross term")
+        return Pair(
+            gold,
+            d.one(
+                f"({inner})^2{'+' if c > 0 else ''}{c}",
+                total([(c, ""), (b * b, f"{y}^2"), (2 * a * b, y + x), (a * a, f"{x}^{{2}}")]),
+            ),
+            "two variables",
+        )
+    return Pair(
+        gold,
+        total([(a * a, f"{x}^2"), (2 * a * b * d.one(-1, 2), x + y), (b * b, f"{y}^2"), (c, "")]),
+        "two variables, cross term",
+    )
 
 
 def _linear(d: Draw, v: str, root: int, negated: bool = False) -> str:
@@ -98,9 +129,12 @@ def factored_forms(d: Draw, same: bool) -> Pair:
     gold = head + "".join(_linear(d, v, r) for r in roots)
     flat = polynomial(expand([lead], *([-r, 1] for r in roots)), v)
     if same:
-        note, pred = d.one(("expanded", flat), ("order of factors", head + "".join(_linear(d, v, r) for r in reversed(roots))),
-                           ("two factors negated", head + "".join(_linear(d, v, r, i < 2) for i, r in enumerate(roots))),
-                           ("dots", head + "\\cdot ".join(_linear(d, v, r) for r in roots)))
+        note, pred = d.one(
+            ("expanded", flat),
+            ("order of factors", head + "".join(_linear(d, v, r) for r in reversed(roots))),
+            ("two factors negated", head + "".join(_linear(d, v, r, i < 2) for i, r in enumerate(roots))),
+            ("dots", head + "\\cdot ".join(_linear(d, v, r) for r in roots)),
+        )
         return Pair(*d.one((gold, pred), (gold, pred), (pred, gold)), note)
     wrong = list(roots)
     note = d.one("root", "one factor negated", "constant factor", "factor missing")
@@ -124,25 +158,45 @@ def rational_functions(d: Draw, same: bool) -> Pair:
     below = polynomial(expand([-p, 1], [-q, 1]), v)
     # a/(v-p) + b/(v-q) on one denominator
     above = [-a * q - b * p, a + b]
-    lin = lambda r: total([(1, v), (-r, "")])
+
+    def lin(root: int) -> str:
+        return total([(1, v), (-root, "")])
+
     apart = f"\\frac{{{a}}}{{{lin(p)}}}" + ("+" if b > 0 else "-") + f"\\frac{{{abs(b)}}}{{{lin(q)}}}"
     joined = f"\\frac{{{polynomial(above, v)}}}{{{below}}}"
     k = d.nonzero(4)
     if same:
         note, gold, pred = d.one(
-            ("partial fractions", joined, apart), ("partial fractions", apart, joined),
+            ("partial fractions", joined, apart),
+            ("partial fractions", apart, joined),
             ("factored below", joined, f"\\frac{{{polynomial(above, v)}}}{{({lin(p)})({lin(q)})}}"),
-            ("scaled", joined, f"\\frac{{{polynomial([3 * c for c in above], v)}}}{{{polynomial(expand([3], [-p, 1], [-q, 1]), v)}}}"),
+            (
+                "scaled",
+                joined,
+                f"\\frac{{{polynomial([3 * c for c in above], v)}}}{{{polynomial(expand([3], [-p, 1], [-q, 1]), v)}}}",
+            ),
             ("slash", joined, f"({polynomial(above, v)})/({below})"),
             ("negated", f"\\frac{{{k}}}{{{lin(p)}}}", f"\\frac{{{-k}}}{{{p}-{v}}}"),
-            ("negative power", f"\\frac{{{a}}}{{({lin(p)})^2}}", f"{a}({lin(p)})^{{-2}}"))
+            ("negative power", f"\\frac{{{a}}}{{({lin(p)})^2}}", f"{a}({lin(p)})^{{-2}}"),
+        )
         return Pair(gold, pred, note)
     note, gold, pred = d.one(
-        ("sign between", joined, f"\\frac{{{a}}}{{{lin(p)}}}" + ("-" if b > 0 else "+") + f"\\frac{{{abs(b)}}}{{{lin(q)}}}"),
+        (
+            "sign between",
+            joined,
+            f"\\frac{{{a}}}{{{lin(p)}}}" + ("-" if b > 0 else "+") + f"\\frac{{{abs(b)}}}{{{lin(q)}}}",
+        ),
         ("numerator", joined, f"\\frac{{{polynomial([above[0] + 1, above[1]], v)}}}{{{below}}}"),
-        ("denominator", apart, f"\\frac{{{a}}}{{{lin(p)}}}" + ("+" if b > 0 else "-") + f"\\frac{{{abs(b)}}}{{{lin(q + (1 if q + 1 not in (p, 0) else 20))}}}"),
+        (
+            "denominator",
+            apart,
+            f"\\frac{{{a}}}{{{lin(p)}}}"
+            + ("+" if b > 0 else "-")
+            + f"\\frac{{{abs(b)}}}{{{lin(q + (1 if q + 1 not in (p, 0) else 20))}}}",
+        ),
         ("upside down", f"\\frac{{{v}}}{{{lin(p)}}}", f"\\frac{{{lin(p)}}}{{{v}}}"),
-        ("negated once", f"\\frac{{{k}}}{{{lin(p)}}}", f"\\frac{{{k}}}{{{p}-{v}}}"))
+        ("negated once", f"\\frac{{{k}}}{{{lin(p)}}}", f"\\frac{{{k}}}{{{p}-{v}}}"),
+    )
     return Pair(gold, pred, note)
 
 
@@ -152,19 +206,26 @@ def functions(d: Draw, same: bool) -> Pair:
     name = d.one("f", "f", "g", "h", "P", "p", "T") if v != "n" else d.one("f", "a", "S")
     c = _coefficients(d, d.whole(1, 3), 7)
     body = polynomial(c, v)
-    head = d.one(f"{name}({v})", f"{name}({v})", f"{name}^{{-1}}({v})", f"{name}'({v})", "y" if v == "x" else f"{name}({v})")
+    head = d.one(
+        f"{name}({v})", f"{name}({v})", f"{name}^{{-1}}({v})", f"{name}'({v})", "y" if v == "x" else f"{name}({v})"
+    )
     if head == f"{name}({v})" and v == "n":
         head = d.one(head, f"{name}_n", f"{name}_{{n}}")
     equation = f"{head}={body}"
     if same:
         order = d.shuffled([k for k, a in enumerate(c) if a])
-        note, gold, pred = d.one(("name only in gold", equation, body), ("name only in response", body, f"{head} = {body}"),
-                                 ("order", equation, f"{head} = {polynomial(c, v, order)}"),
-                                 ("order, name dropped", equation, polynomial(c, v, order)))
+        note, gold, pred = d.one(
+            ("name only in gold", equation, body),
+            ("name only in response", body, f"{head} = {body}"),
+            ("order", equation, f"{head} = {polynomial(c, v, order)}"),
+            ("order, name dropped", equation, polynomial(c, v, order)),
+        )
         return Pair(gold, pred, note)
     wrong = list(c)
     k = d.choice([k for k, a in enumerate(c) if a])
     wrong[k] = d.one(-c[k], c[k] + 1, 2 * c[k])
     if wrong[k] == 0:
         wrong[k] = 2 * c[k]
-    return Pair(d.one(equation, equation, body), d.one(f"{head} = {polynomial(wrong, v)}", polynomial(wrong, v)), "coefficient")
+    return Pair(
+        d.one(equation, equation, body), d.one(f"{head} = {polynomial(wrong, v)}", polynomial(wrong, v)), "coefficient"
+    )

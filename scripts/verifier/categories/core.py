@@ -1,4 +1,5 @@
 """Random draws and the register of categories."""
+
 from __future__ import annotations
 
 import random

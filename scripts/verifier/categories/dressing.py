@@ -2,6 +2,7 @@
 
 A dressed answer never changes its meaning: the reasoning is made of sentences that state no final answer.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -33,8 +34,12 @@ _SENTENCES = (
     "Therefore the remaining part has length ${a}$.",
 )
 
-_HEADINGS = (("## Step 1: Understand the problem\n", "## Step 2: Work it out\n"),
-             ("**Step 1:** ", "**Step 2:** "), ("### Setup\n", "### Calculation\n"), ("Step 1: ", "Step 2: "))
+_HEADINGS = (
+    ("## Step 1: Understand the problem\n", "## Step 2: Work it out\n"),
+    ("**Step 1:** ", "**Step 2:** "),
+    ("### Setup\n", "### Calculation\n"),
+    ("Step 1: ", "Step 2: "),
+)
 
 
 def reasoning(d: Draw, sentences: int | None = None) -> str:

@@ -1,4 +1,5 @@
 """Writing numbers, sums and polynomials in LaTeX."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -17,7 +18,11 @@ def number(value: Number) -> str:
     """``3``, ``-\\frac{1}{2}``."""
     value = Fraction(value)
     sign = "-" if value < 0 else ""
-    return f"{sign}{abs(value.numerator)}" if value.denominator == 1 else f"{sign}\\frac{{{abs(value.numerator)}}}{{{value.denominator}}}"
+    return (
+        f"{sign}{abs(value.numerator)}"
+        if value.denominator == 1
+        else f"{sign}\\frac{{{abs(value.numerator)}}}{{{value.denominator}}}"
+    )
 
 
 def total(terms: Iterable[tuple[Number, str]]) -> str:
@@ -36,7 +41,9 @@ def power(variable: str, exponent: int) -> str:
     """``x^{3}``, ``x``, and nothing for exponent 0."""
     if exponent == 0:
         return ""
-    return variable if exponent == 1 else f"{variable}^{exponent}" if 0 < exponent < 10 else f"{variable}^{{{exponent}}}"
+    return (
+        variable if exponent == 1 else f"{variable}^{exponent}" if 0 < exponent < 10 else f"{variable}^{{{exponent}}}"
+    )
 
 
 def polynomial(coefficients: list[Number], variable: str = "x", order: list[int] | None = None) -> str:

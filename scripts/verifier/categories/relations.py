@@ -1,4 +1,5 @@
 """Equations, lines, systems, lists of solutions, plus-minus, inequalities, chains, congruences."""
+
 from __future__ import annotations
 
 from fractions import Fraction
@@ -28,15 +29,28 @@ def implicit_equations(d: Draw, same: bool) -> Pair:
     if same:
         k = d.whole(2, 5)
         note, gold, pred = d.one(
-            ("expanded", circle, total(flat) + "=0"), ("expanded", total(flat) + "=0", circle), ("scaled", total(flat) + "=0", total((k * c, t) for c, t in flat) + "=0"),
-            ("sides swapped", circle, "=".join(reversed(circle.split("=")))), ("order", circle, f"{_shift('y', b)}+{_shift('x', a)}={r}^2"),
-            ("denominators cleared", ellipse, f"{q}x^2+{p}y^2={p * q}"), ("all on one side", parabola, f"y^2-{4 * r}x=0"), ("solved for x", parabola, f"x=\\frac{{y^2}}{{{4 * r}}}"),
-            ("negated", total(flat) + "=0", total((-c, t) for c, t in flat) + "=0"))
+            ("expanded", circle, total(flat) + "=0"),
+            ("expanded", total(flat) + "=0", circle),
+            ("scaled", total(flat) + "=0", total((k * c, t) for c, t in flat) + "=0"),
+            ("sides swapped", circle, "=".join(reversed(circle.split("=")))),
+            ("order", circle, f"{_shift('y', b)}+{_shift('x', a)}={r}^2"),
+            ("denominators cleared", ellipse, f"{q}x^2+{p}y^2={p * q}"),
+            ("all on one side", parabola, f"y^2-{4 * r}x=0"),
+            ("solved for x", parabola, f"x=\\frac{{y^2}}{{{4 * r}}}"),
+            ("negated", total(flat) + "=0", total((-c, t) for c, t in flat) + "=0"),
+        )
     else:
         note, gold, pred = d.one(
-            ("radius", circle, f"{_shift('x', a)}+{_shift('y', b)}={r}"), ("centre", circle, f"{_shift('x', -a)}+{_shift('y', b)}={r * r}"), ("hyperbola", ellipse, ellipse.replace("+", "-")),
-            ("axes swapped", ellipse, f"\\frac{{x^2}}{{{q}}}+\\frac{{y^2}}{{{p}}}=1"), ("variables swapped", parabola, f"x^2={4 * r}y"), ("factor", parabola, f"y^2={2 * r}x"),
-            ("constant", total(flat) + "=0", total(flat[:-1] + [(flat[-1][0] + 1, "")]) + "=0"), ("sign", parabola, f"y^2=-{4 * r}x"), ("right side", total(flat) + "=0", total(flat) + "=1"))
+            ("radius", circle, f"{_shift('x', a)}+{_shift('y', b)}={r}"),
+            ("centre", circle, f"{_shift('x', -a)}+{_shift('y', b)}={r * r}"),
+            ("hyperbola", ellipse, ellipse.replace("+", "-")),
+            ("axes swapped", ellipse, f"\\frac{{x^2}}{{{q}}}+\\frac{{y^2}}{{{p}}}=1"),
+            ("variables swapped", parabola, f"x^2={4 * r}y"),
+            ("factor", parabola, f"y^2={2 * r}x"),
+            ("constant", total(flat) + "=0", total(flat[:-1] + [(flat[-1][0] + 1, "")]) + "=0"),
+            ("sign", parabola, f"y^2=-{4 * r}x"),
+            ("right side", total(flat) + "=0", total(flat) + "=1"),
+        )
     return Pair(gold, pred, note)
 
 
@@ -48,13 +62,32 @@ def lines(d: Draw, same: bool) -> Pair:
     left = total([(a, "x"), (b, "y")])
     if same:
         k = d.whole(2, 4)
-        forms = (f"{left}={c}", f"{total([(a, 'x'), (b, 'y'), (-c, '')])}=0", solved, f"{total([(k * a, 'x'), (k * b, 'y')])}={k * c}", f"{c}={left}", f"{total([(b, 'y')])}={total([(-a, 'x'), (c, '')])}",
-                 f"0={total([(-a, 'x'), (-b, 'y'), (c, '')])}")
+        forms = (
+            f"{left}={c}",
+            f"{total([(a, 'x'), (b, 'y'), (-c, '')])}=0",
+            solved,
+            f"{total([(k * a, 'x'), (k * b, 'y')])}={k * c}",
+            f"{c}={left}",
+            f"{total([(b, 'y')])}={total([(-a, 'x'), (c, '')])}",
+            f"0={total([(-a, 'x'), (-b, 'y'), (c, '')])}",
+        )
         return Pair(*d.sample(forms, 2), "other form")
     note, gold, pred = d.one(
-        ("intercept", solved, f"y={total([(slope, 'x'), (start + 1, '')])}"), ("slope", solved, f"y={total([(slope + 1, 'x'), (start, '')])}"), ("sign of slope", solved, f"y={total([(-slope, 'x'), (start, '')])}"),
-        ("perpendicular", solved, f"y={total([(-1 / slope, 'x'), (start, '')])}"), ("constant", f"{left}={c}", f"{left}={c + 1}"), ("sign", f"{left}={c}", f"{total([(a, 'x'), (-b, 'y')])}={c}"),
-        ("sign of the constant", f"{total([(a, 'x'), (b, 'y'), (-c, '')])}=0", f"{total([(a, 'x'), (b, 'y'), (c, '')])}=0"), ("x for y", solved, solved.replace("y=", "x=").replace("x", "Y", 1).replace("x", "y").replace("Y", "x")) if abs(slope) != 1 else ("intercept", solved, f"y={total([(slope, 'x'), (start - 1, '')])}"))
+        ("intercept", solved, f"y={total([(slope, 'x'), (start + 1, '')])}"),
+        ("slope", solved, f"y={total([(slope + 1, 'x'), (start, '')])}"),
+        ("sign of slope", solved, f"y={total([(-slope, 'x'), (start, '')])}"),
+        ("perpendicular", solved, f"y={total([(-1 / slope, 'x'), (start, '')])}"),
+        ("constant", f"{left}={c}", f"{left}={c + 1}"),
+        ("sign", f"{left}={c}", f"{total([(a, 'x'), (-b, 'y')])}={c}"),
+        (
+            "sign of the constant",
+            f"{total([(a, 'x'), (b, 'y'), (-c, '')])}=0",
+            f"{total([(a, 'x'), (b, 'y'), (c, '')])}=0",
+        ),
+        ("x for y", solved, solved.replace("y=", "x=").replace("x", "Y", 1).replace("x", "y").replace("Y", "x"))
+        if abs(slope) != 1
+        else ("intercept", solved, f"y={total([(slope, 'x'), (start - 1, '')])}"),
+    )
     return Pair(gold, pred, note)
 
 
@@ -70,16 +103,22 @@ def systems(d: Draw, same: bool) -> Pair:
         values = [_value(d) for _ in names]
 
     def listed(values, names=names, glue=", ") -> str:
-        return glue.join(f"{n}={number(v)}" for n, v in zip(names, values))
+        return glue.join(f"{n}={number(v)}" for n, v in zip(names, values, strict=True))
 
     def tupled(values) -> str:
         return f"({','.join(names)})=({','.join(number(v) for v in values)})"
 
     gold = d.one(listed(values), listed(values, glue=","), tupled(values))
     if same:
-        together = d.shuffled(list(zip(names, values)))
-        note, pred = d.one(("order", ", ".join(f"{n}={number(v)}" for n, v in together)), ("and", listed(values, glue=" \\text{ and } ")), ("tuple", tupled(values)), ("comma, space", listed(values, glue=",\\ ")),
-                           ("cases", "\\begin{cases}" + listed(values, glue=" \\\\ ") + "\\end{cases}"), ("quad", listed(values, glue=", \\quad ")))
+        together = d.shuffled(list(zip(names, values, strict=True)))
+        note, pred = d.one(
+            ("order", ", ".join(f"{n}={number(v)}" for n, v in together)),
+            ("and", listed(values, glue=" \\text{ and } ")),
+            ("tuple", tupled(values)),
+            ("comma, space", listed(values, glue=",\\ ")),
+            ("cases", "\\begin{cases}" + listed(values, glue=" \\\\ ") + "\\end{cases}"),
+            ("quad", listed(values, glue=", \\quad ")),
+        )
         return Pair(gold, pred, note)
     wrong = list(values)
     k = d.randrange(len(wrong))
@@ -142,7 +181,15 @@ def solution_lists(d: Draw, same: bool) -> Pair:
         items.append(number(d.whole(20, 40)))
     else:
         at = d.randrange(len(items))
-        items[at] = number(d.whole(20, 40)) if note == "one wrong" else "-(" + items[at] + ")" if "sqrt" in items[at] or items[at] == "0" else items[at][1:] if items[at][0] == "-" else "-" + items[at]
+        items[at] = (
+            number(d.whole(20, 40))
+            if note == "one wrong"
+            else "-(" + items[at] + ")"
+            if "sqrt" in items[at] or items[at] == "0"
+            else items[at][1:]
+            if items[at][0] == "-"
+            else "-" + items[at]
+        )
         if sorted(items) == sorted(roots) or items[at] in roots or "(" in items[at] or len(set(items)) < len(items):
             items[at] = number(d.whole(41, 60))
     return Pair(gold, state(items, form), f"{note}, {form}")
@@ -153,16 +200,38 @@ def plus_minus(d: Draw, same: bool) -> Pair:
     a, b, r, c = d.nonzero(9), d.whole(1, 9), d.choice(SQUAREFREE), d.whole(2, 6)
     root = f"\\sqrt{{{r}}}"
     head = d.one("", "", "x=")
-    pairs = {f"\\pm {b}": (f"{b}", f"-{b}"), f"{a}\\pm {root}": (f"{a}+{root}", f"{a}-{root}"), f"\\pm\\frac{{{root}}}{{{c}}}": (f"\\frac{{{root}}}{{{c}}}", f"-\\frac{{{root}}}{{{c}}}"),
-             f"\\frac{{{a}\\pm {root}}}{{{c}}}": (f"\\frac{{{a}+{root}}}{{{c}}}", f"\\frac{{{a}-{root}}}{{{c}}}"), f"\\pm {c}i": (f"{c}i", f"-{c}i"), f"{a}\\pm {c}{root}": (f"{a}+{c}{root}", f"{a}-{c}{root}")}
+    pairs = {
+        f"\\pm {b}": (f"{b}", f"-{b}"),
+        f"{a}\\pm {root}": (f"{a}+{root}", f"{a}-{root}"),
+        f"\\pm\\frac{{{root}}}{{{c}}}": (f"\\frac{{{root}}}{{{c}}}", f"-\\frac{{{root}}}{{{c}}}"),
+        f"\\frac{{{a}\\pm {root}}}{{{c}}}": (f"\\frac{{{a}+{root}}}{{{c}}}", f"\\frac{{{a}-{root}}}{{{c}}}"),
+        f"\\pm {c}i": (f"{c}i", f"-{c}i"),
+        f"{a}\\pm {c}{root}": (f"{a}+{c}{root}", f"{a}-{c}{root}"),
+    }
     short = d.choice(list(pairs))
     one, two = pairs[short]
     if same:
-        note, gold, pred = d.one(("written out", short, f"{head}{one}, {two}"), ("other order", short, f"{two}, {one}"), ("sign in response", f"{one},{two}", head + short), ("or", short, f"x={one} \\text{{ or }} x={two}"),
-                                 ("set", f"\\{{{one}, {two}\\}}", short), ("as it is", short, head + short))
+        note, gold, pred = d.one(
+            ("written out", short, f"{head}{one}, {two}"),
+            ("other order", short, f"{two}, {one}"),
+            ("sign in response", f"{one},{two}", head + short),
+            ("or", short, f"x={one} \\text{{ or }} x={two}"),
+            ("set", f"\\{{{one}, {two}\\}}", short),
+            ("as it is", short, head + short),
+        )
         return Pair(gold, pred, note)
-    note, pred = d.one(("plus only", one), ("minus only", two), ("number", short.replace(root, f"\\sqrt{{{r + 1}}}") if root in short else short.replace(str(b if short == f"\\pm {b}" else c), str(b + c))),
-                       ("three", f"{one}, {two}, 0"), ("twice the same", f"{one}, {one}"))
+    note, pred = d.one(
+        ("plus only", one),
+        ("minus only", two),
+        (
+            "number",
+            short.replace(root, f"\\sqrt{{{r + 1}}}")
+            if root in short
+            else short.replace(str(b if short == f"\\pm {b}" else c), str(b + c)),
+        ),
+        ("three", f"{one}, {two}, 0"),
+        ("twice the same", f"{one}, {one}"),
+    )
     return Pair(short, head + pred if "," not in pred else pred, note)
 
 
@@ -175,12 +244,23 @@ def inequalities(d: Draw, same: bool) -> Pair:
     if same:
         k = d.whole(2, 5)
         note, pred = d.one(
-            ("turned round", f"{number(bound)} {_FLIP[sign]} {v}"), ("scaled", f"{k}{v} {sign} {number(k * bound)}"), ("negated", f"-{v} {_FLIP[sign]} {number(-bound)}"),
-            ("moved over", f"{total([(1, v), (-bound, '')])} {sign} 0"), ("Unicode sign", f"{v} {_UNICODE.get(sign, sign)} {number(bound)}"), ("slanted sign", f"{v} {_SLANTED.get(sign, sign)} {number(bound)}"),
-            ("shifted", f"{total([(1, v), (c, '')])} {sign} {number(bound + c)}"))
+            ("turned round", f"{number(bound)} {_FLIP[sign]} {v}"),
+            ("scaled", f"{k}{v} {sign} {number(k * bound)}"),
+            ("negated", f"-{v} {_FLIP[sign]} {number(-bound)}"),
+            ("moved over", f"{total([(1, v), (-bound, '')])} {sign} 0"),
+            ("Unicode sign", f"{v} {_UNICODE.get(sign, sign)} {number(bound)}"),
+            ("slanted sign", f"{v} {_SLANTED.get(sign, sign)} {number(bound)}"),
+            ("shifted", f"{total([(1, v), (c, '')])} {sign} {number(bound + c)}"),
+        )
         return Pair(gold, pred, note)
-    note, pred = d.one(("strictness", f"{v} {_STRICT[sign]} {number(bound)}"), ("direction", f"{v} {_FLIP[sign]} {number(bound)}"), ("bound", f"{v} {sign} {number(bound + d.one(-1, 1))}"),
-                       ("sign kept after negation", f"-{v} {sign} {number(-bound)}"), ("equation", f"{v} = {number(bound)}"), ("bound negated", f"{v} {sign} {number(-bound if bound else Fraction(1))}"))
+    note, pred = d.one(
+        ("strictness", f"{v} {_STRICT[sign]} {number(bound)}"),
+        ("direction", f"{v} {_FLIP[sign]} {number(bound)}"),
+        ("bound", f"{v} {sign} {number(bound + d.one(-1, 1))}"),
+        ("sign kept after negation", f"-{v} {sign} {number(-bound)}"),
+        ("equation", f"{v} = {number(bound)}"),
+        ("bound negated", f"{v} {sign} {number(-bound if bound else Fraction(1))}"),
+    )
     return Pair(gold, pred, note)
 
 
@@ -195,11 +275,22 @@ def chains(d: Draw, same: bool) -> Pair:
     gold = f"{ln} {left} {v} {right} {hn}"
     k = d.whole(2, 4)
     if same:
-        note, pred = d.one(("turned round", f"{hn} {_FLIP[right]} {v} {_FLIP[left]} {ln}"), ("two inequalities", f"{v} {_FLIP[left]} {ln} \\text{{ and }} {v} {right} {hn}"), ("scaled", f"{number(k * low)} {left} {k}{v} {right} {number(k * high)}"),
-                           ("shifted", f"{number(low + k)} {left} {v}+{k} {right} {number(high + k)}"), ("other command", gold.replace("\\leq", "\\le").replace("\\le", "\\leqslant")))
+        note, pred = d.one(
+            ("turned round", f"{hn} {_FLIP[right]} {v} {_FLIP[left]} {ln}"),
+            ("two inequalities", f"{v} {_FLIP[left]} {ln} \\text{{ and }} {v} {right} {hn}"),
+            ("scaled", f"{number(k * low)} {left} {k}{v} {right} {number(k * high)}"),
+            ("shifted", f"{number(low + k)} {left} {v}+{k} {right} {number(high + k)}"),
+            ("other command", gold.replace("\\leq", "\\le").replace("\\le", "\\leqslant")),
+        )
         return Pair(gold, pred, note)
-    note, pred = d.one(("left end", f"{ln} {_STRICT[left]} {v} {right} {hn}"), ("right end", f"{ln} {left} {v} {_STRICT[right]} {hn}"), ("lower bound", f"{number(low - 1)} {left} {v} {right} {hn}"),
-                       ("upper bound", f"{ln} {left} {v} {right} {number(high + 1)}"), ("one side missing", f"{v} {right} {hn}"), ("outside", f"{v} < {ln} \\text{{ or }} {v} > {hn}"))
+    note, pred = d.one(
+        ("left end", f"{ln} {_STRICT[left]} {v} {right} {hn}"),
+        ("right end", f"{ln} {left} {v} {_STRICT[right]} {hn}"),
+        ("lower bound", f"{number(low - 1)} {left} {v} {right} {hn}"),
+        ("upper bound", f"{ln} {left} {v} {right} {number(high + 1)}"),
+        ("one side missing", f"{v} {right} {hn}"),
+        ("outside", f"{v} < {ln} \\text{{ or }} {v} > {hn}"),
+    )
     return Pair(gold, pred, note)
 
 
@@ -210,9 +301,23 @@ def congruences(d: Draw, same: bool) -> Pair:
     v = d.one("x", "n", "a", "k")
     gold = f"{v}\\equiv {r}\\pmod{{{m}}}"
     if same:
-        note, pred = d.one(("larger residue", f"{v} \\equiv {r + m} \\pmod{{{m}}}"), ("negative residue", f"{v} \\equiv {r - m} \\pmod {{{m}}}"), ("parentheses", f"{v} \\equiv {r} (\\bmod {m})"),
-                           ("text", f"{v} \\equiv {r} \\ (\\text{{mod }} {m})"), ("mod", f"{v} \\equiv {r} \\mod {m}"), ("as it is", f"{v} \\equiv {r}\\pmod {m}" if m < 10 else f"{v} \\equiv {r} \\pmod{{{m}}}"))
+        note, pred = d.one(
+            ("larger residue", f"{v} \\equiv {r + m} \\pmod{{{m}}}"),
+            ("negative residue", f"{v} \\equiv {r - m} \\pmod {{{m}}}"),
+            ("parentheses", f"{v} \\equiv {r} (\\bmod {m})"),
+            ("text", f"{v} \\equiv {r} \\ (\\text{{mod }} {m})"),
+            ("mod", f"{v} \\equiv {r} \\mod {m}"),
+            ("as it is", f"{v} \\equiv {r}\\pmod {m}" if m < 10 else f"{v} \\equiv {r} \\pmod{{{m}}}"),
+        )
     else:
-        note, pred = d.one(("residue", f"{v} \\equiv {r + 1} \\pmod{{{m}}}"), ("modulus", f"{v} \\equiv {r} \\pmod{{{m + 1}}}"), ("negated", f"{v} \\equiv {-r} \\pmod{{{m}}}") if 2 * r % m else ("residue", f"{v} \\equiv {r + 2} \\pmod{{{m}}}"),
-                           ("swapped", f"{v} \\equiv {m} \\pmod{{{r}}}") if r > 1 else ("modulus", f"{v} \\equiv {r} \\pmod{{{2 * m}}}"))
+        note, pred = d.one(
+            ("residue", f"{v} \\equiv {r + 1} \\pmod{{{m}}}"),
+            ("modulus", f"{v} \\equiv {r} \\pmod{{{m + 1}}}"),
+            ("negated", f"{v} \\equiv {-r} \\pmod{{{m}}}")
+            if 2 * r % m
+            else ("residue", f"{v} \\equiv {r + 2} \\pmod{{{m}}}"),
+            ("swapped", f"{v} \\equiv {m} \\pmod{{{r}}}")
+            if r > 1
+            else ("modulus", f"{v} \\equiv {r} \\pmod{{{2 * m}}}"),
+        )
     return Pair(gold, pred, note)

@@ -1,4 +1,5 @@
 """Sets, tuples, intervals, unions, matrices."""
+
 from __future__ import annotations
 
 from fractions import Fraction
@@ -6,7 +7,6 @@ from fractions import Fraction
 from .core import Draw, Pair
 from .dressing import formulas
 from .notation import SQUAREFREE, fraction, number
-
 
 _CLOSING = {"(": "[", "[": "(", ")": "]", "]": ")"}
 _LE, _GE = "\\le", "\\ge"
@@ -48,12 +48,27 @@ def sets(d: Draw, same: bool) -> Pair:
     if same:
         other = d.shuffled(items)
         note, gold, pred = d.one(
-            ("order", gold, f"\\{{{', '.join(other)}\\}}"), ("left right", gold, f"\\left\\{{{', '.join(items)}\\right\\}}"), ("lbrace", gold, f"\\lbrace {', '.join(other)} \\rbrace"),
-            ("repeated element", gold, f"\\{{{', '.join([*items, items[0]])}\\}}"), ("without braces", gold, ", ".join(items)), ("named", gold, f"S = \\{{{', '.join(items)}\\}}"),
-            ("empty", "\\emptyset", d.one("\\varnothing", "\\{\\}", "\\{ \\}", "∅")), ("one element in two forms", f"\\{{0.5, {30 + len(items)}\\}}", f"\\{{\\frac{{1}}{{2}}, {30 + len(items)}\\}}"))
+            ("order", gold, f"\\{{{', '.join(other)}\\}}"),
+            ("left right", gold, f"\\left\\{{{', '.join(items)}\\right\\}}"),
+            ("lbrace", gold, f"\\lbrace {', '.join(other)} \\rbrace"),
+            ("repeated element", gold, f"\\{{{', '.join([*items, items[0]])}\\}}"),
+            ("without braces", gold, ", ".join(items)),
+            ("named", gold, f"S = \\{{{', '.join(items)}\\}}"),
+            ("empty", "\\emptyset", d.one("\\varnothing", "\\{\\}", "\\{ \\}", "∅")),
+            (
+                "one element in two forms",
+                f"\\{{0.5, {30 + len(items)}\\}}",
+                f"\\{{\\frac{{1}}{{2}}, {30 + len(items)}\\}}",
+            ),
+        )
         return Pair(gold, pred, note)
-    note, pred = d.one(("element", f"\\{{{', '.join(_changed(d, items))}\\}}"), ("missing", f"\\{{{', '.join(items[1:])}\\}}"), ("too many", f"\\{{{', '.join([*items, str(d.whole(30, 60))])}\\}}"),
-                       ("tuple", f"({', '.join(items)})"), ("empty", "\\emptyset"))
+    note, pred = d.one(
+        ("element", f"\\{{{', '.join(_changed(d, items))}\\}}"),
+        ("missing", f"\\{{{', '.join(items[1:])}\\}}"),
+        ("too many", f"\\{{{', '.join([*items, str(d.whole(30, 60))])}\\}}"),
+        ("tuple", f"({', '.join(items)})"),
+        ("empty", "\\emptyset"),
+    )
     return Pair(gold, pred, note)
 
 
@@ -64,13 +79,31 @@ def tuples(d: Draw, same: bool) -> Pair:
     gold = f"({','.join(items)})"
     p, q = Fraction(d.whole(1, 20), 4), d.whole(1, 9)
     if same:
-        note, gold, pred = d.one(("spaces", gold, f"( {', '.join(items)} )"), ("left right", gold, f"\\left({', '.join(items)}\\right)"), ("named", gold, f"{name}({', '.join(items)})" if name != "(x,y)=" else f"(x, y) = ({', '.join(items)})"),
-                                 ("entry as a decimal", f"({number(p)},{q})", f"({float(p)}, {q})"), ("bigl", gold, f"\\bigl({', '.join(items)}\\bigr)"), ("thin spaces", gold, "(" + ",\\,".join(items) + ")"),
-                                 ("angle brackets", f"\\langle {','.join(items)}\\rangle", f"\\left\\langle {', '.join(items)} \\right\\rangle"), ("two points", f"({q},1),(2,{q + 9})", f"(2,{q + 9}) \\text{{ and }} ({q},1)"),
-                                 ("entry computed", f"({q * q},{q})", f"({q}^2, {q})"))
+        note, gold, pred = d.one(
+            ("spaces", gold, f"( {', '.join(items)} )"),
+            ("left right", gold, f"\\left({', '.join(items)}\\right)"),
+            ("named", gold, f"{name}({', '.join(items)})" if name != "(x,y)=" else f"(x, y) = ({', '.join(items)})"),
+            ("entry as a decimal", f"({number(p)},{q})", f"({float(p)}, {q})"),
+            ("bigl", gold, f"\\bigl({', '.join(items)}\\bigr)"),
+            ("thin spaces", gold, "(" + ",\\,".join(items) + ")"),
+            (
+                "angle brackets",
+                f"\\langle {','.join(items)}\\rangle",
+                f"\\left\\langle {', '.join(items)} \\right\\rangle",
+            ),
+            ("two points", f"({q},1),(2,{q + 9})", f"(2,{q + 9}) \\text{{ and }} ({q},1)"),
+            ("entry computed", f"({q * q},{q})", f"({q}^2, {q})"),
+        )
         return Pair(gold, pred, note)
-    note, gold, pred = d.one(("order", gold, f"({', '.join(d.shuffled(items))})"), ("entry", gold, f"({', '.join(_changed(d, items))})"), ("missing", f"({','.join(items)},{q})", f"({', '.join(items)})"),
-                             ("set", gold, f"\\{{{', '.join(items)}\\}}"), ("sign", f"({q},{q + 2})", f"({q},-{q + 2})"), ("one of two points", f"({q},1),(2,{q + 9})", f"({q},1)"), ("pairing", f"({q},1),(2,{q + 9})", f"({q},{q + 9}),(2,1)") if q != 2 else ("sign", "(2,3)", "(-2,3)"))
+    note, gold, pred = d.one(
+        ("order", gold, f"({', '.join(d.shuffled(items))})"),
+        ("entry", gold, f"({', '.join(_changed(d, items))})"),
+        ("missing", f"({','.join(items)},{q})", f"({', '.join(items)})"),
+        ("set", gold, f"\\{{{', '.join(items)}\\}}"),
+        ("sign", f"({q},{q + 2})", f"({q},-{q + 2})"),
+        ("one of two points", f"({q},1),(2,{q + 9})", f"({q},1)"),
+        ("pairing", f"({q},1),(2,{q + 9})", f"({q},{q + 9}),(2,1)") if q != 2 else ("sign", "(2,3)", "(-2,3)"),
+    )
     return Pair(gold, pred, note)
 
 
@@ -102,19 +135,36 @@ def intervals(d: Draw, same: bool) -> Pair:
     gold = f"{left}{low},{high}{right}"
     v = d.one("x", "x", "t", "a", "k")
     if same:
-        note, gold, pred = d.one(("spaces", gold, f"{left}{low}, {high}{right}"), ("left right", gold, f"\\left{left}{low}, {high}\\right{right}"), ("membership", gold, f"{v} \\in {left}{low},{high}{right}"),
-                                 ("inequality in response", gold, _as_inequality(v, left, low, high, right)), ("inequality in gold", _as_inequality(v, left, low, high, right), gold),
-                                 ("plus infinity", f"{left}{low},\\infty)", f"{left}{low}, +\\infty)") if "infty" not in low else ("spaces", gold, gold.replace(",", ", ")),
-                                 ("open, from an inequality", f"1<{v}<{d.whole(2, 9)}", None))
+        note, gold, pred = d.one(
+            ("spaces", gold, f"{left}{low}, {high}{right}"),
+            ("left right", gold, f"\\left{left}{low}, {high}\\right{right}"),
+            ("membership", gold, f"{v} \\in {left}{low},{high}{right}"),
+            ("inequality in response", gold, _as_inequality(v, left, low, high, right)),
+            ("inequality in gold", _as_inequality(v, left, low, high, right), gold),
+            ("plus infinity", f"{left}{low},\\infty)", f"{left}{low}, +\\infty)")
+            if "infty" not in low
+            else ("spaces", gold, gold.replace(",", ", ")),
+            ("open, from an inequality", f"1<{v}<{d.whole(2, 9)}", None),
+        )
         if pred is None:
             pred = f"{v}\\in(1,{gold[-1]})"
         return Pair(gold, pred, note)
     wrong = []
     if "infty" not in low:
-        wrong += [("left bracket", f"{_CLOSING[left]}{low}, {high}{right}"), ("lower bound", f"{left}{number(_read(low) - 1)}, {high}{right}")]
+        wrong += [
+            ("left bracket", f"{_CLOSING[left]}{low}, {high}{right}"),
+            ("lower bound", f"{left}{number(_read(low) - 1)}, {high}{right}"),
+        ]
     if "infty" not in high:
-        wrong += [("right bracket", f"{left}{low}, {high}{_CLOSING[right]}"), ("upper bound", f"{left}{low}, {number(_read(high) + 1)}{right}")]
-    wrong += [("set of the ends", f"\\{{{low}, {high}\\}}")] if "infty" not in gold else [("complement", f"(-\\infty, {low}]" if "infty" in high else f"[{high}, \\infty)")]
+        wrong += [
+            ("right bracket", f"{left}{low}, {high}{_CLOSING[right]}"),
+            ("upper bound", f"{left}{low}, {number(_read(high) + 1)}{right}"),
+        ]
+    wrong += (
+        [("set of the ends", f"\\{{{low}, {high}\\}}")]
+        if "infty" not in gold
+        else [("complement", f"(-\\infty, {low}]" if "infty" in high else f"[{high}, \\infty)")]
+    )
     wrong += [("inequality turned", f"{v} < {low}" if "infty" not in low else f"{v} > {high}")]
     note, pred = d.choice(wrong)
     return Pair(gold, pred, note)
@@ -137,13 +187,31 @@ def unions(d: Draw, same: bool) -> Pair:
     apart = f"{v} {'<' if left == ')' else _LE} {a} \\text{{ or }} {v} {'>' if right == '(' else _GE} {b}"
     bounded = f"({a},{b})\\cup({b},{c})"
     if same:
-        note, gold, pred = d.one(("order", gold, f"{second} \\cup {first}"), ("left right", gold, f"\\left(-\\infty, {a}\\right{left} \\cup \\left{right}{b}, \\infty\\right)"), ("inequalities in response", gold, apart), ("inequalities in gold", apart, gold),
-                                 ("membership", gold, f"{v} \\in {gold}"), ("Unicode", gold, gold.replace("\\cup ", "∪ ")), ("order", bounded, f"({b},{c}) \\cup ({a},{b})"), ("merged", f"[{a},{c}]", f"[{a},{b}] \\cup [{b},{c}]"),
-                                 ("plus infinity", gold, gold.replace("\\infty)", "+\\infty)")), ("with a point", f"\\{{{a}\\}}\\cup[{b},{c}]", f"[{b}, {c}] \\cup \\{{{a}\\}}"))
+        note, gold, pred = d.one(
+            ("order", gold, f"{second} \\cup {first}"),
+            ("left right", gold, f"\\left(-\\infty, {a}\\right{left} \\cup \\left{right}{b}, \\infty\\right)"),
+            ("inequalities in response", gold, apart),
+            ("inequalities in gold", apart, gold),
+            ("membership", gold, f"{v} \\in {gold}"),
+            ("Unicode", gold, gold.replace("\\cup ", "∪ ")),
+            ("order", bounded, f"({b},{c}) \\cup ({a},{b})"),
+            ("merged", f"[{a},{c}]", f"[{a},{b}] \\cup [{b},{c}]"),
+            ("plus infinity", gold, gold.replace("\\infty)", "+\\infty)")),
+            ("with a point", f"\\{{{a}\\}}\\cup[{b},{c}]", f"[{b}, {c}] \\cup \\{{{a}\\}}"),
+        )
         return Pair(gold, pred, note)
-    note, gold, pred = d.one(("bracket", gold, f"(-\\infty,{a}{_CLOSING[left]} \\cup {second}"), ("bound", gold, f"{first} \\cup {right}{b + 1},\\infty)"), ("one part", gold, first), ("other part", gold, second), ("the gap", gold, f"({a},{b})"),
-                             ("point filled", bounded, f"({a},{c})"), ("intersection", gold, gold.replace("\\cup", "\\cap")), ("inequality", gold, f"{v} > {b}"), ("bounds", bounded, f"({a},{b})\\cup({b},{c + 1})"),
-                             ("point missing", f"\\{{{a}\\}}\\cup[{b},{c}]", f"[{b},{c}]"))
+    note, gold, pred = d.one(
+        ("bracket", gold, f"(-\\infty,{a}{_CLOSING[left]} \\cup {second}"),
+        ("bound", gold, f"{first} \\cup {right}{b + 1},\\infty)"),
+        ("one part", gold, first),
+        ("other part", gold, second),
+        ("the gap", gold, f"({a},{b})"),
+        ("point filled", bounded, f"({a},{c})"),
+        ("intersection", gold, gold.replace("\\cup", "\\cap")),
+        ("inequality", gold, f"{v} > {b}"),
+        ("bounds", bounded, f"({a},{b})\\cup({b},{c + 1})"),
+        ("point missing", f"\\{{{a}\\}}\\cup[{b},{c}]", f"[{b},{c}]"),
+    )
     return Pair(gold, pred, note)
 
 
@@ -163,13 +231,21 @@ def matrices(d: Draw, same: bool) -> Pair:
     k = d.whole(2, 5)
     if same:
         scaled = [[k * x for x in row] for row in rows]
-        note, pred = d.one(("brackets", _matrix(rows, "bmatrix")), ("parentheses", _matrix(rows, "pmatrix", "&", "\\\\")), ("left right", f"\\left[{_matrix(rows, 'matrix')}\\right]"), ("array", f"\\left(\\begin{{array}}{{{'c' * width}}}{_matrix(rows, 'x')[9:-7]}\\end{{array}}\\right)"),
-                           ("lines", _matrix(rows, "pmatrix", " & ", " \\\\\n")), ("factor in front", f"\\frac{{1}}{{{k}}}{_matrix(scaled, 'pmatrix')}"), ("dfrac", gold.replace("\\frac", "\\dfrac")), ("named", f"\\mathbf{{M}} = {gold}" if width > 1 else f"\\mathbf{{v}} = {gold}"),
-                           ("last line ended", gold.replace("\\end{", "\\\\ \\end{")))
+        note, pred = d.one(
+            ("brackets", _matrix(rows, "bmatrix")),
+            ("parentheses", _matrix(rows, "pmatrix", "&", "\\\\")),
+            ("left right", f"\\left[{_matrix(rows, 'matrix')}\\right]"),
+            ("array", f"\\left(\\begin{{array}}{{{'c' * width}}}{_matrix(rows, 'x')[9:-7]}\\end{{array}}\\right)"),
+            ("lines", _matrix(rows, "pmatrix", " & ", " \\\\\n")),
+            ("factor in front", f"\\frac{{1}}{{{k}}}{_matrix(scaled, 'pmatrix')}"),
+            ("dfrac", gold.replace("\\frac", "\\dfrac")),
+            ("named", f"\\mathbf{{M}} = {gold}" if width > 1 else f"\\mathbf{{v}} = {gold}"),
+            ("last line ended", gold.replace("\\end{", "\\\\ \\end{")),
+        )
         return Pair(gold, pred, note)
     wrong = [list(row) for row in rows]
     note = d.one("entry", "sign", "transposed", "rows swapped", "last row missing", "scaled")
-    turned = [list(column) for column in zip(*rows)]
+    turned = [list(column) for column in zip(*rows, strict=True)]
     if note == "transposed" and turned != rows and width > 1:
         wrong = turned
     elif note == "rows swapped" and rows[0] != rows[1]:
