@@ -1,8 +1,8 @@
 //! The one entrance: a gold answer and a prediction in, a verification out.
 
 use super::compare::{Comparison, Options};
-use super::config::{Config, Profile};
-use super::expr::Answer;
+use super::config::{Config, FallbackMode, Profile};
+use super::expr::{Answer, ParseError};
 use super::extract::{Extraction, Role};
 use super::verification::{Status, Verification};
 use super::{compare, compat, expr, extract};
@@ -29,63 +29,107 @@ impl Verifier {
     }
 }
 
+/// One side as it was read.
+struct Side {
+    text: String,
+    answer: Result<Answer, ParseError>,
+}
+
 /// What is mathematically true.
 fn strict(gold: &str, pred: &str, config: &Config) -> Verification {
-    let unread = |status, gold: &[&str], pred: &[&str], reason: String| Verification {
+    let gold = match read(gold, Role::Gold, config) {
+        Ok(side) => side,
+        Err(reason) => {
+            return unread(Status::UnparsedGold, &[gold], &[], reason);
+        }
+    };
+    let pred = match read(pred, Role::Prediction, config) {
+        Ok(side) => side,
+        Err(reason) => {
+            return unread(Status::NoAnswer, &[&gold.text], &[], reason);
+        }
+    };
+    match (&gold.answer, &pred.answer) {
+        (Ok(a), Ok(b)) => {
+            let Comparison {
+                equal,
+                status,
+                method,
+                reason,
+            } = compare::compare(a, b, &Options::from(config));
+            Verification {
+                equal,
+                status,
+                method,
+                gold: vec![gold.text],
+                pred: vec![pred.text],
+                reason,
+            }
+        }
+        // What cannot be read may still be written alike.
+        _ if config.fallback_mode != FallbackMode::NoFallback
+            && written_alike(&gold.text, &pred.text) =>
+        {
+            Verification {
+                equal: Some(true),
+                status: Status::Decided,
+                method: "text",
+                gold: vec![gold.text],
+                pred: vec![pred.text],
+                reason: "written alike, though not understood".to_owned(),
+            }
+        }
+        (Err(error), _) => {
+            let status = status_of(error, Status::UnparsedGold);
+            unread(status, &[&gold.text], &[&pred.text], error.to_string())
+        }
+        (_, Err(error)) => {
+            let status = status_of(error, Status::UnparsedPred);
+            unread(status, &[&gold.text], &[&pred.text], error.to_string())
+        }
+    }
+}
+
+/// Extracts and parses one side; the reason where there is no answer.
+fn read(text: &str, role: Role, config: &Config) -> Result<Side, String> {
+    match extract::extract(text, role, config) {
+        Extraction::Found(found) => {
+            let text = found.text.into_owned();
+            Ok(Side {
+                answer: expr::parse(&text),
+                text,
+            })
+        }
+        Extraction::NoAnswer { reason } => Err(reason),
+    }
+}
+
+/// No verdict on what could not be read; no answer is not equal to any.
+fn unread(status: Status, gold: &[&str], pred: &[&str], reason: String) -> Verification {
+    Verification {
         equal: (status == Status::NoAnswer).then_some(false),
         status,
         method: "none",
         gold: gold.iter().map(ToString::to_string).collect(),
         pred: pred.iter().map(ToString::to_string).collect(),
         reason,
-    };
-    let read = |text: &str| -> Result<Answer, expr::ParseError> { expr::parse(text) };
-    let gold_text = match extract::extract(gold, Role::Gold, config) {
-        Extraction::Found(found) => found.text.into_owned(),
-        Extraction::NoAnswer { reason } => {
-            return unread(Status::UnparsedGold, &[gold], &[], reason);
-        }
-    };
-    let pred_text = match extract::extract(pred, Role::Prediction, config) {
-        Extraction::Found(found) => found.text.into_owned(),
-        Extraction::NoAnswer { reason } => {
-            return unread(Status::NoAnswer, &[&gold_text], &[], reason);
-        }
-    };
-    let gold = match read(&gold_text) {
-        Ok(answer) => answer,
-        Err(error) => {
-            return unread(
-                Status::UnparsedGold,
-                &[&gold_text],
-                &[&pred_text],
-                error.to_string(),
-            );
-        }
-    };
-    let pred = match read(&pred_text) {
-        Ok(answer) => answer,
-        Err(error) => {
-            return unread(
-                Status::UnparsedPred,
-                &[&gold_text],
-                &[&pred_text],
-                error.to_string(),
-            );
-        }
-    };
-    let Comparison {
-        equal,
-        status,
-        method,
-        reason,
-    } = compare::compare(&gold, &pred, &Options::from(config));
-    Verification {
-        equal,
-        status,
-        method,
-        gold: vec![gold_text],
-        pred: vec![pred_text],
-        reason,
     }
+}
+
+/// What is too long or nested too deeply is not misread but too complex.
+fn status_of(error: &ParseError, unparsed: Status) -> Status {
+    match error {
+        ParseError::TooDeep { .. } | ParseError::TooLong { .. } => Status::TooComplex,
+        ParseError::Empty | ParseError::Syntax { .. } => unparsed,
+    }
+}
+
+/// Do two texts differ in nothing but spaces and dollar signs? Texts without a letter or digit never count as alike.
+fn written_alike(a: &str, b: &str) -> bool {
+    let signs = |text: &'_ str| {
+        text.chars()
+            .filter(|c| !c.is_whitespace() && *c != '$')
+            .collect::<String>()
+    };
+    a.chars().any(char::is_alphanumeric) && signs(a) == signs(b)
 }

@@ -81,7 +81,8 @@ pub(super) fn both_letters(f: &Expr, g: &Expr) -> Vec<Box<str>> {
 /// Different numbers for different letters, another choice in each round.
 fn number_for(index: usize, round: usize) -> Rational {
     const NUMBERS: [i64; 8] = [3, 7, -5, 11, 2, -13, 17, 19];
-    let above = NUMBERS[(index + 3 * round) % NUMBERS.len()] + (index / NUMBERS.len()) as i64;
+    let further = i64::try_from(index / NUMBERS.len()).unwrap_or(0);
+    let above = NUMBERS[(index + 3 * round) % NUMBERS.len()] + further;
     Rational::from_parts(above.into(), (round as u32 % 3 + 1).into())
 }
 
@@ -250,7 +251,7 @@ fn square_free(coefficients: &[Rational]) -> Option<Vec<Rational>> {
         .iter()
         .enumerate()
         .skip(1)
-        .map(|(power, c)| c * Rational::from(power as i64))
+        .map(|(power, c)| c * Rational::from(power))
         .collect();
     let common = greatest_common_divisor(p.clone(), monic(derivative));
     Some(monic(divide(p, &common).0))
@@ -410,15 +411,15 @@ pub(super) fn against(
     {
         return context.either_way(last, other, swapped);
     }
-    if let Some(region) = solve::solve(relation, context) {
-        if let Some(theirs) = solve::region(other, context) {
-            let (a, b) = if swapped {
-                (&theirs.set, &region.set)
-            } else {
-                (&region.set, &theirs.set)
-            };
-            return real_set::sets("solutions", a, b, context);
-        }
+    if let Some(ours) = solve::solve(relation, context)
+        && let Some(theirs) = solve::region(other, context)
+    {
+        let (a, b) = if swapped {
+            (&theirs.set, &ours.set)
+        } else {
+            (&ours.set, &theirs.set)
+        };
+        return real_set::sets("solutions", a, b, context);
     }
     let verdict = context.quietly(|context| context.either_way(last, other, swapped));
     if verdict.equal == Some(false)

@@ -7,9 +7,8 @@ use crate::rules::expr::Answer;
 
 /// At least one side is a choice.
 pub(super) fn choices(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Comparison {
-    let (choice, other) = match (gold, pred) {
-        (Answer::Choice(letters), other) | (other, Answer::Choice(letters)) => (letters, other),
-        _ => return verdict::open(String::new()),
+    let ((Answer::Choice(choice), other) | (other, Answer::Choice(choice))) = (gold, pred) else {
+        return verdict::open(String::new());
     };
     let Some(letters) = letters_of(other) else {
         // A letter stands for an option that nobody has told us.

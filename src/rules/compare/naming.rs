@@ -100,7 +100,8 @@ fn is_symbol(answer: &Answer) -> bool {
 /// Is an expression a name?
 pub(super) fn is_named(expr: &Expr) -> bool {
     match expr {
-        Expr::Symbol(_) | Expr::Apply(..) => true,
+        // lim, Σ, ∫, d/dx of something: what it comes to is the answer.
+        Expr::Symbol(_) | Expr::Apply(..) | Expr::Binder(_) => true,
         Expr::Call(Function::Absolute, parts) => parts.iter().all(is_segment),
         // sin A, cos θ: of an angle, not of an unknown to be solved for.
         Expr::Call(
@@ -123,8 +124,6 @@ pub(super) fn is_named(expr: &Expr) -> bool {
             | Function::Argument,
             parts,
         ) => parts.iter().any(has_letter),
-        // lim, Σ, ∫, d/dx of something: what it comes to is the answer.
-        Expr::Binder(_) => true,
         Expr::Multiply(factors) => is_segment(expr) || is_quotient_of_names(factors),
         _ => false,
     }
@@ -179,7 +178,7 @@ pub(super) fn is_segment(expr: &Expr) -> bool {
     }
 }
 
-/// NO / BO, f(x) / g(x), S_1 / S_2: one name over another.
+/// NO / BO, f(x) / g(x): one name over another.
 fn is_quotient_of_names(factors: &[Expr]) -> bool {
     match factors {
         [above, Expr::Power(power)] if power.1 == Expr::integer(-1) => {

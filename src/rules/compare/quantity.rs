@@ -1,7 +1,5 @@
 //! Numbers and expressions with what stands beside them: units, currencies, percent signs.
 
-use std::borrow::Cow;
-
 use super::terms::{self, show};
 use super::value::{self, Value};
 use super::{Comparison, Context, verdict};
@@ -123,6 +121,16 @@ fn both_units(
         // A label beside a label, or beside a real unit: the value decides.
         return plain(gold, pred, context);
     };
+    if let (true, Some(size)) = (is_degree(a), radian(b)) {
+        let degrees = in_radians(&gold.value, a);
+        let radians = scaled(&pred.value, size);
+        return value::compare(exact(&degrees), exact(&radians), context);
+    }
+    if let (Some(size), true) = (radian(a), is_degree(b)) {
+        let radians = scaled(&gold.value, size);
+        let degrees = in_radians(&pred.value, b);
+        return value::compare(exact(&radians), exact(&degrees), context);
+    }
     if dimension_a != dimension_b {
         let reason = context.say(|| format!("{} and {} measure different things", a.name, b.name));
         return verdict::no("units", reason);
@@ -133,18 +141,10 @@ fn both_units(
     // In the unit of the side that is a decimal, whose digits then still mean what they did.
     let verdict = if pred.places.is_some() || gold.places.is_none() {
         let converted = convert(&gold.value, a, b);
-        let exact = Value {
-            expr: &converted,
-            places: None,
-        };
-        value::compare(exact, written(pred), context)
+        value::compare(exact(&converted), written(pred), context)
     } else {
         let converted = convert(&pred.value, b, a);
-        let exact = Value {
-            expr: &converted,
-            places: None,
-        };
-        value::compare(written(gold), exact, context)
+        value::compare(written(gold), exact(&converted), context)
     };
     match verdict.equal {
         Some(true) if verdict.method == "rational" => Comparison {
@@ -194,8 +194,8 @@ fn one_unit(
 ) -> Comparison {
     if let Some(currency) = &without.currency {
         if let Some(cents) = cents(unit) {
-            let value = Cow::Owned(scaled(&with.value, &cents));
-            return ordered(&value, None, without, context, swapped);
+            let value = scaled(&with.value, &cents);
+            return ordered(&value, without, context, swapped);
         }
         if unit.dimension.is_some() {
             let reason =
@@ -214,24 +214,15 @@ fn one_unit(
         && terms::has_pi(&without.value)
         && !terms::has_pi(&with.value)
     {
-        let radians = terms::product(with.value.clone(), Expr::Constant(Constant::Degree));
-        return ordered(&radians, None, without, context, swapped);
+        let radians = in_radians(&with.value, unit);
+        return ordered(&radians, without, context, swapped);
     }
     verdict
 }
 
 /// A converted value against a quantity, in the order of the sides.
-fn ordered(
-    value: &Expr,
-    places: Option<i64>,
-    other: &Quantity,
-    context: &mut Context<'_>,
-    swapped: bool,
-) -> Comparison {
-    let value = Value {
-        expr: value,
-        places,
-    };
+fn ordered(value: &Expr, other: &Quantity, context: &mut Context<'_>, swapped: bool) -> Comparison {
+    let value = exact(value);
     if swapped {
         value::compare(written(other), value, context)
     } else {
@@ -246,12 +237,23 @@ fn cents(unit: &Unit) -> Option<Rational> {
     .then(|| Rational::from_parts(1.into(), 100_u8.into()))
 }
 
-/// Is a unit the degree of an angle?
-fn is_degree(unit: &Unit) -> bool {
-    unit.dimension
-        .is_some_and(|dimension| dimension[ANGLE] != 0)
-        && ["°", "degree", "degrees", "deg", "^\\circ", "º"].contains(&&*unit.name)
+/// A value that nobody rounded.
+fn exact(expr: &Expr) -> Value<'_> {
+    Value { expr, places: None }
 }
 
-/// Where the angle stands among the base dimensions.
-const ANGLE: usize = 7;
+/// Is a unit the degree of an angle, or a part of one?
+fn is_degree(unit: &Unit) -> bool {
+    const ANGLE: [i8; 9] = [0, 0, 0, 0, 0, 0, 0, 1, 0];
+    unit.dimension == Some(ANGLE)
+}
+
+/// The size of a unit in radians, which are plain numbers.
+fn radian(unit: &Unit) -> Option<&Rational> {
+    (unit.dimension == Some([0; 9]) && unit.name.contains("rad")).then_some(&unit.size)
+}
+
+/// An angle in (parts of) degrees, in radians.
+fn in_radians(value: &Expr, unit: &Unit) -> Expr {
+    terms::product(scaled(value, &unit.size), Expr::Constant(Constant::Degree))
+}

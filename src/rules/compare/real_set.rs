@@ -254,10 +254,11 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
     match (gold, pred) {
         (Answer::Interval(a), Answer::Interval(b)) => {
             let verdict = intervals(a, b, context);
-            // Different ends may still bound the same set, if it is empty.
-            if verdict.equal != Some(false) || !may_be_empty(a, b, context) {
-                return verdict;
+            // Nothing is claimed of intervals whose ends stand the wrong way round.
+            if verdict.equal == Some(false) && may_be_empty(a, b, context) {
+                return verdict::open("intervals that hold nothing".to_owned());
             }
+            return verdict;
         }
         // `[1, 2]` may be a list in square brackets.
         (Answer::Interval(interval), Answer::List(parts))

@@ -18,10 +18,10 @@ pub(super) fn both(gold: &Relation, pred: &Relation, context: &mut Context<'_>) 
     if gold.modulus.is_some() || pred.modulus.is_some() {
         return congruences(gold, pred, context);
     }
-    if let (Some(a), Some(b)) = (naming::stated(gold), naming::stated(pred)) {
-        if let Some(verdict) = named(a, b, context) {
-            return verdict;
-        }
+    if let (Some(a), Some(b)) = (naming::stated(gold), naming::stated(pred))
+        && let Some(verdict) = named(a, b, context)
+    {
+        return verdict;
     }
     let (equation_a, equation_b) = (naming::is_equation(gold), naming::is_equation(pred));
     if equation_a && equation_b {
@@ -102,7 +102,8 @@ fn named(gold: Stated<'_>, pred: Stated<'_>, context: &mut Context<'_>) -> Optio
                 .is_none_or(|value| !terms::any(value, &mut |part| part == name))
         })
     };
-    if !gold.member && !pred.member && !(solved(gold) && solved(pred)) {
+    let implicit = !solved(gold) || !solved(pred);
+    if implicit && !gold.member && !pred.member {
         return None;
     }
     if let Some(verdict) = approximately(gold, pred, context) {

@@ -255,21 +255,15 @@ fn unknown(relation: &Relation) -> Option<Expr> {
 
 /// Is an expression about one unknown only, the one that was found before?
 fn only_unknown(expr: &Expr, found: &mut Option<Expr>) -> bool {
+    let is_unknown = match expr {
+        Expr::Symbol(_) | Expr::Apply(..) => true,
+        Expr::Multiply(_) => naming::is_segment(expr),
+        _ => false,
+    };
+    if is_unknown {
+        return found.get_or_insert_with(|| expr.clone()) == expr;
+    }
     match expr {
-        Expr::Symbol(_) | Expr::Apply(..) => match found {
-            Some(known) => known == expr,
-            None => {
-                *found = Some(expr.clone());
-                true
-            }
-        },
-        Expr::Multiply(_) if naming::is_segment(expr) => match found {
-            Some(known) => known == expr,
-            None => {
-                *found = Some(expr.clone());
-                true
-            }
-        },
         Expr::Add(parts) | Expr::Multiply(parts) | Expr::Call(_, parts) => {
             parts.iter().all(|part| only_unknown(part, found))
         }
@@ -314,7 +308,7 @@ fn holds(
     let (above, below) = equation::fraction(&left.clone().minus(right.clone()));
     let above = identity::polynomial(&above, variable, &mut context.budget)?;
     let below = identity::polynomial(&below, variable, &mut context.budget)?;
-    sign_set(above, below, operator, context)
+    sign_set(&above, &below, operator, context)
 }
 
 /// Where x stands so to a constant.
@@ -380,13 +374,13 @@ fn with_bars(
 
 /// Where p / q has a sign: between the roots of p and q it keeps it.
 fn sign_set(
-    above: Vec<Rational>,
-    below: Vec<Rational>,
+    above: &[Rational],
+    below: &[Rational],
     operator: Operator,
     context: &mut Context<'_>,
 ) -> Option<RealSet> {
-    let roots_above = roots(&above, context)?;
-    let roots_below = roots(&below, context)?;
+    let roots_above = roots(above, context)?;
+    let roots_below = roots(below, context)?;
     let mut points: Vec<(Expr, bool)> = roots_above
         .into_iter()
         .map(|root| (root, true))
@@ -433,7 +427,7 @@ fn sign_set(
         let sign = if everywhere_zero {
             0
         } else {
-            sign(&evaluate(&above, &sample)) * sign(&evaluate(&below, &sample))
+            sign(&evaluate(above, &sample)) * sign(&evaluate(below, &sample))
         };
         let inside = match operator {
             Operator::NotEqual => sign != 0,

@@ -19,7 +19,7 @@ fn decimal(text: &str) -> Answer {
         percent: false,
         unit: None,
         currency: None,
-        places: places.map(|places| places as i64),
+        places: places.map(|places| i64::try_from(places).unwrap()),
         base: None,
         approximate: false,
     })
@@ -131,7 +131,7 @@ fn percent_signs_and_units_count() {
     };
     let dollars = |text: &str| {
         with(&decimal(text), |quantity| {
-            quantity.currency = Some("USD".into())
+            quantity.currency = Some("USD".into());
         })
     };
     let table = [

@@ -257,7 +257,7 @@ fn formula(text: &str) -> String {
 
 /// A word without its plural ending, near enough for comparing.
 fn singular(mut word: String) -> String {
-    if word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") {
+    if word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && word != "does" {
         word.pop();
     }
     word
@@ -391,8 +391,10 @@ impl Meaning {
             | "doesnt exist"
             | "dne"
             | "limit does not exist"
-            | "limit doesnt exist" => Self::Undefined,
-            "undefined" | "not defined" | "value undefined" => Self::Undefined,
+            | "limit doesnt exist"
+            | "undefined"
+            | "not defined"
+            | "value undefined" => Self::Undefined,
             "infinitely many"
             | "infinite"
             | "infinity"
