@@ -1,0 +1,131 @@
+//! Constants and elementary functions of fixed-point numbers: integers in units of 2^−w.
+//!
+//! Arguments are made small by halving, a short Taylor series is summed, and the halving is undone by doubling formulas.
+//! Guard bits cover what the doublings multiply the errors by; every function is off by less than two units.
+
+use std::sync::OnceLock;
+
+use dashu_int::IBig;
+
+/// Constants are kept with so many bits.
+const KEPT: usize = 1 << 12;
+
+/// π in units of 2^−bits.
+pub(super) fn pi(bits: usize) -> IBig {
+    static PI: OnceLock<IBig> = OnceLock::new();
+    let compute = |bits: usize| {
+        let work = bits + 32;
+        // Machin: π = 16·arctan(1/5) − 4·arctan(1/239).
+        let value: IBig = inverse_series(5, work, true) * 16 - inverse_series(239, work, true) * 4;
+        value >> 32
+    };
+    kept(&PI, compute, bits)
+}
+
+/// ln 2 in units of 2^−bits.
+pub(super) fn ln_2(bits: usize) -> IBig {
+    static LN_2: OnceLock<IBig> = OnceLock::new();
+    let compute = |bits: usize| {
+        let work = bits + 32;
+        let value: IBig = inverse_series(26, work, false) * 18
+            - inverse_series(4801, work, false) * 2
+            + inverse_series(8749, work, false) * 8;
+        value >> 32
+    };
+    kept(&LN_2, compute, bits)
+}
+
+fn kept(cell: &OnceLock<IBig>, compute: impl Fn(usize) -> IBig, bits: usize) -> IBig {
+    if bits > KEPT {
+        return compute(bits);
+    }
+    cell.get_or_init(|| compute(KEPT)) >> (KEPT - bits)
+}
+
+/// arctan(1/n), or artanh(1/n).
+fn inverse_series(n: u64, bits: usize, alternating: bool) -> IBig {
+    let mut power = (IBig::ONE << bits) / n;
+    let square = n * n;
+    let mut sum = power.clone();
+    let mut odd = 1u64;
+    let mut negative = false;
+    loop {
+        power /= square;
+        odd += 2;
+        if power.is_zero() {
+            return sum;
+        }
+        negative ^= alternating;
+        let term: IBig = &power / odd;
+        if negative {
+            sum -= term;
+        } else {
+            sum += term;
+        }
+    }
+}
+
+/// e^x for |x| < 1.
+pub(super) fn exp(x: &IBig, bits: usize) -> IBig {
+    let halvings = bits.isqrt();
+    let work = bits + halvings + 16;
+    let small: IBig = (x << (work - bits)) >> halvings;
+    let one = IBig::ONE << work;
+    let mut sum = &one + &small;
+    let mut term = small.clone();
+    let mut index = 2u64;
+    loop {
+        term = (&term * &small) >> work;
+        term /= index;
+        if term.is_zero() || term == IBig::NEG_ONE {
+            break;
+        }
+        sum += &term;
+        index += 1;
+    }
+    for _ in 0..halvings {
+        sum = (&sum * &sum) >> work;
+    }
+    sum >> (work - bits)
+}
+
+/// (sin x, cos x) for 0 ≤ x < 2.
+pub(super) fn sin_cos(x: &IBig, bits: usize) -> (IBig, IBig) {
+    let halvings = bits.isqrt() / 2 + 2;
+    let work = bits + 2 * halvings + 16;
+    let small: IBig = (x << (work - bits)) >> halvings;
+    let square: IBig = (&small * &small) >> work;
+    // sin and 1 − cos, which keeps its precision where cos is near 1.
+    let mut sin = small.clone();
+    let mut term = small;
+    let mut rest: IBig = IBig::ZERO;
+    let mut even = square.clone() >> 1;
+    let mut index = 2u64;
+    let mut negative = false;
+    while !even.is_zero() || !term.is_zero() {
+        if negative {
+            rest -= &even;
+        } else {
+            rest += &even;
+        }
+        negative = !negative;
+        term = (&term * &square) >> work;
+        term /= index * (index + 1);
+        if negative {
+            sin -= &term;
+        } else {
+            sin += &term;
+        }
+        even = (&even * &square) >> work;
+        even /= (index + 1) * (index + 2);
+        index += 2;
+    }
+    let one = IBig::ONE << work;
+    for _ in 0..halvings {
+        let next: IBig = (&sin * &sin) >> (work - 1);
+        sin = (&sin * (&one - &rest)) >> (work - 1);
+        rest = next;
+    }
+    let shift = work - bits;
+    (sin >> shift, (one - rest) >> shift)
+}

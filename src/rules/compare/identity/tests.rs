@@ -1,0 +1,284 @@
+use super::*;
+use crate::rules::expr::{Constant, Expr, Function, Rational};
+
+/// A parser for tests, with function-call syntax: `sqrt(2) + x^2/3`.
+mod parse {
+    use super::*;
+
+    pub(super) struct Parser<'t> {
+        text: &'t [u8],
+        at: usize,
+    }
+
+    pub(super) fn parse(text: &str) -> Expr {
+        let mut parser = Parser {
+            text: text.as_bytes(),
+            at: 0,
+        };
+        let expr = parser.sum();
+        parser.skip();
+        assert_eq!(parser.at, parser.text.len(), "rest of {text:?}");
+        expr
+    }
+
+    impl Parser<'_> {
+        fn skip(&mut self) {
+            while self.text.get(self.at) == Some(&b' ') {
+                self.at += 1;
+            }
+        }
+
+        fn peek(&mut self) -> u8 {
+            self.skip();
+            self.text.get(self.at).copied().unwrap_or(0)
+        }
+
+        fn eat(&mut self, byte: u8) -> bool {
+            let found = self.peek() == byte;
+            self.at += usize::from(found);
+            found
+        }
+
+        fn sum(&mut self) -> Expr {
+            let mut parts = vec![self.product()];
+            loop {
+                if self.eat(b'+') {
+                    parts.push(self.product());
+                } else if self.eat(b'-') {
+                    parts.push(self.product().negated());
+                } else {
+                    break;
+                }
+            }
+            if parts.len() == 1 {
+                parts.remove(0)
+            } else {
+                Expr::Add(parts)
+            }
+        }
+
+        fn product(&mut self) -> Expr {
+            let mut parts = vec![self.unary()];
+            loop {
+                if self.eat(b'*') {
+                    parts.push(self.unary());
+                } else if self.eat(b'/') {
+                    parts.push(Expr::power(self.unary(), Expr::integer(-1)));
+                } else {
+                    break;
+                }
+            }
+            if parts.len() == 1 {
+                parts.remove(0)
+            } else {
+                Expr::Multiply(parts)
+            }
+        }
+
+        fn unary(&mut self) -> Expr {
+            if self.eat(b'-') {
+                return self.unary().negated();
+            }
+            let base = self.postfix();
+            if self.eat(b'^') {
+                return Expr::power(base, self.unary());
+            }
+            base
+        }
+
+        fn postfix(&mut self) -> Expr {
+            let mut base = self.atom();
+            while self.eat(b'!') {
+                base = Expr::Call(Function::Factorial, vec![base]);
+            }
+            base
+        }
+
+        fn atom(&mut self) -> Expr {
+            if self.eat(b'(') {
+                let inner = self.sum();
+                assert!(self.eat(b')'));
+                return inner;
+            }
+            let start = self.at;
+            while matches!(self.text.get(self.at), Some(byte) if byte.is_ascii_alphanumeric() || *byte == b'.' || *byte == b'_')
+            {
+                self.at += 1;
+            }
+            let word = std::str::from_utf8(&self.text[start..self.at]).unwrap();
+            assert!(!word.is_empty(), "at {}", self.at);
+            if word.as_bytes()[0].is_ascii_digit() {
+                let (whole, fraction) = word.split_once('.').unwrap_or((word, ""));
+                let digits = format!("{whole}{fraction}");
+                let scale = dashu_int::UBig::from(10u8).pow(fraction.len());
+                return Expr::Number(Rational::from_parts(digits.parse().unwrap(), scale));
+            }
+            if self.eat(b'(') {
+                let mut arguments = vec![self.sum()];
+                while self.eat(b',') {
+                    arguments.push(self.sum());
+                }
+                assert!(self.eat(b')'));
+                return call(word, arguments);
+            }
+            match word {
+                "pi" => Expr::Constant(Constant::Pi),
+                "e" => Expr::Constant(Constant::E),
+                "i" => Expr::Constant(Constant::ImaginaryUnit),
+                "inf" => Expr::Constant(Constant::Infinity),
+                "deg" => Expr::Constant(Constant::Degree),
+                "phi" => Expr::Constant(Constant::GoldenRatio),
+                "gamma" => Expr::Constant(Constant::EulerGamma),
+                _ => Expr::symbol(word),
+            }
+        }
+    }
+
+    fn call(word: &str, mut arguments: Vec<Expr>) -> Expr {
+        use Function as F;
+        let function = match word {
+            "sqrt" => {
+                arguments.push(Expr::integer(2));
+                F::Root
+            }
+            "cbrt" => {
+                arguments.push(Expr::integer(3));
+                F::Root
+            }
+            "root" => F::Root,
+            "abs" => F::Absolute,
+            "ln" => {
+                arguments.push(Expr::Constant(Constant::E));
+                F::Logarithm
+            }
+            "lg" => {
+                arguments.push(Expr::integer(10));
+                F::Logarithm
+            }
+            "log" => F::Logarithm,
+            "exp" => return Expr::power(Expr::Constant(Constant::E), arguments.remove(0)),
+            "sin" => F::Sin,
+            "cos" => F::Cos,
+            "tan" => F::Tan,
+            "cot" => F::Cot,
+            "sec" => F::Sec,
+            "csc" => F::Csc,
+            "asin" => F::Arcsin,
+            "acos" => F::Arccos,
+            "atan" => F::Arctan,
+            "acot" => F::Arccot,
+            "asec" => F::Arcsec,
+            "acsc" => F::Arccsc,
+            "sinh" => F::Sinh,
+            "cosh" => F::Cosh,
+            "tanh" => F::Tanh,
+            "coth" => F::Coth,
+            "asinh" => F::Arsinh,
+            "acosh" => F::Arcosh,
+            "atanh" => F::Artanh,
+            "dfact" => F::DoubleFactorial,
+            "Gamma" => F::Gamma,
+            "binom" => F::Binomial,
+            "perm" => F::Permutations,
+            "floor" => F::Floor,
+            "ceil" => F::Ceiling,
+            "sign" => F::Sign,
+            "gcd" => F::Gcd,
+            "lcm" => F::Lcm,
+            "max" => F::Max,
+            "min" => F::Min,
+            "mod" => F::Modulo,
+            "re" => F::RealPart,
+            "im" => F::ImaginaryPart,
+            "conj" => F::Conjugate,
+            "arg" => F::Argument,
+            _ => return Expr::Apply(word.into(), arguments),
+        };
+        Expr::Call(function, arguments)
+    }
+}
+
+use parse::parse;
+
+fn verdict(a: &str, b: &str) -> (Identity, &'static str) {
+    identical(&parse(a), &parse(b), &mut Budget::default())
+}
+
+#[test]
+fn equal_pairs_are_proved() {
+    let pairs = include!("tests_equal.rs");
+    let mut wrong = Vec::new();
+    for (a, b) in pairs {
+        let (one, other) = (verdict(a, b), verdict(b, a));
+        if one.0 != Identity::Equal || other.0 != Identity::Equal {
+            wrong.push((a, b, one, other));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+fn check(pairs: &[(&str, &str)], accept: impl Fn(Identity) -> bool) {
+    let mut wrong = Vec::new();
+    for (a, b) in pairs {
+        let (one, other) = (verdict(a, b), verdict(b, a));
+        if !accept(one.0) || !accept(other.0) {
+            wrong.push((a, b, one, other));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn different_pairs_are_proved() {
+    check(&include!("tests_different.rs"), |found| {
+        found == Identity::Different
+    });
+}
+
+#[test]
+fn undefined_pairs_are_seen() {
+    let pairs = [
+        ("1/0", "1/0"),
+        ("0/0", "0/0"),
+        ("1/0", "5"),
+        ("0/0", "0"),
+        ("1/(x-x)", "1"),
+        ("1/(sin(x)^2+cos(x)^2-1)", "x"),
+        ("inf-inf", "0"),
+        ("0*inf", "0"),
+        ("ln(0)", "1"),
+        ("tan(pi/2)", "1"),
+        ("0^(-1)", "0"),
+        ("log(5,1)", "2"),
+        ("(-1)!", "1"),
+    ];
+    check(&pairs, |found| found == Identity::Undefined);
+}
+
+#[test]
+fn hostile_expressions_end() {
+    let pairs = [
+        ("5^(5^(5^(5^5)))", "5^(5^(5^(5^5)))+1"),
+        ("9^(9^(9^9))", "9^(9^(9^8))"),
+        ("10^(-10^10)", "0"),
+        ("10000000!", "10000001!"),
+        ("binom(10000000,5000000)", "1"),
+        ("mod(7^(7^(7^7)),10)", "3"),
+        ("2^(10^9)", "2^(10^9)+1"),
+        ("x^(10^9)", "x^(10^9+1)"),
+        ("(x+1)^100000", "x"),
+        ("exp(exp(exp(exp(exp(x)))))", "x"),
+        ("sin(10^(10^10))", "1"),
+        ("gcd(10^30000,10^30000+1)", "2"),
+    ];
+    for (a, b) in pairs {
+        let start = std::time::Instant::now();
+        let found = verdict(a, b);
+        assert!(
+            !matches!(found.0, Identity::Equal | Identity::NumericallyEqual),
+            "{a} {b} {found:?}"
+        );
+        assert!(start.elapsed().as_millis() < 1_000, "{a} {b}");
+        println!("{a} vs {b}: {found:?} {:?}", start.elapsed());
+    }
+}

@@ -1,0 +1,157 @@
+//! What has to be known of two expressions before they are evaluated.
+
+use dashu_base::Sign;
+
+use super::modular::Traits;
+use super::walk;
+use crate::rules::expr::{Constant, Expr, Function, Rational};
+
+/// A look at both sides.
+#[derive(Debug, Default)]
+pub(super) struct Look<'e> {
+    pub(super) traits: Traits<'e>,
+    /// Does i occur, or a function of complex numbers?
+    pub(super) imaginary: bool,
+    /// Does ∞ occur?
+    pub(super) infinite: bool,
+    /// Is there a Σ, ∫, …?
+    pub(super) binder: bool,
+    /// A function without a meaning?
+    pub(super) applied: bool,
+    /// Are there functions other than roots and rational powers of rational numbers?
+    pub(super) transcendental: bool,
+    pub(super) nodes: u64,
+}
+
+impl<'e> Look<'e> {
+    pub(super) fn at(a: &'e Expr, b: &'e Expr) -> Self {
+        let mut look = Self {
+            traits: Traits {
+                constant: true,
+                ..Traits::default()
+            },
+            ..Self::default()
+        };
+        look.visit(a);
+        look.visit(b);
+        look
+    }
+
+    fn visit(&mut self, expr: &'e Expr) {
+        self.nodes += 1;
+        match expr {
+            Expr::Number(_) | Expr::LongNumber { .. } => {}
+            Expr::Symbol(_) => self.traits.constant = false,
+            Expr::Constant(constant) => match constant {
+                Constant::ImaginaryUnit => self.imaginary = true,
+                Constant::Infinity => self.infinite = true,
+                Constant::GoldenRatio => {}
+                _ => self.transcendental = true,
+            },
+            Expr::Apply(..) => self.applied = true,
+            Expr::Power(pair) => {
+                self.power(&pair.0, &pair.1);
+                self.visit(&pair.0);
+                self.visit(&pair.1);
+            }
+            Expr::Call(function, arguments) => self.call(*function, arguments),
+            Expr::Binder(binder) => {
+                self.binder = true;
+                for part in [&binder.lower, &binder.upper].into_iter().flatten() {
+                    self.visit(part);
+                }
+                self.visit(&binder.body);
+            }
+            Expr::Add(_) | Expr::Multiply(_) => {}
+        }
+        for part in walk::children(expr) {
+            self.visit(part);
+        }
+    }
+
+    fn power(&mut self, base: &'e Expr, exponent: &'e Expr) {
+        match exponent {
+            Expr::Number(exponent) => {
+                if even_root(exponent) {
+                    self.positive(base);
+                }
+            }
+            _ => self.positive(base),
+        }
+    }
+
+    fn call(&mut self, function: Function, arguments: &'e [Expr]) {
+        use Function as F;
+        match (function, arguments) {
+            (F::Root, [radicand, degree]) => match degree {
+                Expr::Number(degree) if !even_degree(degree) => {}
+                _ => self.positive(radicand),
+            },
+            (F::Logarithm, [argument, base]) => {
+                self.transcendental = true;
+                self.positive(argument);
+                self.positive(base);
+            }
+            (
+                F::Factorial | F::DoubleFactorial | F::Binomial | F::Permutations | F::Gcd | F::Lcm,
+                _,
+            ) => {
+                self.transcendental = true;
+                for argument in arguments {
+                    self.integral(argument);
+                }
+            }
+            (F::RealPart | F::ImaginaryPart | F::Conjugate | F::Argument, _) => {
+                self.transcendental = true;
+                self.imaginary = true;
+                self.traits.complex = true;
+            }
+            (F::Absolute | F::Root, _) => {}
+            _ => self.transcendental = true,
+        }
+    }
+
+    fn positive(&mut self, expr: &'e Expr) {
+        if let Expr::Symbol(name) = expr
+            && !self.traits.positive.contains(&&**name)
+        {
+            self.traits.positive.push(name);
+        }
+    }
+
+    /// Variables of an argument that has to be an integer.
+    fn integral(&mut self, expr: &'e Expr) {
+        match expr {
+            Expr::Symbol(name) => {
+                if !self.traits.integral.contains(&&**name) {
+                    self.traits.integral.push(name);
+                }
+            }
+            Expr::Add(parts) | Expr::Multiply(parts) => {
+                for part in parts {
+                    self.integral(part);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Is it a power that only numbers that are not negative have?
+fn even_root(exponent: &Rational) -> bool {
+    exponent
+        .denominator()
+        .as_words()
+        .first()
+        .is_some_and(|word| word & 1 == 0)
+}
+
+fn even_degree(degree: &Rational) -> bool {
+    degree.sign() == Sign::Negative
+        || degree
+            .numerator()
+            .as_sign_words()
+            .1
+            .first()
+            .is_some_and(|word| word & 1 == 0)
+}
