@@ -92,16 +92,28 @@ def against_labels(rows: list[Row], verdicts: list[Row]) -> str:
     return table(head, lines)
 
 
+def answered(verdict: Row) -> bool:
+    """Did math-verify come to a verdict of its own, and not to the end of its time?"""
+    return verdict.get("equal") is not None and verdict.get("end") != "timed_out"
+
+
 def agreement(rows: list[Row], compat: list[Row], theirs: list[Row]) -> str:
-    """How often the compat profile says what math-verify says. Rows on which math-verify failed are left out."""
+    """How often the compat profile says what math-verify says. Where math-verify failed or timed out, nobody is asked."""
     lines = []
     for name, entries in by_category(rows, compat, theirs):
-        judged = [(c, t) for _, c, t in entries if t.get("equal") is not None]
+        judged = [(c, t) for _, c, t in entries if answered(t)]
         same = sum((c.get("equal") is True) == t["equal"] for c, t in judged)
         too_many = sum(c.get("equal") is True and not t["equal"] for c, t in judged)
         too_few = sum(c.get("equal") is not True and t["equal"] for c, t in judged)
         lines.append((name, len(judged), percent(same, len(judged)), too_many, too_few, len(entries) - len(judged)))
-    head = ("category", "n", "agreement", "only juror says equal", "only math-verify does", "math-verify failed")
+    head = (
+        "category",
+        "n",
+        "agreement",
+        "only juror says equal",
+        "only math-verify does",
+        "math-verify failed or timed out",
+    )
     return table(head, lines)
 
 
@@ -159,7 +171,7 @@ def main() -> None:
         print("\n### Disagreements")
 
         def differ(_row: Row, ours: Row, other: Row) -> bool:
-            return other.get("equal") is not None and (ours.get("equal") is True) != other["equal"]
+            return answered(other) and (ours.get("equal") is True) != other["equal"]
 
         print(show(rows, [compat, theirs], differ, options.show_errors))
 

@@ -5,8 +5,9 @@
 
 Rows hold ``gold``, ``pred`` and perhaps ``id`` and ``config`` (``extract``, ``boxed_match_priority``,
 ``try_extract_without_anchor``, ``float_rounding``, ``numeric_precision``, ``strict``, ``allow_set_relation_comp``,
-``extraction_mode``, ``fallback_mode``). Each gives ``{"id", "equal", "seconds", "gold", "pred", "error"}`` in order:
-``equal`` is null where math-verify raised, hung or died; ``seconds`` is CPU time of both parses and the comparison.
+``extraction_mode``, ``fallback_mode``). Each gives ``{"id", "equal", "seconds", "end", "gold", "pred"}`` in order:
+``equal`` is null where math-verify raised, hung or died, and ``end`` says what happened; ``seconds`` is CPU time of both
+parses and the comparison.
 A summary with versions and times goes to standard output as JSON.
 
 The pairs are verified in a child process, which is replaced when it hangs or eats its memory.
@@ -26,6 +27,8 @@ from multiprocessing.connection import Connection
 
 #: Seconds until a child that does not answer is killed; math-verify's own limits add up to 15.
 _PATIENCE = 30
+#: math-verify silently says "different" after five seconds; what took this long is marked.
+_LIMIT = 4.5
 #: Bytes of address space of a child.
 _MEMORY = 4 << 30
 
@@ -62,12 +65,13 @@ def _verify(row: dict) -> dict:
     names = ("float_rounding", "numeric_precision", "strict", "allow_set_relation_comp")
     options = {key: config[key] for key in names if key in config}
     targets = _extraction(config)
-    start = time.process_time()
+    start, clock = time.process_time(), time.monotonic()
     gold = parse(row["gold"], targets, **modes)
     pred = parse(row["pred"], targets, **modes)
     equal = verify(gold, pred, **options)
-    seconds = time.process_time() - start
-    return {"equal": bool(equal), "seconds": seconds, "gold": _shown(gold), "pred": _shown(pred)}
+    seconds, wall = time.process_time() - start, time.monotonic() - clock
+    ended = "timed_out" if wall > _LIMIT else "ended"
+    return {"equal": bool(equal), "seconds": seconds, "end": ended, "gold": _shown(gold), "pred": _shown(pred)}
 
 
 def _shown(values: list) -> list[str]:
@@ -94,7 +98,7 @@ def _serve(pipe: Connection) -> None:
         try:
             result = _verify(row)
         except BaseException as error:  # noqa: BLE001 -- its time-outs are no ordinary exceptions
-            result = {"equal": None, "error": f"{type(error).__name__}: {error}"[:200]}
+            result = {"equal": None, "end": f"{type(error).__name__}: {error}"[:200]}
             result["seconds"] = time.process_time() - start
         pipe.send(result)
 
@@ -125,7 +129,7 @@ class Child:
         self.process.kill()
         self.process.join()
         self._start()
-        return {"equal": None, "seconds": float(_PATIENCE), "error": error}
+        return {"equal": None, "seconds": float(_PATIENCE), "end": error}
 
     def close(self) -> None:
         self.pipe.send(None)

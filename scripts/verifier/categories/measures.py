@@ -129,7 +129,7 @@ def unit_conversion(d: Draw, same: bool) -> Pair:
     gold, tex = _with_unit(d, _decimal(value), one[0], one[1])
     gold = _keep(d, gold, tex)
     if same and d.chance(0.15):
-        hours, minutes = d.whole(1, 9), d.whole(1, 59)
+        hours, minutes = d.whole(2, 9), d.whole(2, 59)
         return Pair(
             f"{60 * hours + minutes} minutes",
             _state(

@@ -144,7 +144,7 @@ def decimals(d: Draw, same: bool) -> Pair:
     return Pair(gold, pred, note)
 
 
-@formulas("scientific notation")
+@category("scientific notation")
 def scientific_notation(d: Draw, same: bool) -> Pair:
     digits, exponent = d.whole(11, 99), d.whole(-9, 12, (0, 1))
     if digits % 10 == 0:
@@ -177,7 +177,9 @@ def scientific_notation(d: Draw, same: bool) -> Pair:
             ("sign", gold, f"-{gold}"),
             ("mantissa rounded", gold, f"{digits // 10 + 1} \\times 10^{{{exponent}}}"),
         )
-    return Pair(gold, pred, note)
+    if note in ("e", "E"):  # between dollars the letter could be the number e
+        return Pair(dress_gold(d, gold), plain_response(d, pred), note)
+    return Pair(dress_gold(d, gold), response(d, pred), note)
 
 
 @category("thousands separators")
