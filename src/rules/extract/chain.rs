@@ -1,0 +1,206 @@
+//! Chains of equations: what of `48 + 24 = 72` or `A = \frac12 \cdot 6 = 3` is the answer.
+
+use std::borrow::Cow;
+
+/// Cuts a formula of a derivation down to its result. An equation that is itself the answer stays.
+pub(super) fn result(text: &str) -> Cow<'_, str> {
+    let signs = equals(text);
+    let (Some(&first), Some(&last)) = (signs.first(), signs.last()) else {
+        return Cow::Borrowed(text);
+    };
+    let left = text[..first].trim();
+    let right = text[last + 1..].trim();
+    if right.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    if left.is_empty() {
+        return Cow::Borrowed(right);
+    }
+    // Lists such as `x = 1, y = 2` are no chains.
+    if has_list(text) {
+        return Cow::Borrowed(text);
+    }
+    if is_name(left) {
+        return if signs.len() == 1 {
+            Cow::Borrowed(text)
+        } else {
+            Cow::Owned(format!("{left} = {right}"))
+        };
+    }
+    if is_arithmetic(left) || (signs.len() > 1 && !has_variables(right)) {
+        return Cow::Borrowed(right);
+    }
+    Cow::Borrowed(text)
+}
+
+/// Where the `=` signs outside of brackets are; none if there are other relations among them.
+fn equals(text: &str) -> Vec<usize> {
+    let bytes = text.as_bytes();
+    let mut depth = 0i32;
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'\\' => {
+                at += 1;
+            }
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth -= 1,
+            b'<' | b'>' if depth <= 0 => return Vec::new(),
+            b'=' if depth <= 0 => {
+                let before = at.checked_sub(1).map(|at| bytes[at]);
+                let after = bytes.get(at + 1);
+                if !matches!(before, Some(b'!' | b':' | b'='))
+                    && !matches!(after, Some(b'=' | b'>'))
+                {
+                    found.push(at);
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    found
+}
+
+/// Is there a comma, "and" or "or" outside of brackets?
+fn has_list(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let mut depth = 0i32;
+    for (at, &byte) in bytes.iter().enumerate() {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth -= 1,
+            b',' | b';' if depth <= 0 => {
+                let grouping = bytes.get(at + 1).is_some_and(u8::is_ascii_digit)
+                    && at > 0
+                    && bytes[at - 1].is_ascii_digit();
+                let space = at > 0 && bytes[at - 1] == b'\\';
+                if !grouping && !space {
+                    return true;
+                }
+            }
+            _ => {}
+        }
+    }
+    text.contains(" and ") || text.contains(" or ") || text.contains("\\text{")
+}
+
+/// Is this the name of something: `x`, `f(x)`, `A_1`, `|AB|`, `\angle ABC`, `(x, y)`, `P(A \cap B)`?
+fn is_name(text: &str) -> bool {
+    let first = text.chars().next().unwrap_or(' ');
+    let operators = text.contains(['+', '*', '/', '^', '×', '÷', '·', '-', '√', '!'])
+        || text.contains("\\cdot")
+        || text.contains("\\times")
+        || text.contains("\\frac")
+        || text.contains("\\sqrt")
+        || text.contains("\\sum")
+        || text.contains("\\int");
+    let outside: String = strip_arguments(text);
+    let operators = operators
+        && (outside.contains(['+', '*', '/', '^', '×', '÷', '·', '-', '√', '!'])
+            || outside.contains("\\cdot")
+            || outside.contains("\\times")
+            || outside.contains("\\frac")
+            || outside.contains("\\sqrt")
+            || outside.contains("\\sum")
+            || outside.contains("\\int"));
+    !operators && !first.is_ascii_digit() && text.chars().any(char::is_alphabetic)
+}
+
+/// The text without what stands in brackets and subscripts.
+fn strip_arguments(text: &str) -> String {
+    let mut depth = 0usize;
+    let mut out = String::new();
+    for character in text.chars() {
+        match character {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => out.push(character),
+            _ => {}
+        }
+    }
+    out
+}
+
+/// Are there variables in it: single letters that are no part of a command, a word, or a number's unit?
+fn has_variables(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        if byte == b'\\' {
+            let name = bytes[at + 1..]
+                .iter()
+                .take_while(|byte| byte.is_ascii_alphabetic())
+                .count();
+            let command = &text[at + 1..at + 1 + name];
+            at += 1 + name.max(usize::from(bytes.get(at + 1).is_some_and(u8::is_ascii)));
+            if matches!(
+                command,
+                "text" | "mathrm" | "mbox" | "textrm" | "operatorname" | "begin" | "end"
+            ) {
+                at += super::maths::group(&text[at..]);
+            } else if matches!(
+                command,
+                "alpha" | "beta" | "gamma" | "theta" | "phi" | "lambda" | "mu" | "sigma" | "omega"
+            ) {
+                return true;
+            }
+            continue;
+        }
+        if byte.is_ascii_alphabetic() {
+            let length = bytes[at..]
+                .iter()
+                .take_while(|byte| byte.is_ascii_alphabetic())
+                .count();
+            if length == 1 && !matches!(byte, b'e' | b'i') {
+                return true;
+            }
+            if length > 1
+                && !super::words::is_function(&text[at..at + length])
+                && !super::words::is_unit(&text[at..at + length])
+                && length < 4
+            {
+                return true;
+            }
+            at += length;
+            continue;
+        }
+        at += 1;
+    }
+    false
+}
+
+/// Is this something to compute, without variables?
+fn is_arithmetic(text: &str) -> bool {
+    text.contains(|it: char| it.is_ascii_digit()) && !has_variables(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_derivation_ends_in_its_result() {
+        for (text, expected) in [
+            ("48 + 24 = 72", "72"),
+            ("x = 5", "x = 5"),
+            ("x = 2 + 3 = 5", "x = 5"),
+            ("2x + 3y = 6", "2x + 3y = 6"),
+            (r"A = \frac12 \cdot 6 = 3", "A = 3"),
+            (r"f(-2)+f(-1) = 1 + 2 = 3", "3"),
+            (r"\frac{1}{2} + \frac{1}{2} = 1", "1"),
+            ("= 5", "5"),
+            ("x = 1, y = 2", "x = 1, y = 2"),
+            ("f(x+1) = x^2", "f(x+1) = x^2"),
+            ("5", "5"),
+            ("x < 5", "x < 5"),
+            ("m + n = 17", "m + n = 17"),
+            ("m + n = 8 + 9 = 17", "17"),
+            ("=", "="),
+            (r"\sum_{k=1}^{3} k = 6", r"\sum_{k=1}^{3} k = 6"),
+        ] {
+            assert_eq!(result(text), expected, "{text}");
+        }
+    }
+}

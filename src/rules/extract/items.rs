@@ -1,0 +1,583 @@
+//! What a sentence states: its formulas and numbers, one after the other, and how they are written out as an answer.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::chain;
+use super::formulas;
+use super::maths;
+use super::scan::Marks;
+use super::tail::{Tail, tail};
+use super::tidy::{smooth, tidy};
+use super::words;
+
+/// How much of a sentence is read, in bytes.
+const WINDOW: usize = 2_000;
+/// How many things a sentence states at most.
+const MAX_ITEMS: usize = 64;
+
+/// What kind of thing was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// In LaTeX delimiters.
+    Formula,
+    /// Bare maths.
+    Plain,
+    /// Letters of a choice.
+    Choice,
+    /// Words.
+    Words,
+}
+
+/// A text and its marks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Page<'t, 'm> {
+    pub text: &'t str,
+    pub marks: &'m Marks,
+    /// Are boxes read as what they hold, and not left to whoever looks for boxes?
+    pub open_boxes: bool,
+}
+
+/// An answer that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Reading<'t> {
+    pub text: Cow<'t, str>,
+    pub kind: Kind,
+    /// Where it stands.
+    pub range: Range<usize>,
+}
+
+/// One thing that a sentence states.
+#[derive(Debug, Clone)]
+pub(super) struct Item {
+    /// Where its value stands.
+    pub value: Range<usize>,
+    /// Behind its unit and what is said of it.
+    pub end: usize,
+    kind: Kind,
+    tail: Tail,
+    /// Is it something the sentence mentions and does not state?
+    weak: bool,
+    /// Is it denied?
+    negated: bool,
+    /// Is it only the name of something?
+    symbol: bool,
+    /// Is it one plain number?
+    number: bool,
+    /// Is it emphasised?
+    bold: bool,
+    /// Which of the sentence's conclusions it belongs to.
+    segment: usize,
+}
+
+/// Reads what stands in `range`.
+pub(super) fn items(page: Page<'_, '_>, range: Range<usize>) -> Vec<Item> {
+    let text = page.text;
+    let mut collector = Collector {
+        page,
+        items: Vec::new(),
+        start: range.start,
+        aside: false,
+        segment: 0,
+        words: 0,
+    };
+    let mut at = range.start;
+    while at < range.end && collector.items.len() < MAX_ITEMS {
+        if let Some((_, formula)) = page.marks.formula_from(at) {
+            let end = formula.end.max(at + 1);
+            let boxed = page.marks.has_box(&(formula.start..formula.end));
+            if !boxed || page.open_boxes {
+                at = collector.formula(formula.start..end, &formula.content.clone());
+            } else {
+                at = end;
+            }
+            continue;
+        }
+        let limit = page.marks.formula_at(at).map_or(range.end, |(_, formula)| {
+            formula.start.max(at).min(range.end)
+        });
+        if limit <= at {
+            break;
+        }
+        match collector.step(at, limit) {
+            Some(next) => at = next,
+            None => break,
+        }
+    }
+    let _ = text;
+    collector.items
+}
+
+struct Collector<'t, 'm> {
+    page: Page<'t, 'm>,
+    items: Vec<Item>,
+    start: usize,
+    /// Within a clause that states nothing, up to its comma.
+    aside: bool,
+    segment: usize,
+    words: usize,
+}
+
+impl Collector<'_, '_> {
+    /// Reads what begins at `at`, before `limit`; where to go on, `None` at the end of what is stated.
+    fn step(&mut self, at: usize, limit: usize) -> Option<usize> {
+        let text = &self.page.text[..limit];
+        let rest = &text[at..];
+        let first = rest.chars().next()?;
+        let width = first.len_utf8();
+        if first == ',' || first == ';' || first == ':' {
+            self.aside = false;
+            return Some(at + width);
+        }
+        let starts_maths = first.is_ascii_digit()
+            || matches!(
+                first,
+                '-' | '+'
+                    | '±'
+                    | '.'
+                    | '('
+                    | '['
+                    | '{'
+                    | '\\'
+                    | '√'
+                    | 'π'
+                    | '∞'
+                    | '∅'
+                    | '≈'
+                    | '|'
+                    | '<'
+                    | '>'
+                    | '≤'
+                    | '≥'
+            )
+            || maths::is_currency(first);
+        if starts_maths || (!first.is_ascii() && first.is_numeric()) {
+            return Some(self.maths(text, at, first));
+        }
+        if first.is_alphabetic() {
+            return self.word(text, at);
+        }
+        Some(at + width)
+    }
+
+    fn maths(&mut self, text: &str, at: usize, first: char) -> usize {
+        let rest = &text[at..];
+        // A dash or a bullet in front of words.
+        if matches!(first, '-' | '+' | '<' | '>' | '.' | '|')
+            && !rest[1..]
+                .trim_start_matches([' ', '$', '\\'])
+                .starts_with(|it: char| {
+                    it.is_ascii_digit()
+                        || matches!(it, '.' | '(' | '√' | 'π' | '∞')
+                        || it.is_ascii_alphabetic()
+                })
+        {
+            return at + first.len_utf8();
+        }
+        let run = maths::run(text, at).filter(|run| {
+            let taken = &text[at..run.end];
+            let useful = run.digits
+                || run.relation
+                || taken.contains(['\\', 'π', '∞', '∅', '√'])
+                || taken.starts_with(['(', '[', '{']) && taken.contains(',');
+            let hyphened = text[run.end..].starts_with('-')
+                && text[run.end + 1..].starts_with(|it: char| it.is_ascii_alphabetic());
+            useful && !hyphened && !is_date(taken)
+        });
+        let Some(run) = run else {
+            if matches!(
+                first,
+                '(' | '[' | '{' | '\\' | '≈' | '±' | '-' | '+' | '<' | '>' | '|'
+            ) {
+                return at + first.len_utf8();
+            }
+            return at + token(rest);
+        };
+        let before = text[..at].trim_end_matches(['*', '_', '`', '"', '~']);
+        if !maths::is_currency(first)
+            && before.ends_with(|it: char| it.is_alphanumeric() || matches!(it, '_' | '.'))
+        {
+            // The rest of a name.
+            if before.len() == at {
+                return at + token(rest);
+            }
+        }
+        let after = &text[run.end..];
+        let counted = run.number
+            || text[at..run.end]
+                .rsplit_once('=')
+                .is_some_and(|(_, value)| {
+                    value
+                        .bytes()
+                        .all(|byte| byte.is_ascii_digit() || matches!(byte, b' ' | b',' | b'.'))
+                });
+        let tail = tail(after, counted);
+        if words::is_numbered(words::last_word(before)) || before.ends_with('#') {
+            return run.end;
+        }
+        self.push(at..run.end, tail, Kind::Plain, false, run.number)
+    }
+
+    fn formula(&mut self, outer: Range<usize>, content: &Range<usize>) -> usize {
+        let text = self.page.text;
+        let inner = text[content.clone()].trim();
+        let number = inner
+            .trim_start_matches(['-', '\\', '$'])
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || matches!(byte, b',' | b'.'));
+        let symbol = !inner.contains(|it: char| it.is_ascii_digit())
+            && !inner.contains(['=', '<', '>', '\\', '+', '*', '/', '^'])
+            && inner.chars().count() <= 6;
+        let tail = tail(&text[outer.end..], number);
+        if words::is_numbered(words::last_word(&text[..outer.start])) && number {
+            return outer.end;
+        }
+        self.push(outer, tail, Kind::Formula, symbol, number)
+    }
+
+    fn push(
+        &mut self,
+        value: Range<usize>,
+        tail: Tail,
+        kind: Kind,
+        symbol: bool,
+        number: bool,
+    ) -> usize {
+        let text = self.page.text;
+        let before = &text[self.start..value.start];
+        let word = words::last_word(before);
+        let end = value.end + tail.end;
+        let bold = before.ends_with("**") || before.ends_with("__");
+        let weak = self.aside
+            || (words::is_preposition(word)
+                && !(word.eq_ignore_ascii_case("of") && is_amount(before)))
+            || (number && is_year(&text[value.clone()], word));
+        let negated = words::among(word, &["not", "isn't", "never", "than"])
+            || before.trim_end().ends_with("instead of");
+        self.items.push(Item {
+            value,
+            end,
+            kind,
+            tail,
+            weak,
+            negated,
+            symbol,
+            number,
+            bold,
+            segment: self.segment,
+        });
+        end
+    }
+
+    fn word(&mut self, text: &str, at: usize) -> Option<usize> {
+        let rest = &text[at..];
+        let word = words::first_word(rest);
+        let length = token(rest);
+        let after = &rest[word.len().min(rest.len())..];
+        if word.len() <= 3 || words::is_function(word) {
+            let run = maths::run(text, at).filter(|run| {
+                let taken = &text[at..run.end];
+                run.relation && run.digits
+                    || run.relation && taken.len() > 4
+                    || (taken.contains(['(', '^', '+', '*', '/']) && taken.len() > 2)
+            });
+            if let Some(run) = run {
+                let tail = tail(&text[run.end..], false);
+                return Some(self.push(at..run.end, tail, Kind::Plain, false, false));
+            }
+        }
+        if words::is_number_word(words::hyphenated(rest, length))
+            && !word.eq_ignore_ascii_case("half")
+        {
+            if let Some(end) = number_words(text, at) {
+                let lone_one = text[at..end].eq_ignore_ascii_case("one");
+                let tail = tail(&text[end..], true);
+                if !lone_one || !tail.unit.is_empty() && tail.unit.start <= 1 {
+                    return Some(self.push(at..end, tail, Kind::Plain, false, true));
+                }
+            }
+        }
+        if words::is_concluding(word) {
+            if !self.items.is_empty() {
+                self.segment += 1;
+            }
+            self.aside = false;
+        } else if words::is_subordinating(word) && after.starts_with([' ', '\n']) {
+            let stated = self.items.iter().any(|item| {
+                !item.weak && !item.negated && !item.symbol && item.segment == self.segment
+            });
+            if stated {
+                return None;
+            }
+            self.aside = true;
+        }
+        self.words += 1;
+        Some(at + length)
+    }
+}
+
+/// The length of what stands here without a blank, and without closing punctuation.
+fn token(text: &str) -> usize {
+    let length = text
+        .find(|it: char| {
+            it.is_whitespace() || matches!(it, '*' | '"' | '$' | ',' | ';' | ':' | '(' | ')' | '\\')
+        })
+        .unwrap_or(text.len());
+    length.max(text.chars().next().map_or(1, char::len_utf8))
+}
+
+/// Where the number in words that begins at `at` ends.
+fn number_words(text: &str, at: usize) -> Option<usize> {
+    let mut end = None;
+    let mut here = at;
+    for _ in 0..12 {
+        let rest = &text[here..];
+        let length = rest
+            .find(|it: char| !(it.is_ascii_alphabetic() || it == '-'))
+            .unwrap_or(rest.len());
+        let word = rest[..length].trim_end_matches('-');
+        if word.is_empty() {
+            break;
+        }
+        if words::is_number_word(word) {
+            here += word.len();
+            end = Some(here);
+        } else if word == "and" && end.is_some_and(|end| text[at..end].contains("hundred")) {
+            here += word.len();
+        } else {
+            break;
+        }
+        if !text[here..].starts_with(' ') {
+            break;
+        }
+        here += 1;
+    }
+    end
+}
+
+/// "a total of", "an area of": what follows is stated.
+fn is_amount(before: &str) -> bool {
+    let before = before.trim_end_matches(['*', ' ', '_']);
+    let Some(before) = before.strip_suffix("of") else {
+        return false;
+    };
+    words::among(
+        words::last_word(before),
+        &[
+            "total",
+            "area",
+            "value",
+            "length",
+            "volume",
+            "probability",
+            "perimeter",
+            "cost",
+            "price",
+            "average",
+            "amount",
+            "distance",
+            "speed",
+            "profit",
+            "rate",
+            "age",
+            "height",
+            "weight",
+            "mass",
+            "balance",
+            "income",
+            "maximum",
+            "minimum",
+            "mean",
+            "median",
+            "sum",
+            "answer",
+            "result",
+            "count",
+            "number",
+            "solution",
+            "loss",
+            "gain",
+        ],
+    )
+}
+
+fn is_year(number: &str, word: &str) -> bool {
+    number.len() == 4
+        && (number.starts_with("19") || number.starts_with("20"))
+        && words::among(word, &["in", "year", "since", "by", "until", "from", "of"])
+}
+
+/// `2020-05-17`, `5/17/2020`.
+fn is_date(text: &str) -> bool {
+    let parts: Vec<&str> = text.split(['-', '/']).take(4).collect();
+    let digits = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
+    parts.len() == 3
+        && parts.iter().all(digits)
+        && (parts[0].len() == 4 && parts[1].len() == 2 && parts[2].len() == 2
+            || parts[2].len() == 4
+                && (1..=2).contains(&parts[0].len())
+                && (1..=2).contains(&parts[1].len()))
+}
+
+/// Which items, from `first` on, state one answer together: the index behind them.
+pub(super) fn joined_forward(page: Page<'_, '_>, items: &[Item], first: usize) -> usize {
+    let mut last = first;
+    while let (Some(item), Some(next)) = (items.get(last), items.get(last + 1)) {
+        if !joins(page, item, next) {
+            break;
+        }
+        last += 1;
+    }
+    last + 1
+}
+
+/// Do two neighbouring items belong to one list?
+fn joins(page: Page<'_, '_>, item: &Item, next: &Item) -> bool {
+    if next.negated || item.segment != next.segment || item.end > next.value.start {
+        return false;
+    }
+    let gap = page.text[item.end..next.value.start].trim_matches([' ', '*', '~', '\n', '_']);
+    let connected = matches!(
+        gap,
+        "," | "and"
+            | "or"
+            | ", and"
+            | ", or"
+            | ";"
+            | "&"
+            | "as well as"
+            | ",and"
+            | ",or"
+            | "; and"
+            | "or else"
+    );
+    let compound =
+        gap.is_empty() && item.tail.measured && next.tail.measured && item.number && next.number;
+    // A number with what it counts joins only another such.
+    let alike = item.symbol == next.symbol
+        && (item.kind == next.kind || (item.number && next.number))
+        && (item.tail.unit.is_empty()
+            || !next.tail.unit.is_empty()
+            || item.tail.measured && gap == "or")
+        && (!item.tail.unit.is_empty()
+            || next.tail.unit.is_empty()
+            || gap == "or"
+            || gap == "and"
+            || item.kind == Kind::Formula);
+    (connected || compound) && alike
+}
+
+/// Writes items out as one answer.
+pub(super) fn render<'t>(page: Page<'t, '_>, items: &[Item]) -> Option<Reading<'t>> {
+    let (first, last) = (items.first()?, items.last()?);
+    let range = first.value.start..last.end;
+    let kind = first.kind;
+    if items.len() == 1 {
+        let text = write(page, first);
+        return (!text.is_empty()).then_some(Reading { text, kind, range });
+    }
+    let measured = items.iter().all(|item| {
+        item.kind == Kind::Plain && item.number && item.tail.measured && item.tail.unit.len() > 1
+    });
+    let different = items
+        .iter()
+        .skip(1)
+        .all(|item| page.text[item.value.end..item.end] != page.text[first.value.end..first.end]);
+    if measured && different && !page.text[range.clone()].contains(" or ") {
+        // "3 hours and 20 minutes": one quantity.
+        let end = last.value.end + last.tail.unit.end;
+        let text = Cow::Borrowed(&page.text[range.start..end]);
+        return Some(Reading { text, kind, range });
+    }
+    let parts: Vec<Cow<'t, str>> = items.iter().map(|item| write(page, item)).collect();
+    let text = Cow::Owned(parts.join(", "));
+    Some(Reading { text, kind, range })
+}
+
+/// One item with its unit.
+fn write<'t>(page: Page<'t, '_>, item: &Item) -> Cow<'t, str> {
+    let text = page.text;
+    let unit = &text[item.value.end + item.tail.unit.start..item.value.end + item.tail.unit.end];
+    let value: Cow<'t, str> = match item.kind {
+        Kind::Formula => formulas::content(page, item.value.clone()),
+        _ => chain::result(&text[item.value.clone()]),
+    };
+    let value = match value {
+        Cow::Borrowed(value) => {
+            // The unit stands right behind it: nothing has to be copied.
+            if item.kind == Kind::Plain && !unit.is_empty() && item.tail.unit.start == 0 {
+                let start = item.value.end - value.len();
+                let end = item.value.end + item.tail.unit.end;
+                if text.get(start..item.value.end) == Some(value) {
+                    return smooth(&text[start..end]);
+                }
+            }
+            Cow::Borrowed(tidy(value))
+        }
+        Cow::Owned(value) => Cow::Owned(tidy(&value).to_owned()),
+    };
+    let unit = unit.trim_matches([' ', '~', '*']);
+    if unit.is_empty() {
+        return value;
+    }
+    let glued = unit.starts_with(['%', '\\', '^', '°']);
+    let gap = if glued { "" } else { " " };
+    Cow::Owned(format!("{value}{gap}{unit}"))
+}
+
+/// What a sentence states, where it is not said which of its numbers it is.
+pub(super) fn sentence<'t>(page: Page<'t, '_>, range: Range<usize>) -> Option<Reading<'t>> {
+    // Of a very long sentence the end counts.
+    let start = if range.len() > WINDOW {
+        let cut = page.text.ceil_char_boundary(range.end - WINDOW);
+        match page.marks.formula_at(cut) {
+            Some((_, formula)) if formula.start < cut => formula.end.min(range.end),
+            _ => cut,
+        }
+    } else {
+        range.start
+    };
+    let all = items(page, start..range.end);
+    let chosen = choose(page, &all, start)?;
+    let (first, end) = chosen;
+    render(page, &all[first..end])
+}
+
+fn choose(page: Page<'_, '_>, all: &[Item], start: usize) -> Option<(usize, usize)> {
+    let segment = all
+        .iter()
+        .filter(|item| !item.negated)
+        .map(|item| item.segment)
+        .max()?;
+    let within: Vec<usize> = (0..all.len())
+        .filter(|&index| all[index].segment == segment && !all[index].negated)
+        .collect();
+    let first = *within.first()?;
+    // "12 is the number of ways …".
+    let head =
+        page.text[start..all[first].value.start].trim_matches(|it: char| !it.is_alphanumeric());
+    let after = page.text[all[first].end..].trim_start_matches([' ', '*']);
+    if words::first_word(head).len() == head.len()
+        && (head.is_empty() || words::is_concluding(head))
+        && [
+            "is the ", "is our ", "is what ", "is how ", "are the ", "is my ",
+        ]
+        .iter()
+        .any(|it| after.starts_with(it))
+    {
+        return Some((first, joined_forward(page, all, first)));
+    }
+    let keep = |from: Vec<usize>, test: &dyn Fn(&Item) -> bool| -> Vec<usize> {
+        let kept: Vec<usize> = from.iter().copied().filter(|&it| test(&all[it])).collect();
+        if kept.is_empty() { from } else { kept }
+    };
+    let kept = keep(within, &|item| !item.symbol);
+    let kept = keep(kept, &|item| !item.weak);
+    let kept = keep(kept, &|item| item.bold);
+    let last = *kept.last()?;
+    let mut from = last;
+    while from > 0 && !all[from - 1].negated && joins(page, &all[from - 1], &all[from]) {
+        from -= 1;
+    }
+    Some((from, joined_forward(page, all, last)))
+}

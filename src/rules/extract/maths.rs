@@ -1,0 +1,687 @@
+//! How far bare maths reaches: `3x + 2`, `(1, 2)`, `\frac{1}{2}`, `x = 5` in the middle of prose.
+
+use super::words;
+
+/// A stretch of bare maths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Run {
+    /// Behind its last symbol.
+    pub end: usize,
+    /// Does it hold a digit?
+    pub digits: bool,
+    /// Is it nothing but letters?
+    pub letters_only: bool,
+    /// Does it hold `=`, `<`, ….
+    pub relation: bool,
+    /// Is it one number (with sign and currency)?
+    pub number: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Last {
+    Nothing,
+    Number,
+    Operand,
+    Operator,
+    Opening,
+    Comma,
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+    last: Last,
+    stack: Vec<u8>,
+    /// How many of them are plain braces.
+    braces: usize,
+    /// The last place where the run may end.
+    good: usize,
+    digits: bool,
+    letters_only: bool,
+    relation: bool,
+    tokens: usize,
+}
+
+/// Reads bare maths from `start`. `None` where there is none.
+pub(super) fn run(text: &str, start: usize) -> Option<Run> {
+    let mut reader = Reader {
+        text,
+        at: start,
+        last: Last::Nothing,
+        stack: Vec::new(),
+        braces: 0,
+        good: start,
+        digits: false,
+        letters_only: true,
+        relation: false,
+        tokens: 0,
+    };
+    let mut number = false;
+    while reader.step() {
+        if reader.stack.is_empty() && matches!(reader.last, Last::Number | Last::Operand) {
+            reader.good = reader.at;
+            number = reader.tokens == 1 && reader.last == Last::Number;
+        }
+    }
+    let end = reader.good;
+    let taken = &text[start..end];
+    (end > start).then(|| Run {
+        end,
+        digits: reader.digits && taken.bytes().any(|byte| byte.is_ascii_digit()),
+        letters_only: taken.chars().all(char::is_alphabetic),
+        relation: reader.relation && taken.contains(['=', '<', '>', '≤', '≥', '≠', '≈', '\\']),
+        number,
+    })
+}
+
+/// The length of the number that `text` begins with: digits, grouped thousands, decimals, a power of ten; 0 if none.
+pub(super) fn number(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let digits = |from: usize| {
+        bytes[from.min(bytes.len())..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count()
+    };
+    let mut end = digits(0);
+    if end == 0 {
+        let decimals = if bytes.first() == Some(&b'.') {
+            digits(1)
+        } else {
+            0
+        };
+        if decimals == 0 {
+            return 0;
+        }
+        end = 1 + decimals;
+    } else {
+        while let Some(mark) = bytes.get(end) {
+            let step = match mark {
+                b',' if bytes[end..].starts_with(b",\\!") => 3,
+                b',' | b'.' | b'\'' => 1,
+                // `{,}` and `\,` and `\!`, the ways LaTeX groups thousands.
+                b'{' if bytes[end..].starts_with(b"{,}") => 3,
+                b'\\' if bytes[end..].starts_with(b"\\,") && digits(end + 2) == 3 => 2,
+                b'\\' if bytes[end..].starts_with(b"\\!") && digits(end + 2) == 3 => 2,
+                b' ' if (1..=3).contains(&end) || bytes[..end].contains(&b' ') => {
+                    if digits(end + 1) == 3
+                        && digits(0) <= 3
+                        && bytes[0] != b'0'
+                        && bytes.get(end + 4) != Some(&b'/')
+                    {
+                        1
+                    } else {
+                        break;
+                    }
+                }
+                _ => break,
+            };
+            let more = digits(end + step);
+            if more == 0 || (*mark == b'\'' && more != 3) {
+                break;
+            }
+            end += step + more;
+        }
+    }
+    if matches!(bytes.get(end), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+        let power = digits(end + 1 + sign);
+        let after = bytes.get(end + 1 + sign + power);
+        if power > 0 && !after.is_some_and(u8::is_ascii_alphanumeric) {
+            end += 1 + sign + power;
+        }
+    }
+    end
+}
+
+/// Currency signs that stand before a number.
+pub(super) fn is_currency(character: char) -> bool {
+    matches!(
+        character,
+        '$' | '€' | '£' | '¥' | '₹' | '₽' | '₩' | '₪' | '₫' | '₱' | '₦' | '₴' | '¢'
+    )
+}
+
+impl<'t> Reader<'t> {
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    fn take(&mut self, length: usize, kind: Last) -> bool {
+        self.at += length;
+        self.last = kind;
+        self.tokens += 1;
+        true
+    }
+
+    fn operand_done(&self) -> bool {
+        matches!(self.last, Last::Number | Last::Operand)
+    }
+
+    /// Reads one token; `false` where maths ends.
+    fn step(&mut self) -> bool {
+        let before = self.at;
+        let blanks = self
+            .rest()
+            .bytes()
+            .take_while(|byte| *byte == b' ' || (*byte == b'\n' && !self.stack.is_empty()))
+            .count();
+        self.at += blanks;
+        if self.token(blanks > 0) {
+            return true;
+        }
+        self.at = before;
+        false
+    }
+
+    fn token(&mut self, spaced: bool) -> bool {
+        let Some(first) = self.rest().chars().next() else {
+            return false;
+        };
+        match first {
+            '0'..='9' | '.' => self.number_token(spaced, first),
+            '\\' => self.command(spaced),
+            'a'..='z' | 'A'..='Z' => self.word(spaced),
+            '(' | '[' => self.bracket(first, spaced),
+            '{' => self.bracket(first, false),
+            ')' | ']' | '}' => self.closing(first),
+            '+' | '-' | '±' | '∓' => {
+                if self.operand_done() && !spaced && first == '-' {
+                    // A hyphen: "5-year".
+                    let word = words::first_word(&self.rest()[1..]);
+                    if word.len() > 1 && !words::is_function(word) {
+                        return false;
+                    }
+                }
+                if self.operand_done() && spaced && first == '-' {
+                    // A dash: "5 - that is".
+                    let after = self.rest()[1..].trim_start();
+                    let word = words::first_word(after);
+                    if (word.len() > 1 && !words::is_function(word)) || after.is_empty() {
+                        return false;
+                    }
+                }
+                self.take(first.len_utf8(), Last::Operator)
+            }
+            '*' => {
+                if self.rest().starts_with("**") {
+                    let after = self.rest()[2..].chars().next();
+                    let power = self.operand_done()
+                        && !spaced
+                        && after.is_some_and(|it| it.is_ascii_alphanumeric() || it == '(');
+                    return power && self.take(2, Last::Operator);
+                }
+                self.binary(1)
+            }
+            '/' | '^' | '_' | '×' | '÷' | '·' | '⋅' | '∙' | '∕' | '⁄' => {
+                self.binary(first.len_utf8())
+            }
+            '=' | '<' | '>' | '≤' | '≥' | '≠' | '≈' | '≡' | '∈' | '∉' | '∪' | '∩' | '⊂' | '⊆'
+            | '≅' | '∼' | '⩽' | '⩾' | '→' | '⇒' | '∥' | '⊥' => {
+                if self.rest().starts_with("=>") && self.operand_done() {
+                    return false;
+                }
+                let leads =
+                    matches!(first, '≈' | '<' | '>' | '≤' | '≥') && self.last == Last::Nothing;
+                if !self.operand_done()
+                    && !leads
+                    && !(self.last == Last::Operator && matches!(first, '=' | '>'))
+                {
+                    return false;
+                }
+                self.relation = true;
+                self.take(first.len_utf8(), Last::Operator)
+            }
+            '!' => {
+                if self.rest().starts_with("!=") && self.operand_done() {
+                    self.relation = true;
+                    return self.take(2, Last::Operator);
+                }
+                // At the end of a sentence it is no factorial.
+                let after = &self.rest()[1..];
+                let more = after
+                    .trim_start()
+                    .starts_with(['+', '-', '*', '/', '=', ')', ']', '!', '·', '×', ',']);
+                self.operand_done() && !spaced && more && self.take(1, Last::Operand)
+            }
+            '%' | '°' | '\'' | '′' | '″' | '‰' => {
+                let glued = self.operand_done() && (!spaced || first == '%');
+                glued && self.take(first.len_utf8(), Last::Operand)
+            }
+            ':' => {
+                let next = self.rest()[1..].trim_start();
+                let close = !spaced && self.rest()[1..].starts_with(|it: char| it.is_ascii_digit());
+                let ratio = spaced && next.starts_with(|it: char| it.is_ascii_digit());
+                self.last == Last::Number && (close || ratio) && self.take(1, Last::Operator)
+            }
+            ',' | ';' => self.separator(),
+            '|' => {
+                let open = self.stack.last() == Some(&b'|');
+                if open {
+                    if !self.operand_done() {
+                        return false;
+                    }
+                    self.stack.pop();
+                    self.take(1, Last::Operand)
+                } else if self.braces > 0 && self.operand_done() {
+                    // "such that" in a set.
+                    self.take(1, Last::Operator)
+                } else {
+                    if self.operand_done() && spaced {
+                        return false;
+                    }
+                    self.stack.push(b'|');
+                    self.take(1, Last::Opening)
+                }
+            }
+            '√' | '∛' | '∜' | '∑' | '∫' | '¬' => {
+                !(self.operand_done() && spaced) && self.take(first.len_utf8(), Last::Operator)
+            }
+            '…' => self.take(first.len_utf8(), Last::Operand),
+            '"' | '?' | '`' | '~' | '#' | '&' | '@' | '\t' | '\n' => false,
+            _ if is_currency(first) => self.currency(first),
+            _ if is_symbol(first) => {
+                if self.operand_done() && spaced && first.is_alphabetic() {
+                    return false;
+                }
+                self.letters_only &= first.is_alphabetic();
+                self.take(first.len_utf8(), Last::Operand)
+            }
+            _ => false,
+        }
+    }
+
+    fn binary(&mut self, length: usize) -> bool {
+        self.operand_done() && self.take(length, Last::Operator)
+    }
+
+    fn currency(&mut self, first: char) -> bool {
+        let length = first.len_utf8();
+        let after = &self.rest()[length..];
+        if self.operand_done() {
+            // "5€", "5 €".
+            return first != '$'
+                && self.last == Last::Number
+                && !after.starts_with(|it: char| it.is_ascii_digit())
+                && self.take(length, Last::Operand);
+        }
+        let sum = after.trim_start_matches(['-', ' ']);
+        sum.starts_with(|it: char| it.is_ascii_digit() || it == '.') && {
+            self.at += length;
+            self.last = Last::Operator;
+            true
+        }
+    }
+
+    fn number_token(&mut self, spaced: bool, first: char) -> bool {
+        let rest = self.rest();
+        if first == '.' && rest.starts_with("...") && self.last == Last::Comma {
+            return self.take(3, Last::Operand);
+        }
+        let length = number(rest);
+        if length == 0 {
+            return false;
+        }
+        if self.operand_done() {
+            // A mixed number, or the other half of a juxtaposition that is none.
+            let after = &rest[length..];
+            let mixed = self.last == Last::Number
+                && spaced
+                && after.starts_with('/')
+                && after[1..].starts_with(|it: char| it.is_ascii_digit());
+            let glued = !spaced && self.last == Last::Operand;
+            if !mixed && !glued {
+                return false;
+            }
+        }
+        let token = &rest[..length];
+        let points = token.bytes().filter(|byte| *byte == b'.').count();
+        if points > 1 && !token.contains(',') {
+            return false;
+        }
+        let after = &rest[length..];
+        // A list written without spaces, "1,2,3", stays in one token: the parser knows both readings.
+        let word = after
+            .bytes()
+            .take_while(u8::is_ascii_alphabetic)
+            .take(24)
+            .count();
+        let word = &after[..word];
+        let tail = after[word.len()..].chars().next();
+        let joined = match word {
+            "" => !tail.is_some_and(|it| it.is_alphabetic() && !is_symbol(it)),
+            "st" | "nd" | "rd" | "th" | "ths" | "D" => false,
+            _ if words::is_function(word) => true,
+            _ if word.len() > 3 => words::is_unit(word) || words::is_magnitude(word),
+            _ => true,
+        };
+        if !joined {
+            return false;
+        }
+        self.digits = true;
+        self.letters_only = false;
+        self.take(length, Last::Number)
+    }
+
+    fn word(&mut self, spaced: bool) -> bool {
+        let rest = self.rest();
+        let length = rest
+            .bytes()
+            .take_while(u8::is_ascii_alphabetic)
+            .take(32)
+            .count();
+        let word = &rest[..length];
+        let after = &rest[length..];
+        if after.starts_with(|it: char| it.is_alphabetic() && !is_symbol(it)) {
+            return false;
+        }
+        if self.stack.is_empty() && self.operand_done() && (word == "and" || word == "or") {
+            let next = after.trim_start();
+            return spaced && begins_operand(next) && self.take(length, Last::Comma);
+        }
+        if words::is_function(word) {
+            if self.operand_done() && spaced && word == "in" {
+                return false;
+            }
+            let operator = word == "mod";
+            return self.take(
+                length,
+                if operator {
+                    Last::Operator
+                } else {
+                    Last::Operand
+                },
+            );
+        }
+        if length == 1 {
+            if self.operand_done() && spaced {
+                // "5 m tall", "5 a day", but "2 x + 1".
+                let next = after.trim_start();
+                let goes_on = next.starts_with(['+', '-', '*', '/', '^', '=', '<', '>', ')', ']'])
+                    || (next.is_empty() && self.last == Last::Operand);
+                if !goes_on && self.stack.is_empty() {
+                    return false;
+                }
+            }
+            if matches!(word, "a" | "I" | "A") && self.stack.is_empty() {
+                // The article.
+                let next = after.strip_prefix(' ').unwrap_or_default();
+                if words::first_word(next).len() > 1 {
+                    return false;
+                }
+            }
+            return self.take(1, Last::Operand);
+        }
+        let glued_to_number = self.last == Last::Number && !spaced;
+        if glued_to_number && (length <= 3 || words::is_unit(word) || words::is_magnitude(word)) {
+            return self.take(length, Last::Operand);
+        }
+        let points = word.bytes().all(|byte| byte.is_ascii_uppercase()) && length <= 3;
+        let named = points || length == 2 && !among_short(word);
+        if named && !(self.operand_done() && spaced) {
+            let next = after.trim_start();
+            let mathematical = next.starts_with(['=', '^', '*', '/', '+', '<', '>', '≤', '≥'])
+                || (matches!(self.last, Last::Operator | Last::Opening)
+                    && !next.starts_with(|it: char| it.is_alphabetic()));
+            if mathematical {
+                return self.take(length, Last::Operand);
+            }
+        }
+        false
+    }
+
+    fn command(&mut self, spaced: bool) -> bool {
+        let rest = self.rest();
+        let name = rest[1..]
+            .bytes()
+            .take_while(u8::is_ascii_alphabetic)
+            .take(32)
+            .count();
+        if name == 0 {
+            let Some(next) = rest[1..].chars().next() else {
+                return false;
+            };
+            return match next {
+                '{' => self.open_brace(2),
+                '}' => self.close_with(b'}', 2),
+                ',' | ';' | ':' | '!' | ' ' | '>' => {
+                    self.at += 2;
+                    true
+                }
+                '%' => self.operand_done() && self.take(2, Last::Operand),
+                '$' => {
+                    !self.operand_done() && {
+                        self.at += 2;
+                        self.last = Last::Operator;
+                        true
+                    }
+                }
+                '|' => self.take(2, Last::Operand),
+                '\\' if !self.stack.is_empty() => {
+                    self.at += 2;
+                    true
+                }
+                _ => false,
+            };
+        }
+        let command = &rest[1..=name];
+        match command {
+            "boxed" | "fbox" | "begin" | "end" | "item" | "section" | "subsection" | "textbf"
+            | "n" | "newline" => false,
+            "quad" | "qquad" | "left" | "right" | "displaystyle" | "big" | "Big" | "bigl"
+            | "bigr" | "limits" | "bigg" | "Bigl" | "Bigr" => {
+                self.at += name + 1;
+                if self.rest().starts_with('.') {
+                    self.at += 1;
+                }
+                true
+            }
+            "text" | "mathrm" | "mbox" | "operatorname" | "textrm" | "mathbf" | "mathbb" => {
+                self.at += name + 1;
+                if command == "operatorname" && self.rest().starts_with('*') {
+                    self.at += 1;
+                }
+                let group = group(self.rest());
+                group > 0 && self.take(group, Last::Operand)
+            }
+            "cdot" | "times" | "div" | "pm" | "mp" | "le" | "leq" | "ge" | "geq" | "ne" | "neq"
+            | "lt" | "gt" | "approx" | "equiv" | "in" | "cup" | "cap" | "to" | "leqslant"
+            | "geqslant" | "sim" | "setminus" | "subset" | "subseteq" | "notin" | "mid" => {
+                if matches!(
+                    command,
+                    "le" | "leq" | "ge" | "geq" | "ne" | "neq" | "lt" | "gt" | "approx" | "in"
+                ) {
+                    self.relation = true;
+                }
+                self.take(name + 1, Last::Operator)
+            }
+            _ => {
+                if self.operand_done() && spaced && self.last == Last::Operand && name > 16 {
+                    return false;
+                }
+                self.letters_only = false;
+                self.at += name + 1;
+                self.tokens += 1;
+                self.last = Last::Operand;
+                true
+            }
+        }
+    }
+
+    fn open_brace(&mut self, length: usize) -> bool {
+        self.stack.push(b'}');
+        self.take(length, Last::Opening)
+    }
+
+    fn bracket(&mut self, first: char, spaced: bool) -> bool {
+        if self.operand_done() && spaced {
+            // "5 (five)", "12 (since …)": prose, unless a formula goes on in it.
+            let inside = &self.rest()[1..];
+            let word = words::first_word(inside.trim_start());
+            if self.stack.is_empty() && (self.last == Last::Number || word.len() > 1) {
+                return false;
+            }
+        }
+        self.braces += usize::from(first == '{');
+        self.stack.push(match first {
+            '{' => b'{',
+            _ => b')',
+        });
+        self.take(1, Last::Opening)
+    }
+
+    fn close_with(&mut self, bracket: u8, length: usize) -> bool {
+        if self.stack.last() == Some(&bracket) {
+            self.stack.pop();
+            self.braces -= usize::from(bracket == b'{');
+            return self.take(length, Last::Operand);
+        }
+        false
+    }
+
+    fn closing(&mut self, first: char) -> bool {
+        let bracket = if first == '}' { b'{' } else { b')' };
+        self.close_with(bracket, 1)
+    }
+
+    fn separator(&mut self) -> bool {
+        if !self.operand_done() {
+            return false;
+        }
+        if !self.stack.is_empty() {
+            return self.take(1, Last::Comma);
+        }
+        let next = self.rest()[1..].trim_start_matches(' ');
+        let next = match words::first_word(next) {
+            word @ ("and" | "or") => next[word.len()..].trim_start_matches(' '),
+            _ => next,
+        };
+        if !begins_operand(next) {
+            return false;
+        }
+        let skipped = self.rest().len() - next.len();
+        self.take(skipped, Last::Comma)
+    }
+}
+
+/// Two letters that are a word of English and no product.
+fn among_short(word: &str) -> bool {
+    words::among(
+        word,
+        &[
+            "is", "in", "of", "to", "at", "by", "or", "as", "an", "on", "we", "it", "if", "be",
+            "so", "do", "he", "my", "no", "us", "up", "me", "go", "am", "oh", "ok",
+        ],
+    )
+}
+
+/// Could maths go on here, behind a comma or "and"?
+fn begins_operand(text: &str) -> bool {
+    let bare = text.trim_start_matches(['-', '+', '±']);
+    let Some(first) = bare.chars().next() else {
+        return false;
+    };
+    if first.is_ascii_digit() || matches!(first, '(' | '[' | '{' | '\\' | '√' | 'π' | '∞') {
+        return true;
+    }
+    if is_currency(first) {
+        return bare[first.len_utf8()..].starts_with(|it: char| it.is_ascii_digit());
+    }
+    if first.is_ascii_alphabetic() {
+        let word = words::first_word(bare);
+        let after = bare[word.len()..].trim_start();
+        if words::is_function(word) {
+            return true;
+        }
+        return word.len() <= 2 && (after.starts_with(['=', '<', '>', '≤', '≥', '≠', '_', '^']));
+    }
+    false
+}
+
+/// Is this a symbol of maths that stands for itself?
+fn is_symbol(character: char) -> bool {
+    matches!(character,
+        'α'..='ω' | 'Γ' | 'Δ' | 'Θ' | 'Λ' | 'Ξ' | 'Π' | 'Σ' | 'Φ' | 'Ψ' | 'Ω'
+        | '∞' | '∅' | '½' | '⅓' | '¼' | '¾' | '⅔' | '⅕' | '⅖' | '⅗' | '⅘' | '⅙' | '⅚' | '⅛' | '⅜' | '⅝' | '⅞'
+        | '²' | '³' | '¹' | '⁰' | '⁴'..='⁹' | '⁺' | '⁻' | 'ⁿ' | '₀'..='₉' | 'ℝ' | 'ℤ' | 'ℚ' | 'ℕ' | 'ℂ'
+        | '⟨' | '⟩' | '∠' | '△' | '′')
+}
+
+/// The length of the braced group that `text` begins with; 0 if none.
+pub(super) fn group(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    if bytes.first() != Some(&b'{') {
+        return 0;
+    }
+    let mut depth = 0usize;
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'\\' => at += 1,
+            b'{' => depth += 1,
+            b'}' => {
+                depth -= 1;
+                if depth == 0 {
+                    return at + 1;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bare_maths_ends_where_prose_begins() {
+        for (text, expected) in [
+            ("5 apples", "5"),
+            ("3x + 2 for all x", "3x + 2"),
+            ("(1, 2) and then", "(1, 2)"),
+            ("x = 5, not 6", "x = 5"),
+            ("x = 1 or x = 2.", "x = 1 or x = 2"),
+            (r"\frac{1}{2}.", r"\frac{1}{2}"),
+            ("sqrt(2)/2, which", "sqrt(2)/2"),
+            ("1,234.50 dollars", "1,234.50"),
+            ("5-year period", "5"),
+            ("48 + 24 = 72 clips", "48 + 24 = 72"),
+            ("2 1/2 cups", "2 1/2"),
+            ("3:4.", "3:4"),
+            ("5, 6, and 7.", "5, 6, and 7"),
+            ("[0, 1) is", "[0, 1)"),
+            ("{1, 2}", "{1, 2}"),
+            ("$5 and $6", "$5 and $6"),
+            ("$1,234.50.", "$1,234.50"),
+            ("-5.", "-5"),
+            ("x^2+1", "x^2+1"),
+            ("y = 2x + 3 where", "y = 2x + 3"),
+            ("5cm", "5cm"),
+            ("100m2", "100m2"),
+            ("12%", "12%"),
+            ("90°", "90°"),
+            ("1 234 567", "1 234 567"),
+            ("x ≤ 5", "x ≤ 5"),
+            ("5 - that", "5"),
+            ("5!", "5"),
+            ("5!+1", "5!+1"),
+            ("2√3", "2√3"),
+            ("3.14.", "3.14"),
+            ("1e-5", "1e-5"),
+            ("3 × 10^8 m/s", "3 × 10^8 m/s"),
+            ("x != 5", "x != 5"),
+            ("AB = 5", "AB = 5"),
+            ("f(x) = x^2", "f(x) = x^2"),
+            (r"2\sqrt{3} cm", r"2\sqrt{3}"),
+        ] {
+            let found = run(text, 0).map_or("", |run| &text[..run.end]);
+            assert_eq!(found, expected, "{text}");
+        }
+        for text in ["apples", "is", "5th", "((", "= 5", "a man", "3.1.4", ""] {
+            assert_eq!(run(text, 0), None, "{text}");
+        }
+    }
+}

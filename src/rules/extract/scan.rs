@@ -1,0 +1,576 @@
+//! One scan over the text: where its boxes and formulas are.
+
+use std::ops::Range;
+
+/// A `\boxed{…}` or `\fbox{…}`; of nested ones the outermost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Boxed {
+    /// Where its backslash is.
+    pub start: usize,
+    /// What it holds.
+    pub content: Range<usize>,
+    /// Behind its brace.
+    pub end: usize,
+    /// `false`: the text ends within it.
+    pub closed: bool,
+}
+
+/// A formula in delimiters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Formula {
+    /// Where its opening delimiter begins.
+    pub start: usize,
+    /// What it holds.
+    pub content: Range<usize>,
+    /// Behind its closing delimiter.
+    pub end: usize,
+}
+
+/// What a scan found.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Marks {
+    /// In order.
+    pub boxes: Vec<Boxed>,
+    /// In order; they do not overlap.
+    pub formulas: Vec<Formula>,
+    /// Where a formula begins in which the text ends.
+    pub unclosed: Option<usize>,
+}
+
+impl Marks {
+    /// The formula that `at` lies in, or the first one behind it.
+    pub(super) fn formula_at(&self, at: usize) -> Option<(usize, &Formula)> {
+        let index = self.formulas.partition_point(|it| it.end <= at);
+        self.formulas.get(index).map(|formula| (index, formula))
+    }
+
+    /// The formula that begins at `at`.
+    pub(super) fn formula_from(&self, at: usize) -> Option<(usize, &Formula)> {
+        self.formula_at(at)
+            .filter(|(_, formula)| formula.start == at)
+    }
+
+    /// Does a box begin in this range?
+    pub(super) fn has_box(&self, range: &Range<usize>) -> bool {
+        let index = self.boxes.partition_point(|it| it.start < range.start);
+        self.boxes
+            .get(index)
+            .is_some_and(|boxed| boxed.start < range.end)
+    }
+}
+
+/// Environments that are a formula by themselves.
+const DISPLAYS: [&str; 8] = [
+    "align",
+    "equation",
+    "gather",
+    "multline",
+    "eqnarray",
+    "displaymath",
+    "math",
+    "flalign",
+];
+/// Environments that are one thing within a formula.
+const OBJECTS: [&str; 9] = [
+    "pmatrix",
+    "bmatrix",
+    "vmatrix",
+    "Bmatrix",
+    "Vmatrix",
+    "matrix",
+    "array",
+    "cases",
+    "smallmatrix",
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Delimiter<'t> {
+    Dollar,
+    Dollars,
+    Parenthesis,
+    Bracket,
+    /// With its name, and whether `\begin` belongs to the content.
+    Environment(&'t str, bool),
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Open<'t> {
+    delimiter: Delimiter<'t>,
+    start: usize,
+    content: usize,
+    depth: usize,
+}
+
+struct Scanner<'t> {
+    text: &'t str,
+    marks: Marks,
+    open: Option<Open<'t>>,
+    /// Start, content and depth of the box the scan is in.
+    open_box: Option<(usize, usize, usize)>,
+    /// The depth of the `\text{` the scan is in.
+    words: Option<usize>,
+    depth: usize,
+}
+
+/// Scans a text. Linear in it.
+pub(super) fn scan(text: &str) -> Marks {
+    let mut scanner = Scanner {
+        text,
+        marks: Marks::default(),
+        open: None,
+        open_box: None,
+        words: None,
+        depth: 0,
+    };
+    scanner.run();
+    scanner.marks
+}
+
+impl<'t> Scanner<'t> {
+    fn run(&mut self) {
+        let bytes = self.text.as_bytes();
+        let mut at = 0;
+        while let Some(&byte) = bytes.get(at) {
+            at = match byte {
+                b'\\' => self.backslash(at),
+                b'$' => self.dollar(at),
+                b'{' => {
+                    self.depth += 1;
+                    at + 1
+                }
+                b'}' => {
+                    self.closing_brace(at);
+                    at + 1
+                }
+                b'\n' => {
+                    if bytes[at + 1..]
+                        .iter()
+                        .find(|&&byte| byte != b' ' && byte != b'\t')
+                        .is_some_and(|&byte| byte == b'\n')
+                    {
+                        self.paragraph();
+                    }
+                    at + 1
+                }
+                _ => at + 1,
+            };
+        }
+        self.finish();
+    }
+
+    /// A blank line: what is inline does not reach over it.
+    fn paragraph(&mut self) {
+        if let Some(open) = self.open
+            && matches!(open.delimiter, Delimiter::Dollar | Delimiter::Parenthesis)
+        {
+            self.depth = open.depth;
+            self.open = None;
+            self.words = None;
+        }
+    }
+
+    fn closing_brace(&mut self, at: usize) {
+        self.depth = self.depth.saturating_sub(1);
+        if let Some((start, content, depth)) = self.open_box
+            && depth == self.depth
+        {
+            self.push_box(start, content..at, at + 1);
+        }
+        if self.words == Some(self.depth) {
+            self.words = None;
+        }
+    }
+
+    fn push_box(&mut self, start: usize, content: Range<usize>, end: usize) {
+        self.open_box = None;
+        self.marks.boxes.push(Boxed {
+            start,
+            content,
+            end,
+            closed: true,
+        });
+    }
+
+    /// A `$` or `$$` that is not escaped.
+    fn dollar(&mut self, at: usize) -> usize {
+        let double = self.text.as_bytes().get(at + 1) == Some(&b'$');
+        match self.open {
+            _ if self.words.is_some() => at + 1,
+            Some(open) if open.delimiter == Delimiter::Dollars => {
+                if double {
+                    self.close(at, at + 2);
+                    return at + 2;
+                }
+                at + 1
+            }
+            Some(open) if open.delimiter == Delimiter::Dollar => {
+                if is_currency(self.text, open.content, at) {
+                    self.open(Delimiter::Dollar, at, at + 1);
+                } else {
+                    self.close(at, at + 1);
+                }
+                at + 1
+            }
+            Some(_) => at + 1,
+            None if double => {
+                self.open(Delimiter::Dollars, at, at + 2);
+                at + 2
+            }
+            None => {
+                self.open(Delimiter::Dollar, at, at + 1);
+                at + 1
+            }
+        }
+    }
+
+    fn backslash(&mut self, at: usize) -> usize {
+        let rest = &self.text[at + 1..];
+        match rest.as_bytes().first() {
+            Some(b'(') => self.opening(Delimiter::Parenthesis, at, at + 2),
+            Some(b'[') => self.opening(Delimiter::Bracket, at, at + 2),
+            Some(b')') => self.closing(Delimiter::Parenthesis, at, at + 2),
+            Some(b']') => self.closing(Delimiter::Bracket, at, at + 2),
+            // Doubled by someone's escaping: outside a formula `\\(` opens one, and `\\boxed` is a box.
+            Some(b'\\') => match rest.as_bytes().get(1) {
+                Some(b'(' | b'[') if self.open.is_none() => at + 1,
+                Some(b')')
+                    if self
+                        .open
+                        .is_some_and(|open| open.delimiter == Delimiter::Parenthesis) =>
+                {
+                    self.close(at, at + 3);
+                    at + 3
+                }
+                Some(b']')
+                    if self
+                        .open
+                        .is_some_and(|open| open.delimiter == Delimiter::Bracket) =>
+                {
+                    self.close(at, at + 3);
+                    at + 3
+                }
+                Some(b'a'..=b'z' | b'A'..=b'Z') => at + 1,
+                _ => at + 2,
+            },
+            Some(b'b' | b'f' | b'e' | b't' | b'm') => self.command(at, rest),
+            Some(byte) if byte.is_ascii() => at + 2,
+            _ => at + 1,
+        }
+    }
+
+    fn command(&mut self, at: usize, rest: &'t str) -> usize {
+        let name = rest
+            .bytes()
+            .take_while(u8::is_ascii_alphabetic)
+            .take(16)
+            .count();
+        let end = at + 1 + name;
+        match &rest[..name] {
+            "boxed" | "fbox" => self.boxed(at, end),
+            "begin" => self.begin(at, end),
+            "end" => self.end_of_environment(at, end),
+            "text" | "mbox" | "textbf" | "textit" | "textrm" | "textnormal"
+                if self.text.as_bytes().get(end) == Some(&b'{') =>
+            {
+                if self.open.is_some() && self.words.is_none() {
+                    self.words = Some(self.depth);
+                }
+                end
+            }
+            _ => end,
+        }
+    }
+
+    fn boxed(&mut self, at: usize, end: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        let gap = bytes[end..]
+            .iter()
+            .take(8)
+            .take_while(|byte| byte.is_ascii_whitespace())
+            .count();
+        if bytes.get(end + gap) == Some(&b'{') {
+            if self.open_box.is_none() {
+                self.open_box = Some((at, end + gap + 1, self.depth));
+            }
+            // The brace is counted by whoever comes to it.
+            return end + gap;
+        }
+        // `\boxed 5`: what follows, to the end of the formula.
+        if let Some(open) = self.open
+            && self.open_box.is_none()
+        {
+            let _ = open;
+            let rest = &self.text[end..];
+            let length = rest
+                .find(['$', '\n', '{', '}'])
+                .unwrap_or(rest.len())
+                .min(rest.find("\\)").unwrap_or(rest.len()))
+                .min(rest.find("\\]").unwrap_or(rest.len()));
+            if length <= 40 && !rest[..length].trim().is_empty() {
+                self.push_box(at, end..end + length, end + length);
+                return end + length;
+            }
+        }
+        end
+    }
+
+    fn environment(&self, end: usize) -> Option<(&'t str, usize)> {
+        let rest = self.text.get(end..)?.strip_prefix('{')?;
+        let length = rest.bytes().take(20).position(|byte| byte == b'}')?;
+        Some((&rest[..length], end + length + 2))
+    }
+
+    fn begin(&mut self, at: usize, end: usize) -> usize {
+        let Some((name, after)) = self.environment(end) else {
+            return end;
+        };
+        if self.open.is_none() {
+            let plain = name.trim_end_matches('*');
+            if DISPLAYS.contains(&plain) {
+                self.open(Delimiter::Environment(name, false), at, after);
+            } else if OBJECTS.contains(&plain) {
+                self.open(Delimiter::Environment(name, true), at, after);
+            }
+        }
+        after
+    }
+
+    fn end_of_environment(&mut self, at: usize, end: usize) -> usize {
+        let Some((name, after)) = self.environment(end) else {
+            return end;
+        };
+        if let Some(open) = self.open
+            && let Delimiter::Environment(opened, _) = open.delimiter
+            && opened == name
+        {
+            self.close(at, after);
+        }
+        after
+    }
+
+    /// An opening that cannot stand within another of its kind.
+    fn opening(&mut self, delimiter: Delimiter<'t>, at: usize, content: usize) -> usize {
+        let fresh = match self.open {
+            None => true,
+            Some(open) => {
+                open.delimiter == delimiter
+                    || (open.delimiter == Delimiter::Dollar
+                        && is_currency(self.text, open.content, at))
+            }
+        };
+        if fresh && self.words.is_none() {
+            self.open(delimiter, at, content);
+        }
+        content
+    }
+
+    fn closing(&mut self, delimiter: Delimiter<'t>, at: usize, end: usize) -> usize {
+        if self.open.is_some_and(|open| open.delimiter == delimiter) {
+            self.close(at, end);
+        }
+        end
+    }
+
+    fn open(&mut self, delimiter: Delimiter<'t>, start: usize, content: usize) {
+        self.open = Some(Open {
+            delimiter,
+            start,
+            content,
+            depth: self.depth,
+        });
+        self.words = None;
+    }
+
+    fn close(&mut self, content_end: usize, end: usize) {
+        let Some(open) = self.open.take() else {
+            return;
+        };
+        self.words = None;
+        // A box that the formula opened ends with it, even if a brace was forgotten.
+        if let Some((start, content, _)) = self.open_box
+            && start >= open.start
+        {
+            self.push_box(start, content..content_end, content_end);
+        }
+        if self
+            .open_box
+            .is_none_or(|(_, _, depth)| open.depth >= depth)
+        {
+            self.depth = open.depth;
+        }
+        let whole = matches!(open.delimiter, Delimiter::Environment(_, true));
+        let content = if whole {
+            open.start..end
+        } else {
+            open.content..content_end
+        };
+        if !self.text[content.clone()].trim().is_empty() {
+            self.marks.formulas.push(Formula {
+                start: open.start,
+                content,
+                end,
+            });
+        }
+    }
+
+    fn finish(&mut self) {
+        if let Some((start, content, _)) = self.open_box {
+            self.marks.boxes.push(Boxed {
+                start,
+                content: content..self.text.len(),
+                end: self.text.len(),
+                closed: false,
+            });
+        }
+        if let Some(open) = self.open {
+            let rest = self.text[open.content..].trim();
+            let currency = open.delimiter == Delimiter::Dollar
+                && (rest.is_empty()
+                    || rest
+                        .trim_start_matches('-')
+                        .starts_with(|first: char| first.is_ascii_digit() || first == '.')
+                    || prose_words(rest) > 3
+                    || self.text[..open.start].ends_with(|last: char| last.is_ascii_digit()));
+            if !currency {
+                self.marks.unclosed = Some(open.start);
+            }
+        }
+    }
+}
+
+/// Is the `$` before `content` the sign of a currency, the next one being at `next`?
+fn is_currency(text: &str, content: usize, next: usize) -> bool {
+    let inner = &text[content..next];
+    if inner.trim().is_empty() {
+        return true;
+    }
+    let words = prose_words(inner);
+    let first = inner.bytes().next().unwrap_or(b' ');
+    let sum = first.is_ascii_digit()
+        || (matches!(first, b'.' | b'-')
+            && inner.as_bytes().get(1).is_some_and(u8::is_ascii_digit));
+    if !sum {
+        return words > 4 && !inner.contains(['\\', '^', '_', '=']);
+    }
+    let after_letter = text[..content - 1].ends_with(|last: char| last.is_ascii_alphabetic());
+    let next_digit = text
+        .as_bytes()
+        .get(next + 1)
+        .is_some_and(u8::is_ascii_digit);
+    after_letter
+        || inner.ends_with(char::is_whitespace)
+        || next_digit
+        || words > 1
+        || inner.ends_with("**")
+}
+
+/// How many words of prose a would-be formula holds, those of `\text{…}` and names of functions not counted.
+fn prose_words(inner: &str) -> usize {
+    let bytes = inner.as_bytes();
+    let mut count = 0;
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' => {
+                let name = bytes[at + 1..]
+                    .iter()
+                    .take_while(|byte| byte.is_ascii_alphabetic())
+                    .count();
+                let command = &inner[at + 1..at + 1 + name];
+                at += 1 + name.max(usize::from(
+                    bytes.get(at + 1).is_some_and(u8::is_ascii_punctuation),
+                ));
+                if (command.starts_with("text")
+                    || matches!(command, "mbox" | "mathrm" | "operatorname"))
+                    && bytes.get(at) == Some(&b'{')
+                {
+                    at += bytes[at..]
+                        .iter()
+                        .position(|&byte| byte == b'}')
+                        .unwrap_or(bytes.len() - at);
+                }
+            }
+            byte if byte.is_ascii_alphabetic() => {
+                let length = bytes[at..]
+                    .iter()
+                    .take_while(|byte| byte.is_ascii_alphabetic())
+                    .count();
+                let word = &inner[at..at + length];
+                if length > 1 && !super::words::is_function(word) && !super::words::is_unit(word) {
+                    count += 1;
+                }
+                at += length;
+            }
+            _ => at += 1,
+        }
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn formulas(text: &str) -> Vec<&str> {
+        scan(text)
+            .formulas
+            .into_iter()
+            .map(|formula| &text[formula.content])
+            .collect()
+    }
+
+    fn boxes(text: &str) -> Vec<&str> {
+        scan(text)
+            .boxes
+            .into_iter()
+            .filter(|boxed| boxed.closed)
+            .map(|boxed| &text[boxed.content])
+            .collect()
+    }
+
+    #[test]
+    fn formulas_are_told_from_money() {
+        for (text, expected) in [
+            ("is $5$.", vec!["5"]),
+            ("costs $5 and $6", vec![]),
+            ("costs $5 and $x$ is", vec!["x"]),
+            ("$10,000 + $200 = $10,200", vec![]),
+            ("$x$ costs $5", vec!["x"]),
+            ("$5, $6 and $7.50", vec![]),
+            ("$5$ and $6$", vec!["5", "6"]),
+            ("$$\n9\n$$", vec!["\n9\n"]),
+            (r"\(1\) \[2\]", vec!["1", "2"]),
+            (r"\\(1\\) \\[2\\]", vec!["1", "2"]),
+            (r"\begin{align*} x &= 1 \end{align*}", vec![" x &= 1 "]),
+            (
+                r"is \begin{pmatrix}1\\2\end{pmatrix} here",
+                vec![r"\begin{pmatrix}1\\2\end{pmatrix}"],
+            ),
+            (r"$\text{if $x$ } y$", vec![r"\text{if $x$ } y"]),
+            (r"\$5 and $6$", vec!["6"]),
+            ("$5 apples$", vec!["5 apples"]),
+            ("pays $12 for \\(3\\) days", vec!["3"]),
+            ("she has **$18** left, $x=2$", vec!["x=2"]),
+        ] {
+            assert_eq!(formulas(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn boxes_are_found() {
+        for (text, expected) in [
+            (r"\boxed{5}", vec!["5"]),
+            (r"$\boxed{\frac{1}{2}}$", vec![r"\frac{1}{2}"]),
+            (r"\boxed{\boxed{3}}", vec![r"\boxed{3}"]),
+            (r"\fbox {5}", vec!["5"]),
+            (r"\boxed{\{1,2\}}", vec![r"\{1,2\}"]),
+            (r"$\boxed 5$", vec![" 5"]),
+            (r"$\boxed{5$.", vec!["5"]),
+            (r"\boxed{5", vec![]),
+            (r"\\boxed{5}", vec!["5"]),
+            (r"\boxed{$5$}", vec!["$5$"]),
+        ] {
+            assert_eq!(boxes(text), expected, "{text}");
+        }
+    }
+}

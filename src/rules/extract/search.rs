@@ -1,0 +1,570 @@
+//! Weighs what announces an answer against each other.
+
+use std::borrow::Cow;
+
+use super::anchors::{self, Anchor, How};
+use super::boxes;
+use super::choice;
+use super::clause;
+use super::items::{self, Kind, Page, Reading};
+use super::maths;
+use super::refusal;
+use super::scan::scan;
+use super::sentences;
+use super::tail::tail;
+use super::tidy::{smooth, tidy};
+use super::words;
+use super::{Found, Role};
+use crate::rules::config::{Config, ExtractionTarget};
+
+/// How many candidates are named at most.
+const MAX_FOUND: usize = 8;
+/// How many announcements are tried at most, from the last on.
+const MAX_TRIES: usize = 48;
+/// How many sentences are looked at, from the last on, where nothing is announced.
+const MAX_SENTENCES: usize = 4;
+
+/// A candidate and where it stands.
+struct Candidate<'t> {
+    /// Smaller is more trusted.
+    tier: i32,
+    end: usize,
+    found: Found<'t>,
+}
+
+struct Search<'t, 'm, 'c> {
+    page: Page<'t, 'm>,
+    config: &'c Config,
+    role: Role,
+    out: Vec<Candidate<'t>>,
+}
+
+/// All candidates, most trusted first.
+pub(super) fn search<'t>(
+    text: &'t str,
+    role: Role,
+    config: &Config,
+) -> Result<Vec<Found<'t>>, &'static str> {
+    if text.trim().is_empty() {
+        return Err("the text is empty");
+    }
+    let marks = scan(text);
+    let anchors = anchors::find(text);
+    let boxed = config.boxed_match_priority >= 0;
+    let mut search = Search {
+        page: Page {
+            text,
+            marks: &marks,
+            open_boxes: !boxed,
+        },
+        config,
+        role,
+        out: Vec::new(),
+    };
+    match role {
+        Role::Gold => search.gold(&anchors),
+        Role::Prediction => search.prediction(&anchors),
+    }?;
+    let mut out = search.out;
+    // Later beats earlier within a tier.
+    out.sort_by(|a, b| a.tier.cmp(&b.tier).then(b.end.cmp(&a.end)));
+    let mut found: Vec<Found<'t>> = Vec::new();
+    for candidate in out {
+        if found.len() < MAX_FOUND && !found.iter().any(|it| it.text == candidate.found.text) {
+            found.push(candidate.found);
+        }
+    }
+    Ok(found)
+}
+
+impl<'t> Search<'t, '_, '_> {
+    fn push(&mut self, tier: i32, method: &'static str, reading: Reading<'t>) {
+        if !self.allows(&reading) {
+            return;
+        }
+        let mut text = reading.text;
+        let mut method = method;
+        if reading.kind == Kind::Choice {
+            method = "choice";
+        } else if let Some(choice) = choice::whole(&text) {
+            text = Cow::Owned(choice.letters);
+            method = "choice";
+        }
+        if text.is_empty() {
+            return;
+        }
+        self.out.push(Candidate {
+            tier,
+            end: reading.range.end,
+            found: Found { text, method },
+        });
+    }
+
+    /// Is this kind of answer looked for?
+    fn allows(&self, reading: &Reading<'_>) -> bool {
+        if self.role == Role::Gold {
+            return true;
+        }
+        let latex = self.config.extract.contains(&ExtractionTarget::Latex);
+        let expr = self.config.extract.contains(&ExtractionTarget::Expr);
+        match reading.kind {
+            Kind::Formula => latex,
+            Kind::Plain => expr || (latex && reading.text.contains('\\')),
+            Kind::Choice | Kind::Words => expr || latex,
+        }
+    }
+
+    fn strings(&self) -> Option<(&[String], bool)> {
+        self.config.extract.iter().find_map(|target| match target {
+            ExtractionTarget::String { strings, lowercase } => {
+                Some((strings.as_slice(), *lowercase))
+            }
+            _ => None,
+        })
+    }
+
+    fn prediction(&mut self, anchors: &[Anchor]) -> Result<(), &'static str> {
+        let text = self.page.text;
+        let cut_box = self.page.marks.boxes.last().is_some_and(|it| !it.closed);
+        if cut_box && !self.page.open_boxes {
+            return Err("the text breaks off within a box");
+        }
+        if let Some((strings, lowercase)) = self.strings() {
+            super::strings::find(self.page, anchors, strings, lowercase, self.config)
+                .into_iter()
+                .for_each(|(tier, reading)| {
+                    self.out.push(Candidate {
+                        tier,
+                        end: reading.range.end,
+                        found: Found {
+                            text: reading.text,
+                            method: "string",
+                        },
+                    });
+                });
+        }
+        self.boxes();
+        self.announced(anchors);
+        if !self.out.is_empty() {
+            self.corrected();
+            return Ok(());
+        }
+        if refusal::is_refusal(text) {
+            return Err("the response declines to answer");
+        }
+        if self.page.marks.unclosed.is_some() {
+            return Err("the text breaks off within a formula");
+        }
+        if !self.config.try_extract_without_anchor {
+            return Err("nothing announces an answer");
+        }
+        if let Some(reading) = whole(self.page) {
+            self.push(40, "whole", reading);
+            if !self.out.is_empty() {
+                return Ok(());
+            }
+        }
+        if refusal::is_cut_off(text) {
+            return Err("the text breaks off");
+        }
+        self.last_sentences(0);
+        if self.out.is_empty() {
+            return Err("no answer was found");
+        }
+        Ok(())
+    }
+
+    /// Where boxes stand among the announcements.
+    fn box_tier(&self) -> i32 {
+        match self.config.boxed_match_priority {
+            ..=0 => -1,
+            1..=50 => 0,
+            51..=100 => 5,
+            _ => 15,
+        }
+    }
+
+    fn boxes(&mut self) {
+        if self.page.open_boxes {
+            return;
+        }
+        let latex = self.config.extract.contains(&ExtractionTarget::Latex);
+        if self.role == Role::Prediction && !latex {
+            return;
+        }
+        let mut limit = self.page.text.len();
+        for depth in 0..2 {
+            let Some(found) = boxes::last(self.page.text, self.page.marks, limit) else {
+                return;
+            };
+            limit = found.start;
+            let tier = self.box_tier() + depth;
+            self.push(
+                tier,
+                "boxed",
+                Reading {
+                    text: found.text,
+                    kind: Kind::Formula,
+                    range: found.start..found.end,
+                },
+            );
+        }
+    }
+
+    /// What words and tags announce: the last of each kind that states something.
+    fn announced(&mut self, anchors: &[Anchor]) {
+        let mut best: [bool; 3] = [false; 3];
+        for anchor in anchors.iter().rev().take(MAX_TRIES) {
+            let (slot, tier, method) = match anchor.how {
+                How::Hashes => (0, 0, "####"),
+                How::Tag => (0, 0, "answer tag"),
+                How::Final => (0, 0, "final answer"),
+                How::Answer => (1, 10, "answer"),
+                How::Option => (2, 10, "option"),
+            };
+            if best[slot] {
+                continue;
+            }
+            let reading = match anchor.how {
+                How::Hashes => self.after_hashes(anchor.end),
+                How::Tag => self.in_tag(anchor.end),
+                How::Option => {
+                    clause::read(self.page, anchor.end, true).filter(|it| it.kind == Kind::Choice)
+                }
+                How::Final | How::Answer => clause::read(self.page, anchor.end, false),
+            };
+            let Some(reading) = reading else {
+                continue;
+            };
+            // Words may only comment on the answer: what states one in symbols is trusted more.
+            let words = reading.kind == Kind::Words;
+            let tier = if words { tier + 20 } else { tier };
+            best[slot] = !words;
+            self.push(tier, method, reading);
+        }
+    }
+
+    /// The rest of a `####` line, if it is an answer and no heading.
+    fn after_hashes(&self, at: usize) -> Option<Reading<'t>> {
+        let text = self.page.text;
+        let line = text[at..].find('\n').map_or(text.len(), |end| at + end);
+        let range = at..line;
+        if self.page.marks.has_box(&range) && !self.page.open_boxes {
+            return None;
+        }
+        let reading = whole_in(self.page, range.clone())
+            .filter(|it| it.kind != Kind::Words || line == text.trim_end().len());
+        if reading.is_some() {
+            return reading;
+        }
+        let last = line == text.trim_end().len();
+        if !last {
+            return None;
+        }
+        let all = items::items(self.page, range);
+        let first = all.first().filter(|item| item.value.start == at)?;
+        let _ = first;
+        items::render(self.page, &all[..items::joined_forward(self.page, &all, 0)])
+    }
+
+    /// What stands between `<answer>` and its end.
+    fn in_tag(&self, at: usize) -> Option<Reading<'t>> {
+        let text = self.page.text;
+        let rest = &text[at..];
+        let end = rest
+            .find("</")
+            .or_else(|| rest.find("[/"))
+            .map_or(text.len(), |end| at + end);
+        let range = at..end;
+        if self.page.marks.has_box(&range) && !self.page.open_boxes {
+            return None;
+        }
+        whole_in(self.page, range.clone())
+            .or_else(|| clause::read(self.page, at, false).filter(|it| it.range.end <= end))
+            .or_else(|| items::sentence(self.page, range))
+    }
+
+    /// A later "Wait, actually …" without an announcement of its own.
+    fn corrected(&mut self) {
+        let Some(best) = self
+            .out
+            .iter()
+            .min_by(|a, b| a.tier.cmp(&b.tier).then(b.end.cmp(&a.end)))
+        else {
+            return;
+        };
+        let (tier, end) = (best.tier, best.end);
+        let Some(cue) = super::correction::after(self.page.text, end) else {
+            return;
+        };
+        // What was announced behind the correction wins over what was announced before.
+        let mut moved = false;
+        for candidate in &mut self.out {
+            if candidate.end > cue {
+                candidate.tier = tier - 10;
+                moved = true;
+            }
+        }
+        if !moved && !super::correction::confirms(&self.page.text[cue..]) {
+            let before = self.out.len();
+            self.last_sentences(cue);
+            for candidate in &mut self.out[before..] {
+                candidate.tier = tier - 10;
+            }
+        }
+    }
+
+    /// What the last sentences behind `from` state.
+    fn last_sentences(&mut self, from: usize) {
+        let mut end = self.page.text.len();
+        for depth in 0..MAX_SENTENCES {
+            let Some(range) = sentences::last_before(self.page.text, self.page.marks, end) else {
+                return;
+            };
+            if range.end <= from {
+                return;
+            }
+            end = range.start;
+            let range = range.start.max(from)..range.end;
+            let method = method_of(&self.page.text[range.clone()]);
+            if let Some(reading) = sentence(self.page, range) {
+                self.push(50 + depth as i32, method, reading);
+                if !self.out.is_empty() {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn gold(&mut self, anchors: &[Anchor]) -> Result<(), &'static str> {
+        let text = self.page.text;
+        if let Some(boxed) = self.page.marks.boxes.last()
+            && !self.page.open_boxes
+        {
+            if boxed.closed {
+                self.boxes();
+            } else {
+                let reading = Reading {
+                    text: boxes::unclosed(text, boxed),
+                    kind: Kind::Formula,
+                    range: boxed.start..boxed.end,
+                };
+                self.push(0, "boxed", reading);
+            }
+        }
+        if let Some(anchor) = anchors.iter().rev().find(|it| it.how == How::Hashes)
+            && let Some(reading) = self
+                .after_hashes(anchor.end)
+                .or_else(|| all_of(self.page, anchor.end))
+        {
+            self.push(0, "####", reading);
+        }
+        if self.out.is_empty() && (is_worked(text) || announces(text, anchors)) {
+            self.announced(anchors);
+        }
+        if !self.out.is_empty() {
+            return Ok(());
+        }
+        if let Some(reading) = whole_in(self.page, 0..text.len()) {
+            self.push(40, "whole", reading);
+        }
+        if self.out.is_empty() && is_worked(text) {
+            self.last_sentences(0);
+        }
+        if self.out.is_empty()
+            && let Some(reading) = all_of(self.page, 0)
+        {
+            self.push(60, "whole", reading);
+        }
+        if self.out.is_empty() {
+            return Err("the text holds no answer");
+        }
+        Ok(())
+    }
+}
+
+/// Does an announcement open the text, or its last line?
+fn announces(text: &str, anchors: &[Anchor]) -> bool {
+    anchors.last().is_some_and(|anchor| {
+        let line = text[..anchor.start].rfind('\n').map_or(0, |at| at + 1);
+        text[line..anchor.start].split_whitespace().count() <= 6
+    })
+}
+
+/// Is this a solution with its reasoning, and no bare answer?
+fn is_worked(text: &str) -> bool {
+    let head = &text[..text.floor_char_boundary(4_000)];
+    let words = head
+        .split_whitespace()
+        .filter(|word| {
+            word.len() > 1
+                && word
+                    .trim_end_matches(['.', ',', ':', ';'])
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphabetic())
+        })
+        .take(40)
+        .count();
+    let digits = head.contains(|it: char| it.is_ascii_digit());
+    words > 12
+        && (digits || words > 30)
+        && (head.contains(". ") || head.contains('\n') || head.contains('='))
+}
+
+/// All of the text from `at` on, as it is.
+fn all_of<'t>(page: Page<'t, '_>, at: usize) -> Option<Reading<'t>> {
+    let text = tidy(&page.text[at..]);
+    (!text.is_empty()).then(|| Reading {
+        text: smooth(text),
+        kind: Kind::Words,
+        range: at..page.text.len(),
+    })
+}
+
+/// What a sentence states, be it numbers or a choice.
+fn sentence<'t>(page: Page<'t, '_>, range: std::ops::Range<usize>) -> Option<Reading<'t>> {
+    let text = page.text[range.clone()].trim();
+    // A question, or an offer of help, states nothing.
+    if text.ends_with('?') {
+        return None;
+    }
+    if let Some(reading) = whole_in(page, range.clone()).filter(|it| it.kind != Kind::Words) {
+        return Some(reading);
+    }
+    items::sentence(page, range)
+}
+
+fn method_of(sentence: &str) -> &'static str {
+    let word = words::first_word(sentence.trim_start_matches(|it: char| !it.is_alphanumeric()));
+    if words::among(
+        word,
+        &[
+            "therefore",
+            "thus",
+            "hence",
+            "so",
+            "consequently",
+            "finally",
+        ],
+    ) {
+        "therefore"
+    } else if sentence.contains(['$', '\\']) {
+        "formula"
+    } else {
+        "number"
+    }
+}
+
+/// The text as one answer, if it is nothing else.
+fn whole<'t>(page: Page<'t, '_>) -> Option<Reading<'t>> {
+    whole_in(page, 0..page.text.len())
+}
+
+fn whole_in<'t>(page: Page<'t, '_>, range: std::ops::Range<usize>) -> Option<Reading<'t>> {
+    let outer = &page.text[range.clone()];
+    let trimmed = tidy(outer);
+    if trimmed.is_empty() {
+        return None;
+    }
+    if let Some(choice) = choice::whole(trimmed) {
+        return Some(Reading {
+            text: Cow::Owned(choice.letters),
+            kind: Kind::Choice,
+            range,
+        });
+    }
+    // Formulas, with their units and connecting words.
+    let start = range.start + outer.len()
+        - outer
+            .trim_start_matches([' ', '\n', '\t', '*', '`', '"', '>'])
+            .len();
+    if page.marks.formula_from(start).is_some() {
+        let all = items::items(page, start..range.end);
+        if !all.is_empty() {
+            let end = items::joined_forward(page, &all, 0);
+            let rest = page.text[all[end - 1].end..range.end.max(all[end - 1].end)].trim();
+            if tidy(rest).is_empty() || rest.trim_matches(['*', '.', '`', '"']).is_empty() {
+                return items::render(page, &all[..end]);
+            }
+        }
+        return None;
+    }
+    // Bare maths.
+    let offset = range.start + (trimmed.as_ptr() as usize - outer.as_ptr() as usize);
+    let limit = offset + trimmed.len();
+    if let Some(run) = maths::run(&page.text[..limit], offset) {
+        let after = &page.text[run.end..limit];
+        let tail = tail(after, run.number);
+        let rest = &after[tail.end.min(after.len())..];
+        let lone = run.letters_only
+            && run.end - offset > 1
+            && !words::is_function(&page.text[offset..run.end]);
+        if tidy(rest).is_empty() && !lone {
+            return if tail.unit.is_empty() || tail.unit.start == 0 {
+                let end = if tail.unit.is_empty() {
+                    run.end
+                } else {
+                    run.end + tail.unit.end
+                };
+                Some(plain(page, offset..end))
+            } else {
+                Some(Reading {
+                    text: Cow::Owned(format!(
+                        "{} {}",
+                        &page.text[offset..run.end],
+                        &after[tail.unit]
+                    )),
+                    kind: Kind::Plain,
+                    range: offset..limit,
+                })
+            };
+        }
+        if rest == "!" && run.number {
+            return Some(plain(page, offset..limit));
+        }
+    }
+    // Several things with their units.
+    if !trimmed.contains('\n') {
+        let all = items::items(page, offset..limit);
+        if let Some(first) = all.first()
+            && first.value.start == offset
+        {
+            let end = items::joined_forward(page, &all, 0);
+            let last = &all[end - 1];
+            if tidy(&page.text[last.end.min(limit)..limit]).is_empty() {
+                return items::render(page, &all[..end]);
+            }
+        }
+    }
+    few_words(trimmed).then(|| Reading {
+        text: smooth(trimmed),
+        kind: Kind::Words,
+        range: offset..limit,
+    })
+}
+
+fn plain<'t>(page: Page<'t, '_>, range: std::ops::Range<usize>) -> Reading<'t> {
+    let text = super::chain::result(&page.text[range.clone()]);
+    Reading {
+        text: match text {
+            Cow::Borrowed(text) => smooth(tidy(text)),
+            Cow::Owned(text) => Cow::Owned(smooth(&text).into_owned()),
+        },
+        kind: Kind::Plain,
+        range,
+    }
+}
+
+/// Are these a few words that may be an answer themselves?
+fn few_words(text: &str) -> bool {
+    let count = text.split_whitespace().take(6).count();
+    count <= 4
+        && text.len() <= 60
+        && !text.contains(['\n', '?', ':', '=', '<', '{'])
+        && !text.contains(|it: char| it.is_ascii_digit())
+        && text.contains(char::is_alphanumeric)
+        && !text
+            .split_whitespace()
+            .any(|word| words::is_number_word(word.trim_end_matches('.')))
+        && (!refusal::is_cut_off(text) || count == 1)
+}

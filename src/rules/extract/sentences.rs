@@ -1,0 +1,165 @@
+//! Where sentences begin and end.
+
+use std::ops::Range;
+
+use super::scan::Marks;
+
+/// Words with a full stop that ends no sentence.
+const ABBREVIATIONS: [&str; 18] = [
+    "e.g", "i.e", "approx", "vs", "mr", "mrs", "dr", "st", "eq", "fig", "no", "etc", "ca", "sq",
+    "cu", "resp", "cf", "a.k.a",
+];
+
+/// Where the sentence that `from` lies in ends: at its punctuation or its line's end.
+pub(super) fn end(text: &str, marks: &Marks, from: usize) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = from;
+    while at < bytes.len() {
+        if matches!(bytes[at], b'$' | b'\\')
+            && let Some((_, formula)) = marks.formula_from(at)
+        {
+            at = formula.end;
+            continue;
+        }
+        match bytes[at] {
+            b'\n' => {
+                // A display on the next line belongs to the sentence.
+                let next = at + 1 + blanks(&text[at + 1..]);
+                if at > from && marks.formula_from(next).is_some() && next == at + 1 {
+                    at = next;
+                    continue;
+                }
+                return at;
+            }
+            b'.' | b'!' | b'?' if ends_here(text, at) => return at,
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
+fn blanks(text: &str) -> usize {
+    text.len() - text.trim_start_matches([' ', '\t', '\n']).len()
+}
+
+/// Does the punctuation at `at` end a sentence?
+fn ends_here(text: &str, at: usize) -> bool {
+    let after = &text[at + 1..];
+    let bare = after.trim_start_matches(['*', '"', '\'', ')', '_', '`', '”', ']', '$']);
+    if !(bare.is_empty() || bare.starts_with(char::is_whitespace)) {
+        return false;
+    }
+    if !text[at..].starts_with('.') {
+        return true;
+    }
+    let window = text.ceil_char_boundary(at.saturating_sub(24)).min(at);
+    let before = &text[window..at];
+    let line_at = before.rfind('\n').map(|line| line + 1);
+    let begins_line = line_at.is_some() || window == 0;
+    let before = &before[line_at.unwrap_or(0)..];
+    let word_at = before
+        .rfind(|it: char| it.is_whitespace() || matches!(it, '(' | ','))
+        .map_or(0, |space| space + 1);
+    let word = before.get(word_at..).unwrap_or(before);
+    if ABBREVIATIONS.iter().any(|it| it.eq_ignore_ascii_case(word)) {
+        // "etc." and "no." end sentences too, where a new one begins.
+        return bare.trim_start().starts_with(|it: char| it.is_uppercase())
+            && word != "approx"
+            && word.len() > 2
+            || word.eq_ignore_ascii_case("no") && bare.trim_start().is_empty();
+    }
+    // An enumerator at the beginning of a line.
+    let enumerator = begins_line
+        && before[..word_at]
+            .trim_matches([' ', '\t', '*', '#', '-', '>'])
+            .is_empty()
+        && !word.is_empty()
+        && word
+            .trim_start_matches(['*', '#'])
+            .bytes()
+            .all(|byte| byte.is_ascii_digit())
+        && word.trim_start_matches(['*', '#']).len() <= 2
+        && bare.starts_with(' ')
+        && !bare.trim().is_empty();
+    !enumerator
+}
+
+/// The last sentence before `end`; `None` where nothing is left.
+pub(super) fn last_before(text: &str, marks: &Marks, end: usize) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let end = text[..end].trim_end().len();
+    if end == 0 {
+        return None;
+    }
+    let mut at = end - 1;
+    // Its own punctuation.
+    while at > 0
+        && matches!(
+            bytes[at],
+            b'.' | b'!' | b'?' | b'*' | b'"' | b')' | b'_' | b' '
+        )
+    {
+        at -= 1;
+    }
+    loop {
+        if matches!(bytes[at], b'$' | b')' | b']' | b'}')
+            && let Some((_, formula)) = marks.formula_at(at)
+            && formula.start <= at
+        {
+            at = formula.start;
+        } else {
+            match bytes[at] {
+                b'\n' => {
+                    // A display on a line of its own belongs to what announces it.
+                    let next = at + 1 + blanks(&text[at + 1..end]);
+                    let announced = text[..at].trim_end().ends_with([':', ',']);
+                    if !(announced && marks.formula_from(next).is_some()) {
+                        return Some(at + 1..end);
+                    }
+                }
+                b'.' | b'!' | b'?' if ends_here(text, at) => return Some(at + 1..end),
+                _ => {}
+            }
+        }
+        if at == 0 {
+            return Some(0..end);
+        }
+        at -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scan::scan;
+    use super::*;
+
+    #[test]
+    fn sentences_end_at_their_punctuation() {
+        for (text, expected) in [
+            ("It is 5. Then", "It is 5"),
+            ("It is 5.5 now.", "It is 5.5 now"),
+            ("1. It is so. Yes", "1. It is so"),
+            ("e.g. this one. Yes", "e.g. this one"),
+            ("is $1. 2$ now. Yes", "is $1. 2$ now"),
+            ("a\nb", "a"),
+        ] {
+            let marks = scan(text);
+            assert_eq!(&text[..end(text, &marks, 0)], expected);
+        }
+    }
+
+    #[test]
+    fn the_last_sentence() {
+        for (text, expected) in [
+            ("One. Two is 5.", " Two is 5."),
+            ("One.\nTwo is 5.5", "Two is 5.5"),
+            ("So it is 3.14.", "So it is 3.14."),
+            ("a. So\n\n\\[ x \\]", "\\[ x \\]"),
+            ("a. So:\n\\[ x \\]", " So:\n\\[ x \\]"),
+        ] {
+            let marks = scan(text);
+            let range = last_before(text, &marks, text.len()).unwrap();
+            assert_eq!(&text[range], expected);
+        }
+    }
+}

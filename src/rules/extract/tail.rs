@@ -1,0 +1,324 @@
+//! What stands behind a number and belongs to it: percent signs, units, money, what is counted.
+
+use std::ops::Range;
+
+use super::words;
+
+/// What belongs to a number.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Tail {
+    /// The unit or label, in bytes behind the number; empty if there is none.
+    pub unit: Range<usize>,
+    /// How far the words about it reach.
+    pub end: usize,
+    /// Is the unit one that is measured with?
+    pub measured: bool,
+}
+
+/// Reads what follows a number: `text` begins right behind it. `labels`: may it be something that is counted?
+pub(super) fn tail(text: &str, labels: bool) -> Tail {
+    let mark = mark(text);
+    if mark > 0 {
+        return Tail {
+            unit: 0..mark,
+            end: mark,
+            measured: true,
+        };
+    }
+    let gap = gap(text);
+    let end = measured(text, gap);
+    if end > gap {
+        return Tail {
+            unit: 0..end,
+            end,
+            measured: true,
+        };
+    }
+    if labels && gap > 0 {
+        return label(text, gap);
+    }
+    Tail::default()
+}
+
+/// The length of the blanks and ties that `text` begins with, on one line.
+fn gap(text: &str) -> usize {
+    let mut at = 0;
+    loop {
+        let rest = &text[at..];
+        let step = match rest.as_bytes() {
+            [b' ' | b'~', ..] => 1,
+            [b'\\', b',' | b';' | b' ' | b':' | b'!', ..] => 2,
+            [b'*', b'*', ..] => 2,
+            _ if rest.starts_with("\\quad") => 5,
+            _ => return at,
+        };
+        at += step;
+        if at > 12 {
+            return at;
+        }
+    }
+}
+
+/// The length of a percent or degree sign, with the blanks before it; 0 if there is none.
+fn mark(text: &str) -> usize {
+    let gap = gap(text);
+    let rest = &text[gap..];
+    for sign in [
+        "\\%",
+        "%",
+        "‰",
+        "^\\circ",
+        "^{\\circ}",
+        "^{\\circ }",
+        "\\degree",
+        "°",
+    ] {
+        if rest.starts_with(sign) {
+            let end = gap + sign.len();
+            let scale = text[end..].trim_start_matches([' ', '{', '}', '\\', ',']);
+            let scale_at = text.len() - scale.len();
+            let single = |letter: char| {
+                scale.starts_with(letter)
+                    && !scale[1..].starts_with(|it: char| it.is_alphanumeric())
+            };
+            let close = !text[end..scale_at].contains(['{', '}', '\\']);
+            return if sign.contains(['c', '°', 'd'])
+                && close
+                && (single('C') || single('F') || single('K'))
+            {
+                scale_at + 1
+            } else {
+                end
+            };
+        }
+    }
+    for sign in ["€", "£", "¥", "₹", "₽", "¢"] {
+        if rest.starts_with(sign) {
+            return gap + sign.len();
+        }
+    }
+    0
+}
+
+/// Halves of the day with their dots.
+const CLOCK: [&str; 4] = ["a.m.", "p.m.", "A.M.", "P.M."];
+
+/// Where the measured unit that begins at `from` ends; `from` if there is none.
+fn measured(text: &str, from: usize) -> usize {
+    let mut at = from;
+    let mut end = from;
+    // Magnitudes, then money or a unit: "5 million dollars".
+    for _ in 0..8 {
+        let rest = &text[at..];
+        if let Some(clock) = CLOCK.iter().find(|it| rest.starts_with(**it)) {
+            return at + clock.len();
+        }
+        if let Some(group) = unit_group(rest) {
+            end = at + group;
+            at = end;
+        } else {
+            let word = unit_word(rest);
+            let glued = at == from && from == 0;
+            if word.is_empty() {
+                break;
+            }
+            let lone_article = matches!(word, "A" | "C" | "F" | "T" | "in")
+                && !glued
+                && goes_on(&rest[word.len()..]);
+            if words::is_magnitude(word) {
+                end = at + word.len();
+            } else if words::is_unit(word) && !lone_article {
+                end = at + word.len();
+                end += exponent(&text[end..]);
+            } else if words::is_unit_prefix(word) {
+                at += word.len();
+                at += text[at..].len() - text[at..].trim_start_matches(' ').len();
+                continue;
+            } else {
+                break;
+            }
+            at = end;
+        }
+        // "per", "/", "·" and on.
+        let rest = &text[at..];
+        let trimmed = rest.trim_start_matches(' ');
+        let blanks = rest.len() - trimmed.len();
+        let joined = trimmed
+            .strip_prefix("per ")
+            .or_else(|| trimmed.strip_prefix('/'))
+            .or_else(|| trimmed.strip_prefix('·'))
+            .or_else(|| trimmed.strip_prefix('⋅'))
+            .or_else(|| trimmed.strip_prefix("\\cdot "))
+            .or_else(|| {
+                trimmed
+                    .strip_prefix("an ")
+                    .filter(|it| it.starts_with("hour"))
+            });
+        if let Some(after) = joined {
+            at += rest.len() - after.len();
+            at += after.len() - after.trim_start_matches(' ').len();
+        } else if blanks > 0 {
+            at += blanks;
+        } else {
+            break;
+        }
+    }
+    end
+}
+
+/// Does a phrase go on after this word?
+fn goes_on(rest: &str) -> bool {
+    rest.trim_start_matches(' ')
+        .starts_with(|it: char| it.is_alphanumeric() || it == '$' || it == '\\')
+}
+
+/// A word of letters.
+fn unit_word(text: &str) -> &str {
+    let word = words::first_word(text);
+    if word.ends_with('\'') {
+        return "";
+    }
+    let after = &text[word.len()..];
+    // A name such as "m1" or a hyphenated word is no unit.
+    let glued = after.starts_with(|it: char| it.is_ascii_digit()) && word.len() > 2
+        || after.starts_with('-') && after[1..].starts_with(|it: char| it.is_alphabetic());
+    if glued { "" } else { word }
+}
+
+/// `^2`, `^{-1}`, `²`, a digit.
+fn exponent(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    if let Some(rest) = text.strip_prefix('^') {
+        let group = super::maths::group(rest);
+        if group > 0 {
+            return 1 + group;
+        }
+        let sign = usize::from(rest.starts_with('-'));
+        return 1
+            + sign
+            + rest[sign..]
+                .bytes()
+                .take_while(u8::is_ascii_digit)
+                .take(2)
+                .count();
+    }
+    if let Some(first) = text.chars().next()
+        && matches!(first, '²' | '³' | '⁻')
+    {
+        return text
+            .chars()
+            .take_while(|it| matches!(it, '²' | '³' | '⁻' | '¹'))
+            .map(char::len_utf8)
+            .sum();
+    }
+    usize::from(
+        matches!(bytes.first(), Some(b'2' | b'3'))
+            && !bytes.get(1).is_some_and(u8::is_ascii_alphanumeric),
+    )
+}
+
+/// `\text{ cm}^2`, `\mathrm{m/s}`.
+fn unit_group(text: &str) -> Option<usize> {
+    for command in [
+        "\\text",
+        "\\mathrm",
+        "\\mbox",
+        "\\textrm",
+        "\\textnormal",
+        "\\operatorname",
+    ] {
+        if let Some(rest) = text.strip_prefix(command) {
+            let group = super::maths::group(rest);
+            if group == 0 {
+                continue;
+            }
+            let end = command.len() + group;
+            return Some(end + exponent(&text[end..]));
+        }
+    }
+    None
+}
+
+/// What is counted: "ways" of "different ways to …".
+fn label(text: &str, from: usize) -> Tail {
+    let mut at = from;
+    let mut first = None;
+    for position in 0..4 {
+        let word = words::first_word(&text[at..]);
+        if word.is_empty() || words::is_no_label(word) || word.contains('\'') {
+            break;
+        }
+        let range = at..at + word.len();
+        let rest = &text[range.end..];
+        if words::is_counted(word) {
+            return Tail {
+                unit: range.clone(),
+                end: range.end,
+                measured: false,
+            };
+        }
+        let ends = !rest
+            .strip_prefix(' ')
+            .is_some_and(|it| it.starts_with(|it: char| it.is_alphanumeric()));
+        if ends {
+            // One word, and the phrase is over: "1 apple", "3 sheep".
+            let unit = if position == 0 && !words::is_adjective(word) {
+                range.clone()
+            } else {
+                first.take().map_or(0..0, |_: Range<usize>| range.clone())
+            };
+            return Tail {
+                unit: if words::is_adjective(word) {
+                    0..0
+                } else {
+                    unit
+                },
+                end: range.end,
+                measured: false,
+            };
+        }
+        first = Some(range.clone());
+        at = range.end + 1;
+    }
+    Tail::default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_and_labels() {
+        for (text, expected) in [
+            (" cm", " cm"),
+            ("%", "%"),
+            (r"\%.", r"\%"),
+            (" percent of", " percent"),
+            (" apples left", "apples"),
+            (" different ways to", "ways"),
+            (" square meters.", " square meters"),
+            (" miles per hour on", " miles per hour"),
+            (" m/s and", " m/s"),
+            (" million dollars", " million dollars"),
+            (" is", ""),
+            ("", ""),
+            (r"\text{ cm}^2.", r"\text{ cm}^2"),
+            ("°C", "°C"),
+            ("^\\circ", "^\\circ"),
+            (" red balls in", "balls"),
+            (" people attended", "people"),
+            (" because", ""),
+            (" in total", ""),
+            (" in", " in"),
+            (" sheep.", "sheep"),
+            (" A", " A"),
+            (" A man", ""),
+            (" dollars", " dollars"),
+            (" years old", " years"),
+            (" cm^2", " cm^2"),
+        ] {
+            let found = tail(text, true);
+            assert_eq!(&text[found.unit], expected, "{text}");
+        }
+    }
+}

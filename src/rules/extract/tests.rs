@@ -1,0 +1,415 @@
+//! What real responses look like, and what is found in them.
+use super::*;
+
+/// The answer of a response, `∅` where there is none.
+fn found(text: &str) -> String {
+    match extract(text, Role::Prediction, &Config::default()) {
+        Extraction::Found(found) => found.text.into_owned(),
+        Extraction::NoAnswer { .. } => "∅".to_owned(),
+    }
+}
+
+fn gold(text: &str) -> String {
+    match extract(text, Role::Gold, &Config::default()) {
+        Extraction::Found(found) => found.text.into_owned(),
+        Extraction::NoAnswer { .. } => "∅".to_owned(),
+    }
+}
+
+fn check(cases: &[(&str, &str)], of: fn(&str) -> String) {
+    let wrong: Vec<String> = cases
+        .iter()
+        .filter_map(|(text, expected)| {
+            let found = of(text);
+            (found != *expected).then(|| format!("{text:?}\n    found {found:?}, not {expected:?}"))
+        })
+        .collect();
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn boxes_first() {
+    check(
+        &[
+            (r"Thus $x = \boxed{5}$.", "5"),
+            (r"The answer is \boxed{5}.", "5"),
+            (r"\[\boxed{\frac{1}{2}}\]", r"\frac{1}{2}"),
+            (r"**Final Answer:** $\boxed{42}$", "42"),
+            (r"\boxed{5}. Wait, actually the answer is 6.", "6"),
+            (
+                r"\boxed{5}. Wait, let me double-check: 2+3=5. Yes, the answer is correct.",
+                "5",
+            ),
+            (r"The answer is 4. So \boxed{5}.", "5"),
+            (
+                r"\boxed{200} and later. Final Answer: The final answer is $10,455$. I hope it is correct.",
+                "10,455",
+            ),
+            (r"so the total is \boxed{4", "∅"),
+            (r"We get 5. \boxed{", "∅"),
+            (
+                r"Hence, the degree of $p(x)$ (which is the constant polynomial 1) is $\boxed{0}.$",
+                "0",
+            ),
+            (
+                r"Therefore, $\boxed{\text{Evelyn}}$ is our answer.",
+                r"\text{Evelyn}",
+            ),
+            (r"\boxed{\text{(B)}}", "B"),
+            (r"\boxed{B}", "B"),
+            (r"The correct option is $\boxed{\textbf{(C) } 12}$.", "C"),
+            (r"\boxed{1} papers and \boxed{2} bins", "1, 2"),
+            (r"Thus $\boxed{x=1}$ or $\boxed{x=2}$.", "x=1, x=2"),
+            (
+                r"It is worth $\boxed{\$16,\!386.20}$ at the end.",
+                r"\$16,\!386.20",
+            ),
+            (
+                r"$\begin{align*} x &= 1 + 1 \\ &= \boxed{2} \end{align*}$",
+                "2",
+            ),
+            (r"\boxed{x \in (-\infty, 3]}", r"x \in (-\infty, 3]"),
+            (
+                "\\boxed{\n\\begin{pmatrix} 0 & 3 \\\\ 0 & -1 \\end{pmatrix}\n}",
+                r"\begin{pmatrix} 0 & 3 \\ 0 & -1 \end{pmatrix}",
+            ),
+            (
+                r"The intermediate sum is \boxed{20}; adding 1 we get \boxed{21}",
+                "21",
+            ),
+            (r"$\boxed{12}$ cm", "12 cm"),
+            (r"The final answer is $\boxed{8}$ hours.", "8 hours"),
+            (r"<answer>\boxed{7}</answer>", "7"),
+        ],
+        found,
+    );
+}
+
+#[test]
+fn phrases() {
+    check(
+        &[
+            ("The answer is 5.", "5"),
+            ("So the answer is $5$.", "5"),
+            ("Final answer: 42", "42"),
+            ("**Answer:** 42", "42"),
+            ("**Answer**: $x = 5$", "x = 5"),
+            ("### Answer\n\n42", "42"),
+            ("#### 72", "72"),
+            ("Natalia sold 48/2 = 24 clips.\n48+24 = 72\n#### 72", "72"),
+            ("#### $1,234", "$1,234"),
+            ("#### Step 1: add 3\nWe get 5.\n#### 8", "8"),
+            ("The answer to the question is 17.", "17"),
+            ("The final answer is that Tom has 5 apples.", "5 apples"),
+            ("Answer: 5 apples", "5 apples"),
+            ("<answer>5</answer>", "5"),
+            ("<answer> 12 cm </answer>", "12 cm"),
+            ("The answer is 3/4, since 6/8 = 3/4.", "3/4"),
+            ("The answer is x = 5, not 6.", "x = 5"),
+            ("The answer is not 7 but 9.", "9"),
+            ("The answer is either 5 or 6.", "5 or 6"),
+            ("The answer is between 5 and 6.", "5 and 6"),
+            ("The answer is Evelyn.", "Evelyn"),
+            ("The answer is no real solutions.", "no real solutions"),
+            ("Answer: cannot be determined", "cannot be determined"),
+            ("The answer is 5! Hope this helps.", "5"),
+            ("The answer is \\frac{1}{2}.", "\\frac{1}{2}"),
+            ("the answer is $\\frac{1}{2}$ or 0.5.", "\\frac{1}{2}"),
+            ("The answer is (3, 4).", "(3, 4)"),
+            ("The answer is $$\\sqrt{2}$$", "\\sqrt{2}"),
+            ("The answer is:\n\\[ x = 3 \\]", "x = 3"),
+            ("The answer is:\n\n```\n42\n```", "42"),
+            ("Answer: `42`", "42"),
+            (
+                "the final answer is $28 \\%$. I hope it is correct.",
+                "28 \\%",
+            ),
+            (
+                "Final Answer: The final answer is $(0, 0)$. I hope it is correct.",
+                "(0, 0)",
+            ),
+            ("Final Answer: The largest $n$ is 34.", "34"),
+            ("If the answer is 7, check: no. The answer is 8.", "8"),
+            ("The answer is 5 because 2 + 3 = 5.", "5"),
+            ("Therefore, the answer is **18**.", "18"),
+            ("The answer is 1,234.50 dollars.", "1,234.50 dollars"),
+            ("The answer is $1,234.50.", "$1,234.50"),
+            ("The answer is -5.", "-5"),
+            ("The answer is 5 or 6.", "5 or 6"),
+            (
+                "So, the answer is 9 chickens and 10 rabbits.",
+                "9 chickens, 10 rabbits",
+            ),
+            (
+                "The answer is 3 hours and 20 minutes.",
+                "3 hours and 20 minutes",
+            ),
+            ("5 is the answer.", "5"),
+            ("The answers are 3 and 4.", "3 and 4"),
+            ("The solutions are $x=1$ and $x=2$.", "x=1, x=2"),
+            ("Answer: $5$ cm", "5 cm"),
+            ("Answer: $5 million", "$5 million"),
+            ("The answer is 12%.", "12%"),
+            ("The answer is approximately 3.14.", "3.14"),
+            ("The answer is about $3.5$ kg.", "3.5 kg"),
+            ("To answer this, add 3 and 4. The total is 7.", "7"),
+            ("I first got the answer 5. But the answer should be 6.", "6"),
+            ("The answer is five.", "five"),
+            ("The answer is twenty-five days.", "twenty-five days"),
+            ("Answer: x^2 + 1", "x^2 + 1"),
+            ("Answer: y = 2x + 3", "y = 2x + 3"),
+            ("The answer is $x > 3$.", "x > 3"),
+            ("Answer: {1, 2, 3}", "{1, 2, 3}"),
+            ("Answer: [0, 1) ∪ (2, 3]", "[0, 1) ∪ (2, 3]"),
+            ("Answer: 3:4", "3:4"),
+            ("Answer: 10:30 am", "10:30 am"),
+            ("**Final Answer**\n\nThe area is $12$ cm².", "12 cm²"),
+            ("The final answer is:\n\n**$36$**", "36"),
+        ],
+        found,
+    );
+}
+
+#[test]
+fn unannounced() {
+    check(
+        &[
+            ("There are 12 ways.", "12 ways"),
+            ("It takes five days.", "five days"),
+            ("48 + 24 = 72", "72"),
+            ("She sold 48 + 24 = 72 clips altogether.", "72 clips"),
+            ("In May she sold 24.\nSo she sold 48 + 24 = 72", "72"),
+            (
+                "She needs 3 hours and 20 minutes.",
+                "3 hours and 20 minutes",
+            ),
+            ("Therefore, Tom has 5 apples left.", "5 apples"),
+            ("So the volume is 100 m2.", "100 m2"),
+            ("Janet makes 9 * $2 = **$18** per day.", "$18"),
+            ("Thus, $x = 5$.", "x = 5"),
+            ("Hence the roots are $x = 1$ and $x = 2$.", "x = 1, x = 2"),
+            ("The value is \\(\\frac{3}{4}\\).", "\\frac{3}{4}"),
+            ("We have $f(-2)+f(-1)=1+2=3$.", "3"),
+            (
+                "So we get\n\\[\n\\begin{aligned} a &= 1+2 \\\\ &= 3 \\end{aligned}\n\\]",
+                "3",
+            ),
+            ("It costs $5 and $6, so $11 in total.", "$11"),
+            ("The number of values of $n$ is 5.", "5"),
+            ("There are 12 possible values of $B$.", "12 values"),
+            ("The total is 15. I hope this helps!", "15"),
+            (
+                "The total is 15. Let me know if you have any questions.",
+                "15",
+            ),
+            ("The population will be 5000 in 2025.", "5000"),
+            ("The ratio is 3:4.", "3:4"),
+            (
+                "Therefore, the investment is worth $16,386.16 after 5 years.",
+                "$16,386.16",
+            ),
+            (
+                "After 3 hours, the car has travelled 180 miles.",
+                "180 miles",
+            ),
+            ("Since $a = 2$ and $b = 3$, the sum is $5$.", "5"),
+            ("So the bill comes to $1,234.50.", "$1,234.50"),
+            ("not 7 but 9", "9"),
+            ("The minimum error increases by 100%.", "100%"),
+            ("We went through step 1 and step 2.", "∅"),
+            ("So 12 is the number of ways to choose 2 of 4.", "12"),
+            (
+                "P(A) = 2/3 Therefore, the probability that Alice wins the game is 2/3. <|im_start|>user",
+                "2/3",
+            ),
+            ("The solution is $x != 5$", "x != 5"),
+            (
+                "The identity matrix is $ \\begin{pmatrix}1 & 0 \\\\ 0 & 1\\end{pmatrix} $.",
+                "\\begin{pmatrix}1 & 0 \\\\ 0 & 1\\end{pmatrix}",
+            ),
+            (
+                "There are 9 chickens and 10 rabbits.",
+                "9 chickens, 10 rabbits",
+            ),
+            ("The area is 25π.", "25π"),
+            ("The train leaves at 10:30 am.", "10:30 am"),
+            ("So x = 3 or x = -2.", "x = 3 or x = -2"),
+            ("x equals 5", "5"),
+            ("So Mary has $5 left.", "$5"),
+            (
+                "Therefore the area is 12√3 square units.",
+                "12√3 square units",
+            ),
+            ("Thus we need 4 more tickets.", "4 tickets"),
+        ],
+        found,
+    );
+}
+
+#[test]
+fn bare_answers() {
+    check(
+        &[
+            ("5", "5"),
+            ("x^2+1", "x^2+1"),
+            ("(1,2)", "(1,2)"),
+            ("\\sqrt{2}", "\\sqrt{2}"),
+            ("A", "A"),
+            ("Evelyn", "Evelyn"),
+            ("x = 5", "x = 5"),
+            ("12 cm", "12 cm"),
+            ("$5$", "5"),
+            ("$125$ miles", "125 miles"),
+            ("**5**", "5"),
+            ("*5*", "5"),
+            ("`5`", "5"),
+            ("\"5\"", "5"),
+            ("(5)", "(5)"),
+            ("-.5", "-.5"),
+            ("−5", "-5"),
+            ("≈5", "≈5"),
+            ("US$5", "$5"),
+            ("-$5", "-$5"),
+            ("$-5", "$-5"),
+            ("５", "5"),
+            ("5!", "5!"),
+            ("1e-5", "1e-5"),
+            ("2\\sqrt{3}", "2\\sqrt{3}"),
+            (
+                "\\left(3,\\frac\\pi2\\right)",
+                "\\left(3,\\frac\\pi2\\right)",
+            ),
+            ("no solution", "no solution"),
+            ("x \\in [-2,7]", "x \\in [-2,7]"),
+            ("$x=1$ or $x=2$", "x=1, x=2"),
+            ("2 1/2", "2 1/2"),
+            ("12 345", "12 345"),
+            ("1,234,567", "1,234,567"),
+            ("28 pct", "28 pct"),
+            ("\\frac{1}{2} \\text{ cm}", "\\frac{1}{2} \\text{ cm}"),
+            ("90^\\circ", "90^\\circ"),
+            ("45°", "45°"),
+            ("3 + 4i", "3 + 4i"),
+            ("\\{1, 2\\}", "\\{1, 2\\}"),
+            (
+                "\\begin{pmatrix} 1 \\\\ 2 \\end{pmatrix}",
+                "\\begin{pmatrix} 1 \\\\ 2 \\end{pmatrix}",
+            ),
+            ("True", "True"),
+            ("a^2 - b^2", "a^2 - b^2"),
+            ("y = -\\frac{1}{2}x + 3", "y = -\\frac{1}{2}x + 3"),
+            ("17 red marbles", "17 marbles"),
+            ("<think>5</think>\n6", "6"),
+            ("\u{1b}[1m5\u{1b}[0m", "5"),
+            ("5 m/s^2", "5 m/s^2"),
+            ("x < 5", "x < 5"),
+            ("-3 \\le x < 4", "-3 \\le x < 4"),
+            ("5:30 PM", "5:30 PM"),
+            ("$\\text{odd}$", "\\text{odd}"),
+        ],
+        found,
+    );
+}
+
+#[test]
+fn choices() {
+    check(
+        &[
+            ("The answer is (A).", "A"),
+            ("The answer is A.", "A"),
+            ("The correct answer is B: 42", "B"),
+            ("Answer: C. Paris", "C"),
+            ("C) Paris", "C"),
+            ("The correct option is D.", "D"),
+            ("**Answer: B**", "B"),
+            ("The answer is **B**.", "B"),
+            ("The answer is option A", "A"),
+            ("The correct choice is (b).", "B"),
+            ("The answer is A and C.", "A, C"),
+            ("Answer: A, C", "A, C"),
+            ("The answer is a prime number, 7.", "7"),
+            ("A quick check shows the correct option is D", "D"),
+            ("$\\textbf{(A)}$", "A"),
+            ("Answer: (C) $12$", "C"),
+            ("The answer is $\\text{B}$", "B"),
+            ("The best answer is B because the others fail.", "B"),
+        ],
+        found,
+    );
+}
+
+#[test]
+fn nothing() {
+    check(
+        &[
+            ("", "∅"),
+            ("   \n ", "∅"),
+            ("I cannot determine the answer.", "∅"),
+            ("I don't know.", "∅"),
+            ("Sorry, I can't help with that.", "∅"),
+            ("As an AI, I cannot answer 5 questions.", "∅"),
+            ("<think>The answer is 5", "∅"),
+            ("<think>5</think>", "∅"),
+            ("We add 3 and 4, so the total is", "∅"),
+            ("We have 3 + 4 =", "∅"),
+            ("So the total is $\\frac{1}{2", "∅"),
+            ("First we compute 3 * 4 = 12. Then we", "∅"),
+            ("The answer is", "∅"),
+            ("The answer is \\boxed{}", "∅"),
+            ("Let me think about this problem step by step.", "∅"),
+        ],
+        found,
+    );
+}
+
+#[test]
+fn references() {
+    check(
+        &[
+            ("5", "5"),
+            ("$5$", "5"),
+            ("18 red marbles", "18 marbles"),
+            ("So she has 5.\n#### 5", "5"),
+            ("#### 1,234", "1,234"),
+            (
+                "By symmetry, we find that the answer is $\\boxed{\\frac{1}{2}}$.",
+                "\\frac{1}{2}",
+            ),
+            ("$x_1 = 2$ and $x_2 = 3$", "x_1 = 2, x_2 = 3"),
+            (
+                "The midpoints form a regular hexagon",
+                "The midpoints form a regular hexagon",
+            ),
+            ("$$-793 < a < 10$$", "-793 < a < 10"),
+            ("A", "A"),
+            (
+                "(-\\infty, 3) \\cup (5, \\infty)",
+                "(-\\infty, 3) \\cup (5, \\infty)",
+            ),
+            ("$21,16$ or $11$", "21,16, 11"),
+            (
+                "\\boxed{x = -5,\\ p = \\frac{14}{3}} ",
+                "x = -5,\\ p = \\frac{14}{3}",
+            ),
+            (
+                "f(x) = \\begin{cases} 1 & x > 0 \\\\ 0 & x \\le 0 \\end{cases}",
+                "f(x) = \\begin{cases} 1 & x > 0 \\\\ 0 & x \\le 0 \\end{cases}",
+            ),
+            ("No solution", "No solution"),
+            (
+                "$\\frac{NO}{BO}=\\frac{1}{\\sqrt{6}}$",
+                "\\frac{NO}{BO}=\\frac{1}{\\sqrt{6}}",
+            ),
+            ("x^2+y^2=4", "x^2+y^2=4"),
+            ("\\text{Monday}", "\\text{Monday}"),
+            ("7, -2", "7, -2"),
+            ("3\\frac{1}{2}", "3\\frac{1}{2}"),
+        ],
+        gold,
+    );
+}

@@ -1,0 +1,315 @@
+//! Takes the dress off an answer: emphasis, quotes, delimiters, the full stop.
+
+use std::borrow::Cow;
+
+/// The bare answer within `text`; always a part of it.
+pub(super) fn tidy(text: &str) -> &str {
+    let mut text = text;
+    loop {
+        let before = text.len();
+        text = trim_ends(text);
+        text = unwrap(text);
+        if text.len() == before {
+            return text;
+        }
+    }
+}
+
+fn is_dress(character: char) -> bool {
+    character.is_whitespace()
+        || matches!(
+            character,
+            '✅' | '✔' | '✓' | '☑' | '●' | '•' | '►' | '▶' | '→'
+        )
+        || ('\u{1f300}'..='\u{1faff}').contains(&character)
+        || ('\u{2600}'..='\u{26ff}').contains(&character)
+}
+
+/// Takes off blanks and punctuation at both ends.
+fn trim_ends(text: &str) -> &str {
+    let mut text = text.trim_matches(is_dress);
+    loop {
+        let before = text.len();
+        for space in [
+            "\\,", "\\;", "\\:", "\\!", "\\quad", "\\qquad", "\\\\", "\\ ", "&nbsp;",
+        ] {
+            if let Some(rest) = text.strip_suffix(space)
+                && !(space.len() == 2 && rest.ends_with('\\'))
+            {
+                text = rest;
+            }
+            if let Some(rest) = text.strip_prefix(space) {
+                text = rest;
+            }
+        }
+        text = text.trim_matches(is_dress);
+        text = text.trim_start_matches([':', ';', ',']);
+        if !text.starts_with("=>") && !text.starts_with("==") {
+            text = text.strip_prefix('=').unwrap_or(text);
+        }
+        if !text.ends_with("...") && !text.ends_with("\\ldots.") {
+            text = text.strip_suffix('.').unwrap_or(text);
+        }
+        text = text.trim_end_matches([',', ';', ':', '?', '。']);
+        if text.ends_with('\\') && !text.ends_with("\\\\") {
+            text = &text[..text.len() - 1];
+        }
+        text = text.trim_matches(is_dress);
+        if text.len() == before {
+            return text;
+        }
+    }
+}
+
+/// What two marks enclose, if they enclose all of it.
+fn unwrap(text: &str) -> &str {
+    const PAIRS: [(&str, &str); 17] = [
+        ("$$", "$$"),
+        ("$", "$"),
+        ("\\(", "\\)"),
+        ("\\[", "\\]"),
+        ("***", "***"),
+        ("**", "**"),
+        ("*", "*"),
+        ("__", "__"),
+        ("```", "```"),
+        ("`", "`"),
+        ("\"", "\""),
+        ("“", "”"),
+        ("'", "'"),
+        ("‘", "’"),
+        ("«", "»"),
+        ("<b>", "</b>"),
+        ("<strong>", "</strong>"),
+    ];
+    for (open, close) in PAIRS {
+        if let Some(rest) = text.strip_prefix(open)
+            && let Some(inner) = rest.strip_suffix(close)
+            && !inner.is_empty()
+            && !inner.contains(open)
+            && !inner.contains(close)
+        {
+            return inner;
+        }
+    }
+    // An emphasis that was opened or closed outside.
+    for mark in ["**", "__"] {
+        if text.matches(mark).count() == 1 {
+            if let Some(rest) = text.strip_prefix(mark) {
+                return rest;
+            }
+            if let Some(rest) = text.strip_suffix(mark) {
+                return rest;
+            }
+        }
+    }
+    unwrap_command(text)
+}
+
+/// What `\text{…}`, `\mathbf{…}`, … hold where they hold all of it.
+fn unwrap_command(text: &str) -> &str {
+    const COMMANDS: [&str; 8] = [
+        "\\textbf",
+        "\\mathbf",
+        "\\boldsymbol",
+        "\\bm",
+        "\\displaystyle",
+        "\\textit",
+        "\\emph",
+        "\\bf",
+    ];
+    for command in COMMANDS {
+        if let Some(rest) = text.strip_prefix(command) {
+            if command == "\\displaystyle" && !rest.starts_with(|it: char| it.is_alphabetic()) {
+                return rest;
+            }
+            let group = super::maths::group(rest);
+            if group > 0 && group == rest.len() {
+                return &rest[1..rest.len() - 1];
+            }
+        }
+    }
+    text
+}
+
+/// The answer without emphasis and delimiters within it, without labels of equations, doubled backslashes single.
+pub(super) fn smooth(text: &str) -> Cow<'_, str> {
+    let doubled = has_doubled_command(text);
+    let rough = text.contains("**")
+        || text.contains('$')
+        || text.contains("\\(")
+        || text.contains("\\)")
+        || text.contains("\\[")
+        || text.contains("\\]")
+        || text.contains("\\label")
+        || text.contains("\\tag")
+        || text.contains("\\nonumber")
+        || text.contains('\n');
+    if !rough && !doubled {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    let mut dollars = 0;
+    let bytes = text.as_bytes();
+    while at < text.len() {
+        let rest = &text[at..];
+        if doubled && rest.starts_with("\\\\") {
+            at += 1;
+            continue;
+        }
+        if rest.starts_with("\\$") {
+            out.push_str("\\$");
+            at += 2;
+            continue;
+        }
+        if rest.starts_with('$') {
+            let money = bytes
+                .get(at + 1)
+                .is_some_and(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-'))
+                && !rest[1..].contains('$')
+                && dollars % 2 == 0;
+            dollars += 1;
+            if money {
+                out.push('$');
+            } else if !out.ends_with(' ') && !out.is_empty() {
+                out.push(' ');
+            }
+            at += 1;
+            continue;
+        }
+        if ["\\(", "\\)", "\\[", "\\]"]
+            .iter()
+            .any(|it| rest.starts_with(it))
+            && !text[..at].ends_with('\\')
+        {
+            out.push(' ');
+            at += 2;
+            continue;
+        }
+        if rest.starts_with("**") {
+            let before = out.chars().next_back();
+            let after = rest[2..].chars().next();
+            let operand = |it: Option<char>| {
+                it.is_some_and(|it| it.is_alphanumeric() || matches!(it, '(' | ')' | '-'))
+            };
+            if operand(before) && operand(after) {
+                out.push_str("**");
+            }
+            at += 2;
+            continue;
+        }
+        if let Some(length) = label(rest) {
+            at += length;
+            continue;
+        }
+        let Some(next) = rest.chars().next() else {
+            break;
+        };
+        out.push(if next == '\n' { ' ' } else { next });
+        at += next.len_utf8();
+    }
+    let trimmed = tidy(&out);
+    if trimmed.len() == out.len() {
+        Cow::Owned(out)
+    } else {
+        Cow::Owned(trimmed.to_owned())
+    }
+}
+
+/// The length of a `\label{…}` or `\tag{…}` at the beginning.
+fn label(text: &str) -> Option<usize> {
+    for command in ["\\label", "\\tag*", "\\tag"] {
+        if let Some(rest) = text.strip_prefix(command) {
+            let group = super::maths::group(rest);
+            if group > 0 {
+                return Some(command.len() + group);
+            }
+        }
+    }
+    for command in ["\\nonumber", "\\notag"] {
+        if text.starts_with(command) {
+            return Some(command.len());
+        }
+    }
+    None
+}
+
+/// Were backslashes doubled by someone's escaping? Not where a matrix ends its rows with them.
+fn has_doubled_command(text: &str) -> bool {
+    if !text.contains("\\\\") {
+        return false;
+    }
+    let bytes = text.as_bytes();
+    let mut single = false;
+    let mut double = false;
+    let mut at = 0;
+    while at < bytes.len() {
+        if bytes[at] == b'\\' {
+            if bytes.get(at + 1) == Some(&b'\\') {
+                double |= bytes.get(at + 2).is_some_and(u8::is_ascii_alphabetic);
+                at += 2;
+                // The command behind it is looked at no more.
+                while bytes.get(at).is_some_and(u8::is_ascii_alphabetic) {
+                    at += 1;
+                }
+                continue;
+            }
+            single |= bytes.get(at + 1).is_some_and(u8::is_ascii_alphabetic);
+            at += 2;
+            continue;
+        }
+        at += 1;
+    }
+    double && !single
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dress_comes_off() {
+        for (text, expected) in [
+            ("**5**", "5"),
+            ("***5***.", "5"),
+            (" $5$. ", "5"),
+            ("$$5$$", "5"),
+            (r"\(5\)", "5"),
+            ("\"5\"", "5"),
+            ("`5`", "5"),
+            ("5.", "5"),
+            ("= 5", "5"),
+            ("✅ 5", "5"),
+            ("5!", "5!"),
+            (r"5\,", "5"),
+            (r"\mathbf{5}", "5"),
+            ("5**", "5"),
+            ("1, 2, ...", "1, 2, ..."),
+            ("f'", "f'"),
+            ("-5", "-5"),
+            ("", ""),
+            ("$", "$"),
+        ] {
+            assert_eq!(tidy(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_inside_is_smoothed() {
+        for (text, expected) in [
+            ("$x=1$ or $x=2$", "x=1  or x=2"),
+            ("x = **5**", "x = 5"),
+            ("2**3", "2**3"),
+            (r"\\frac{1}{2}", r"\frac{1}{2}"),
+            (
+                r"\begin{pmatrix}1\\2\end{pmatrix}",
+                r"\begin{pmatrix}1\\2\end{pmatrix}",
+            ),
+            (r"5 \tag{1}", "5"),
+            ("$5 million", "$5 million"),
+        ] {
+            assert_eq!(smooth(text), expected, "{text}");
+        }
+    }
+}
