@@ -23,6 +23,12 @@ pub(super) fn compare(gold: &Relation, pred: &Relation, context: &mut Context<'_
     if let (Some(f), Some(g)) = (difference(gold), difference(pred)) {
         return zero_sets(&f, &g, context);
     }
+    // `x^2 = 4` against `x = ±2`.
+    if let (Some(a), Some(b)) = (solve::solve(gold, context), solve::solve(pred, context))
+        && a.variable == b.variable
+    {
+        return real_set::sets("solutions", &a.set, &b.set, context);
+    }
     // Longer chains, and sides that are no expressions.
     super::relation::sides(gold, pred, context)
 }
@@ -90,8 +96,8 @@ fn number_for(index: usize, round: usize) -> Rational {
 pub(super) fn at_point(expr: &Expr, letters: &[Box<str>], but: Option<&str>, round: usize) -> Expr {
     terms::replace(expr, &mut |part| match part {
         Expr::Symbol(name) if but != Some(&**name) => letters
-            .iter()
-            .position(|letter| letter == name)
+            .binary_search(name)
+            .ok()
             .map(|index| Expr::Number(number_for(index, round))),
         _ => None,
     })
@@ -317,7 +323,9 @@ pub(super) fn fraction(expr: &Expr) -> (Expr, Expr) {
                     denominators.push(below.clone());
                 }
             }
-            if denominators.len() > 6 {
+            // Bringing nested fractions to one denominator may double them at every level.
+            let size: usize = denominators.iter().map(terms::size).sum();
+            if denominators.len() > 6 || size.saturating_mul(parts.len()) > 4_000 {
                 return (expr.clone(), one());
             }
             let above = parts
@@ -414,6 +422,15 @@ pub(super) fn against(
     if let Some(ours) = solve::solve(relation, context)
         && let Some(theirs) = solve::region(other, context)
     {
+        if let (Some(a), Some(b)) = (&ours.variable, &theirs.variable)
+            && a != b
+            && context.options.strict
+        {
+            return verdict::no(
+                "names",
+                "the statements are about different things".to_owned(),
+            );
+        }
         let (a, b) = if swapped {
             (&theirs.set, &ours.set)
         } else {

@@ -11,6 +11,7 @@
 //! | `naming` | what `x = 5` states: a name and a value |
 //! | `relation`, `equation`, `inequality` | statements against statements |
 //! | `solve`, `real_set` | statements and intervals as sets of real numbers |
+//! | `parameter` | families such as `kπ, k ∈ ℤ` |
 //! | `rename` | another choice of letters, where letters do not matter |
 //!
 //! # Methods
@@ -20,7 +21,7 @@
 //! | name | argument |
 //! |---|---|
 //! | `structure` | written alike |
-//! | `rational` | exact arithmetic |
+//! | `rational`, `infinity` | exact arithmetic |
 //! | `identity` | equal as functions (from [`identity`]) |
 //! | `enclosure` | told apart by rigorous bounds (from [`identity`]) |
 //! | `numeric` | equal to hundreds of digits, without a proof |
@@ -45,6 +46,7 @@ mod letters;
 mod matching;
 mod matrix;
 mod naming;
+mod parameter;
 mod quantity;
 mod real_set;
 mod relation;
@@ -104,7 +106,8 @@ pub fn compare(gold: &Answer, pred: &Answer, options: &Options) -> Comparison {
         budget: Budget::default(),
         quiet: 0,
     };
-    let mut comparison = context.answers(gold, pred);
+    let mut comparison =
+        parameter::compare(gold, pred, &mut context).unwrap_or_else(|| context.answers(gold, pred));
     if !options.strict && comparison.equal != Some(true) {
         if let Some(renamed) = rename::compare(gold, pred, &mut context) {
             comparison = renamed;

@@ -104,22 +104,12 @@ impl RealSet {
 
     /// A ∪ B ∪ ….
     pub(super) fn union(sets: Vec<Self>, context: &mut Context<'_>) -> Option<Self> {
-        let mut pieces: Vec<Piece> = sets.into_iter().flat_map(|set| set.pieces).collect();
-        let mut known = true;
-        pieces.sort_by(|a, b| {
-            match order(&a.lower, &b.lower, context) {
-                // A closed beginning comes before an open one.
-                Some(Ordering::Equal) => b.lower_closed.cmp(&a.lower_closed),
-                Some(order) => order,
-                None => {
-                    known = false;
-                    Ordering::Equal
-                }
-            }
-        });
-        if !known {
-            return None;
-        }
+        let pieces: Vec<Piece> = sets.into_iter().flat_map(|set| set.pieces).collect();
+        let pieces = sorted(pieces, &mut |a, b| {
+            // A closed beginning comes before an open one.
+            let order = order(&a.lower, &b.lower, context)?;
+            Some(order.then_with(|| b.lower_closed.cmp(&a.lower_closed)))
+        })?;
         let mut merged: Vec<Piece> = Vec::with_capacity(pieces.len());
         for piece in pieces {
             let Some(last) = merged.last_mut() else {
@@ -181,6 +171,31 @@ impl RealSet {
     pub(super) fn is_line(&self) -> bool {
         matches!(self.pieces.as_slice(), [piece] if piece.lower == Bound::Below && piece.upper == Bound::Above)
     }
+}
+
+/// Sorts by an order that may not be known for every pair, and then gives up.
+pub(super) fn sorted<T>(
+    mut items: Vec<T>,
+    order: &mut dyn FnMut(&T, &T) -> Option<Ordering>,
+) -> Option<Vec<T>> {
+    if items.len() < 2 {
+        return Some(items);
+    }
+    let right = items.split_off(items.len() / 2);
+    let mut left = sorted(items, order)?.into_iter().peekable();
+    let mut right = sorted(right, order)?.into_iter().peekable();
+    let mut merged = Vec::with_capacity(left.len() + right.len());
+    while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
+        let next = if order(a, b)? == Ordering::Greater {
+            right.next()
+        } else {
+            left.next()
+        };
+        merged.extend(next);
+    }
+    merged.extend(left);
+    merged.extend(right);
+    Some(merged)
 }
 
 /// Are two sets of real numbers the same, rounded decimals allowed?

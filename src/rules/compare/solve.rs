@@ -4,10 +4,10 @@ use std::cmp::Ordering;
 
 use super::identity;
 use super::naming;
-use super::real_set::{self, Bound, RealSet};
+use super::real_set::{self, Bound, Piece, RealSet};
 use super::terms;
 use super::words::{Meaning, Words};
-use super::{Context, equation};
+use super::{Context, equation, parameter};
 use crate::rules::expr::{Answer, Expr, Function, Operator, Rational, Relation};
 
 /// The highest degree that is solved.
@@ -30,7 +30,7 @@ pub(super) fn region(answer: &Answer, context: &mut Context<'_>) -> Option<Regio
         Answer::Quantity(_) => {
             let value = terms::expression(answer)?;
             match value {
-                Expr::Symbol(name) if is_reals(name) => Some(bare(RealSet::line())),
+                Expr::Symbol(name) => Some(bare(domain(name)?)),
                 value => Some(bare(RealSet::point(value.clone(), context)?)),
             }
         }
@@ -98,12 +98,23 @@ pub(super) fn region(answer: &Answer, context: &mut Context<'_>) -> Option<Regio
     }
 }
 
-/// The ways in which the set of real numbers is written.
-fn is_reals(name: &str) -> bool {
-    matches!(
-        name,
-        "ℝ" | "R" | "mathbb{R}" | "mathbb R" | "\\mathbb{R}" | "reals" | "Reals"
-    )
+/// ℝ and what is cut from it by a mark.
+fn domain(name: &str) -> Option<RealSet> {
+    let half = |closed| RealSet {
+        pieces: vec![Piece {
+            lower: Bound::At(Expr::integer(0)),
+            lower_closed: closed,
+            upper: Bound::Above,
+            upper_closed: false,
+        }],
+    };
+    Some(match name {
+        "ℝ" | "R" => RealSet::line(),
+        "ℝ^+" | "ℝ_+" | "ℝ_>0" | "ℝ^>0" => half(false),
+        "ℝ_≥0" | "ℝ_\\ge0" | "ℝ_\\geq0" | "ℝ^+_0" | "ℝ_0^+" => half(true),
+        "ℝ^-" | "ℝ_-" | "ℝ_<0" => half(true).complement(),
+        _ => return None,
+    })
 }
 
 fn bound(value: &Expr) -> Bound {
@@ -306,9 +317,24 @@ fn holds(
         return Some(set);
     }
     let (above, below) = equation::fraction(&left.clone().minus(right.clone()));
-    let above = identity::polynomial(&above, variable, &mut context.budget)?;
-    let below = identity::polynomial(&below, variable, &mut context.budget)?;
-    sign_set(&above, &below, operator, context)
+    let polynomials = (
+        identity::polynomial(&above, variable, &mut context.budget),
+        identity::polynomial(&below, variable, &mut context.budget),
+    );
+    match polynomials {
+        (Some(above), Some(below)) => sign_set(&above, &below, operator, context),
+        // √2 x < 2: linear, if not with rational coefficients.
+        _ if constant(&below) && below == Expr::integer(1) => {
+            let (start, slope) = parameter::linear(&above, variable, context)?;
+            let root = start.negated().divided_by(slope.clone());
+            match real_set::order_of(&slope, &Expr::integer(0), context)? {
+                Ordering::Greater => beside(operator, &root, context),
+                Ordering::Less => beside(mirrored(operator)?, &root, context),
+                Ordering::Equal => None,
+            }
+        }
+        _ => None,
+    }
 }
 
 /// Where x stands so to a constant.
@@ -381,26 +407,17 @@ fn sign_set(
 ) -> Option<RealSet> {
     let roots_above = roots(above, context)?;
     let roots_below = roots(below, context)?;
-    let mut points: Vec<(Expr, bool)> = roots_above
+    let points: Vec<(Expr, bool)> = roots_above
         .into_iter()
         .map(|root| (root, true))
         .chain(roots_below.into_iter().map(|root| (root, false)))
         .collect();
-    let mut known = true;
-    points.sort_by(|a, b| {
-        order_of_roots(&a.0, &b.0, context).unwrap_or_else(|| {
-            known = false;
-            Ordering::Equal
-        })
-    });
-    if !known {
-        return None;
-    }
+    let points = real_set::sorted(points, &mut |a, b| real_set::order_of(&a.0, &b.0, context))?;
     // Where both vanish, the quotient has no value.
     let mut distinct: Vec<(Expr, bool)> = Vec::with_capacity(points.len());
     for point in points {
         match distinct.last_mut() {
-            Some(last) if order_of_roots(&last.0, &point.0, context)? == Ordering::Equal => {
+            Some(last) if real_set::order_of(&last.0, &point.0, context)? == Ordering::Equal => {
                 last.1 &= point.1;
             }
             _ => distinct.push(point),
@@ -447,10 +464,6 @@ fn sign_set(
         }
     }
     RealSet::union(sets, context)
-}
-
-fn order_of_roots(a: &Expr, b: &Expr, context: &mut Context<'_>) -> Option<Ordering> {
-    real_set::order_of(a, b, context)
 }
 
 fn sign(value: &Rational) -> i8 {
