@@ -229,3 +229,40 @@ def functions(d: Draw, same: bool) -> Pair:
     return Pair(
         d.one(equation, equation, body), d.one(f"{head} = {polynomial(wrong, v)}", polynomial(wrong, v)), "coefficient"
     )
+
+
+@formulas("absolute values, floors and remainders")
+def absolute_values_and_remainders(d: Draw, same: bool) -> Pair:
+    v = d.one("x", "x", "y", "t")
+    a, b = d.whole(2, 12), d.whole(2, 9)
+    n, m = d.whole(20, 300), d.whole(3, 19)
+    while n % m in (0, m - 1):
+        n += 1
+    g, p, q = d.whole(2, 9), *d.one((2, 3), (3, 4), (4, 5), (2, 5), (3, 5), (5, 7))
+    if same:
+        note, gold, pred = d.one(
+            ("inside negated", f"|{v}-{a}|", f"|{a}-{v}|"),
+            ("other bars", f"|{v}-{a}|", f"\\left|{v}-{a}\\right|"),
+            ("factor taken out", f"{b}|{v}|", f"|{b}{v}|"),
+            ("vert", f"|{v}+{a}|+{b}", f"{b}+\\lvert {v}+{a}\\rvert"),
+            ("of a number", str(a), f"|-{a}|"),
+            ("floor", str(n // m), f"\\lfloor \\frac{{{n}}}{{{m}}} \\rfloor"),
+            ("floor", f"\\left\\lfloor\\frac{{{n}}}{{{m}}}\\right\\rfloor", str(n // m)),
+            ("ceiling", str(n // m + 1), f"\\left\\lceil \\frac{{{n}}}{{{m}}} \\right\\rceil"),
+            ("remainder", str(n % m), f"{n} \\bmod {m}"),
+            ("gcd", str(g), f"\\gcd({g * p},{g * q})"),
+            ("maximum", str(max(a, b)), f"\\max({a},{b})"),
+        )
+    else:
+        note, gold, pred = d.one(
+            ("sign inside", f"|{v}-{a}|", f"|{v}+{a}|"),
+            ("bars dropped", f"|{v}-{a}|", f"{v}-{a}"),
+            ("factor", f"{b}|{v}|", f"{b + 1}|{v}|"),
+            ("sign of a number", f"-{a}", f"|-{a}|"),
+            ("ceiling for floor", str(n // m), f"\\left\\lceil \\frac{{{n}}}{{{m}}} \\right\\rceil"),
+            ("floor dropped", f"\\left\\lfloor\\frac{{{n}}}{{{m}}}\\right\\rfloor", f"\\frac{{{n}}}{{{m}}}"),
+            ("remainder", str(n % m + 1), f"{n} \\bmod {m}"),
+            ("gcd", str(g + 1), f"\\gcd({g * p},{g * q})"),
+            ("maximum", str(a + b), f"\\max({a},{b})"),
+        )
+    return Pair(gold, pred, note)

@@ -246,7 +246,7 @@ def trigonometric_identities(d: Draw, same: bool) -> Pair:
         ("function", f"{k}\\sin {x}", f"{k}\\cos {x}"),
         ("shift", f"\\cos({x}+\\pi)", f"\\cos {x}"),
         ("argument", f"\\sin {k}{x}", f"{k}\\sin {x}"),
-        ("power", f"\\sin^2 {x}", f"\\sin {x}^2"),
+        ("power", f"\\sin^2 {x}", f"\\sin({x}^2)"),
         ("Pythagoras", f"{k}", f"{k}\\sin^2 {x}-{k}\\cos^2 {x}"),
         ("reciprocal", f"\\sec {x}", f"\\frac{{1}}{{\\sin {x}}}"),
         ("secant", f"\\tan^2 {x}-1", f"\\sec^2 {x}"),

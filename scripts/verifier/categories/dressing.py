@@ -32,6 +32,12 @@ _SENTENCES = (
     "Using $\\frac{{{a}}}{{{b}}}$ as the ratio, the rest follows.",
     "It's easy to see that this doesn't depend on the order.",
     "Therefore the remaining part has length ${a}$.",
+    "So far we have used {a} of the {c} points.",
+    "Let's denote the number of red ones by $r$ and the number of blue ones by $b$.",
+    "$$\\begin{{aligned}} s &= {a} + {b} \\\\ &= {c} \\end{{aligned}}$$",
+    "Wait, is the order important here? No, it is not.",
+    "| step | amount |\n|---|---|\n| first | {a} |\n| second | {b} |",
+    "As $\\gcd({a}, {a} + 1) = 1$, nothing cancels.",
 )
 
 _HEADINGS = (
@@ -55,7 +61,7 @@ def reasoning(d: Draw, sentences: int | None = None) -> str:
         return first + picked[0] + "\n\n" + second + "\n".join(picked[1:])
     text = ""
     for sentence in picked:
-        if sentence[0] in "-1":  # a list stands on lines of its own
+        if sentence[0] in "-1|":  # a list, a table stands on lines of its own
             text = f"{text.rstrip()}\n\n{sentence}\n\n"
         else:
             text += sentence + d.one(" ", " ", "\n\n")
@@ -63,23 +69,41 @@ def reasoning(d: Draw, sentences: int | None = None) -> str:
 
 
 _FORMULA: tuple[Callable[[Draw, str], str], ...] = (
+    # the answer alone
     lambda d, a: f"${a}$",
     lambda d, a: f"\\boxed{{{a}}}",
     lambda d, a: f"$\\boxed{{{a}}}$",
     lambda d, a: f"$${a}$$",
+    lambda d, a: f"Answer: ${a}$",
+    lambda d, a: f"Answer:\n\n$$\n{a}\n$$",
+    lambda d, a: f"The correct answer is ${a}$.",
+    # a box at the end of a solution
     lambda d, a: f"{reasoning(d)}\n\nTherefore, the answer is $\\boxed{{{a}}}$.",
     lambda d, a: f"{reasoning(d)}\n\n\\[\n\\boxed{{{a}}}\n\\]",
+    lambda d, a: f"{reasoning(d)}\n\n**Final Answer**\n\n\\boxed{{{a}}}",
+    lambda d, a: f"{reasoning(d)} Hence the answer is $$\\boxed{{{a}}}$$",
+    lambda d, a: f"{reasoning(d)}\n\nThe final answer is: $\\boxed{{{a}}}$",
+    lambda d, a: f"{reasoning(d)}\n\n### Final Answer\n$$\n\\boxed{{{a}}}\n$$",
+    lambda d, a: f"{reasoning(d)}\n\n---\n\n### **Final Answer:**\n\n\\[\n\\boxed{{{a}}}\n\\]",
+    lambda d, a: f"{reasoning(d)} Thus, our answer is $\\boxed{{{a}}}.$",
+    lambda d, a: f"{reasoning(d)}\n\nTherefore, the final answer is \\[ \\boxed{{{a}}}. \\]",
+    lambda d, a: f"{reasoning(d)} This gives us $\\boxed{{{a}}}$ as the final result.",
+    lambda d, a: f"{reasoning(d)}\n\n$$\\boxed{{{a}}}$$\n\nThis agrees with what one would expect.",
+    lambda d, a: f"{reasoning(d, 9)}\n\n{reasoning(d, 9)}\n\n{reasoning(d, 9)}\n\n\\boxed{{{a}}}",
+    # words that announce it
     lambda d, a: f"{reasoning(d)}\n\nThe final answer is ${a}$. I hope it is correct.",
     lambda d, a: f"{reasoning(d)}\n\nFinal Answer: The final answer is ${a}$. I hope it is correct.",
     lambda d, a: f"{reasoning(d)}\n\n**Answer:** ${a}$",
-    lambda d, a: f"{reasoning(d)}\n\n**Final Answer**\n\n\\boxed{{{a}}}",
+    lambda d, a: f"{reasoning(d)}\n\n**Final Answer:** \\({a}\\)",
     lambda d, a: f"{reasoning(d)}\n\nSo the answer is \\({a}\\).",
-    lambda d, a: f"{reasoning(d)} Hence the answer is $$\\boxed{{{a}}}$$",
-    lambda d, a: f"{reasoning(d)}\n\nThe final answer is: $\\boxed{{{a}}}$",
     lambda d, a: f"{reasoning(d)}\n\nThus, the result is\n\\[\n{a}\n\\]",
-    lambda d, a: f"{reasoning(d)}\n\n### Final Answer\n$$\n\\boxed{{{a}}}\n$$",
+    lambda d, a: f"{reasoning(d)}\n\nThe final answer is:\n\n$${a}$$",
+    lambda d, a: f"{reasoning(d)}\n\n$\\therefore$ the answer is ${a}$",
+    lambda d, a: f"{reasoning(d)}\n\n# Answer\n\n{a}",
+    # tags
     lambda d, a: f"<think>\n{reasoning(d)}\n</think>\n\n{reasoning(d, 1)}\n\n$$\\boxed{{{a}}}$$",
-    lambda d, a: f"Answer: ${a}$",
+    lambda d, a: f"<think>{reasoning(d)}</think>\n<answer>${a}$</answer>",
+    lambda d, a: f"<think>\n{reasoning(d)}\n</think>\n<answer> \\boxed{{{a}}} </answer>",
 )
 
 _PLAIN: tuple[Callable[[Draw, str], str], ...] = (
@@ -93,7 +117,11 @@ _PLAIN: tuple[Callable[[Draw, str], str], ...] = (
     lambda d, a: f"{reasoning(d)}\n\nThe final answer is {a}. I hope it is correct.",
     lambda d, a: f"{reasoning(d)}\n\n**Final Answer: {a}**",
     lambda d, a: f"{reasoning(d)}\n\nThe correct answer is: {a}",
+    lambda d, a: f"{reasoning(d)}\n\n### Answer\n{a}",
+    lambda d, a: f"{reasoning(d)}\n\nAnswer:\n{a}",
+    lambda d, a: f"{reasoning(d)} Hence, the answer is {a}",
     lambda d, a: f"<think>\n{reasoning(d)}\n</think>\n\nThe answer is {a}.",
+    lambda d, a: f"<think>{reasoning(d)}</think>\n<answer>{a}</answer>",
 )
 
 
