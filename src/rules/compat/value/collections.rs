@@ -1,0 +1,322 @@
+//! The grammar of everything around expressions: relations, lists, tuples, intervals, sets.
+
+use super::grammar::{Grammar, Rule};
+use super::token::Kind;
+use super::tree::{Ends, Node, NodeId};
+
+impl Grammar<'_> {
+    /// The whole text; `None` where it cannot be read to the end.
+    pub(super) fn whole(&mut self) -> Option<NodeId> {
+        let end = self.tokens.len() as u32;
+        let has_names = matches!(
+            self.kind(0),
+            Some(Kind::Letter | Kind::Greek | Kind::OtherSymbol | Kind::Accent | Kind::OpenParen)
+        );
+        if has_names {
+            for (names, at) in self.names(0).iter() {
+                if let Some(sign @ (Kind::In | Kind::Assign)) = self.kind(at) {
+                    let items = self.items(at + 1, false);
+                    for (items, stop) in items.iter() {
+                        if stop == end && !self.is_spent() {
+                            let elements = self.node(Node::Elements(items));
+                            return Some(self.node(Node::Membership(names, sign, elements)));
+                        }
+                    }
+                }
+            }
+        }
+        let items = self.items(0, true);
+        for (items, stop) in items.iter() {
+            if stop == end && !self.is_spent() {
+                return Some(self.node(Node::Elements(items)));
+            }
+        }
+        let sets = self.set_relation(0, true);
+        for (set, stop) in sets.iter() {
+            if stop == end && !self.is_spent() {
+                return Some(set);
+            }
+        }
+        None
+    }
+
+    /// A name, or names with commas in parentheses.
+    fn names(&mut self, at: u32) -> Ends {
+        if !self.is(at, Kind::OpenParen) {
+            let name = self.name(at);
+            return self.mapped(&name, |name| Node::List(None, Kind::Comma, name));
+        }
+        let first = self.name(at + 1);
+        let start = self.mapped(&first, |name| Node::List(None, Kind::Comma, name));
+        let list = self.repeat(
+            &start,
+            |grammar, list, at| {
+                if !grammar.is(at, Kind::Comma) {
+                    return Ends::default();
+                }
+                let next = grammar.name(at + 1);
+                grammar.mapped(&next, |name| Node::List(Some(list), Kind::Comma, name))
+            },
+            |_, _| false,
+        );
+        let list = self.closed(&list, Kind::CloseParen);
+        self.mapped(&list, Node::Names)
+    }
+
+    /// Elements with commas and semicolons between them.
+    pub(super) fn items(&mut self, at: u32, relations: bool) -> Ends {
+        if !relations {
+            return self.items_now(at, false);
+        }
+        self.once(Rule::Elements, at, |grammar| grammar.items_now(at, true))
+    }
+
+    fn items_now(&mut self, at: u32, relations: bool) -> Ends {
+        let first = self.element(at, relations);
+        let start = self.mapped(&first, |item| Node::List(None, Kind::Comma, item));
+        self.repeat(
+            &start,
+            |grammar, list, at| match grammar.kind(at) {
+                Some(separator @ (Kind::Comma | Kind::Semicolon)) => {
+                    let next = grammar.element(at + 1, relations);
+                    grammar.mapped(&next, |item| Node::List(Some(list), separator, item))
+                }
+                _ => Ends::default(),
+            },
+            |_, _| false,
+        )
+    }
+
+    /// ±, a set, or a relation.
+    fn element(&mut self, at: u32, relations: bool) -> Ends {
+        let mut found = Ends::default();
+        let add = |grammar: &Self, found: &mut Ends, ends: &Ends| {
+            for (node, end) in ends.iter() {
+                if ends_element(grammar.kind(end)) {
+                    found.push(node, end);
+                }
+            }
+        };
+        let expressions = self.additive(at);
+        for (left, middle) in expressions.iter() {
+            if self.is(middle, Kind::PlusMinus) {
+                let right = self.additive(middle + 1);
+                let made = self.mapped(&right, |right| Node::PlusMinus(Some(left), right));
+                add(self, &mut found, &made);
+            }
+        }
+        if self.is(at, Kind::PlusMinus) {
+            let right = self.additive(at + 1);
+            let made = self.mapped(&right, |right| Node::PlusMinus(None, right));
+            add(self, &mut found, &made);
+        }
+        let sets = self.set_atom(at);
+        add(self, &mut found, &sets);
+        if !relations {
+            add(self, &mut found, &expressions);
+            return found;
+        }
+        let chains = self.repeat(
+            &expressions,
+            |grammar, left, at| match grammar.kind(at) {
+                Some(
+                    sign @ (Kind::In
+                    | Kind::Assign
+                    | Kind::Equal
+                    | Kind::Approximately
+                    | Kind::Less
+                    | Kind::LessOrEqual
+                    | Kind::Greater
+                    | Kind::GreaterOrEqual
+                    | Kind::NotEqual),
+                ) => {
+                    let right = grammar.additive(at + 1);
+                    grammar.mapped(&right, |right| Node::Relation(left, sign, right))
+                }
+                _ => Ends::default(),
+            },
+            |_, _| false,
+        );
+        add(self, &mut found, &chains);
+        found
+    }
+
+    /// An interval, a named set, a tuple, a finite set.
+    fn set_atom(&mut self, at: u32) -> Ends {
+        match self.kind(at) {
+            Some(
+                Kind::OpenParen
+                | Kind::OpenParenVisual
+                | Kind::OpenGroup
+                | Kind::OpenBracket
+                | Kind::OpenBrack
+                | Kind::OpenBrace
+                | Kind::OpenBraceVisual
+                | Kind::Boxed
+                | Kind::NamedSet
+                | Kind::EmptySet,
+            ) => self.once(Rule::SetAtom, at, |grammar| grammar.set_atom_now(at)),
+            _ => Ends::default(),
+        }
+    }
+
+    fn set_atom_now(&mut self, at: u32) -> Ends {
+        let Some(open) = self.kind(at) else {
+            return Ends::default();
+        };
+        let mut found = Ends::default();
+        match open {
+            Kind::NamedSet => {
+                let node = self.node(Node::NamedSet(at));
+                return Ends::one(node, at + 1);
+            }
+            Kind::EmptySet => {
+                let node = self.node(Node::EmptySet);
+                return Ends::one(node, at + 1);
+            }
+            Kind::OpenBrace if self.is(at + 1, Kind::CloseBrace) => {
+                let node = self.node(Node::EmptySet);
+                return Ends::one(node, at + 2);
+            }
+            Kind::OpenParen
+            | Kind::OpenParenVisual
+            | Kind::OpenGroup
+            | Kind::OpenBracket
+            | Kind::OpenBrack => {
+                for (lower, middle) in self.additive(at + 1).iter() {
+                    if !self.is(middle, Kind::Comma) {
+                        continue;
+                    }
+                    for (upper, end) in self.additive(middle + 1).iter() {
+                        if let Some(
+                            close @ (Kind::CloseParen
+                            | Kind::CloseParenVisual
+                            | Kind::CloseGroup
+                            | Kind::CloseBracket
+                            | Kind::CloseBrack),
+                        ) = self.kind(end)
+                        {
+                            let node = self.node(Node::Interval {
+                                open,
+                                close,
+                                lower,
+                                upper,
+                            });
+                            found.push(node, end + 1);
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+        let tuple = match open {
+            Kind::OpenParen => Some(Kind::CloseParen),
+            Kind::OpenParenVisual => Some(Kind::CloseParenVisual),
+            Kind::OpenBracket => Some(Kind::CloseBracket),
+            _ => None,
+        };
+        if let Some(close) = tuple {
+            let items = self.items(at + 1, true);
+            let items = self.closed(&items, close);
+            let made = self.mapped(&items, Node::Tuple);
+            found.extend(&made);
+        }
+        let (from, close, boxed) = match open {
+            Kind::OpenBrace => (at + 1, Kind::CloseBrace, false),
+            Kind::OpenBraceVisual => (at + 1, Kind::CloseBraceVisual, false),
+            Kind::Boxed if self.is(at + 1, Kind::OpenBrace) => (at + 2, Kind::CloseBrace, true),
+            _ => return found,
+        };
+        let items = self.items(from, true);
+        let items = self.closed(&items, close);
+        let made = self.mapped(&items, |items| Node::FiniteSet { items, boxed });
+        found.extend(&made);
+        found
+    }
+
+    /// `x ∈ A ∪ B`, `A ⊆ B`.
+    fn set_relation(&mut self, at: u32, chains: bool) -> Ends {
+        let mut start = Ends::default();
+        for (names, middle) in self.names(at).iter() {
+            if let Some(sign @ (Kind::In | Kind::Assign | Kind::NotIn)) = self.kind(middle) {
+                let right = self.set_relation_guarded(middle + 1);
+                let made = self.mapped(&right, |right| Node::Membership(names, sign, right));
+                start.extend(&made);
+            }
+        }
+        let sets = self.minus(at);
+        start.extend(&sets);
+        if !chains {
+            return start;
+        }
+        self.repeat(
+            &start,
+            |grammar, left, at| match grammar.kind(at) {
+                Some(sign @ (Kind::Superset | Kind::Subset)) => {
+                    let right = grammar.set_relation_guarded(at + 1);
+                    grammar.mapped(&right, |right| Node::SetOperation(left, sign, right))
+                }
+                _ => Ends::default(),
+            },
+            |_, _| false,
+        )
+    }
+
+    /// The right side of a set relation. Chains of memberships nest to the right, so they count as depth.
+    fn set_relation_guarded(&mut self, at: u32) -> Ends {
+        self.deeper(|grammar| grammar.set_relation(at, false))
+    }
+
+    /// Differences of sets.
+    fn minus(&mut self, at: u32) -> Ends {
+        self.once(Rule::Minus, at, |grammar| {
+            grammar.set_operation(at, &[Kind::SetMinus, Kind::Union, Kind::Intersection])
+        })
+    }
+
+    /// Differences of unions of intersections, the loosest operator first.
+    fn set_operation(&mut self, at: u32, operators: &'static [Kind]) -> Ends {
+        let Some((operator, tighter)) = operators.split_first() else {
+            return self.set_group(at);
+        };
+        let start = self.set_operation(at, tighter);
+        self.repeat(
+            &start,
+            |grammar, left, at| {
+                if !grammar.is(at, *operator) {
+                    return Ends::default();
+                }
+                let right = grammar.set_operation(at + 1, tighter);
+                grammar.mapped(&right, |right| Node::SetOperation(left, *operator, right))
+            },
+            |_, _| false,
+        )
+    }
+
+    fn set_group(&mut self, at: u32) -> Ends {
+        let mut found = Ends::default();
+        if self.is(at, Kind::OpenParen) {
+            let inner = self.minus(at + 1);
+            found = self.closed(&inner, Kind::CloseParen);
+        }
+        let atoms = self.set_atom(at);
+        found.extend(&atoms);
+        found
+    }
+}
+
+/// Can an element end before this token?
+fn ends_element(kind: Option<Kind>) -> bool {
+    matches!(
+        kind,
+        None | Some(
+            Kind::Comma
+                | Kind::Semicolon
+                | Kind::CloseParen
+                | Kind::CloseParenVisual
+                | Kind::CloseBracket
+                | Kind::CloseBrace
+                | Kind::CloseBraceVisual
+        )
+    )
+}

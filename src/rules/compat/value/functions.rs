@@ -1,0 +1,305 @@
+//! The grammar of functions: named ones, calls, roots, sums, limits, integrals.
+
+use super::grammar::{Grammar, Rule};
+use super::token::Kind;
+use super::tree::{Ends, Node, NodeId};
+
+impl Grammar<'_> {
+    /// A function that begins here.
+    pub(super) fn function(&mut self, at: u32, kind: Kind) -> Ends {
+        match kind {
+            Kind::Function | Kind::Gamma => self.named(at, at + 1),
+            Kind::Multi => self.call(at, (at, at + 1), at + 1, false),
+            Kind::OperatorName => {
+                if !(self.is(at + 1, Kind::OpenBrace) && self.is(at + 3, Kind::CloseBrace)) {
+                    return Ends::default();
+                }
+                match self.kind(at + 2) {
+                    Some(Kind::Name) => self.named(at + 2, at + 4),
+                    Some(Kind::MultiName) => self.call(at, (at + 2, at + 3), at + 4, false),
+                    _ => Ends::default(),
+                }
+            }
+            Kind::Letter | Kind::Greek | Kind::OtherSymbol | Kind::Accent => {
+                let mut found = Ends::default();
+                for (_, end) in self.subscript(at + 1).iter() {
+                    found.extend(&self.call(at, (at, end), end, true));
+                }
+                found.extend(&self.call(at, (at, at + 1), at + 1, true));
+                found
+            }
+            Kind::Integral => self.integral(at),
+            Kind::Root => self.root(at),
+            Kind::Sum | Kind::Product => self.series(at, kind),
+            Kind::Limit => self.limit(at),
+            Kind::ExpE => {
+                let uppers = self.superscript(at + 1);
+                let mut found = self.mapped(&uppers, |upper| Node::Exponential(Some(upper)));
+                let node = self.node(Node::Exponential(None));
+                found.push(node, at + 1);
+                found
+            }
+            _ => Ends::default(),
+        }
+    }
+
+    /// Subscript and superscript in either order, each possibly absent.
+    fn scripts(&mut self, at: u32) -> Vec<(Option<NodeId>, Option<NodeId>, u32)> {
+        let mut found: Vec<(Option<NodeId>, Option<NodeId>, u32)> = Vec::new();
+        let mut push = |lower, upper, end| {
+            if found.iter().all(|(_, _, there)| *there != end) {
+                found.push((lower, upper, end));
+            }
+        };
+        let lowers = self.subscript(at);
+        for (lower, middle) in lowers.iter() {
+            for (upper, end) in self.superscript(middle).iter() {
+                push(Some(lower), Some(upper), end);
+            }
+            push(Some(lower), None, middle);
+        }
+        let uppers = self.superscript(at);
+        for (upper, middle) in uppers.iter() {
+            for (lower, end) in self.subscript(middle).iter() {
+                push(Some(lower), Some(upper), end);
+            }
+            push(None, Some(upper), middle);
+        }
+        push(None, None, at);
+        found
+    }
+
+    /// A function of one argument, with parentheses or without.
+    fn named(&mut self, token: u32, at: u32) -> Ends {
+        let mut found = Ends::default();
+        for (subscript, superscript, at) in self.scripts(at) {
+            let make = |argument| Node::Function {
+                token,
+                subscript,
+                superscript,
+                argument,
+            };
+            let inside = self.enclosed(at, Kind::OpenParen, Kind::CloseParen);
+            let made = self.mapped(&inside, make);
+            found.extend(&made);
+            let bare = self.once(Rule::FunctionArgument, at, |grammar| {
+                grammar.product(at, true)
+            });
+            let made = self.mapped(&bare, make);
+            found.extend(&made);
+        }
+        found
+    }
+
+    /// A call: of several arguments, or of a name without a meaning (`defined` is false for the former).
+    fn call(&mut self, at: u32, name: (u32, u32), from: u32, undefined: bool) -> Ends {
+        let mut found = Ends::default();
+        let scripts = if undefined {
+            let mut scripts: Vec<_> = self
+                .superscript(from)
+                .iter()
+                .map(|(upper, end)| (None, Some(upper), end))
+                .collect();
+            scripts.push((None, None, from));
+            scripts
+        } else {
+            self.scripts(from)
+        };
+        let _ = at;
+        for (_, superscript, from) in scripts {
+            let brackets: &[(Kind, Kind)] = if undefined {
+                &[
+                    (Kind::OpenParen, Kind::CloseParen),
+                    (Kind::OpenBracket, Kind::CloseBracket),
+                ]
+            } else {
+                &[(Kind::OpenParen, Kind::CloseParen)]
+            };
+            for (open, close) in brackets {
+                let braced =
+                    undefined && self.is(from, Kind::OpenBrace) && self.is(from + 1, *open);
+                let start = from + u32::from(braced);
+                if !self.is(start, *open) {
+                    continue;
+                }
+                let ends = if undefined {
+                    self.call_arguments(start + 1)
+                } else {
+                    self.arguments(start + 1)
+                };
+                for (_, end) in ends.iter() {
+                    if !self.is(end, *close) || braced && !self.is(end + 1, Kind::CloseBrace) {
+                        continue;
+                    }
+                    let node = self.node(Node::Call {
+                        name,
+                        superscript,
+                        arguments: (start + 1, end),
+                        defined: !undefined,
+                    });
+                    found.push(node, end + 1 + u32::from(braced));
+                }
+            }
+        }
+        found
+    }
+
+    /// An atom, or expressions with at least one comma.
+    fn call_arguments(&mut self, at: u32) -> Ends {
+        let mut found = self.atom(at);
+        for (node, end) in self.additive(at).iter() {
+            if self.is(end, Kind::Comma) {
+                found.push(node, end + 1);
+                for (_, end) in self.arguments(end + 1).iter() {
+                    found.push(node, end);
+                }
+            }
+        }
+        found
+    }
+
+    fn root(&mut self, at: u32) -> Ends {
+        let mut found = Ends::default();
+        if self.is(at + 1, Kind::OpenBracket) {
+            let degrees = self.enclosed(at + 1, Kind::OpenBracket, Kind::CloseBracket);
+            for (degree, end) in degrees.iter() {
+                let radicands = self.enclosed(end, Kind::OpenBrace, Kind::CloseBrace);
+                let made = self.mapped(&radicands, |radicand| Node::Root {
+                    degree: Some(degree),
+                    radicand,
+                });
+                found.extend(&made);
+            }
+            return found;
+        }
+        let radicands = self.enclosed(at + 1, Kind::OpenBrace, Kind::CloseBrace);
+        self.mapped(&radicands, |radicand| Node::Root {
+            degree: None,
+            radicand,
+        })
+    }
+
+    /// `_{variable = lower}`.
+    fn series_start(&mut self, at: u32) -> Ends {
+        if !(self.is(at, Kind::Underscore) && self.is(at + 1, Kind::OpenBrace)) {
+            return Ends::default();
+        }
+        let equation = self.equality(at + 2);
+        self.closed(&equation, Kind::CloseBrace)
+    }
+
+    fn series(&mut self, at: u32, kind: Kind) -> Ends {
+        let mut bounds = Vec::new();
+        for (start, middle) in self.series_start(at + 1).iter() {
+            for (upper, end) in self.superscript(middle).iter() {
+                bounds.push((start, upper, end));
+            }
+        }
+        for (upper, middle) in self.superscript(at + 1).iter() {
+            for (start, end) in self.series_start(middle).iter() {
+                bounds.push((start, upper, end));
+            }
+        }
+        let mut found = Ends::default();
+        for (start, upper, from) in bounds {
+            let Node::Relation(variable, _, lower) = self.nodes[start as usize] else {
+                continue;
+            };
+            let bodies = self.product(from, false);
+            let made = self.mapped(&bodies, |body| Node::Series {
+                kind,
+                variable,
+                lower,
+                upper,
+                body,
+            });
+            found.extend(&made);
+        }
+        found
+    }
+
+    fn limit(&mut self, at: u32) -> Ends {
+        let mut found = Ends::default();
+        let named = self.is(at + 1, Kind::Underscore)
+            && self.is(at + 2, Kind::OpenBrace)
+            && matches!(
+                self.kind(at + 3),
+                Some(Kind::Letter | Kind::Greek | Kind::OtherSymbol)
+            )
+            && self.is(at + 4, Kind::Approaches);
+        if !named {
+            return found;
+        }
+        for (target, end) in self.additive(at + 5).iter() {
+            let sign = self.kind(end + 2);
+            let sided = self.is(end, Kind::Caret)
+                && self.is(end + 1, Kind::OpenBrace)
+                && matches!(sign, Some(Kind::Plus | Kind::Minus))
+                && self.is(end + 3, Kind::CloseBrace);
+            let close = if sided { end + 4 } else { end };
+            if !self.is(close, Kind::CloseBrace) {
+                continue;
+            }
+            let bodies = self.product(close + 1, false);
+            let made = self.mapped(&bodies, |body| Node::Limit {
+                variable: at + 3,
+                target,
+                from_below: sided && sign == Some(Kind::Minus),
+                body,
+            });
+            found.extend(&made);
+        }
+        found
+    }
+
+    fn integral(&mut self, at: u32) -> Ends {
+        let mut bounds = Vec::new();
+        for (lower, middle) in self.subscript(at + 1).iter() {
+            for (upper, end) in self.superscript(middle).iter() {
+                bounds.push((Some(lower), Some(upper), end));
+            }
+        }
+        for (upper, middle) in self.superscript(at + 1).iter() {
+            for (lower, end) in self.subscript(middle).iter() {
+                bounds.push((Some(lower), Some(upper), end));
+            }
+        }
+        let empty = |grammar: &Self, at: u32, mark: Kind| {
+            grammar.is(at, mark)
+                && grammar.is(at + 1, Kind::OpenBrace)
+                && grammar.is(at + 2, Kind::CloseBrace)
+        };
+        if empty(self, at + 1, Kind::Underscore) && empty(self, at + 4, Kind::Caret)
+            || empty(self, at + 1, Kind::Caret) && empty(self, at + 4, Kind::Underscore)
+        {
+            bounds.push((None, None, at + 7));
+        }
+        bounds.push((None, None, at + 1));
+        let mut found = Ends::default();
+        for (lower, upper, from) in bounds {
+            let make = |body, differential| Node::Integral {
+                lower,
+                upper,
+                body,
+                differential,
+            };
+            let bodies = self.additive(from);
+            for (body, end) in bodies.iter() {
+                if self.is(end, Kind::Differential) {
+                    let node = self.node(make(Some(body), Some(end)));
+                    found.push(node, end + 1);
+                }
+            }
+            if self.is(from, Kind::Differential) {
+                let node = self.node(make(None, Some(from)));
+                found.push(node, from + 1);
+            }
+            let fractions = self.fraction(from);
+            let made = self.mapped(&fractions, |body| make(Some(body), None));
+            found.extend(&made);
+            let made = self.mapped(&bodies, |body| make(Some(body), None));
+            found.extend(&made);
+        }
+        found
+    }
+}

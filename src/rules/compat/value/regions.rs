@@ -1,0 +1,295 @@
+//! Parts of the real line: sets that are one, and relations that describe one.
+
+use std::cmp::Ordering;
+
+use super::Judgement;
+use super::sample::{self, Sample};
+use super::scalars;
+use super::sets::order;
+use super::term::{NamedSet, Operator, Relation, SetOperator, Term, Value};
+use super::walk;
+
+/// Regions with more ends are not compared.
+const MAX_ENDS: usize = 200;
+/// How often a relation is tried between two ends.
+const TRIES: usize = 24;
+
+/// The ends of a region, sorted, each once; `None` where it is no region with ends that can be told apart.
+fn ends(values: &[&Value]) -> Option<Vec<Term>> {
+    let mut all = Vec::new();
+    for value in values {
+        collect(value, &mut all)?;
+    }
+    if all.len() > MAX_ENDS {
+        return None;
+    }
+    for end in &all {
+        order(end, &Term::integer(0))?;
+    }
+    all.sort_by(|a, b| order(a, b).unwrap_or(Ordering::Equal));
+    all.dedup_by(|a, b| order(a, b) == Some(Ordering::Equal));
+    all.retain(|end| !matches!(end, Term::Infinity | Term::NegativeInfinity));
+    Some(all)
+}
+
+fn collect(value: &Value, found: &mut Vec<Term>) -> Option<()> {
+    match value {
+        Value::FiniteSet(items) => {
+            for item in items {
+                let Value::Term(term) = item else {
+                    return None;
+                };
+                found.push(term.clone());
+            }
+        }
+        Value::Interval(interval) => {
+            found.push(interval.lower.clone());
+            found.push(interval.upper.clone());
+        }
+        Value::NamedSet(NamedSet::Empty | NamedSet::Reals) => {}
+        Value::Compound(_, sides) => {
+            collect(&sides.0, found)?;
+            collect(&sides.1, found)?;
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+/// A place on the line that the ends cut: on an end, or between two.
+#[derive(Clone, Copy)]
+enum Place<'e> {
+    On(&'e Term),
+    /// Behind this end and before the next; `None` before the first.
+    Behind(Option<&'e Term>),
+}
+
+/// Is the place in the region?
+fn holds(value: &Value, place: Place<'_>) -> bool {
+    match value {
+        Value::FiniteSet(items) => match place {
+            Place::On(end) => items.iter().any(
+                |item| matches!(item, Value::Term(term) if order(term, end) == Some(Ordering::Equal)),
+            ),
+            Place::Behind(_) => false,
+        },
+        Value::Interval(interval) => {
+            let above = match place {
+                Place::On(end) => match order(&interval.lower, end) {
+                    Some(Ordering::Less) => true,
+                    Some(Ordering::Equal) => !interval.lower_open,
+                    _ => false,
+                },
+                Place::Behind(None) => interval.lower == Term::NegativeInfinity,
+                Place::Behind(Some(end)) => matches!(
+                    order(&interval.lower, end),
+                    Some(Ordering::Less | Ordering::Equal)
+                ),
+            };
+            let below = match place {
+                Place::On(end) => match order(end, &interval.upper) {
+                    Some(Ordering::Less) => true,
+                    Some(Ordering::Equal) => !interval.upper_open,
+                    _ => false,
+                },
+                Place::Behind(None) => true,
+                Place::Behind(Some(end)) => order(end, &interval.upper) == Some(Ordering::Less),
+            };
+            above && below
+        }
+        Value::NamedSet(NamedSet::Reals) => true,
+        Value::Compound(operator, sides) => {
+            let (left, right) = (holds(&sides.0, place), holds(&sides.1, place));
+            match operator {
+                SetOperator::Union => left || right,
+                SetOperator::Intersection => left && right,
+                SetOperator::Difference => left && !right,
+            }
+        }
+        _ => false,
+    }
+}
+
+/// Does an intersection take part? SymPy leaves it standing.
+fn has_intersection(value: &Value) -> bool {
+    match value {
+        Value::Compound(operator, sides) => {
+            *operator == SetOperator::Intersection
+                || has_intersection(&sides.0)
+                || has_intersection(&sides.1)
+        }
+        _ => false,
+    }
+}
+
+/// Are two sets the same part of the line? `None` where that cannot be told.
+pub(super) fn same(a: &Value, b: &Value) -> Option<bool> {
+    if has_intersection(a) || has_intersection(b) {
+        return None;
+    }
+    let ends = ends(&[a, b])?;
+    let agree = |place: Place<'_>| holds(a, place) == holds(b, place);
+    Some(
+        agree(Place::Behind(None))
+            && ends
+                .iter()
+                .all(|end| agree(Place::On(end)) && agree(Place::Behind(Some(end)))),
+    )
+}
+
+/// Does a relation in one variable describe this set? `None` where one of them is of another kind.
+pub(super) fn relation_is_set(relation: &Value, set: &Value) -> Option<Judgement> {
+    let relations: Vec<&Relation> = match relation {
+        Value::Relation(single) => vec![single],
+        Value::And(several) => several.iter().collect(),
+        _ => return None,
+    };
+    let mut symbols = Vec::new();
+    walk::value_symbols(relation, &mut symbols);
+    let mut differences = Vec::with_capacity(relations.len());
+    for relation in relations {
+        let (Value::Term(left), Value::Term(right)) = (&relation.left, &relation.right) else {
+            return None;
+        };
+        let difference = Term::Add(vec![left.clone(), Term::integer(-1).times(right.clone())]);
+        differences.push((relation.operator, named_alike(&difference, &mut symbols)));
+    }
+    let [variable] = symbols.as_slice() else {
+        return None;
+    };
+    let ends = ends(&[set])?;
+    let equal = describes(&differences, variable, set, &ends);
+    Some(Judgement::numeric(equal, "region"))
+}
+
+/// Functions of one symbol count as symbols: `f(x) > 0` is about f.
+fn named_alike(term: &Term, symbols: &mut Vec<Term>) -> Term {
+    let Term::Add(items) = term else {
+        return term.clone();
+    };
+    let Some(call @ Term::Apply(..)) = items.first() else {
+        return term.clone();
+    };
+    let symbol = Term::Symbol {
+        name: "f".into(),
+        real: Some(true),
+    };
+    let renamed = walk::replaced(term, call, &symbol);
+    let mut left = Vec::new();
+    walk::symbols(&renamed, &mut left);
+    if left.len() == 1 {
+        *symbols = left;
+        renamed
+    } else {
+        term.clone()
+    }
+}
+
+fn describes(
+    differences: &[(Operator, Term)],
+    variable: &Term,
+    set: &Value,
+    ends: &[Term],
+) -> bool {
+    for end in ends {
+        let mut holds_there = true;
+        for (operator, difference) in differences {
+            let value = walk::replaced(difference, variable, end);
+            let sign = if scalars::difference(&value, &Term::integer(0)).is_true() {
+                Some(Ordering::Equal)
+            } else {
+                sample::at(&value, &[]).and_then(|value| sign(value, false))
+            };
+            holds_there &= sign.is_some_and(|sign| satisfies(*operator, sign));
+        }
+        if holds_there != holds(set, Place::On(end)) {
+            return false;
+        }
+    }
+    let mut marks: Vec<f64> = Vec::with_capacity(ends.len());
+    for end in ends {
+        match sample::at(end, &[]) {
+            Some(value) => marks.push(value.re),
+            None => return false,
+        }
+    }
+    let below = marks.first().map_or(-1.0, |first| first - 1.0);
+    let above = marks.last().map_or(1.0, |last| last + 1.0);
+    let mut gaps = vec![(Place::Behind(None), below - 1.0e4, below + 0.999)];
+    for (at, end) in ends.iter().enumerate() {
+        let from = marks[at];
+        match marks.get(at + 1) {
+            Some(to) => gaps.push((Place::Behind(Some(end)), from, *to)),
+            None => gaps.push((Place::Behind(Some(end)), above - 0.999, above + 1.0e4)),
+        }
+    }
+    gaps.iter().all(|(place, from, to)| {
+        agrees_between(differences, variable, holds(set, *place), *from, *to)
+    })
+}
+
+/// Does the relation hold all over a gap, or nowhere in it?
+fn agrees_between(
+    differences: &[(Operator, Term)],
+    variable: &Term,
+    expected: bool,
+    from: f64,
+    to: f64,
+) -> bool {
+    let mut last: Vec<Option<Ordering>> = vec![None; differences.len()];
+    for step in 1..TRIES {
+        let share = step as f64 / TRIES as f64;
+        // Wide gaps are tried near their inner end too.
+        let share = if to - from > 100.0 {
+            if to > 0.0 {
+                share.powi(8)
+            } else {
+                1.0 - (1.0 - share).powi(8)
+            }
+        } else {
+            share + 0.003
+        };
+        let x = from + (to - from) * share;
+        let mut value_point = Sample::real(x);
+        value_point.error = 0.0;
+        let point = [(variable.clone(), value_point)];
+        let mut there = true;
+        for (at, (operator, difference)) in differences.iter().enumerate() {
+            let sign = sample::at(difference, &point).and_then(|value| sign(value, true));
+            there &= sign.is_some_and(|sign| satisfies(*operator, sign));
+            // An equation may hold between two tries.
+            if *operator == Operator::Equal
+                && let (Some(before), Some(now)) = (last[at], sign)
+                && before != now
+            {
+                return false;
+            }
+            last[at] = sign;
+        }
+        if there != expected {
+            return false;
+        }
+    }
+    true
+}
+
+fn sign(value: Sample, strict: bool) -> Option<Ordering> {
+    if value.im.abs() > value.error * 10.0 {
+        return None;
+    }
+    if !strict && value.re.abs() <= value.error {
+        return Some(Ordering::Equal);
+    }
+    value.re.partial_cmp(&0.0)
+}
+
+fn satisfies(operator: Operator, sign: Ordering) -> bool {
+    match operator {
+        Operator::Equal => sign == Ordering::Equal,
+        Operator::NotEqual => sign != Ordering::Equal,
+        Operator::Less => sign == Ordering::Less,
+        Operator::LessOrEqual => sign != Ordering::Greater,
+        Operator::Greater => sign == Ordering::Greater,
+        Operator::GreaterOrEqual => sign != Ordering::Less,
+    }
+}

@@ -1,0 +1,1 @@
+//! Tables of pairs and the verdicts of Math-Verify on them.

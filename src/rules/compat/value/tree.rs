@@ -1,0 +1,168 @@
+//! The tree that the grammar yields: what stands where, before anything is given a meaning.
+
+use super::token::Kind;
+
+/// A place in the list of nodes.
+pub(super) type NodeId = u32;
+
+/// A stretch of tokens, from and up to.
+pub(super) type Span = (u32, u32);
+
+/// What is written behind an expression.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Suffix {
+    Factorial,
+    Transpose,
+    Degree,
+    /// `|^{upper}_{lower}`.
+    Evaluated {
+        upper: Option<NodeId>,
+        lower: Option<NodeId>,
+    },
+}
+
+/// One node.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Node {
+    /// Sum or difference (`Plus` or `Minus`).
+    Additive(NodeId, Kind, NodeId),
+    /// Product, quotient or remainder.
+    Product(NodeId, Kind, NodeId),
+    /// −a.
+    Negated(NodeId),
+    /// The first of factors that stand side by side.
+    Factors(NodeId, NodeId),
+    /// An expression with a suffix.
+    Suffixed(NodeId, Suffix),
+    Power(NodeId, NodeId),
+    Absolute(NodeId),
+    Norm(NodeId),
+    Floor(NodeId),
+    Ceiling(NodeId),
+    Fraction(NodeId, NodeId, Span, Span),
+    Binomial(NodeId, NodeId),
+    /// Rows as a [`Node::List`] of [`Node::List`]s.
+    Matrix(NodeId),
+    Determinant(NodeId),
+    /// A letter, Greek letter, symbol or accent with its subscript and superscript.
+    Name {
+        token: u32,
+        subscript: Option<Span>,
+        superscript: Option<NodeId>,
+    },
+    /// A number, a percentage, infinity, a differential, ….
+    Literal(u32),
+    /// A function of one argument.
+    Function {
+        token: u32,
+        subscript: Option<NodeId>,
+        superscript: Option<NodeId>,
+        argument: NodeId,
+    },
+    /// A function of several arguments, or of a name without a meaning; the arguments are read again one by one.
+    Call {
+        name: Span,
+        superscript: Option<NodeId>,
+        arguments: Span,
+        defined: bool,
+    },
+    Integral {
+        lower: Option<NodeId>,
+        upper: Option<NodeId>,
+        body: Option<NodeId>,
+        differential: Option<u32>,
+    },
+    Root {
+        degree: Option<NodeId>,
+        radicand: NodeId,
+    },
+    /// Σ or Π.
+    Series {
+        kind: Kind,
+        variable: NodeId,
+        lower: NodeId,
+        upper: NodeId,
+        body: NodeId,
+    },
+    Limit {
+        variable: u32,
+        target: NodeId,
+        from_below: bool,
+        body: NodeId,
+    },
+    /// e to a power.
+    Exponential(Option<NodeId>),
+    /// An expression between `\langle` and `\rangle` has no meaning.
+    Relation(NodeId, Kind, NodeId),
+    PlusMinus(Option<NodeId>, NodeId),
+    /// The items before, the separator, and one more.
+    List(Option<NodeId>, Kind, NodeId),
+    Interval {
+        open: Kind,
+        close: Kind,
+        lower: NodeId,
+        upper: NodeId,
+    },
+    NamedSet(u32),
+    EmptySet,
+    Tuple(NodeId),
+    FiniteSet {
+        items: NodeId,
+        boxed: bool,
+    },
+    /// Names in parentheses, or one name.
+    Names(NodeId),
+    /// Names, `\in`, `=` or `\notin`, and what they are in or equal to.
+    Membership(NodeId, Kind, NodeId),
+    /// `1, 2; 3` to the right of names.
+    Elements(NodeId),
+    /// Union, intersection, difference, subset, superset.
+    SetOperation(NodeId, Kind, NodeId),
+}
+
+/// The ways to read a stretch that begins at a given token: where each ends, and its tree; the preferred one first.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Ends {
+    first: Option<(NodeId, u32)>,
+    more: Vec<(NodeId, u32)>,
+}
+
+impl Ends {
+    /// One way.
+    pub(super) fn one(node: NodeId, end: u32) -> Self {
+        Self {
+            first: Some((node, end)),
+            more: Vec::new(),
+        }
+    }
+
+    /// Adds a way, unless one with the same end is there: what follows depends on the end alone.
+    pub(super) fn push(&mut self, node: NodeId, end: u32) {
+        match self.first {
+            None => self.first = Some((node, end)),
+            Some((_, there)) if there == end => {}
+            Some(_) => {
+                if self.more.iter().all(|(_, there)| *there != end) {
+                    self.more.push((node, end));
+                }
+            }
+        }
+    }
+
+    /// Adds several.
+    pub(super) fn extend(&mut self, other: &Self) {
+        for (node, end) in other.iter() {
+            self.push(node, end);
+        }
+    }
+
+    /// Is there none?
+    pub(super) fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
+    /// All of them, the preferred one first.
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = (NodeId, u32)> + '_ {
+        self.first.iter().chain(&self.more).copied()
+    }
+}
