@@ -161,6 +161,8 @@ def main() -> None:
 
     compat = verdicts if options.profile == "compat" else ask_juror(options.juror, options.corpus, "compat")[0]
     theirs, summary = ask_math_verify(options.math_verify, options.corpus, options.cache)
+    if [verdict["id"] for verdict in theirs] != [row.get("id", index) for index, row in enumerate(rows)]:
+        sys.exit(f"the verdicts in {options.cache} are those of other pairs; delete the file")
     if labelled:
         print("\n## math-verify against the labels\n")
         print(against_labels(rows, theirs))
