@@ -1,7 +1,7 @@
 //! The one entrance: a gold answer and a prediction in, a verification out.
 
 use super::compare::{Comparison, Options};
-use super::config::{Config, FallbackMode, Profile};
+use super::config::{Config, ExtractionMode, FallbackMode, Profile};
 use super::expr::{Answer, ParseError};
 use super::extract::{Extraction, Role};
 use super::verification::{Status, Verification};
@@ -92,16 +92,30 @@ fn strict(gold: &str, pred: &str, config: &Config) -> Verification {
 
 /// Extracts and parses one side; the reason where there is no answer.
 fn read(text: &str, role: Role, config: &Config) -> Result<Side, String> {
-    match extract::extract(text, role, config) {
-        Extraction::Found(found) => {
-            let text = found.text.into_owned();
-            Ok(Side {
-                answer: expr::parse(&text),
-                text,
-            })
+    let found = match extract::extract(text, role, config) {
+        Extraction::Found(found) => found,
+        Extraction::NoAnswer { reason } => return Err(reason),
+    };
+    let answer = expr::parse(&found.text);
+    if config.extraction_mode == ExtractionMode::AnyMatch
+        && matches!(answer, Err(ParseError::Syntax { .. } | ParseError::Empty))
+    {
+        // Another that was announced in the same way; one that was not would be a guess.
+        for other in extract::candidates(text, role, config).into_iter().skip(1) {
+            if other.method == found.method
+                && let Ok(answer) = expr::parse(&other.text)
+            {
+                return Ok(Side {
+                    answer: Ok(answer),
+                    text: other.text.into_owned(),
+                });
+            }
         }
-        Extraction::NoAnswer { reason } => Err(reason),
     }
+    Ok(Side {
+        answer,
+        text: found.text.into_owned(),
+    })
 }
 
 /// No verdict on what could not be read; no answer is not equal to any.

@@ -47,6 +47,8 @@ mod matching;
 mod matrix;
 mod naming;
 mod parameter;
+#[cfg(test)]
+mod properties;
 mod quantity;
 mod real_set;
 mod relation;

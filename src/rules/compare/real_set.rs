@@ -9,7 +9,7 @@ use super::solve;
 use super::terms;
 use super::value::{self, Value};
 use super::words;
-use super::{Comparison, Context, is_region, verdict};
+use super::{Comparison, Context, verdict};
 use crate::rules::expr::{Answer, Expr, Interval};
 
 /// Where an interval ends.
@@ -333,18 +333,20 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
 
 /// Regions that could not be computed.
 fn unlike(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Comparison {
-    let other = if is_region(gold) { pred } else { gold };
-    match other {
-        Answer::Tuple(parts) if parts.len() != 2 => {
-            verdict::no("kind", "an interval has two ends".to_owned())
+    for side in [gold, pred] {
+        match side {
+            Answer::Tuple(parts) if parts.len() != 2 => {
+                return verdict::no("kind", "an interval has two ends".to_owned());
+            }
+            Answer::Matrix(_) | Answer::Ratio(_) | Answer::Time { .. } => {
+                let reason =
+                    context.say(|| format!("a {} is no {}", words::kind(gold), words::kind(pred)));
+                return verdict::no("kind", reason);
+            }
+            _ => {}
         }
-        Answer::Matrix(_) | Answer::Ratio(_) | Answer::Time { .. } => {
-            let reason =
-                context.say(|| format!("a {} is no {}", words::kind(gold), words::kind(pred)));
-            verdict::no("kind", reason)
-        }
-        _ => verdict::open("a set of numbers that could not be computed".to_owned()),
     }
+    verdict::open("a set of numbers that could not be computed".to_owned())
 }
 
 /// Interval against interval, end by end.
