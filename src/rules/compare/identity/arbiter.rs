@@ -2,7 +2,7 @@
 
 use super::budget::{Budget, Failure, Outcome};
 use super::numeric::{Arithmetic, Big, Double, Evaluation, PointValue, Real, Value};
-use super::sample;
+use super::{sample, separation};
 use super::traits::Look;
 use super::walk;
 use crate::rules::expr::Expr;
@@ -27,6 +27,9 @@ const AGREEMENT: u32 = 500;
 /// Precisions, one after the other, of constants and at points.
 const CONSTANT_LADDER: [u32; 3] = [192, 704, 1_536];
 const POINT_LADDER: [u32; 2] = [704, 1_536];
+/// The same where equality is known but for signs, which only have to be told apart.
+const QUICK_LADDER: [u32; 2] = [256, 704];
+const QUICK_AGREEMENT: u32 = 180;
 /// Points at which expressions with variables are compared to [`AGREEMENT`] bits.
 const POINTS: usize = 6;
 /// Fewer than this are no evidence.
@@ -106,9 +109,24 @@ pub(super) fn constants(a: &Expr, b: &Expr, budget: &mut Budget) -> Outcome<Nume
     Ok(Numeric::Open)
 }
 
+/// Are two constants, built with real roots, equal? Decided either way where the bound of separation is not too far out.
+pub(super) fn algebraic(a: &Expr, b: &Expr, budget: &mut Budget) -> Outcome<Option<bool>> {
+    let difference = a.clone().minus(b.clone());
+    let Some(separation) = separation::bits(&difference) else {
+        return Ok(None);
+    };
+    Ok(
+        match look_at::<Big>(a, b, &[], separation + 128, separation + 4, false, budget)? {
+            Sight::Different => Some(false),
+            Sight::Agreeing | Sight::Equal => Some(true),
+            Sight::Undefined | Sight::Unknown => None,
+        },
+    )
+}
+
 /// Compares two expressions at points: with doubles at many, then to hundreds of digits at some.
 ///
-/// `quick`: equality is known but for signs, and doubles are enough.
+/// `quick`: equality is known but for signs, and few digits are enough.
 pub(super) fn functions(
     a: &Expr,
     b: &Expr,
@@ -166,15 +184,18 @@ fn at_points(
             Sight::Undefined => {}
         }
     }
-    if quick && close >= LEAST {
-        return Ok(Numeric::Agreeing);
-    }
+    let quick = quick && close >= LEAST;
+    let (ladder, agreement, enough): (&[u32], u32, usize) = if quick {
+        (&QUICK_LADDER, QUICK_AGREEMENT, LEAST)
+    } else {
+        (&POINT_LADDER, AGREEMENT, POINTS)
+    };
     let mut agreeing = 0;
     let mut seen = 0;
     for index in candidates {
         let point = sample::point(index, variables, look);
-        for bits in POINT_LADDER {
-            match look_at::<Big>(a, b, &point, bits, AGREEMENT, real_only, budget)? {
+        for &bits in ladder {
+            match look_at::<Big>(a, b, &point, bits, agreement, real_only, budget)? {
                 Sight::Different => return Ok(Numeric::Different),
                 Sight::Agreeing | Sight::Equal => {
                     agreeing += 1;
@@ -183,13 +204,11 @@ fn at_points(
                 }
                 Sight::Undefined => break,
                 Sight::Unknown => {
-                    if bits == POINT_LADDER[POINT_LADDER.len() - 1] {
-                        seen += 1;
-                    }
+                    seen += usize::from(Some(&bits) == ladder.last());
                 }
             }
         }
-        if agreeing >= POINTS {
+        if agreeing >= enough {
             return Ok(Numeric::Agreeing);
         }
     }

@@ -86,6 +86,19 @@ fn compare(a: &Expr, b: &Expr, budget: &mut Budget) -> Outcome<(Identity, &'stat
     } else {
         arbiter::functions(a, b, &look, up_to_signs, budget)?
     };
+    if numeric == Numeric::Agreeing
+        && look.traits.constant
+        && !look.imaginary
+        && !look.transcendental
+        && let Some(equal) = arbiter::algebraic(a, b, budget)?
+    {
+        let verdict = if equal {
+            Identity::Equal
+        } else {
+            Identity::Different
+        };
+        return Ok((verdict, "separation"));
+    }
     Ok(match numeric {
         Numeric::Different => (Identity::Different, "enclosure"),
         Numeric::Equal => (Identity::Equal, "rational"),

@@ -460,3 +460,14 @@ pub(super) fn floor(value: &Rational) -> IBig {
         .numerator()
         .div_euclid(IBig::from(value.denominator().clone()))
 }
+
+/// The lowest bits of an integer in two's complement.
+pub(super) fn low_bits(value: &IBig) -> u64 {
+    let (sign, words) = value.as_sign_words();
+    let word = words.first().copied().unwrap_or(0);
+    if sign == Sign::Negative {
+        word.wrapping_neg()
+    } else {
+        word
+    }
+}

@@ -7,6 +7,7 @@
 //! | [`fold`], [`factorial`], [`integers`] | exact rational values |
 //! | [`modular`] | evaluation modulo primes: proves equality |
 //! | [`numeric`], [`sample`], [`arbiter`] | enclosures at points: prove difference |
+//! | [`separation`], [`sign`] | the smallest algebraic numbers; signs of constants |
 //! | [`decide`] | asks these, cheapest first |
 //! | [`polynomial`] | polynomials in one variable |
 
@@ -20,6 +21,10 @@ mod modular;
 mod numeric;
 mod polynomial;
 mod sample;
+mod separation;
+mod sign;
+#[cfg(test)]
+mod pairs;
 #[cfg(test)]
 mod tests;
 mod traits;

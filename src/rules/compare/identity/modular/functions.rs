@@ -1,5 +1,7 @@
 //! Functions in a lane.
 
+use std::cmp::Ordering;
+
 use dashu_int::IBig;
 
 use super::super::budget::{Failure, Outcome};
@@ -99,13 +101,13 @@ impl Lane<'_, '_> {
         if self.surely_positive(argument) {
             return Ok(value);
         }
-        self.free_sign()?;
+        self.signed.set(true);
         if let Some(real) = value.real() {
-            return Ok(if field.is_square(real) {
-                value
-            } else {
-                field.g_negate(value)
-            });
+            let below = match self.constant_sign(argument)? {
+                Some(sign) => sign == Ordering::Less,
+                None => !field.is_square(real),
+            };
+            return Ok(if below { field.g_negate(value) } else { value });
         }
         let norm = field.norm(value);
         Ok(self.positive_power(norm, &half())?.into())
@@ -269,7 +271,7 @@ impl Lane<'_, '_> {
         let one = field.one();
         let value = self.real_value(argument)?;
         self.faithful.set(false);
-        self.free_sign()?;
+        self.signed.set(true);
         let (inside, scale) = match function {
             Function::Artanh => {
                 let below = field

@@ -6,6 +6,7 @@
 //! lane that has a value; one that is 0 in a few independent lanes is 0 as a function, but for a chance below 2^−100.
 
 use std::cell::Cell;
+use std::cmp::Ordering;
 
 use dashu_base::Sign;
 use dashu_int::IBig;
@@ -319,11 +320,13 @@ impl<'e, 't> Lane<'e, 't> {
         let even = u64::try_from(exponent.denominator() % 2u8).unwrap_or(0) == 0;
         if even {
             if !self.surely_positive(base) {
-                if self.traits.constant {
-                    // Its true sign is fixed, and not known here.
-                    return Err(Failure::Unknown);
-                }
                 self.signed.set(true);
+                if self.constant_sign(base)? == Some(Ordering::Less) {
+                    let opposite = self.field.negate(value);
+                    let size = self.positive_power(opposite, exponent)?;
+                    let turn = self.root_of_unity(exponent)?;
+                    return Ok(self.field.g_multiply(size.into(), turn));
+                }
             }
             self.positive_power(value, exponent).map(Into::into)
         } else {
@@ -425,6 +428,15 @@ impl<'e, 't> Lane<'e, 't> {
             self.faithful.set(false);
         }
         Ok(factors.list)
+    }
+
+    /// The sign of a real constant; `None` where there are variables.
+    pub(super) fn constant_sign(&mut self, expr: &Expr) -> Outcome<Option<Ordering>> {
+        if self.traits.constant {
+            super::super::sign::of_constant(expr, self.budget).map(Some)
+        } else {
+            Ok(None)
+        }
     }
 
     /// Is it positive by its form, for every value of its variables in the common domain?

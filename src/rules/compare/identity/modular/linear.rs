@@ -1,6 +1,8 @@
 //! Exponents, angles and logarithms: sums Σ qᵢ·tᵢ with rational qᵢ, kept apart so that e^{a+b} = e^a·e^b,
 //! ln ab = ln a + ln b and the theorems of addition hold in a lane.
 
+use std::cmp::Ordering;
+
 use dashu_base::Sign;
 use dashu_int::IBig;
 
@@ -424,26 +426,28 @@ impl Lane<'_, '_> {
             return Err(Failure::Undefined);
         }
         self.faithful.set(false);
-        if self.field.is_square(value) {
-            if !self.surely_positive(expr) {
-                self.free_sign()?;
+        if self.surely_positive(expr) {
+            if !self.field.is_square(value) {
+                return Err(Failure::Unknown);
             }
             sum.push(scale.clone(), Kind::Logarithm(value), false);
-        } else {
-            self.free_sign()?;
-            *negative ^= true;
-            let kind = Kind::Logarithm(self.field.negate(value));
-            sum.push(scale.clone(), kind, false);
-        }
-        Ok(())
-    }
-
-    /// Notes that a sign is drawn. That of a constant is fixed, and not known here.
-    pub(super) fn free_sign(&self) -> Outcome<()> {
-        if self.traits.constant {
-            return Err(Failure::Unknown);
+            return Ok(());
         }
         self.signed.set(true);
+        let below = !self.field.is_square(value);
+        if let Some(sign) = self.constant_sign(expr)? {
+            // The lane has to agree with the truth.
+            if below != (sign == Ordering::Less) {
+                return Err(Failure::Unknown);
+            }
+        }
+        *negative ^= below;
+        let size = if below {
+            self.field.negate(value)
+        } else {
+            value
+        };
+        sum.push(scale.clone(), Kind::Logarithm(size), false);
         Ok(())
     }
 

@@ -345,7 +345,7 @@ impl Real for Big {
         let negative = rest.sign() == Sign::Negative;
         let (sin, cos) = series::sin_cos(&IBig::from(rest.unsigned_abs()), work as usize);
         let sin = if negative { -sin } else { sin };
-        let turn = u64::try_from((&turns % 4u8 + 4u8) % 4u8).unwrap_or(0);
+        let turn = super::super::fold::low_bits(&turns) & 3;
         let (sin, cos) = match turn {
             0 => (sin, cos),
             1 => (cos, -sin),

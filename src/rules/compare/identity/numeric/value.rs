@@ -156,7 +156,7 @@ impl Arithmetic {
     }
 
     /// The sign of a real value.
-    pub(super) fn sign<R: Real>(self, value: &Value<R>) -> Outcome<Ordering> {
+    pub(in super::super) fn sign<R: Real>(self, value: &Value<R>) -> Outcome<Ordering> {
         match value {
             Value::Exact(value) => Ok(if value.is_zero() {
                 Ordering::Equal
