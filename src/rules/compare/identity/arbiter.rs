@@ -2,9 +2,9 @@
 
 use super::budget::{Budget, Failure, Outcome};
 use super::numeric::{Arithmetic, Big, Double, Evaluation, PointValue, Real, Value};
-use super::{sample, separation};
 use super::traits::Look;
 use super::walk;
+use super::{sample, separation};
 use crate::rules::expr::Expr;
 
 /// What enclosures tell.
@@ -89,14 +89,14 @@ fn look_at<R: Real>(
     }
 }
 
+/// Do doubles show that two constants differ?
+pub(super) fn apart(a: &Expr, b: &Expr, budget: &mut Budget) -> Outcome<bool> {
+    let sight = look_at::<Double>(a, b, &[], 53, AGREEMENT, false, budget)?;
+    Ok(matches!(sight, Sight::Different))
+}
+
 /// Compares two constants.
 pub(super) fn constants(a: &Expr, b: &Expr, budget: &mut Budget) -> Outcome<Numeric> {
-    match look_at::<Double>(a, b, &[], 53, AGREEMENT, false, budget)? {
-        Sight::Different => return Ok(Numeric::Different),
-        Sight::Equal => return Ok(Numeric::Equal),
-        Sight::Undefined => return Ok(Numeric::Undefined),
-        Sight::Agreeing | Sight::Unknown => {}
-    }
     for bits in CONSTANT_LADDER {
         match look_at::<Big>(a, b, &[], bits, AGREEMENT, false, budget)? {
             Sight::Different => return Ok(Numeric::Different),

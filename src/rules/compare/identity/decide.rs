@@ -73,6 +73,9 @@ fn compare(a: &Expr, b: &Expr, budget: &mut Budget) -> Outcome<(Identity, &'stat
             _ => {}
         }
     }
+    if look.traits.constant && arbiter::apart(a, b, budget)? {
+        return Ok((Identity::Different, "enclosure"));
+    }
     let mut up_to_signs = false;
     match modular::compare(a, b, &look.traits, budget)? {
         Verdict::Equal => return Ok((Identity::Equal, "identity")),

@@ -19,12 +19,12 @@ mod fold;
 mod integers;
 mod modular;
 mod numeric;
+#[cfg(test)]
+mod pairs;
 mod polynomial;
 mod sample;
 mod separation;
 mod sign;
-#[cfg(test)]
-mod pairs;
 #[cfg(test)]
 mod tests;
 mod traits;

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::budget::{Budget, Failure, Outcome};
 use super::numeric::{Arithmetic, Big, Double, Evaluation, Real, Value};
-use crate::rules::expr::Expr;
+use crate::rules::expr::{Expr, Rational};
 
 /// The sign of a real constant, where an enclosure shows it.
 pub(super) fn of_constant(expr: &Expr, budget: &mut Budget) -> Outcome<Ordering> {
@@ -24,4 +24,23 @@ fn at<R: Real>(expr: &Expr, bits: u32, budget: &mut Budget) -> Outcome<Ordering>
     }
     .value(expr)?;
     arithmetic.sign(&value)
+}
+
+/// The value of a constant where evaluation finds it exactly: a floor, a sign.
+pub(super) fn exact_constant(expr: &Expr, budget: &mut Budget) -> Outcome<Option<Rational>> {
+    let mut evaluate = |bits: u32| -> Outcome<Value<Big>> {
+        Evaluation {
+            point: &[],
+            arithmetic: Arithmetic { bits },
+            real_only: false,
+            budget,
+        }
+        .value(expr)
+    };
+    match evaluate(128) {
+        Ok(Value::Exact(value)) => Ok(Some(value)),
+        Err(Failure::Unknown) => Ok(None),
+        Ok(_) => Ok(None),
+        Err(failure) => Err(failure),
+    }
 }

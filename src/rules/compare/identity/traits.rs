@@ -76,7 +76,13 @@ impl<'e> Look<'e> {
                     self.positive(base);
                 }
             }
-            _ => self.positive(base),
+            _ => {
+                self.positive(base);
+                // (−1)^n is meant for integers.
+                if matches!(base, Expr::Number(base) if base.sign() == Sign::Negative) {
+                    self.integral(exponent);
+                }
+            }
         }
     }
 

@@ -13,6 +13,10 @@ use crate::rules::expr::{Expr, Function, Rational};
 /// At most so many factors are multiplied one by one.
 const FACTORS: i64 = 1 << 16;
 
+/// Large factorials start from a multiple of [`FACTORS`] and this, so that round numbers and their neighbours start
+/// from the same.
+const OFFSET: i64 = 12_345;
+
 impl Lane<'_, '_> {
     pub(super) fn combinatorial(
         &mut self,
@@ -179,20 +183,23 @@ impl Lane<'_, '_> {
         if n.is_negative() {
             return Err(Failure::Undefined);
         }
-        let n = i64::try_from(n).map_err(|_| Failure::Unknown)?;
-        let start = n - n % FACTORS;
-        let begin = if start == 0 {
+        let whole = IBig::from(FACTORS);
+        let rest = if *n < whole {
+            n.clone()
+        } else {
+            (n - IBig::from(OFFSET)) % whole
+        };
+        let start = n - &rest;
+        let rest = i64::try_from(&rest).map_err(|_| Failure::Unknown)?;
+        let begin = if start.is_zero() {
             self.field.one()
         } else {
-            self.opaque(Draw::Factorial, mix_block(start))
+            let key = self.field.integer(&start).key();
+            self.opaque(Draw::Factorial, key)
         };
-        let start_value = self.field.element(start as u64);
-        self.shifted_factorial(begin, start_value, n - start)
+        let start = self.field.integer(&start);
+        self.shifted_factorial(begin, start, rest)
     }
-}
-
-fn mix_block(start: i64) -> u64 {
-    (start as u64).wrapping_mul(0xA24B_AED4_963E_E407)
 }
 
 /// The value of a sum without terms but numbers.

@@ -47,6 +47,10 @@ impl Lane<'_, '_> {
             }
             (F::RealPart, [argument]) => Ok(self.value(argument)?.real.into()),
             (F::ImaginaryPart, [argument]) => Ok(self.value(argument)?.imaginary.into()),
+            (F::Argument, [argument]) => {
+                let terms = self.constant_argument(argument)?;
+                self.linear_value(&terms)
+            }
             (F::Conjugate, [argument]) => {
                 let value = self.value(argument)?;
                 Ok(self.field.conjugate(value))
@@ -75,6 +79,11 @@ impl Lane<'_, '_> {
                 values.push(self.value(argument)?.key());
             }
         }
+        if self.traits.constant
+            && let Some(value) = self.constant_call(function, arguments)?
+        {
+            return Ok(value);
+        }
         match function {
             Function::Gcd | Function::Lcm | Function::Max | Function::Min => {
                 values.sort_unstable();
@@ -84,6 +93,66 @@ impl Lane<'_, '_> {
         }
         let key = values.into_iter().fold(function as u64, mix);
         Ok(self.opaque(Draw::Call, key).into())
+    }
+
+    /// Of constants: the largest and smallest are one of them, and steps have integral values.
+    fn constant_call(
+        &mut self,
+        function: Function,
+        arguments: &[Expr],
+    ) -> Outcome<Option<Gaussian>> {
+        match function {
+            Function::Max | Function::Min => {
+                let mut best: Option<&Expr> = None;
+                for argument in arguments {
+                    let Some(known) = best else {
+                        best = Some(argument);
+                        continue;
+                    };
+                    let difference = argument.clone().minus(known.clone());
+                    let sign = super::super::sign::of_constant(&difference, self.budget)?;
+                    if (sign == Ordering::Greater) == (function == Function::Max) {
+                        best = Some(argument);
+                    }
+                }
+                best.map(|best| self.value(best)).transpose()
+            }
+            Function::Floor | Function::Ceiling | Function::Sign => {
+                let call = Expr::Call(function, arguments.to_vec());
+                let exact = super::super::sign::exact_constant(&call, self.budget)?;
+                exact.map(|value| self.number(&value)).transpose()
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The argument of a constant, by its quadrant.
+    pub(super) fn constant_argument(&mut self, expr: &Expr) -> Outcome<Linear> {
+        if !self.traits.constant {
+            return Err(Failure::Unknown);
+        }
+        let part = |function| Expr::Call(function, vec![expr.clone()]);
+        let sign = |lane: &mut Self, function| {
+            super::super::sign::of_constant(&part(function), lane.budget)
+        };
+        let value = self.value(expr)?;
+        let mut sum = Linear::default();
+        if value.real.is_zero() {
+            let above = sign(self, Function::ImaginaryPart)? == Ordering::Greater;
+            sum.push(if above { half() } else { -half() }, Kind::Pi, false);
+            return Ok(sum);
+        }
+        if sign(self, Function::RealPart)? == Ordering::Less {
+            let above = value.imaginary.is_zero()
+                || sign(self, Function::ImaginaryPart)? == Ordering::Greater;
+            let turn = if above { Rational::ONE } else { -Rational::ONE };
+            sum.push(turn, Kind::Pi, false);
+        }
+        let inverse = self.field.invert(value.real).ok_or(Failure::Undefined)?;
+        let slope = self.field.multiply(value.imaginary, inverse);
+        let rest = self.arctangent(slope)?;
+        sum.add(&rest, &Rational::ONE);
+        Ok(sum)
     }
 
     fn absolute(&mut self, argument: &Expr) -> Outcome<Gaussian> {

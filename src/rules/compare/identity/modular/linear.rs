@@ -421,7 +421,21 @@ impl Lane<'_, '_> {
         negative: &mut bool,
     ) -> Outcome<()> {
         let value = self.value(expr)?;
-        let value = value.real().ok_or(Failure::Unknown)?;
+        let Some(value) = value.real() else {
+            // ln z = ln|z| + i·arg z.
+            self.signed.set(true);
+            let argument = self.constant_argument(expr)?;
+            let norm = self.field.norm(value);
+            if !self.field.is_square(norm) {
+                return Err(Failure::Unknown);
+            }
+            if norm != self.field.one() {
+                let half = scale * super::lane::half();
+                sum.push(half, Kind::Logarithm(norm), false);
+            }
+            sum.add(&argument.turned(), scale);
+            return Ok(());
+        };
         if value.is_zero() {
             return Err(Failure::Undefined);
         }

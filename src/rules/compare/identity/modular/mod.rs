@@ -46,56 +46,63 @@ pub(super) fn compare(
     budget: &mut Budget,
 ) -> Outcome<Verdict> {
     let seed = seed(a).wrapping_add(seed(b));
-    let (mut zeros, mut misses, mut undefined) = (0, 0, 0);
-    let mut any_signed = false;
-    for round in 0..PRIMES.len() {
+    let mut count = Count::default();
+    let rounds = if traits.constant {
+        PRIMES.len()
+    } else {
+        2 * PRIMES.len()
+    };
+    for round in 0..rounds {
         let at = (seed as usize).wrapping_add(round) % PRIMES.len();
         let mut lane = Lane::new(&PRIMES[at], seed.wrapping_add(round as u64), traits, budget);
-        let left = lane.value(a);
-        let right = left.and_then(|left| Ok((left, lane.value(b)?)));
-        any_signed |= lane.signed.get();
-        match right {
-            Ok((left, right)) if left == right => {
-                zeros += 1;
-                if !any_signed && zeros >= LANES {
-                    return Ok(Verdict::Equal);
-                }
-                if zeros >= SIGNED_LANES {
-                    return Ok(Verdict::EqualUpToSigns);
-                }
-            }
-            Ok(_) => {
-                return Ok(if lane.faithful.get() {
-                    Verdict::Different
-                } else {
-                    Verdict::Open
-                });
-            }
-            Err(Failure::Undefined) => {
-                undefined += 1;
-                if undefined >= LANES && zeros == 0 {
-                    return Ok(if any_signed {
-                        Verdict::Open
-                    } else {
-                        Verdict::Undefined
-                    });
-                }
-            }
-            Err(Failure::Unknown) => {
-                misses += 1;
-                if misses >= MISSES {
-                    return Ok(Verdict::Open);
-                }
-            }
-            Err(Failure::TooComplex) => {
-                if budget.steps == 0 {
-                    return Err(Failure::TooComplex);
-                }
-                return Ok(Verdict::Open);
-            }
+        let values = lane.value(a).and_then(|left| Ok((left, lane.value(b)?)));
+        count.signed |= lane.signed.get();
+        match values {
+            Ok((left, right)) if left == right => count.zeros += 1,
+            Ok(_) if lane.faithful.get() => return Ok(Verdict::Different),
+            // Signs that are drawn are wrong in some lanes. Those of a constant are looked at in the end.
+            Ok(_) if traits.constant && count.signed => count.others += 1,
+            Ok(_) => return Ok(Verdict::Open),
+            Err(Failure::Undefined) => count.undefined += 1,
+            Err(Failure::Unknown) => count.misses += 1,
+            Err(Failure::TooComplex) if budget.steps == 0 => return Err(Failure::TooComplex),
+            Err(Failure::TooComplex) => return Ok(Verdict::Open),
+        }
+        if let Some(verdict) = count.verdict() {
+            return Ok(verdict);
         }
     }
     Ok(Verdict::Open)
+}
+
+/// What the lanes have told.
+#[derive(Debug, Default)]
+struct Count {
+    zeros: usize,
+    others: usize,
+    misses: usize,
+    undefined: usize,
+    signed: bool,
+}
+
+impl Count {
+    fn verdict(&self) -> Option<Verdict> {
+        if !self.signed && self.zeros >= LANES {
+            return Some(Verdict::Equal);
+        }
+        if self.zeros >= SIGNED_LANES {
+            return Some(Verdict::EqualUpToSigns);
+        }
+        if self.undefined >= LANES && self.zeros == 0 {
+            return Some(if self.signed {
+                Verdict::Open
+            } else {
+                Verdict::Undefined
+            });
+        }
+        let hopeless = self.zeros == 0 && self.misses + self.others >= MISSES;
+        hopeless.then_some(Verdict::Open)
+    }
 }
 
 /// A number drawn from an expression, the same on every machine.
