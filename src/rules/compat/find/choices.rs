@@ -8,15 +8,15 @@ use crate::rules::compat::chars::{
 
 /// Where one of the wanted strings stands by itself.
 #[derive(Debug)]
-pub(super) struct Choices<'s, 't, 'k> {
+pub(super) struct Choices<'s, 't> {
     source: &'s Source<'t>,
-    keys: &'k [String],
+    keys: &'s [String],
     /// By start.
     all: Vec<Match>,
 }
 
-impl<'s, 't, 'k> Choices<'s, 't, 'k> {
-    pub(super) fn new(source: &'s Source<'t>, keys: &'k [String]) -> Self {
+impl<'s, 't> Choices<'s, 't> {
+    pub(super) fn new(source: &'s Source<'t>, keys: &'s [String]) -> Self {
         let mut choices = Self {
             source,
             keys,
@@ -153,7 +153,7 @@ impl<'s, 't, 'k> Choices<'s, 't, 'k> {
     }
 
     /// The strings that stand at `at`, in order of preference.
-    fn keys_at(&self, at: usize) -> impl Iterator<Item = &'k String> {
+    fn keys_at(&self, at: usize) -> impl Iterator<Item = &'s String> {
         let text = self.source.text;
         self.keys.iter().filter(move |key| goes_on(text, at, key))
     }

@@ -119,6 +119,8 @@ pub(super) struct Finder<'s, 't> {
     config: &'s Config,
     formulas: OnceCell<Formulas<'s, 't>>,
     numbers: OnceCell<Numbers<'s, 't>>,
+    /// Of each target, as long as it looks for strings.
+    choices: Vec<OnceCell<Choices<'s, 't>>>,
 }
 
 impl<'s, 't> Finder<'s, 't> {
@@ -128,6 +130,7 @@ impl<'s, 't> Finder<'s, 't> {
             config,
             formulas: OnceCell::new(),
             numbers: OnceCell::new(),
+            choices: config.extract.iter().map(|_| OnceCell::new()).collect(),
         }
     }
 
@@ -167,7 +170,10 @@ impl<'s, 't> Finder<'s, 't> {
                 }
             }
             Some(ExtractionTarget::String { strings, .. }) => {
-                let choices = Choices::new(self.source, strings);
+                let Some(choices) = self.choices.get(pattern.target) else {
+                    return Vec::new();
+                };
+                let choices = choices.get_or_init(|| Choices::new(self.source, strings));
                 match announcement {
                     A::Hoped => choices.hoped(),
                     A::Stated => choices.stated(),
