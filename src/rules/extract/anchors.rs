@@ -70,40 +70,49 @@ static AUTOMATON: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 /// How far behind "answer" its verb may stand, in bytes.
 const MAX_GAP: usize = 140;
 
-/// All announcements, in order.
+/// How many announcements are kept, and how many words that may be one are looked at, from the last on.
+const MAX_KEPT: usize = 48;
+const MAX_LOOKED_AT: usize = 400;
+
+/// The last announcements, in order.
 pub(super) fn find(text: &str) -> Vec<Anchor> {
     let Some(automaton) = AUTOMATON.as_ref() else {
         return Vec::new();
     };
-    let mut anchors = Vec::new();
-    let mut covered = 0;
-    for found in automaton.find_iter(text) {
-        let word = WORDS[found.pattern().as_usize()].1;
-        if found.start() < covered {
-            continue;
-        }
-        let anchor = match word {
-            Word::Hashes => hashes(text, found.start(), found.end()),
-            Word::Tag => Some(Anchor {
-                how: How::Tag,
-                start: found.start(),
-                end: found.end(),
-            }),
-            Word::Ans => starts_word(text, found.start()).then_some(Anchor {
-                how: How::Answer,
-                start: found.start(),
-                end: found.end(),
-            }),
-            Word::Answer | Word::Option | Word::Result => {
-                phrase(text, found.start(), found.end(), word)
-            }
-        };
-        if let Some(anchor) = anchor {
-            covered = anchor.end;
-            anchors.push(anchor);
-        }
-    }
+    let found: Vec<_> = automaton.find_iter(text).collect();
+    let mut anchors: Vec<Anchor> = found
+        .into_iter()
+        .rev()
+        .take(MAX_LOOKED_AT)
+        .filter_map(|found| {
+            resolve(
+                text,
+                found.start(),
+                found.end(),
+                WORDS[found.pattern().as_usize()].1,
+            )
+        })
+        .take(MAX_KEPT)
+        .collect();
+    anchors.reverse();
     anchors
+}
+
+fn resolve(text: &str, start: usize, end: usize, word: Word) -> Option<Anchor> {
+    match word {
+        Word::Hashes => hashes(text, start, end),
+        Word::Tag => Some(Anchor {
+            how: How::Tag,
+            start,
+            end,
+        }),
+        Word::Ans => starts_word(text, start).then_some(Anchor {
+            how: How::Answer,
+            start,
+            end,
+        }),
+        Word::Answer | Word::Option | Word::Result => phrase(text, start, end, word),
+    }
 }
 
 fn starts_word(text: &str, at: usize) -> bool {
@@ -113,8 +122,13 @@ fn starts_word(text: &str, at: usize) -> bool {
 /// `####` and what follows it on the line.
 fn hashes(text: &str, start: usize, end: usize) -> Option<Anchor> {
     let rest = &text[end..];
-    let line = rest.trim_start_matches(['#', ' ', '\t']);
-    (!line.is_empty() && !line.starts_with('\n')).then(|| Anchor {
+    let dress = rest
+        .bytes()
+        .take(16)
+        .take_while(|byte| matches!(byte, b'#' | b' ' | b'\t'))
+        .count();
+    let line = &rest[dress..];
+    (!line.is_empty() && !line.starts_with(['#', ' ']) && !line.starts_with('\n')).then(|| Anchor {
         how: How::Hashes,
         start,
         end: text.len() - line.len(),
@@ -232,8 +246,7 @@ fn binder(rest: &str, heading: bool) -> Option<usize> {
         match first {
             '\n' | ';' | '?' | '!' => return None,
             '.' if !here[1..].starts_with(|it: char| it.is_alphanumeric()) => return None,
-            ':' => return Some(at + 1),
-            '=' => return Some(at + 1),
+            ':' | '=' => return Some(at + 1),
             _ => {}
         }
         if first.is_alphabetic() {

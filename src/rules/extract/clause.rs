@@ -46,12 +46,17 @@ const FILLERS: [&str; 30] = [
     "correctly",
 ];
 
-/// What is read behind an announcement that ends at `from`. `firm`: a colon or a tag, so that words may be an answer.
-pub(super) fn read<'t>(page: Page<'t, '_>, from: usize, named: bool) -> Option<Reading<'t>> {
+/// What is read behind an announcement that ends at `from`, if it ends within `reach` bytes. `named`: is it a choice?
+pub(super) fn read<'t>(
+    page: Page<'t, '_>,
+    from: usize,
+    reach: usize,
+    named: bool,
+) -> Option<Reading<'t>> {
     let mut start = next_content(page.text, from)?;
     for _ in 0..4 {
         start = skip_fillers(page, start);
-        let end = sentences::end(page.text, page.marks, start);
+        let end = sentences::end(page.text, page.marks, start, start.saturating_add(reach))?;
         if end <= start {
             return None;
         }
@@ -134,7 +139,7 @@ fn answer<'t>(page: Page<'t, '_>, start: usize, end: usize, named: bool) -> Opti
         });
     }
     let article = words::among(words::first_word(rest), &["a", "an", "the"]);
-    if is_short_text(rest) && !(article && !all.is_empty()) {
+    if is_short_text(rest) && (!article || all.is_empty()) {
         return words_only(page, start, end);
     }
     if !all.is_empty() {
@@ -311,9 +316,6 @@ fn next_content(text: &str, from: usize) -> Option<usize> {
                 at += line;
                 continue;
             }
-        }
-        if rest.starts_with("**(") && false {
-            return Some(at);
         }
         at += first.len_utf8();
     }

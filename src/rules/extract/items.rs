@@ -12,9 +12,9 @@ use super::tidy::{smooth, tidy};
 use super::words;
 
 /// How much of a sentence is read, in bytes.
-const WINDOW: usize = 2_000;
+pub(super) const WINDOW: usize = 2_000;
 /// How many things a sentence states at most.
-const MAX_ITEMS: usize = 64;
+const MAX_ITEMS: usize = 1_024;
 
 /// What kind of thing was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -530,6 +530,8 @@ pub(super) fn sentence<'t>(page: Page<'t, '_>, range: Range<usize>) -> Option<Re
     // Of a very long sentence the end counts.
     let start = if range.len() > WINDOW {
         let cut = page.text.ceil_char_boundary(range.end - WINDOW);
+        // Between words: the end of a number is another number.
+        let cut = cut + page.text[cut..range.end].find(' ')?;
         match page.marks.formula_at(cut) {
             Some((_, formula)) if formula.start < cut => formula.end.min(range.end),
             _ => cut,

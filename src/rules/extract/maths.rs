@@ -42,8 +42,20 @@ struct Reader<'t> {
     tokens: usize,
 }
 
-/// Reads bare maths from `start`. `None` where there is none.
+/// How deeply brackets nest in the middle of prose. A bound, so that many that stay open cost no more than their number.
+const PROSE_DEPTH: usize = 16;
+
+/// Reads bare maths from `start` in the middle of prose. `None` where there is none.
 pub(super) fn run(text: &str, start: usize) -> Option<Run> {
+    bounded(text, start, PROSE_DEPTH)
+}
+
+/// Reads bare maths from `start`, however deeply it nests. `None` where there is none.
+pub(super) fn deep_run(text: &str, start: usize) -> Option<Run> {
+    bounded(text, start, usize::MAX)
+}
+
+fn bounded(text: &str, start: usize, depth: usize) -> Option<Run> {
     let mut reader = Reader {
         text,
         at: start,
@@ -57,7 +69,7 @@ pub(super) fn run(text: &str, start: usize) -> Option<Run> {
         tokens: 0,
     };
     let mut number = false;
-    while reader.step() {
+    while reader.stack.len() <= depth && reader.step() {
         if reader.stack.is_empty() && matches!(reader.last, Last::Number | Last::Operand) {
             reader.good = reader.at;
             number = reader.tokens == 1 && reader.last == Last::Number;

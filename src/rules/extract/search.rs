@@ -19,10 +19,10 @@ use crate::rules::config::{Config, ExtractionTarget};
 
 /// How many candidates are named at most.
 const MAX_FOUND: usize = 8;
-/// How many announcements are tried at most, from the last on.
-const MAX_TRIES: usize = 48;
+/// How long what is announced may be, in bytes, unless it is announced last.
+const MAX_REACH: usize = 4_000;
 /// How many sentences are looked at, from the last on, where nothing is announced.
-const MAX_SENTENCES: usize = 4;
+const MAX_SENTENCES: i32 = 4;
 
 /// A candidate and where it stands.
 struct Candidate<'t> {
@@ -130,18 +130,16 @@ impl<'t> Search<'t, '_, '_> {
             return Err("the text breaks off within a box");
         }
         if let Some((strings, lowercase)) = self.strings() {
-            super::strings::find(self.page, anchors, strings, lowercase, self.config)
-                .into_iter()
-                .for_each(|(tier, reading)| {
-                    self.out.push(Candidate {
-                        tier,
-                        end: reading.range.end,
-                        found: Found {
-                            text: reading.text,
-                            method: "string",
-                        },
-                    });
-                });
+            let found = super::strings::find(self.page, anchors, strings, lowercase, self.config);
+            self.out
+                .extend(found.into_iter().map(|(tier, reading)| Candidate {
+                    tier,
+                    end: reading.range.end,
+                    found: Found {
+                        text: reading.text,
+                        method: "string",
+                    },
+                }));
         }
         self.boxes();
         self.announced(anchors);
@@ -214,7 +212,9 @@ impl<'t> Search<'t, '_, '_> {
     /// What words and tags announce: the last of each kind that states something.
     fn announced(&mut self, anchors: &[Anchor]) {
         let mut best: [bool; 3] = [false; 3];
-        for anchor in anchors.iter().rev().take(MAX_TRIES) {
+        for (tried, anchor) in anchors.iter().rev().enumerate() {
+            // Only the last one may be as long as it likes.
+            let reach = if tried == 0 { usize::MAX } else { MAX_REACH };
             let (slot, tier, method) = match anchor.how {
                 How::Hashes => (0, 0, "####"),
                 How::Tag => (0, 0, "answer tag"),
@@ -226,12 +226,11 @@ impl<'t> Search<'t, '_, '_> {
                 continue;
             }
             let reading = match anchor.how {
-                How::Hashes => self.after_hashes(anchor.end),
-                How::Tag => self.in_tag(anchor.end),
-                How::Option => {
-                    clause::read(self.page, anchor.end, true).filter(|it| it.kind == Kind::Choice)
-                }
-                How::Final | How::Answer => clause::read(self.page, anchor.end, false),
+                How::Hashes => self.after_hashes(anchor.end, reach),
+                How::Tag => self.in_tag(anchor.end, reach),
+                How::Option => clause::read(self.page, anchor.end, reach, true)
+                    .filter(|it| it.kind == Kind::Choice),
+                How::Final | How::Answer => clause::read(self.page, anchor.end, reach, false),
             };
             let Some(reading) = reading else {
                 continue;
@@ -245,10 +244,13 @@ impl<'t> Search<'t, '_, '_> {
     }
 
     /// The rest of a `####` line, if it is an answer and no heading.
-    fn after_hashes(&self, at: usize) -> Option<Reading<'t>> {
+    fn after_hashes(&self, at: usize, reach: usize) -> Option<Reading<'t>> {
         let text = self.page.text;
         let line = text[at..].find('\n').map_or(text.len(), |end| at + end);
         let range = at..line;
+        if range.len() > reach {
+            return None;
+        }
         if self.page.marks.has_box(&range) && !self.page.open_boxes {
             return None;
         }
@@ -268,7 +270,7 @@ impl<'t> Search<'t, '_, '_> {
     }
 
     /// What stands between `<answer>` and its end.
-    fn in_tag(&self, at: usize) -> Option<Reading<'t>> {
+    fn in_tag(&self, at: usize, reach: usize) -> Option<Reading<'t>> {
         let text = self.page.text;
         let rest = &text[at..];
         let end = rest
@@ -276,11 +278,13 @@ impl<'t> Search<'t, '_, '_> {
             .or_else(|| rest.find("[/"))
             .map_or(text.len(), |end| at + end);
         let range = at..end;
-        if self.page.marks.has_box(&range) && !self.page.open_boxes {
+        if range.len() > reach || (self.page.marks.has_box(&range) && !self.page.open_boxes) {
             return None;
         }
         whole_in(self.page, range.clone())
-            .or_else(|| clause::read(self.page, at, false).filter(|it| it.range.end <= end))
+            .or_else(|| {
+                clause::read(self.page, at, MAX_REACH, false).filter(|it| it.range.end <= end)
+            })
             .or_else(|| items::sentence(self.page, range))
     }
 
@@ -328,7 +332,7 @@ impl<'t> Search<'t, '_, '_> {
             let range = range.start.max(from)..range.end;
             let method = method_of(&self.page.text[range.clone()]);
             if let Some(reading) = sentence(self.page, range) {
-                self.push(50 + depth as i32, method, reading);
+                self.push(50 + depth, method, reading);
                 if !self.out.is_empty() {
                     return;
                 }
@@ -354,7 +358,7 @@ impl<'t> Search<'t, '_, '_> {
         }
         if let Some(anchor) = anchors.iter().rev().find(|it| it.how == How::Hashes)
             && let Some(reading) = self
-                .after_hashes(anchor.end)
+                .after_hashes(anchor.end, usize::MAX)
                 .or_else(|| all_of(self.page, anchor.end))
         {
             self.push(0, "####", reading);
@@ -492,7 +496,7 @@ fn whole_in<'t>(page: Page<'t, '_>, range: std::ops::Range<usize>) -> Option<Rea
     // Bare maths.
     let offset = range.start + (trimmed.as_ptr() as usize - outer.as_ptr() as usize);
     let limit = offset + trimmed.len();
-    if let Some(run) = maths::run(&page.text[..limit], offset) {
+    if let Some(run) = maths::deep_run(&page.text[..limit], offset) {
         let after = &page.text[run.end..limit];
         let tail = tail(after, run.number);
         let rest = &after[tail.end.min(after.len())..];
@@ -524,7 +528,7 @@ fn whole_in<'t>(page: Page<'t, '_>, range: std::ops::Range<usize>) -> Option<Rea
         }
     }
     // Several things with their units.
-    if !trimmed.contains('\n') {
+    if !trimmed.contains('\n') && trimmed.len() <= items::WINDOW {
         let all = items::items(page, offset..limit);
         if let Some(first) = all.first()
             && first.value.start == offset

@@ -10,11 +10,15 @@ const ABBREVIATIONS: [&str; 18] = [
     "cu", "resp", "cf", "a.k.a",
 ];
 
-/// Where the sentence that `from` lies in ends: at its punctuation or its line's end.
-pub(super) fn end(text: &str, marks: &Marks, from: usize) -> usize {
+/// Where the sentence that `from` lies in ends: at its punctuation or its line's end. `None` where that is not before
+/// `limit`.
+pub(super) fn end(text: &str, marks: &Marks, from: usize, limit: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = from;
     while at < bytes.len() {
+        if at > limit {
+            return None;
+        }
         if matches!(bytes[at], b'$' | b'\\')
             && let Some((_, formula)) = marks.formula_from(at)
         {
@@ -29,13 +33,13 @@ pub(super) fn end(text: &str, marks: &Marks, from: usize) -> usize {
                     at = next;
                     continue;
                 }
-                return at;
+                return Some(at);
             }
-            b'.' | b'!' | b'?' if ends_here(text, at) => return at,
+            b'.' | b'!' | b'?' if ends_here(text, at) => return Some(at),
             _ => at += 1,
         }
     }
-    bytes.len()
+    Some(bytes.len())
 }
 
 fn blanks(text: &str) -> usize {
@@ -144,7 +148,7 @@ mod tests {
             ("a\nb", "a"),
         ] {
             let marks = scan(text);
-            assert_eq!(&text[..end(text, &marks, 0)], expected);
+            assert_eq!(&text[..end(text, &marks, 0, 99).unwrap()], expected);
         }
     }
 

@@ -2,17 +2,21 @@
 
 use std::borrow::Cow;
 
+/// How many layers of dress come off; what wears more is no answer.
+const MAX_LAYERS: usize = 12;
+
 /// The bare answer within `text`; always a part of it.
 pub(super) fn tidy(text: &str) -> &str {
     let mut text = text;
-    loop {
+    for _ in 0..MAX_LAYERS {
         let before = text.len();
         text = trim_ends(text);
         text = unwrap(text);
         if text.len() == before {
-            return text;
+            break;
         }
     }
+    text
 }
 
 fn is_dress(character: char) -> bool {
@@ -28,7 +32,7 @@ fn is_dress(character: char) -> bool {
 /// Takes off blanks and punctuation at both ends.
 fn trim_ends(text: &str) -> &str {
     let mut text = text.trim_matches(is_dress);
-    loop {
+    for _ in 0..MAX_LAYERS {
         let before = text.len();
         for space in [
             "\\,", "\\;", "\\:", "\\!", "\\quad", "\\qquad", "\\\\", "\\ ", "&nbsp;",
@@ -56,9 +60,10 @@ fn trim_ends(text: &str) -> &str {
         }
         text = text.trim_matches(is_dress);
         if text.len() == before {
-            return text;
+            break;
         }
     }
+    text
 }
 
 /// What two marks enclose, if they enclose all of it.
