@@ -25,8 +25,8 @@ pub(super) enum Numeric {
 /// Bits that have to agree before two constants are called numerically equal.
 const AGREEMENT: u32 = 500;
 /// Precisions, one after the other, of constants and at points.
-const CONSTANT_LADDER: [u32; 3] = [192, 704, 1_536];
-const POINT_LADDER: [u32; 2] = [704, 1_536];
+const CONSTANT_LADDER: [u32; 3] = [192, 704, 1_600];
+const POINT_LADDER: [u32; 2] = [704, 1_600];
 /// The same where equality is known but for signs, which only have to be told apart.
 const QUICK_LADDER: [u32; 2] = [256, 704];
 const QUICK_AGREEMENT: u32 = 180;

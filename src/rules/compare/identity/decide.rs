@@ -1,8 +1,10 @@
 //! The questions, and who answers them: exact arithmetic, evaluation modulo primes, enclosures, cheapest first.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use super::arbiter::{self, Numeric};
+use super::binder;
 use super::budget::{Budget, Failure, Outcome};
 use super::fold;
 use super::modular::{self, Verdict};
@@ -50,6 +52,29 @@ fn compare(a: &Expr, b: &Expr, budget: &mut Budget) -> Outcome<(Identity, &'stat
     let look = Look::at(a, b);
     budget.spend(look.nodes / 8)?;
     let same = a == b;
+    if look.binder {
+        let (left, right) = (binder::eliminate(a, budget), binder::eliminate(b, budget));
+        return match (left, right) {
+            (Err(Failure::Undefined), _) | (_, Err(Failure::Undefined)) => Err(Failure::Undefined),
+            (Ok(left), Ok(right)) => {
+                let look = Look::at(&left, &right);
+                compare_values(&left, &right, &look, same || left == right, budget)
+            }
+            _ if same => Ok((Identity::Equal, "structure")),
+            _ => Err(Failure::TooComplex),
+        };
+    }
+    compare_values(a, b, &look, same, budget)
+}
+
+/// Binders that are left have no value but are equal to themselves.
+fn compare_values(
+    a: &Expr,
+    b: &Expr,
+    look: &Look<'_>,
+    same: bool,
+    budget: &mut Budget,
+) -> Outcome<(Identity, &'static str)> {
     if same && !look.infinite && !divides_by_constant(a) {
         return Ok((Identity::Equal, "structure"));
     }
@@ -87,7 +112,7 @@ fn compare(a: &Expr, b: &Expr, budget: &mut Budget) -> Outcome<(Identity, &'stat
     let numeric = if look.traits.constant {
         arbiter::constants(a, b, budget)?
     } else {
-        arbiter::functions(a, b, &look, up_to_signs, budget)?
+        arbiter::functions(a, b, look, up_to_signs, budget)?
     };
     if numeric == Numeric::Agreeing
         && look.traits.constant
@@ -229,6 +254,7 @@ pub fn order(a: &Expr, b: &Expr, budget: &mut Budget) -> Option<Ordering> {
     if let (Expr::Number(a), Expr::Number(b)) = (a, b) {
         return Some(a.cmp(b));
     }
+    let (a, b) = (&*plain(a, budget)?, &*plain(b, budget)?);
     let look = Look::at(a, b);
     if !look.traits.constant {
         return None;
@@ -265,6 +291,15 @@ pub fn order(a: &Expr, b: &Expr, budget: &mut Budget) -> Option<Ordering> {
         }
     }
     None
+}
+
+/// The expression without binders.
+fn plain<'e>(expr: &'e Expr, budget: &mut Budget) -> Option<Cow<'e, Expr>> {
+    if walk::any(expr, &mut |part| matches!(part, Expr::Binder(_))) {
+        binder::eliminate(expr, budget).ok().map(Cow::Owned)
+    } else {
+        Some(Cow::Borrowed(expr))
+    }
 }
 
 fn evaluate<R: Real>(expr: &Expr, bits: u32, budget: &mut Budget) -> Outcome<Value<R>> {
@@ -305,6 +340,13 @@ pub(super) fn rational_value(expr: &Expr, budget: &mut Budget) -> Outcome<Ration
         Err(Failure::Unknown) => {}
         decided => return decided,
     }
+    let plain = plain(expr, budget).ok_or(Failure::Unknown)?;
+    if let Cow::Owned(value) = &plain
+        && let Ok(value) = fold::fold(value, budget)
+    {
+        return Ok(value);
+    }
+    let expr = &*plain;
     let look = Look::at(expr, expr);
     if !look.traits.constant || look.infinite {
         return Err(Failure::Unknown);
@@ -357,6 +399,7 @@ pub fn approximate(expr: &Expr, budget: &mut Budget) -> Option<f64> {
         let near = value.to_f64_fast();
         return near.is_finite().then_some(near);
     }
+    let expr = &*plain(expr, budget)?;
     let near = match evaluate::<Double>(expr, 53, budget) {
         Ok(Value::Exact(value)) => value.to_f64_fast(),
         Ok(Value::Real(value)) if value.within(20, &value) => value.middle(),
@@ -368,4 +411,34 @@ pub fn approximate(expr: &Expr, budget: &mut Budget) -> Option<f64> {
         },
     };
     near.is_finite().then_some(near)
+}
+
+/// Is the expression 0, proved?
+pub(super) fn is_zero(expr: &Expr, budget: &mut Budget) -> bool {
+    let zero = Expr::integer(0);
+    let look = Look::at(expr, &zero);
+    if look.infinite || look.binder {
+        return false;
+    }
+    identical(expr, &zero, budget).0 == Identity::Equal
+}
+
+/// Has the expression a value? `None` where that cannot be told.
+pub(super) fn is_defined(expr: &Expr, budget: &mut Budget) -> Option<bool> {
+    let look = Look::at(expr, expr);
+    if look.infinite || look.binder {
+        return None;
+    }
+    if look.traits.constant {
+        match evaluate::<Double>(expr, 53, budget) {
+            Ok(_) => return Some(true),
+            Err(Failure::Undefined) => return Some(false),
+            Err(_) => {}
+        }
+    }
+    match modular::compare(expr, expr, &look.traits, budget) {
+        Ok(Verdict::Equal | Verdict::EqualUpToSigns) => Some(true),
+        Ok(Verdict::Undefined) => Some(false),
+        _ => None,
+    }
 }

@@ -8,10 +8,12 @@
 //! | [`modular`] | evaluation modulo primes: proves equality |
 //! | [`numeric`], [`sample`], [`arbiter`] | enclosures at points: prove difference |
 //! | [`separation`], [`sign`] | the smallest algebraic numbers; signs of constants |
+//! | [`binder`] | Σ, Π, ∫, d/dx, lim |
 //! | [`decide`] | asks these, cheapest first |
 //! | [`polynomial`] | polynomials in one variable |
 
 mod arbiter;
+mod binder;
 mod budget;
 mod decide;
 mod factorial;

@@ -1,6 +1,6 @@
 use super::pairs;
 use super::*;
-use crate::rules::expr::{Constant, Expr, Function, Rational};
+use crate::rules::expr::{Binder, BinderKind, Constant, Expr, Function, Rational};
 
 /// A parser for tests, with function-call syntax: `sqrt(2) + x^2/3`.
 mod parse {
@@ -135,8 +135,38 @@ mod parse {
         }
     }
 
+    /// `sum(k, 1, n, body)`, `int(x, 0, 1, body)`, `int(x, body)`, `diff(x, body)`, `lim(x, 0, body)`.
+    fn binder(word: &str, arguments: &[Expr]) -> Option<Expr> {
+        let kind = match word {
+            "sum" => BinderKind::Sum,
+            "prod" => BinderKind::Product,
+            "int" => BinderKind::Integral,
+            "diff" => BinderKind::Derivative,
+            "lim" => BinderKind::Limit,
+            _ => return None,
+        };
+        let (lower, upper) = match arguments {
+            [_, lower, upper, _] => (Some(lower.clone()), Some(upper.clone())),
+            [_, lower, _] => (Some(lower.clone()), None),
+            _ => (None, None),
+        };
+        let Expr::Symbol(variable) = &arguments[0] else {
+            panic!("{word}");
+        };
+        Some(Expr::Binder(Box::new(Binder {
+            kind,
+            variable: variable.clone(),
+            lower,
+            upper,
+            body: arguments.last().unwrap().clone(),
+        })))
+    }
+
     fn call(word: &str, mut arguments: Vec<Expr>) -> Expr {
         use Function as F;
+        if let Some(binder) = binder(word, &arguments) {
+            return binder;
+        }
         let function = match word {
             "sqrt" => {
                 arguments.push(Expr::integer(2));

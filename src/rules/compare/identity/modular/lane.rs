@@ -149,7 +149,23 @@ impl<'e, 't> Lane<'e, 't> {
                 }
                 Ok(self.opaque(Draw::Apply, key).into())
             }
-            Expr::Binder(_) => Err(Failure::Unknown),
+            Expr::Binder(binder) => {
+                // Bound variables have been named alike: equal parts, equal values.
+                let mut key = mix_text(binder.kind as u64, &binder.variable);
+                for part in [
+                    binder.lower.as_ref(),
+                    binder.upper.as_ref(),
+                    Some(&binder.body),
+                ] {
+                    let value = match part {
+                        None => 1,
+                        Some(part) if super::super::binder::has_infinity(part) => super::seed(part),
+                        Some(part) => self.value(part)?.key(),
+                    };
+                    key = mix(key, value);
+                }
+                Ok(self.opaque(Draw::Binder, key).into())
+            }
         }
     }
 

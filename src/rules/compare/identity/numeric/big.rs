@@ -439,7 +439,8 @@ impl Real for Big {
             return true;
         };
         let scale = scale.top().unwrap_or(0).max(0);
-        top < scale - i64::from(bits)
+        // Of large numbers the units are looked at too: 2^729 is not 2^729 + 1.
+        top < (scale - i64::from(bits)).min(-64)
     }
 
     fn cost(bits: u32) -> u64 {
