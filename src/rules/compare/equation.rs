@@ -84,8 +84,13 @@ pub(super) fn both_letters(f: &Expr, g: &Expr) -> Vec<Box<str>> {
     letters
 }
 
-/// Different numbers for different letters, another choice in each round.
+/// Different numbers for different letters, another choice in each round; small ones from the fifth round on.
 fn number_for(index: usize, round: usize) -> Rational {
+    if round > 3 {
+        let above = [0, 1, -1, 2, -2][(index + round) % 5];
+        let below = [3, 7, 4, 9][(index + 2 * round) % 4];
+        return Rational::from_parts(i64::from(above).into(), u32::into(below));
+    }
     const NUMBERS: [i64; 8] = [3, 7, -5, 11, 2, -13, 17, 19];
     let further = i64::try_from(index / NUMBERS.len()).unwrap_or(0);
     let above = NUMBERS[(index + 3 * round) % NUMBERS.len()] + further;

@@ -8,7 +8,7 @@ use super::real_set;
 use super::solve;
 use super::terms;
 use super::{Comparison, Context, verdict};
-use crate::rules::expr::{Expr, Operator, Relation};
+use crate::rules::expr::{Expr, Operator, Rational, Relation};
 
 /// Two relations made of <, ≤, >, ≥ and ≠.
 pub(super) fn compare(gold: &Relation, pred: &Relation, context: &mut Context<'_>) -> Comparison {
@@ -68,7 +68,7 @@ pub(super) fn compare(gold: &Relation, pred: &Relation, context: &mut Context<'_
         }
         return real_set::sets("solutions", &x.set, &y.set, context);
     }
-    if differ_somewhere(&a, &b, context) {
+    if differ_somewhere(&a, &b, context) || differ_on_a_line(&a, &b, context) {
         return verdict::no(
             "points",
             "one of the inequalities holds at a point where the other does not".to_owned(),
@@ -148,4 +148,58 @@ fn differ_somewhere(a: &Relation, b: &Relation, context: &mut Context<'_>) -> bo
             _ => false,
         }
     })
+}
+
+/// The same, at points between the places on a line where either changes: x + y < 1 and x + y < 2.
+fn differ_on_a_line(a: &Relation, b: &Relation, context: &mut Context<'_>) -> bool {
+    let ([first], [second]) = (a.operators.as_slice(), b.operators.as_slice()) else {
+        return false;
+    };
+    let (Some(f), Some(g)) = (equation::difference(a), equation::difference(b)) else {
+        return false;
+    };
+    let letters = equation::both_letters(&f, &g);
+    for letter in letters.iter().take(3) {
+        for round in 2..7 {
+            let p = equation::at_point(&f, &letters, Some(letter), round);
+            let q = equation::at_point(&g, &letters, Some(letter), round);
+            let (Some(p), Some(q)) = (
+                identity::polynomial(&p, letter, &mut context.budget),
+                identity::polynomial(&q, letter, &mut context.budget),
+            ) else {
+                continue;
+            };
+            let mut changes = Vec::new();
+            for polynomial in [&p, &q] {
+                for root in solve::roots(polynomial, context).unwrap_or_default() {
+                    changes.extend(identity::approximate(&root, &mut context.budget));
+                }
+            }
+            changes.sort_by(f64::total_cmp);
+            let between = changes
+                .windows(2)
+                .map(|pair| f64::midpoint(pair[0], pair[1]));
+            for sample in between {
+                let Ok(sample) = Rational::try_from(sample) else {
+                    continue;
+                };
+                let holds = |coefficients: &[Rational], operator: Operator| {
+                    let sign = solve::evaluate(coefficients, &sample).cmp(&Rational::ZERO);
+                    match operator {
+                        Operator::Less => Some(sign == Ordering::Less),
+                        Operator::LessOrEqual => Some(sign != Ordering::Greater),
+                        Operator::Greater => Some(sign == Ordering::Greater),
+                        Operator::GreaterOrEqual => Some(sign != Ordering::Less),
+                        _ => None,
+                    }
+                };
+                if let (Some(a), Some(b)) = (holds(&p, *first), holds(&q, *second))
+                    && a != b
+                {
+                    return true;
+                }
+            }
+        }
+    }
+    false
 }

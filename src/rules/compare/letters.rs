@@ -125,7 +125,16 @@ fn truth_of(answer: &Answer) -> Option<bool> {
             Words::Plain(words) => words.into_iter().next()?,
             Words::Formula(_) => return None,
         },
-        Answer::Quantity(_) => terms::spelled(terms::expression(answer)?)?.to_lowercase(),
+        Answer::Quantity(_) => {
+            let word = terms::spelled(terms::expression(answer)?)?;
+            match word.as_str() {
+                "T" => return Some(true),
+                "F" => return Some(false),
+                // Other lone letters are variables.
+                _ if word.len() < 2 => return None,
+                _ => word.to_lowercase(),
+            }
+        }
         Answer::Choice(letters) => match letters.as_slice() {
             ['T'] => return Some(true),
             ['F'] => return Some(false),
@@ -134,8 +143,8 @@ fn truth_of(answer: &Answer) -> Option<bool> {
         _ => return None,
     };
     match word.as_str() {
-        "yes" | "ye" | "true" | "correct" | "t" | "y" => Some(true),
-        "no" | "false" | "incorrect" | "f" | "n" => Some(false),
+        "yes" | "true" | "correct" => Some(true),
+        "no" | "false" | "incorrect" => Some(false),
         _ => None,
     }
 }

@@ -124,7 +124,21 @@ pub(super) fn is_named(expr: &Expr) -> bool {
             | Function::Argument,
             parts,
         ) => parts.iter().any(has_letter),
-        Expr::Multiply(factors) => is_segment(expr) || is_quotient_of_names(factors),
+        Expr::Multiply(factors) => {
+            is_segment(expr) || is_quotient_of_names(factors) || is_inverse(factors)
+        }
+        _ => false,
+    }
+}
+
+/// f⁻¹(x), read as a product.
+fn is_inverse(factors: &[Expr]) -> bool {
+    match factors {
+        [Expr::Power(power), Expr::Symbol(argument)] => {
+            power.1 == Expr::integer(-1)
+                && matches!(&power.0, Expr::Symbol(name) if "fghpqFGHT".contains(&**name))
+                && "xytnz".contains(&**argument)
+        }
         _ => false,
     }
 }

@@ -197,7 +197,8 @@ fn one_unit(
             let value = scaled(&with.value, &cents);
             return ordered(&value, without, context, swapped);
         }
-        if unit.dimension.is_some() {
+        let pounds = **currency == *"GBP" && unit.name.starts_with("pound");
+        if unit.dimension.is_some() && !pounds {
             let reason =
                 context.say(|| format!("{currency} and {} measure different things", unit.name));
             return verdict::no("currency", reason);

@@ -1,5 +1,7 @@
 //! Statements: equations, inequalities, memberships, congruences and the rest.
 
+use std::borrow::Cow;
+
 use super::collection;
 use super::equation;
 use super::inequality;
@@ -11,12 +13,13 @@ use super::solve;
 use super::terms;
 use super::words;
 use super::{Comparison, Context, is_region, verdict};
-use crate::rules::expr::{Answer, Operator, Relation};
+use crate::rules::expr::{Answer, Expr, Function, Operator, Rational, Relation};
 
 /// Statement against statement.
 pub(super) fn both(gold: &Relation, pred: &Relation, context: &mut Context<'_>) -> Comparison {
     if gold.modulus.is_some() || pred.modulus.is_some() {
-        return congruences(gold, pred, context);
+        // `a = 13 mod 15` may be meant as a congruence too, and is if the other side is one.
+        return congruences(&as_congruence(gold), &as_congruence(pred), context);
     }
     if let (Some(a), Some(b)) = (naming::stated(gold), naming::stated(pred))
         && let Some(verdict) = named(a, b, context)
@@ -182,12 +185,7 @@ fn differently_named(
             "values of differently named things".to_owned(),
         ));
     }
-    let letter = |answer: &Answer| {
-        matches!(
-            terms::expression(answer),
-            Some(crate::rules::expr::Expr::Symbol(_))
-        )
-    };
+    let letter = |answer: &Answer| matches!(terms::expression(answer), Some(Expr::Symbol(_)));
     if letter(gold.name) && letter(pred.name) && context.options.strict {
         let reason = context.say(|| {
             format!(
@@ -204,6 +202,24 @@ fn differently_named(
         verdict,
         "the same value of differently named things",
     ))
+}
+
+/// An equation whose right side is a remainder, as a congruence.
+fn as_congruence(relation: &Relation) -> Cow<'_, Relation> {
+    if let ([name, value], [Operator::Equal], None) = (
+        relation.sides.as_slice(),
+        relation.operators.as_slice(),
+        &relation.modulus,
+    ) && let Some(Expr::Call(Function::Modulo, parts)) = terms::expression(value)
+        && let [value, modulus] = parts.as_slice()
+    {
+        return Cow::Owned(Relation {
+            sides: vec![name.clone(), terms::answer(value.clone())],
+            operators: relation.operators.clone(),
+            modulus: Some(modulus.clone()),
+        });
+    }
+    Cow::Borrowed(relation)
 }
 
 /// a ≡ b (mod m).
@@ -249,7 +265,7 @@ fn congruences(gold: &Relation, pred: &Relation, context: &mut Context<'_>) -> C
     verdict::open("congruences that could not be compared".to_owned())
 }
 
-fn integer(answer: &Answer) -> Option<crate::rules::expr::Rational> {
+fn integer(answer: &Answer) -> Option<Rational> {
     let value = terms::number(terms::expression(answer)?)?;
     value.is_int().then(|| value.into_owned())
 }

@@ -60,6 +60,16 @@ fn texts(a: &str, b: &str, context: &Context<'_>) -> Comparison {
 
 /// A text against an answer of another kind.
 fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
+    // "a hexagon", read as a letter and what it counts.
+    if let Answer::Quantity(quantity) = other
+        && let (Expr::Symbol(letter), Some(unit)) = (&quantity.value, &quantity.unit)
+    {
+        let verdict = texts(text, &format!("{letter} {}", unit.name), context);
+        if verdict.equal == Some(true) {
+            return verdict;
+        }
+        return verdict::open("words against letters that may be words".to_owned());
+    }
     if let Answer::Quantity(quantity) = other
         && let Some(letters) = terms::spelled(&quantity.value)
     {
