@@ -1,5 +1,7 @@
 //! What Math-Verify reads in a text: a value, if something parses, and the text of what it tried first.
 
+use std::collections::HashSet;
+
 use super::find::{self, Finder, Match, Number, Source, What};
 use super::normalize::{self, Boxes};
 use super::value::{self, Value};
@@ -64,6 +66,7 @@ pub(super) fn parse(text: &str, config: &Config) -> Parsed {
         finder: &Finder::new(&source, config),
         parsed: Parsed::default(),
         spent: 0,
+        unreadable: HashSet::new(),
     };
     search.run().unwrap_or_default()
 }
@@ -74,6 +77,8 @@ struct Search<'a, 's, 't> {
     finder: &'a Finder<'s, 't>,
     parsed: Parsed,
     spent: usize,
+    /// The first formulas of rows that did not parse. Another pattern that finds one again cannot do better.
+    unreadable: HashSet<u32>,
 }
 
 impl Search<'_, '_, '_> {
@@ -113,6 +118,11 @@ impl Search<'_, '_, '_> {
         target: usize,
         found: Match,
     ) -> Result<(Option<Extracted>, String), Lost> {
+        if let What::Row { first, .. } | What::BoxedRow { first } = found.what
+            && !self.unreadable.insert(first)
+        {
+            return Ok((None, String::new()));
+        }
         self.spent += PER_MATCH + (found.end - found.start) as usize;
         if self.spent > BUDGET && self.spent > PER_MATCH + self.text.len() {
             return Err(Lost);
