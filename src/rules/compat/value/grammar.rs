@@ -250,11 +250,13 @@ impl<'t> Grammar<'t> {
                 let right = grammar.suffixed(at, bare);
                 grammar.mapped(&right, |right| Node::Factors(left, right))
             },
-            |grammar, at| {
-                matches!(
-                    grammar.kind(at),
-                    Some(Kind::Bar | Kind::Vert | Kind::Norm | Kind::Differential)
-                )
+            |grammar, at| match grammar.kind(at) {
+                Some(Kind::Bar | Kind::Vert | Kind::Norm | Kind::Differential) => true,
+                // What follows may be a call, which is no part of a bare argument.
+                Some(
+                    Kind::Letter | Kind::Greek | Kind::OtherSymbol | Kind::Accent | Kind::Gamma,
+                ) => bare,
+                _ => false,
             },
         )
     }

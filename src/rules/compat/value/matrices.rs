@@ -4,6 +4,8 @@ use super::term::Term;
 
 /// Determinants of at most this many rows are worked out.
 const MAX_ROWS: usize = 4;
+/// Products of matrices take at most this many steps.
+const MAX_STEPS: usize = 4_000;
 
 /// The determinant of a matrix; `None` for anything else.
 pub(super) fn determinant(term: &Term) -> Option<Term> {
@@ -52,6 +54,95 @@ fn worked_out(term: Term) -> Term {
         Some((value, true)) => Term::Float(value),
         None => term,
     }
+}
+
+/// A sum or product of matrices, worked out into one; `None` where the shapes do not fit, and for powers, which
+/// Math-Verify does not work out either.
+pub(super) fn combined(term: &Term) -> Option<Term> {
+    match term {
+        Term::Matrix(_) => Some(term.clone()),
+        Term::Add(items) => {
+            let mut total: Option<Vec<Vec<Term>>> = None;
+            for item in items {
+                let Some(Term::Matrix(next)) = combined(item) else {
+                    return None;
+                };
+                total = Some(match total {
+                    None => next,
+                    Some(total) => sum(&total, &next)?,
+                });
+            }
+            total.map(Term::Matrix)
+        }
+        Term::Multiply(items) => {
+            let mut factor = Vec::new();
+            let mut total: Option<Vec<Vec<Term>>> = None;
+            for item in items {
+                if !item.is_matrix() {
+                    factor.push(item.clone());
+                    continue;
+                }
+                let Some(Term::Matrix(next)) = combined(item) else {
+                    return None;
+                };
+                total = Some(match total {
+                    None => next,
+                    Some(total) => product(&total, &next)?,
+                });
+            }
+            let mut total = total?;
+            if !factor.is_empty() {
+                for entry in total.iter_mut().flatten() {
+                    let mut factors = factor.clone();
+                    factors.push(entry.clone());
+                    *entry = worked_out(Term::Multiply(factors));
+                }
+            }
+            Some(Term::Matrix(total))
+        }
+        _ => None,
+    }
+}
+
+fn sum(a: &[Vec<Term>], b: &[Vec<Term>]) -> Option<Vec<Vec<Term>>> {
+    if a.len() != b.len() {
+        return None;
+    }
+    a.iter()
+        .zip(b)
+        .map(|(left, right)| {
+            (left.len() == right.len()).then(|| {
+                left.iter()
+                    .zip(right)
+                    .map(|(left, right)| worked_out(left.clone().plus(right.clone())))
+                    .collect()
+            })
+        })
+        .collect()
+}
+
+fn product(a: &[Vec<Term>], b: &[Vec<Term>]) -> Option<Vec<Vec<Term>>> {
+    let width = b.first()?.len();
+    if a.first()?.len() != b.len() || a.len() * b.len() * width > MAX_STEPS {
+        return None;
+    }
+    let entry = |row: &[Term], column: usize| {
+        let products = row
+            .iter()
+            .zip(b)
+            .filter_map(|(left, right)| {
+                right
+                    .get(column)
+                    .map(|right| left.clone().times(right.clone()))
+            })
+            .collect();
+        worked_out(Term::Add(products))
+    };
+    Some(
+        a.iter()
+            .map(|row| (0..width).map(|column| entry(row, column)).collect())
+            .collect(),
+    )
 }
 
 /// The sum of the diagonal; `None` for anything but a square matrix.

@@ -215,17 +215,19 @@ fn describes(
     }
     let below = marks.first().map_or(-1.0, |first| first - 1.0);
     let above = marks.last().map_or(1.0, |last| last + 1.0);
-    let mut gaps = vec![(Place::Behind(None), below - 1.0e4, below + 0.999)];
+    let mut gaps = vec![(Place::Behind(None), (below - 1.0e4, below + 0.999, false))];
     for (at, end) in ends.iter().enumerate() {
         let from = marks[at];
         match marks.get(at + 1) {
-            Some(to) => gaps.push((Place::Behind(Some(end)), from, *to)),
-            None => gaps.push((Place::Behind(Some(end)), above - 0.999, above + 1.0e4)),
+            Some(to) => gaps.push((Place::Behind(Some(end)), (from, *to, false))),
+            None => gaps.push((
+                Place::Behind(Some(end)),
+                (above - 0.999, above + 1.0e4, true),
+            )),
         }
     }
-    gaps.iter().all(|(place, from, to)| {
-        agrees_between(differences, variable, holds(set, *place), *from, *to)
-    })
+    gaps.iter()
+        .all(|(place, gap)| agrees_between(differences, variable, holds(set, *place), *place, *gap))
 }
 
 /// Does the relation hold all over a gap, or nowhere in it?
@@ -233,21 +235,17 @@ fn agrees_between(
     differences: &[(Operator, Term)],
     variable: &Term,
     expected: bool,
-    from: f64,
-    to: f64,
+    place: Place<'_>,
+    (from, to, last_gap): (f64, f64, bool),
 ) -> bool {
     let mut last: Vec<Option<Ordering>> = vec![None; differences.len()];
     for step in 1..TRIES {
         let share = step as f64 / TRIES as f64;
-        // Wide gaps are tried near their inner end too.
-        let share = if to - from > 100.0 {
-            if to > 0.0 {
-                share.powi(8)
-            } else {
-                1.0 - (1.0 - share).powi(8)
-            }
-        } else {
-            share + 0.003
+        // The outer gaps are tried near their inner end most.
+        let share = match place {
+            Place::Behind(None) => 1.0 - share.powi(8),
+            Place::Behind(Some(_)) if last_gap => share.powi(8),
+            _ => share + 0.003,
         };
         let x = from + (to - from) * share;
         let mut value_point = Sample::real(x);

@@ -189,6 +189,13 @@ impl Reading<'_, '_> {
             };
             total = total.plus(part);
         }
+        // A matrix and a number have no sum.
+        if let Term::Add(terms) = &total
+            && terms.iter().any(Term::is_matrix)
+            && !terms.iter().all(Term::is_matrix)
+        {
+            return None;
+        }
         Some(total)
     }
 

@@ -2,6 +2,7 @@
 
 use dashu_ratio::RBig;
 
+use super::matrices::combined;
 use super::sample::{self, Sample};
 use super::term::Term;
 use super::walk;
@@ -31,11 +32,11 @@ const INTEGER_POINTS: [[f64; 4]; 3] = [
 
 /// Step 8 and 9: numbers by their kind, everything else by its difference.
 pub(super) fn equal(gold: &Term, pred: &Term, settings: &Settings) -> Judgement {
-    if let (Term::Matrix(a), Term::Matrix(b)) = (gold, pred) {
-        return matrices(a, b, settings);
-    }
     if gold.is_matrix() || pred.is_matrix() {
-        return Judgement::decided(false, "matrix");
+        return match (combined(gold), combined(pred)) {
+            (Some(Term::Matrix(a)), Some(Term::Matrix(b))) => matrices(&a, &b, settings),
+            _ => Judgement::decided(false, "matrix"),
+        };
     }
     if let Some(verdict) = numbers(gold, pred, settings) {
         return verdict;

@@ -607,13 +607,14 @@ fn command(rest: &str) -> Option<Found> {
             return Some(Found::Token(*kind, text.len()));
         }
     }
-    if let Some(columns) = rest.strip_prefix("\\begin{array}{") {
+    let opening = "\\begin{array}{";
+    if let Some(columns) = rest.strip_prefix(opening) {
         let width = columns
             .bytes()
             .take_while(|byte| matches!(byte, b'c' | b'l' | b'r'))
             .count();
         if columns.as_bytes().get(width) == Some(&b'}') {
-            return Some(Found::Token(Kind::ArrayStart, 15 + width + 1));
+            return Some(Found::Token(Kind::ArrayStart, opening.len() + width + 1));
         }
     }
     match bytes.get(1)? {
