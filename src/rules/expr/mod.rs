@@ -1,9 +1,45 @@
 //! LaTeX and plain maths as typed answers.
+//!
+//! ```text
+//! text ──lexer──▶ tokens ──pratt, operand, function──▶ expressions ──quantity──▶ values with units
+//!                                                                    ──items──▶ relations, sets, lists
+//! ```
+//!
+//! | file | idea |
+//! |---|---|
+//! | `dress` | what may stand around an answer |
+//! | `lexer`, `command`, `letters`, `names`, `numerals`, `token` | text to tokens |
+//! | `parser`, `pratt`, `operand`, `symbol`, `function` | tokens to expressions |
+//! | `number`, `units`, `words` | exact values of what is written |
+//! | `quantity`, `items`, `table` | expressions to answers |
+//! | `render` | answers as text |
 
 mod answer;
+mod command;
+mod dress;
+mod function;
+mod items;
+mod letters;
+mod lexer;
+mod names;
+mod number;
+mod numerals;
+mod operand;
+mod parser;
+mod pratt;
+mod quantity;
+mod render;
+mod symbol;
+mod table;
 mod term;
+#[cfg(test)]
+mod tests;
+mod token;
+mod units;
+mod words;
 
 pub use answer::{Answer, Endpoint, Interval, Matrix, Operator, Quantity, Relation, Unit};
+pub use render::{render, render_expr};
 pub use term::{Binder, BinderKind, Constant, Expr, Function, Rational};
 
 /// Why a text is no answer that can be compared.
@@ -38,12 +74,16 @@ pub enum ParseError {
 
 /// Reads one answer (no sentence around it): LaTeX, plain maths, a choice letter, or words.
 ///
+/// ```
+/// # use juror::rules::expr::{parse, render};
+/// assert_eq!(render(&parse(r"$\frac12$")?), "1/2");
+/// assert_eq!(render(&parse("x = 1 or x = 2")?), "x = 1, x = 2");
+/// # Ok::<(), juror::rules::expr::ParseError>(())
+/// ```
+///
 /// # Errors
 ///
 /// [`ParseError`] where the text looks like maths and is not read whole, so that a part is never taken for it.
 pub fn parse(text: &str) -> Result<Answer, ParseError> {
-    if text.trim().is_empty() {
-        return Err(ParseError::Empty);
-    }
-    Ok(Answer::Text(text.trim().to_owned()))
+    dress::parse(text)
 }

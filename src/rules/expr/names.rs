@@ -1,0 +1,108 @@
+//! `\text{…}` and `\mathrm{…}`: words, units, names, or formulas after all.
+
+use super::ParseError;
+use super::lexer::{Lexer, is_function_name};
+use super::token::{Kind, Space};
+use super::units;
+
+impl<'t> Lexer<'t> {
+    /// The argument of a command for words (or, if `name`, for an upright name), which begins at the current place.
+    pub(super) fn words(&mut self, start: usize, name: bool) -> Result<(), ParseError> {
+        if self.byte(0) == Some(b'*') {
+            self.pos += 1;
+        }
+        let Some((content, end)) = self.group() else {
+            // Without a group, or a very long one: its content is read like everything else.
+            return Ok(());
+        };
+        let words = content.trim_matches(|c: char| c.is_whitespace() || c == '~');
+        let words = words.trim_start_matches("\\ ").trim_start_matches("\\,").trim();
+        if words.is_empty() {
+            self.pos = end;
+            self.spaced(Space::Some);
+            return Ok(());
+        }
+        if name {
+            return self.name(words, start, end);
+        }
+        if words.starts_with(|c: char| c.is_ascii_digit() || "+-=<>$\\(.".contains(c))
+            && !words.starts_with("\\textdegree")
+        {
+            return Ok(());
+        }
+        let plain = !words.contains(['=', '$', '\\', '(', '<', '>', '+', '^', '_', '{', '/', '|'])
+            && !words.contains(|c: char| c.is_ascii_digit());
+        if !plain && units::unit(words).is_none() && !is_label(words) {
+            return Ok(());
+        }
+        self.pos = end;
+        match words {
+            "and" | "And" | "&" => return self.push(Kind::And, start),
+            "or" | "Or" => return self.push(Kind::Or, start),
+            "mod" => return self.push(Kind::Modulo, start),
+            "," | ", and" | ",and" | "and," | ", or" | "or," => {
+                self.push(Kind::Comma, start)?;
+                return match words.trim_matches([',', ' ']) {
+                    "and" => self.push(Kind::And, start),
+                    "or" => self.push(Kind::Or, start),
+                    _ => Ok(()),
+                };
+            }
+            _ => {}
+        }
+        for (lead, kind) in [("and ", Kind::And), ("or ", Kind::Or)] {
+            if let Some(rest) = words.strip_prefix(lead) {
+                self.push(kind, start)?;
+                return self.push(Kind::Text(rest.trim()), start);
+            }
+        }
+        for (tail, kind) in [(" and", Kind::And), (" or", Kind::Or), (",", Kind::Comma)] {
+            if let Some(rest) = words.strip_suffix(tail) {
+                let rest = rest.trim_end_matches([',', ' ']);
+                if !rest.is_empty() {
+                    self.push(Kind::Text(rest), start)?;
+                }
+                return self.push(kind, start);
+            }
+        }
+        self.push(Kind::Text(words), start)
+    }
+
+    /// An upright name.
+    fn name(&mut self, words: &'t str, start: usize, end: usize) -> Result<(), ParseError> {
+        let behind = self
+            .text
+            .get(end..)
+            .and_then(|rest| rest.chars().find(|c| !c.is_whitespace()));
+        let after_value = matches!(self.last(), Some(Kind::Number(_) | Kind::Close(_)));
+        let unit = after_value && units::unit(words).is_some();
+        if let Some(kind) = is_function_name(words)
+            && !(unit && !matches!(behind, Some('(' | '_' | '\\')))
+        {
+            self.pos = end;
+            self.push_atom(kind, start)?;
+            return Ok(());
+        }
+        let letters = words
+            .chars()
+            .all(|c| c.is_alphabetic() || matches!(c, ' ' | '.' | '~' | '-' | '\''));
+        if letters || units::unit(words).is_some() {
+            self.pos = end;
+            if matches!(words, "and" | "or") {
+                let kind = if words == "and" { Kind::And } else { Kind::Or };
+                return self.push(kind, start);
+            }
+            return self.push_atom(Kind::Name(words), start);
+        }
+        Ok(())
+    }
+}
+
+/// Words with a slash or brackets that are no formula.
+fn is_label(words: &str) -> bool {
+    words.contains(' ')
+        && words
+            .chars()
+            .all(|c| c.is_alphabetic() || matches!(c, ' ' | '/' | '(' | ')' | '-' | ',' | '.' | '\''))
+        && words.split([' ', '/']).filter(|word| word.len() > 2).count() >= 2
+}
