@@ -108,9 +108,11 @@ fn part<'t>(text: &'t str, boxed: &Boxed) -> Cow<'t, str> {
     let after = behind(text, boxed.end);
     let unit = if inner.ends_with(|it: char| it.is_ascii_digit() || matches!(it, '}' | ')')) {
         let tail = tail(after, false);
-        tail.measured
-            .then(|| after[tail.unit].trim())
-            .unwrap_or_default()
+        if tail.measured {
+            after[tail.unit].trim()
+        } else {
+            ""
+        }
     } else {
         ""
     };

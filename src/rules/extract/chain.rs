@@ -4,6 +4,10 @@ use std::borrow::Cow;
 
 /// Cuts a formula of a derivation down to its result. An equation that is itself the answer stays.
 pub(super) fn result(text: &str) -> Cow<'_, str> {
+    // The equations within an environment are its own.
+    if text.contains("\\begin") {
+        return Cow::Borrowed(text);
+    }
     let signs = equals(text);
     let (Some(&first), Some(&last)) = (signs.first(), signs.last()) else {
         return Cow::Borrowed(text);
@@ -27,7 +31,7 @@ pub(super) fn result(text: &str) -> Cow<'_, str> {
             Cow::Owned(format!("{left} = {right}"))
         };
     }
-    if is_arithmetic(left) || (signs.len() > 1 && !has_variables(right)) {
+    if (is_arithmetic(left) || signs.len() > 1) && !has_variables(right) {
         return Cow::Borrowed(right);
     }
     Cow::Borrowed(text)

@@ -163,6 +163,15 @@ pub(super) fn whole(text: &str) -> Option<Choice> {
     let rest = text[choice.end..].trim();
     let bare = rest.is_empty() || rest == "." || rest == "**";
     // With words behind it, it needs the dress: "A) Paris".
+    let rest_word = words::first_word(rest);
+    let told = rest.len() > 100
+        || rest.contains('\n')
+        || words::among(
+            rest_word,
+            &[
+                "is", "are", "was", "would", "has", "can", "cannot", "and", "or",
+            ],
+        );
     let fits = bare
         || (choice.dressed
             && !rest.starts_with(['=', '+', '-', '/', '^', '(', '<', '>', '·', '*']));
@@ -170,7 +179,7 @@ pub(super) fn whole(text: &str) -> Option<Choice> {
     let product = !bare
         && !text[choice.end..].starts_with([' ', '\\', '*', '\n', '$'])
         && !text[..choice.end].ends_with(['.', ':', '}', ' ']);
-    (fits && !product).then_some(choice)
+    (fits && !product && (bare || !told)).then_some(choice)
 }
 
 /// What follows "option", "choice", "letter", …, if that is how it begins.

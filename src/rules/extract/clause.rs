@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::choice;
 use super::items::{self, Kind, Page, Reading};
 use super::maths;
+use super::ratio;
 use super::sentences;
 use super::tidy::{smooth, tidy};
 use super::words;
@@ -60,6 +61,7 @@ pub(super) fn read<'t>(
         if end <= start {
             return None;
         }
+        let end = end + usize::from(is_factorial(page.text, start, end));
         if page.marks.has_box(&(start..end)) && !page.open_boxes {
             return None;
         }
@@ -80,6 +82,15 @@ pub(super) fn read<'t>(
         return answer(page, start, end, named);
     }
     None
+}
+
+/// Does the exclamation mark at `end` belong to something that is computed, as in "4*5!"?
+fn is_factorial(text: &str, start: usize, end: usize) -> bool {
+    let clause = &text[start..end];
+    text[end..].starts_with('!')
+        && clause.ends_with(|it: char| it.is_ascii_digit() || it == ')')
+        && clause.contains(['*', '/', '^', '·', '×'])
+        && !clause.contains(['=', ' '])
 }
 
 /// Reads the answer that a clause begins with or is about.
@@ -110,9 +121,17 @@ fn answer<'t>(page: Page<'t, '_>, start: usize, end: usize, named: bool) -> Opti
             kind: Kind::Choice,
         });
     }
+    let dress = leading_dress(rest);
+    if let Some((text, length)) = ratio::leading(&rest[dress..]) {
+        return Some(Reading {
+            text: Cow::Owned(text),
+            kind: Kind::Plain,
+            range: start..start + dress + length,
+        });
+    }
     let all = items::items(page, start..end);
     if let Some(first) = all.first()
-        && first.value.start <= start + leading_dress(rest)
+        && first.value.start <= start + dress
     {
         let mut joined = items::joined_forward(page, &all, 0);
         // "$48 + 24$ = 72": the value is behind the sign.
@@ -302,9 +321,10 @@ fn next_content(text: &str, from: usize) -> Option<usize> {
         let dress = first.is_whitespace()
             || matches!(
                 first,
-                ':' | '*' | '_' | '`' | '"' | '>' | '#' | '~' | '“' | '✅' | '→' | '➡' | '|'
+                ':' | '*' | '_' | '`' | '"' | '>' | '#' | '~' | '“' | '✅' | '→' | '➡'
             )
-            || (first == '-' && rest[1..].starts_with([' ', '-']));
+            || (first == '-' && rest[1..].starts_with([' ', '-']))
+            || (first == '|' && (rest[1..].starts_with(' ') || rest[1..].starts_with("--")));
         if !dress {
             return Some(at);
         }

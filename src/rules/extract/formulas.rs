@@ -67,7 +67,7 @@ fn last_row(text: &str) -> &str {
     while let Some((before, after)) = row.rsplit_once("\\\\") {
         // `\\frac`: a doubled backslash, no new row.
         let after_trimmed = tidy(after);
-        if after.starts_with(|it: char| it.is_ascii_alphabetic()) && !text.contains("&") {
+        if after.starts_with(|it: char| it.is_ascii_alphabetic()) && !text.contains('&') {
             return text;
         }
         if !after_trimmed.is_empty() {

@@ -274,12 +274,19 @@ impl Collector<'_, '_> {
         let word = words::first_word(rest);
         let length = token(rest);
         let after = &rest[word.len().min(rest.len())..];
+        if rest[..length].bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            let tail = tail(&rest[length..], false);
+            if tail.base.is_some() {
+                return Some(self.push(at..at + length, tail, Kind::Plain, false, true));
+            }
+        }
         if word.len() <= 3 || words::is_function(word) {
             let run = maths::run(text, at).filter(|run| {
                 let taken = &text[at..run.end];
                 run.relation && run.digits
                     || run.relation && taken.len() > 4
                     || (taken.contains(['(', '^', '+', '*', '/']) && taken.len() > 2)
+                    || (words::takes_argument(word) && run.digits)
             });
             if let Some(run) = run {
                 let tail = tail(&text[run.end..], false);
@@ -497,6 +504,14 @@ pub(super) fn render<'t>(page: Page<'t, '_>, items: &[Item]) -> Option<Reading<'
 /// One item with its unit.
 fn write<'t>(page: Page<'t, '_>, item: &Item) -> Cow<'t, str> {
     let text = page.text;
+    if let Some(base) = &item.tail.base {
+        let value = match item.kind {
+            Kind::Formula => formulas::content(page, item.value.clone()),
+            _ => Cow::Borrowed(&text[item.value.clone()]),
+        };
+        let base = &text[item.value.end + base.start..item.value.end + base.end];
+        return Cow::Owned(format!("{value}_{{{base}}}"));
+    }
     let unit = &text[item.value.end + item.tail.unit.start..item.value.end + item.tail.unit.end];
     let value: Cow<'t, str> = match item.kind {
         Kind::Formula => formulas::content(page, item.value.clone()),

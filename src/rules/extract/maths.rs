@@ -22,6 +22,8 @@ enum Last {
     Nothing,
     Number,
     Operand,
+    /// A command or a function, which takes what follows it even behind a blank.
+    Command,
     Operator,
     Opening,
     Comma,
@@ -40,6 +42,8 @@ struct Reader<'t> {
     letters_only: bool,
     relation: bool,
     tokens: usize,
+    /// How many of them are signs of arithmetic.
+    operators: usize,
 }
 
 /// How deeply brackets nest in the middle of prose. A bound, so that many that stay open cost no more than their number.
@@ -67,11 +71,14 @@ fn bounded(text: &str, start: usize, depth: usize) -> Option<Run> {
         letters_only: true,
         relation: false,
         tokens: 0,
+        operators: 0,
     };
     let mut number = false;
+    let mut good_relation = false;
     while reader.stack.len() <= depth && reader.step() {
-        if reader.stack.is_empty() && matches!(reader.last, Last::Number | Last::Operand) {
+        if reader.stack.is_empty() && reader.operand_done() {
             reader.good = reader.at;
+            good_relation = reader.relation;
             number = reader.tokens == 1 && reader.last == Last::Number;
         }
     }
@@ -81,7 +88,7 @@ fn bounded(text: &str, start: usize, depth: usize) -> Option<Run> {
         end,
         digits: reader.digits && taken.bytes().any(|byte| byte.is_ascii_digit()),
         letters_only: taken.chars().all(char::is_alphabetic),
-        relation: reader.relation && taken.contains(['=', '<', '>', '≤', '≥', '≠', '≈', '\\']),
+        relation: good_relation,
         number,
     })
 }
@@ -163,11 +170,12 @@ impl<'t> Reader<'t> {
         self.at += length;
         self.last = kind;
         self.tokens += 1;
+        self.operators += usize::from(kind == Last::Operator);
         true
     }
 
     fn operand_done(&self) -> bool {
-        matches!(self.last, Last::Number | Last::Operand)
+        matches!(self.last, Last::Number | Last::Operand | Last::Command)
     }
 
     /// Reads one token; `false` where maths ends.
@@ -197,6 +205,11 @@ impl<'t> Reader<'t> {
             '(' | '[' => self.bracket(first, spaced),
             '{' => self.bracket(first, false),
             ')' | ']' | '}' => self.closing(first),
+            '⟨' => {
+                self.stack.push(b'>');
+                self.take(first.len_utf8(), Last::Opening)
+            }
+            '⟩' => self.close_with(b'>', first.len_utf8()),
             '+' | '-' | '±' | '∓' => {
                 if self.operand_done() && !spaced && first == '-' {
                     // A hyphen: "5-year".
@@ -254,7 +267,8 @@ impl<'t> Reader<'t> {
                 let more = after
                     .trim_start()
                     .starts_with(['+', '-', '*', '/', '=', ')', ']', '!', '·', '×', ',']);
-                self.operand_done() && !spaced && more && self.take(1, Last::Operand)
+                let computed = self.operators > 0 && !self.relation && after.trim().is_empty();
+                self.operand_done() && !spaced && (more || computed) && self.take(1, Last::Operand)
             }
             '%' | '°' | '\'' | '′' | '″' | '‰' => {
                 let glued = self.operand_done() && (!spaced || first == '%');
@@ -341,7 +355,7 @@ impl<'t> Reader<'t> {
                 && spaced
                 && after.starts_with('/')
                 && after[1..].starts_with(|it: char| it.is_ascii_digit());
-            let glued = !spaced && self.last == Last::Operand;
+            let glued = (!spaced && self.last == Last::Operand) || self.last == Last::Command;
             if !mixed && !glued {
                 return false;
             }
@@ -401,12 +415,19 @@ impl<'t> Reader<'t> {
                 if operator {
                     Last::Operator
                 } else {
-                    Last::Operand
+                    Last::Command
                 },
             );
         }
+        if word == "U"
+            && self.last == Last::Operand
+            && after.trim_start().starts_with(['(', '[', '{'])
+        {
+            // A union, as it is typed.
+            return self.take(1, Last::Operator);
+        }
         if length == 1 {
-            if self.operand_done() && spaced {
+            if self.operand_done() && self.last != Last::Command && spaced {
                 // "5 m tall", "5 a day", but "2 x + 1".
                 let next = after.trim_start();
                 let goes_on = next.starts_with(['+', '-', '*', '/', '^', '=', '<', '>', ')', ']'])
@@ -488,13 +509,18 @@ impl<'t> Reader<'t> {
                 }
                 true
             }
+            "langle" => {
+                self.stack.push(b'>');
+                self.take(name + 1, Last::Opening)
+            }
+            "rangle" => self.close_with(b'>', name + 1),
             "text" | "mathrm" | "mbox" | "operatorname" | "textrm" | "mathbf" | "mathbb" => {
                 self.at += name + 1;
                 if command == "operatorname" && self.rest().starts_with('*') {
                     self.at += 1;
                 }
                 let group = group(self.rest());
-                group > 0 && self.take(group, Last::Operand)
+                group > 0 && self.take(group, Last::Command)
             }
             "cdot" | "times" | "div" | "pm" | "mp" | "le" | "leq" | "ge" | "geq" | "ne" | "neq"
             | "lt" | "gt" | "approx" | "equiv" | "in" | "cup" | "cap" | "to" | "leqslant"
@@ -512,10 +538,7 @@ impl<'t> Reader<'t> {
                     return false;
                 }
                 self.letters_only = false;
-                self.at += name + 1;
-                self.tokens += 1;
-                self.last = Last::Operand;
-                true
+                self.take(name + 1, Last::Command)
             }
         }
     }
@@ -530,7 +553,12 @@ impl<'t> Reader<'t> {
             // "5 (five)", "12 (since …)": prose, unless a formula goes on in it.
             let inside = &self.rest()[1..];
             let word = words::first_word(inside.trim_start());
-            if self.stack.is_empty() && (self.last == Last::Number || word.len() > 1) {
+            let modulus = self.relation && word == "mod";
+            if self.stack.is_empty()
+                && !modulus
+                && self.last != Last::Command
+                && (self.last == Last::Number || word.len() > 1)
+            {
                 return false;
             }
         }
@@ -616,7 +644,7 @@ fn is_symbol(character: char) -> bool {
         'α'..='ω' | 'Γ' | 'Δ' | 'Θ' | 'Λ' | 'Ξ' | 'Π' | 'Σ' | 'Φ' | 'Ψ' | 'Ω'
         | '∞' | '∅' | '½' | '⅓' | '¼' | '¾' | '⅔' | '⅕' | '⅖' | '⅗' | '⅘' | '⅙' | '⅚' | '⅛' | '⅜' | '⅝' | '⅞'
         | '²' | '³' | '¹' | '⁰' | '⁴'..='⁹' | '⁺' | '⁻' | 'ⁿ' | '₀'..='₉' | 'ℝ' | 'ℤ' | 'ℚ' | 'ℕ' | 'ℂ'
-        | '⟨' | '⟩' | '∠' | '△' | '′')
+        | '∠' | '△' | '′')
 }
 
 /// The length of the braced group that `text` begins with; 0 if none.

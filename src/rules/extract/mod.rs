@@ -25,6 +25,7 @@ mod correction;
 mod formulas;
 mod items;
 mod maths;
+mod ratio;
 mod refusal;
 mod scan;
 mod search;

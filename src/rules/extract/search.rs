@@ -8,6 +8,7 @@ use super::choice;
 use super::clause;
 use super::items::{self, Kind, Page, Reading};
 use super::maths;
+use super::ratio;
 use super::refusal;
 use super::scan::scan;
 use super::sentences;
@@ -161,6 +162,12 @@ impl<'t> Search<'t, '_, '_> {
             if !self.out.is_empty() {
                 return Ok(());
             }
+        }
+        if let Some(at) = behind_answer_letter(text)
+            && let Some(reading) = clause::read(self.page, at, usize::MAX, false)
+        {
+            self.push(45, "answer", reading);
+            return Ok(());
         }
         if refusal::is_cut_off(text) {
             return Err("the text breaks off");
@@ -432,10 +439,49 @@ fn sentence<'t>(page: Page<'t, '_>, range: std::ops::Range<usize>) -> Option<Rea
     if text.ends_with('?') {
         return None;
     }
-    if let Some(reading) = whole_in(page, range.clone()).filter(|it| it.kind != Kind::Words) {
+    if let Some(reading) = whole_in(page, range.clone())
+        .filter(|it| it.kind != Kind::Words)
+        .or_else(|| verdict(page, &range))
+    {
         return Some(reading);
     }
     items::sentence(page, range)
+}
+
+/// "Yes, because …": a sentence that begins with its answer.
+fn verdict<'t>(page: Page<'t, '_>, range: &std::ops::Range<usize>) -> Option<Reading<'t>> {
+    let sentence = &page.text[range.clone()];
+    let bare = sentence.trim_start_matches([' ', '\n', '*', '_', '"', '>']);
+    let word = words::first_word(bare);
+    if !words::among(word, &["yes", "no", "true", "false"]) {
+        return None;
+    }
+    let after = bare[word.len()..].trim_start_matches(['*', '_', '"']);
+    let rest = after.trim_start_matches([',', ';', '.', '!', ' ', '-', '–', '—', ':', '*']);
+    let next = words::first_word(rest);
+    let explained = rest.is_empty()
+        || words::is_subordinating(next)
+        || words::among(
+            next,
+            &[
+                "as", "for", "this", "it", "that", "there", "both", "they", "the",
+            ],
+        );
+    let set_off =
+        after.is_empty() || after.starts_with([',', ';', '.', '!', ':', ' ']) && explained;
+    set_off.then(|| Reading {
+        text: Cow::Borrowed(word),
+        kind: Kind::Words,
+        range: range.clone(),
+    })
+}
+
+/// Behind the "A:" of a last line, where it stands for "answer" and not for a choice.
+fn behind_answer_letter(text: &str) -> Option<usize> {
+    let line = text.trim_end().rfind('\n')? + 1;
+    let rest = text[line..].strip_prefix("A: ")?;
+    let listed = text.contains("\nB:") || text.contains("\nB)") || text.contains("\nB.");
+    (!listed).then_some(text.len() - rest.len())
 }
 
 fn method_of(sentence: &str) -> &'static str {
@@ -496,6 +542,15 @@ fn whole_in<'t>(page: Page<'t, '_>, range: std::ops::Range<usize>) -> Option<Rea
     // Bare maths.
     let offset = range.start + (trimmed.as_ptr() as usize - outer.as_ptr() as usize);
     let limit = offset + trimmed.len();
+    if let Some((text, length)) = ratio::leading(trimmed)
+        && length == trimmed.len()
+    {
+        return Some(Reading {
+            text: Cow::Owned(text),
+            kind: Kind::Plain,
+            range,
+        });
+    }
     if let Some(run) = maths::deep_run(&page.text[..limit], offset) {
         let after = &page.text[run.end..limit];
         let tail = tail(after, run.number);
@@ -504,6 +559,17 @@ fn whole_in<'t>(page: Page<'t, '_>, range: std::ops::Range<usize>) -> Option<Rea
             && run.end - offset > 1
             && !words::is_function(&page.text[offset..run.end]);
         if tidy(rest).is_empty() && !lone {
+            if let Some(base) = tail.base {
+                return Some(Reading {
+                    text: Cow::Owned(format!(
+                        "{}_{{{}}}",
+                        &page.text[offset..run.end],
+                        &after[base]
+                    )),
+                    kind: Kind::Plain,
+                    range: offset..limit,
+                });
+            }
             return if tail.unit.is_empty() || tail.unit.start == 0 {
                 let end = if tail.unit.is_empty() {
                     run.end

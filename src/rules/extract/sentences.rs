@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::scan::Marks;
 
 /// Words with a full stop that ends no sentence.
-const ABBREVIATIONS: [&str; 18] = [
+const ABBREVIATIONS: [&str; 20] = [
     "e.g", "i.e", "approx", "vs", "mr", "mrs", "dr", "st", "eq", "fig", "no", "etc", "ca", "sq",
-    "cu", "resp", "cf", "a.k.a",
+    "cu", "resp", "cf", "a.k.a", "a.m", "p.m",
 ];
 
 /// Where the sentence that `from` lies in ends: at its punctuation or its line's end. `None` where that is not before

@@ -13,6 +13,8 @@ pub(super) struct Tail {
     pub end: usize,
     /// Is the unit one that is measured with?
     pub measured: bool,
+    /// The base that is named, "in base 7".
+    pub base: Option<Range<usize>>,
 }
 
 /// Reads what follows a number: `text` begins right behind it. `labels`: may it be something that is counted?
@@ -23,6 +25,14 @@ pub(super) fn tail(text: &str, labels: bool) -> Tail {
             unit: 0..mark,
             end: mark,
             measured: true,
+            base: None,
+        };
+    }
+    if let Some((base, end)) = base(text) {
+        return Tail {
+            end,
+            base: Some(base),
+            ..Tail::default()
         };
     }
     let gap = gap(text);
@@ -32,12 +42,35 @@ pub(super) fn tail(text: &str, labels: bool) -> Tail {
             unit: 0..end,
             end,
             measured: true,
+            base: None,
         };
     }
     if labels && gap > 0 {
         return label(text, gap);
     }
     Tail::default()
+}
+
+/// The base that " in base 7" or " (base 7)" names, and where it ends.
+fn base(text: &str) -> Option<(Range<usize>, usize)> {
+    for open in [
+        " in base ",
+        " (in base ",
+        " (base ",
+        " base ",
+        " in base $",
+        " in base-",
+    ] {
+        if let Some(rest) = text.strip_prefix(open) {
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            if (1..=2).contains(&digits) {
+                let base = open.len()..open.len() + digits;
+                let close = rest[digits..].starts_with([')', '$']) && open.contains(['(', '$']);
+                return Some((base.clone(), base.end + usize::from(close)));
+            }
+        }
+    }
+    None
 }
 
 /// The length of the blanks and ties that `text` begins with, on one line.
@@ -130,6 +163,11 @@ fn measured(text: &str, from: usize) -> usize {
             } else if words::is_unit(word) && !lone_article {
                 end = at + word.len();
                 end += exponent(&text[end..]);
+                for power in [" squared", " cubed"] {
+                    if text[end..].starts_with(power) {
+                        end += power.len();
+                    }
+                }
             } else if words::is_unit_prefix(word) {
                 at += word.len();
                 at += text[at..].len() - text[at..].trim_start_matches(' ').len();
@@ -255,6 +293,7 @@ fn label(text: &str, from: usize) -> Tail {
                 unit: range.clone(),
                 end: range.end,
                 measured: false,
+                base: None,
             };
         }
         let ends = !rest
@@ -275,6 +314,7 @@ fn label(text: &str, from: usize) -> Tail {
                 },
                 end: range.end,
                 measured: false,
+                base: None,
             };
         }
         first = Some(range.clone());

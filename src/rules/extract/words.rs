@@ -600,3 +600,14 @@ pub(super) fn hyphenated(text: &str, length: usize) -> &str {
         .unwrap_or(text.len());
     text[..end].trim_end_matches('-')
 }
+
+/// Functions that are written with a blank before their argument: "ln 8".
+pub(super) fn takes_argument(word: &str) -> bool {
+    among(
+        word,
+        &[
+            "sin", "cos", "tan", "cot", "sec", "csc", "arcsin", "arccos", "arctan", "ln", "log",
+            "sqrt",
+        ],
+    )
+}
