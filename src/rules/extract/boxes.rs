@@ -189,11 +189,9 @@ pub(super) fn unbox(text: &str) -> String {
                 continue;
             }
             b'{' => braces.push(false),
-            b'}' => {
-                if braces.pop() == Some(true) {
-                    out.push_str(&text[copied..at]);
-                    copied = at + 1;
-                }
+            b'}' if braces.pop() == Some(true) => {
+                out.push_str(&text[copied..at]);
+                copied = at + 1;
             }
             _ => {}
         }

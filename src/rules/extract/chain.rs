@@ -143,7 +143,7 @@ fn has_variables(text: &str) -> bool {
                 command,
                 "text" | "mathrm" | "mbox" | "textrm" | "operatorname" | "begin" | "end"
             ) {
-                at += super::maths::group(&text[at..]);
+                at += super::symbols::group(&text[at..]);
             } else if matches!(
                 command,
                 "alpha" | "beta" | "gamma" | "theta" | "phi" | "lambda" | "mu" | "sigma" | "omega"

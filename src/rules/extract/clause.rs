@@ -7,6 +7,7 @@ use super::items::{self, Kind, Page, Reading};
 use super::maths;
 use super::ratio;
 use super::sentences;
+use super::stated;
 use super::tidy::{smooth, tidy};
 use super::words;
 
@@ -133,7 +134,7 @@ fn answer<'t>(page: Page<'t, '_>, start: usize, end: usize, named: bool) -> Opti
     if let Some(first) = all.first()
         && first.value.start <= start + dress
     {
-        let mut joined = items::joined_forward(page, &all, 0);
+        let mut joined = stated::joined_forward(page, &all, 0);
         // "$48 + 24$ = 72": the value is behind the sign.
         let after = page.text[all[joined - 1].end..end].trim_start();
         if (after.starts_with('=')
@@ -142,10 +143,10 @@ fn answer<'t>(page: Page<'t, '_>, start: usize, end: usize, named: bool) -> Opti
             && all.len() > joined
         {
             let from = joined;
-            joined = items::joined_forward(page, &all, from);
-            return items::render(page, &all[from..joined]);
+            joined = stated::joined_forward(page, &all, from);
+            return stated::render(page, &all[from..joined]);
         }
-        return items::render(page, &all[..joined]);
+        return stated::render(page, &all[..joined]);
     }
     // A single letter: a variable, or a choice without dress.
     if let Some(run) = maths::run(&page.text[..end], start)
@@ -162,7 +163,7 @@ fn answer<'t>(page: Page<'t, '_>, start: usize, end: usize, named: bool) -> Opti
         return words_only(page, start, end);
     }
     if !all.is_empty() {
-        return items::sentence(page, start..end);
+        return stated::sentence(page, start..end);
     }
     words_only(page, start, end)
 }

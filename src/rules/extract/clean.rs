@@ -162,9 +162,8 @@ fn fate(character: char) -> Fate {
         }
         '\u{2028}' | '\u{2029}' => Fate::Become('\n'),
         '\u{2212}' | '\u{fe63}' | '\u{2010}' | '\u{2011}' => Fate::Become('-'),
-        '\u{3002}' | '\u{ff61}' => Fate::Become('.'),
+        '\u{3002}' | '\u{ff61}' | '\u{66b}' => Fate::Become('.'),
         '\u{3001}' | '\u{66c}' | '\u{60c}' => Fate::Become(','),
-        '\u{66b}' => Fate::Become('.'),
         '\u{66a}' => Fate::Become('%'),
         '\u{ff01}'..='\u{ff5e}' => shifted(character, 0xff01, '!'),
         '\u{660}'..='\u{669}' => shifted(character, 0x660, '0'),

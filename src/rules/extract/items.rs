@@ -3,12 +3,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::chain;
-use super::formulas;
 use super::maths;
 use super::scan::Marks;
+use super::symbols;
 use super::tail::{Tail, tail};
-use super::tidy::{smooth, tidy};
 use super::words;
 
 /// How much of a sentence is read, in bytes.
@@ -48,26 +46,30 @@ pub(super) struct Reading<'t> {
 }
 
 /// One thing that a sentence states.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent properties, each asked for by itself"
+)]
 #[derive(Debug, Clone)]
 pub(super) struct Item {
     /// Where its value stands.
     pub value: Range<usize>,
     /// Behind its unit and what is said of it.
     pub end: usize,
-    kind: Kind,
-    tail: Tail,
+    pub kind: Kind,
+    pub tail: Tail,
     /// Is it something the sentence mentions and does not state?
-    weak: bool,
+    pub weak: bool,
     /// Is it denied?
-    negated: bool,
+    pub negated: bool,
     /// Is it only the name of something?
-    symbol: bool,
+    pub symbol: bool,
     /// Is it one plain number?
-    number: bool,
+    pub number: bool,
     /// Is it emphasised?
-    bold: bool,
+    pub bold: bool,
     /// Which of the sentence's conclusions it belongs to.
-    segment: usize,
+    pub segment: usize,
 }
 
 /// Reads what stands in `range`.
@@ -150,7 +152,7 @@ impl Collector<'_, '_> {
                     | '≤'
                     | '≥'
             )
-            || maths::is_currency(first);
+            || symbols::is_currency(first);
         if starts_maths || (!first.is_ascii() && first.is_numeric()) {
             return Some(self.maths(text, at, first));
         }
@@ -194,7 +196,7 @@ impl Collector<'_, '_> {
             return at + token(rest);
         };
         let before = text[..at].trim_end_matches(['*', '_', '`', '"', '~']);
-        if !maths::is_currency(first)
+        if !symbols::is_currency(first)
             && before.ends_with(|it: char| it.is_alphanumeric() || matches!(it, '_' | '.'))
         {
             // The rest of a name.
@@ -283,8 +285,7 @@ impl Collector<'_, '_> {
         if word.len() <= 3 || words::is_function(word) {
             let run = maths::run(text, at).filter(|run| {
                 let taken = &text[at..run.end];
-                run.relation && run.digits
-                    || run.relation && taken.len() > 4
+                (run.relation && (run.digits || taken.len() > 4))
                     || (taken.contains(['(', '^', '+', '*', '/']) && taken.len() > 2)
                     || (words::takes_argument(word) && run.digits)
             });
@@ -295,13 +296,12 @@ impl Collector<'_, '_> {
         }
         if words::is_number_word(words::hyphenated(rest, length))
             && !word.eq_ignore_ascii_case("half")
+            && let Some(end) = number_words(text, at)
         {
-            if let Some(end) = number_words(text, at) {
-                let lone_one = text[at..end].eq_ignore_ascii_case("one");
-                let tail = tail(&text[end..], true);
-                if !lone_one || !tail.unit.is_empty() && tail.unit.start <= 1 {
-                    return Some(self.push(at..end, tail, Kind::Plain, false, true));
-                }
+            let lone_one = text[at..end].eq_ignore_ascii_case("one");
+            let tail = tail(&text[end..], true);
+            if !lone_one || !tail.unit.is_empty() && tail.unit.start <= 1 {
+                return Some(self.push(at..end, tail, Kind::Plain, false, true));
             }
         }
         if words::is_concluding(word) {
@@ -424,177 +424,4 @@ fn is_date(text: &str) -> bool {
             || parts[2].len() == 4
                 && (1..=2).contains(&parts[0].len())
                 && (1..=2).contains(&parts[1].len()))
-}
-
-/// Which items, from `first` on, state one answer together: the index behind them.
-pub(super) fn joined_forward(page: Page<'_, '_>, items: &[Item], first: usize) -> usize {
-    let mut last = first;
-    while let (Some(item), Some(next)) = (items.get(last), items.get(last + 1)) {
-        if !joins(page, item, next) {
-            break;
-        }
-        last += 1;
-    }
-    last + 1
-}
-
-/// Do two neighbouring items belong to one list?
-fn joins(page: Page<'_, '_>, item: &Item, next: &Item) -> bool {
-    if next.negated || item.segment != next.segment || item.end > next.value.start {
-        return false;
-    }
-    let gap = page.text[item.end..next.value.start].trim_matches([' ', '*', '~', '\n', '_']);
-    let connected = matches!(
-        gap,
-        "," | "and"
-            | "or"
-            | ", and"
-            | ", or"
-            | ";"
-            | "&"
-            | "as well as"
-            | ",and"
-            | ",or"
-            | "; and"
-            | "or else"
-    );
-    let compound =
-        gap.is_empty() && item.tail.measured && next.tail.measured && item.number && next.number;
-    // A number with what it counts joins only another such.
-    let alike = item.symbol == next.symbol
-        && (item.kind == next.kind || (item.number && next.number))
-        && (item.tail.unit.is_empty()
-            || !next.tail.unit.is_empty()
-            || item.tail.measured && gap == "or")
-        && (!item.tail.unit.is_empty()
-            || next.tail.unit.is_empty()
-            || gap == "or"
-            || gap == "and"
-            || item.kind == Kind::Formula);
-    (connected || compound) && alike
-}
-
-/// Writes items out as one answer.
-pub(super) fn render<'t>(page: Page<'t, '_>, items: &[Item]) -> Option<Reading<'t>> {
-    let (first, last) = (items.first()?, items.last()?);
-    let range = first.value.start..last.end;
-    let kind = first.kind;
-    if items.len() == 1 {
-        let text = write(page, first);
-        return (!text.is_empty()).then_some(Reading { text, kind, range });
-    }
-    let measured = items.iter().all(|item| {
-        item.kind == Kind::Plain && item.number && item.tail.measured && item.tail.unit.len() > 1
-    });
-    let different = items
-        .iter()
-        .skip(1)
-        .all(|item| page.text[item.value.end..item.end] != page.text[first.value.end..first.end]);
-    if measured && different && !page.text[range.clone()].contains(" or ") {
-        // "3 hours and 20 minutes": one quantity.
-        let end = last.value.end + last.tail.unit.end;
-        let text = Cow::Borrowed(&page.text[range.start..end]);
-        return Some(Reading { text, kind, range });
-    }
-    let parts: Vec<Cow<'t, str>> = items.iter().map(|item| write(page, item)).collect();
-    let text = Cow::Owned(parts.join(", "));
-    Some(Reading { text, kind, range })
-}
-
-/// One item with its unit.
-fn write<'t>(page: Page<'t, '_>, item: &Item) -> Cow<'t, str> {
-    let text = page.text;
-    if let Some(base) = &item.tail.base {
-        let value = match item.kind {
-            Kind::Formula => formulas::content(page, item.value.clone()),
-            _ => Cow::Borrowed(&text[item.value.clone()]),
-        };
-        let base = &text[item.value.end + base.start..item.value.end + base.end];
-        return Cow::Owned(format!("{value}_{{{base}}}"));
-    }
-    let unit = &text[item.value.end + item.tail.unit.start..item.value.end + item.tail.unit.end];
-    let value: Cow<'t, str> = match item.kind {
-        Kind::Formula => formulas::content(page, item.value.clone()),
-        _ => chain::result(&text[item.value.clone()]),
-    };
-    let value = match value {
-        Cow::Borrowed(value) => {
-            // The unit stands right behind it: nothing has to be copied.
-            if item.kind == Kind::Plain && !unit.is_empty() && item.tail.unit.start == 0 {
-                let start = item.value.end - value.len();
-                let end = item.value.end + item.tail.unit.end;
-                if text.get(start..item.value.end) == Some(value) {
-                    return smooth(&text[start..end]);
-                }
-            }
-            Cow::Borrowed(tidy(value))
-        }
-        Cow::Owned(value) => Cow::Owned(tidy(&value).to_owned()),
-    };
-    let unit = unit.trim_matches([' ', '~', '*']);
-    if unit.is_empty() {
-        return value;
-    }
-    let glued = unit.starts_with(['%', '\\', '^', '°']);
-    let gap = if glued { "" } else { " " };
-    Cow::Owned(format!("{value}{gap}{unit}"))
-}
-
-/// What a sentence states, where it is not said which of its numbers it is.
-pub(super) fn sentence<'t>(page: Page<'t, '_>, range: Range<usize>) -> Option<Reading<'t>> {
-    // Of a very long sentence the end counts.
-    let start = if range.len() > WINDOW {
-        let cut = page.text.ceil_char_boundary(range.end - WINDOW);
-        // Between words: the end of a number is another number.
-        let cut = cut + page.text[cut..range.end].find(' ')?;
-        match page.marks.formula_at(cut) {
-            Some((_, formula)) if formula.start < cut => formula.end.min(range.end),
-            _ => cut,
-        }
-    } else {
-        range.start
-    };
-    let all = items(page, start..range.end);
-    let chosen = choose(page, &all, start)?;
-    let (first, end) = chosen;
-    render(page, &all[first..end])
-}
-
-fn choose(page: Page<'_, '_>, all: &[Item], start: usize) -> Option<(usize, usize)> {
-    let segment = all
-        .iter()
-        .filter(|item| !item.negated)
-        .map(|item| item.segment)
-        .max()?;
-    let within: Vec<usize> = (0..all.len())
-        .filter(|&index| all[index].segment == segment && !all[index].negated)
-        .collect();
-    let first = *within.first()?;
-    // "12 is the number of ways …".
-    let head =
-        page.text[start..all[first].value.start].trim_matches(|it: char| !it.is_alphanumeric());
-    let after = page.text[all[first].end..].trim_start_matches([' ', '*']);
-    if words::first_word(head).len() == head.len()
-        && (head.is_empty() || words::is_concluding(head))
-        && [
-            "is the ", "is our ", "is what ", "is how ", "are the ", "is my ",
-        ]
-        .iter()
-        .any(|it| after.starts_with(it))
-    {
-        return Some((first, joined_forward(page, all, first)));
-    }
-    let keep = |from: Vec<usize>, test: &dyn Fn(&Item) -> bool| -> Vec<usize> {
-        let kept: Vec<usize> = from.iter().copied().filter(|&it| test(&all[it])).collect();
-        if kept.is_empty() { from } else { kept }
-    };
-    let kept = keep(within, &|item| !item.symbol);
-    let kept = keep(kept, &|item| !item.weak);
-    let kept = keep(kept, &|item| item.bold);
-    let last = *kept.last()?;
-    let mut from = last;
-    while from > 0 && !all[from - 1].negated && joins(page, &all[from - 1], &all[from]) {
-        from -= 1;
-    }
-    Some((from, joined_forward(page, all, last)))
 }

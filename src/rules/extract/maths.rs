@@ -1,8 +1,13 @@
 //! How far bare maths reaches: `3x + 2`, `(1, 2)`, `\frac{1}{2}`, `x = 5` in the middle of prose.
 
+use super::symbols::{among_short, begins_operand, group, is_currency, is_symbol, number};
 use super::words;
 
 /// A stretch of bare maths.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent properties, each asked for by itself"
+)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Run {
     /// Behind its last symbol.
@@ -93,74 +98,6 @@ fn bounded(text: &str, start: usize, depth: usize) -> Option<Run> {
     })
 }
 
-/// The length of the number that `text` begins with: digits, grouped thousands, decimals, a power of ten; 0 if none.
-pub(super) fn number(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let digits = |from: usize| {
-        bytes[from.min(bytes.len())..]
-            .iter()
-            .take_while(|byte| byte.is_ascii_digit())
-            .count()
-    };
-    let mut end = digits(0);
-    if end == 0 {
-        let decimals = if bytes.first() == Some(&b'.') {
-            digits(1)
-        } else {
-            0
-        };
-        if decimals == 0 {
-            return 0;
-        }
-        end = 1 + decimals;
-    } else {
-        while let Some(mark) = bytes.get(end) {
-            let step = match mark {
-                b',' if bytes[end..].starts_with(b",\\!") => 3,
-                b',' | b'.' | b'\'' => 1,
-                // `{,}` and `\,` and `\!`, the ways LaTeX groups thousands.
-                b'{' if bytes[end..].starts_with(b"{,}") => 3,
-                b'\\' if bytes[end..].starts_with(b"\\,") && digits(end + 2) == 3 => 2,
-                b'\\' if bytes[end..].starts_with(b"\\!") && digits(end + 2) == 3 => 2,
-                b' ' if (1..=3).contains(&end) || bytes[..end].contains(&b' ') => {
-                    if digits(end + 1) == 3
-                        && digits(0) <= 3
-                        && bytes[0] != b'0'
-                        && bytes.get(end + 4) != Some(&b'/')
-                    {
-                        1
-                    } else {
-                        break;
-                    }
-                }
-                _ => break,
-            };
-            let more = digits(end + step);
-            if more == 0 || (*mark == b'\'' && more != 3) {
-                break;
-            }
-            end += step + more;
-        }
-    }
-    if matches!(bytes.get(end), Some(b'e' | b'E')) {
-        let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
-        let power = digits(end + 1 + sign);
-        let after = bytes.get(end + 1 + sign + power);
-        if power > 0 && !after.is_some_and(u8::is_ascii_alphanumeric) {
-            end += 1 + sign + power;
-        }
-    }
-    end
-}
-
-/// Currency signs that stand before a number.
-pub(super) fn is_currency(character: char) -> bool {
-    matches!(
-        character,
-        '$' | '€' | '£' | '¥' | '₹' | '₽' | '₩' | '₪' | '₫' | '₱' | '₦' | '₴' | '¢'
-    )
-}
-
 impl<'t> Reader<'t> {
     fn rest(&self) -> &'t str {
         &self.text[self.at..]
@@ -248,10 +185,8 @@ impl<'t> Reader<'t> {
                 }
                 let leads =
                     matches!(first, '≈' | '<' | '>' | '≤' | '≥') && self.last == Last::Nothing;
-                if !self.operand_done()
-                    && !leads
-                    && !(self.last == Last::Operator && matches!(first, '=' | '>'))
-                {
+                let doubled = self.last == Last::Operator && matches!(first, '=' | '>');
+                if !(self.operand_done() || leads || doubled) {
                     return false;
                 }
                 self.relation = true;
@@ -602,74 +537,6 @@ impl<'t> Reader<'t> {
         let skipped = self.rest().len() - next.len();
         self.take(skipped, Last::Comma)
     }
-}
-
-/// Two letters that are a word of English and no product.
-fn among_short(word: &str) -> bool {
-    words::among(
-        word,
-        &[
-            "is", "in", "of", "to", "at", "by", "or", "as", "an", "on", "we", "it", "if", "be",
-            "so", "do", "he", "my", "no", "us", "up", "me", "go", "am", "oh", "ok",
-        ],
-    )
-}
-
-/// Could maths go on here, behind a comma or "and"?
-fn begins_operand(text: &str) -> bool {
-    let bare = text.trim_start_matches(['-', '+', '±']);
-    let Some(first) = bare.chars().next() else {
-        return false;
-    };
-    if first.is_ascii_digit() || matches!(first, '(' | '[' | '{' | '\\' | '√' | 'π' | '∞') {
-        return true;
-    }
-    if is_currency(first) {
-        return bare[first.len_utf8()..].starts_with(|it: char| it.is_ascii_digit());
-    }
-    if first.is_ascii_alphabetic() {
-        let word = words::first_word(bare);
-        let after = bare[word.len()..].trim_start();
-        if words::is_function(word) {
-            return true;
-        }
-        return word.len() <= 2 && (after.starts_with(['=', '<', '>', '≤', '≥', '≠', '_', '^']));
-    }
-    false
-}
-
-/// Is this a symbol of maths that stands for itself?
-fn is_symbol(character: char) -> bool {
-    matches!(character,
-        'α'..='ω' | 'Γ' | 'Δ' | 'Θ' | 'Λ' | 'Ξ' | 'Π' | 'Σ' | 'Φ' | 'Ψ' | 'Ω'
-        | '∞' | '∅' | '½' | '⅓' | '¼' | '¾' | '⅔' | '⅕' | '⅖' | '⅗' | '⅘' | '⅙' | '⅚' | '⅛' | '⅜' | '⅝' | '⅞'
-        | '²' | '³' | '¹' | '⁰' | '⁴'..='⁹' | '⁺' | '⁻' | 'ⁿ' | '₀'..='₉' | 'ℝ' | 'ℤ' | 'ℚ' | 'ℕ' | 'ℂ'
-        | '∠' | '△' | '′')
-}
-
-/// The length of the braced group that `text` begins with; 0 if none.
-pub(super) fn group(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    if bytes.first() != Some(&b'{') {
-        return 0;
-    }
-    let mut depth = 0usize;
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        match byte {
-            b'\\' => at += 1,
-            b'{' => depth += 1,
-            b'}' => {
-                depth -= 1;
-                if depth == 0 {
-                    return at + 1;
-                }
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    0
 }
 
 #[cfg(test)]

@@ -30,9 +30,12 @@ mod refusal;
 mod scan;
 mod search;
 mod sentences;
+mod stated;
 mod strings;
+mod symbols;
 mod tail;
 mod tidy;
+mod whole;
 mod words;
 
 use std::borrow::Cow;

@@ -1,17 +1,17 @@
 //! Ratios in words: "9 to 7".
 
-use super::maths;
+use super::symbols;
 
 /// The ratio that `text` begins with, written with colons, and its length.
 pub(super) fn leading(text: &str) -> Option<(String, usize)> {
-    let mut end = maths::number(text);
+    let mut end = symbols::number(text);
     if end == 0 {
         return None;
     }
     let mut ratio = text[..end].to_owned();
     let mut parts = 1;
     while let Some(rest) = text[end..].strip_prefix(" to ") {
-        let length = maths::number(rest);
+        let length = symbols::number(rest);
         if length == 0 {
             break;
         }

@@ -7,13 +7,11 @@ use super::boxes;
 use super::choice;
 use super::clause;
 use super::items::{self, Kind, Page, Reading};
-use super::maths;
-use super::ratio;
 use super::refusal;
 use super::scan::scan;
 use super::sentences;
-use super::tail::tail;
-use super::tidy::{smooth, tidy};
+use super::stated;
+use super::whole::{all_of, sentence, whole_in};
 use super::words;
 use super::{Found, Role};
 use crate::rules::config::{Config, ExtractionTarget};
@@ -157,7 +155,7 @@ impl<'t> Search<'t, '_, '_> {
         if !self.config.try_extract_without_anchor {
             return Err("nothing announces an answer");
         }
-        if let Some(reading) = whole(self.page) {
+        if let Some(reading) = whole_in(self.page, 0..text.len()) {
             self.push(40, "whole", reading);
             if !self.out.is_empty() {
                 return Ok(());
@@ -273,7 +271,10 @@ impl<'t> Search<'t, '_, '_> {
         let all = items::items(self.page, range);
         let first = all.first().filter(|item| item.value.start == at)?;
         let _ = first;
-        items::render(self.page, &all[..items::joined_forward(self.page, &all, 0)])
+        stated::render(
+            self.page,
+            &all[..stated::joined_forward(self.page, &all, 0)],
+        )
     }
 
     /// What stands between `<answer>` and its end.
@@ -292,7 +293,7 @@ impl<'t> Search<'t, '_, '_> {
             .or_else(|| {
                 clause::read(self.page, at, MAX_REACH, false).filter(|it| it.range.end <= end)
             })
-            .or_else(|| items::sentence(self.page, range))
+            .or_else(|| stated::sentence(self.page, range))
     }
 
     /// A later "Wait, actually …" without an announcement of its own.
@@ -422,68 +423,6 @@ fn is_worked(text: &str) -> bool {
         && (head.contains(". ") || head.contains('\n') || head.contains('='))
 }
 
-/// All of the text from `at` on, as it is.
-fn all_of<'t>(page: Page<'t, '_>, at: usize) -> Option<Reading<'t>> {
-    let text = tidy(&page.text[at..]);
-    (!text.is_empty()).then(|| Reading {
-        text: smooth(text),
-        kind: Kind::Words,
-        range: at..page.text.len(),
-    })
-}
-
-/// What a sentence states, be it numbers or a choice.
-fn sentence<'t>(page: Page<'t, '_>, range: std::ops::Range<usize>) -> Option<Reading<'t>> {
-    let text = page.text[range.clone()].trim();
-    // A question, or an offer of help, states nothing.
-    if text.ends_with('?') {
-        return None;
-    }
-    if let Some(reading) = whole_in(page, range.clone())
-        .filter(|it| it.kind != Kind::Words)
-        .or_else(|| verdict(page, &range))
-    {
-        return Some(reading);
-    }
-    items::sentence(page, range)
-}
-
-/// "Yes, because …": a sentence that begins with its answer.
-fn verdict<'t>(page: Page<'t, '_>, range: &std::ops::Range<usize>) -> Option<Reading<'t>> {
-    let sentence = &page.text[range.clone()];
-    let bare = sentence.trim_start_matches([' ', '\n', '*', '_', '"', '>']);
-    let word = words::first_word(bare);
-    if !words::among(word, &["yes", "no", "true", "false"]) {
-        return None;
-    }
-    let after = bare[word.len()..].trim_start_matches(['*', '_', '"']);
-    let rest = after.trim_start_matches([',', ';', '.', '!', ' ', '-', '–', '—', ':', '*']);
-    let next = words::first_word(rest);
-    let explained = rest.is_empty()
-        || words::is_subordinating(next)
-        || words::among(
-            next,
-            &[
-                "as", "for", "this", "it", "that", "there", "both", "they", "the",
-            ],
-        );
-    let set_off =
-        after.is_empty() || after.starts_with([',', ';', '.', '!', ':', ' ']) && explained;
-    set_off.then(|| Reading {
-        text: Cow::Borrowed(word),
-        kind: Kind::Words,
-        range: range.clone(),
-    })
-}
-
-/// Behind the "A:" of a last line, where it stands for "answer" and not for a choice.
-fn behind_answer_letter(text: &str) -> Option<usize> {
-    let line = text.trim_end().rfind('\n')? + 1;
-    let rest = text[line..].strip_prefix("A: ")?;
-    let listed = text.contains("\nB:") || text.contains("\nB)") || text.contains("\nB.");
-    (!listed).then_some(text.len() - rest.len())
-}
-
 fn method_of(sentence: &str) -> &'static str {
     let word = words::first_word(sentence.trim_start_matches(|it: char| !it.is_alphanumeric()));
     if words::among(
@@ -505,136 +444,10 @@ fn method_of(sentence: &str) -> &'static str {
     }
 }
 
-/// The text as one answer, if it is nothing else.
-fn whole<'t>(page: Page<'t, '_>) -> Option<Reading<'t>> {
-    whole_in(page, 0..page.text.len())
-}
-
-fn whole_in<'t>(page: Page<'t, '_>, range: std::ops::Range<usize>) -> Option<Reading<'t>> {
-    let outer = &page.text[range.clone()];
-    let trimmed = tidy(outer);
-    if trimmed.is_empty() {
-        return None;
-    }
-    if let Some(choice) = choice::whole(trimmed) {
-        return Some(Reading {
-            text: Cow::Owned(choice.letters),
-            kind: Kind::Choice,
-            range,
-        });
-    }
-    // Formulas, with their units and connecting words.
-    let start = range.start + outer.len()
-        - outer
-            .trim_start_matches([' ', '\n', '\t', '*', '`', '"', '>'])
-            .len();
-    if page.marks.formula_from(start).is_some() {
-        let all = items::items(page, start..range.end);
-        if !all.is_empty() {
-            let end = items::joined_forward(page, &all, 0);
-            let rest = page.text[all[end - 1].end..range.end.max(all[end - 1].end)].trim();
-            if tidy(rest).is_empty() || rest.trim_matches(['*', '.', '`', '"']).is_empty() {
-                return items::render(page, &all[..end]);
-            }
-        }
-        return None;
-    }
-    // Bare maths.
-    let offset = range.start + (trimmed.as_ptr() as usize - outer.as_ptr() as usize);
-    let limit = offset + trimmed.len();
-    if let Some((text, length)) = ratio::leading(trimmed)
-        && length == trimmed.len()
-    {
-        return Some(Reading {
-            text: Cow::Owned(text),
-            kind: Kind::Plain,
-            range,
-        });
-    }
-    if let Some(run) = maths::deep_run(&page.text[..limit], offset) {
-        let after = &page.text[run.end..limit];
-        let tail = tail(after, run.number);
-        let rest = &after[tail.end.min(after.len())..];
-        let lone = run.letters_only
-            && run.end - offset > 1
-            && !words::is_function(&page.text[offset..run.end]);
-        if tidy(rest).is_empty() && !lone {
-            if let Some(base) = tail.base {
-                return Some(Reading {
-                    text: Cow::Owned(format!(
-                        "{}_{{{}}}",
-                        &page.text[offset..run.end],
-                        &after[base]
-                    )),
-                    kind: Kind::Plain,
-                    range: offset..limit,
-                });
-            }
-            return if tail.unit.is_empty() || tail.unit.start == 0 {
-                let end = if tail.unit.is_empty() {
-                    run.end
-                } else {
-                    run.end + tail.unit.end
-                };
-                Some(plain(page, offset..end))
-            } else {
-                Some(Reading {
-                    text: Cow::Owned(format!(
-                        "{} {}",
-                        &page.text[offset..run.end],
-                        &after[tail.unit]
-                    )),
-                    kind: Kind::Plain,
-                    range: offset..limit,
-                })
-            };
-        }
-        if rest == "!" && run.number {
-            return Some(plain(page, offset..limit));
-        }
-    }
-    // Several things with their units.
-    if !trimmed.contains('\n') && trimmed.len() <= items::WINDOW {
-        let all = items::items(page, offset..limit);
-        if let Some(first) = all.first()
-            && first.value.start == offset
-        {
-            let end = items::joined_forward(page, &all, 0);
-            let last = &all[end - 1];
-            if tidy(&page.text[last.end.min(limit)..limit]).is_empty() {
-                return items::render(page, &all[..end]);
-            }
-        }
-    }
-    few_words(trimmed).then(|| Reading {
-        text: smooth(trimmed),
-        kind: Kind::Words,
-        range: offset..limit,
-    })
-}
-
-fn plain<'t>(page: Page<'t, '_>, range: std::ops::Range<usize>) -> Reading<'t> {
-    let text = super::chain::result(&page.text[range.clone()]);
-    Reading {
-        text: match text {
-            Cow::Borrowed(text) => smooth(tidy(text)),
-            Cow::Owned(text) => Cow::Owned(smooth(&text).into_owned()),
-        },
-        kind: Kind::Plain,
-        range,
-    }
-}
-
-/// Are these a few words that may be an answer themselves?
-fn few_words(text: &str) -> bool {
-    let count = text.split_whitespace().take(6).count();
-    count <= 4
-        && text.len() <= 60
-        && !text.contains(['\n', '?', ':', '=', '<', '{'])
-        && !text.contains(|it: char| it.is_ascii_digit())
-        && text.contains(char::is_alphanumeric)
-        && !text
-            .split_whitespace()
-            .any(|word| words::is_number_word(word.trim_end_matches('.')))
-        && (!refusal::is_cut_off(text) || count == 1)
+/// Behind the "A:" of a last line, where it stands for "answer" and not for a choice.
+fn behind_answer_letter(text: &str) -> Option<usize> {
+    let line = text.trim_end().rfind('\n')? + 1;
+    let rest = text[line..].strip_prefix("A: ")?;
+    let listed = text.contains("\nB:") || text.contains("\nB)") || text.contains("\nB.");
+    (!listed).then_some(text.len() - rest.len())
 }

@@ -80,8 +80,7 @@ fn gap(text: &str) -> usize {
         let rest = &text[at..];
         let step = match rest.as_bytes() {
             [b' ' | b'~', ..] => 1,
-            [b'\\', b',' | b';' | b' ' | b':' | b'!', ..] => 2,
-            [b'*', b'*', ..] => 2,
+            [b'\\', b',' | b';' | b' ' | b':' | b'!', ..] | [b'*', b'*', ..] => 2,
             _ if rest.starts_with("\\quad") => 5,
             _ => return at,
         };
@@ -227,7 +226,7 @@ fn unit_word(text: &str) -> &str {
 fn exponent(text: &str) -> usize {
     let bytes = text.as_bytes();
     if let Some(rest) = text.strip_prefix('^') {
-        let group = super::maths::group(rest);
+        let group = super::symbols::group(rest);
         if group > 0 {
             return 1 + group;
         }
@@ -266,7 +265,7 @@ fn unit_group(text: &str) -> Option<usize> {
         "\\operatorname",
     ] {
         if let Some(rest) = text.strip_prefix(command) {
-            let group = super::maths::group(rest);
+            let group = super::symbols::group(rest);
             if group == 0 {
                 continue;
             }

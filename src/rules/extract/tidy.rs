@@ -128,7 +128,7 @@ fn unwrap_command(text: &str) -> &str {
             if command == "\\displaystyle" && !rest.starts_with(|it: char| it.is_alphabetic()) {
                 return rest;
             }
-            let group = super::maths::group(rest);
+            let group = super::symbols::group(rest);
             if group > 0 && group == rest.len() {
                 return &rest[1..rest.len() - 1];
             }
@@ -168,11 +168,11 @@ pub(super) fn smooth(text: &str) -> Cow<'_, str> {
             at += 2;
             continue;
         }
-        if rest.starts_with('$') {
+        if let Some(behind) = rest.strip_prefix('$') {
             let money = bytes
                 .get(at + 1)
                 .is_some_and(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-'))
-                && !rest[1..].contains('$')
+                && !behind.contains('$')
                 && dollars % 2 == 0;
             dollars += 1;
             if money {
@@ -192,9 +192,9 @@ pub(super) fn smooth(text: &str) -> Cow<'_, str> {
             at += 2;
             continue;
         }
-        if rest.starts_with("**") {
+        if let Some(behind) = rest.strip_prefix("**") {
             let before = out.chars().next_back();
-            let after = rest[2..].chars().next();
+            let after = behind.chars().next();
             let operand = |it: Option<char>| {
                 it.is_some_and(|it| it.is_alphanumeric() || matches!(it, '(' | ')' | '-'))
             };
@@ -226,7 +226,7 @@ pub(super) fn smooth(text: &str) -> Cow<'_, str> {
 fn label(text: &str) -> Option<usize> {
     for command in ["\\label", "\\tag*", "\\tag"] {
         if let Some(rest) = text.strip_prefix(command) {
-            let group = super::maths::group(rest);
+            let group = super::symbols::group(rest);
             if group > 0 {
                 return Some(command.len() + group);
             }
