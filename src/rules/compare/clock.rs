@@ -49,9 +49,9 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
                 context,
             )
         }
-        (Answer::Ratio(ratio), Answer::Time { seconds, .. })
-        | (Answer::Time { seconds, .. }, Answer::Ratio(ratio)) => {
-            ratio_as_time(ratio, *seconds, context)
+        (Answer::Ratio(ratio), Answer::Time { seconds, afternoon })
+        | (Answer::Time { seconds, afternoon }, Answer::Ratio(ratio)) => {
+            ratio_as_time(ratio, *seconds, *afternoon, context)
         }
         (Answer::Ratio(ratio), Answer::List(parts) | Answer::Tuple(parts))
         | (Answer::List(parts) | Answer::Tuple(parts), Answer::Ratio(ratio)) => {
@@ -189,27 +189,29 @@ fn quotient(a: &Expr, b: &Expr) -> Option<Expr> {
 }
 
 /// `3:45` was read as a ratio on one side, as a time on the other.
-fn ratio_as_time(ratio: &[Expr], seconds: u32, context: &Context<'_>) -> Comparison {
+fn ratio_as_time(
+    ratio: &[Expr],
+    seconds: u32,
+    half: Option<bool>,
+    context: &Context<'_>,
+) -> Comparison {
     let part = |index: usize| -> Option<u32> {
-        match ratio.get(index) {
-            Some(expr) => {
-                let value = terms::number(expr)?;
-                (value.is_int()).then(|| u32::try_from(value.numerator()).ok())?
-            }
-            None => Some(0),
-        }
+        let Some(expr) = ratio.get(index) else {
+            return Some(0);
+        };
+        let value = terms::number(expr)?;
+        u32::try_from(value.numerator())
+            .ok()
+            .filter(|part| value.is_int() && *part < 60)
     };
-    if let (2 | 3, Some(hours), Some(minutes), Some(rest)) =
-        (ratio.len(), part(0), part(1), part(2))
-    {
-        let total = u64::from(hours) * 3600 + u64::from(minutes) * 60 + u64::from(rest);
-        if minutes < 60 && rest < 60 {
-            if total == u64::from(seconds) {
-                return verdict::yes("time");
-            }
-            let reason = context.say(|| "the times differ".to_owned());
-            return verdict::no("time", reason);
-        }
+    match (ratio.len(), part(0), part(1), part(2)) {
+        (2 | 3, Some(hours), Some(minutes), Some(rest)) if hours <= 24 => times(
+            hours * 3600 + minutes * 60 + rest,
+            None,
+            seconds,
+            half,
+            context,
+        ),
+        _ => verdict::no("kind", "a ratio is no time of day".to_owned()),
     }
-    verdict::no("kind", "a ratio is no time of day".to_owned())
 }

@@ -3,6 +3,7 @@
 use super::identity::{self, Identity};
 use super::naming;
 use super::real_set;
+use super::roots::roots;
 use super::solve;
 use super::terms;
 use super::{Comparison, Context, Status, verdict};
@@ -167,8 +168,7 @@ fn one_unknown(f: &Expr, g: &Expr, letter: &str, context: &mut Context<'_>) -> C
     {
         return verdict::yes("solutions");
     }
-    let (Some(roots_p), Some(roots_q)) = (solve::roots(&p, context), solve::roots(&q, context))
-    else {
+    let (Some(roots_p), Some(roots_q)) = (roots(&p), roots(&q)) else {
         return verdict::open("equations whose solutions could not be written down".to_owned());
     };
     let as_set = |roots: Vec<Expr>, context: &mut Context<'_>| {

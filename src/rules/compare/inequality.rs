@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use super::equation::{self, Factor};
 use super::identity;
 use super::real_set;
+use super::roots::roots;
 use super::solve;
 use super::terms;
 use super::{Comparison, Context, verdict};
@@ -171,7 +172,7 @@ fn differ_on_a_line(a: &Relation, b: &Relation, context: &mut Context<'_>) -> bo
             };
             let mut changes = Vec::new();
             for polynomial in [&p, &q] {
-                for root in solve::roots(polynomial, context).unwrap_or_default() {
+                for root in roots(polynomial).unwrap_or_default() {
                     changes.extend(identity::approximate(&root, &mut context.budget));
                 }
             }

@@ -10,7 +10,7 @@
 //! | `matrix` | matrices and vectors |
 //! | `naming` | what `x = 5` states: a name and a value |
 //! | `relation`, `equation`, `inequality` | statements against statements |
-//! | `solve`, `real_set` | statements and intervals as sets of real numbers |
+//! | `solve`, `roots`, `real_set` | statements and intervals as sets of real numbers |
 //! | `parameter` | families such as `kπ, k ∈ ℤ` |
 //! | `rename` | another choice of letters, where letters do not matter |
 //!
@@ -46,6 +46,8 @@ mod letters;
 mod matching;
 mod matrix;
 mod naming;
+#[cfg(test)]
+mod pairs;
 mod parameter;
 #[cfg(test)]
 mod properties;
@@ -53,6 +55,7 @@ mod quantity;
 mod real_set;
 mod relation;
 mod rename;
+mod roots;
 mod solve;
 mod terms;
 #[cfg(test)]

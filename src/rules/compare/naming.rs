@@ -125,7 +125,21 @@ pub(super) fn is_named(expr: &Expr) -> bool {
             parts,
         ) => parts.iter().any(has_letter),
         Expr::Multiply(factors) => {
-            is_segment(expr) || is_quotient_of_names(factors) || is_inverse(factors)
+            is_segment(expr)
+                || is_quotient_of_names(factors)
+                || is_inverse(factors)
+                || is_derivative(factors)
+        }
+        _ => false,
+    }
+}
+
+/// dy/dx, read as d · y / d · x.
+fn is_derivative(factors: &[Expr]) -> bool {
+    let is_d = |expr: &Expr| matches!(expr, Expr::Symbol(name) if **name == *"d");
+    match factors {
+        [d, Expr::Symbol(_), Expr::Power(below), Expr::Symbol(_)] => {
+            is_d(d) && is_d(&below.0) && below.1 == Expr::integer(-1)
         }
         _ => false,
     }

@@ -5,13 +5,11 @@ use std::cmp::Ordering;
 use super::identity;
 use super::naming;
 use super::real_set::{self, Bound, Piece, RealSet};
+use super::roots::roots;
 use super::terms;
 use super::words::{Meaning, Words};
 use super::{Context, equation, parameter};
 use crate::rules::expr::{Answer, Expr, Function, Operator, Rational, Relation};
-
-/// The highest degree that is solved.
-const MOST_DEGREE: usize = 40;
 
 /// A set of real numbers, and the unknown that it was said of.
 #[derive(Debug, Clone)]
@@ -405,8 +403,8 @@ fn sign_set(
     operator: Operator,
     context: &mut Context<'_>,
 ) -> Option<RealSet> {
-    let roots_above = roots(above, context)?;
-    let roots_below = roots(below, context)?;
+    let roots_above = roots(above)?;
+    let roots_below = roots(below)?;
     let points: Vec<(Expr, bool)> = roots_above
         .into_iter()
         .map(|root| (root, true))
@@ -507,46 +505,4 @@ fn between(from: Option<&Expr>, to: Option<&Expr>, context: &mut Context<'_>) ->
         None => true,
     };
     (above && below).then_some(sample)
-}
-
-/// The real roots of a polynomial without repetition, in no order. `None` where they cannot be written down.
-pub(super) fn roots(coefficients: &[Rational], context: &mut Context<'_>) -> Option<Vec<Expr>> {
-    let degree = coefficients.iter().rposition(|c| !c.is_zero());
-    match degree {
-        None | Some(0) => Some(Vec::new()),
-        Some(degree) if degree > MOST_DEGREE => None,
-        Some(1) => Some(vec![Expr::Number(-(&coefficients[0] / &coefficients[1]))]),
-        Some(2) => {
-            let (c, b, a) = (&coefficients[0], &coefficients[1], &coefficients[2]);
-            let discriminant = b * b - Rational::from(4) * a * c;
-            let middle = -b / (Rational::from(2) * a);
-            Some(match discriminant.cmp(&Rational::ZERO) {
-                Ordering::Less => Vec::new(),
-                Ordering::Equal => vec![Expr::Number(middle)],
-                Ordering::Greater => {
-                    let inside = discriminant / (Rational::from(4) * a * a);
-                    let side = |sign: i64| {
-                        Expr::Add(vec![
-                            Expr::Number(middle.clone()),
-                            terms::product(
-                                Expr::integer(sign),
-                                Expr::sqrt(Expr::Number(inside.clone())),
-                            ),
-                        ])
-                    };
-                    vec![side(-1), side(1)]
-                }
-            })
-        }
-        Some(degree) => {
-            // x^k (…): zero, and the rest.
-            let low = coefficients.iter().position(|c| !c.is_zero())?;
-            if low > 0 {
-                let mut rest = roots(coefficients.get(low..=degree)?, context)?;
-                rest.push(Expr::integer(0));
-                return Some(rest);
-            }
-            None
-        }
-    }
 }

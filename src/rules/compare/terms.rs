@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use dashu_base::BitTest;
 
-use crate::rules::expr::{Answer, Binder, Constant, Expr, Quantity, Rational};
+use crate::rules::expr::{Answer, Binder, Constant, Expr, Quantity, Rational, render, render_expr};
 
 /// The number that an expression is as written, without any computing: `3`, `-3`, `0.25`.
 pub(super) fn number(expr: &Expr) -> Option<Cow<'_, Rational>> {
@@ -184,87 +184,19 @@ pub(super) fn spelled(expr: &Expr) -> Option<String> {
 
 /// An expression in short, for a sentence.
 pub(super) fn show(expr: &Expr) -> String {
-    const LONGEST: usize = 48;
-    let mut text = String::new();
-    write(expr, &mut text);
-    if text.chars().count() > LONGEST {
-        text = text.chars().take(LONGEST).chain(['…']).collect();
-    }
-    text
+    shortened(render_expr(expr))
 }
 
-/// Writes an expression plainly; stops soon after enough is there for a sentence.
-fn write(expr: &Expr, text: &mut String) {
-    fn join(parts: &[Expr], between: &str, text: &mut String) {
-        for (index, part) in parts.iter().enumerate() {
-            if index > 0 {
-                text.push_str(between);
-            }
-            if text.len() > 200 {
-                return;
-            }
-            let wrapped = matches!(part, Expr::Add(_)) && between != ", ";
-            if wrapped {
-                text.push('(');
-            }
-            write(part, text);
-            if wrapped {
-                text.push(')');
-            }
-        }
-    }
-    match expr {
-        Expr::Number(value)
-            if value.numerator().bit_len() < 600 && value.denominator().bit_len() < 600 =>
-        {
-            text.push_str(&value.to_string());
-        }
-        Expr::Number(_) => text.push_str("a long number"),
-        Expr::LongNumber {
-            negative, digits, ..
-        } => {
-            if *negative {
-                text.push('-');
-            }
-            text.extend(digits.chars().take(20));
-            text.push('…');
-        }
-        Expr::Constant(constant) => text.push_str(match constant {
-            Constant::Pi => "π",
-            Constant::E => "e",
-            Constant::ImaginaryUnit => "i",
-            Constant::Infinity => "∞",
-            Constant::GoldenRatio => "φ",
-            Constant::EulerGamma => "γ",
-            Constant::Degree => "°",
-        }),
-        Expr::Symbol(name) => text.push_str(name),
-        Expr::Add(parts) => join(parts, " + ", text),
-        Expr::Multiply(parts) => join(parts, "·", text),
-        Expr::Power(power) => {
-            join(std::slice::from_ref(&power.0), "", text);
-            text.push('^');
-            text.push('(');
-            write(&power.1, text);
-            text.push(')');
-        }
-        Expr::Call(function, parts) => {
-            text.push_str(&format!("{function:?}").to_lowercase());
-            text.push('(');
-            join(parts, ", ", text);
-            text.push(')');
-        }
-        Expr::Apply(name, parts) => {
-            text.push_str(name);
-            text.push('(');
-            join(parts, ", ", text);
-            text.push(')');
-        }
-        Expr::Binder(binder) => {
-            text.push_str(&format!("{:?}", binder.kind).to_lowercase());
-            text.push_str(" of ");
-            write(&binder.body, text);
-        }
+/// An answer in short, for a sentence.
+pub(super) fn show_answer(answer: &Answer) -> String {
+    shortened(render(answer))
+}
+
+fn shortened(text: String) -> String {
+    const LONGEST: usize = 60;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => text.get(..end).unwrap_or_default().to_owned() + "…",
+        None => text,
     }
 }
 
@@ -291,28 +223,6 @@ pub(super) fn without_degrees(expr: &Expr) -> Option<Expr> {
 /// a · b.
 pub(super) fn product(a: Expr, b: Expr) -> Expr {
     Expr::Multiply(vec![a, b])
-}
-
-/// An answer in short, for a sentence.
-pub(super) fn show_answer(answer: &Answer) -> String {
-    match answer {
-        Answer::Quantity(quantity) => {
-            let mut text = show(&quantity.value);
-            if quantity.percent {
-                text.push_str(" %");
-            }
-            if let Some(unit) = &quantity.unit {
-                text.push(' ');
-                text.push_str(&unit.name);
-            }
-            text
-        }
-        Answer::Tuple(parts) => {
-            let parts: Vec<String> = parts.iter().take(8).map(show_answer).collect();
-            format!("({})", parts.join(", "))
-        }
-        other => format!("a {}", super::words::kind(other)),
-    }
 }
 
 /// An answer with every expression in it changed.

@@ -31,7 +31,10 @@ pub(super) enum Action {
 
 /// The command of a name without its backslash; `None` for unknown ones.
 pub(super) fn command(name: &str) -> Option<Action> {
-    if let Some(kind) = symbol(name).or_else(|| function(name)).or_else(|| greek(name)) {
+    if let Some(kind) = symbol(name)
+        .or_else(|| function(name))
+        .or_else(|| greek(name))
+    {
         return Some(Action::Emit(kind));
     }
     Some(match name {
@@ -56,9 +59,9 @@ pub(super) fn command(name: &str) -> Option<Action> {
         | "mathbf" | "boldsymbol" | "bm" | "mathit" | "mathnormal" | "mathcal" | "mathscr"
         | "mathfrak" | "pmb" | "mathbin" | "mathrel" | "mathord" | "mathopen" | "mathclose"
         | "mathpunct" | "mathstrut" | "strut" | "negthinspace" | "/" | "-" | "centering"
-        | "noindent" | "bfseries" | "large" | "Large" | "LARGE" | "huge" | "small" | "normalsize"
-        | "allowbreak" | "hline" | "nonumber" | "notag" | "vphantomsection" | "ensuremath"
-        | "smash" | "underline" | "underbrace" | "overbrace" | "mathinner"
+        | "noindent" | "bfseries" | "large" | "Large" | "LARGE" | "huge" | "small"
+        | "normalsize" | "allowbreak" | "hline" | "nonumber" | "notag" | "vphantomsection"
+        | "ensuremath" | "smash" | "underline" | "underbrace" | "overbrace" | "mathinner"
         | "relax" | "protect" | "phantomsection" | "null" | "qed" | "blacksquare" | "Box"
         | "square" => Action::Skip,
         "color" | "textcolor" | "hspace" | "vspace" | "phantom" | "hphantom" | "vphantom"

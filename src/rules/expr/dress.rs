@@ -51,7 +51,9 @@ fn undress(text: &str) -> &str {
     for _ in 0..8 {
         let before = text.len();
         if !text.ends_with("...") && !text.ends_with("\\.") {
-            text = text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '.' | ',' | ';' | '。'));
+            text = text.trim_end_matches(|c: char| {
+                c.is_whitespace() || matches!(c, '.' | ',' | ';' | '。')
+            });
         }
         if let Some(inner) = text.strip_suffix("\\\\") {
             text = inner.trim_end();
@@ -70,7 +72,9 @@ fn undress(text: &str) -> &str {
             ("'", "'"),
             ("‘", "’"),
         ] {
-            if let Some(inner) = text.strip_prefix(open).and_then(|rest| rest.strip_suffix(close))
+            if let Some(inner) = text
+                .strip_prefix(open)
+                .and_then(|rest| rest.strip_suffix(close))
                 && !inner.contains(open)
             {
                 text = inner.trim();
@@ -118,10 +122,14 @@ fn worded(text: &str) -> Option<Answer> {
         return None;
     }
     Some(match plain.to_ascii_lowercase().as_str() {
-        "all real numbers" | "all reals" | "all real number" | "any real number" | "every real number"
-        | "the set of all real numbers" | "the real numbers" | "real numbers" => {
-            Answer::Interval(super::items::real_line())
-        }
+        "all real numbers"
+        | "all reals"
+        | "all real number"
+        | "any real number"
+        | "every real number"
+        | "the set of all real numbers"
+        | "the real numbers"
+        | "real numbers" => Answer::Interval(super::items::real_line()),
         _ => Answer::Text(plain),
     })
 }
@@ -145,8 +153,17 @@ fn is_words(plain: &str) -> bool {
                 || words::scale_word(&lower).is_some()
                 || matches!(
                     lower.as_str(),
-                    "about" | "approximately" | "roughly" | "around" | "nearly" | "almost" | "minus" | "negative"
-                        | "half" | "a" | "an"
+                    "about"
+                        | "approximately"
+                        | "roughly"
+                        | "around"
+                        | "nearly"
+                        | "almost"
+                        | "minus"
+                        | "negative"
+                        | "half"
+                        | "a"
+                        | "an"
                 );
             if leads {
                 return false;
@@ -156,7 +173,9 @@ fn is_words(plain: &str) -> bool {
             Run::One(Kind::Word(_)) => found = true,
             Run::One(Kind::And | Kind::Or) => {}
             Run::One(_) | Run::Parts(_) => valued = true,
-            Run::Letters => found |= is_wordlike(run) || (run.len() == 3 && count == 1 && is_name(run)),
+            Run::Letters => {
+                found |= is_wordlike(run) || (run.len() == 3 && count == 1 && is_name(run))
+            }
         }
     }
     let signs = plain.contains(|c: char| {
@@ -164,7 +183,20 @@ fn is_words(plain: &str) -> bool {
             || c.is_whitespace()
             || matches!(
                 c,
-                '-' | '–' | '—' | '\'' | '’' | ',' | '.' | ';' | ':' | '!' | '?' | '(' | ')' | '&' | '/'
+                '-' | '–'
+                    | '—'
+                    | '\''
+                    | '’'
+                    | ','
+                    | '.'
+                    | ';'
+                    | ':'
+                    | '!'
+                    | '?'
+                    | '('
+                    | ')'
+                    | '&'
+                    | '/'
             ))
     });
     found && !signs && (!valued || count >= 4) && lengths > 0
@@ -182,8 +214,8 @@ fn is_name(run: &str) -> bool {
 fn is_text(text: &str) -> bool {
     let plain = words::plain(text);
     if plain.contains([
-        '=', '+', '*', '^', '_', '<', '>', '/', '\\', '|', '{', '}', '[', ']', '×', '÷', '√', '≤', '≥', '−', '%',
-        '$', '±', '∞', '≠', '≈', '∈', '·',
+        '=', '+', '*', '^', '_', '<', '>', '/', '\\', '|', '{', '}', '[', ']', '×', '÷', '√', '≤',
+        '≥', '−', '%', '$', '±', '∞', '≠', '≈', '∈', '·',
     ]) {
         return false;
     }
@@ -201,7 +233,16 @@ fn is_text(text: &str) -> bool {
             && (lower.contains(['a', 'e', 'i', 'o', 'u', 'y']) || !lower.is_ascii());
         stated |= matches!(
             lower.as_str(),
-            "is" | "are" | "equals" | "answer" | "equal" | "least" | "most" | "than" | "times" | "plus" | "minus"
+            "is" | "are"
+                | "equals"
+                | "answer"
+                | "equal"
+                | "least"
+                | "most"
+                | "than"
+                | "times"
+                | "plus"
+                | "minus"
         ) || units::is_known(&lower) && lower.len() > 2;
     }
     let digits = plain.contains(|c: char| c.is_numeric());
@@ -247,7 +288,9 @@ fn join_decimal_comma<'t>(text: &'t str, lexed: &mut Lexed<'t>) {
     let tight = comma.space == Space::Tight && fraction.space == Space::Tight;
     let plain = |index: u32| {
         lexed.numerals.get(index as usize).is_some_and(|numeral| {
-            numeral.point.is_none() && numeral.exponent == 0 && numeral.text.bytes().all(|b| b.is_ascii_digit())
+            numeral.point.is_none()
+                && numeral.exponent == 0
+                && numeral.text.bytes().all(|b| b.is_ascii_digit())
         })
     };
     let currency = first > 0 && matches!(tokens[first - 1].kind, Kind::Currency(_));
@@ -286,19 +329,31 @@ fn is_answer_too_deep(answer: &Answer, left: usize) -> bool {
     match answer {
         Answer::Quantity(quantity) => is_too_deep(&quantity.value, left),
         Answer::Relation(relation) => {
-            relation.sides.iter().any(|side| is_answer_too_deep(side, left))
-                || relation.modulus.as_ref().is_some_and(|modulus| is_too_deep(modulus, left))
+            relation
+                .sides
+                .iter()
+                .any(|side| is_answer_too_deep(side, left))
+                || relation
+                    .modulus
+                    .as_ref()
+                    .is_some_and(|modulus| is_too_deep(modulus, left))
         }
         Answer::Set(parts)
         | Answer::List(parts)
         | Answer::Tuple(parts)
         | Answer::Union(parts)
         | Answer::Intersection(parts) => parts.iter().any(|part| is_answer_too_deep(part, left)),
-        Answer::Difference(pair) => is_answer_too_deep(&pair.0, left) || is_answer_too_deep(&pair.1, left),
+        Answer::Difference(pair) => {
+            is_answer_too_deep(&pair.0, left) || is_answer_too_deep(&pair.1, left)
+        }
         Answer::Interval(interval) => {
             is_too_deep(&interval.lower.value, left) || is_too_deep(&interval.upper.value, left)
         }
-        Answer::Matrix(matrix) => matrix.rows.iter().flatten().any(|cell| is_too_deep(cell, left)),
+        Answer::Matrix(matrix) => matrix
+            .rows
+            .iter()
+            .flatten()
+            .any(|cell| is_too_deep(cell, left)),
         Answer::Ratio(parts) => parts.iter().any(|part| is_too_deep(part, left)),
         Answer::Choice(_) | Answer::Time { .. } | Answer::Truth(_) | Answer::Text(_) => false,
     }

@@ -47,7 +47,10 @@ impl Parser<'_> {
             && let Some((first, rest)) = self.split_digits(index)
         {
             // `\log_210`: in LaTeX only the first digit is below.
-            return Ok(powered(Expr::Call(Function::Logarithm, vec![rest, first]), power));
+            return Ok(powered(
+                Expr::Call(Function::Logarithm, vec![rest, first]),
+                power,
+            ));
         }
         let argument = self.function_argument(named)?;
         let inverse = power
@@ -106,7 +109,12 @@ impl Parser<'_> {
         matches!(
             self.peek(),
             None | Some(
-                Kind::Plus | Kind::Minus | Kind::Times | Kind::Divide | Kind::Relation(_) | Kind::Comma
+                Kind::Plus
+                    | Kind::Minus
+                    | Kind::Times
+                    | Kind::Divide
+                    | Kind::Relation(_)
+                    | Kind::Comma
                     | Kind::Close(_)
             )
         )
@@ -134,7 +142,9 @@ impl Parser<'_> {
     /// The argument of a function, in brackets or not.
     fn function_argument(&mut self, named: Named) -> Parsed<Expr> {
         match self.peek() {
-            Some(Kind::Open(Bracket::Round | Bracket::Square)) => return self.within(Self::expression),
+            Some(Kind::Open(Bracket::Round | Bracket::Square)) => {
+                return self.within(Self::expression);
+            }
             Some(Kind::Open(Bracket::Group)) => {
                 let inner = self.within(Self::expression)?;
                 return Ok(inner);
@@ -359,7 +369,9 @@ impl Parser<'_> {
         }
         // dy/dx is one thing.
         let clean = |text: &str| -> String {
-            text.chars().filter(|c| !c.is_whitespace() && !matches!(c, '{' | '}' | '\\')).collect()
+            text.chars()
+                .filter(|c| !c.is_whitespace() && !matches!(c, '{' | '}' | '\\'))
+                .collect()
         };
         let above = clean(self.source(first + 1, self.mate(first)));
         let below_text = clean(self.source(second + 1, self.mate(second)));

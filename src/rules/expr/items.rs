@@ -127,7 +127,9 @@ impl Parser<'_> {
             if modulus.is_some() {
                 return Err(self.error("a modulus without a congruence"));
             }
-            return sides.pop().ok_or_else(|| self.error("something is missing"));
+            return sides
+                .pop()
+                .ok_or_else(|| self.error("something is missing"));
         }
         for (side, operator) in sides.iter_mut().skip(1).zip(&operators) {
             if matches!(operator, Operator::In | Operator::NotIn | Operator::Subset) {
@@ -190,11 +192,15 @@ impl Parser<'_> {
         loop {
             let sign = match self.peek() {
                 Some(sign @ (Kind::Union | Kind::Intersection | Kind::SetMinus)) => sign,
-                Some(Kind::Minus) if self.ahead(1) == Some(Kind::Open(Bracket::Set)) => Kind::SetMinus,
+                Some(Kind::Minus) if self.ahead(1) == Some(Kind::Open(Bracket::Set)) => {
+                    Kind::SetMinus
+                }
                 // `(1,2) U (3,4)`.
                 Some(Kind::Letter('U' | 'u'))
-                    if matches!(left, Answer::Tuple(_) | Answer::Interval(_) | Answer::Set(_) | Answer::Union(_))
-                        && matches!(self.ahead(1), Some(Kind::Open(_))) =>
+                    if matches!(
+                        left,
+                        Answer::Tuple(_) | Answer::Interval(_) | Answer::Set(_) | Answer::Union(_)
+                    ) && matches!(self.ahead(1), Some(Kind::Open(_))) =>
                 {
                     Kind::Union
                 }
@@ -295,7 +301,9 @@ impl Parser<'_> {
             {
                 return self.within(Self::answer);
             }
-            Kind::Begin(Environment::Matrix | Environment::Determinant | Environment::Cases) => return self.table(),
+            Kind::Begin(Environment::Matrix | Environment::Determinant | Environment::Cases) => {
+                return self.table();
+            }
             Kind::Relation(Operator::Less) => return self.pointed(),
             Kind::Text(_) | Kind::Word(_) => {
                 if let Some(text) = self.words_item() {
@@ -310,7 +318,8 @@ impl Parser<'_> {
         }
         let quantity = self.quantity()?;
         // A matrix with a factor before it.
-        if matches!(self.peek(), Some(Kind::Begin(Environment::Matrix))) && quantity.unit.is_none() {
+        if matches!(self.peek(), Some(Kind::Begin(Environment::Matrix))) && quantity.unit.is_none()
+        {
             return self.scaled_table(quantity.value);
         }
         Ok(Answer::Quantity(quantity))
@@ -322,8 +331,13 @@ impl Parser<'_> {
             && !matches!(
                 self.ahead(1),
                 Some(
-                    Kind::Open(Bracket::Round | Bracket::Square | Bracket::Group | Bracket::Set | Bracket::Angle)
-                        | Kind::EmptySet
+                    Kind::Open(
+                        Bracket::Round
+                            | Bracket::Square
+                            | Bracket::Group
+                            | Bracket::Set
+                            | Bracket::Angle
+                    ) | Kind::EmptySet
                         | Kind::Currency(_)
                 )
             )
@@ -339,8 +353,16 @@ impl Parser<'_> {
         self.at(at).is_none_or(|token| {
             matches!(
                 token.kind,
-                Kind::Comma | Kind::Semicolon | Kind::And | Kind::Or | Kind::Row | Kind::Stop | Kind::Relation(_)
-                    | Kind::Union | Kind::Intersection | Kind::SetMinus
+                Kind::Comma
+                    | Kind::Semicolon
+                    | Kind::And
+                    | Kind::Or
+                    | Kind::Row
+                    | Kind::Stop
+                    | Kind::Relation(_)
+                    | Kind::Union
+                    | Kind::Intersection
+                    | Kind::SetMinus
             )
         })
     }
@@ -401,7 +423,9 @@ impl Parser<'_> {
             self.tokens.get(index).is_some_and(|token| {
                 matches!(
                     token.kind,
-                    Kind::Relation(Operator::Divides) | Kind::Bar(super::token::Side::Unknown) | Kind::Colon
+                    Kind::Relation(Operator::Divides)
+                        | Kind::Bar(super::token::Side::Unknown)
+                        | Kind::Colon
                 )
             })
         })?;
@@ -420,7 +444,11 @@ impl Parser<'_> {
             self.limit = close;
             let condition = self.attempt(|parser| {
                 let answer = parser.item()?;
-                if parser.ended() { Ok(answer) } else { Err(parser.error("more")) }
+                if parser.ended() {
+                    Ok(answer)
+                } else {
+                    Err(parser.error("more"))
+                }
             });
             (self.pos, self.limit) = saved;
             if let Some(Answer::Relation(relation)) = condition
@@ -428,11 +456,19 @@ impl Parser<'_> {
                 && relation.operators.iter().all(|operator| {
                     matches!(
                         operator,
-                        Operator::Less | Operator::LessOrEqual | Operator::Greater | Operator::GreaterOrEqual
+                        Operator::Less
+                            | Operator::LessOrEqual
+                            | Operator::Greater
+                            | Operator::GreaterOrEqual
                             | Operator::NotEqual
                     )
                 })
-                && relation.sides.iter().filter(|side| is_symbol(side, variable)).count() == 1
+                && relation
+                    .sides
+                    .iter()
+                    .filter(|side| is_symbol(side, variable))
+                    .count()
+                    == 1
             {
                 self.pos = close + 1;
                 return Some(Answer::Relation(relation));
@@ -480,12 +516,14 @@ impl Parser<'_> {
         }
         let closed_left = left == Some(Kind::Open(Bracket::Square));
         let closed_right = right == Some(Kind::Close(Bracket::Square));
-        let pointed = left == Some(Kind::Open(Bracket::Outward)) || right == Some(Kind::Close(Bracket::Outward));
+        let pointed = left == Some(Kind::Open(Bracket::Outward))
+            || right == Some(Kind::Close(Bracket::Outward));
         if entries.len() == 2
             && let [Answer::Quantity(lower), Answer::Quantity(upper)] = entries.as_slice()
         {
             let infinite = is_infinite(&lower.value) || is_infinite(&upper.value);
-            let reversed = matches!((&lower.value, &upper.value), (Expr::Number(a), Expr::Number(b)) if a > b);
+            let reversed =
+                matches!((&lower.value, &upper.value), (Expr::Number(a), Expr::Number(b)) if a > b);
             if infinite || pointed || closed_left != closed_right || (closed_left && !reversed) {
                 let interval = Interval {
                     lower: Endpoint {
@@ -657,7 +695,8 @@ fn arrange(mut items: Vec<Answer>, separators: &[Separator]) -> Answer {
         return item;
     }
     for level in [Separator::Semicolon, Separator::Or] {
-        let grouped = separators.contains(&level) && separators.iter().any(|separator| *separator < level);
+        let grouped =
+            separators.contains(&level) && separators.iter().any(|separator| *separator < level);
         if !grouped {
             continue;
         }
@@ -682,7 +721,9 @@ fn arrange(mut items: Vec<Answer>, separators: &[Separator]) -> Answer {
             }
         }
         // "or" groups only systems: each group assigns several things.
-        let systems = groups.iter().all(|group| group.len() >= 2 && is_system(group));
+        let systems = groups
+            .iter()
+            .all(|group| group.len() >= 2 && is_system(group));
         if level == Separator::Or && !systems {
             items = whole;
             continue;

@@ -84,8 +84,8 @@ fn keyword<'t>(run: &'t str, next: Option<char>) -> Option<Kind<'t>> {
 
 /// Functions that may be glued to letters.
 const GLUED: [&str; 15] = [
-    "arcsin", "arccos", "arctan", "sqrt", "sinh", "cosh", "tanh", "sin", "cos", "tan", "cot", "csc",
-    "log", "ln", "pi",
+    "arcsin", "arccos", "arctan", "sqrt", "sinh", "cosh", "tanh", "sin", "cos", "tan", "cot",
+    "csc", "log", "ln", "pi",
 ];
 
 /// Words that only look like a function glued to letters.
@@ -137,7 +137,9 @@ fn is_product(run: &str) -> bool {
         return false;
     }
     let among = |letters: &str| run.chars().all(|letter| letters.contains(letter));
-    among("abcd") || among("abcxyz") || !run.contains(['a', 'e', 'i', 'o', 'u', 'y', 'A', 'E', 'I', 'O', 'U'])
+    among("abcd")
+        || among("abcxyz")
+        || !run.contains(['a', 'e', 'i', 'o', 'u', 'y', 'A', 'E', 'I', 'O', 'U'])
 }
 
 /// Does a run of letters look like a word: lower case with a vowel, and none of the usual products?

@@ -91,7 +91,10 @@ pub(super) fn lex(text: &str) -> Result<Lexed<'_>, ParseError> {
         lexer.step()?;
     }
     if let Some(open) = lexer.opened.last() {
-        let at = lexer.tokens.get(open.token).map_or(0, |token| token.start as usize);
+        let at = lexer
+            .tokens
+            .get(open.token)
+            .map_or(0, |token| token.start as usize);
         return Err(syntax(at, "a bracket is not closed"));
     }
     Ok(Lexed {
@@ -120,7 +123,8 @@ fn dollars(text: &str) -> Vec<bool> {
         .collect();
     let mut delimiters = vec![false; at.len()];
     let blank = |i: Option<usize>| {
-        i.and_then(|i| bytes.get(i)).is_none_or(u8::is_ascii_whitespace)
+        i.and_then(|i| bytes.get(i))
+            .is_none_or(u8::is_ascii_whitespace)
     };
     let mut i = 0;
     while i + 1 < at.len() {
@@ -204,7 +208,12 @@ impl<'t> Lexer<'t> {
     }
 
     /// Adds an opening bracket.
-    pub(super) fn open(&mut self, kind: Kind<'t>, bracket: Bracket, start: usize) -> Result<(), ParseError> {
+    pub(super) fn open(
+        &mut self,
+        kind: Kind<'t>,
+        bracket: Bracket,
+        start: usize,
+    ) -> Result<(), ParseError> {
         if self.opened.len() >= Expr::MAX_DEPTH {
             return Err(ParseError::TooDeep {
                 limit: Expr::MAX_DEPTH,
@@ -304,7 +313,8 @@ impl<'t> Lexer<'t> {
             (b'=', Some(b'>')) => return two(self, Kind::Other),
             (b'-', Some(b'>')) => return two(self, Kind::Tends),
             (b'!', Some(b'='))
-                if !(self.space == Space::Tight && matches!(self.last(), Some(Kind::Number(_)))) =>
+                if !(self.space == Space::Tight
+                    && matches!(self.last(), Some(Kind::Number(_)))) =>
             {
                 return two(self, Kind::Relation(Operator::NotEqual));
             }
@@ -435,7 +445,10 @@ impl<'t> Lexer<'t> {
             .map_or(0, |token| token.holds);
         let entries = holds & (inside::COMMA | inside::SEMICOLON) != 0;
         let round = top.is_some_and(|open| {
-            matches!(open.bracket, Bracket::Round | Bracket::Square | Bracket::Outward)
+            matches!(
+                open.bracket,
+                Bracket::Round | Bracket::Square | Bracket::Outward
+            )
         });
         if byte == b'[' {
             let value_before = !matches!(
@@ -443,8 +456,8 @@ impl<'t> Lexer<'t> {
                 None | Some(Kind::Comma | Kind::Semicolon | Kind::Open(_) | Kind::Relation(_))
             );
             let rest = self.rest().trim_start();
-            let ends = rest.is_empty()
-                || rest.starts_with([',', ';', '$', '\\', '.', '}', '∪', '∩', '∖']);
+            let ends =
+                rest.is_empty() || rest.starts_with([',', ';', '$', '\\', '.', '}', '∪', '∩', '∖']);
             let closes = round
                 && entries
                 && match side {
@@ -506,7 +519,11 @@ impl<'t> Lexer<'t> {
         };
         if let Some(letter) = lost {
             let rest = self.text.get(start + 1..).unwrap_or("");
-            let length = rest.bytes().take_while(u8::is_ascii_alphabetic).take(16).count();
+            let length = rest
+                .bytes()
+                .take_while(u8::is_ascii_alphabetic)
+                .take(16)
+                .count();
             let mut name = String::with_capacity(length + 1);
             name.push(letter);
             name.push_str(rest.get(..length).unwrap_or(""));
@@ -700,9 +717,7 @@ impl<'t> Lexer<'t> {
     fn emit(&mut self, kind: Kind<'static>, start: usize) -> Result<(), ParseError> {
         let side = self.side.take();
         match kind {
-            Kind::Open(Bracket::Square) => {
-                self.open(kind, Bracket::Square, start)
-            }
+            Kind::Open(Bracket::Square) => self.open(kind, Bracket::Square, start),
             Kind::Open(bracket) => self.open(kind, bracket, start),
             Kind::Close(bracket) => self.close(bracket, start),
             Kind::Bar(known) => {
@@ -729,7 +744,10 @@ impl<'t> Lexer<'t> {
             }
             _ => {
                 self.push(kind, start)?;
-                self.grouping = matches!(kind, Kind::Big(_) | Kind::Congruence | Kind::Caret | Kind::Underscore);
+                self.grouping = matches!(
+                    kind,
+                    Kind::Big(_) | Kind::Congruence | Kind::Caret | Kind::Underscore
+                );
                 Ok(())
             }
         }
@@ -812,7 +830,9 @@ impl<'t> Lexer<'t> {
         }
         let run = self.text.get(start..end).unwrap_or("");
         let tight = self.space == Space::Tight && matches!(self.last(), Some(Kind::Number(_)));
-        if tight && matches!(run, "x" | "X") || run == "x" && matches!(self.last(), Some(Kind::Number(_))) {
+        if tight && matches!(run, "x" | "X")
+            || run == "x" && matches!(self.last(), Some(Kind::Number(_)))
+        {
             let behind = self.text.get(end..).unwrap_or("").trim_start();
             if behind.starts_with(|c: char| c.is_ascii_digit()) {
                 self.pos = end;
@@ -879,7 +899,9 @@ impl<'t> Lexer<'t> {
             }
             _ => return None,
         };
-        if rest.get(..length).is_some_and(|taken| taken.contains('$')) && !taken_by_backslash(length) {
+        if rest.get(..length).is_some_and(|taken| taken.contains('$'))
+            && !taken_by_backslash(length)
+        {
             self.dollar += 1;
         }
         self.pos = end + length;
@@ -906,18 +928,40 @@ impl<'t> Lexer<'t> {
             return self.push_atom(kind, start);
         }
         match character {
-            '²' | '³' | '¹' | '⁰' | '⁴'..='⁹' | '⁺' | '⁻' | '⁽' | '⁾' | 'ⁿ' | 'ˣ' | 'ⁱ' | 'ᵏ' | 'ᵐ' => {
-                self.raised()
+            '²'
+            | '³'
+            | '¹'
+            | '⁰'
+            | '⁴'..='⁹'
+            | '⁺'
+            | '⁻'
+            | '⁽'
+            | '⁾'
+            | 'ⁿ'
+            | 'ˣ'
+            | 'ⁱ'
+            | 'ᵏ'
+            | 'ᵐ' => self.raised(),
+            '₀'..='₉' | 'ₙ' | 'ₖ' | 'ᵢ' | 'ⱼ' | 'ₘ' | 'ₓ' | '₊' | '₋' => {
+                self.lowered()
             }
-            '₀'..='₉' | 'ₙ' | 'ₖ' | 'ᵢ' | 'ⱼ' | 'ₘ' | 'ₓ' | '₊' | '₋' => self.lowered(),
             _ if digit(character).is_some() => self.number(),
             '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => {
                 self.pos += character.len_utf8();
                 self.spaced(Space::Some);
                 Ok(())
             }
-            '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
-            | '\u{fe00}'..='\u{fe0f}' | '“' | '”' | '„' | '«' | '»' | '\u{ad}' => {
+            '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{2069}'
+            | '\u{feff}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '“'
+            | '”'
+            | '„'
+            | '«'
+            | '»'
+            | '\u{ad}' => {
                 self.pos += character.len_utf8();
                 Ok(())
             }
@@ -1012,7 +1056,9 @@ impl<'t> Lexer<'t> {
         for character in rest.chars() {
             match character {
                 '²' | '³' | '¹' | '⁰' | '⁴'..='⁹' => digits += 1,
-                '⁺' | '⁻' | '⁽' | '⁾' | 'ⁿ' | 'ˣ' | 'ⁱ' | 'ᵏ' | 'ᵐ' => plain = false,
+                '⁺' | '⁻' | '⁽' | '⁾' | 'ⁿ' | 'ˣ' | 'ⁱ' | 'ᵏ' | 'ᵐ' => {
+                    plain = false
+                }
                 _ => break,
             }
             length += character.len_utf8();

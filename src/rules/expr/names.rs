@@ -16,7 +16,10 @@ impl<'t> Lexer<'t> {
             return Ok(());
         };
         let words = content.trim_matches(|c: char| c.is_whitespace() || c == '~');
-        let words = words.trim_start_matches("\\ ").trim_start_matches("\\,").trim();
+        let words = words
+            .trim_start_matches("\\ ")
+            .trim_start_matches("\\,")
+            .trim();
         if words.is_empty() {
             self.pos = end;
             self.spaced(Space::Some);
@@ -101,8 +104,12 @@ impl<'t> Lexer<'t> {
 /// Words with a slash or brackets that are no formula.
 fn is_label(words: &str) -> bool {
     words.contains(' ')
+        && words.chars().all(|c| {
+            c.is_alphabetic() || matches!(c, ' ' | '/' | '(' | ')' | '-' | ',' | '.' | '\'')
+        })
         && words
-            .chars()
-            .all(|c| c.is_alphabetic() || matches!(c, ' ' | '/' | '(' | ')' | '-' | ',' | '.' | '\''))
-        && words.split([' ', '/']).filter(|word| word.len() > 2).count() >= 2
+            .split([' ', '/'])
+            .filter(|word| word.len() > 2)
+            .count()
+            >= 2
 }

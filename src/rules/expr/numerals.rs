@@ -84,7 +84,13 @@ impl Lexer<'_> {
     }
 
     /// Adds a plain numeral that ends at the current place.
-    fn add(&mut self, start: usize, point: Option<u32>, exponent: i64, radix: u8) -> Result<(), ParseError> {
+    fn add(
+        &mut self,
+        start: usize,
+        point: Option<u32>,
+        exponent: i64,
+        radix: u8,
+    ) -> Result<(), ParseError> {
         let index = self.numerals.len() as u32;
         self.numerals.push(Numeral {
             text: self.text.get(start..self.pos).unwrap_or(""),
@@ -147,7 +153,10 @@ impl Lexer<'_> {
 
     /// The end of digits in groups of three, of which the first ends at `end`; `end` where they are not.
     fn grouped(&mut self, start: usize, end: usize) -> usize {
-        let first = self.text.get(start..end).map_or(0, |text| text.chars().count());
+        let first = self
+            .text
+            .get(start..end)
+            .map_or(0, |text| text.chars().count());
         if first > 3 {
             return end;
         }
@@ -169,7 +178,10 @@ impl Lexer<'_> {
             }
             let from = reached + length;
             let digits = self.digits_at(from, 4);
-            let count = self.text.get(from..from + digits).map_or(0, |text| text.chars().count());
+            let count = self
+                .text
+                .get(from..from + digits)
+                .map_or(0, |text| text.chars().count());
             if count == 0 {
                 break;
             }
@@ -179,7 +191,11 @@ impl Lexer<'_> {
                     if weak {
                         self.ungrouped = self.run_of_commas(from + digits);
                     }
-                    return if kind.is_some() && !weak { reached } else { end };
+                    return if kind.is_some() && !weak {
+                        reached
+                    } else {
+                        end
+                    };
                 }
                 break;
             }
@@ -204,7 +220,10 @@ impl Lexer<'_> {
     /// `1.234,56` and `1.234.567`: where the decimal comma is (if there is one) and where the number ends.
     fn european(&self, start: usize, end: usize) -> Option<(usize, usize)> {
         let first = end - start;
-        if !(1..=3).contains(&first) || self.bytes.get(end) != Some(&b'.') || self.bytes[start] == b'0' {
+        if !(1..=3).contains(&first)
+            || self.bytes.get(end) != Some(&b'.')
+            || self.bytes[start] == b'0'
+        {
             return None;
         }
         let mut reached = end;
@@ -217,7 +236,11 @@ impl Lexer<'_> {
             return None;
         }
         let comma = self.bytes.get(reached) == Some(&b',') && self.lists == 0;
-        let digits = if comma { self.digits_at(reached + 1, 9) } else { 0 };
+        let digits = if comma {
+            self.digits_at(reached + 1, 9)
+        } else {
+            0
+        };
         let behind = reached + 1 + digits;
         if (digits == 1 || digits == 2 || (digits > 3 && groups > 1))
             && self.bytes.get(behind) != Some(&b',')
@@ -225,7 +248,8 @@ impl Lexer<'_> {
             return Some((reached, behind));
         }
         // Two points can only group; the "decimal separator" is then behind everything.
-        (groups >= 2 && !comma && self.bytes.get(reached) != Some(&b'.')).then_some((reached, reached))
+        (groups >= 2 && !comma && self.bytes.get(reached) != Some(&b'.'))
+            .then_some((reached, reached))
     }
 
     /// The decimal separator behind `end`, and where the digits behind it end.
@@ -243,8 +267,14 @@ impl Lexer<'_> {
         if reached == from {
             // `5.` is five at the end of a sentence, unless dots or a period in brackets follow.
             let behind = self.text.get(from..).unwrap_or("");
-            let goes_on = ["(", "\\overline", "\\bar", "\\dot{"].iter().any(|s| behind.starts_with(s));
-            return if mark == 1 && goes_on { (Some(end), from) } else { (None, end) };
+            let goes_on = ["(", "\\overline", "\\bar", "\\dot{"]
+                .iter()
+                .any(|s| behind.starts_with(s));
+            return if mark == 1 && goes_on {
+                (Some(end), from)
+            } else {
+                (None, end)
+            };
         }
         // Decimals in groups: `3.141\,592`.
         while reached - from >= 3 {
@@ -252,7 +282,10 @@ impl Lexer<'_> {
                 break;
             };
             let wide = self.bytes.get(reached) == Some(&b' ');
-            if wide || self.digits_at(reached + length, 4) == 0 || self.digits_at(reached + length, 4) > 3 {
+            if wide
+                || self.digits_at(reached + length, 4) == 0
+                || self.digits_at(reached + length, 4) > 3
+            {
                 break;
             }
             reached += length + self.digits_at(reached + length, 3);
@@ -268,11 +301,24 @@ impl Lexer<'_> {
         let (negative, sign) = match self.byte(1) {
             Some(b'+') => (false, 1),
             Some(b'-') => (true, 1),
-            Some(0xe2) if self.rest().get(1..).is_some_and(|rest| rest.starts_with('−')) => (true, 3),
+            Some(0xe2)
+                if self
+                    .rest()
+                    .get(1..)
+                    .is_some_and(|rest| rest.starts_with('−')) =>
+            {
+                (true, 3)
+            }
             _ => (false, 0),
         };
         let from = self.pos + 1 + sign;
-        let length = self.bytes.get(from..).unwrap_or(&[]).iter().take_while(|b| b.is_ascii_digit()).count();
+        let length = self
+            .bytes
+            .get(from..)
+            .unwrap_or(&[])
+            .iter()
+            .take_while(|b| b.is_ascii_digit())
+            .count();
         let end = from + length;
         if length == 0 || self.bytes.get(end).is_some_and(u8::is_ascii_alphabetic) {
             return None;
@@ -287,11 +333,17 @@ impl Lexer<'_> {
     fn repeated_digits(&mut self) -> Option<(usize, usize)> {
         let rest = self.rest();
         if let Some(inner) = rest.strip_prefix('(') {
-            let length = inner.bytes().take(40).take_while(u8::is_ascii_digit).count();
+            let length = inner
+                .bytes()
+                .take(40)
+                .take_while(u8::is_ascii_digit)
+                .count();
             let closes = inner.as_bytes().get(length) == Some(&b')');
             let behind = inner.get(length + 1..).unwrap_or("").trim_start();
             let ends = behind.is_empty()
-                || !behind.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '(' | '^' | '_' | '!'));
+                || !behind.starts_with(|c: char| {
+                    c.is_alphanumeric() || matches!(c, '(' | '^' | '_' | '!')
+                });
             if length > 0 && closes && ends {
                 let from = self.pos + 1;
                 self.pos += length + 2;
@@ -299,7 +351,9 @@ impl Lexer<'_> {
             }
             return None;
         }
-        let over = ["\\overline", "\\bar"].iter().find(|name| rest.starts_with(**name));
+        let over = ["\\overline", "\\bar"]
+            .iter()
+            .find(|name| rest.starts_with(**name));
         if let Some(name) = over {
             let after = rest.get(name.len()..)?;
             let inner = after.trim_start();
@@ -387,8 +441,13 @@ impl Lexer<'_> {
             _ => return Ok(false),
         };
         let digits = self.bytes.get(start + 2..).unwrap_or(&[]);
-        let length = digits.iter().take_while(|b| (**b as char).is_digit(radix)).count();
-        let ends = digits.get(length).is_none_or(|b| !b.is_ascii_alphanumeric());
+        let length = digits
+            .iter()
+            .take_while(|b| (**b as char).is_digit(radix))
+            .count();
+        let ends = digits
+            .get(length)
+            .is_none_or(|b| !b.is_ascii_alphanumeric());
         if length == 0 || !ends {
             return Ok(false);
         }

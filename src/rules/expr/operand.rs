@@ -395,7 +395,11 @@ impl Parser<'_> {
             }
             Structure::CubeRoot | Structure::FourthRoot => {
                 self.pos += 1;
-                let degree = if structure == Structure::CubeRoot { 3 } else { 4 };
+                let degree = if structure == Structure::CubeRoot {
+                    3
+                } else {
+                    4
+                };
                 let radicand = self.argument()?;
                 Ok(Expr::Call(
                     Function::Root,
@@ -471,7 +475,10 @@ impl Parser<'_> {
             Kind::Letter('P') => Function::Permutations,
             _ => return None,
         };
-        let tight = |index: usize| self.at(index).is_some_and(|token| token.space == Space::Tight);
+        let tight = |index: usize| {
+            self.at(index)
+                .is_some_and(|token| token.space == Space::Tight)
+        };
         let Some(Kind::Number(_)) = self.ahead(2) else {
             return None;
         };
@@ -566,4 +573,3 @@ fn constant_name(constant: Constant) -> &'static str {
         _ => "e",
     }
 }
-

@@ -211,7 +211,9 @@ impl<'t> Parser<'t> {
             self.integrals,
             self.both_signs,
             self.approximate,
-        ) = (saved.0, saved.1, saved.2, saved.3, saved.4, saved.5, saved.6);
+        ) = (
+            saved.0, saved.1, saved.2, saved.3, saved.4, saved.5, saved.6,
+        );
         self.bound.truncate(saved.7);
         None
     }

@@ -155,8 +155,10 @@ impl Parser<'_> {
             | Kind::Object(_)
             | Kind::Vulgar(..) => true,
             Kind::Function(named) => {
-                !(matches!(named, Named::One(Function::Sec) | Named::Many(Function::Min))
-                    && self.suffix_follows(self.pos, false))
+                !(matches!(
+                    named,
+                    Named::One(Function::Sec) | Named::Many(Function::Min)
+                ) && self.suffix_follows(self.pos, false))
             }
             Kind::Name(_) => {
                 if self.integrals > 0 && self.is_differential() {
@@ -165,13 +167,23 @@ impl Parser<'_> {
                 !self.suffix_follows(self.pos, false)
             }
             Kind::Text(text) => text.chars().count() == 1 && !self.suffix_follows(self.pos, false),
-            Kind::Number(_) => matches!(
-                self.pos.checked_sub(1).and_then(|last| self.tokens.get(last)).map(|token| token.kind),
-                Some(Kind::Close(Bracket::Round | Bracket::Square | Bracket::Group))
-            ) && !self.is_degree_before(),
+            Kind::Number(_) => {
+                matches!(
+                    self.pos
+                        .checked_sub(1)
+                        .and_then(|last| self.tokens.get(last))
+                        .map(|token| token.kind),
+                    Some(Kind::Close(
+                        Bracket::Round | Bracket::Square | Bracket::Group
+                    ))
+                ) && !self.is_degree_before()
+            }
             Kind::Open(Bracket::Round | Bracket::Square | Bracket::Group) => {
                 !self.has_entries(self.pos)
-                    && !self.holds(self.pos, inside::RELATION | inside::SUCH_THAT | inside::WORDS)
+                    && !self.holds(
+                        self.pos,
+                        inside::RELATION | inside::SUCH_THAT | inside::WORDS,
+                    )
                     && self.mate(self.pos) > self.pos + 1
             }
             Kind::Open(Bracket::Floor | Bracket::Ceiling) | Kind::Norm => {

@@ -95,7 +95,13 @@ impl<'t> Parser<'t> {
                 Some(Kind::Word(word) | Kind::Text(word))
                     if matches!(
                         word.trim_end_matches('.').to_ascii_lowercase().as_str(),
-                        "about" | "approximately" | "roughly" | "around" | "approx" | "nearly" | "almost"
+                        "about"
+                            | "approximately"
+                            | "roughly"
+                            | "around"
+                            | "approx"
+                            | "nearly"
+                            | "almost"
                     ) =>
                 {
                     self.pos += 1;
@@ -136,7 +142,9 @@ impl<'t> Parser<'t> {
         let Kind::Number(ten) = self.at(at + 1)?.kind else {
             return None;
         };
-        if number::small(self.numerals.get(ten as usize)?) != Some(10) || self.at(at + 2)?.kind != Kind::Caret {
+        if number::small(self.numerals.get(ten as usize)?) != Some(10)
+            || self.at(at + 2)?.kind != Kind::Caret
+        {
             return None;
         }
         at += 3;
@@ -215,7 +223,11 @@ impl<'t> Parser<'t> {
                     quantity.value = scaled(&quantity.value, numerator, denominator);
                     quantity.places = quantity.places.map(|places| places + 2);
                 }
-                if quantity.currency.as_deref().is_some_and(|written| written != code) {
+                if quantity
+                    .currency
+                    .as_deref()
+                    .is_some_and(|written| written != code)
+                {
                     return Err(self.error("two currencies"));
                 }
                 quantity.currency = Some(code.into());
@@ -298,7 +310,10 @@ impl<'t> Parser<'t> {
                 Expr::Number(value) => Expr::Number(value * ratio),
                 other => product(vec![Expr::Number(ratio), other]),
             };
-            quantity.value = match (std::mem::replace(&mut quantity.value, Expr::integer(0)), part) {
+            quantity.value = match (
+                std::mem::replace(&mut quantity.value, Expr::integer(0)),
+                part,
+            ) {
                 (Expr::Number(a), Expr::Number(b)) => Expr::Number(a + b),
                 (a, b) => Expr::Add(vec![a, b]),
             };
@@ -359,8 +374,17 @@ impl<'t> Parser<'t> {
             return false;
         };
         let spaced = token.space != Space::Tight;
-        let before = self.pos.checked_sub(1).and_then(|index| self.tokens.get(index)).map(|token| token.kind);
-        if token.run == 0 || !matches!(before, Some(Kind::Number(_) | Kind::Close(_) | Kind::Vulgar(..))) {
+        let before = self
+            .pos
+            .checked_sub(1)
+            .and_then(|index| self.tokens.get(index))
+            .map(|token| token.kind);
+        if token.run == 0
+            || !matches!(
+                before,
+                Some(Kind::Number(_) | Kind::Close(_) | Kind::Vulgar(..))
+            )
+        {
             return false;
         }
         let run = usize::from(token.run);
@@ -388,8 +412,15 @@ impl<'t> Parser<'t> {
             Some(Kind::Number(_)) => last,
             _ => return false,
         };
-        open >= 2 && self.tokens.get(open - 1).is_some_and(|token| token.kind == Kind::Caret)
-            && matches!(self.tokens.get(open - 2).map(|token| token.kind), Some(Kind::Number(_)))
+        open >= 2
+            && self
+                .tokens
+                .get(open - 1)
+                .is_some_and(|token| token.kind == Kind::Caret)
+            && matches!(
+                self.tokens.get(open - 2).map(|token| token.kind),
+                Some(Kind::Number(_))
+            )
     }
 
     /// Is a unit of temperature next, `°C`?
@@ -403,7 +434,9 @@ impl<'t> Parser<'t> {
         let first = self.at(from)?;
         match first.kind {
             Kind::Percent if !strict => {
-                return self.ends_quantity(from + 1).then_some((Suffix::Percent, from + 1));
+                return self
+                    .ends_quantity(from + 1)
+                    .then_some((Suffix::Percent, from + 1));
             }
             Kind::Currency(code) if !strict => {
                 return self
@@ -414,13 +447,18 @@ impl<'t> Parser<'t> {
                 let Kind::Number(index) = self.at(from + 1)?.kind else {
                     return None;
                 };
-                let base = u32::try_from(number::small(self.numerals.get(index as usize)?)?).ok()?;
-                return self.ends_quantity(from + 2).then_some((Suffix::Base(base), from + 2));
+                let base =
+                    u32::try_from(number::small(self.numerals.get(index as usize)?)?).ok()?;
+                return self
+                    .ends_quantity(from + 2)
+                    .then_some((Suffix::Base(base), from + 2));
             }
             _ => {}
         }
         let (text, words, end) = self.suffix_text(from)?;
-        if !self.ends_quantity(end) && !matches!(self.at(end).map(|token| token.kind), Some(Kind::Number(_))) {
+        if !self.ends_quantity(end)
+            && !matches!(self.at(end).map(|token| token.kind), Some(Kind::Number(_)))
+        {
             return None;
         }
         let trimmed = text.trim();
@@ -482,7 +520,8 @@ impl<'t> Parser<'t> {
                         text.push('·');
                     }
                     text.push_str(word);
-                    all_words &= word.chars().count() >= 3 && word.chars().all(|c| c.is_lowercase() || c == ' ');
+                    all_words &= word.chars().count() >= 3
+                        && word.chars().all(|c| c.is_lowercase() || c == ' ');
                 }
                 Kind::Letter(letter) => {
                     let run = usize::from(token.run);
@@ -530,7 +569,9 @@ impl<'t> Parser<'t> {
                                     let token = self.at(inner)?;
                                     match token.kind {
                                         Kind::Minus => text.push('-'),
-                                        Kind::Number(_) => text.push_str(self.source(inner, inner + 1)),
+                                        Kind::Number(_) => {
+                                            text.push_str(self.source(inner, inner + 1))
+                                        }
                                         _ => return None,
                                     }
                                 }
@@ -581,7 +622,8 @@ impl<'t> Parser<'t> {
                     text.push('-');
                 }
                 Kind::Open(Bracket::Round | Bracket::Group)
-                    if at > from && matches!(self.tokens[at - 1].kind, Kind::Divide | Kind::Times) =>
+                    if at > from
+                        && matches!(self.tokens[at - 1].kind, Kind::Divide | Kind::Times) =>
                 {
                     text.push('(');
                     all_words = false;
@@ -608,10 +650,44 @@ fn is_label(text: &str) -> bool {
         let lower = word.to_lowercase();
         if matches!(
             lower.as_str(),
-            "if" | "when" | "where" | "for" | "is" | "are" | "was" | "and" | "or" | "with" | "if:" | "not"
-                | "but" | "because" | "so" | "then" | "to" | "mod" | "modulo" | "than" | "otherwise" | "only"
-                | "least" | "most" | "plus" | "minus" | "times" | "over" | "equals" | "million" | "thousand"
-                | "hundred" | "billion" | "base" | "through" | "from" | "until" | "union" | "divided"
+            "if" | "when"
+                | "where"
+                | "for"
+                | "is"
+                | "are"
+                | "was"
+                | "and"
+                | "or"
+                | "with"
+                | "if:"
+                | "not"
+                | "but"
+                | "because"
+                | "so"
+                | "then"
+                | "to"
+                | "mod"
+                | "modulo"
+                | "than"
+                | "otherwise"
+                | "only"
+                | "least"
+                | "most"
+                | "plus"
+                | "minus"
+                | "times"
+                | "over"
+                | "equals"
+                | "million"
+                | "thousand"
+                | "hundred"
+                | "billion"
+                | "base"
+                | "through"
+                | "from"
+                | "until"
+                | "union"
+                | "divided"
         ) {
             return false;
         }

@@ -273,12 +273,16 @@ impl Out {
                     out.term(expr, size);
                 });
             }
-            Expr::Power(pair) => self.brackets(around > Tightness::Power, |out| out.power(&pair.0, &pair.1)),
+            Expr::Power(pair) => {
+                self.brackets(around > Tightness::Power, |out| out.power(&pair.0, &pair.1))
+            }
             Expr::Call(function, arguments) => self.call(*function, arguments),
             Expr::Apply(name, arguments) => {
                 self.push(name);
                 self.push("(");
-                self.list(arguments, ", ", |out, argument| out.expr(argument, Tightness::Sum));
+                self.list(arguments, ", ", |out, argument| {
+                    out.expr(argument, Tightness::Sum)
+                });
                 self.push(")");
             }
             Expr::Binder(binder) => {
@@ -327,7 +331,8 @@ impl Out {
                     if self.full {
                         return;
                     }
-                    let divides = matches!(factor, Expr::Power(pair) if pair.1 == Expr::integer(-1));
+                    let divides =
+                        matches!(factor, Expr::Power(pair) if pair.1 == Expr::integer(-1));
                     if divides {
                         if std::mem::take(&mut above) {
                             self.push("1");
@@ -423,7 +428,9 @@ impl Out {
     fn named(&mut self, name: &str, arguments: &[Expr]) {
         self.push(name);
         self.push("(");
-        self.list(arguments, ", ", |out, argument| out.expr(argument, Tightness::Sum));
+        self.list(arguments, ", ", |out, argument| {
+            out.expr(argument, Tightness::Sum)
+        });
         self.push(")");
     }
 }
@@ -464,7 +471,9 @@ fn fraction(value: &Rational) -> String {
 
 /// A number with so many decimal places; `None` where that is out of proportion.
 fn decimal(value: &Rational, places: i64) -> Option<String> {
-    let places = usize::try_from(places).ok().filter(|places| (1..=60).contains(places))?;
+    let places = usize::try_from(places)
+        .ok()
+        .filter(|places| (1..=60).contains(places))?;
     let scale = dashu_int::IBig::from(10).pow(places);
     let scaled = value * Rational::from(scale);
     if !scaled.denominator().is_one() {

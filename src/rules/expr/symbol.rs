@@ -30,10 +30,9 @@ impl Parser<'_> {
             Some(Kind::Caret) if self.is_raised_prime() => return self.named(letter.to_string()),
             Some(Kind::Caret) if is_function(letter) => {
                 let name = letter.to_string();
-                return self.raised_function(&name).map_or_else(
-                    || Ok(self.bare_letter(letter)),
-                    Ok,
-                );
+                return self
+                    .raised_function(&name)
+                    .map_or_else(|| Ok(self.bare_letter(letter)), Ok);
             }
             Some(Kind::Open(Bracket::Round)) => {
                 let mut buffer = [0; 4];
@@ -167,7 +166,10 @@ impl Parser<'_> {
         let defined = !spaced && self.is_defined_here(open, close);
         let function = is_function(first)
             || name.contains('\'')
-            || matches!(name, "phi" | "psi" | "zeta" | "Phi" | "Psi" | "tau" | "Pr" | "Var" | "erf")
+            || matches!(
+                name,
+                "phi" | "psi" | "zeta" | "Phi" | "Psi" | "tau" | "Pr" | "Var" | "erf"
+            )
             || (entries && (name.len() > 1 || first.is_ascii_uppercase()));
         if !(function || defined) || (spaced && !matches!(name, "f" | "g")) {
             return None;
@@ -177,10 +179,7 @@ impl Parser<'_> {
         let Some(arguments) = arguments else {
             // Events and such: P(A | B).
             if matches!(name, "P" | "E" | "Pr" | "Var") && close > open && close < self.limit {
-                let inner: String = self
-                    .source(open + 1, close)
-                    .split_whitespace()
-                    .collect();
+                let inner: String = self.source(open + 1, close).split_whitespace().collect();
                 self.pos = close + 1;
                 return Some(Expr::Symbol(format!("{name}({inner})").into()));
             }
@@ -189,7 +188,8 @@ impl Parser<'_> {
         // `P(1 + r)^n`, `h(a + b)`, `g(R + h)` are products.
         let raised = self.peek() == Some(Kind::Caret);
         let doubtful = (matches!(name, "P" | "T" | "Q" | "S" | "W" | "G" | "F") && raised)
-            || (matches!(name, "h" | "g" | "P" | "G" | "F" | "S" | "T" | "W") && !is_argument(&arguments));
+            || (matches!(name, "h" | "g" | "P" | "G" | "F" | "S" | "T" | "W")
+                && !is_argument(&arguments));
         if simple && doubtful && !defined {
             self.pos = bound;
             return None;
@@ -204,13 +204,20 @@ impl Parser<'_> {
             || self.tokens.get(name_start - 1).is_some_and(|token| {
                 matches!(
                     token.kind,
-                    Kind::Comma | Kind::Semicolon | Kind::And | Kind::Or | Kind::Row | Kind::Open(_)
+                    Kind::Comma
+                        | Kind::Semicolon
+                        | Kind::And
+                        | Kind::Or
+                        | Kind::Row
+                        | Kind::Open(_)
                 )
             });
         starts
             && matches!(
                 self.at(close + 1).map(|token| token.kind),
-                Some(Kind::Relation(super::Operator::Equal | super::Operator::Approximately))
+                Some(Kind::Relation(
+                    super::Operator::Equal | super::Operator::Approximately
+                ))
             )
             && close == open + 2
             && matches!(
@@ -263,10 +270,20 @@ impl Parser<'_> {
             let start = self.pos;
             // In plain text a run of letters is one subscript: `x_max`.
             let run = match self.peek() {
-                Some(Kind::Letter(_)) => usize::from(self.at(start).map_or(1, |token| token.run)).max(1),
+                Some(Kind::Letter(_)) => {
+                    usize::from(self.at(start).map_or(1, |token| token.run)).max(1)
+                }
                 Some(
-                    Kind::Number(_) | Kind::Greek(_) | Kind::Word(_) | Kind::Text(_) | Kind::Name(_)
-                    | Kind::Function(_) | Kind::Constant(_) | Kind::Times | Kind::Plus | Kind::Object(_),
+                    Kind::Number(_)
+                    | Kind::Greek(_)
+                    | Kind::Word(_)
+                    | Kind::Text(_)
+                    | Kind::Name(_)
+                    | Kind::Function(_)
+                    | Kind::Constant(_)
+                    | Kind::Times
+                    | Kind::Plus
+                    | Kind::Object(_),
                 ) => 1,
                 _ => return Err(self.error("a subscript is missing")),
             };
@@ -391,7 +408,10 @@ impl Parser<'_> {
 
 /// Letters that customarily name functions.
 fn is_function(letter: char) -> bool {
-    matches!(letter, 'f' | 'g' | 'h' | 'F' | 'G' | 'H' | 'P' | 'Q' | 'W' | 'T' | 'S')
+    matches!(
+        letter,
+        'f' | 'g' | 'h' | 'F' | 'G' | 'H' | 'P' | 'Q' | 'W' | 'T' | 'S'
+    )
 }
 
 /// Do arguments look like those of a function rather than a factor in brackets?

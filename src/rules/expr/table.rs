@@ -84,8 +84,10 @@ impl Parser<'_> {
 
     /// Is a bracket around a table and nothing else?
     pub(super) fn wraps_table(&self) -> bool {
-        matches!(self.ahead(1), Some(Kind::Begin(Environment::Matrix | Environment::Determinant)))
-            && self.mate(self.pos + 1) + 1 == self.mate(self.pos)
+        matches!(
+            self.ahead(1),
+            Some(Kind::Begin(Environment::Matrix | Environment::Determinant))
+        ) && self.mate(self.pos + 1) + 1 == self.mate(self.pos)
     }
 
     /// The table in a bracket.
@@ -96,7 +98,13 @@ impl Parser<'_> {
         {
             let width = matrix.rows.first().map_or(0, Vec::len);
             let rows = (0..width)
-                .map(|column| matrix.rows.iter().filter_map(|row| row.get(column).cloned()).collect())
+                .map(|column| {
+                    matrix
+                        .rows
+                        .iter()
+                        .filter_map(|row| row.get(column).cloned())
+                        .collect()
+                })
                 .collect();
             return Ok(Answer::Matrix(Matrix { rows }));
         }
@@ -120,7 +128,11 @@ impl Parser<'_> {
             parser.within(|parser| {
                 let answer = parser.answer()?;
                 match &answer {
-                    Answer::List(items) if items.iter().all(|item| matches!(item, Answer::Relation(_))) => Ok(answer),
+                    Answer::List(items)
+                        if items.iter().all(|item| matches!(item, Answer::Relation(_))) =>
+                    {
+                        Ok(answer)
+                    }
                     Answer::Relation(_) => Ok(answer),
                     _ => Err(parser.error("no system")),
                 }
@@ -171,11 +183,16 @@ fn determinant(rows: &[Vec<Expr>]) -> Option<Expr> {
             _ => None,
         },
         [a, b, c] => {
-            let ([_, _, _], [_, _, _], [_, _, _]) = (a.as_slice(), b.as_slice(), c.as_slice()) else {
+            let ([_, _, _], [_, _, _], [_, _, _]) = (a.as_slice(), b.as_slice(), c.as_slice())
+            else {
                 return None;
             };
             let term = |i: usize, j: usize, k: usize| {
-                Some(product(vec![a.get(i)?.clone(), b.get(j)?.clone(), c.get(k)?.clone()]))
+                Some(product(vec![
+                    a.get(i)?.clone(),
+                    b.get(j)?.clone(),
+                    c.get(k)?.clone(),
+                ]))
             };
             Some(Expr::Add(vec![
                 term(0, 1, 2)?,

@@ -88,7 +88,13 @@ fn hostile_inputs_end_soon() {
             render(answer);
         }
         let head: String = case.chars().take(20).collect();
-        println!("{head:30} {spent:?} {}", match &result { Ok(a) => render(a).chars().take(30).collect(), Err(e) => e.to_string() });
+        println!(
+            "{head:30} {spent:?} {}",
+            match &result {
+                Ok(a) => render(a).chars().take(30).collect(),
+                Err(e) => e.to_string(),
+            }
+        );
         assert!(spent.as_millis() < 2000, "{head} took {spent:?}");
     }
 }

@@ -74,7 +74,9 @@ fn base(name: &str) -> Option<Base> {
         "yd" | "yard" => entry(LENGTH, 9144, 10_000, No),
         "mi" | "mile" => entry(LENGTH, 1_609_344, 1000, No),
         "nmi" | "nautical mile" => entry(LENGTH, 1852, 1, No),
-        "ly" | "light year" | "light-year" | "lightyear" => entry(LENGTH, 9_460_730_472_580_800, 1, No),
+        "ly" | "light year" | "light-year" | "lightyear" => {
+            entry(LENGTH, 9_460_730_472_580_800, 1, No)
+        }
         "AU" | "astronomical unit" => entry(LENGTH, 149_597_870_700, 1, No),
         "pc" | "parsec" => entry(LENGTH, 30_856_775_814_913_673, 1, No),
         "Å" | "angstrom" | "Angstrom" => entry(LENGTH, 1, 10_000_000_000, No),
@@ -97,7 +99,12 @@ fn base(name: &str) -> Option<Base> {
         "ton" | "tonne" | "metric ton" => entry(MASS, 1000, 1, No),
         "lb" | "lbs" | "pound" => entry(MASS, 45_359_237, 100_000_000, No),
         "oz" | "ounce" => entry(MASS, 45_359_237, 1_600_000_000, No),
-        "u" | "amu" => entry(MASS, 166_053_906_660, 100_000_000_000_000_000_000_000_000_000_000_000_000, No),
+        "u" | "amu" => entry(
+            MASS,
+            166_053_906_660,
+            100_000_000_000_000_000_000_000_000_000_000_000_000,
+            No,
+        ),
         "s" => entry(TIME, 1, 1, Symbols),
         "sec" => entry(TIME, 1, 1, No),
         "second" => entry(TIME, 1, 1, Names),
@@ -150,10 +157,18 @@ fn base(name: &str) -> Option<Base> {
         "calorie" => entry(ENERGY, 4184, 1000, Names),
         "Cal" => entry(ENERGY, 4184, 1, No),
         "Wh" => entry(ENERGY, 3600, 1, Symbols),
-        "eV" => entry(ENERGY, 1_602_176_634, 10_000_000_000_000_000_000_000_000_000, Symbols),
-        "electronvolt" | "electron volt" => {
-            entry(ENERGY, 1_602_176_634, 10_000_000_000_000_000_000_000_000_000, Names)
-        }
+        "eV" => entry(
+            ENERGY,
+            1_602_176_634,
+            10_000_000_000_000_000_000_000_000_000,
+            Symbols,
+        ),
+        "electronvolt" | "electron volt" => entry(
+            ENERGY,
+            1_602_176_634,
+            10_000_000_000_000_000_000_000_000_000,
+            Names,
+        ),
         "BTU" | "Btu" => entry(ENERGY, 105_505_585_262, 100_000_000, No),
         "W" => entry(POWER, 1, 1, Symbols),
         "watt" => entry(POWER, 1, 1, Names),
@@ -186,12 +201,35 @@ fn base(name: &str) -> Option<Base> {
 /// The power of ten of an SI prefix that `name` begins with, and what follows it.
 fn prefix(name: &str, kind: Prefixes) -> Option<(i32, &str)> {
     const NAMES: [(&str, i32); 13] = [
-        ("kilo", 3), ("centi", -2), ("milli", -3), ("micro", -6), ("nano", -9), ("pico", -12),
-        ("femto", -15), ("mega", 6), ("giga", 9), ("tera", 12), ("deci", -1), ("hecto", 2), ("deca", 1),
+        ("kilo", 3),
+        ("centi", -2),
+        ("milli", -3),
+        ("micro", -6),
+        ("nano", -9),
+        ("pico", -12),
+        ("femto", -15),
+        ("mega", 6),
+        ("giga", 9),
+        ("tera", 12),
+        ("deci", -1),
+        ("hecto", 2),
+        ("deca", 1),
     ];
     const SYMBOLS: [(&str, i32); 14] = [
-        ("da", 1), ("k", 3), ("c", -2), ("m", -3), ("µ", -6), ("μ", -6), ("u", -6), ("n", -9), ("p", -12),
-        ("f", -15), ("M", 6), ("G", 9), ("T", 12), ("d", -1),
+        ("da", 1),
+        ("k", 3),
+        ("c", -2),
+        ("m", -3),
+        ("µ", -6),
+        ("μ", -6),
+        ("u", -6),
+        ("n", -9),
+        ("p", -12),
+        ("f", -15),
+        ("M", 6),
+        ("G", 9),
+        ("T", 12),
+        ("d", -1),
     ];
     let all: &[(&str, i32)] = match kind {
         Prefixes::Names => &NAMES,
@@ -232,13 +270,13 @@ fn word(name: &str) -> Option<(Dimension, Rational)> {
     look(name)
         .or_else(|| {
             let singular = name.strip_suffix('s')?;
-            (singular.chars().count() > 1 && singular != "m" && singular != "in").then(|| look(singular))?
+            (singular.chars().count() > 1 && singular != "m" && singular != "in")
+                .then(|| look(singular))?
         })
         .or_else(|| {
             let lower = name.to_lowercase();
-            (name.len() > 2 && lower != name).then(|| {
-                look(&lower).or_else(|| look(lower.strip_suffix('s')?))
-            })?
+            (name.len() > 2 && lower != name)
+                .then(|| look(&lower).or_else(|| look(lower.strip_suffix('s')?)))?
         })
 }
 
@@ -251,14 +289,14 @@ pub(super) fn is_known(name: &str) -> bool {
 pub(super) fn is_plain(run: &str, spaced: bool) -> bool {
     match run {
         "m" | "s" | "g" | "L" | "J" | "N" | "W" | "V" | "h" => spaced,
-        "cm" | "mm" | "km" | "kg" | "kJ" | "kW" | "Pa" | "Hz" | "nm" | "mL" | "ml" | "eV" | "ft"
-        | "lb" | "oz" | "yd" | "hr" => true,
-        "mg" | "ms" | "mi" | "mA" | "mV" | "in" | "pm" | "fm" | "qt" | "kN" | "MW" | "mW" | "kV"
-        | "MN" | "MV" | "GW" | "dL" | "cL" | "dm" | "ns" | "nC" | "hp" | "ha" | "yr" | "ly" | "AU"
-        | "cc" | "MJ" | "mN" | "mT" | "mH" | "nF" | "pF" | "mm²" | "kA" | "GB" | "MB" | "KB" | "TB"
-        | "mJ" | "MΩ" | "kΩ" => spaced,
-        "day" | "deg" | "rad" | "bar" | "cal" | "bit" | "ton" | "amp" | "cup" | "gal" | "ohm" | "erg"
-        | "mol" | "atm" | "psi" => spaced,
+        "cm" | "mm" | "km" | "kg" | "kJ" | "kW" | "Pa" | "Hz" | "nm" | "mL" | "ml" | "eV"
+        | "ft" | "lb" | "oz" | "yd" | "hr" => true,
+        "mg" | "ms" | "mi" | "mA" | "mV" | "in" | "pm" | "fm" | "qt" | "kN" | "MW" | "mW"
+        | "kV" | "MN" | "MV" | "GW" | "dL" | "cL" | "dm" | "ns" | "nC" | "hp" | "ha" | "yr"
+        | "ly" | "AU" | "cc" | "MJ" | "mN" | "mT" | "mH" | "nF" | "pF" | "mm²" | "kA" | "GB"
+        | "MB" | "KB" | "TB" | "mJ" | "MΩ" | "kΩ" => spaced,
+        "day" | "deg" | "rad" | "bar" | "cal" | "bit" | "ton" | "amp" | "cup" | "gal" | "ohm"
+        | "erg" | "mol" | "atm" | "psi" => spaced,
         _ => run.len() >= 3 && is_known(run),
     }
 }
@@ -266,9 +304,8 @@ pub(super) fn is_plain(run: &str, spaced: bool) -> bool {
 /// A currency by its name: the code, and how large the named amount is in it.
 pub(super) fn currency(name: &str) -> Option<(&'static str, u32, u32)> {
     Some(match name.trim_end_matches('.') {
-        "dollar" | "dollars" | "USD" | "usd" | "US dollars" | "U.S. dollars" | "bucks" | "Dollars" => {
-            ("USD", 1, 1)
-        }
+        "dollar" | "dollars" | "USD" | "usd" | "US dollars" | "U.S. dollars" | "bucks"
+        | "Dollars" => ("USD", 1, 1),
         "cent" | "cents" | "¢" | "penny" | "pennies" | "Cents" => ("USD", 1, 100),
         "euro" | "euros" | "EUR" | "Euros" | "Euro" => ("EUR", 1, 1),
         "GBP" | "pounds sterling" | "quid" => ("GBP", 1, 1),
@@ -320,8 +357,10 @@ fn temperature(text: &str) -> Option<(Rational, Rational)> {
         .filter(|c| !c.is_whitespace() && !matches!(c, '{' | '}' | '^' | '\\'))
         .collect();
     Some(match &*compact {
-        "°C" | "ºC" | "℃" | "circC" | "degreesCelsius" | "degreeCelsius" | "Celsius" | "celsius"
-        | "degreescelsius" | "°Celsius" | "degC" | "degreesC" => (ratio(1, 1), ratio(27_315, 100)),
+        "°C" | "ºC" | "℃" | "circC" | "degreesCelsius" | "degreeCelsius" | "Celsius"
+        | "celsius" | "degreescelsius" | "°Celsius" | "degC" | "degreesC" => {
+            (ratio(1, 1), ratio(27_315, 100))
+        }
         "°F" | "ºF" | "℉" | "circF" | "degreesFahrenheit" | "degreeFahrenheit" | "Fahrenheit"
         | "fahrenheit" | "degreesfahrenheit" | "°Fahrenheit" | "degF" | "degreesF" => {
             (ratio(5, 9), ratio(45_967, 180))
@@ -376,7 +415,11 @@ fn compound(text: &str) -> Option<(Dimension, Rational)> {
             *sum = sum.checked_add(own.checked_mul(exponent)?)?;
         }
         let factor = found.1.pow(isize::from(exponent.abs()));
-        size = if exponent >= 0 { size * factor } else { size / factor };
+        size = if exponent >= 0 {
+            size * factor
+        } else {
+            size / factor
+        };
     }
     (!bracket).then_some((dimension, size))
 }
@@ -384,7 +427,13 @@ fn compound(text: &str) -> Option<(Dimension, Rational)> {
 /// `square`, `cubic` before a unit: the power and the rest.
 fn words_of_power(text: &str) -> (i8, &str) {
     for (word, power) in [
-        ("square ", 2), ("sq. ", 2), ("sq ", 2), ("squared ", 2), ("cubic ", 3), ("cu. ", 3), ("cu ", 3),
+        ("square ", 2),
+        ("sq. ", 2),
+        ("sq ", 2),
+        ("squared ", 2),
+        ("cubic ", 3),
+        ("cu. ", 3),
+        ("cu ", 3),
     ] {
         if let Some(rest) = text.strip_prefix(word) {
             return (power, rest.trim_start());
@@ -399,9 +448,13 @@ fn longest(text: &str) -> Option<((Dimension, Rational), usize)> {
         .find(|c: char| !(c.is_alphabetic() || c == '°' || c == 'º'))
         .unwrap_or(text.len());
     if let Some(second) = text.get(first..).and_then(|rest| rest.strip_prefix(' ')) {
-        let length = second.find(|c: char| !c.is_alphabetic()).unwrap_or(second.len());
+        let length = second
+            .find(|c: char| !c.is_alphabetic())
+            .unwrap_or(second.len());
         let both = text.get(..first + 1 + length)?;
-        if length > 0 && let Some(found) = word(both) {
+        if length > 0
+            && let Some(found) = word(both)
+        {
             return Some((found, both.len()));
         }
     }
@@ -447,7 +500,10 @@ fn plain(text: &str) -> String {
     let mut rest = text;
     while let Some(next) = rest.chars().next() {
         if next == '\\' {
-            let length = rest[1..].bytes().take_while(u8::is_ascii_alphabetic).count();
+            let length = rest[1..]
+                .bytes()
+                .take_while(u8::is_ascii_alphabetic)
+                .count();
             if length == 0 {
                 out.push(' ');
                 rest = rest.get(1..).unwrap_or("");

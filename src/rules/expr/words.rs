@@ -89,13 +89,19 @@ pub(super) fn number(words: &[&str]) -> Option<(Rational, usize)> {
         scale_word(next).or_else(|| part_word(next))?;
         at += 1;
     }
-    if let Some(part) = lower.get(at).filter(|word| matches!(word.as_str(), "half" | "quarter" | "third")) {
+    if let Some(part) = lower
+        .get(at)
+        .filter(|word| matches!(word.as_str(), "half" | "quarter" | "third"))
+    {
         let alone = at > first || part.as_str() == "half" || part.as_str() == "quarter";
         if !alone {
             return None;
         }
         let denominator = part_word(part)?;
-        return Some((signed(Rational::from_parts(1.into(), denominator.into()), negative), at + 1));
+        return Some((
+            signed(Rational::from_parts(1.into(), denominator.into()), negative),
+            at + 1,
+        ));
     }
     let (mut total, mut current) = (0_u64, 0_u64);
     let mut seen = false;
@@ -103,18 +109,27 @@ pub(super) fn number(words: &[&str]) -> Option<(Rational, usize)> {
     let mut end = at;
     while let Some(word) = lower.get(at) {
         if word == "and" {
-            if !seen || lower.get(at + 1).is_none_or(|next| unit_word(next).is_none() && part_word(next).is_none()) {
+            if !seen
+                || lower
+                    .get(at + 1)
+                    .is_none_or(|next| unit_word(next).is_none() && part_word(next).is_none())
+            {
                 break;
             }
             // Only behind a hundred or a thousand does "and" go on a number.
-            if !matches!(lower.get(at - 1).map(String::as_str), Some("hundred" | "thousand" | "million")) {
+            if !matches!(
+                lower.get(at - 1).map(String::as_str),
+                Some("hundred" | "thousand" | "million")
+            ) {
                 break;
             }
             at += 1;
             continue;
         }
         if let Some(value) = unit_word(word) {
-            let fits = !seen || current == 0 || (value < 10 && (20..=90).contains(&last_unit) && last_unit % 10 == 0)
+            let fits = !seen
+                || current == 0
+                || (value < 10 && (20..=90).contains(&last_unit) && last_unit % 10 == 0)
                 || (current >= 100 && last_unit == u64::MAX);
             if !fits {
                 return None;
@@ -155,7 +170,17 @@ fn signed(value: Rational, negative: bool) -> Rational {
 pub(super) fn is_shouted(run: &str) -> bool {
     matches!(
         run,
-        "TRUE" | "FALSE" | "NONE" | "EVEN" | "ODD" | "YES" | "NO" | "BOTH" | "ZERO" | "DNE" | "NULL"
+        "TRUE"
+            | "FALSE"
+            | "NONE"
+            | "EVEN"
+            | "ODD"
+            | "YES"
+            | "NO"
+            | "BOTH"
+            | "ZERO"
+            | "DNE"
+            | "NULL"
     ) || small_number(run).is_some()
 }
 
@@ -172,7 +197,10 @@ pub(super) fn plain(text: &str) -> String {
     };
     while let Some(next) = rest.chars().next() {
         if next == '\\' {
-            let length = rest[1..].bytes().take_while(u8::is_ascii_alphabetic).count();
+            let length = rest[1..]
+                .bytes()
+                .take_while(u8::is_ascii_alphabetic)
+                .count();
             let name = &rest[1..=length];
             if length == 0 {
                 let sign = rest[1..].chars().next();
@@ -189,9 +217,10 @@ pub(super) fn plain(text: &str) -> String {
             }
             rest = &rest[1 + length..];
             match name {
-                "text" | "textbf" | "textit" | "textrm" | "mathrm" | "mathbf" | "mbox" | "boxed" | "textnormal"
-                | "textsf" | "texttt" | "operatorname" | "emph" | "displaystyle" | "left" | "right" | "mathit"
-                | "bf" | "rm" | "it" | "fbox" | "big" | "Big" | "bigl" | "bigr" | "underline" | "textsc" | "mathsf"
+                "text" | "textbf" | "textit" | "textrm" | "mathrm" | "mathbf" | "mbox"
+                | "boxed" | "textnormal" | "textsf" | "texttt" | "operatorname" | "emph"
+                | "displaystyle" | "left" | "right" | "mathit" | "bf" | "rm" | "it" | "fbox"
+                | "big" | "Big" | "bigl" | "bigr" | "underline" | "textsc" | "mathsf"
                 | "boldsymbol" => {}
                 "quad" | "qquad" => space = true,
                 "dfrac" | "tfrac" | "cfrac" => out.push_str("\\frac"),
@@ -217,7 +246,9 @@ pub(super) fn plain(text: &str) -> String {
             '~' => space = true,
             '’' | '‘' => push(&mut out, &mut space, '\''),
             _ if next.is_whitespace() => space = true,
-            _ if next.is_control() || matches!(next, '\u{200b}'..='\u{200f}' | '\u{feff}' | '\u{202a}'..='\u{202e}') => {}
+            _ if next.is_control()
+                || matches!(next, '\u{200b}'..='\u{200f}' | '\u{feff}' | '\u{202a}'..='\u{202e}') =>
+                {}
             other => push(&mut out, &mut space, other),
         }
     }
@@ -246,9 +277,21 @@ pub(super) fn answer(plain: &str) -> Option<Answer> {
     match lower.as_str() {
         "yes" | "true" => return Some(Answer::Truth(true)),
         "no" | "false" => return Some(Answer::Truth(false)),
-        "none" | "none of these" | "none of the above" | "dne" | "does not exist" | "undefined"
-        | "not defined" | "indeterminate" | "n/a" | "impossible" | "cannot be determined" | "diverges"
-        | "divergent" | "converges" | "convergent" => {
+        "none"
+        | "none of these"
+        | "none of the above"
+        | "dne"
+        | "does not exist"
+        | "undefined"
+        | "not defined"
+        | "indeterminate"
+        | "n/a"
+        | "impossible"
+        | "cannot be determined"
+        | "diverges"
+        | "divergent"
+        | "converges"
+        | "convergent" => {
             let text = match lower.as_str() {
                 "dne" => "does not exist",
                 "not defined" => "undefined",
@@ -261,7 +304,12 @@ pub(super) fn answer(plain: &str) -> Option<Answer> {
         "empty set" | "the empty set" | "emptyset" => return Some(Answer::Set(Vec::new())),
         _ => {}
     }
-    for (start, value) in [("yes,", true), ("yes.", true), ("no,", false), ("no.", false)] {
+    for (start, value) in [
+        ("yes,", true),
+        ("yes.", true),
+        ("no,", false),
+        ("no.", false),
+    ] {
         if lower.starts_with(start) {
             return Some(Answer::Truth(value));
         }
@@ -283,7 +331,12 @@ fn is_no_solution(lower: &str) -> bool {
     }
     let skipped = words
         .iter()
-        .take_while(|word| matches!(**word, "there" | "are" | "is" | "the" | "equation" | "has" | "it" | "have"))
+        .take_while(|word| {
+            matches!(
+                **word,
+                "there" | "are" | "is" | "the" | "equation" | "has" | "it" | "have"
+            )
+        })
         .count();
     words.get(skipped) == Some(&"no")
         && words.get(skipped + 1..).is_some_and(|rest| {
@@ -291,8 +344,22 @@ fn is_no_solution(lower: &str) -> bool {
                 && rest.iter().all(|word| {
                     matches!(
                         *word,
-                        "solution" | "solutions" | "real" | "integer" | "root" | "roots" | "such" | "positive"
-                            | "exist" | "exists" | "valid" | "natural" | "rational" | "number" | "numbers" | "complex"
+                        "solution"
+                            | "solutions"
+                            | "real"
+                            | "integer"
+                            | "root"
+                            | "roots"
+                            | "such"
+                            | "positive"
+                            | "exist"
+                            | "exists"
+                            | "valid"
+                            | "natural"
+                            | "rational"
+                            | "number"
+                            | "numbers"
+                            | "complex"
                     )
                 })
         })
@@ -308,7 +375,10 @@ fn time(text: &str) -> Option<Answer> {
         .find(|c: char| !(c.is_ascii_digit() || c == ':'))
         .unwrap_or(lower.len());
     let (clock, words) = lower.split_at(end);
-    let words: String = words.chars().filter(|c| !matches!(c, ' ' | '.' | ',')).collect();
+    let words: String = words
+        .chars()
+        .filter(|c| !matches!(c, ' ' | '.' | ','))
+        .collect();
     let afternoon = match words.as_str() {
         "am" | "aminthemorning" | "inthemorning" => Some(false),
         "pm" | "intheafternoon" | "intheevening" => Some(true),
@@ -329,7 +399,10 @@ fn time(text: &str) -> Option<Answer> {
     }
     for weight in [60, 1] {
         let Some(part) = parts.next() else { break };
-        let value = part.parse::<u32>().ok().filter(|value| *value < 60 && part.len() == 2)?;
+        let value = part
+            .parse::<u32>()
+            .ok()
+            .filter(|value| *value < 60 && part.len() == 2)?;
         seconds += value * weight;
     }
     if parts.next().is_some() {
@@ -352,7 +425,9 @@ fn is_date(text: &str) -> bool {
     let separator = if text.contains('-') { '-' } else { '/' };
     let parts: Vec<&str> = text.split(separator).collect();
     let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
-    parts.iter().all(|part| part.bytes().all(|b| b.is_ascii_digit()))
+    parts
+        .iter()
+        .all(|part| part.bytes().all(|b| b.is_ascii_digit()))
         && match lengths.as_slice() {
             [4, 2, 2] => separator == '-',
             [1 | 2, 1 | 2, 4] => separator == '/',
@@ -395,7 +470,11 @@ pub(super) fn choice(plain: &str) -> Option<Vec<char>> {
     }
     let tail = tail.trim();
     let closed = tail.is_empty() || (letters.len() == 1 && dressed);
-    let clean = letters.len() == 1 || letters.iter().enumerate().all(|(i, c)| !letters[..i].contains(c));
+    let clean = letters.len() == 1
+        || letters
+            .iter()
+            .enumerate()
+            .all(|(i, c)| !letters[..i].contains(c));
     if !closed || !clean {
         return None;
     }
@@ -421,7 +500,9 @@ fn choice_letter(text: &str) -> Option<(char, bool, &str)> {
         let after = behind.trim_start().strip_prefix([')', ']'])?;
         let after = after.strip_prefix([':', '.']).unwrap_or(after);
         // `(A)^2`, `(A)+1`, `(B)(C)` are formulas.
-        let formula = after.trim_start().starts_with(['^', '+', '*', '/', '=', '_', '(', '!', '<', '>', '|', '\'']);
+        let formula = after
+            .trim_start()
+            .starts_with(['^', '+', '*', '/', '=', '_', '(', '!', '<', '>', '|', '\'']);
         return (!formula).then_some((letter, true, after));
     }
     if letter > 'J' {
