@@ -72,8 +72,8 @@ fn look_at<R: Real>(
     match (left, right) {
         (Err(Failure::Undefined), _) | (_, Err(Failure::Undefined)) => Ok(Sight::Undefined),
         (Ok(left), Ok(right)) => {
-            let difference = arithmetic.add(&left, &arithmetic.negate(&right));
-            if arithmetic.is_nonzero(&difference) {
+            let difference = arithmetic.add(&left, &right.negated());
+            if difference.is_nonzero() {
                 return Ok(Sight::Different);
             }
             if matches!(difference, Value::Exact(_)) {

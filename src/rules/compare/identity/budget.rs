@@ -16,15 +16,12 @@ impl Default for Budget {
 impl Budget {
     /// Takes `steps`, or all that is left where there are fewer: then the work has to stop.
     pub(super) fn spend(&mut self, steps: u64) -> Result<(), Failure> {
-        match self.steps.checked_sub(steps) {
-            Some(left) => {
-                self.steps = left;
-                Ok(())
-            }
-            None => {
-                self.steps = 0;
-                Err(Failure::TooComplex)
-            }
+        let enough = self.steps >= steps;
+        self.steps = self.steps.saturating_sub(steps);
+        if enough {
+            Ok(())
+        } else {
+            Err(Failure::TooComplex)
         }
     }
 }

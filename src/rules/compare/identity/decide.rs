@@ -82,7 +82,11 @@ fn compare_values(
         return Ok(infinities(a, b, same, budget));
     }
     if look.traits.constant {
-        match (fold::fold(a, budget), fold::fold(b, budget)) {
+        let share = budget.steps / 8;
+        match (
+            fold::fold_within(a, share, budget),
+            fold::fold_within(b, share, budget),
+        ) {
             (Err(Failure::Undefined), _) | (_, Err(Failure::Undefined)) => {
                 return Err(Failure::Undefined);
             }
@@ -103,6 +107,7 @@ fn compare_values(
     }
     let mut up_to_signs = false;
     match modular::compare(a, b, &look.traits, budget)? {
+        Verdict::Equal if look.assumed => up_to_signs = true,
         Verdict::Equal => return Ok((Identity::Equal, "identity")),
         Verdict::Different => return Ok((Identity::Different, "identity")),
         Verdict::Undefined => return Err(Failure::Undefined),
@@ -150,7 +155,6 @@ fn divides_by_constant(expr: &Expr) -> bool {
             };
             !harmless
         }
-        Expr::Call(..) | Expr::Binder(_) => false,
         _ => false,
     })
 }
@@ -323,7 +327,7 @@ fn enclosed_order<R: Real>(a: &Expr, b: &Expr, bits: u32, budget: &mut Budget) -
     let arithmetic = Arithmetic { bits };
     let left = evaluate::<R>(a, bits, budget).ok()?;
     let right = evaluate::<R>(b, bits, budget).ok()?;
-    match arithmetic.add(&left, &arithmetic.negate(&right)) {
+    match arithmetic.add(&left, &right.negated()) {
         Value::Exact(difference) => Some(difference.cmp(&Rational::ZERO)),
         Value::Real(difference) => difference.sign(),
         Value::Complex(..) => None,

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use dashu_base::{Abs, BitTest, DivEuclid, Gcd, Sign, Signed, UnsignedAbs};
+use dashu_base::{Abs, BitTest, DivEuclid, Gcd, Sign, UnsignedAbs};
 use dashu_int::{IBig, UBig};
 
 use super::budget::{Budget, Failure, Outcome};
@@ -28,7 +28,7 @@ pub(super) fn fold(expr: &Expr, budget: &mut Budget) -> Outcome<Rational> {
             let mut sum = Rational::ZERO;
             for part in parts {
                 let value = fold(part, budget)?;
-                sum = limited(sum, &value, budget, |a, b| a + b)?;
+                sum = limited(&sum, &value, budget, |a, b| a + b)?;
             }
             Ok(sum)
         }
@@ -36,7 +36,7 @@ pub(super) fn fold(expr: &Expr, budget: &mut Budget) -> Outcome<Rational> {
             let mut product = Rational::ONE;
             for part in parts {
                 let value = fold(part, budget)?;
-                product = limited(product, &value, budget, |a, b| a * b)?;
+                product = limited(&product, &value, budget, |a, b| a * b)?;
             }
             Ok(product)
         }
@@ -49,6 +49,18 @@ pub(super) fn fold(expr: &Expr, budget: &mut Budget) -> Outcome<Rational> {
             power(&base, &exponent, budget)
         }
         Expr::Call(function, arguments) => call(*function, arguments, budget),
+    }
+}
+
+/// [`fold`] with at most so many steps: where they do not suffice, another way has to be found.
+pub(super) fn fold_within(expr: &Expr, steps: u64, budget: &mut Budget) -> Outcome<Rational> {
+    let granted = steps.min(budget.steps);
+    let mut part = Budget { steps: granted };
+    let result = fold(expr, &mut part);
+    budget.spend(granted - part.steps)?;
+    match result {
+        Err(Failure::TooComplex) if part.steps == 0 => Err(Failure::Unknown),
+        result => result,
     }
 }
 
@@ -98,12 +110,12 @@ impl MagnitudeBits for IBig {
 
 /// a ∘ b, charged, where it stays small enough.
 fn limited(
-    a: Rational,
+    a: &Rational,
     b: &Rational,
     budget: &mut Budget,
     operation: impl Fn(&Rational, &Rational) -> Rational,
 ) -> Outcome<Rational> {
-    let size = bits(&a).max(bits(b));
+    let size = bits(a).max(bits(b));
     if size > BITS {
         return Err(Failure::TooComplex);
     }
@@ -114,7 +126,7 @@ fn limited(
     } else {
         budget.spend(1 + words * words / 16)?;
     }
-    let result = operation(&a, b);
+    let result = operation(a, b);
     if bits(&result) > BITS {
         return Err(Failure::TooComplex);
     }
@@ -225,7 +237,7 @@ pub(super) fn exact_root(
     budget: &mut Budget,
 ) -> Outcome<Rational> {
     let negative = value.sign() == Sign::Negative;
-    if degree == 0 || (negative && degree % 2 == 0) {
+    if degree == 0 || (negative && degree.is_multiple_of(2)) {
         return Err(Failure::Unknown);
     }
     let numerator = integer_root(&value.numerator().unsigned_abs(), degree, budget)?;
@@ -268,10 +280,17 @@ fn call(function: Function, arguments: &[Expr], budget: &mut Budget) -> Outcome<
             let radicand = fold(radicand, budget)?;
             power(&radicand, &(Rational::ONE / degree), budget)
         }
-        (Function::Sin | Function::Tan | Function::Sinh | Function::Tanh, [argument])
-        | (Function::Arcsin | Function::Arctan | Function::Arsinh | Function::Artanh, [argument]) => {
-            at_zero(argument, 0, budget)
-        }
+        (
+            Function::Sin
+            | Function::Tan
+            | Function::Sinh
+            | Function::Tanh
+            | Function::Arcsin
+            | Function::Arctan
+            | Function::Arsinh
+            | Function::Artanh,
+            [argument],
+        ) => at_zero(argument, 0, budget),
         (Function::Cos | Function::Sec | Function::Cosh, [argument]) => {
             at_zero(argument, 1, budget)
         }
@@ -459,6 +478,11 @@ pub(super) fn floor(value: &Rational) -> IBig {
     value
         .numerator()
         .div_euclid(IBig::from(value.denominator().clone()))
+}
+
+/// A length as a signed number.
+pub(super) fn signed(length: usize) -> i64 {
+    i64::try_from(length).unwrap_or(i64::MAX)
 }
 
 /// The lowest bits of an integer in two's complement.

@@ -4,6 +4,7 @@ use dashu_base::{BitTest, DivRem, UnsignedAbs};
 use dashu_int::UBig;
 
 use super::budget::{Budget, Outcome};
+use super::fold::signed;
 use crate::rules::expr::Rational;
 
 /// Primes below this are found.
@@ -41,7 +42,7 @@ fn split(
     let twos = value.trailing_zeros().unwrap_or(0);
     if twos > 0 {
         value >>= twos;
-        result.list.push((2u8.into(), direction * twos as i64));
+        result.list.push((2u8.into(), direction * signed(twos)));
     }
     budget.spend(if words == 1 { 4 } else { 100 + words * 10 })?;
     let mut candidate = 3;
@@ -78,7 +79,7 @@ fn small_factors(mut value: u64, from: u64, direction: i64, result: &mut Factors
     let mut candidate = from;
     while candidate < BOUND && candidate * candidate <= value {
         let mut times = 0;
-        while value % candidate == 0 {
+        while value.is_multiple_of(candidate) {
             value /= candidate;
             times += 1;
         }

@@ -2,6 +2,7 @@
 
 use dashu_int::IBig;
 
+use super::fold::signed;
 use super::numeric::PointValue;
 use super::traits::Look;
 use crate::rules::expr::Rational;
@@ -51,11 +52,11 @@ fn natural(index: usize, place: usize) -> Rational {
         [6, 6, 1],
     ];
     let row = STEPS[index % STEPS.len()];
-    Rational::from(row[place % 3] + (place / 3) as i64 + (index / STEPS.len()) as i64)
+    Rational::from(row[place % 3] + signed(place / 3 + index / STEPS.len()))
 }
 
 fn coordinate(index: usize, place: usize) -> Rational {
-    let k = place as i64;
+    let k = signed(place);
     // A denominator that differs by place, so that no two coordinates stand in a simple ratio.
     let odd = 7 + 4 * (place as u64 % 50);
     let alternating = |value: Rational, first: i64| {

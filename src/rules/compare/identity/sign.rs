@@ -23,7 +23,7 @@ fn at<R: Real>(expr: &Expr, bits: u32, budget: &mut Budget) -> Outcome<Ordering>
         budget,
     }
     .value(expr)?;
-    arithmetic.sign(&value)
+    value.sign()
 }
 
 /// The value of a constant where evaluation finds it exactly: a floor, a sign.
@@ -39,8 +39,7 @@ pub(super) fn exact_constant(expr: &Expr, budget: &mut Budget) -> Outcome<Option
     };
     match evaluate(128) {
         Ok(Value::Exact(value)) => Ok(Some(value)),
-        Err(Failure::Unknown) => Ok(None),
-        Ok(_) => Ok(None),
+        Ok(_) | Err(Failure::Unknown) => Ok(None),
         Err(failure) => Err(failure),
     }
 }

@@ -2,12 +2,15 @@
 
 use dashu_base::Sign;
 
+use super::budget::Budget;
+use super::fold;
 use super::modular::Traits;
 use super::walk;
 use crate::rules::expr::{Constant, Expr, Function, Rational};
 
 /// A look at both sides.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(super) struct Look<'e> {
     pub(super) traits: Traits<'e>,
     /// Does i occur, or a function of complex numbers?
@@ -18,6 +21,8 @@ pub(super) struct Look<'e> {
     pub(super) binder: bool,
     /// A function without a meaning?
     pub(super) applied: bool,
+    /// Were variables taken to be positive that need not be?
+    pub(super) assumed: bool,
     /// Are there functions other than roots and rational powers of rational numbers?
     pub(super) transcendental: bool,
     pub(super) nodes: u64,
@@ -34,13 +39,13 @@ impl<'e> Look<'e> {
         };
         look.visit(a);
         look.visit(b);
+        look.assumed |= look.imaginary && !look.traits.positive.is_empty();
         look
     }
 
     fn visit(&mut self, expr: &'e Expr) {
         self.nodes += 1;
         match expr {
-            Expr::Number(_) | Expr::LongNumber { .. } => {}
             Expr::Symbol(_) => self.traits.constant = false,
             Expr::Constant(constant) => match constant {
                 Constant::ImaginaryUnit => self.imaginary = true,
@@ -62,7 +67,7 @@ impl<'e> Look<'e> {
                 }
                 self.visit(&binder.body);
             }
-            Expr::Add(_) | Expr::Multiply(_) => {}
+            _ => {}
         }
         for part in walk::children(expr) {
             self.visit(part);
@@ -70,28 +75,31 @@ impl<'e> Look<'e> {
     }
 
     fn power(&mut self, base: &'e Expr, exponent: &'e Expr) {
-        match exponent {
-            Expr::Number(exponent) => {
-                if even_root(exponent) {
-                    self.positive(base);
-                }
-            }
-            _ => {
+        if let Ok(exponent) = fold::fold(exponent, &mut Budget { steps: 64 }) {
+            if even_root(&exponent) {
                 self.positive(base);
-                // (−1)^n is meant for integers.
-                if matches!(base, Expr::Number(base) if base.sign() == Sign::Negative) {
-                    self.integral(exponent);
-                }
             }
+            return;
+        }
+        // Of x^n, x may be negative where n is an integer.
+        self.assumed |= matches!(base, Expr::Symbol(_));
+        self.positive(base);
+        // (−1)^n is meant for integers.
+        if matches!(base, Expr::Number(base) if base.sign() == Sign::Negative) {
+            self.integral(exponent);
         }
     }
 
     fn call(&mut self, function: Function, arguments: &'e [Expr]) {
         use Function as F;
         match (function, arguments) {
-            (F::Root, [radicand, degree]) => match degree {
-                Expr::Number(degree) if !even_degree(degree) => {}
-                _ => self.positive(radicand),
+            (F::Root, [radicand, degree]) => match fold::fold(degree, &mut Budget { steps: 64 }) {
+                Ok(degree) if !even_degree(&degree) => {}
+                Ok(_) => self.positive(radicand),
+                Err(_) => {
+                    self.assumed = true;
+                    self.positive(radicand);
+                }
             },
             (F::Logarithm, [argument, base]) => {
                 self.transcendental = true;
@@ -128,10 +136,8 @@ impl<'e> Look<'e> {
     /// Variables of an argument that has to be an integer.
     fn integral(&mut self, expr: &'e Expr) {
         match expr {
-            Expr::Symbol(name) => {
-                if !self.traits.integral.contains(&&**name) {
-                    self.traits.integral.push(name);
-                }
+            Expr::Symbol(name) if !self.traits.integral.contains(&&**name) => {
+                self.traits.integral.push(name);
             }
             Expr::Add(parts) | Expr::Multiply(parts) => {
                 for part in parts {

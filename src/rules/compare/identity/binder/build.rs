@@ -6,6 +6,10 @@ pub(super) fn int(value: i64) -> Expr {
     Expr::integer(value)
 }
 
+pub(super) fn natural(value: usize) -> Expr {
+    Expr::Number(Rational::from(value))
+}
+
 pub(super) fn is_number(expr: &Expr, value: i64) -> bool {
     matches!(expr, Expr::Number(number) if *number == Rational::from(value))
 }

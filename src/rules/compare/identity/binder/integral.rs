@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::build::{call, int, inverse, ln, negated, power, product, sum, tidy};
+use super::build::{call, int, inverse, ln, natural, negated, power, product, sum, tidy};
 use super::derivative::{derivative, mentions};
 use super::limit;
 use crate::rules::compare::identity::budget::{Budget, Failure, Outcome};
@@ -116,10 +116,9 @@ pub(super) fn antiderivative(body: &Expr, variable: &str, budget: &mut Budget) -
     }
     if let Ok(coefficients) = polynomial::expand(body, variable, budget) {
         let terms = coefficients.iter().enumerate().map(|(degree, value)| {
-            let next = degree as i64 + 1;
             product(vec![
-                Expr::Number(value / Rational::from(next)),
-                power(x(), int(next)),
+                Expr::Number(value / Rational::from(degree + 1)),
+                power(x(), natural(degree + 1)),
             ])
         });
         return Ok(sum(terms.collect()));
@@ -176,7 +175,7 @@ fn elementary(body: &Expr, variable: &str, budget: &mut Budget) -> Outcome<Expr>
             Ok(product(vec![body.clone(), inverse(scale)]))
         }
         Expr::Power(pair) if !mentions(&pair.1, variable) => {
-            if let Some(result) = inverse_quadratic(&pair.0, &pair.1, variable, budget)? {
+            if let Some(result) = inverse_quadratic(&pair.0, &pair.1, variable, budget) {
                 return Ok(result);
             }
             let slope = slope(&pair.0, variable, budget)?;
@@ -239,20 +238,20 @@ fn inverse_quadratic(
     exponent: &Expr,
     variable: &str,
     budget: &mut Budget,
-) -> Outcome<Option<Expr>> {
+) -> Option<Expr> {
     if !matches!(exponent, Expr::Number(n) if *n == Rational::from(-1)) {
-        return Ok(None);
+        return None;
     }
     let Ok(coefficients) = polynomial::expand(base, variable, budget) else {
-        return Ok(None);
+        return None;
     };
     let [c, b, a] = &coefficients[..] else {
-        return Ok(None);
+        return None;
     };
     let four = Rational::from(4);
     let discriminant = four * a * c - b * b;
     if discriminant <= Rational::ZERO {
-        return Ok(None);
+        return None;
     }
     let root = Expr::sqrt(Expr::Number(discriminant));
     let above = sum(vec![
@@ -266,7 +265,7 @@ fn inverse_quadratic(
         Function::Arctan,
         product(vec![above, inverse(root.clone())]),
     );
-    Ok(Some(product(vec![int(2), angle, inverse(root)])))
+    Some(product(vec![int(2), angle, inverse(root)]))
 }
 
 /// A polynomial times an exponential, a sine or a cosine.
@@ -327,7 +326,7 @@ pub(super) fn from_coefficients(coefficients: &[Rational], variable: &str) -> Ex
     let terms = coefficients.iter().enumerate().map(|(degree, value)| {
         product(vec![
             Expr::Number(value.clone()),
-            power(Expr::symbol(variable), int(degree as i64)),
+            power(Expr::symbol(variable), natural(degree)),
         ])
     });
     sum(terms.collect())

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::build::{call, int, inverse, negated, power, product, sum};
+use super::build::{call, int, inverse, natural, negated, power, product, sum};
 use super::derivative::{mentions, size};
 use super::integral::from_coefficients;
 use crate::rules::compare::identity::budget::{Budget, Failure, Outcome};
@@ -246,7 +246,7 @@ fn geometric(
     }
     let at = |end: &Expr| {
         let terms = solved.iter().enumerate().map(|(degree, value)| {
-            product(vec![value.clone(), power(end.clone(), int(degree as i64))])
+            product(vec![value.clone(), power(end.clone(), natural(degree))])
         });
         let polynomial = if length == 1 {
             solved[0].clone()
@@ -273,8 +273,7 @@ fn well_known(body: &Expr, variable: &str, lower: &Expr, budget: &mut Budget) ->
     if let Expr::Power(pair) = body
         && matches!(&pair.0, Expr::Symbol(name) if **name == *variable)
         && let Expr::Number(exponent) = &pair.1
-        && from >= 1
-        && from <= 20
+        && (1..=20).contains(&from)
     {
         let below = match i64::try_from(exponent.numerator()).ok()? {
             -2 if exponent.is_int() => 6,

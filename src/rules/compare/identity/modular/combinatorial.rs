@@ -6,7 +6,7 @@ use dashu_int::IBig;
 use super::super::budget::{Failure, Outcome};
 use super::super::fold;
 use super::field::{Element, Gaussian};
-use super::lane::{Draw, Lane, half};
+use super::lane::{Draw, FOLDING, Lane, half};
 use super::linear::{Kind, Linear};
 use crate::rules::expr::{Expr, Function, Rational};
 
@@ -25,7 +25,7 @@ impl Lane<'_, '_> {
     ) -> Outcome<Gaussian> {
         let mut terms = Vec::with_capacity(arguments.len());
         for argument in arguments {
-            terms.push(match fold::fold(argument, self.budget) {
+            terms.push(match fold::fold_within(argument, FOLDING, self.budget) {
                 Ok(value) => Linear::rational(value),
                 Err(Failure::Unknown | Failure::TooComplex) => self.linear(argument)?,
                 Err(failure) => return Err(failure),

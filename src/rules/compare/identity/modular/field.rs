@@ -1,4 +1,4 @@
-//! Arithmetic in F_p and F_p[i].
+//! Arithmetic in `F_p` and `F_p[i]`.
 
 use dashu_base::{Sign, UnsignedAbs};
 use dashu_int::{IBig, UBig};
@@ -6,7 +6,7 @@ use dashu_int::{IBig, UBig};
 use super::primes::Prime;
 use crate::rules::expr::Rational;
 
-/// F_p, for p below 2^62, numbers in Montgomery's form.
+/// `F_p`, for p below 2^62, numbers in Montgomery's form.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Field {
     /// p.
@@ -17,7 +17,7 @@ pub(super) struct Field {
     square: u64,
 }
 
-/// An element of F_p, in the form that its [`Field`] works with.
+/// An element of `F_p`, in the form that its [`Field`] works with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Element(u64);
 
@@ -157,7 +157,7 @@ pub(super) fn signed_remainder(value: &IBig, modulus: u64) -> u64 {
     }
 }
 
-/// An element a + bi of F_p[i], a field because p ≡ 3 modulo 4. F_p stands for the real numbers in it.
+/// An element a + bi of `F_p[i]`, a field because p ≡ 3 modulo 4. `F_p` stands for the real numbers in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Gaussian {
     pub(super) real: Element,
@@ -178,7 +178,7 @@ impl Gaussian {
         self.real.is_zero() && self.imaginary.is_zero()
     }
 
-    /// The element itself where it is in F_p.
+    /// The element itself where it is in `F_p`.
     pub(super) fn real(self) -> Option<Element> {
         self.imaginary.is_zero().then_some(self.real)
     }

@@ -7,7 +7,7 @@ use dashu_int::IBig;
 use super::super::budget::{Failure, Outcome};
 use super::super::fold;
 use super::field::{Element, Gaussian};
-use super::lane::{Draw, Lane, half, mix};
+use super::lane::{Draw, FOLDING, Lane, half, mix};
 use super::linear::{Kind, Linear};
 use crate::rules::expr::{Expr, Function, Rational};
 
@@ -16,7 +16,7 @@ impl Lane<'_, '_> {
         use Function as F;
         match (function, arguments) {
             (F::Root, [radicand, degree]) => {
-                let degree = fold::fold(degree, self.budget)?;
+                let degree = fold::fold_within(degree, FOLDING, self.budget)?;
                 if degree.is_zero() {
                     return Err(Failure::Undefined);
                 }
@@ -73,7 +73,7 @@ impl Lane<'_, '_> {
     fn opaque_call(&mut self, function: Function, arguments: &[Expr]) -> Outcome<Gaussian> {
         let mut values = Vec::with_capacity(arguments.len());
         for argument in arguments {
-            if let Ok(value) = fold::fold(argument, self.budget) {
+            if let Ok(value) = fold::fold_within(argument, FOLDING, self.budget) {
                 values.push(self.number(&value)?.key());
             } else {
                 values.push(self.value(argument)?.key());
@@ -157,7 +157,7 @@ impl Lane<'_, '_> {
 
     fn absolute(&mut self, argument: &Expr) -> Outcome<Gaussian> {
         let field = self.field;
-        match fold::fold(argument, self.budget) {
+        match fold::fold_within(argument, FOLDING, self.budget) {
             Ok(value) => {
                 let absolute = fold::of_rationals(Function::Absolute, &[value], self.budget)?;
                 return self.number(&absolute);
@@ -172,10 +172,8 @@ impl Lane<'_, '_> {
         }
         self.signed.set(true);
         if let Some(real) = value.real() {
-            let below = match self.constant_sign(argument)? {
-                Some(sign) => sign == Ordering::Less,
-                None => !field.is_square(real),
-            };
+            let sign = self.constant_sign(argument)?;
+            let below = sign.map_or_else(|| !field.is_square(real), |sign| sign == Ordering::Less);
             return Ok(if below { field.g_negate(value) } else { value });
         }
         let norm = field.norm(value);
@@ -341,23 +339,20 @@ impl Lane<'_, '_> {
         let value = self.real_value(argument)?;
         self.faithful.set(false);
         self.signed.set(true);
-        let (inside, scale) = match function {
-            Function::Artanh => {
-                let below = field
-                    .invert(field.subtract(one, value))
-                    .ok_or(Failure::Undefined)?;
-                (field.multiply(field.add(one, value), below), half())
-            }
-            _ => {
-                let square = field.multiply(value, value);
-                let radicand = if function == Function::Arsinh {
-                    field.add(square, one)
-                } else {
-                    field.subtract(square, one)
-                };
-                let root = self.positive_power(radicand, &half())?;
-                (field.add(value, root), Rational::ONE)
-            }
+        let (inside, scale) = if function == Function::Artanh {
+            let below = field
+                .invert(field.subtract(one, value))
+                .ok_or(Failure::Undefined)?;
+            (field.multiply(field.add(one, value), below), half())
+        } else {
+            let square = field.multiply(value, value);
+            let radicand = if function == Function::Arsinh {
+                field.add(square, one)
+            } else {
+                field.subtract(square, one)
+            };
+            let root = self.positive_power(radicand, &half())?;
+            (field.add(value, root), Rational::ONE)
         };
         if !field.is_square(inside) || inside.is_zero() {
             return Err(Failure::Unknown);

@@ -30,6 +30,9 @@ pub(in super::super) struct Traits<'e> {
     pub(in super::super) complex: bool,
 }
 
+/// Steps for folding a part that may be rational.
+pub(super) const FOLDING: u64 = 400;
+
 /// One evaluation.
 pub(super) struct Lane<'e, 't> {
     pub(super) field: Field,
@@ -58,7 +61,6 @@ pub(super) enum Draw {
     Apply,
     Factorial,
     Binder,
-    Sign,
 }
 
 /// Mixes two words well.
@@ -266,7 +268,7 @@ impl<'e, 't> Lane<'e, 't> {
             let terms = self.logarithm(&parts[0])?;
             return self.exponential(&terms);
         }
-        match fold::fold(exponent, self.budget) {
+        match fold::fold_within(exponent, FOLDING, self.budget) {
             Ok(exponent) => self.rational_power(base, &exponent),
             Err(Failure::Unknown | Failure::TooComplex) if self.budget.steps > 0 => {
                 let logarithm = self.logarithm(base)?;
@@ -290,6 +292,7 @@ impl<'e, 't> Lane<'e, 't> {
         }
         if let Some(real) = base.real() {
             if *exponent == IBig::NEG_ONE {
+                self.budget.spend(2)?;
                 return field.invert(real).map(Into::into).ok_or(Failure::Undefined);
             }
             let reduced = signed_remainder(exponent, field.modulus - 1);
@@ -318,7 +321,7 @@ impl<'e, 't> Lane<'e, 't> {
             let base = self.value(base)?;
             return self.integer_power(base, exponent.numerator());
         }
-        match fold::fold(base, self.budget) {
+        match fold::fold_within(base, FOLDING, self.budget) {
             Ok(base) => return self.radical(&base, exponent),
             Err(Failure::Unknown) => {}
             Err(failure) => return Err(failure),
@@ -333,7 +336,7 @@ impl<'e, 't> Lane<'e, 't> {
                 Err(Failure::Undefined)
             };
         }
-        let even = u64::try_from(exponent.denominator() % 2u8).unwrap_or(0) == 0;
+        let even = exponent.denominator() % 2u8 == 0;
         if even {
             if !self.surely_positive(base) {
                 self.signed.set(true);
@@ -367,7 +370,7 @@ impl<'e, 't> Lane<'e, 't> {
         if !self.field.is_square(base) {
             return Err(Failure::Unknown);
         }
-        self.budget.spend(2)?;
+        self.budget.spend(6)?;
         let order = self.field.half();
         let numerator = signed_remainder(exponent.numerator(), order);
         let reduced = if exponent.is_int() {
@@ -407,7 +410,7 @@ impl<'e, 't> Lane<'e, 't> {
                 .first()
                 .is_some_and(|word| word & 1 == 1)
         };
-        if u64::try_from(exponent.denominator() % 2u8).unwrap_or(0) == 1 {
+        if exponent.denominator() % 2u8 == 1 {
             let negative = odd(exponent.numerator());
             return Ok(if negative {
                 field.negate(result)
@@ -432,7 +435,7 @@ impl<'e, 't> Lane<'e, 't> {
             real: field.element(self.prime.unity.0),
             imaginary: field.element(self.prime.unity.1),
         };
-        self.budget.spend(2)?;
+        self.budget.spend(6)?;
         Ok(field.g_power(unity, u128::from(steps)))
     }
 

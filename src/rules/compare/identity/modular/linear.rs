@@ -9,7 +9,7 @@ use dashu_int::IBig;
 use super::super::budget::{Failure, Outcome};
 use super::super::fold;
 use super::field::{Element, Gaussian};
-use super::lane::{Draw, Lane};
+use super::lane::{Draw, FOLDING, Lane};
 use crate::rules::expr::{Constant, Expr, Function, Rational};
 
 /// More terms than this are multiplied out no further.
@@ -361,7 +361,7 @@ impl Lane<'_, '_> {
                     sum.add(&exponent, scale);
                     return Ok(());
                 }
-                match fold::fold(&pair.1, self.budget) {
+                match fold::fold_within(&pair.1, FOLDING, self.budget) {
                     Ok(exponent) => self.power_logarithm(&pair.0, &exponent, scale, sum, negative),
                     Err(Failure::Unknown) => {
                         let base = self.logarithm(&pair.0)?;
@@ -377,7 +377,7 @@ impl Lane<'_, '_> {
                 }
             }
             Expr::Call(Function::Root, parts) if parts.len() == 2 => {
-                let degree = fold::fold(&parts[1], self.budget)?;
+                let degree = fold::fold_within(&parts[1], FOLDING, self.budget)?;
                 if degree.is_zero() {
                     return Err(Failure::Undefined);
                 }
@@ -470,7 +470,7 @@ impl Lane<'_, '_> {
         let field = self.field;
         let mut product = Gaussian::from(field.one());
         for term in &sum.0 {
-            self.budget.spend(3)?;
+            self.budget.spend(8)?;
             let power = if term.imaginary {
                 self.turn(term)?
             } else {

@@ -65,8 +65,12 @@ pub(super) fn compare(
             Ok(_) => return Ok(Verdict::Open),
             Err(Failure::Undefined) => count.undefined += 1,
             Err(Failure::Unknown) => count.misses += 1,
-            Err(Failure::TooComplex) if budget.steps == 0 => return Err(Failure::TooComplex),
-            Err(Failure::TooComplex) => return Ok(Verdict::Open),
+            Err(Failure::TooComplex) => {
+                if budget.steps == 0 {
+                    return Err(Failure::TooComplex);
+                }
+                return Ok(Verdict::Open);
+            }
         }
         if let Some(verdict) = count.verdict() {
             return Ok(verdict);

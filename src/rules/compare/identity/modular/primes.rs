@@ -2,14 +2,14 @@
 //!
 //! Each is p = 2r + 1 with r prime too, so that the squares form a group of prime order, in which every rational power
 //! is defined and the laws of powers of positive numbers hold: a square stands for a positive number. Also p ≡ −1 modulo
-//! 2^5·3^2·5·7·11·13·17·19·23, so that F_p\[i\] holds the roots of unity of that order; √2, …, √23 lie in F_p.
+//! 2^5·3^2·5·7·11·13·17·19·23, so that `F_p[i]` holds the roots of unity of that order; √2, …, √23 lie in `F_p`.
 
 /// A prime with a root of unity.
 #[derive(Debug)]
 pub(super) struct Prime {
     /// p, between 2^61 and 2^62.
     pub(super) value: u64,
-    /// What stands for e^{2πi/[`ORDER`]} in F_p\[i\]: of the Galois conjugates the one that agrees with the square roots
+    /// What stands for e^{2πi/[`ORDER`]} in `F_p[i]`: of the Galois conjugates the one that agrees with the square roots
     /// which are squares themselves, so that cos(π/4) = √2/2, cos(π/5) = (1 + √5)/4 and so on.
     pub(super) unity: (u64, u64),
 }

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use dashu_base::{Sign, UnsignedAbs};
 use dashu_int::IBig;
 
+use super::super::fold::signed;
 use super::radius::{Radius, magnitude_bits};
 use super::real::Real;
 use super::series;
@@ -34,7 +35,7 @@ impl Big {
                 bits,
             };
         }
-        let exponent = exponent.saturating_add(excess as i64);
+        let exponent = exponent.saturating_add(signed(excess));
         Self {
             mantissa: mantissa >> excess,
             exponent,
@@ -56,7 +57,7 @@ impl Big {
     fn top(&self) -> Option<i64> {
         (!self.mantissa.is_zero()).then(|| {
             self.exponent
-                .saturating_add(magnitude_bits(&self.mantissa) as i64)
+                .saturating_add(signed(magnitude_bits(&self.mantissa)))
         })
     }
 
@@ -87,7 +88,7 @@ impl Big {
             return None;
         }
         let word = value.to_bits();
-        let biased = (word >> 52 & 0x7FF) as i64;
+        let biased = i64::try_from(word >> 52 & 0x7FF).ok()?;
         let fraction = word & ((1 << 52) - 1);
         let (mantissa, exponent) = if biased == 0 {
             (fraction, -1074)
@@ -160,8 +161,8 @@ impl Real for Big {
 
     fn pi(bits: u32) -> Self {
         let work = bits as usize + 8;
-        let error = Radius::power_of_two(1 - work as i64);
-        Self::new(series::pi(work), -(work as i64), error, bits)
+        let error = Radius::power_of_two(1 - signed(work));
+        Self::new(series::pi(work), -signed(work), error, bits)
     }
 
     fn euler_gamma(bits: u32) -> Self {
@@ -226,8 +227,8 @@ impl Real for Big {
         if !other.is_firm() {
             return None;
         }
-        let length = magnitude_bits(&other.mantissa) as i64;
-        let own = magnitude_bits(&self.mantissa) as i64;
+        let length = signed(magnitude_bits(&other.mantissa));
+        let own = signed(magnitude_bits(&self.mantissa));
         let shift = (i64::from(self.bits) + 2 + length - own).max(0);
         let mantissa = (&self.mantissa << shift as usize) / &other.mantissa;
         let exponent = self
@@ -253,7 +254,7 @@ impl Real for Big {
             let high = self.size().add(self.radius).sqrt();
             return Some(Self::zero(self.bits).widened(high));
         }
-        let length = magnitude_bits(&self.mantissa) as i64;
+        let length = signed(magnitude_bits(&self.mantissa));
         let mut shift = (2 * i64::from(self.bits) + 2 - length).max(0);
         if (self.exponent - shift).rem_euclid(2) == 1 {
             shift += 1;
@@ -320,8 +321,8 @@ impl Real for Big {
             return Some(sum);
         }
         let work = self.bits as usize + 64;
-        let error = Radius::power_of_two(1 - work as i64);
-        let ln_2 = Self::new(series::ln_2(work), -(work as i64), error, self.bits + 64);
+        let error = Radius::power_of_two(1 - signed(work));
+        let ln_2 = Self::new(series::ln_2(work), -signed(work), error, self.bits + 64);
         let multiple = ln_2.multiply(&Self::rational(&Rational::from(times), self.bits));
         Some(sum.add(&Self::new(
             multiple.mantissa,
@@ -429,7 +430,7 @@ impl Real for Big {
     fn middle(&self) -> f64 {
         let excess = magnitude_bits(&self.mantissa).saturating_sub(60);
         let head: IBig = &self.mantissa >> excess;
-        let exponent = self.exponent.saturating_add(excess as i64);
+        let exponent = self.exponent.saturating_add(signed(excess));
         let head = i64::try_from(&head).unwrap_or(0) as f64;
         head * (exponent.clamp(-1_060, 1_000) as f64).exp2()
     }
@@ -444,6 +445,11 @@ impl Real for Big {
     }
 
     fn cost(bits: u32) -> u64 {
-        2 + u64::from(bits) / 256
+        3 + u64::from(bits) / 128
+    }
+
+    fn function_cost(bits: u32) -> u64 {
+        let bits = u64::from(bits);
+        60 + bits / 4 + bits * bits / 4096
     }
 }

@@ -98,7 +98,7 @@ impl Real for Double {
 
     fn divide(&self, other: &Self) -> Option<Self> {
         let least = (other.middle.abs() - other.radius) * (1.0 - ROUNDING);
-        if !(least > 0.0) {
+        if least <= 0.0 || least.is_nan() {
             return None;
         }
         let quotient = self.middle / other.middle;
@@ -121,7 +121,7 @@ impl Real for Double {
 
     fn ln(&self) -> Option<Self> {
         let low = self.lower();
-        if !(low > 0.0) {
+        if low <= 0.0 || low.is_nan() {
             return None;
         }
         let middle = self.middle.ln();
@@ -129,7 +129,7 @@ impl Real for Double {
     }
 
     fn sin_cos(&self) -> Option<(Self, Self)> {
-        if !(self.middle.abs() < 1e15) {
+        if self.middle.abs() >= 1e15 || self.middle.is_nan() {
             return None;
         }
         let (sin, cos) = self.middle.sin_cos();
@@ -166,8 +166,8 @@ impl Real for Double {
     }
 
     fn floor(&self) -> Option<IBig> {
-        let low = self.lower().floor();
-        (low == self.upper().floor() && low.abs() < 1e15).then(|| IBig::from(low as i64))
+        let (low, high) = (self.lower().floor(), self.upper().floor());
+        (low.abs() < 1e15 && high - low < 0.5).then(|| IBig::from(low as i64))
     }
 
     fn middle(&self) -> f64 {
@@ -175,10 +175,14 @@ impl Real for Double {
     }
 
     fn within(&self, bits: u32, scale: &Self) -> bool {
-        self.radius < scale.middle.abs().max(1.0) * 2f64.powi(-(bits.min(1000) as i32))
+        self.radius < scale.middle.abs().max(1.0) * (-f64::from(bits.min(1000))).exp2()
     }
 
     fn cost(_: u32) -> u64 {
+        1
+    }
+
+    fn function_cost(_: u32) -> u64 {
         1
     }
 }

@@ -155,16 +155,12 @@ impl Evaluation<'_, '_> {
         let ten = Value::Exact(Rational::from(10));
         let scale = self.power(&ten, &Value::Exact(Rational::from(scale)))?;
         let value = self.arithmetic.multiply(&Value::Real(mantissa), &scale);
-        Ok(if negative {
-            self.arithmetic.negate(&value)
-        } else {
-            value
-        })
+        Ok(if negative { value.negated() } else { value })
     }
 
     /// e^z.
     pub(super) fn exponential<R: Real>(&mut self, exponent: &Value<R>) -> Outcome<Value<R>> {
-        self.budget.spend(R::cost(self.arithmetic.bits) * 20)?;
+        self.budget.spend(R::function_cost(self.arithmetic.bits))?;
         match exponent {
             Value::Exact(zero) if zero.is_zero() => Ok(Value::Exact(Rational::ONE)),
             Value::Complex(real, imaginary) => {
@@ -181,7 +177,7 @@ impl Evaluation<'_, '_> {
 
     /// ln z, principal.
     pub(super) fn logarithm<R: Real>(&mut self, argument: &Value<R>) -> Outcome<Value<R>> {
-        self.budget.spend(R::cost(self.arithmetic.bits) * 30)?;
+        self.budget.spend(R::function_cost(self.arithmetic.bits))?;
         if let Value::Complex(real, imaginary) = argument {
             let norm = real.multiply(real).add(&imaginary.multiply(imaginary));
             let half = R::rational(
@@ -197,7 +193,7 @@ impl Evaluation<'_, '_> {
         {
             return Ok(Value::Exact(Rational::ZERO));
         }
-        let sign = self.arithmetic.sign(argument)?;
+        let sign = argument.sign()?;
         let (real, _) = self.arithmetic.parts(argument);
         match sign {
             Ordering::Equal => Err(Failure::Undefined),
@@ -215,6 +211,7 @@ impl Evaluation<'_, '_> {
     /// The argument of a complex number, in (−π, π].
     pub(super) fn angle<R: Real>(&mut self, real: &R, imaginary: &R) -> Outcome<R> {
         let bits = self.arithmetic.bits;
+        self.budget.spend(R::function_cost(bits))?;
         let half = R::rational(&Rational::from_parts(IBig::ONE, 2u8.into()), bits);
         let pi = R::pi(bits);
         if real.sign() == Some(Ordering::Greater) {
@@ -253,7 +250,7 @@ impl Evaluation<'_, '_> {
         if matches!(base, Value::Complex(..)) {
             return self.general_power(base, exponent);
         }
-        match self.arithmetic.sign(base)? {
+        match base.sign()? {
             Ordering::Equal => {
                 if rational.sign() == Sign::Positive {
                     Ok(Value::Exact(Rational::ZERO))
@@ -263,7 +260,7 @@ impl Evaluation<'_, '_> {
             }
             Ordering::Greater => self.positive_power(base, rational),
             Ordering::Less => {
-                let opposite = self.arithmetic.negate(base);
+                let opposite = base.negated();
                 let odd_root = rational
                     .denominator()
                     .as_words()
@@ -275,11 +272,7 @@ impl Evaluation<'_, '_> {
                 let size = self.positive_power(&opposite, rational)?;
                 if odd_root {
                     let odd = is_odd(rational.numerator());
-                    return Ok(if odd {
-                        self.arithmetic.negate(&size)
-                    } else {
-                        size
-                    });
+                    return Ok(if odd { size.negated() } else { size });
                 }
                 let (size, _) = self.arithmetic.parts(&size);
                 let (sin, cos) = self.turned(rational)?;
@@ -312,7 +305,7 @@ impl Evaluation<'_, '_> {
             let root = base.sqrt().ok_or(Failure::Unknown)?;
             return self.integer_power(&Value::Real(root), exponent.numerator());
         }
-        self.budget.spend(R::cost(bits) * 50)?;
+        self.budget.spend(2 * R::function_cost(bits))?;
         let logarithm = base.ln().ok_or(Failure::Unknown)?;
         let product = logarithm.multiply(&R::rational(exponent, bits));
         product.exp().map(Value::Real).ok_or(Failure::Unknown)
@@ -334,7 +327,7 @@ impl Evaluation<'_, '_> {
             }
         } else if exponent.is_zero() {
             // x^0 = 1 but for x = 0.
-            return if self.arithmetic.is_nonzero(base) {
+            return if base.is_nonzero() {
                 Ok(Value::Exact(Rational::ONE))
             } else {
                 Err(Failure::Unknown)
@@ -380,10 +373,11 @@ impl Evaluation<'_, '_> {
         if matches!(base, Value::Complex(..)) {
             return self.general_power(base, &exponent);
         }
-        let sign = self.arithmetic.sign(base)?;
+        let sign = base.sign()?;
         let (base, _) = self.arithmetic.parts(base);
         let size = base.absolute();
-        self.budget.spend(R::cost(self.arithmetic.bits) * 50)?;
+        self.budget
+            .spend(2 * R::function_cost(self.arithmetic.bits))?;
         let logarithm = size.ln().ok_or(Failure::Unknown)?;
         let (times_real, _) = self.arithmetic.parts(&exponent);
         let power = logarithm
@@ -407,7 +401,7 @@ impl Evaluation<'_, '_> {
         if let Value::Exact(zero) = base
             && zero.is_zero()
         {
-            return match self.arithmetic.sign(exponent)? {
+            return match exponent.sign()? {
                 Ordering::Greater => Ok(Value::Exact(Rational::ZERO)),
                 _ => Err(Failure::Undefined),
             };

@@ -7,6 +7,7 @@ use dashu_int::IBig;
 use super::super::budget::{Failure, Outcome};
 use super::super::fold;
 use super::evaluate::Evaluation;
+use super::gamma;
 use super::real::Real;
 use super::value::Value;
 use crate::rules::expr::{Expr, Function, Rational};
@@ -29,7 +30,6 @@ impl Evaluation<'_, '_> {
             return Ok(exact);
         }
         let bits = self.arithmetic.bits;
-        self.budget.spend(R::cost(bits) * 20)?;
         match (function, &values[..]) {
             (F::Root, [radicand, degree]) => {
                 let Value::Exact(degree) = degree else {
@@ -58,15 +58,13 @@ impl Evaluation<'_, '_> {
             (F::Arsinh | F::Arcosh | F::Artanh, [value]) => {
                 self.inverse_hyperbolic(function, value)
             }
-            (F::Floor, [value]) => self.floor(value),
+            (F::Floor, [value]) => floor(value),
             (F::Ceiling, [value]) => {
-                let opposite = self.arithmetic.negate(value);
-                let floor = self.floor(&opposite)?;
-                Ok(self.arithmetic.negate(&floor))
+                let opposite = value.negated();
+                let floor = floor(&opposite)?;
+                Ok(floor.negated())
             }
-            (F::Sign, [value]) => Ok(Value::Exact(Rational::from(
-                self.arithmetic.sign(value)? as i64
-            ))),
+            (F::Sign, [value]) => Ok(Value::Exact(Rational::from(value.sign()? as i64))),
             (F::Max | F::Min, [first, rest @ ..]) => {
                 let mut best = first.clone();
                 for value in rest {
@@ -76,7 +74,7 @@ impl Evaluation<'_, '_> {
             }
             (F::Modulo, [value, modulus]) => {
                 let quotient = self.arithmetic.divide(value, modulus)?;
-                let floor = self.floor(&quotient)?;
+                let floor = floor(&quotient)?;
                 let product = self.arithmetic.multiply(&floor, modulus);
                 Ok(self.arithmetic.subtract(value, &product))
             }
@@ -90,7 +88,7 @@ impl Evaluation<'_, '_> {
             (F::Argument, [Value::Complex(real, imaginary)]) => {
                 self.angle(real, imaginary).map(Value::Real)
             }
-            (F::Argument, [value]) => match self.arithmetic.sign(value)? {
+            (F::Argument, [value]) => match value.sign()? {
                 Ordering::Greater => Ok(Value::Exact(Rational::ZERO)),
                 Ordering::Less => Ok(Value::Real(R::pi(bits))),
                 Ordering::Equal => Err(Failure::Undefined),
@@ -171,6 +169,7 @@ impl Evaluation<'_, '_> {
 
     /// (sin, cos).
     fn sin_cos<R: Real>(&mut self, value: &Value<R>) -> Outcome<(Value<R>, Value<R>)> {
+        self.budget.spend(R::function_cost(self.arithmetic.bits))?;
         if !matches!(value, Value::Complex(..)) {
             let (real, _) = self.arithmetic.parts(value);
             let (sin, cos) = real.sin_cos().ok_or(Failure::Unknown)?;
@@ -208,7 +207,7 @@ impl Evaluation<'_, '_> {
     fn hyperbolic<R: Real>(&mut self, function: Function, value: &Value<R>) -> Outcome<Value<R>> {
         let half = Value::Exact(Rational::from_parts(IBig::ONE, 2u8.into()));
         let plus = self.exponential(value)?;
-        let opposite = self.arithmetic.negate(value);
+        let opposite = value.negated();
         let minus = self.exponential(&opposite)?;
         let sinh = self.arithmetic.subtract(&plus, &minus);
         let cosh = self.arithmetic.add(&plus, &minus);
@@ -226,6 +225,7 @@ impl Evaluation<'_, '_> {
         value: &Value<R>,
     ) -> Outcome<Value<R>> {
         let bits = self.arithmetic.bits;
+        self.budget.spend(R::function_cost(bits))?;
         let one = Value::Exact(Rational::ONE);
         let value = match function {
             Function::Arcsec | Function::Arccsc => self.arithmetic.divide(&one, value)?,
@@ -242,10 +242,10 @@ impl Evaluation<'_, '_> {
         } else {
             let square = self.arithmetic.multiply(&value, &value);
             let rest = self.arithmetic.subtract(&one, &square);
-            match self.arithmetic.sign(&rest)? {
+            match rest.sign()? {
                 Ordering::Less => return Err(Failure::Undefined),
                 Ordering::Equal => {
-                    if self.arithmetic.sign(&value)? == Ordering::Less {
+                    if value.sign()? == Ordering::Less {
                         quarter.negate()
                     } else {
                         quarter.clone()
@@ -283,7 +283,7 @@ impl Evaluation<'_, '_> {
             let above = arithmetic.add(&one, value);
             let below = arithmetic.subtract(&one, value);
             let inside = arithmetic.divide(&above, &below)?;
-            if arithmetic.sign(&inside)? != Ordering::Greater {
+            if inside.sign()? != Ordering::Greater {
                 return Err(Failure::Undefined);
             }
             let logarithm = self.logarithm(&inside)?;
@@ -293,7 +293,7 @@ impl Evaluation<'_, '_> {
         let radicand = if function == Function::Arsinh {
             arithmetic.add(&square, &one)
         } else {
-            if arithmetic.sign(&arithmetic.subtract(value, &one))? == Ordering::Less {
+            if arithmetic.subtract(value, &one).sign()? == Ordering::Less {
                 return Err(Failure::Undefined);
             }
             arithmetic.subtract(&square, &one)
@@ -303,18 +303,9 @@ impl Evaluation<'_, '_> {
         self.logarithm(&inside)
     }
 
-    fn floor<R: Real>(&mut self, value: &Value<R>) -> Outcome<Value<R>> {
-        let floor = match value {
-            Value::Exact(value) => fold::floor(value),
-            Value::Real(real) => real.floor().ok_or(Failure::Unknown)?,
-            Value::Complex(..) => return Err(Failure::Undefined),
-        };
-        Ok(Value::Exact(floor.into()))
-    }
-
     fn extreme<R: Real>(&mut self, a: &Value<R>, b: &Value<R>, largest: bool) -> Outcome<Value<R>> {
         let difference = self.arithmetic.subtract(a, b);
-        match self.arithmetic.sign(&difference) {
+        match difference.sign() {
             Ok(order) => Ok(if (order == Ordering::Less) == largest {
                 b.clone()
             } else {
@@ -357,7 +348,44 @@ impl Evaluation<'_, '_> {
         function: Function,
         values: &[Value<R>],
     ) -> Outcome<Value<R>> {
-        let _ = (function, values);
-        Err(Failure::Unknown)
+        use Function as F;
+        let one = Value::Exact(Rational::ONE);
+        let exponent = match (function, values) {
+            (F::Gamma, [x]) => self.ln_gamma(x)?,
+            (F::Factorial, [n]) => self.ln_gamma(&self.arithmetic.add(n, &one))?,
+            (F::Binomial | F::Permutations, [n, k]) => {
+                let rest = self.arithmetic.subtract(n, k);
+                let above = self.ln_gamma(&self.arithmetic.add(n, &one))?;
+                let rest = self.ln_gamma(&self.arithmetic.add(&rest, &one))?;
+                let mut difference = above.add(&rest.negate());
+                if function == F::Binomial {
+                    let below = self.ln_gamma(&self.arithmetic.add(k, &one))?;
+                    difference = difference.add(&below.negate());
+                }
+                difference
+            }
+            _ => return Err(Failure::Unknown),
+        };
+        self.exponential(&Value::Real(exponent))
     }
+
+    /// ln Γ of a positive number.
+    fn ln_gamma<R: Real>(&mut self, argument: &Value<R>) -> Outcome<R> {
+        let bits = self.arithmetic.bits;
+        self.budget.spend(2 * R::function_cost(bits) + 100)?;
+        if argument.sign()? != Ordering::Greater {
+            return Err(Failure::Unknown);
+        }
+        let (argument, _) = self.arithmetic.parts(argument);
+        gamma::ln_gamma(&argument, bits).ok_or(Failure::Unknown)
+    }
+}
+
+fn floor<R: Real>(value: &Value<R>) -> Outcome<Value<R>> {
+    let floor = match value {
+        Value::Exact(value) => fold::floor(value),
+        Value::Real(real) => real.floor().ok_or(Failure::Unknown)?,
+        Value::Complex(..) => return Err(Failure::Undefined),
+    };
+    Ok(Value::Exact(floor.into()))
 }

@@ -3,6 +3,8 @@
 use dashu_base::BitTest;
 use dashu_int::IBig;
 
+use crate::rules::compare::identity::fold::signed;
+
 /// An upper bound: `value`·2^`exponent`, `value` 0 or in [1, 2).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Radius {
@@ -50,7 +52,7 @@ impl Radius {
         let top_length = words.last().map_or(0, |word| 64 - word.leading_zeros());
         // The words below are worth less than one unit of the highest.
         let value = (top + 1.0) * (-f64::from(top_length) + 1.0).exp2() * SLACK;
-        Self::new(value, exponent.saturating_add(length as i64 - 1))
+        Self::new(value, exponent.saturating_add(signed(length) - 1))
     }
 
     pub(super) fn is_zero(self) -> bool {

@@ -41,4 +41,6 @@ pub(in super::super) trait Real: Clone {
     fn within(&self, bits: u32, scale: &Self) -> bool;
     /// What an operation of this precision costs, in steps.
     fn cost(bits: u32) -> u64;
+    /// What a logarithm or a sine costs.
+    fn function_cost(bits: u32) -> u64;
 }

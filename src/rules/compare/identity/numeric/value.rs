@@ -2,8 +2,6 @@
 
 use std::cmp::Ordering;
 
-use dashu_base::Sign;
-
 use super::super::budget::{Failure, Outcome};
 use super::super::fold;
 use super::real::Real;
@@ -71,16 +69,8 @@ impl Arithmetic {
         }
     }
 
-    pub(in super::super) fn negate<R: Real>(self, a: &Value<R>) -> Value<R> {
-        match a {
-            Value::Exact(value) => Value::Exact(-value.clone()),
-            Value::Real(real) => Value::Real(real.negate()),
-            Value::Complex(real, imaginary) => Value::Complex(real.negate(), imaginary.negate()),
-        }
-    }
-
     pub(super) fn subtract<R: Real>(self, a: &Value<R>, b: &Value<R>) -> Value<R> {
-        self.add(a, &self.negate(b))
+        self.add(a, &b.negated())
     }
 
     pub(super) fn multiply<R: Real>(self, a: &Value<R>, b: &Value<R>) -> Value<R> {
@@ -112,7 +102,7 @@ impl Arithmetic {
             (Value::Exact(a), Value::Exact(b)) => Ok(self.exact(a / b)),
             (Value::Exact(zero), _) if zero.is_zero() => {
                 // Still, the divisor must not be 0.
-                if self.is_nonzero(b) {
+                if b.is_nonzero() {
                     Ok(a.clone())
                 } else {
                     Err(Failure::Unknown)
@@ -145,28 +135,32 @@ impl Arithmetic {
             }
         }
     }
+}
+
+impl<R: Real> Value<R> {
+    pub(in super::super) fn negated(&self) -> Self {
+        match self {
+            Self::Exact(value) => Self::Exact(-value.clone()),
+            Self::Real(real) => Self::Real(real.negate()),
+            Self::Complex(real, imaginary) => Self::Complex(real.negate(), imaginary.negate()),
+        }
+    }
 
     /// Is it certainly not 0?
-    pub(in super::super) fn is_nonzero<R: Real>(self, value: &Value<R>) -> bool {
-        match value {
-            Value::Exact(value) => !value.is_zero(),
-            Value::Real(real) => real.sign().is_some(),
-            Value::Complex(real, imaginary) => real.sign().is_some() || imaginary.sign().is_some(),
+    pub(in super::super) fn is_nonzero(&self) -> bool {
+        match self {
+            Self::Exact(value) => !value.is_zero(),
+            Self::Real(real) => real.sign().is_some(),
+            Self::Complex(real, imaginary) => real.sign().is_some() || imaginary.sign().is_some(),
         }
     }
 
     /// The sign of a real value.
-    pub(in super::super) fn sign<R: Real>(self, value: &Value<R>) -> Outcome<Ordering> {
-        match value {
-            Value::Exact(value) => Ok(if value.is_zero() {
-                Ordering::Equal
-            } else if value.sign() == Sign::Negative {
-                Ordering::Less
-            } else {
-                Ordering::Greater
-            }),
-            Value::Real(real) => real.sign().ok_or(Failure::Unknown),
-            Value::Complex(..) => Err(Failure::Unknown),
+    pub(in super::super) fn sign(&self) -> Outcome<Ordering> {
+        match self {
+            Self::Exact(value) => Ok(value.cmp(&Rational::ZERO)),
+            Self::Real(real) => real.sign().ok_or(Failure::Unknown),
+            Self::Complex(..) => Err(Failure::Unknown),
         }
     }
 }
