@@ -1,7 +1,7 @@
 //! The state of a parse: where it stands, and what holds there.
 
 use super::ParseError;
-use super::lexer::{Lexed, syntax};
+use super::lexer::{Lexed, MOST_TOKENS, syntax};
 use super::term::{Expr, Function};
 use super::token::{Bracket, Kind, Numeral, Space, Token, inside};
 
@@ -47,6 +47,8 @@ pub(super) struct Parser<'t> {
     pub(super) approximate: bool,
     /// The number that was read last.
     pub(super) lone: Option<Lone>,
+    /// How many operands may still be read, those read twice included.
+    pub(super) steps: usize,
     /// Variables that a Σ binds around here.
     pub(super) bound: Vec<Box<str>>,
     /// Is `i` the unit vector beside a `j`?
@@ -66,6 +68,7 @@ impl<'t> Parser<'t> {
                 .any(|token| token.kind == Kind::Letter(letter))
         };
         let vectors = letter('j') && letter('i');
+        let steps = lexed.tokens.len() * 8 + 1000;
         Self {
             text,
             limit: lexed.tokens.len(),
@@ -80,6 +83,7 @@ impl<'t> Parser<'t> {
             repeats: MOST_REPEATS,
             approximate: false,
             lone: None,
+            steps,
             bound: Vec::new(),
             vectors,
         }
@@ -132,8 +136,12 @@ impl<'t> Parser<'t> {
         syntax(at, what)
     }
 
-    /// One level deeper.
+    /// One level deeper, and one step further.
     pub(super) fn enter(&mut self) -> Parsed<()> {
+        self.steps = self
+            .steps
+            .checked_sub(1)
+            .ok_or(ParseError::TooLong { limit: MOST_TOKENS })?;
         self.depth += 1;
         if self.depth > Expr::MAX_DEPTH {
             let at = self.at(self.pos).map_or(0, |token| token.start as usize);
@@ -175,12 +183,10 @@ impl<'t> Parser<'t> {
         let bars = std::mem::take(&mut self.bars);
         let integrals = std::mem::take(&mut self.integrals);
         self.pos = open + 1;
-        self.enter()?;
         let result = read(self)?;
         if self.pos != close {
             return Err(self.error("this does not belong inside the bracket"));
         }
-        self.depth -= 1;
         self.limit = limit;
         self.bars = bars;
         self.integrals = integrals;

@@ -182,7 +182,7 @@ fn base(name: &str) -> Option<Base> {
         "psi" => entry(PRESSURE, 44_482_216_152_605, 6_451_600_000, No),
         "V" => entry(VOLTAGE, 1, 1, Symbols),
         "volt" => entry(VOLTAGE, 1, 1, Names),
-        "Ω" | "Ω" => entry(RESISTANCE, 1, 1, Symbols),
+        "Ω" => entry(RESISTANCE, 1, 1, Symbols),
         "ohm" | "Ohm" => entry(RESISTANCE, 1, 1, Names),
         "S" => entry(CONDUCTANCE, 1, 1, Symbols),
         "siemens" => entry(CONDUCTANCE, 1, 1, Names),
