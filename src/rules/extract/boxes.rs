@@ -67,6 +67,10 @@ pub(super) fn unclosed<'t>(text: &'t str, boxed: &Boxed) -> Cow<'t, str> {
 
 /// A box that only says where an answer would go.
 fn is_placeholder(content: &str) -> bool {
+    // The empty set.
+    if content.contains("\\{") {
+        return false;
+    }
     let bare = content.trim_matches(|it: char| {
         it.is_whitespace()
             || matches!(

@@ -182,6 +182,50 @@ pub(super) fn whole(text: &str) -> Option<Choice> {
     (fits && !product && (bare || !told)).then_some(choice)
 }
 
+/// The choice that a sentence settles on: "Option D is correct", "I choose (B)".
+pub(super) fn stated(sentence: &str) -> Option<Choice> {
+    let sentence = sentence.trim_matches([' ', '\n', '*', '_', '"', '>']);
+    let settled = |rest: &str| {
+        let rest = rest.trim_start_matches(['*', '_', ' ', ')']);
+        [
+            "is correct",
+            "is the correct",
+            "is right",
+            "is the right",
+            "is the answer",
+            "is the best",
+            "are correct",
+            "is our answer",
+            "is true",
+        ]
+        .iter()
+        .any(|it| rest.starts_with(it))
+    };
+    let opening = words::first_word(sentence);
+    let bare = if words::is_concluding(opening) {
+        sentence[opening.len()..].trim_start_matches([',', ' '])
+    } else {
+        sentence
+    };
+    let named = strip_name(bare);
+    if let Some(choice) = leading(named.unwrap_or(bare), named.is_some())
+        && (choice.dressed || named.is_some())
+        && settled(&named.unwrap_or(bare)[choice.end..])
+    {
+        return Some(choice);
+    }
+    for verb in [" choose ", " pick ", " select ", " go with "] {
+        if let Some((_, rest)) = sentence.rsplit_once(verb) {
+            let named = strip_name(rest);
+            let choice = leading(named.unwrap_or(rest), true)?;
+            let after = named.unwrap_or(rest)[choice.end..].trim_start_matches(['*', '_']);
+            let over = after.is_empty() || after.starts_with(['.', ',', '!', ';', ':', '\n']);
+            return (over || named.is_some()).then_some(choice);
+        }
+    }
+    None
+}
+
 /// What follows "option", "choice", "letter", …, if that is how it begins.
 pub(super) fn strip_name(text: &str) -> Option<&str> {
     let mut rest = text;

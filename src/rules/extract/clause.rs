@@ -68,7 +68,9 @@ pub(super) fn read<'t>(
         }
         let rest = &page.text[start..end];
         let word = words::first_word(rest);
-        if words::among(word, &["either", "between", "both", "neither"]) {
+        if words::among(word, &["either", "between", "both", "neither"])
+            && rest[word.len()..].starts_with(' ')
+        {
             start = skip_blanks(page.text, start + word.len());
             continue;
         }
@@ -89,9 +91,10 @@ pub(super) fn read<'t>(
 fn is_factorial(text: &str, start: usize, end: usize) -> bool {
     let clause = &text[start..end];
     text[end..].starts_with('!')
-        && clause.ends_with(|it: char| it.is_ascii_digit() || it == ')')
-        && clause.contains(['*', '/', '^', '·', '×'])
-        && !clause.contains(['=', ' '])
+        && clause.ends_with(|it: char| it.is_ascii_alphanumeric() || it == ')')
+        && clause.contains(['*', '/', '^', '·', '×', '\\'])
+        && !clause.contains('=')
+        && (clause.contains('\\') || !clause.contains(' '))
 }
 
 /// Reads the answer that a clause begins with or is about.

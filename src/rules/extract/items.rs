@@ -95,9 +95,14 @@ pub(super) fn items(page: Page<'_, '_>, range: Range<usize>) -> Vec<Item> {
             }
             continue;
         }
-        let limit = page.marks.formula_at(at).map_or(range.end, |(_, formula)| {
-            formula.start.max(at).min(range.end)
-        });
+        let limit = page
+            .marks
+            .formula_at(at)
+            // A matrix without delimiters may be part of what stands before it.
+            .filter(|(_, formula)| formula.start < formula.content.start)
+            .map_or(range.end, |(_, formula)| {
+                formula.start.max(at).min(range.end)
+            });
         if limit <= at {
             break;
         }

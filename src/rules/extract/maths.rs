@@ -47,12 +47,32 @@ struct Reader<'t> {
     letters_only: bool,
     relation: bool,
     tokens: usize,
+    /// Was there a Σ, a ∫ or the like, whose body stands behind a blank?
+    binder: bool,
     /// How many of them are signs of arithmetic.
     operators: usize,
 }
 
 /// How deeply brackets nest in the middle of prose. A bound, so that many that stay open cost no more than their number.
 const PROSE_DEPTH: usize = 16;
+
+/// How far the end of an environment is looked for, in bytes.
+const MAX_ENVIRONMENT: usize = 2_000;
+
+/// The length of the `\\begin{…} … \\end{…}` that `text` begins with; 0 if it does not end.
+fn environment(text: &str) -> usize {
+    let Some(name) = text
+        .strip_prefix("\\begin{")
+        .and_then(|rest| rest.split_once('}'))
+        .map(|(name, _)| name)
+        .filter(|name| name.len() <= 16)
+    else {
+        return 0;
+    };
+    let near = &text[..text.floor_char_boundary(MAX_ENVIRONMENT)];
+    let close = format!("\\end{{{name}}}");
+    near.find(&close).map_or(0, |at| at + close.len())
+}
 
 /// Reads bare maths from `start` in the middle of prose. `None` where there is none.
 pub(super) fn run(text: &str, start: usize) -> Option<Run> {
@@ -77,6 +97,7 @@ fn bounded(text: &str, start: usize, depth: usize) -> Option<Run> {
         relation: false,
         tokens: 0,
         operators: 0,
+        binder: false,
     };
     let mut number = false;
     let mut good_relation = false;
@@ -202,7 +223,8 @@ impl<'t> Reader<'t> {
                 let more = after
                     .trim_start()
                     .starts_with(['+', '-', '*', '/', '=', ')', ']', '!', '·', '×', ',']);
-                let computed = self.operators > 0 && !self.relation && after.trim().is_empty();
+                let computed = !self.stack.is_empty()
+                    || (self.operators > 0 && !self.relation && after.trim().is_empty());
                 self.operand_done() && !spaced && (more || computed) && self.take(1, Last::Operand)
             }
             '%' | '°' | '\'' | '′' | '″' | '‰' => {
@@ -290,7 +312,9 @@ impl<'t> Reader<'t> {
                 && spaced
                 && after.starts_with('/')
                 && after[1..].starts_with(|it: char| it.is_ascii_digit());
-            let glued = (!spaced && self.last == Last::Operand) || self.last == Last::Command;
+            let glued = (!spaced && self.last == Last::Operand)
+                || self.last == Last::Command
+                || (self.binder && self.last == Last::Operand);
             if !mixed && !glued {
                 return false;
             }
@@ -362,7 +386,7 @@ impl<'t> Reader<'t> {
             return self.take(1, Last::Operator);
         }
         if length == 1 {
-            if self.operand_done() && self.last != Last::Command && spaced {
+            if self.operand_done() && self.last != Last::Command && !self.binder && spaced {
                 // "5 m tall", "5 a day", but "2 x + 1".
                 let next = after.trim_start();
                 let goes_on = next.starts_with(['+', '-', '*', '/', '^', '=', '<', '>', ')', ']'])
@@ -434,8 +458,12 @@ impl<'t> Reader<'t> {
         }
         let command = &rest[1..=name];
         match command {
-            "boxed" | "fbox" | "begin" | "end" | "item" | "section" | "subsection" | "textbf"
-            | "n" | "newline" => false,
+            "begin" => {
+                let length = environment(rest);
+                length > 0 && self.take(length, Last::Operand)
+            }
+            "boxed" | "fbox" | "end" | "item" | "section" | "subsection" | "textbf" | "n"
+            | "newline" => false,
             "quad" | "qquad" | "left" | "right" | "displaystyle" | "big" | "Big" | "bigl"
             | "bigr" | "limits" | "bigg" | "Bigl" | "Bigr" => {
                 self.at += name + 1;
@@ -473,6 +501,7 @@ impl<'t> Reader<'t> {
                     return false;
                 }
                 self.letters_only = false;
+                self.binder |= matches!(command, "sum" | "prod" | "int" | "lim" | "iint" | "oint");
                 self.take(name + 1, Last::Command)
             }
         }

@@ -549,6 +549,29 @@ fn more_ways_to_write_it() {
     check(
         &[
             ("# Answer\n\n|-3|", "|-3|"),
+            ("# Answer\n\n\\frac{11!}{8!}", "\\frac{11!}{8!}"),
+            ("# Answer\n\n(n+1)\\cdot n!", "(n+1)\\cdot n!"),
+            (
+                "# Answer\n\n\\sum\\limits_{i=0}^{10} 2^i",
+                "\\sum\\limits_{i=0}^{10} 2^i",
+            ),
+            ("\\[ \\boxed{\\{ \\}} \\]", "\\{ \\}"),
+            (
+                "# Answer\n\n\\frac{1}{5}\\begin{pmatrix}1 \\\\ 2\\end{pmatrix}",
+                "\\frac{1}{5}\\begin{pmatrix}1 \\\\ 2\\end{pmatrix}",
+            ),
+            (
+                "Answer: f(x) = \\begin{cases} 1 & x > 0 \\\\ 0 & x \\le 0 \\end{cases}",
+                "f(x) = \\begin{cases} 1 & x > 0 \\\\ 0 & x \\le 0 \\end{cases}",
+            ),
+            ("Option D is correct.", "D"),
+            (
+                "Option E can be ruled out.\n\nSo, option B is correct.",
+                "B",
+            ),
+            ("We compare both sides. I choose (C).", "C"),
+            ("The answer is \"both\".", "both"),
+            ("| step | amount |\n|---|---|\n| total | 23 |", "23"),
             ("# Answer\n\n{11 \\choose 3}", "{11 \\choose 3}"),
             ("Answer: $4=(x-5)^2+y^2$", "4=(x-5)^2+y^2"),
             ("0=-5x+3y+3", "0=-5x+3y+3"),

@@ -108,6 +108,14 @@ fn unwrap(text: &str) -> &str {
             }
         }
     }
+    for mark in ['"', '”'] {
+        if let Some(rest) = text.strip_suffix(mark)
+            && rest.ends_with(char::is_alphabetic)
+            && !rest.contains(['"', '“'])
+        {
+            return rest;
+        }
+    }
     unwrap_command(text)
 }
 

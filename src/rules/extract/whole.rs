@@ -27,6 +27,7 @@ pub(super) fn sentence<'t>(
     page: Page<'t, '_>,
     range: std::ops::Range<usize>,
 ) -> Option<Reading<'t>> {
+    let range = last_cell(page.text, range);
     let text = page.text[range.clone()].trim();
     // A question, or an offer of help, states nothing.
     if text.ends_with('?') {
@@ -39,6 +40,19 @@ pub(super) fn sentence<'t>(
         return Some(reading);
     }
     stated::sentence(page, range)
+}
+
+/// The last cell of a table's row; the range itself where it is none.
+fn last_cell(text: &str, range: std::ops::Range<usize>) -> std::ops::Range<usize> {
+    let row = text[range.clone()].trim();
+    if row.len() < 3 || !row.starts_with('|') || !row.ends_with('|') || !row.contains(" | ") {
+        return range;
+    }
+    let end = range.start + text[range.clone()].trim_end().len() - 1;
+    let start = text[range.start..end]
+        .rfind('|')
+        .map_or(range.start, |at| range.start + at + 1);
+    start..end
 }
 
 /// "Yes, because …": a sentence that begins with its answer.
@@ -79,7 +93,7 @@ pub(super) fn whole_in<'t>(
     if trimmed.is_empty() {
         return None;
     }
-    if let Some(choice) = choice::whole(trimmed) {
+    if let Some(choice) = choice::whole(trimmed).or_else(|| choice::stated(trimmed)) {
         return Some(Reading {
             text: Cow::Owned(choice.letters),
             kind: Kind::Choice,

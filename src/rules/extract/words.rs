@@ -1,5 +1,8 @@
 //! Word lists: what a word means beside an answer.
 
+/// How much of a word is looked at, in bytes: a longer one is in no list.
+const MAX_WORD: usize = 64;
+
 /// Is `word` in `list`, whatever its case?
 pub(super) fn among(word: &str, list: &[&str]) -> bool {
     list.iter().any(|other| other.eq_ignore_ascii_case(word))
@@ -576,6 +579,7 @@ pub(super) fn is_numbered(word: &str) -> bool {
 /// The word that ends at the end of `text`.
 pub(super) fn last_word(text: &str) -> &str {
     let text = text.trim_end_matches([' ', '\t', '*', '_', '(', '"', '`', ':', ',', '~']);
+    let text = &text[text.ceil_char_boundary(text.len().saturating_sub(MAX_WORD))..];
     let start = text
         .rfind(|character: char| !(character.is_alphabetic() || character == '\''))
         .map_or(0, |at| {
@@ -586,6 +590,7 @@ pub(super) fn last_word(text: &str) -> &str {
 
 /// The word at the beginning of `text`; empty if it begins with something else.
 pub(super) fn first_word(text: &str) -> &str {
+    let text = &text[..text.floor_char_boundary(MAX_WORD)];
     let length = text
         .find(|character: char| !(character.is_alphabetic() || character == '\''))
         .unwrap_or(text.len());
