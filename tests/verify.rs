@@ -43,10 +43,13 @@ fn a_line_for_each_row_in_its_order() {
         assert!(!line["reason"].as_str().unwrap().is_empty(), "{line}");
         assert!(!line["method"].as_str().unwrap().is_empty(), "{line}");
     }
-    // The same from standard input to standard output.
-    let piped = folder.pipe(rows.as_bytes(), &["verify", "--quiet"]);
-    assert_eq!(piped.stdout, folder.read("out.jsonl"));
-    assert_eq!(piped.stderr, "");
+    // The same to standard output, and from standard input.
+    let shown = folder.run(&["verify", "pairs.jsonl", "--quiet"]);
+    assert_eq!(shown.stdout, folder.read("out.jsonl"));
+    assert_eq!(shown.stderr, "");
+    let few: String = rows.split_inclusive('\n').take(100).collect();
+    let piped = folder.pipe(few.as_bytes(), &["verify"]);
+    assert!(shown.stdout.starts_with(&piped.stdout) && piped.lines().len() == 100);
 }
 
 #[test]
