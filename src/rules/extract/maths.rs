@@ -34,6 +34,10 @@ enum Last {
     Comma,
 }
 
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent properties, each asked for by itself"
+)]
 struct Reader<'t> {
     text: &'t str,
     at: usize,

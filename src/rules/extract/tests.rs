@@ -414,123 +414,124 @@ fn references() {
     );
 }
 
+const PIECES: &[&str] = &[
+    "\\boxed{",
+    "\\boxed{5}",
+    " 1",
+    "1+1+",
+    "$",
+    "$$",
+    "answer is ",
+    "the answer is 5 ",
+    "answer: ",
+    "#### ",
+    "#### 5\n",
+    "(",
+    "((1",
+    "{",
+    "}",
+    "[",
+    "\\(",
+    "\\)",
+    "\\[",
+    "$1$ and ",
+    "$5 ",
+    "1,",
+    "1, ",
+    "a ",
+    "A ",
+    "A, ",
+    "\\frac{",
+    "\\text{",
+    "**",
+    "* ",
+    "_",
+    "\"",
+    "`",
+    "```\n",
+    ". ",
+    ".\n",
+    "\n",
+    " ",
+    "\t",
+    "1. ",
+    "no. ",
+    "=",
+    "x = ",
+    "1 = ",
+    "-",
+    "- ",
+    "|",
+    "|1|+",
+    "<think>",
+    "</think>",
+    "<answer>",
+    "</answer>",
+    "wait, ",
+    "\u{0}",
+    "\u{1b}[1m",
+    "\u{200f}",
+    "é",
+    "5 apples and ",
+    "twenty ",
+    "one hundred and ",
+    "\\begin{align}",
+    "\\end{align}",
+    "\\begin{pmatrix}",
+    "\\\\",
+    "\\",
+    "&",
+    "\\boxed 5 ",
+    "\\,",
+    "5\\,",
+    "5 \\text{ cm} ",
+    "5 m/s per ",
+    "so ",
+    "if ",
+    "because ",
+    "The answer is \\boxed{5}. ",
+    "Answer\n",
+    "answer ",
+    "1,000",
+    "9",
+    "5!",
+    "√",
+    "π",
+    "½",
+    "5 or ",
+    "not ",
+    "not 5 but ",
+    "either ",
+    "$x$",
+    "\\boxed{a}, ",
+    "x=1, ",
+    "{|",
+    "(|1|+",
+    ":",
+    "5:",
+    "5-",
+    "5 -",
+    "\\{",
+    "é.",
+    "e.g. ",
+    "I don't know ",
+    "\"'",
+    "\\quad",
+    "= ",
+    "=>",
+    "sqrt(",
+    "a^",
+    "<|im_end|>",
+    "<|im_start|>",
+    "\\\\frac",
+    "5\n\n",
+    "a\nb. ",
+];
+
 /// Much of anything ends soon, and without panic: quadratic time would take minutes.
 #[test]
 fn much_of_anything() {
-    let pieces = [
-        "\\boxed{",
-        "\\boxed{5}",
-        " 1",
-        "1+1+",
-        "$",
-        "$$",
-        "answer is ",
-        "the answer is 5 ",
-        "answer: ",
-        "#### ",
-        "#### 5\n",
-        "(",
-        "((1",
-        "{",
-        "}",
-        "[",
-        "\\(",
-        "\\)",
-        "\\[",
-        "$1$ and ",
-        "$5 ",
-        "1,",
-        "1, ",
-        "a ",
-        "A ",
-        "A, ",
-        "\\frac{",
-        "\\text{",
-        "**",
-        "* ",
-        "_",
-        "\"",
-        "`",
-        "```\n",
-        ". ",
-        ".\n",
-        "\n",
-        " ",
-        "\t",
-        "1. ",
-        "no. ",
-        "=",
-        "x = ",
-        "1 = ",
-        "-",
-        "- ",
-        "|",
-        "|1|+",
-        "<think>",
-        "</think>",
-        "<answer>",
-        "</answer>",
-        "wait, ",
-        "\u{0}",
-        "\u{1b}[1m",
-        "\u{200f}",
-        "é",
-        "5 apples and ",
-        "twenty ",
-        "one hundred and ",
-        "\\begin{align}",
-        "\\end{align}",
-        "\\begin{pmatrix}",
-        "\\\\",
-        "\\",
-        "&",
-        "\\boxed 5 ",
-        "\\,",
-        "5\\,",
-        "5 \\text{ cm} ",
-        "5 m/s per ",
-        "so ",
-        "if ",
-        "because ",
-        "The answer is \\boxed{5}. ",
-        "Answer\n",
-        "answer ",
-        "1,000",
-        "9",
-        "5!",
-        "√",
-        "π",
-        "½",
-        "5 or ",
-        "not ",
-        "not 5 but ",
-        "either ",
-        "$x$",
-        "\\boxed{a}, ",
-        "x=1, ",
-        "{|",
-        "(|1|+",
-        ":",
-        "5:",
-        "5-",
-        "5 -",
-        "\\{",
-        "é.",
-        "e.g. ",
-        "I don't know ",
-        "\"'",
-        "\\quad",
-        "= ",
-        "=>",
-        "sqrt(",
-        "a^",
-        "<|im_end|>",
-        "<|im_start|>",
-        "\\\\frac",
-        "5\n\n",
-        "a\nb. ",
-    ];
-    for piece in pieces {
+    for piece in PIECES {
         let text = piece.repeat(300_000 / piece.len());
         for role in [Role::Prediction, Role::Gold] {
             let start = std::time::Instant::now();
@@ -633,4 +634,83 @@ fn more_ways_to_write_it() {
         ],
         found,
     );
+}
+
+#[test]
+fn settings_have_their_effect() {
+    use crate::rules::config::ExtractionTarget;
+    let text_of = |text: &str, config: &Config| match extract(text, Role::Prediction, config) {
+        Extraction::Found(found) => found.text.into_owned(),
+        Extraction::NoAnswer { .. } => "∅".to_owned(),
+    };
+    let with = |change: fn(&mut Config)| {
+        let mut config = Config::default();
+        change(&mut config);
+        config
+    };
+    let both = r"\boxed{5}. The final answer is $6$.";
+    assert_eq!(text_of(both, &Config::default()), "6");
+    assert_eq!(text_of(both, &with(|it| it.boxed_match_priority = 0)), "5");
+    assert_eq!(text_of(both, &with(|it| it.boxed_match_priority = -1)), "6");
+    let boxed = r"So $x = \boxed{5}$.";
+    assert_eq!(
+        text_of(boxed, &with(|it| it.boxed_match_priority = -1)),
+        "x = 5"
+    );
+    let announced = with(|it| it.try_extract_without_anchor = false);
+    assert_eq!(text_of("It is 5.", &announced), "∅");
+    assert_eq!(text_of("5", &announced), "∅");
+    assert_eq!(text_of("The answer is 5.", &announced), "5");
+    let latex = with(|it| it.extract = vec![ExtractionTarget::Latex]);
+    assert_eq!(text_of("It is $5$.", &latex), "5");
+    assert_eq!(text_of("It is 5.", &latex), "∅");
+    let expr = with(|it| it.extract = vec![ExtractionTarget::Expr]);
+    assert_eq!(text_of("The answer is 5.", &expr), "5");
+    assert_eq!(text_of("The answer is $5$.", &expr), "∅");
+    let letters = with(|it| {
+        it.extract = vec![ExtractionTarget::String {
+            strings: vec!["A".to_owned(), "B".to_owned(), "C".to_owned()],
+            lowercase: true,
+        }];
+    });
+    for (text, expected) in [
+        ("The answer is B.", "b"),
+        (r"\boxed{\text{C}}", "c"),
+        ("A quick check shows that it is (C).", "c"),
+        ("The answer is 5.", "∅"),
+    ] {
+        assert_eq!(text_of(text, &letters), expected, "{text}");
+    }
+}
+
+mod properties {
+    use super::*;
+    use crate::rules::config::ExtractionTarget;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// No text panics, and what is found is a tidy part of an answer.
+        #[test]
+        fn any_mixture_is_read(
+            parts in prop::collection::vec(prop_oneof![prop::sample::select(PIECES).prop_map(str::to_owned), ".{0,4}"], 0..24),
+            priority in -1i32..120,
+            kinds in 0usize..4,
+        ) {
+            let text = parts.concat();
+            let mut config = Config { boxed_match_priority: priority, ..Config::default() };
+            match kinds {
+                0 => config.extract = vec![ExtractionTarget::Latex],
+                1 => config.extract = vec![ExtractionTarget::Expr],
+                2 => config.extract = vec![ExtractionTarget::String { strings: vec!["A".to_owned(), "é".to_owned()], lowercase: false }],
+                _ => {}
+            }
+            for role in [Role::Prediction, Role::Gold] {
+                let found = candidates(&text, role, &config);
+                prop_assert!(found.len() <= 8);
+                for one in found {
+                    prop_assert!(!one.text.trim().is_empty(), "{text:?}");
+                }
+            }
+        }
+    }
 }
