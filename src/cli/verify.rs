@@ -1,5 +1,6 @@
 //! `juror verify`: the rule-based verifier on its own.
 
+use std::fmt::Write as _;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -13,8 +14,8 @@ use serde_json::{Map, Value};
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
 use crate::dataset::output::{self, OutputError, write_atomically};
 use crate::dataset::{Source, sources};
-use crate::rules::{Config, Profile, Status, Verification};
-use crate::verify::{Counts, Settings, VerifyError};
+use crate::rules::{Config, Profile, Status, Verification, expr};
+use crate::verify::{Counts, Explain, Settings, VerifyError};
 
 /// Compares answers by rules alone: is each prediction's final answer the gold one?
 #[derive(Debug, Args)]
@@ -173,8 +174,10 @@ impl Run<'_> {
         out: &mut dyn Write,
         progress: &mut dyn FnMut(&Counts),
     ) -> Result<Counts, VerifyError> {
-        let show: &(dyn Fn(&str, &str, &Verification) -> String + Sync) = &explanation;
-        let explain = self.explain.then_some(show);
+        let show = |gold: &str, pred: &str, verification: &Verification| {
+            explanation(self.settings.profile, gold, pred, verification)
+        };
+        let explain: Option<Explain> = if self.explain { Some(&show) } else { None };
         self.settings
             .run(inputs, explain, out, self.interrupted, progress)
     }
@@ -217,7 +220,12 @@ fn one(settings: &Settings, gold: &str, pred: &str, explain: bool) -> Result<u8,
         .verify(gold, pred);
     let mut out = io::stdout().lock();
     if explain {
-        write!(out, "{}", explanation(gold, pred, &verification)).or_fail()?;
+        write!(
+            out,
+            "{}",
+            explanation(settings.profile, gold, pred, &verification)
+        )
+        .or_fail()?;
     } else {
         let line = settings.line(None, 0, &verification);
         out.write_all(&line).or_fail()?;
@@ -225,8 +233,8 @@ fn one(settings: &Settings, gold: &str, pred: &str, explain: bool) -> Result<u8,
     Ok(DONE)
 }
 
-/// A pair's verdict for a person.
-fn explanation(gold: &str, pred: &str, verification: &Verification) -> String {
+/// A pair's verdict for a person: what was found in each text, how that was read, and what decided.
+fn explanation(profile: Profile, gold: &str, pred: &str, verification: &Verification) -> String {
     let verdict = match verification.equal {
         Some(true) => "equal",
         Some(false) => "different",
@@ -236,18 +244,30 @@ fn explanation(gold: &str, pred: &str, verification: &Verification) -> String {
         .ok()
         .and_then(|name| name.as_str().map(str::to_owned))
         .unwrap_or_default();
-    let side = |name: &str, text: &str, read: &[String]| {
-        format!(
-            "{name}  {}\n      read as  {}\n",
-            shown(text),
-            match read {
-                [] => "nothing".to_owned(),
-                read => read.join("  or, as a string,  "),
+    let side = |name: &str, text: &str, answers: &[String]| {
+        let mut lines = format!("{name}     {}\n", shown(text));
+        let [answer, rest @ ..] = answers else {
+            return lines + "         found nothing\n";
+        };
+        let _ = writeln!(lines, "         found {}", shown(answer));
+        match profile {
+            Profile::Strict => {
+                let read = match expr::parse(answer) {
+                    Ok(answer) => format!("read as {}", shown(&expr::render(&answer))),
+                    Err(error) => format!("not read: {error}"),
+                };
+                let _ = writeln!(lines, "         {read}");
             }
-        )
+            Profile::Compat => {
+                for string in rest {
+                    let _ = writeln!(lines, "         or, as a string, {}", shown(string));
+                }
+            }
+        }
+        lines
     };
     format!(
-        "{}{}      verdict  {verdict} ({status}, by {})\n      because  {}\n",
+        "{}{}verdict  {verdict} ({status}, by {})\n         {}\n",
         side("gold", gold, &verification.gold),
         side("pred", pred, &verification.pred),
         verification.method,
