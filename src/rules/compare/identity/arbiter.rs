@@ -172,7 +172,10 @@ fn at_points(
 ) -> Outcome<Numeric> {
     let mut candidates = Vec::new();
     let mut close = 0;
-    for index in 0..sample::POINTS {
+    for index in 0..sample::MOST_POINTS {
+        if index >= sample::POINTS && candidates.len() >= POINTS {
+            break;
+        }
         let point = sample::point(index, variables, look);
         match look_at::<Double>(a, b, &point, 53, 20, real_only, budget)? {
             Sight::Different => return Ok(Numeric::Different),

@@ -2,15 +2,15 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | [`budget`] | counts steps |
-//! | [`walk`] | looks through expressions |
-//! | [`fold`], [`factorial`], [`integers`] | exact rational values |
-//! | [`modular`] | evaluation modulo primes: proves equality |
-//! | [`numeric`], [`sample`], [`arbiter`] | enclosures at points: prove difference |
-//! | [`separation`], [`sign`] | the smallest algebraic numbers; signs of constants |
-//! | [`binder`] | Σ, Π, ∫, d/dx, lim |
-//! | [`decide`] | asks these, cheapest first |
-//! | [`polynomial`] | polynomials in one variable |
+//! | `budget` | counts steps |
+//! | `walk` | looks through expressions |
+//! | `fold`, `factorial`, `integers` | exact rational values |
+//! | `modular` | evaluation modulo primes: proves equality |
+//! | `numeric`, `sample`, `arbiter` | enclosures at points: prove difference |
+//! | `separation`, `sign` | the smallest algebraic numbers; signs of constants |
+//! | `binder` | Σ, Π, ∫, d/dx, lim |
+//! | `decide` | asks these, cheapest first |
+//! | `polynomial` | polynomials in one variable |
 
 mod arbiter;
 mod binder;
@@ -21,8 +21,6 @@ mod fold;
 mod integers;
 mod modular;
 mod numeric;
-#[cfg(test)]
-mod pairs;
 mod polynomial;
 mod sample;
 mod separation;

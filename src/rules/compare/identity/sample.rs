@@ -7,8 +7,10 @@ use super::numeric::PointValue;
 use super::traits::Look;
 use crate::rules::expr::Rational;
 
-/// How many points there are.
+/// How many points are looked at in any case.
 pub(super) const POINTS: usize = 18;
+/// How many there are, for expressions that few points have a value of.
+pub(super) const MOST_POINTS: usize = 72;
 
 /// Point number `index`: the same on every machine. Positive and negative ones, between −1 and 1 and far out, integers
 /// and fractions, so that what is defined somewhere is likely defined at some of them, and a piece that differs is met.
@@ -80,6 +82,18 @@ fn coordinate(index: usize, place: usize) -> Rational {
         14 => fraction(2 + k % 5, odd + 4),
         15 => Rational::from(12 + (7 * k) % 13),
         16 => alternating(fraction(5 + k % 3, odd + 3), 0),
-        _ => -fraction(30_011 + 997 * k, odd),
+        17 => -fraction(30_011 + 997 * k, odd),
+        _ => scattered(index, place),
     }
+}
+
+/// Of no pattern: small and large, positive and negative.
+fn scattered(index: usize, place: usize) -> Rational {
+    let mut word = (index as u64 * 64 + place as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    word = (word ^ (word >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    word ^= word >> 32;
+    let numerator = 1 + signed((word % 97) as usize);
+    let denominator = 2 + (word >> 8) % 11 * ((word >> 13) % 5);
+    let value = fraction(numerator, denominator.max(1));
+    if word >> 20 & 1 == 1 { -value } else { value }
 }

@@ -5,6 +5,7 @@ mod field;
 mod functions;
 mod lane;
 mod linear;
+mod logarithm;
 mod primes;
 
 use std::hash::{Hash, Hasher};
