@@ -87,12 +87,12 @@ pub(super) fn both_letters(f: &Expr, g: &Expr) -> Vec<Box<str>> {
 
 /// Different numbers for different letters, another choice in each round; small ones from the fifth round on.
 fn number_for(index: usize, round: usize) -> Rational {
+    const NUMBERS: [i64; 8] = [3, 7, -5, 11, 2, -13, 17, 19];
     if round > 3 {
         let above = [0, 1, -1, 2, -2][(index + round) % 5];
         let below = [3, 7, 4, 9][(index + 2 * round) % 4];
         return Rational::from_parts(i64::from(above).into(), u32::into(below));
     }
-    const NUMBERS: [i64; 8] = [3, 7, -5, 11, 2, -13, 17, 19];
     let further = i64::try_from(index / NUMBERS.len()).unwrap_or(0);
     let above = NUMBERS[(index + 3 * round) % NUMBERS.len()] + further;
     Rational::from_parts(above.into(), (round as u32 % 3 + 1).into())
@@ -169,6 +169,15 @@ fn one_unknown(f: &Expr, g: &Expr, letter: &str, context: &mut Context<'_>) -> C
         return verdict::yes("solutions");
     }
     let (Some(roots_p), Some(roots_q)) = (roots(&p), roots(&q)) else {
+        if let (Some(p), Some(q)) = square_free {
+            let common = greatest_common_divisor(p.clone(), q.clone());
+            if [p, q].into_iter().any(|p| has_root(&divide(p, &common).0)) {
+                return verdict::no(
+                    "solutions",
+                    "one of the equations has a solution that the other does not have".to_owned(),
+                );
+            }
+        }
         return verdict::open("equations whose solutions could not be written down".to_owned());
     };
     let as_set = |roots: Vec<Expr>, context: &mut Context<'_>| {
@@ -246,6 +255,19 @@ fn several_unknowns(
         return verdict::yes("solutions");
     }
     verdict::open("equations that could not be brought to the same form".to_owned())
+}
+
+/// Does a polynomial surely have a real root: an odd degree, or values of both signs?
+fn has_root(p: &[Rational]) -> bool {
+    let Some(leading) = p.last() else {
+        return false;
+    };
+    let positive = *leading > Rational::ZERO;
+    p.len().is_multiple_of(2)
+        || (-20_i64..=20).any(|at| {
+            let value = solve::evaluate(p, &Rational::from(at));
+            value.is_zero() || (value > Rational::ZERO) != positive
+        })
 }
 
 /// A polynomial with each of its roots once, leading coefficient 1. `None` where it is too large to tell.

@@ -113,10 +113,11 @@ pub fn compare(gold: &Answer, pred: &Answer, options: &Options) -> Comparison {
     };
     let mut comparison =
         parameter::compare(gold, pred, &mut context).unwrap_or_else(|| context.answers(gold, pred));
-    if !options.strict && comparison.equal != Some(true) {
-        if let Some(renamed) = rename::compare(gold, pred, &mut context) {
-            comparison = renamed;
-        }
+    if !options.strict
+        && comparison.equal != Some(true)
+        && let Some(renamed) = rename::compare(gold, pred, &mut context)
+    {
+        comparison = renamed;
     }
     if comparison.reason.is_empty() {
         comparison.reason = verdict::sentence(&comparison);

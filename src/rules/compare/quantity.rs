@@ -1,5 +1,6 @@
 //! Numbers and expressions with what stands beside them: units, currencies, percent signs.
 
+use super::naming;
 use super::terms::{self, show};
 use super::value::{self, Value};
 use super::{Comparison, Context, verdict};
@@ -209,6 +210,16 @@ fn one_unit(
     } else {
         plain(with, without, context)
     };
+    if verdict.equal == Some(false)
+        && !naming::is_constant(&without.value)
+        && let Some(letters) = letters(unit)
+    {
+        let value = terms::product(with.value.clone(), letters);
+        let as_letters = ordered(&value, without, context, swapped);
+        if as_letters.equal == Some(true) {
+            return as_letters;
+        }
+    }
     // 180° against π: an angle without a unit is in radians if it says so by a π.
     if verdict.equal == Some(false)
         && is_degree(unit)
@@ -228,6 +239,22 @@ fn ordered(value: &Expr, other: &Quantity, context: &mut Context<'_>, swapped: b
         value::compare(written(other), value, context)
     } else {
         value::compare(value, written(other), context)
+    }
+}
+
+/// The letters of a short unit as a product: `½nm` may be half of n times m.
+fn letters(unit: &Unit) -> Option<Expr> {
+    if unit.name.len() > 3 || !unit.name.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+        return None;
+    }
+    let mut letters: Vec<Expr> = unit
+        .name
+        .chars()
+        .map(|letter| Expr::symbol(letter.encode_utf8(&mut [0; 4])))
+        .collect();
+    match letters.len() {
+        1 => letters.pop(),
+        _ => Some(Expr::Multiply(letters)),
     }
 }
 
