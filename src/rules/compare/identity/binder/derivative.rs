@@ -29,7 +29,7 @@ pub(super) fn derivative(expr: &Expr, variable: &str, budget: &mut Budget) -> Ou
                     continue;
                 }
                 let mut factors = parts.clone();
-                budget.spend(size(expr) / 4)?;
+                budget.spend(size(expr))?;
                 factors[place] = inner;
                 terms.push(product(factors));
             }
@@ -39,7 +39,7 @@ pub(super) fn derivative(expr: &Expr, variable: &str, budget: &mut Budget) -> Ou
             let (base, exponent) = (&pair.0, &pair.1);
             let inner_base = derivative(base, variable, budget)?;
             let inner_exponent = derivative(exponent, variable, budget)?;
-            budget.spend(size(expr) / 4)?;
+            budget.spend(size(expr))?;
             let by_base = product(vec![
                 exponent.clone(),
                 power(base.clone(), sum(vec![exponent.clone(), int(-1)])),
