@@ -103,3 +103,38 @@ fn numbers_lose_separators_and_zeros() {
         assert_eq!(parsed.fallback.as_deref(), Some(number), "{text}");
     }
 }
+
+#[test]
+fn verdicts_are_math_verifys() {
+    for (gold, pred, equal) in [
+        ("$28\\%$", "28 pct", true),
+        ("$9.5\\%$", "$9.5$", false),
+        ("$5t$", "$5$", true),
+        ("5 cm", "5 m", true),
+        ("$x = 1$", "$1$", true),
+        ("$x=1$", "$y=1$", false),
+        ("$x \\le 0$", "$-x \\ge 0$", true),
+        ("$y \\le 0$", "$y + 2 \\le 2$", true),
+        ("$x < 0$", "$y + 2 < 2$", false),
+        ("$0 < f(x) < 1$", "$(0,1)$", true),
+        ("$0 < f(x) < 1$", "$(0,2)$", false),
+        ("$(1,3)$", "$\\{1,3\\}$", true),
+        ("$1$ and $2,3$", "$\\{3,2,1\\}$", true),
+        (r"\boxed{1} and \boxed{2}", "$1,2$", true),
+        ("$9$", "Answer $$\n9\n$$", true),
+        ("final answer is $6$, \\boxed{5}", "5", true),
+        ("0/0", "0/0", true),
+        ("$x$", "$x + 0$", false),
+        ("6", "$5$ 6", true),
+        ("5", "6 $5$", true),
+        ("7425000", "7,425,000", true),
+        ("1.22", "1,22", true),
+    ] {
+        let verification = verify(gold, pred, &Config::default());
+        assert_eq!(
+            verification.equal,
+            Some(equal),
+            "{gold} / {pred}: {verification:?}"
+        );
+    }
+}

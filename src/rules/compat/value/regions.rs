@@ -144,16 +144,15 @@ pub(super) fn relation_is_set(relation: &Value, set: &Value) -> Option<Judgement
         Value::And(several) => several.iter().collect(),
         _ => return None,
     };
-    let mut symbols = Vec::new();
-    walk::value_symbols(relation, &mut symbols);
     let mut differences = Vec::with_capacity(relations.len());
     for relation in relations {
         let (Value::Term(left), Value::Term(right)) = (&relation.left, &relation.right) else {
             return None;
         };
         let difference = Term::Add(vec![left.clone(), Term::integer(-1).times(right.clone())]);
-        differences.push((relation.operator, named_alike(&difference, &mut symbols)));
+        differences.push((relation.operator, difference));
     }
+    let symbols = with_names_for_calls(&mut differences);
     let [variable] = symbols.as_slice() else {
         return None;
     };
@@ -162,26 +161,38 @@ pub(super) fn relation_is_set(relation: &Value, set: &Value) -> Option<Judgement
     Some(Judgement::numeric(equal, "region"))
 }
 
-/// Functions of one symbol count as symbols: `f(x) > 0` is about f.
-fn named_alike(term: &Term, symbols: &mut Vec<Term>) -> Term {
-    let Term::Add(items) = term else {
-        return term.clone();
-    };
-    let Some(call @ Term::Apply(..)) = items.first() else {
-        return term.clone();
-    };
-    let symbol = Term::Symbol {
-        name: "f".into(),
-        real: Some(true),
-    };
-    let renamed = walk::replaced(term, call, &symbol);
-    let mut left = Vec::new();
-    walk::symbols(&renamed, &mut left);
-    if left.len() == 1 {
-        *symbols = left;
-        renamed
-    } else {
-        term.clone()
+/// Puts symbols in the place of calls, so that `0 < f(x) < 1` is about `f(x)`; the symbols that are then there.
+fn with_names_for_calls(differences: &mut [(Operator, Term)]) -> Vec<Term> {
+    let mut calls = Vec::new();
+    for (_, difference) in differences.iter() {
+        outer_calls(difference, &mut calls);
+    }
+    let mut symbols = Vec::new();
+    for (_, difference) in differences {
+        for (index, call) in calls.iter().enumerate() {
+            let symbol = Term::Symbol {
+                name: format!("call {index}").into(),
+                real: Some(true),
+            };
+            *difference = walk::replaced(difference, call, &symbol);
+        }
+        walk::symbols(difference, &mut symbols);
+    }
+    symbols
+}
+
+/// Adds the calls of functions without a meaning that stand in no other such call.
+fn outer_calls(term: &Term, found: &mut Vec<Term>) {
+    match term {
+        Term::Apply(..) if !found.contains(term) => found.push(term.clone()),
+        Term::Add(items) | Term::Multiply(items) | Term::Call(_, items) => {
+            items.iter().for_each(|item| outer_calls(item, found));
+        }
+        Term::Power(power) => {
+            outer_calls(&power.0, found);
+            outer_calls(&power.1, found);
+        }
+        _ => {}
     }
 }
 

@@ -1,5 +1,7 @@
 //! Relations against relations.
 
+use dashu_ratio::RBig;
+
 use super::judge;
 use super::scalars;
 use super::term::{Operator, Relation, Term, Value};
@@ -48,7 +50,77 @@ fn simple(a: &Term, b: &Term) -> Term {
     match walk::exact(&difference) {
         Some((value, false)) => Term::Number(value),
         Some((value, true)) => Term::Float(value),
-        None => difference,
+        None => bare_symbol(&difference).unwrap_or(difference),
+    }
+}
+
+/// The symbol that is left when like items of a sum are put together, if only one is.
+fn bare_symbol(sum: &Term) -> Option<Term> {
+    let mut collected = Collected::default();
+    collected.add(sum, &RBig::ONE)?;
+    collected
+        .symbols
+        .retain(|(_, factor)| *factor != RBig::ZERO);
+    match collected.symbols.as_slice() {
+        [(symbol, factor)] if *factor == RBig::ONE && collected.constant == RBig::ZERO => {
+            Some(symbol.clone())
+        }
+        _ => None,
+    }
+}
+
+/// Sums of more symbols are not looked at.
+const MOST_SYMBOLS: usize = 8;
+
+/// A sum of symbols with rational factors.
+#[derive(Default)]
+struct Collected {
+    constant: RBig,
+    symbols: Vec<(Term, RBig)>,
+}
+
+impl Collected {
+    /// Adds a multiple of `term`; `None` where it is not linear as written.
+    fn add(&mut self, term: &Term, factor: &RBig) -> Option<()> {
+        match term {
+            Term::Number(value) => self.constant += value * factor,
+            Term::Symbol { .. } => {
+                if let Some(place) = self.symbols.iter().position(|(symbol, _)| symbol == term) {
+                    self.symbols[place].1 += factor;
+                } else if self.symbols.len() < MOST_SYMBOLS {
+                    self.symbols.push((term.clone(), factor.clone()));
+                } else {
+                    return None;
+                }
+            }
+            Term::Add(items) => {
+                for item in items {
+                    self.add(item, factor)?;
+                }
+            }
+            Term::Multiply(items) => match items.as_slice() {
+                [Term::Number(value), rest] => self.add(rest, &(value * factor))?,
+                _ => return None,
+            },
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+/// −a, with a factor in front put together with the sign.
+fn negated(term: &Term) -> Term {
+    match term {
+        Term::Number(value) => Term::Number(-value),
+        Term::Float(value) => Term::Float(-value),
+        Term::Multiply(items) => match items.as_slice() {
+            [Term::Number(minus_one), rest] if *minus_one == RBig::NEG_ONE => rest.clone(),
+            _ => Term::integer(-1).times(term.clone()),
+        },
+        _ => {
+            let negated = Term::integer(-1).times(term.clone());
+            bare_symbol(&negated).unwrap_or(negated)
+        }
     }
 }
 
@@ -68,11 +140,7 @@ fn pair(gold: &Relation, pred: &Relation, settings: &Settings, depth: u32) -> Ju
             open = verdict.equal.is_none().then_some(verdict);
         }
         if gold.operator.flipped() == Some(pred.operator) {
-            let negated = match right.clone() {
-                Term::Number(value) => Term::Number(-value),
-                Term::Float(value) => Term::Float(-value),
-                other => Term::integer(-1).times(other),
-            };
+            let negated = negated(right);
             let verdict = judge::terms(left, &negated, settings);
             if verdict.is_true() {
                 return verdict;
