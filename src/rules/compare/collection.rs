@@ -7,7 +7,7 @@ use super::rename;
 use super::terms;
 use super::words;
 use super::{Comparison, Context, verdict};
-use crate::rules::expr::{Answer, Operator, Quantity};
+use crate::rules::expr::{Answer, Expr, Operator, Quantity, Rational};
 
 /// Compares two answers of which neither is a relation, a region, a matrix, words or letters.
 pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -> Comparison {
@@ -51,6 +51,21 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
         (Answer::Set(parts), Answer::Quantity(quantity)) => {
             single(pred, quantity, parts, true, true, context)
         }
+        // A(1, 2) is a point with a name.
+        (Answer::Tuple(parts), other) | (other, Answer::Tuple(parts))
+            if named_point(other).is_some() =>
+        {
+            let point: Vec<Answer> = named_point(other)
+                .unwrap_or_default()
+                .iter()
+                .map(|part| terms::answer(part.clone()))
+                .collect();
+            if matches!(gold, Answer::Tuple(_)) {
+                in_order("tuple", parts, &point, context)
+            } else {
+                in_order("tuple", &point, parts, context)
+            }
+        }
         (Answer::Tuple(parts), other) | (other, Answer::Tuple(parts))
             if parts.len() == 1 && matches!(other, Answer::Quantity(_)) =>
         {
@@ -62,6 +77,18 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
                 context.say(|| format!("a {} is no {}", words::kind(gold), words::kind(pred)));
             verdict::no("kind", reason)
         }
+    }
+}
+
+/// The coordinates of `A(1, 2)`.
+fn named_point(answer: &Answer) -> Option<&[Expr]> {
+    match terms::expression(answer)? {
+        Expr::Apply(name, parts)
+            if parts.len() > 1 && name.chars().next().is_some_and(char::is_uppercase) =>
+        {
+            Some(parts)
+        }
+        _ => None,
     }
 }
 
@@ -177,12 +204,12 @@ fn compound(parts: &[Answer], beside: &Quantity) -> Option<Answer> {
     if !falls || units.len() < 2 || beside.unit.is_none() || last.size.is_zero() {
         return None;
     }
-    let mut total = crate::rules::expr::Rational::ZERO;
+    let mut total = Rational::ZERO;
     for (value, unit) in &units {
         total += terms::number(value)?.into_owned() * (&unit.size / &last.size);
     }
     Some(Answer::Quantity(Quantity {
-        value: crate::rules::expr::Expr::Number(total),
+        value: Expr::Number(total),
         percent: false,
         unit: Some((*last).clone()),
         currency: None,
