@@ -6,7 +6,7 @@
 //! | `quantity` | units, currencies, percent signs, degrees |
 //! | `words`, `letters` | text; choice letters, yes and no |
 //! | `clock` | times of day, ratios |
-//! | `collection`, `matching` | sets, lists, tuples |
+//! | `collection`, `matching`, `system` | sets, lists, tuples; values under several names |
 //! | `matrix` | matrices and vectors |
 //! | `naming` | what `x = 5` states: a name and a value |
 //! | `relation`, `equation`, `inequality` | statements against statements |
@@ -57,6 +57,7 @@ mod relation;
 mod rename;
 mod roots;
 mod solve;
+mod system;
 mod terms;
 #[cfg(test)]
 mod tests;
