@@ -172,7 +172,9 @@ pub(super) fn whole(text: &str) -> Option<Choice> {
                 "is", "are", "was", "would", "has", "can", "cannot", "and", "or",
             ],
         );
+    let lettered = text[..choice.end].ends_with([')', '.', ':']) && !text.starts_with('(');
     let fits = bare
+        || (lettered && text[choice.end..].starts_with(' '))
         || (choice.dressed
             && !rest.starts_with(['=', '+', '-', '/', '^', '(', '<', '>', '·', '*']));
     // `(a)(b)`, `(A)x`: products. `(C) 5`: a choice.

@@ -372,6 +372,7 @@ impl<'t> Reader<'t> {
             if self.operand_done() && spaced && word == "in" {
                 return false;
             }
+            self.binder |= words::takes_argument(word);
             let operator = word == "mod";
             return self.take(
                 length,
@@ -410,6 +411,10 @@ impl<'t> Reader<'t> {
         }
         let glued_to_number = self.last == Last::Number && !spaced;
         if glued_to_number && (length <= 3 || words::is_unit(word) || words::is_magnitude(word)) {
+            return self.take(length, Last::Operand);
+        }
+        if self.binder && length == 2 && word.starts_with('d') {
+            // The differential of an integral.
             return self.take(length, Last::Operand);
         }
         let points = word.bytes().all(|byte| byte.is_ascii_uppercase()) && length <= 3;
@@ -505,7 +510,8 @@ impl<'t> Reader<'t> {
                     return false;
                 }
                 self.letters_only = false;
-                self.binder |= matches!(command, "sum" | "prod" | "int" | "lim" | "iint" | "oint");
+                self.binder |= matches!(command, "sum" | "prod" | "int" | "lim" | "iint" | "oint")
+                    || words::takes_argument(command);
                 self.take(name + 1, Last::Command)
             }
         }

@@ -146,6 +146,9 @@ impl<'t> Search<'t, '_, '_> {
             self.corrected();
             return Ok(());
         }
+        if !self.page.marks.boxes.is_empty() && !self.page.open_boxes {
+            return Err("the box holds no answer");
+        }
         if refusal::is_refusal(text) {
             return Err("the response declines to answer");
         }

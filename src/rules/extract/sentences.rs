@@ -78,14 +78,19 @@ fn ends_here(text: &str, at: usize) -> bool {
             .trim_matches([' ', '\t', '*', '#', '-', '>'])
             .is_empty()
         && !word.is_empty()
-        && word
-            .trim_start_matches(['*', '#'])
-            .bytes()
-            .all(|byte| byte.is_ascii_digit())
-        && word.trim_start_matches(['*', '#']).len() <= 2
+        && is_enumerator(word.trim_start_matches(['*', '#']))
         && bare.starts_with(' ')
         && !bare.trim().is_empty();
     !enumerator
+}
+
+/// "1", "12", "B".
+fn is_enumerator(word: &str) -> bool {
+    match word.as_bytes() {
+        [one] => one.is_ascii_digit() || one.is_ascii_uppercase(),
+        [one, two] => one.is_ascii_digit() && two.is_ascii_digit(),
+        _ => false,
+    }
 }
 
 /// The last sentence before `end`; `None` where nothing is left.

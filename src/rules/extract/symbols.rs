@@ -26,6 +26,16 @@ pub(super) fn number(text: &str) -> usize {
         while let Some(mark) = bytes.get(end) {
             let step = match mark {
                 b',' if bytes[end..].starts_with(b",\\!") => 3,
+                // The repeating part of a decimal is a command's.
+                b'.' if ["overline", "bar", "dot"].iter().any(|it| {
+                    text[end + 1..]
+                        .strip_prefix('\\')
+                        .is_some_and(|rest| rest.starts_with(it))
+                }) =>
+                {
+                    end += 1;
+                    break;
+                }
                 b',' | b'.' | b'\'' => 1,
                 // `{,}` and `\,` and `\!`, the ways LaTeX groups thousands.
                 b'{' if bytes[end..].starts_with(b"{,}") => 3,

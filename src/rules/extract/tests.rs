@@ -550,6 +550,16 @@ fn more_ways_to_write_it() {
     check(
         &[
             ("# Answer\n\n|-3|", "|-3|"),
+            ("We go through them.\n\nB. 12", "B"),
+            ("We go through them.\n\nA) -7", "A"),
+            ("We go through them.\n\n**C. $2\\sqrt{3}$**", "C"),
+            ("# Answer\n\n0.\\overline{31}", "0.\\overline{31}"),
+            ("# Answer\n\n\\sec^2 x", "\\sec^2 x"),
+            (
+                "# Answer\n\n\\int_{0}^{1} t^{5} dt",
+                "\\int_{0}^{1} t^{5} dt",
+            ),
+            ("It has length $24$.\n\n\\boxed{?}", "∅"),
             ("# Answer\n\n\\frac{11!}{8!}", "\\frac{11!}{8!}"),
             ("# Answer\n\n(n+1)\\cdot n!", "(n+1)\\cdot n!"),
             (
