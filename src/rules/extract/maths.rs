@@ -527,7 +527,17 @@ impl<'t> Reader<'t> {
             // "5 (five)", "12 (since …)": prose, unless a formula goes on in it.
             let inside = &self.rest()[1..];
             let word = words::first_word(inside.trim_start());
-            let modulus = self.relation && word == "mod";
+            let modulus = self.relation
+                && (word == "mod"
+                    || [
+                        "\\bmod",
+                        "\\mod",
+                        "\\text{mod",
+                        "\\operatorname{mod",
+                        "\\mathrm{mod",
+                    ]
+                    .iter()
+                    .any(|it| inside.starts_with(it)));
             if self.stack.is_empty()
                 && !modulus
                 && self.last != Last::Command

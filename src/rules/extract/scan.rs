@@ -292,6 +292,13 @@ impl<'t> Scanner<'t> {
             if self.open_box.is_none() {
                 self.open_box = Some((at, end + gap + 1, self.depth));
             }
+            // Within a formula, a dollar right behind the brace belongs to the box.
+            if self.open.is_some()
+                && self.words.is_none()
+                && bytes.get(end + gap + 1) == Some(&b'$')
+            {
+                self.words = Some(self.depth);
+            }
             // The brace is counted by whoever comes to it.
             return end + gap;
         }
@@ -569,6 +576,7 @@ mod tests {
             (r"\boxed{5", vec![]),
             (r"\\boxed{5}", vec!["5"]),
             (r"\boxed{$5$}", vec!["$5$"]),
+            (r"$\fbox{$5$}$", vec!["$5$"]),
         ] {
             assert_eq!(boxes(text), expected, "{text}");
         }

@@ -26,12 +26,11 @@ pub(super) fn number(text: &str) -> usize {
         while let Some(mark) = bytes.get(end) {
             let step = match mark {
                 b',' if bytes[end..].starts_with(b",\\!") => 3,
-                // The repeating part of a decimal is a command's.
-                b'.' if ["overline", "bar", "dot"].iter().any(|it| {
-                    text[end + 1..]
-                        .strip_prefix('\\')
-                        .is_some_and(|rest| rest.starts_with(it))
-                }) =>
+                // The repeating part of a decimal is a command's, or stands in brackets.
+                b'.' if ["\\overline", "\\bar", "\\dot"]
+                    .iter()
+                    .any(|it| text[end + 1..].starts_with(it))
+                    || (bytes.get(end + 1) == Some(&b'(') && digits(end + 2) > 0) =>
                 {
                     end += 1;
                     break;

@@ -550,6 +550,12 @@ fn more_ways_to_write_it() {
     check(
         &[
             ("# Answer\n\n|-3|", "|-3|"),
+            ("# Answer\n\n0.(733)", "0.(733)"),
+            (
+                "# Answer\n\nx \\equiv 18 (\\bmod 25)",
+                "x \\equiv 18 (\\bmod 25)",
+            ),
+            ("$\\fbox{$x^2+2x-18$}$", "x^2+2x-18"),
             ("We go through them.\n\nB. 12", "B"),
             ("We go through them.\n\nA) -7", "A"),
             ("We go through them.\n\n**C. $2\\sqrt{3}$**", "C"),

@@ -33,10 +33,14 @@ pub(super) fn sentence<'t>(
     if text.ends_with('?') {
         return None;
     }
-    if let Some(reading) = whole_in(page, range.clone())
-        .filter(|it| it.kind != Kind::Words)
-        .or_else(|| verdict(page, &range))
-    {
+    // The whole text was looked at before its sentences.
+    let part = text.len() < page.text.trim().len();
+    let whole = if part {
+        whole_in(page, range.clone()).filter(|it| it.kind != Kind::Words)
+    } else {
+        None
+    };
+    if let Some(reading) = whole.or_else(|| verdict(page, &range)) {
         return Some(reading);
     }
     stated::sentence(page, range)
