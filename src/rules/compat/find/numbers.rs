@@ -43,6 +43,7 @@ struct Start {
 pub(super) struct Numbers<'s, 't> {
     source: &'s Source<'t>,
     starts: Vec<Start>,
+    /// The equals signs with a start behind them.
     equals: OnceCell<Vec<u32>>,
     run: Cell<Run>,
     operator: Cell<NextOperator>,
@@ -193,7 +194,7 @@ impl<'s, 't> Numbers<'s, 't> {
         let equals = self.equals.get_or_init(|| {
             text.bytes()
                 .enumerate()
-                .filter(|(_, byte)| *byte == b'=')
+                .filter(|(at, byte)| *byte == b'=' && self.starts_behind(at + 1).next().is_some())
                 .map(|(at, _)| at as u32)
                 .collect()
         });
@@ -224,22 +225,20 @@ impl<'s, 't> Numbers<'s, 't> {
 
     /// A number behind white space, the last of which it takes for itself unless an equals sign follows.
     fn behind_spaces(&self, at: usize, then: Then) -> Option<Match> {
-        let text = self.source.text;
-        let end = self.source.spaces_end(at);
-        if let Some(found) = self
-            .equals_at(end)
-            .and_then(|start| self.either(start, then))
-        {
-            return Some(found);
-        }
-        let space = (end > at).then(|| char_before(text, end))??;
-        self.either(self.start_at(end - space.len_utf8())?, then)
+        self.starts_behind(at)
+            .find_map(|start| self.either(start, then))
     }
 
-    fn equals_at(&self, at: usize) -> Option<Start> {
-        (byte_at(self.source.text, at) == b'=')
-            .then(|| self.start_at(at))
-            .flatten()
+    /// The starts behind white space: the equals sign there, and the last of the white space.
+    fn starts_behind(&self, at: usize) -> impl Iterator<Item = Start> {
+        let text = self.source.text;
+        let end = self.source.spaces_end(at);
+        let equals = (byte_at(text, end) == b'=').then_some(end);
+        let space = (end > at).then(|| char_before(text, end)).flatten();
+        equals
+            .into_iter()
+            .chain(space.map(|space| end - space.len_utf8()))
+            .filter_map(|at| self.start_at(at))
     }
 
     /// The start at `at`, which is not the start of the text.

@@ -350,6 +350,35 @@ fn hostile_texts_take_linear_time() {
     }
 }
 
+proptest::proptest! {
+    /// The matches of a pattern stand in order, overlap nowhere, and split no character.
+    #[test]
+    fn matches_are_in_order(pieces in proptest::collection::vec(
+        proptest::sample::select(vec![
+            "$", "$$", "\\(", "\\)", "\\[", "\\]", "\\", "\\boxed{", "}", "{", "5", "1,234", "-", ".", ",", " ", "\n", "=",
+            "(", ")", "+", "**", "%", "A", "B", "and", "answer", "final answer", ":", "is", "I hope", "\u{a0}", "é",
+            "٣", "€", "[", "]", "\\frac{1}{2}",
+        ]),
+        0..40,
+    )) {
+        let text = pieces.concat();
+        let config = Config {
+            extract: vec![Latex, Expr, ExtractionTarget::letters()],
+            ..Config::default()
+        };
+        let source = Source::new(&text);
+        let finder = Finder::new(&source, &config);
+        for pattern in patterns(&config) {
+            let mut end = 0;
+            for found in finder.matches(pattern) {
+                assert!(end <= found.start && found.start < found.end, "{text:?} {pattern:?}");
+                assert!(text.get(found.start as usize..found.end as usize).is_some(), "{text:?}");
+                end = found.end;
+            }
+        }
+    }
+}
+
 fn matches_count(text: &str, config: &Config) -> usize {
     let source = Source::new(text);
     let finder = Finder::new(&source, config);
