@@ -1,9 +1,9 @@
 //! What may stand around an answer, and whether it is words or a formula.
 
 use super::ParseError;
-use super::answer::Answer;
+use super::answer::{Answer, Operator};
 use super::letters::{self, Run, is_wordlike};
-use super::lexer::{Lexed, lex};
+use super::lexer::{Lexed, is_word_letter, lex};
 use super::parser::{Parser, is_too_deep};
 use super::quantity::bare;
 use super::term::Expr;
@@ -110,7 +110,13 @@ fn worded(text: &str) -> Option<Answer> {
     if let Some(answer) = words::answer(&plain) {
         return Some(answer);
     }
-    if !lettered || !is_words(&plain) {
+    if !lettered {
+        return None;
+    }
+    if let Some(answer) = all_but(&plain) {
+        return Some(answer);
+    }
+    if !is_words(&plain) {
         return None;
     }
     let count = plain.split_whitespace().count();
@@ -141,7 +147,7 @@ fn is_words(plain: &str) -> bool {
     let mut count = 0_usize;
     let mut lengths = 0_usize;
     let mut first = true;
-    for run in plain.split(|c: char| !c.is_alphabetic() && !matches!(c, '\'' | '’')) {
+    for run in plain.split(|c: char| !is_word_letter(c) && !matches!(c, '\'' | '’')) {
         if run.is_empty() {
             continue;
         }
@@ -162,10 +168,12 @@ fn is_words(plain: &str) -> bool {
                         | "minus"
                         | "negative"
                         | "half"
-                        | "a"
-                        | "an"
                 );
-            if leads {
+            let article = matches!(lower.as_str(), "a" | "an") && {
+                let second = plain.split_whitespace().nth(1).unwrap_or("");
+                words::number(&["a", second]).is_some()
+            };
+            if leads || article {
                 return false;
             }
         }
@@ -178,32 +186,93 @@ fn is_words(plain: &str) -> bool {
             }
         }
     }
-    let signs = plain.contains(|c: char| {
-        !(c.is_alphabetic()
-            || c.is_whitespace()
-            || matches!(
-                c,
-                '-' | '–'
-                    | '—'
-                    | '\''
-                    | '’'
-                    | ','
-                    | '.'
-                    | ';'
-                    | ':'
-                    | '!'
-                    | '?'
-                    | '('
-                    | ')'
-                    | '&'
-                    | '/'
-            ))
-    });
+    let signs = plain.contains(|c: char| !is_prose(c)) || is_applied(plain);
     found && !signs && (!valued || count >= 4) && lengths > 0
 }
 
+/// Are all commands of a text such as set words?
+fn only_text_commands(text: &str) -> bool {
+    text.split('\\').skip(1).all(|part| {
+        let length = part.bytes().take_while(u8::is_ascii_alphabetic).count();
+        let name = part.get(..length).unwrap_or("");
+        name.starts_with("text")
+            || matches!(
+                name,
+                "" | "mbox" | "quad" | "qquad" | "boxed" | "emph" | "bf" | "rm"
+            )
+    })
+}
+
+/// "all real numbers except 0".
+fn all_but(plain: &str) -> Option<Answer> {
+    let lower = plain.to_ascii_lowercase();
+    let rest = [
+        "all real numbers except",
+        "all reals except",
+        "all real numbers but",
+        "any real number except",
+    ]
+    .iter()
+    .find_map(|lead| lower.strip_prefix(lead))?;
+    let rest = plain.get(plain.len() - rest.len()..)?;
+    let rest = rest.strip_prefix(" for").unwrap_or(rest);
+    let items = match formula(rest).ok()? {
+        Answer::List(items) => items,
+        one => vec![one],
+    };
+    let points = items
+        .into_iter()
+        .map(|item| match item {
+            Answer::Quantity(_) => Some(item),
+            Answer::Relation(mut relation)
+                if relation.operators.as_slice() == [Operator::Equal]
+                    && relation.modulus.is_none() =>
+            {
+                relation
+                    .sides
+                    .pop()
+                    .filter(|side| matches!(side, Answer::Quantity(_)))
+            }
+            _ => None,
+        })
+        .collect::<Option<Vec<_>>>()?;
+    let line = Answer::Interval(super::items::real_line());
+    Some(Answer::Difference(Box::new((line, Answer::Set(points)))))
+}
+
+/// A character of prose.
+fn is_prose(character: char) -> bool {
+    is_word_letter(character)
+        || character.is_whitespace()
+        || matches!(
+            character,
+            '-' | '–'
+                | '—'
+                | '\''
+                | '’'
+                | ','
+                | '.'
+                | ';'
+                | ':'
+                | '!'
+                | '?'
+                | '('
+                | ')'
+                | '&'
+                | '/'
+        )
+}
+
+/// Does a letter stand right before a bracket, as in `abs(x)`?
+fn is_applied(plain: &str) -> bool {
+    plain
+        .as_bytes()
+        .windows(2)
+        .any(|pair| pair[0].is_ascii_alphabetic() && pair[1] == b'(')
+}
+
 /// Does a run of three letters look like a name: `Bob`, `Ann`?
-fn is_name(run: &str) -> bool {
+pub(super) fn is_name(run: &str) -> bool {
     let mut bytes = run.bytes();
     bytes.next().is_some_and(|byte| byte.is_ascii_uppercase())
         && bytes.all(|byte| byte.is_ascii_lowercase())
@@ -212,11 +281,11 @@ fn is_name(run: &str) -> bool {
 
 /// Is a text that is no formula at least words, with a number among them at most?
 fn is_text(text: &str) -> bool {
+    if text.contains('\\') && !only_text_commands(text) {
+        return false;
+    }
     let plain = words::plain(text);
-    if plain.contains([
-        '=', '+', '*', '^', '_', '<', '>', '/', '\\', '|', '{', '}', '[', ']', '×', '÷', '√', '≤',
-        '≥', '−', '%', '$', '±', '∞', '≠', '≈', '∈', '·',
-    ]) {
+    if plain.contains(|c: char| !(is_prose(c) || c.is_ascii_digit())) || is_applied(&plain) {
         return false;
     }
     let mut count = 0;
@@ -228,6 +297,13 @@ fn is_text(text: &str) -> bool {
         }
         count += 1;
         let lower = word.to_lowercase();
+        if matches!(
+            letters::read(word, false, None),
+            Run::One(Kind::Function(_) | Kind::Structure(_) | Kind::Modulo | Kind::Constant(_))
+        ) && count <= 4
+        {
+            return false;
+        }
         worded |= word.chars().count() >= 3
             && word.chars().all(|c| c.is_alphabetic() || c == '\'')
             && (lower.contains(['a', 'e', 'i', 'o', 'u', 'y']) || !lower.is_ascii());
@@ -246,6 +322,14 @@ fn is_text(text: &str) -> bool {
         ) || units::is_known(&lower) && lower.len() > 2;
     }
     let digits = plain.contains(|c: char| c.is_numeric());
+    // "20 N upward" states a value that is not understood; "2nd place" does not.
+    let counts = plain.starts_with(|c: char| c.is_ascii_digit())
+        && plain
+            .trim_start_matches(|c: char| c.is_ascii_digit())
+            .starts_with([' ', '.', ',']);
+    if counts {
+        return false;
+    }
     worded && (!digits || (count <= 4 && !stated))
 }
 

@@ -77,6 +77,11 @@ impl Parser<'_> {
                 vec![argument, Expr::Constant(Constant::E)],
             ),
             Named::Exp => Expr::power(Expr::Constant(Constant::E), argument),
+            Named::OneOver(function) => super::parser::inverse(call(function, argument)),
+            Named::Cis => Expr::power(
+                Expr::Constant(Constant::E),
+                product(vec![Expr::Constant(Constant::ImaginaryUnit), argument]),
+            ),
             Named::Root(degree) => Expr::Call(
                 Function::Root,
                 vec![argument, Expr::integer(i64::from(degree))],

@@ -3,7 +3,7 @@
 use super::answer::{Answer, Endpoint, Interval, Operator, Relation};
 use super::parser::{Parsed, Parser};
 use super::quantity::bare;
-use super::term::{Constant, Expr};
+use super::term::{Constant, Expr, Function};
 use super::token::{Bracket, Environment, Kind, Space, inside};
 
 /// What stands between two items, from what binds most to what binds least.
@@ -27,6 +27,18 @@ impl Parser<'_> {
                 break;
             }
             let before = items.len();
+            // "x = 2kπ, where k is an integer".
+            if before > 0
+                && let Some(condition) = self.quantifier()
+            {
+                match condition {
+                    Some(condition) => items.push(condition),
+                    None => {
+                        separators.pop();
+                    }
+                }
+                break;
+            }
             self.signed_item(&mut items)?;
             for _ in before + 1..items.len() {
                 separators.push(Separator::Comma);
@@ -34,6 +46,10 @@ impl Parser<'_> {
             if self.take(Kind::Stop) && !self.ended() {
                 return Err(self.error("a sentence goes on"));
             }
+            if self.ended() {
+                break;
+            }
+            self.passing_condition(&mut items, &mut separators)?;
             if self.ended() {
                 break;
             }
@@ -49,6 +65,138 @@ impl Parser<'_> {
             return Err(self.error("something is missing"));
         }
         Ok(arrange(items, &separators))
+    }
+
+    /// `(k ∈ ℤ)` and "for all x" behind an item: what they say of a variable is an item of its own.
+    fn passing_condition(
+        &mut self,
+        items: &mut Vec<Answer>,
+        separators: &mut Vec<Separator>,
+    ) -> Parsed<()> {
+        if self.opens(Bracket::Round) && self.holds(self.pos, inside::RELATION) {
+            items.push(self.within(Self::item)?);
+            separators.push(Separator::Comma);
+        } else if let Some(condition) = self.quantifier()
+            && let Some(condition) = condition
+        {
+            items.push(condition);
+            separators.push(Separator::Comma);
+        }
+        Ok(())
+    }
+
+    /// "for all x", "where c is a constant", "k any integer" up to the end: passed where it only names a variable; of an
+    /// integer it says so. `None` where there is none, or none that is understood.
+    fn quantifier(&mut self) -> Option<Option<Answer>> {
+        let start = self.pos;
+        let (Kind::Text(first) | Kind::Word(first)) = self.peek().or_else(|| {
+            (self.at(start)?.run == 3).then(|| Kind::Word(self.source(start, start + 3)))
+        })?
+        else {
+            return self.short_quantifier();
+        };
+        self.read_quantifier(first)
+    }
+
+    /// A quantifier whose first word is a run of letters.
+    fn short_quantifier(&mut self) -> Option<Option<Answer>> {
+        let run = usize::from(self.at(self.pos)?.run);
+        if run < 2 {
+            return None;
+        }
+        let first = self.source(self.pos, self.pos + run);
+        self.read_quantifier(first)
+    }
+
+    fn read_quantifier(&mut self, first: &str) -> Option<Option<Answer>> {
+        let lead = first.split_whitespace().next()?.to_ascii_lowercase();
+        if !matches!(lead.as_str(), "for" | "where" | "with") {
+            return None;
+        }
+        let mut words = String::new();
+        let mut variable = None;
+        let mut domain = None;
+        let mut at = self.pos;
+        while let Some(token) = self.at(at) {
+            match token.kind {
+                Kind::Text(text) | Kind::Word(text) => words.push_str(text),
+                Kind::Letter(letter) => {
+                    let run = usize::from(token.run);
+                    if run > 1 {
+                        words.push_str(self.source(at, at + run));
+                        words.push(' ');
+                        at += run;
+                        continue;
+                    }
+                    if letter == 'a' && variable.is_none() && words.trim_end().ends_with("is") {
+                        words.push('a');
+                    } else if variable
+                        .replace(letter)
+                        .is_some_and(|known| known != letter)
+                    {
+                        return None;
+                    }
+                }
+                Kind::Relation(Operator::In) => words.push_str("in"),
+                Kind::Domain(letter) => {
+                    domain = Some(letter);
+                    if matches!(
+                        self.at(at + 1).map(|t| t.kind),
+                        Some(Kind::Caret | Kind::Underscore)
+                    ) {
+                        return None;
+                    }
+                }
+                Kind::Minus => words.push('-'),
+                Kind::Stop if at + 1 == self.limit => {}
+                _ => return None,
+            }
+            words.push(' ');
+            at += 1;
+        }
+        let mut set = domain
+            .filter(|letter| *letter != 'ℝ')
+            .map(|letter| letter.to_string());
+        let words = words.to_ascii_lowercase();
+        let sign = if words.contains("non - negative")
+            || words.contains("nonnegative")
+            || words.contains("non-negative")
+        {
+            "_≥0"
+        } else if words.contains("positive") {
+            "^+"
+        } else {
+            ""
+        };
+        for word in words
+            .split(|c: char| !c.is_alphabetic())
+            .filter(|word| !word.is_empty())
+        {
+            match word {
+                "integer" | "integers" => set = Some(format!("ℤ{sign}")),
+                "natural" => set = Some("ℕ".to_owned()),
+                "rational" | "rationals" => set = Some("ℚ".to_owned()),
+                "for" | "all" | "every" | "any" | "each" | "some" | "where" | "with" | "is"
+                | "are" | "a" | "an" | "the" | "constant" | "constants" | "arbitrary" | "real"
+                | "reals" | "number" | "numbers" | "fixed" | "value" | "values" | "of" | "in"
+                | "complex" | "be" | "being" | "can" => {}
+                "positive" | "nonnegative" | "non" | "negative" if !sign.is_empty() => {}
+                _ => return None,
+            }
+        }
+        if !sign.is_empty() && set.is_none() {
+            return None;
+        }
+        self.pos = at;
+        let (Some(set), Some(variable)) = (set, variable) else {
+            return Some(None);
+        };
+        let symbol = |name: &str| Answer::Quantity(bare(Expr::symbol(name)));
+        Some(Some(Answer::Relation(Relation {
+            sides: vec![symbol(variable.encode_utf8(&mut [0; 4])), symbol(&set)],
+            operators: vec![Operator::In],
+            modulus: None,
+        })))
     }
 
     /// Passes "and" at the very start; is something left?
@@ -118,11 +266,38 @@ impl Parser<'_> {
         let first = self.side()?;
         let mut sides = vec![first];
         let mut operators = Vec::new();
-        while let Some(operator) = self.operator() {
+        let mut congruent = false;
+        loop {
+            let sign = self.pos;
+            let Some(operator) = self.operator() else {
+                break;
+            };
+            congruent |= matches!(self.source(sign, self.pos), "≡" | "\\equiv");
             operators.push(operator);
-            sides.push(self.side()?);
+            let side = if matches!(operator, Operator::In | Operator::NotIn | Operator::Subset) {
+                self.lettered_domain()?
+            } else {
+                None
+            };
+            let side = match side {
+                Some(side) => side,
+                None => self.side()?,
+            };
+            sides.push(side);
         }
-        let modulus = self.modulus()?;
+        let mut modulus = self.modulus()?;
+        // `a ≡ b mod n` without brackets.
+        if congruent
+            && modulus.is_none()
+            && let Some(Answer::Quantity(last)) = sides.last_mut()
+            && let Expr::Call(Function::Modulo, arguments) = &mut last.value
+            && arguments.len() == 2
+        {
+            modulus = arguments.pop();
+            if let Some(value) = arguments.pop() {
+                last.value = value;
+            }
+        }
         if operators.is_empty() {
             if modulus.is_some() {
                 return Err(self.error("a modulus without a congruence"));
@@ -143,8 +318,36 @@ impl Parser<'_> {
         }))
     }
 
+    /// `\mathbf{Z}` and a bare `R` behind ∈.
+    fn lettered_domain(&mut self) -> Parsed<Option<Answer>> {
+        let grouped = self.opens(Bracket::Group) && self.mate(self.pos) == self.pos + 2;
+        let Some(Kind::Letter(letter)) = self.ahead(usize::from(grouped)) else {
+            return Ok(None);
+        };
+        let domain = match letter {
+            'R' => 'ℝ',
+            'Z' => 'ℤ',
+            'N' => 'ℕ',
+            'Q' => 'ℚ',
+            'C' => 'ℂ',
+            _ => return Ok(None),
+        };
+        self.pos += if grouped { 3 } else { 1 };
+        let symbol = self.domain(domain)?;
+        let line = symbol == Expr::symbol("ℝ");
+        Ok(Some(if line {
+            Answer::Interval(real_line())
+        } else {
+            Answer::Quantity(bare(symbol))
+        }))
+    }
+
     /// The relation that is next.
     fn operator(&mut self) -> Option<Operator> {
+        // `x &= 1` in a system.
+        if self.peek() == Some(Kind::Cell) && matches!(self.ahead(1), Some(Kind::Relation(_))) {
+            self.pos += 1;
+        }
         let operator = match self.peek()? {
             Kind::Relation(operator) => operator,
             // A bare bar between two values divides.
@@ -310,6 +513,17 @@ impl Parser<'_> {
                     return Ok(text);
                 }
             }
+            Kind::Letter(_) if self.at(self.pos).is_some_and(|token| token.run == 3) => {
+                let word = self.source(self.pos, self.pos + 3);
+                let worded = super::letters::is_wordlike(word) || super::dress::is_name(word);
+                if worded
+                    && self.ends_item(self.pos + 3)
+                    && super::words::small_number(word).is_none()
+                {
+                    self.pos += 3;
+                    return Ok(Answer::Text(word.to_owned()));
+                }
+            }
             Kind::Dots => {
                 self.pos += 1;
                 return Ok(Answer::Quantity(bare(Expr::symbol("…"))));
@@ -443,7 +657,7 @@ impl Parser<'_> {
             self.pos = bar + 1;
             self.limit = close;
             let condition = self.attempt(|parser| {
-                let answer = parser.item()?;
+                let answer = parser.answer()?;
                 if parser.ended() {
                     Ok(answer)
                 } else {
@@ -451,27 +665,15 @@ impl Parser<'_> {
                 }
             });
             (self.pos, self.limit) = saved;
-            if let Some(Answer::Relation(relation)) = condition
-                && relation.modulus.is_none()
-                && relation.operators.iter().all(|operator| {
-                    matches!(
-                        operator,
-                        Operator::Less
-                            | Operator::LessOrEqual
-                            | Operator::Greater
-                            | Operator::GreaterOrEqual
-                            | Operator::NotEqual
-                    )
-                })
-                && relation
-                    .sides
-                    .iter()
-                    .filter(|side| is_symbol(side, variable))
-                    .count()
-                    == 1
-            {
-                self.pos = close + 1;
-                return Some(Answer::Relation(relation));
+            if let Some(answer) = condition {
+                let plain = match &answer {
+                    Answer::List(items) => items.iter().all(|item| is_condition(item, variable)),
+                    item => is_condition(item, variable),
+                };
+                if plain {
+                    self.pos = close + 1;
+                    return Some(answer);
+                }
             }
         }
         let before = self.tokens.get(bar.checked_sub(1)?)?.kind;
@@ -602,6 +804,30 @@ impl Parser<'_> {
         }
         Some(Answer::Text(text))
     }
+}
+
+/// Is an answer an inequality on this variable alone on one side?
+fn is_condition(answer: &Answer, variable: char) -> bool {
+    let Answer::Relation(relation) = answer else {
+        return false;
+    };
+    relation.modulus.is_none()
+        && relation.operators.iter().all(|operator| {
+            matches!(
+                operator,
+                Operator::Less
+                    | Operator::LessOrEqual
+                    | Operator::Greater
+                    | Operator::GreaterOrEqual
+                    | Operator::NotEqual
+            )
+        })
+        && relation
+            .sides
+            .iter()
+            .filter(|side| is_symbol(side, variable))
+            .count()
+            == 1
 }
 
 /// Is an answer just this variable?
@@ -804,6 +1030,21 @@ fn merge_compound(items: &mut Vec<Answer>, separators: &[Separator]) {
     let [Answer::Quantity(first), Answer::Quantity(second)] = items.as_slice() else {
         return;
     };
+    // "20 dollars and 50 cents".
+    if let (Expr::Number(a), Expr::Number(b)) = (&first.value, &second.value)
+        && first.currency.is_some()
+        && first.currency == second.currency
+        && first.places.is_none()
+        && second.places.is_none()
+        && a.denominator().is_one()
+        && !b.denominator().is_one()
+        && *b < super::Rational::from(1)
+    {
+        let mut merged = first.clone();
+        merged.value = Expr::Number(a + b);
+        *items = vec![Answer::Quantity(merged)];
+        return;
+    }
     let (Some(unit), Some(smaller)) = (&first.unit, &second.unit) else {
         return;
     };

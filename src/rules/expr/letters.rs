@@ -18,6 +18,27 @@ pub(super) enum Run<'t> {
 
 /// Reads a run; `tight` says that a digit stands right before it, `next` what follows behind spaces.
 pub(super) fn read(run: &str, tight: bool, next: Option<char>) -> Run<'_> {
+    if matches!(
+        run,
+        "for"
+            | "all"
+            | "the"
+            | "any"
+            | "are"
+            | "not"
+            | "but"
+            | "has"
+            | "can"
+            | "was"
+            | "its"
+            | "per"
+            | "For"
+            | "All"
+            | "The"
+            | "Any"
+    ) {
+        return Run::One(Kind::Word(run));
+    }
     if let Some(kind) = keyword(run, next) {
         return Run::One(kind);
     }

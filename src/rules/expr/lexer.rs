@@ -51,6 +51,8 @@ pub(super) struct Lexer<'t> {
     pub(super) pending: u8,
     /// What `\left` or `\right` said of the next delimiter.
     side: Option<Side>,
+    /// Did `\left\{` come right before, which a table makes a system?
+    cases: bool,
     /// Did `\not` come before?
     negated: bool,
     /// Did a command, `^` or `_` come right before, so that a brace groups?
@@ -80,6 +82,7 @@ pub(super) fn lex(text: &str) -> Result<Lexed<'_>, ParseError> {
         space: Space::Tight,
         pending: 0,
         side: None,
+        cases: false,
         negated: false,
         grouping: false,
         lists: 0,
@@ -698,7 +701,11 @@ impl<'t> Lexer<'t> {
             Action::Begin => self.begin(start),
             Action::End => {
                 let environment = self.environment_name();
-                if environment.is_some_and(|name| table(name).is_some()) {
+                let system = matches!(
+                    environment,
+                    Some("aligned" | "gathered" | "align" | "align*")
+                ) && self.in_table();
+                if system || environment.is_some_and(|name| table(name).is_some()) {
                     if self.last() == Some(Kind::Row) {
                         self.tokens.pop();
                     }
@@ -718,6 +725,10 @@ impl<'t> Lexer<'t> {
         let side = self.side.take();
         match kind {
             Kind::Open(Bracket::Square) => self.open(kind, Bracket::Square, start),
+            Kind::Open(Bracket::Set) if self.begins_table() => {
+                self.cases = true;
+                Ok(())
+            }
             Kind::Open(bracket) => self.open(kind, bracket, start),
             Kind::Close(bracket) => self.close(bracket, start),
             Kind::Bar(known) => {
@@ -753,12 +764,30 @@ impl<'t> Lexer<'t> {
         }
     }
 
+    /// Does a table begin right here?
+    fn begins_table(&self) -> bool {
+        let rest = self.rest().trim_start();
+        [
+            "\\begin{array}",
+            "\\begin{aligned}",
+            "\\begin{matrix}",
+            "\\begin{gathered}",
+            "\\begin{align",
+        ]
+        .iter()
+        .any(|begin| rest.starts_with(begin))
+    }
+
     /// `\begin{…}`, with the columns of an array.
     fn begin(&mut self, start: usize) -> Result<(), ParseError> {
         let Some(environment) = self.environment_name() else {
             return self.push(Kind::Other, start);
         };
-        let Some(kind) = table(environment) else {
+        let mut known = table(environment);
+        if std::mem::take(&mut self.cases) {
+            known = Some(Environment::Cases);
+        }
+        let Some(kind) = known else {
             return Ok(());
         };
         if environment == "array" {
@@ -842,10 +871,20 @@ impl<'t> Lexer<'t> {
         if let Some(code) = self.currency_prefix(run, end) {
             return self.push(Kind::Currency(code), start);
         }
-        let next = self
-            .text
-            .get(end..)
-            .and_then(|rest| rest.chars().find(|c| *c != ' '));
+        let rest = self.text.get(end..).unwrap_or("");
+        let next = rest.chars().find(|c| *c != ' ');
+        // Small words between spaces are no products.
+        let apart = (self.space != Space::Tight || self.tokens.is_empty())
+            && (rest.is_empty() || rest.starts_with([' ', ',']));
+        if apart
+            && matches!(
+                run,
+                "if" | "is" | "of" | "by" | "so" | "we" | "it" | "as" | "on" | "be" | "an" | "no"
+            )
+        {
+            self.pos = end;
+            return self.push(Kind::Word(run), start);
+        }
         if self.pending > 0 {
             // `\frac ab`: each letter is an argument.
             self.pos = start + 1;
@@ -1042,7 +1081,12 @@ impl<'t> Lexer<'t> {
             self.pos += 1;
         }
         let word = self.text.get(start..self.pos).unwrap_or("");
-        self.push(Kind::Word(word), start)
+        let kind = match word {
+            "或" | "或者" => Kind::Or,
+            "和" | "与" | "及" | "且" => Kind::And,
+            _ => Kind::Word(word),
+        };
+        self.push(kind, start)
     }
 
     /// Raised characters: an exponent.
@@ -1161,7 +1205,7 @@ fn taken_by_backslash(length: usize) -> bool {
 }
 
 /// A letter that makes words: neither Greek nor a sign of mathematics.
-fn is_word_letter(character: char) -> bool {
+pub(super) fn is_word_letter(character: char) -> bool {
     character.is_alphabetic()
         && command::greek_letter(character).is_none()
         && command::sign(character).is_none()

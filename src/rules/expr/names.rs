@@ -20,7 +20,14 @@ impl<'t> Lexer<'t> {
             .trim_start_matches("\\ ")
             .trim_start_matches("\\,")
             .trim();
-        if words.is_empty() {
+        let words = words
+            .strip_prefix('(')
+            .and_then(|rest| rest.strip_suffix(')'))
+            .filter(|inner| {
+                inner.len() > 2 && inner.chars().all(|c| c.is_ascii_lowercase() || c == ' ')
+            })
+            .unwrap_or(words);
+        if words.is_empty() || matches!(words, "." | "?" | "!") {
             self.pos = end;
             self.spaced(Space::Some);
             return Ok(());
@@ -38,8 +45,20 @@ impl<'t> Lexer<'t> {
         if !plain && units::unit(words).is_none() && !is_label(words) {
             return Ok(());
         }
+        let behind = self
+            .text
+            .get(end..)
+            .and_then(|rest| rest.chars().find(|c| !c.is_whitespace()));
         self.pos = end;
         match words {
+            "cis" | "lcm" | "gcd" | "arcsin" | "arccos" | "arctan" | "sgn" | "sin" | "cos"
+            | "tan" | "log" | "ln" | "max" | "min" | "exp"
+                if matches!(behind, Some('(' | '\\' | '{')) || words == "cis" =>
+            {
+                if let Some(kind) = is_function_name(words) {
+                    return self.push_atom(kind, start);
+                }
+            }
             "and" | "And" | "&" => return self.push(Kind::And, start),
             "or" | "Or" => return self.push(Kind::Or, start),
             "mod" => return self.push(Kind::Modulo, start),

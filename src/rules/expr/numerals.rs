@@ -170,7 +170,8 @@ impl Lexer<'_> {
                 break;
             }
             let weak = separator == Separator::Comma;
-            if weak && (self.lists > 0 || start < self.ungrouped) {
+            if weak && (start < self.ungrouped || (self.lists > 0 && !self.is_spaced_list(reached)))
+            {
                 break;
             }
             if separator != Separator::Firm && self.bytes[start] == b'0' {
@@ -203,6 +204,18 @@ impl Lexer<'_> {
             reached = from + digits;
         }
         reached
+    }
+
+    /// Do entries around this place have spaces behind their commas, so that a tight comma groups digits?
+    fn is_spaced_list(&self, end: usize) -> bool {
+        let mut at = end;
+        while self.bytes.get(at) == Some(&b',') && self.digits_at(at + 1, 4) == 3 {
+            at += 4;
+        }
+        let behind = self.bytes.get(at) == Some(&b',') && self.bytes.get(at + 1) == Some(&b' ');
+        let closes = matches!(self.bytes.get(at), Some(b')' | b']' | b'}' | b'\\' | b','));
+        let before = self.last() == Some(Kind::Comma) && self.space != Space::Tight;
+        at > end && (behind || (before && closes))
     }
 
     /// The end of the run of digits and commas that goes on at `at`.

@@ -61,6 +61,9 @@ impl Parser<'_> {
                 Ok(call(Function::Ceiling, self.within(Self::expression)?))
             }
             Kind::Bar(Side::Unknown | Side::Left) => {
+                if let Some(determinant) = self.barred_table()? {
+                    return Ok(determinant);
+                }
                 self.pos += 1;
                 self.bars += 1;
                 let inner = self.expression()?;

@@ -142,6 +142,7 @@ impl Parser<'_> {
                 !self.is_unit_letter(start) && !self.is_connective()
             }
             Kind::Greek(_) => !self.suffix_follows(self.pos, true),
+            Kind::Structure(Structure::Fraction) if self.is_unit_fraction() => false,
             Kind::Constant(_)
             | Kind::Structure(
                 Structure::Fraction
@@ -168,7 +169,7 @@ impl Parser<'_> {
             }
             Kind::Text(text) => text.chars().count() == 1 && !self.suffix_follows(self.pos, false),
             Kind::Number(_) => {
-                matches!(
+                let bracket = matches!(
                     self.pos
                         .checked_sub(1)
                         .and_then(|last| self.tokens.get(last))
@@ -176,7 +177,8 @@ impl Parser<'_> {
                     Some(Kind::Close(
                         Bracket::Round | Bracket::Square | Bracket::Group
                     ))
-                ) && !self.is_degree_before()
+                );
+                (bracket && !self.is_degree_before()) || self.is_behind_exponent()
             }
             Kind::Open(Bracket::Round | Bracket::Square | Bracket::Group) => {
                 !self.has_entries(self.pos)
@@ -185,6 +187,7 @@ impl Parser<'_> {
                         inside::RELATION | inside::SUCH_THAT | inside::WORDS,
                     )
                     && self.mate(self.pos) > self.pos + 1
+                    && self.ahead(1) != Some(Kind::Modulo)
             }
             Kind::Open(Bracket::Floor | Bracket::Ceiling) | Kind::Norm => {
                 kind != Kind::Norm || self.bars == 0
@@ -200,16 +203,41 @@ impl Parser<'_> {
         let Some(token) = self.at(self.pos) else {
             return false;
         };
+        let apart = |index: usize| {
+            self.at(index)
+                .is_none_or(|token| token.space != Space::Tight)
+        };
         token.run == 2
-            && token.space != Space::Tight
             && match self.source(self.pos, self.pos + 2) {
-                "to" => matches!(self.ahead(2), Some(Kind::Number(_))),
-                "in" => matches!(
-                    self.ahead(2),
-                    Some(Kind::Open(_) | Kind::Domain(_) | Kind::EmptySet)
-                ),
+                "to" => apart(self.pos) && apart(self.pos + 2),
+                "in" => {
+                    apart(self.pos)
+                        && (apart(self.pos + 2)
+                            || matches!(
+                                self.ahead(2),
+                                Some(Kind::Open(_) | Kind::Domain(_) | Kind::EmptySet)
+                            ))
+                }
                 _ => false,
             }
+    }
+
+    /// Is `\frac{\text{m}}{\text{s}}` next?
+    fn is_unit_fraction(&self) -> bool {
+        matches!(self.ahead(2), Some(Kind::Text(_) | Kind::Name(_)))
+            && self.suffix_follows(self.pos, true)
+    }
+
+    /// Does a letter as exponent end right before, as in `2^x3^y`?
+    fn is_behind_exponent(&self) -> bool {
+        let before = |back: usize| {
+            self.pos
+                .checked_sub(back)
+                .and_then(|index| self.tokens.get(index))
+                .map(|token| token.kind)
+        };
+        matches!(before(1), Some(Kind::Letter(_) | Kind::Greek(_)))
+            && before(2) == Some(Kind::Caret)
     }
 
     /// Does a degree sign end the token before, as in `30° 15'`?

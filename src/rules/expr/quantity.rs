@@ -5,7 +5,7 @@ use super::letters::is_wordlike;
 use super::number;
 use super::parser::{Parsed, Parser, product};
 use super::term::{Constant, Expr, Function, Rational};
-use super::token::{Bracket, Kind, Named, Space};
+use super::token::{Bracket, Kind, Named, Space, Structure};
 use super::{units, words};
 
 /// What stands behind a value.
@@ -473,13 +473,17 @@ impl<'t> Parser<'t> {
                 return Some((Suffix::Currency(code, numerator, denominator), end));
             }
         }
-        if let Some(unit) = units::unit(trimmed) {
+        if let Some(mut unit) = units::unit(trimmed) {
+            if unit.name.contains('\\') {
+                unit.name = super::words::plain(trimmed).into();
+            }
             return Some((Suffix::Unit(unit), end));
         }
-        if strict || !words || !is_label(trimmed) {
+        if strict || !words || !is_label(trimmed) || self.is_behind_unit(from) {
             return None;
         }
-        let name = trimmed
+        let name = super::words::plain(trimmed);
+        let name = name
             .trim_matches(['.', ' ', '~'])
             .split_whitespace()
             .collect::<Vec<_>>()
@@ -495,10 +499,25 @@ impl<'t> Parser<'t> {
         ))
     }
 
+    /// Does a letter that may be a unit stand between a number and this token, as in `20 N upward`?
+    fn is_behind_unit(&self, from: usize) -> bool {
+        let before = |back: usize| {
+            from.checked_sub(back)
+                .and_then(|index| self.tokens.get(index))
+        };
+        matches!(
+            self.at(from).map(|token| token.kind),
+            Some(Kind::Word(_) | Kind::Letter(_))
+        ) && before(1).is_some_and(|token| {
+            matches!(token.kind, Kind::Letter(_)) && token.space != Space::Tight
+        })
+    }
+
     /// The text of what may be a unit, whether it is made of words, and where it ends.
     fn suffix_text(&self, from: usize) -> Option<(String, bool, usize)> {
         let mut text = String::new();
         let mut all_words = true;
+        let mut labelled = false;
         let mut at = from;
         let mut parts = 0;
         while let Some(token) = self.at(at) {
@@ -528,7 +547,9 @@ impl<'t> Parser<'t> {
                     if run > 1 {
                         let letters = self.source(at, at + run);
                         text.push_str(letters);
-                        let wordlike = is_wordlike(letters) || text.len() > letters.len();
+                        let wordlike = is_wordlike(letters)
+                            || matches!(letters, "sq" | "cu")
+                            || text.len() > letters.len();
                         all_words &= wordlike && (token.space != Space::Tight || at > from);
                         at += run;
                         continue;
@@ -545,8 +566,12 @@ impl<'t> Parser<'t> {
                     match next.kind {
                         Kind::Number(_) => {
                             text.push('^');
-                            text.push_str(self.source(at + 1, at + 2));
+                            text.extend(self.source(at + 1, at + 2).chars().filter_map(|c| {
+                                char::from_digit(u32::from(super::token::digit(c)?), 10)
+                            }));
                             at += 1;
+                            // `units^2` is still a label.
+                            labelled = all_words;
                         }
                         Kind::Minus => {
                             text.push_str("^-");
@@ -580,7 +605,7 @@ impl<'t> Parser<'t> {
                         }
                         _ => return None,
                     }
-                    all_words = false;
+                    all_words = labelled;
                 }
                 Kind::Number(_)
                     if token.space == Space::Tight
@@ -599,6 +624,26 @@ impl<'t> Parser<'t> {
                 }
                 Kind::Circle => {
                     text.push('°');
+                    all_words = false;
+                }
+                Kind::Structure(Structure::Fraction)
+                    if at == from
+                        && matches!(self.at(at + 2)?.kind, Kind::Text(_) | Kind::Name(_)) =>
+                {
+                    // `\frac{\text{m}}{\text{s}}`.
+                    let (above, below) = (at + 1, self.mate(at + 1) + 1);
+                    let group = |index: usize| {
+                        self.at(index)
+                            .is_some_and(|token| token.kind == Kind::Open(Bracket::Group))
+                    };
+                    if !group(above) || !group(below) || self.mate(below) > from + 24 {
+                        return None;
+                    }
+                    text.push_str(self.source(above + 1, below - 1));
+                    text.push_str("/(");
+                    text.push_str(self.source(below + 1, self.mate(below)));
+                    text.push(')');
+                    at = self.mate(below);
                     all_words = false;
                 }
                 Kind::Greek("mu") => {
@@ -675,7 +720,6 @@ fn is_label(text: &str) -> bool {
                 | "most"
                 | "plus"
                 | "minus"
-                | "times"
                 | "over"
                 | "equals"
                 | "million"

@@ -69,7 +69,22 @@ impl Parser<'_> {
         let mut letters = name.chars();
         if let (Some(letter), None) = (letters.next(), letters.next()) {
             if matches!(self.peek(), Some(Kind::Underscore | Kind::Prime(_))) {
-                return self.named(name.to_owned());
+                let arranged = letter == 'A' && self.peek() == Some(Kind::Underscore);
+                let symbol = self.named(name.to_owned())?;
+                // `\mathrm{A}_5^2` counts arrangements.
+                if arranged
+                    && self.peek() == Some(Kind::Caret)
+                    && let Expr::Symbol(name) = &symbol
+                    && let Some(Ok(below)) = name.strip_prefix("A_").map(str::parse::<i64>)
+                {
+                    self.pos += 1;
+                    let above = self.argument()?;
+                    return Ok(Expr::Call(
+                        Function::Permutations,
+                        vec![Expr::integer(below), above],
+                    ));
+                }
+                return Ok(symbol);
             }
             return Ok(self.bare_letter(letter));
         }
@@ -186,6 +201,12 @@ impl Parser<'_> {
             return None;
         };
         // `P(1 + r)^n`, `h(a + b)`, `g(R + h)` are products.
+        if name == "E"
+            && !matches!(&*arguments, [Expr::Symbol(of)] if of.starts_with(char::is_uppercase))
+        {
+            self.pos = bound;
+            return None;
+        }
         let raised = self.peek() == Some(Kind::Caret);
         let doubtful = (matches!(name, "P" | "T" | "Q" | "S" | "W" | "G" | "F") && raised)
             || (matches!(name, "h" | "g" | "P" | "G" | "F" | "S" | "T" | "W")
@@ -219,11 +240,14 @@ impl Parser<'_> {
                     super::Operator::Equal | super::Operator::Approximately
                 ))
             )
-            && close == open + 2
-            && matches!(
-                self.at(open + 1).map(|token| token.kind),
-                Some(Kind::Letter(_) | Kind::Greek(_) | Kind::Number(_))
-            )
+            && close > open + 1
+            && close <= open + 8
+            && (open + 1..close).all(|index| {
+                matches!(
+                    self.at(index).map(|token| token.kind),
+                    Some(Kind::Letter(_) | Kind::Greek(_) | Kind::Number(_) | Kind::Comma)
+                )
+            })
     }
 
     /// `C(n, k)` and `P(n, k)`.
@@ -347,12 +371,9 @@ impl Parser<'_> {
         let mut name = sign.to_owned();
         for _ in 0..6 {
             match self.peek() {
-                Some(Kind::Letter(letter)) => {
+                Some(Kind::Letter(letter)) if name == sign || letter.is_ascii_uppercase() => {
                     name.push(letter);
                     self.pos += 1;
-                    if self.space() != Space::Tight {
-                        break;
-                    }
                 }
                 Some(Kind::Number(_) | Kind::Greek(_)) if name == sign => {
                     name.push_str(self.source(self.pos, self.pos + 1));
@@ -410,7 +431,7 @@ impl Parser<'_> {
 fn is_function(letter: char) -> bool {
     matches!(
         letter,
-        'f' | 'g' | 'h' | 'F' | 'G' | 'H' | 'P' | 'Q' | 'W' | 'T' | 'S'
+        'f' | 'g' | 'h' | 'F' | 'G' | 'H' | 'P' | 'Q' | 'W' | 'T' | 'S' | 'E'
     )
 }
 

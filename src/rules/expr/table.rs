@@ -142,10 +142,42 @@ impl Parser<'_> {
             return Ok(system);
         }
         self.pos = close + 1;
-        let text: String = words::plain(self.source(open, close + 1))
-            .split_whitespace()
-            .collect();
-        Ok(Answer::Text(text))
+        Ok(Answer::Text(self.canonical(open + 1, close)))
+    }
+
+    /// Tokens as a text that does not depend on spaces and markup: cells by commas, rows by semicolons.
+    fn canonical(&self, from: usize, to: usize) -> String {
+        let mut text = String::from("cases: ");
+        let mut separator = None;
+        for (index, token) in self.tokens.iter().enumerate().take(to).skip(from) {
+            match token.kind {
+                Kind::Cell | Kind::Comma => {
+                    separator = separator.or(Some(", "));
+                    continue;
+                }
+                Kind::Row | Kind::Semicolon => {
+                    separator = Some("; ");
+                    continue;
+                }
+                Kind::Word("if" | "for" | "when" | "where")
+                | Kind::Text("if" | "for" | "when" | "where")
+                | Kind::Stop => continue,
+                // Braces around one token say nothing.
+                Kind::Open(Bracket::Group) if token.mate as usize == index + 2 => continue,
+                Kind::Close(Bracket::Group) if token.mate as usize + 2 == index => continue,
+                _ => {}
+            }
+            if let Some(separator) = separator.take() {
+                text.push_str(separator);
+            }
+            text.push_str(&words::plain(self.source(index, index + 1)));
+            match token.kind {
+                Kind::Open(Bracket::Group) => text.push('{'),
+                Kind::Close(Bracket::Group) => text.push('}'),
+                _ => {}
+            }
+        }
+        text
     }
 
     /// `\left| \begin{array} … \right|` is a determinant too.

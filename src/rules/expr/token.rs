@@ -63,6 +63,10 @@ pub(super) enum Named {
     Ln,
     /// The exponential function.
     Exp,
+    /// One over a function.
+    OneOver(Function),
+    /// cos θ + i sin θ.
+    Cis,
     /// A root of this degree.
     Root(u8),
     /// One without a meaning here.

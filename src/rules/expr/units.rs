@@ -123,6 +123,7 @@ fn base(name: &str) -> Option<Base> {
         "kn" | "kt" | "knot" => entry(SPEED, 1852, 3600, No),
         "Hz" => entry(FREQUENCY, 1, 1, Symbols),
         "hertz" => entry(FREQUENCY, 1, 1, Names),
+        "rpm" => entry(FREQUENCY, 1, 60, No),
         "Bq" | "becquerel" => entry(FREQUENCY, 1, 1, Symbols),
         "A" => entry(CURRENT, 1, 1, Symbols),
         "amp" | "ampere" => entry(CURRENT, 1, 1, Names),
@@ -131,6 +132,8 @@ fn base(name: &str) -> Option<Base> {
         "Ah" => entry(CHARGE, 3600, 1, Symbols),
         "K" => entry(TEMPERATURE, 1, 1, Symbols),
         "kelvin" | "Kelvin" => entry(TEMPERATURE, 1, 1, Names),
+        "°C" => entry(TEMPERATURE, 1, 1, No),
+        "°F" => entry(TEMPERATURE, 5, 9, No),
         "mol" => entry(AMOUNT, 1, 1, Symbols),
         "mole" => entry(AMOUNT, 1, 1, Names),
         "M" => entry(CONCENTRATION, 1000, 1, Symbols),
@@ -288,7 +291,7 @@ pub(super) fn is_known(name: &str) -> bool {
 /// Is this run of letters, right behind a number and without anything to mark it, a unit and nothing else?
 pub(super) fn is_plain(run: &str, spaced: bool) -> bool {
     match run {
-        "m" | "s" | "g" | "L" | "J" | "N" | "W" | "V" | "h" => spaced,
+        "m" | "s" | "g" | "L" | "J" | "N" | "W" | "V" | "h" | "K" => spaced,
         "cm" | "mm" | "km" | "kg" | "kJ" | "kW" | "Pa" | "Hz" | "nm" | "mL" | "ml" | "eV"
         | "ft" | "lb" | "oz" | "yd" | "hr" => true,
         "mg" | "ms" | "mi" | "mA" | "mV" | "in" | "pm" | "fm" | "qt" | "kN" | "MW" | "mW"

@@ -451,6 +451,14 @@ pub(super) fn choice(plain: &str) -> Option<Vec<char>> {
             }
         }
     }
+    // `ACD`: several choices in the order of the alphabet.
+    if rest.len() >= 3
+        && rest.len() <= 5
+        && rest.bytes().all(|byte| (b'A'..=b'E').contains(&byte))
+        && rest.as_bytes().windows(2).all(|pair| pair[0] < pair[1])
+    {
+        return Some(rest.chars().collect());
+    }
     let (letter, dressed, after) = choice_letter(rest)?;
     let mut letters = vec![letter];
     let mut tail = after;
