@@ -499,7 +499,16 @@ impl<'t> Reader<'t> {
             | "geqslant" | "sim" | "setminus" | "subset" | "subseteq" | "notin" | "mid" => {
                 if matches!(
                     command,
-                    "le" | "leq" | "ge" | "geq" | "ne" | "neq" | "lt" | "gt" | "approx" | "in"
+                    "le" | "leq"
+                        | "ge"
+                        | "geq"
+                        | "ne"
+                        | "neq"
+                        | "lt"
+                        | "gt"
+                        | "approx"
+                        | "equiv"
+                        | "in"
                 ) {
                     self.relation = true;
                 }
