@@ -95,6 +95,7 @@ impl Judgement {
 #[derive(Debug, Clone, Copy)]
 struct Settings {
     float_rounding: u32,
+    numeric_precision: u32,
 }
 
 /// Where one of these stands in a text, Math-Verify takes its symbols for complex numbers.
@@ -208,6 +209,7 @@ pub fn joined(values: Vec<Value>) -> Value {
 pub fn equal(gold: &Value, pred: &Value, config: &Config) -> Judgement {
     let settings = Settings {
         float_rounding: config.float_rounding,
+        numeric_precision: config.numeric_precision,
     };
     judge::judge(
         &gold.inner,

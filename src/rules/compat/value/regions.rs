@@ -6,7 +6,7 @@ use super::Judgement;
 use super::sample::{self, Sample};
 use super::scalars;
 use super::sets::order;
-use super::term::{NamedSet, Operator, Relation, SetOperator, Term, Value};
+use super::term::{Interval, NamedSet, Operator, Relation, SetOperator, Term, Value};
 use super::walk;
 
 /// Regions with more ends are not compared.
@@ -156,9 +156,48 @@ pub(super) fn relation_is_set(relation: &Value, set: &Value) -> Option<Judgement
     let [variable] = symbols.as_slice() else {
         return None;
     };
+    let plain = solutions(set);
+    let set = plain.as_ref().unwrap_or(set);
     let ends = ends(&[set])?;
-    let equal = describes(&differences, variable, set, &ends);
+    let equal = describes(&differences, variable, set, &ends)
+        || open_interval(set)
+            .is_some_and(|interval| describes(&differences, variable, &interval, &ends));
     Some(Judgement::numeric(equal, "region"))
+}
+
+/// A finite set of equations as the set of their right sides.
+fn solutions(set: &Value) -> Option<Value> {
+    let Value::FiniteSet(items) = set else {
+        return None;
+    };
+    let right_sides = items
+        .iter()
+        .map(|item| match item {
+            Value::Relation(relation) if relation.operator == Operator::Equal => {
+                relation.right.clone()
+            }
+            other => other.clone(),
+        })
+        .collect();
+    Some(Value::finite_set(right_sides))
+}
+
+/// Two members in ascending order may stand for the open interval between them.
+fn open_interval(set: &Value) -> Option<Value> {
+    let Value::FiniteSet(items) = set else {
+        return None;
+    };
+    match items.as_slice() {
+        [Value::Term(lower), Value::Term(upper)] if order(lower, upper) == Some(Ordering::Less) => {
+            Some(Value::Interval(Box::new(Interval {
+                lower: lower.clone(),
+                upper: upper.clone(),
+                lower_open: true,
+                upper_open: true,
+            })))
+        }
+        _ => None,
+    }
 }
 
 /// Puts symbols in the place of calls, so that `0 < f(x) < 1` is about `f(x)`; the symbols that are then there.

@@ -256,6 +256,18 @@ fn evaluated(term: &Term, point: &Point) -> Option<Sample> {
             base.power(exponent)
         }
         Term::Call(function, items) => {
+            if let [end @ (Term::Infinity | Term::NegativeInfinity)] = items.as_slice() {
+                let limit = match function {
+                    Function::Arctan => std::f64::consts::FRAC_PI_2,
+                    Function::Tanh => 1.0,
+                    _ => return None,
+                };
+                return Some(Sample::real(if *end == Term::Infinity {
+                    limit
+                } else {
+                    -limit
+                }));
+            }
             let mut values = Vec::with_capacity(items.len());
             for item in items {
                 values.push(evaluated(item, point)?);

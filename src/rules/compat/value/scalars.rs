@@ -10,8 +10,14 @@ use super::{Judgement, Settings};
 use crate::rules::compare::identity::{self, Budget, Identity};
 use crate::rules::verification::Status;
 
-/// Below this SymPy's evaluation to 15 digits takes a difference for zero (2^−54).
-const NEGLIGIBLE: f64 = 5.551_115_123_125_783e-17;
+/// Below this SymPy's evaluation to so many digits takes a difference for zero: 2^−54 for 15 digits.
+fn negligible(settings: &Settings) -> f64 {
+    let digits = f64::from(settings.numeric_precision.min(300));
+    let bits = ((digits + 1.0) * std::f64::consts::LOG2_10)
+        .round()
+        .max(1.0);
+    2_f64.powi(-(bits as i32) - 1)
+}
 
 /// Values of variables at which terms are compared; both signs, no special ones.
 const POINTS: [[f64; 4]; 6] = [
@@ -41,7 +47,7 @@ pub(super) fn equal(gold: &Term, pred: &Term, settings: &Settings) -> Judgement 
     if let Some(verdict) = numbers(gold, pred, settings) {
         return verdict;
     }
-    difference(gold, pred)
+    difference_within(gold, pred, negligible(settings))
 }
 
 fn matrices(a: &[Vec<Term>], b: &[Vec<Term>], settings: &Settings) -> Judgement {
@@ -99,16 +105,53 @@ fn numbers(gold: &Term, pred: &Term, settings: &Settings) -> Option<Judgement> {
             return Some(Judgement::decided(true, "integer"));
         }
     }
-    let infinite = |term: &Term| {
-        matches!(
-            term,
-            Term::Infinity | Term::NegativeInfinity | Term::Undefined
-        )
-    };
-    if infinite(gold) || infinite(pred) {
-        return Some(Judgement::decided(gold == pred, "infinity"));
+    if a == Some(Class::Other) || b == Some(Class::Other) {
+        let same = match (infinite(gold), infinite(pred)) {
+            (Some(left), Some(right)) => left == right,
+            _ => false,
+        };
+        return Some(Judgement::decided(same, "infinity"));
     }
     None
+}
+
+/// Which infinity a term comes to: above zero or below; `None` where it is finite or cannot be told.
+fn infinite(term: &Term) -> Option<bool> {
+    match term {
+        Term::Infinity => Some(true),
+        Term::NegativeInfinity => Some(false),
+        Term::Add(items) => {
+            let mut found = None;
+            for item in items {
+                match infinite(item) {
+                    Some(above) if found.is_none_or(|there| there == above) => found = Some(above),
+                    Some(_) => return None,
+                    None => {
+                        sample::at(item, &[])?;
+                    }
+                }
+            }
+            found
+        }
+        Term::Multiply(items) => {
+            let mut found = None;
+            let mut above = true;
+            for item in items {
+                if let Some(sign) = infinite(item) {
+                    found = Some(());
+                    above ^= !sign;
+                } else {
+                    let value = sample::at(item, &[])?;
+                    if value.im != 0.0 || value.re.abs() <= value.error {
+                        return None;
+                    }
+                    above ^= value.re < 0.0;
+                }
+            }
+            found.map(|()| above)
+        }
+        _ => None,
+    }
 }
 
 /// Both sides rounded to some places. An integer and a decimal are never the same to SymPy, whatever their values.
@@ -129,8 +172,10 @@ fn rounding(term: &Term, settings: &Settings) -> Option<(RBig, bool)> {
     if near.im != 0.0 && near.im.abs() > near.error {
         return None;
     }
-    let near = RBig::try_from(near.re).ok()?;
-    Some((round_exact(&near, places), false))
+    // sin 0 or √2·√2 comes out as an integer in kind, too.
+    let integer = (near.re - near.re.round()).abs() <= near.error;
+    let near = RBig::try_from(if integer { near.re.round() } else { near.re }).ok()?;
+    Some((round_exact(&near, places), integer))
 }
 
 fn round_exact(value: &RBig, places: u32) -> RBig {
@@ -151,28 +196,36 @@ fn round_exact(value: &RBig, places: u32) -> RBig {
 
 /// Is the difference zero?
 pub(super) fn difference(gold: &Term, pred: &Term) -> Judgement {
+    difference_within(gold, pred, 0.0)
+}
+
+/// Is the difference zero, or below what counts?
+fn difference_within(gold: &Term, pred: &Term, negligible: f64) -> Judgement {
     if gold == pred {
         return Judgement::decided(true, "structure");
     }
-    if let (Some((left, _)), Some((right, _))) = (walk::exact(gold), walk::exact(pred)) {
-        let gap = (&left - &right).to_f64().value().abs();
-        let both_written = gold.is_number_atom() && pred.is_number_atom();
+    if let (Some(left), Some(right)) = (walk::exact(gold), walk::exact(pred)) {
+        let gap = (&left.0 - &right.0).to_f64().value().abs();
         return Judgement::decided(
-            left == right || gap < NEGLIGIBLE && !either_number(gold, pred) && !both_written,
+            walk::same_value(&left, &right) || gap < negligible && !either_number(gold, pred),
             "rational",
         );
+    }
+    if infinite(gold).is_some() && infinite(pred).is_some() {
+        return Judgement::decided(false, "infinity");
     }
     let mut symbols = Vec::new();
     walk::symbols(gold, &mut symbols);
     walk::symbols(pred, &mut symbols);
-    match sampled(gold, pred, &symbols) {
+    let mut agreed = false;
+    match sampled(gold, pred, &symbols, negligible) {
         Some(Sampled::Different) => return Judgement::decided(false, "sampling"),
         Some(Sampled::Negligible) if !either_number(gold, pred) => {
             return Judgement::numeric(true, "chop");
         }
-        Some(Sampled::Equal | Sampled::Negligible) | None => {}
+        Some(Sampled::Equal | Sampled::Negligible) => agreed = true,
+        None => {}
     }
-    let agreed = sampled(gold, pred, &symbols).is_some();
     let (Some(left), Some(right)) = (walk::expression(gold), walk::expression(pred)) else {
         return Judgement::decided(false, "no expression");
     };
@@ -206,9 +259,9 @@ enum Sampled {
 }
 
 /// Compares two terms at sample points; `None` where they have no values there.
-fn sampled(gold: &Term, pred: &Term, symbols: &[Term]) -> Option<Sampled> {
+fn sampled(gold: &Term, pred: &Term, symbols: &[Term], negligible: f64) -> Option<Sampled> {
     let mut agreed = 0;
-    let mut negligible = false;
+    let mut tiny = false;
     let rows = POINTS.iter().chain(&INTEGER_POINTS);
     for (index, row) in rows.enumerate() {
         let point: Vec<(Term, Sample)> = symbols
@@ -239,17 +292,16 @@ fn sampled(gold: &Term, pred: &Term, symbols: &[Term]) -> Option<Sampled> {
         let gap = left.minus(right);
         let distance = gap.size();
         if distance > 1_000.0 * (left.error + right.error) && distance > 1e-300 {
-            if symbols.is_empty() && distance < NEGLIGIBLE {
-                negligible = true;
+            if symbols.is_empty() && distance < negligible {
+                tiny = true;
             } else {
                 return Some(Sampled::Different);
             }
         }
         agreed += 1;
         if symbols.is_empty() {
-            return Some(if negligible {
-                Sampled::Negligible
-            } else if distance < NEGLIGIBLE / 4.0 && left.size() < NEGLIGIBLE / 4.0 {
+            let vanish = distance < negligible / 4.0 && left.size() < negligible / 4.0;
+            return Some(if tiny || vanish {
                 Sampled::Negligible
             } else {
                 Sampled::Equal

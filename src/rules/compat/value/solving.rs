@@ -35,9 +35,9 @@ pub(super) fn same_solutions(a: &Term, b: &Term) -> Judgement {
         return Judgement::decided(true, "proportional");
     }
     let (upper_a, upper_b) = (numerator(a), numerator(b));
-    let zero_sets = left
-        .iter()
-        .all(|symbol| (0..2).all(|trial| same_roots(&upper_a, &upper_b, symbol, &left, trial)));
+    let zero_sets = left.iter().all(|symbol| {
+        (0..TRIALS.len()).all(|trial| same_roots(&upper_a, &upper_b, symbol, &left, trial))
+    });
     Judgement::decided(zero_sets, "zero sets")
 }
 
@@ -52,17 +52,16 @@ fn is_without_solution(term: &Term, symbols: &[Term]) -> bool {
     polynomial.len() <= 1 || real_roots(&polynomial) == 0
 }
 
+/// Values of the variables for trials.
+const TRIALS: [[i64; 5]; 3] = [[3, 7, -5, 11, 13], [-4, 9, 17, 6, -8], [0; 5]];
+
 /// Whole-numbered values of the variables for a trial.
 fn integers(symbols: &[Term], trial: usize) -> Vec<(Term, Term)> {
-    const VALUES: [[i64; 5]; 3] = [[3, 7, -5, 11, 13], [-4, 9, 17, 6, -8], [12, -7, 5, 19, 23]];
+    let row = TRIALS[trial % TRIALS.len()];
     symbols
         .iter()
         .enumerate()
-        .map(|(at, symbol)| {
-            let row = VALUES[trial % VALUES.len()];
-            let value = row[at % row.len()] + (at / row.len()) as i64;
-            (symbol.clone(), Term::integer(value))
-        })
+        .map(|(at, symbol)| (symbol.clone(), Term::integer(row[at % row.len()])))
         .collect()
 }
 
@@ -318,13 +317,13 @@ fn derivative(coefficients: &[RBig]) -> Vec<RBig> {
         .collect()
 }
 
-/// Do two polynomials have the same roots, however often each counts?
-fn same_radical(a: &[RBig], b: &[RBig]) -> bool {
-    if a.len() <= 1 || b.len() <= 1 {
-        return a.len() == b.len() && a.is_empty() == b.is_empty();
+/// Do two polynomials have the same real roots, however often each counts?
+fn same_real_roots(a: &[RBig], b: &[RBig]) -> bool {
+    if a.is_empty() || b.is_empty() {
+        return a.is_empty() && b.is_empty();
     }
-    let divides = |part: &[RBig], whole: &[RBig]| {
-        // part's roots are roots of whole iff part divides a power of whole, so of whole^degree.
+    // What is left of a polynomial when the roots of the other are taken out must have no real ones.
+    let covered = |part: &[RBig], whole: &[RBig]| {
         let mut rest = part.to_vec();
         for _ in 0..part.len() {
             let shared = common_divisor(&rest, whole);
@@ -333,9 +332,9 @@ fn same_radical(a: &[RBig], b: &[RBig]) -> bool {
             }
             rest = quotient(&rest, &shared);
         }
-        rest.len() <= 1
+        rest.len() <= 1 || real_roots(&rest) == 0
     };
-    divides(a, b) && divides(b, a)
+    covered(a, b) && covered(b, a)
 }
 
 fn quotient(a: &[RBig], b: &[RBig]) -> Vec<RBig> {
@@ -406,7 +405,7 @@ fn same_roots(a: &Term, b: &Term, variable: &Term, symbols: &[Term], trial: usiz
         }
     }
     match (polynomial(&left, variable), polynomial(&right, variable)) {
-        (Some(left), Some(right)) => same_radical(&left, &right),
+        (Some(left), Some(right)) => same_real_roots(&left, &right),
         _ => false,
     }
 }

@@ -8,9 +8,9 @@ use super::term::{Term, Value};
 use crate::rules::expr::{self, BinderKind, Constant, Expr, Function};
 
 /// Exact values are worked out up to this many bits.
-const MAX_BITS: usize = 20_000;
+const MAX_BITS: usize = 40_000;
 /// Factorials are worked out up to this argument.
-const MAX_FACTORIAL: i64 = 1_000;
+const MAX_FACTORIAL: i64 = 3_000;
 
 /// Adds the free symbols of a term to `found`, each once.
 pub(super) fn symbols(term: &Term, found: &mut Vec<Term>) {
@@ -157,9 +157,56 @@ fn bits(value: &RBig) -> usize {
     value.numerator().bit_len() + value.denominator().bit_len()
 }
 
+/// A number in double precision, where it fits.
+fn double(value: &RBig) -> Option<RBig> {
+    let near = value.to_f64().value();
+    if near.is_finite() && (near == 0.0) == value.is_zero() {
+        RBig::try_from(near).ok()
+    } else {
+        None
+    }
+}
+
+/// Are two values the same, where decimals are calculated with in double precision?
+pub(super) fn same_value(a: &(RBig, bool), b: &(RBig, bool)) -> bool {
+    if a.0 == b.0 {
+        return true;
+    }
+    match (a.1 || b.1)
+        .then(|| double(&a.0).zip(double(&b.0)))
+        .flatten()
+    {
+        Some((left, right)) => left == right,
+        None => false,
+    }
+}
+
 /// The exact value of a rational term, and whether a decimal takes part in it; `None` for everything else and for
-/// what is too large to write down.
+/// what is too large to write down. Where decimals take part every step is rounded as SymPy rounds it.
 pub(super) fn exact(term: &Term) -> Option<(RBig, bool)> {
+    let (value, float) = unrounded(term)?;
+    if float
+        && !matches!(term, Term::Float(_))
+        && let Some(value) = double(&value)
+    {
+        return Some((value, true));
+    }
+    Some((value, float))
+}
+
+fn unrounded(term: &Term) -> Option<(RBig, bool)> {
+    // A decimal that is calculated with is one in double precision.
+    let exact = |term: &Term| {
+        let (value, float) = exact(term)?;
+        Some((
+            if float {
+                double(&value).unwrap_or(value)
+            } else {
+                value
+            },
+            float,
+        ))
+    };
     let one = |items: &[Term]| match items {
         [single] => exact(single),
         _ => None,
@@ -188,6 +235,9 @@ pub(super) fn exact(term: &Term) -> Option<(RBig, bool)> {
                 let (value, decimal) = exact(item)?;
                 total *= value;
                 float |= decimal;
+                if float && let Some(rounded) = double(&total) {
+                    total = rounded;
+                }
                 if bits(&total) > MAX_BITS {
                     return None;
                 }
