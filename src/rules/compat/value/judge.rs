@@ -73,7 +73,7 @@ fn collapsed(value: &Value) -> Option<Value> {
 pub(super) fn judge(
     gold: &Value,
     pred: &Value,
-    settings: &Settings,
+    settings: Settings,
     strict: bool,
     allow_relation_for_set: bool,
 ) -> Judgement {
@@ -123,14 +123,14 @@ fn stand_in(index: usize) -> Term {
 }
 
 /// The verdict on two values inside others.
-pub(super) fn inside(gold: &Value, pred: &Value, settings: &Settings, depth: u32) -> Judgement {
+pub(super) fn inside(gold: &Value, pred: &Value, settings: Settings, depth: u32) -> Judgement {
     nested(gold, pred, settings, false, depth + 1)
 }
 
 fn nested(
     gold: &Value,
     pred: &Value,
-    settings: &Settings,
+    settings: Settings,
     allow_relation_for_set: bool,
     depth: u32,
 ) -> Judgement {
@@ -191,7 +191,7 @@ fn nested(
 }
 
 /// The verdict on two terms: names by their spelling, everything else by its value.
-pub(super) fn terms(gold: &Term, pred: &Term, settings: &Settings) -> Judgement {
+pub(super) fn terms(gold: &Term, pred: &Term, settings: Settings) -> Judgement {
     let is_symbol = |term: &Term| matches!(term, Term::Symbol { .. });
     if is_symbol(gold) || is_symbol(pred) {
         return Judgement::decided(symbols::same(gold, pred), "symbol");

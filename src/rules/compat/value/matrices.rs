@@ -1,9 +1,12 @@
 //! Determinants, traces and transposition.
 
 use super::term::Term;
+use super::walk;
 
 /// Determinants of at most this many rows are worked out.
 const MAX_ROWS: usize = 4;
+/// The entries of determinants have at most this many parts.
+const MAX_SIZE: usize = 400;
 /// Products of matrices take at most this many steps.
 const MAX_STEPS: usize = 4_000;
 
@@ -15,7 +18,12 @@ pub(super) fn determinant(term: &Term) -> Option<Term> {
     if rows.len() > MAX_ROWS || rows.iter().any(|row| row.len() != rows.len()) {
         return None;
     }
-    Some(expanded(rows))
+    let size: usize = rows
+        .iter()
+        .flatten()
+        .map(|entry| walk::size(entry, MAX_SIZE))
+        .sum();
+    (size < MAX_SIZE).then(|| expanded(rows))
 }
 
 fn expanded(rows: &[Vec<Term>]) -> Term {
@@ -47,9 +55,9 @@ fn expanded(rows: &[Vec<Term>]) -> Term {
     worked_out(Term::Add(total))
 }
 
-/// SymPy works determinants out at once, so a number comes out as a number.
+/// `SymPy` works determinants out at once, so a number comes out as a number.
 fn worked_out(term: Term) -> Term {
-    match super::walk::exact(&term) {
+    match walk::exact(&term) {
         Some((value, false)) => Term::Number(value),
         Some((value, true)) => Term::Float(value),
         None => term,

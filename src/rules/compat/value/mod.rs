@@ -2,16 +2,18 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `token` | the lexer of the LaTeX dialect |
-//! | `grammar`, `functions`, `collections` | the grammar, giving a `tree` |
-//! | `reading`, `scalar`, `names`, `numbers` | from the tree to values |
+//! | `token`, `vocabulary` | the lexer of the LaTeX dialect |
+//! | `grammar`, `expressions`, `functions`, `collections` | the grammar, giving a `tree` |
+//! | `reading`, `scalar`, `application`, `names`, `numbers` | from the tree to values |
 //! | `arithmetic` | plain arithmetic |
-//! | `term`, `walk`, `sample`, `matrices` | values, and walks over them |
-//! | `judge`, `relations`, `sets`, `regions`, `scalars`, `symbols` | when two values are equal |
+//! | `term`, `walk`, `sample`, `series`, `matrices` | values, and walks over them |
+//! | `judge`, `relations`, `solving`, `sets`, `regions`, `scalars`, `symbols` | when two values are equal |
 
+mod application;
 mod arithmetic;
 mod collections;
 mod display;
+mod expressions;
 mod functions;
 mod grammar;
 mod judge;
@@ -24,12 +26,14 @@ mod relations;
 mod sample;
 mod scalar;
 mod scalars;
+mod series;
 mod sets;
 mod solving;
 mod symbols;
 mod term;
 mod token;
 mod tree;
+mod vocabulary;
 mod walk;
 
 #[cfg(test)]
@@ -40,7 +44,7 @@ use std::fmt;
 use crate::rules::config::Config;
 use crate::rules::verification::Status;
 
-/// A value as SymPy would hold it.
+/// A value as `SymPy` would hold it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Value {
     inner: term::Value,
@@ -168,7 +172,7 @@ pub fn parse_latex(normalized: &str) -> Option<Value> {
     Some(Value { inner })
 }
 
-/// Reads plain arithmetic (`^` is a power); `None` where SymPy's parser raises an error.
+/// Reads plain arithmetic (`^` is a power); `None` where `SymPy`'s parser raises an error.
 pub fn parse_arithmetic(text: &str) -> Option<Value> {
     if text.len() > MAX_LENGTH {
         return None;
@@ -214,7 +218,7 @@ pub fn equal(gold: &Value, pred: &Value, config: &Config) -> Judgement {
     judge::judge(
         &gold.inner,
         &pred.inner,
-        &settings,
+        settings,
         config.strict,
         config.allow_set_relation_comp,
     )

@@ -52,7 +52,9 @@ pub(super) fn parse(text: &str) -> Option<Term> {
     if decimals.is_none() && exponent.is_none() {
         return Some(Term::Number(RBig::from(value)));
     }
-    let power = exponent.unwrap_or(0).checked_sub(places as i64)?;
+    let power = exponent
+        .unwrap_or(0)
+        .checked_sub(i64::try_from(places).ok()?)?;
     if power.abs() > MAX_EXPONENT {
         return None;
     }

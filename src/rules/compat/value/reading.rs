@@ -1,5 +1,7 @@
 //! From the tree to values: relations, sets and lists. Expressions are next door, in [`super::scalar`].
 
+use std::cell::Cell;
+
 use super::grammar::Grammar;
 use super::term::{NamedSet, Operator, Relation, SetOperator, Term, Value};
 use super::token::{Kind, Token, tokens};
@@ -8,6 +10,9 @@ use super::tree::{Node, NodeId};
 /// How deep texts inside texts (the arguments of functions) are read.
 const MAX_NESTING: u32 = 8;
 
+/// How deep trees are followed.
+const MAX_DEPTH: u32 = 150;
+
 /// A tree being turned into a value.
 pub(super) struct Reading<'g, 't> {
     pub tokens: &'g [Token<'t>],
@@ -15,6 +20,8 @@ pub(super) struct Reading<'g, 't> {
     /// Are symbols real?
     pub real: bool,
     pub nesting: u32,
+    /// How deep in the tree the reading is.
+    pub depth: Cell<u32>,
 }
 
 /// Reads a whole text; `None` where Math-Verify raises an error.
@@ -30,6 +37,7 @@ pub(super) fn read(text: &str, real: bool, nesting: u32) -> Option<Value> {
         nodes: &grammar.nodes,
         real,
         nesting,
+        depth: Cell::new(0),
     };
     let at_top = matches!(reading.node(whole), Some(Node::Elements(_)));
     if at_top && let Some(number) = grouped_number(text) {
@@ -83,8 +91,23 @@ impl Reading<'_, '_> {
         items
     }
 
+    /// Reads one level deeper; `None` below the deepest.
+    pub(super) fn deeper<T>(&self, read: impl FnOnce(&Self) -> Option<T>) -> Option<T> {
+        if self.depth.get() >= MAX_DEPTH {
+            return None;
+        }
+        self.depth.set(self.depth.get() + 1);
+        let result = read(self);
+        self.depth.set(self.depth.get() - 1);
+        result
+    }
+
     /// The value of a node of any kind.
     pub(super) fn value(&self, id: NodeId) -> Option<Value> {
+        self.deeper(|reading| reading.value_now(id))
+    }
+
+    fn value_now(&self, id: NodeId) -> Option<Value> {
         match self.node(id)? {
             Node::Elements(items) => self.set_or_single(items),
             Node::Membership(names, sign, right) => {
@@ -141,7 +164,7 @@ impl Reading<'_, '_> {
             Node::SetOperation(left, sign, right) => {
                 let left = self.value(left)?;
                 let right = self.value(right)?;
-                set_operation(left, sign, right)
+                Some(set_operation(left, sign, right))
             }
             _ => self.term(id).map(Value::Term),
         }
@@ -276,7 +299,7 @@ fn named_set(text: &str) -> Option<Value> {
 }
 
 /// The union, the intersection or the difference of two sets, unevaluated.
-fn set_operation(left: Value, sign: Kind, right: Value) -> Option<Value> {
+fn set_operation(left: Value, sign: Kind, right: Value) -> Value {
     let members = |value: Value| match value {
         Value::Tuple(items) => Value::finite_set(items),
         other => other,
@@ -285,7 +308,7 @@ fn set_operation(left: Value, sign: Kind, right: Value) -> Option<Value> {
         Kind::Union => (SetOperator::Union, members(left), members(right)),
         Kind::Intersection => (SetOperator::Intersection, members(left), members(right)),
         Kind::SetMinus => (SetOperator::Difference, left, right),
-        _ => return Some(Value::Foreign),
+        _ => return Value::Foreign,
     };
-    Some(Value::Compound(operator, Box::new((left, right))))
+    Value::Compound(operator, Box::new((left, right)))
 }

@@ -10,7 +10,7 @@ use super::term::{Interval, NamedSet, Operator, Relation, SetOperator, Term, Val
 use super::walk;
 
 /// Regions with more ends are not compared.
-const MAX_ENDS: usize = 200;
+const MAX_ENDS: usize = 40;
 /// How often a relation is tried between two ends.
 const TRIES: usize = 24;
 
@@ -110,7 +110,7 @@ fn holds(value: &Value, place: Place<'_>) -> bool {
     }
 }
 
-/// Does an intersection take part? SymPy leaves it standing.
+/// Does an intersection take part? `SymPy` leaves it standing.
 fn has_intersection(value: &Value) -> bool {
     match value {
         Value::Compound(operator, sides) => {

@@ -9,7 +9,7 @@ use super::walk;
 use super::{Judgement, Settings};
 
 /// Step 5: chains link by link, single relations by their sides, equations also by their solutions.
-pub(super) fn compare(gold: &Value, pred: &Value, settings: &Settings, depth: u32) -> Judgement {
+pub(super) fn compare(gold: &Value, pred: &Value, settings: Settings, depth: u32) -> Judgement {
     match (gold, pred) {
         (Value::And(left), Value::And(right)) => {
             if left.len() != right.len() {
@@ -29,7 +29,7 @@ pub(super) fn compare(gold: &Value, pred: &Value, settings: &Settings, depth: u3
     }
 }
 
-/// left − right, as SymPy works it out; `None` where a side is no term.
+/// left − right, as `SymPy` works it out; `None` where a side is no term.
 fn gap(relation: &Relation) -> Option<Term> {
     let (Value::Term(left), Value::Term(right)) = (&relation.left, &relation.right) else {
         return None;
@@ -124,7 +124,7 @@ fn negated(term: &Term) -> Term {
     }
 }
 
-fn pair(gold: &Relation, pred: &Relation, settings: &Settings, depth: u32) -> Judgement {
+fn pair(gold: &Relation, pred: &Relation, settings: Settings, depth: u32) -> Judgement {
     if gold == pred {
         return Judgement::decided(true, "structure");
     }

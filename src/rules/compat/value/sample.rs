@@ -1,13 +1,15 @@
 //! Terms at sample points: complex values in double precision with a bound of the error, on principal branches, as
-//! SymPy evaluates them.
+//! `SymPy` evaluates them.
+
+use std::cell::Cell;
 
 use dashu_ratio::RBig;
 
-use super::term::{Binder, Term, Value};
-use crate::rules::expr::{BinderKind, Constant, Function};
+use super::term::{Term, Value};
+use crate::rules::expr::{Constant, Function};
 
-/// Sums and products are followed over at most this many steps.
-const MAX_STEPS: i64 = 2_000;
+/// How many steps one value may take.
+const MAX_WORK: u32 = 60_000;
 
 /// A complex number with a bound of its error.
 #[derive(Debug, Clone, Copy)]
@@ -20,7 +22,7 @@ pub(super) struct Sample {
 const EPSILON: f64 = 4.0e-16;
 
 impl Sample {
-    fn new(re: f64, im: f64, error: f64) -> Self {
+    pub(super) fn new(re: f64, im: f64, error: f64) -> Self {
         Self { re, im, error }
     }
 
@@ -29,7 +31,7 @@ impl Sample {
         Self::new(re, 0.0, re.abs() * EPSILON)
     }
 
-    fn exactly(re: f64) -> Self {
+    pub(super) fn exactly(re: f64) -> Self {
         Self::new(re, 0.0, 0.0)
     }
 
@@ -151,7 +153,7 @@ impl Sample {
                 total
             };
         }
-        if exponent.im == 0.0 && exponent.re == 0.5 {
+        if exponent.im == 0.0 && (exponent.re - 0.5).abs() < f64::EPSILON {
             return self.sqrt();
         }
         if self.re == 0.0 && self.im == 0.0 {
@@ -224,11 +226,12 @@ pub(super) type Point = [(Term, Sample)];
 
 /// The value of a term at a point; `None` where it has none that this can find.
 pub(super) fn at(term: &Term, point: &Point) -> Option<Sample> {
-    let value = evaluated(term, point)?;
+    let value = evaluated(term, point, &Cell::new(MAX_WORK))?;
     value.is_finite().then_some(value)
 }
 
-fn evaluated(term: &Term, point: &Point) -> Option<Sample> {
+pub(super) fn evaluated(term: &Term, point: &Point, work: &Cell<u32>) -> Option<Sample> {
+    work.set(work.get().checked_sub(1)?);
     Some(match term {
         Term::Number(value) | Term::Float(value) => rational(value),
         Term::Constant(Constant::Pi) => Sample::real(std::f64::consts::PI),
@@ -239,20 +242,20 @@ fn evaluated(term: &Term, point: &Point) -> Option<Sample> {
         Term::Add(items) => {
             let mut total = Sample::exactly(0.0);
             for item in items {
-                total = total.plus(evaluated(item, point)?);
+                total = total.plus(evaluated(item, point, work)?);
             }
             total
         }
         Term::Multiply(items) => {
             let mut total = Sample::exactly(1.0);
             for item in items {
-                total = total.times(evaluated(item, point)?);
+                total = total.times(evaluated(item, point, work)?);
             }
             total
         }
         Term::Power(power) => {
-            let base = evaluated(&power.0, point)?;
-            let exponent = evaluated(&power.1, point)?;
+            let base = evaluated(&power.0, point, work)?;
+            let exponent = evaluated(&power.1, point, work)?;
             base.power(exponent)
         }
         Term::Call(function, items) => {
@@ -270,7 +273,7 @@ fn evaluated(term: &Term, point: &Point) -> Option<Sample> {
             }
             let mut values = Vec::with_capacity(items.len());
             for item in items {
-                values.push(evaluated(item, point)?);
+                values.push(evaluated(item, point, work)?);
             }
             called(*function, &values)?
         }
@@ -284,14 +287,14 @@ fn evaluated(term: &Term, point: &Point) -> Option<Sample> {
                 let Value::Term(item) = item else {
                     return None;
                 };
-                let value = evaluated(item, point)?;
+                let value = evaluated(item, point, work)?;
                 hash += (value.re * 0.73 + hash).sin() + (value.im * 1.37 + hash).cos();
                 error += value.error * 3.0;
             }
             Sample::new(hash, 0.0, error + 1e-15)
         }
-        Term::Unevaluated(inner) => evaluated(inner, point)?,
-        Term::Binder(binder) => return series(binder, point),
+        Term::Unevaluated(inner) => evaluated(inner, point, work)?,
+        Term::Binder(binder) => return super::series::series(binder, point, work),
         _ => return None,
     })
 }
@@ -432,131 +435,4 @@ fn gamma(value: Sample) -> Option<Sample> {
         0.0,
         size.abs() * (1e-12 + 5.0 * value.error),
     ))
-}
-
-/// Sums, products and integrals.
-fn series(binder: &Binder, point: &Point) -> Option<Sample> {
-    let mut inside: Vec<(Term, Sample)> = point
-        .iter()
-        .filter(|(symbol, _)| *symbol != binder.variable)
-        .cloned()
-        .collect();
-    inside.push((binder.variable.clone(), Sample::exactly(0.0)));
-    let mut body = |value: Sample| -> Option<Sample> {
-        if let Some(last) = inside.last_mut() {
-            last.1 = value;
-        }
-        at(&binder.body, &inside)
-    };
-    let lower = binder.lower.as_ref()?;
-    let upper = binder.upper.as_ref()?;
-    match binder.kind {
-        BinderKind::Sum if *upper == Term::Infinity => {
-            let from = whole(evaluated(lower, point)?)?;
-            infinite_sum(from, &mut body)
-        }
-        BinderKind::Sum | BinderKind::Product => {
-            let from = whole(evaluated(lower, point)?)?;
-            let to = whole(evaluated(upper, point)?)?;
-            if to.checked_sub(from)? > MAX_STEPS {
-                return None;
-            }
-            let sum = binder.kind == BinderKind::Sum;
-            let mut total = Sample::exactly(if sum { 0.0 } else { 1.0 });
-            for step in from..=to {
-                let value = body(Sample::exactly(step as f64))?;
-                total = if sum {
-                    total.plus(value)
-                } else {
-                    total.times(value)
-                };
-            }
-            Some(total)
-        }
-        BinderKind::Integral => {
-            let from = evaluated(lower, point)?;
-            let to = evaluated(upper, point)?;
-            if from.im != 0.0 || to.im != 0.0 {
-                return None;
-            }
-            integral(from.re, to.re, &mut body)
-        }
-        BinderKind::Derivative | BinderKind::Limit => None,
-    }
-}
-
-fn whole(value: Sample) -> Option<i64> {
-    (value.im == 0.0 && value.re.fract() == 0.0 && value.re.abs() < 1e9).then_some(value.re as i64)
-}
-
-/// A sum without end that converges fast, or like a power of 1/k: then by extrapolation from partial sums.
-fn infinite_sum(from: i64, body: &mut impl FnMut(Sample) -> Option<Sample>) -> Option<Sample> {
-    const LEVELS: usize = 9;
-    let mut total = Sample::exactly(0.0);
-    let mut partial = Vec::with_capacity(LEVELS);
-    let mut step = 0_i64;
-    let mut target = 4;
-    while partial.len() < LEVELS {
-        while step < target {
-            let term = body(Sample::exactly((from + step) as f64))?;
-            total = total.plus(term);
-            step += 1;
-            if step > 8 && term.size() < 1e-18 * (1e-300 + total.size()) {
-                return Some(total);
-            }
-        }
-        partial.push(total.re);
-        target *= 2;
-    }
-    // The remainders of smooth terms are series in 1/n.
-    let mut table = partial;
-    let mut last = *table.last()?;
-    let mut gap = f64::INFINITY;
-    for order in 1..LEVELS {
-        let weight = 2_f64.powi(order as i32);
-        table = table
-            .windows(2)
-            .map(|pair| (weight * pair[1] - pair[0]) / (weight - 1.0))
-            .collect();
-        let now = *table.last()?;
-        gap = (now - last).abs();
-        last = now;
-        if gap < 1e-13 * last.abs() {
-            break;
-        }
-    }
-    (gap < 1e-8 * last.abs()).then(|| Sample::new(last, 0.0, gap.max(last.abs() * 1e-13) * 10.0))
-}
-
-/// A definite integral by Gauss' rule on ever more pieces.
-fn integral(from: f64, to: f64, body: &mut impl FnMut(Sample) -> Option<Sample>) -> Option<Sample> {
-    const NODES: [(f64, f64); 4] = [
-        (0.183_434_642_495_649_8, 0.362_683_783_378_362),
-        (0.525_532_409_916_329, 0.313_706_645_877_887_3),
-        (0.796_666_477_413_626_7, 0.222_381_034_453_374_5),
-        (0.960_289_856_497_536_3, 0.101_228_536_290_376_26),
-    ];
-    let mut last: Option<Sample> = None;
-    for pieces in [4_i32, 12] {
-        let width = (to - from) / f64::from(pieces);
-        let mut total = Sample::exactly(0.0);
-        for piece in 0..pieces {
-            let middle = from + width * (f64::from(piece) + 0.5);
-            for (node, weight) in NODES {
-                for side in [-1.0, 1.0] {
-                    let value = body(Sample::exactly(middle + side * node * width / 2.0))?;
-                    total = total.plus(value.times(Sample::exactly(weight * width / 2.0)));
-                }
-            }
-        }
-        if let Some(before) = last {
-            let gap = total.minus(before).size();
-            if gap > 1e-6 * total.size().max(1e-6) {
-                return None;
-            }
-            total.error = (total.error + gap).max(total.size() * 1e-14);
-        }
-        last = Some(total);
-    }
-    last
 }

@@ -1,8 +1,8 @@
 //! From the tree to terms.
 
-use dashu_int::IBig;
 use dashu_ratio::RBig;
 
+use super::application::{binomial, common, exponential, function};
 use super::names;
 use super::numbers;
 use super::reading::{Reading, read};
@@ -11,8 +11,10 @@ use super::token::{Kind, Token};
 use super::tree::{Node, NodeId, Span, Suffix};
 use crate::rules::expr::{BinderKind, Constant, Function};
 
-/// Binomials and the like are worked out up to this size, as SymPy does at once.
-const MAX_WORKED_OUT: i64 = 2_000;
+/// Quotients of quotients nest no deeper.
+const MAX_QUOTIENTS: usize = 60;
+/// Larger terms do not come out of a substitution or a determinant.
+const MAX_SIZE: usize = 4_000;
 
 /// What a factor may be.
 enum Factor {
@@ -31,17 +33,13 @@ impl Reading<'_, '_> {
     }
 
     fn factor(&self, id: NodeId) -> Option<Factor> {
+        self.deeper(|reading| reading.factor_now(id))
+    }
+
+    fn factor_now(&self, id: NodeId) -> Option<Factor> {
         let term = match self.node(id)? {
             Node::Additive(..) => self.sum(id)?,
-            Node::Product(left, sign, right) => {
-                let left = self.term(left)?;
-                let right = self.term(right)?;
-                match sign {
-                    Kind::Times => left.times(right),
-                    Kind::Modulo => Term::Call(Function::Modulo, vec![left, right]),
-                    _ => left.over(right),
-                }
-            }
+            Node::Product(..) => self.product(id)?,
             Node::Negated(inner) => match self.term(inner)? {
                 number if number.is_number_atom() => number.opposite(),
                 other => Term::integer(-1).times(other),
@@ -167,6 +165,34 @@ impl Reading<'_, '_> {
         Some(Factor::Term(term))
     }
 
+    /// A product of many factors without recursion along it; quotients nest.
+    fn product(&self, id: NodeId) -> Option<Term> {
+        let mut parts = Vec::new();
+        let mut first = id;
+        while let Some(Node::Product(left, sign, right)) = self.node(first) {
+            parts.push((sign, right));
+            first = left;
+        }
+        if parts
+            .iter()
+            .filter(|(sign, _)| *sign != Kind::Times)
+            .count()
+            > MAX_QUOTIENTS
+        {
+            return None;
+        }
+        let mut total = self.term(first)?;
+        for (sign, part) in parts.into_iter().rev() {
+            let part = self.term(part)?;
+            total = match sign {
+                Kind::Times => total.times(part),
+                Kind::Modulo => Term::Call(Function::Modulo, vec![total, part]),
+                _ => total.over(part),
+            };
+        }
+        Some(total)
+    }
+
     /// A sum of many terms without recursion along it.
     fn sum(&self, id: NodeId) -> Option<Term> {
         let mut parts = Vec::new();
@@ -262,17 +288,14 @@ impl Reading<'_, '_> {
 
     /// The term where the equation of a bound holds.
     fn substituted(&self, term: &Term, bound: NodeId) -> Option<Term> {
-        match self.node(bound)? {
-            Node::Relation(left, _, right) => {
-                let left = self.term(left)?;
-                let right = self.term(right)?;
-                Some(super::walk::replaced(term, &left, &right))
-            }
-            _ => {
-                self.term(bound)?;
-                Some(term.clone())
-            }
+        if let Node::Relation(left, _, right) = self.node(bound)? {
+            let left = self.term(left)?;
+            let right = self.term(right)?;
+            let term = super::walk::replaced(term, &left, &right);
+            return (super::walk::size(&term, MAX_SIZE) < MAX_SIZE).then_some(term);
         }
+        self.term(bound)?;
+        Some(term.clone())
     }
 
     fn matrix(&self, rows: NodeId) -> Option<Term> {
@@ -471,160 +494,4 @@ impl Reading<'_, '_> {
 fn differential(text: &str) -> &str {
     let rest = text.strip_prefix('d').unwrap_or(text).trim_start();
     rest.strip_prefix('\\').unwrap_or(rest)
-}
-
-/// e to a power; the simplest ones are worked out at once.
-fn exponential(power: Term) -> Term {
-    match &power {
-        Term::Number(value) if value.is_zero() => Term::integer(1),
-        Term::Number(value) if *value == RBig::from(1) => Term::Constant(Constant::E),
-        Term::Infinity => Term::Infinity,
-        Term::NegativeInfinity => Term::integer(0),
-        _ => Term::power(Term::Constant(Constant::E), power),
-    }
-}
-
-/// n over k, worked out where both are integers.
-fn binomial(upper: Term, lower: Term) -> Option<Term> {
-    if let Some(k) = lower.as_integer() {
-        if k.is_zero() {
-            return Some(Term::integer(1));
-        }
-        if *k == IBig::from(1) {
-            return Some(upper);
-        }
-        if let Some(n) = upper.as_rational() {
-            if *k < IBig::ZERO {
-                return Some(Term::integer(0));
-            }
-            let integral = n.is_int();
-            let top = n.numerator().clone();
-            let mut k = k.clone();
-            if integral && top >= IBig::ZERO {
-                if k > top {
-                    return Some(Term::integer(0));
-                }
-                let other = &top - &k;
-                if other < k {
-                    k = other;
-                }
-            }
-            if k <= IBig::from(MAX_WORKED_OUT) {
-                let count = i64::try_from(&k).ok()?;
-                let mut value = RBig::from(1);
-                for step in 0..count {
-                    value *= (n - RBig::from(step)) / RBig::from(step + 1);
-                }
-                return Some(Term::Number(value));
-            }
-        }
-    }
-    Some(Term::Call(Function::Binomial, vec![upper, lower]))
-}
-
-/// The greatest common divisor or the least common multiple of numbers.
-fn common(terms: &[Term], divisor: bool) -> Option<Term> {
-    use dashu_base::Gcd;
-    let mut numbers = Vec::with_capacity(terms.len());
-    for term in terms {
-        match term.as_integer() {
-            Some(number) => numbers.push(number.clone()),
-            None => {
-                let function = if divisor {
-                    Function::Gcd
-                } else {
-                    Function::Lcm
-                };
-                return Some(Term::Call(function, terms.to_vec()));
-            }
-        }
-    }
-    let mut numbers = numbers.into_iter();
-    let mut total = numbers.next()?;
-    for number in numbers {
-        let zero = total.is_zero() && number.is_zero();
-        if zero {
-            continue;
-        }
-        let shared = IBig::from((&total).gcd(&number));
-        total = if divisor {
-            shared
-        } else {
-            total * number / shared
-        };
-    }
-    if total < IBig::ZERO {
-        total = -total;
-    }
-    Some(Term::Number(RBig::from(total)))
-}
-
-/// A function by its command.
-fn function(name: &str, argument: Term, base: Option<Term>, power: Option<Term>) -> Option<Term> {
-    let name = name.strip_prefix('\\').unwrap_or(name);
-    let inverse = power.as_ref() == Some(&Term::integer(-1));
-    let mut power = power;
-    let call = |function: Function, argument: Term| Term::Call(function, vec![argument]);
-    let mut circular = |direct: Function, opposite: Function, argument: Term| {
-        if inverse {
-            power = None;
-            call(opposite, argument)
-        } else {
-            call(direct, argument)
-        }
-    };
-    let term = match name {
-        "sin" => circular(Function::Sin, Function::Arcsin, argument),
-        "cos" => circular(Function::Cos, Function::Arccos, argument),
-        "tan" => circular(Function::Tan, Function::Arctan, argument),
-        "cot" => circular(Function::Cot, Function::Arccot, argument),
-        "sec" => circular(Function::Sec, Function::Arcsec, argument),
-        "csc" => circular(Function::Csc, Function::Arccsc, argument),
-        "sinh" => circular(Function::Sinh, Function::Arsinh, argument),
-        "cosh" => circular(Function::Cosh, Function::Arcosh, argument),
-        "tanh" => circular(Function::Tanh, Function::Artanh, argument),
-        "arcsin" => call(Function::Arcsin, argument),
-        "arccos" => call(Function::Arccos, argument),
-        "arctan" => call(Function::Arctan, argument),
-        "arccot" => call(Function::Arccot, argument),
-        "arcsec" => call(Function::Arcsec, argument),
-        "arccsc" => call(Function::Arccsc, argument),
-        "arsinh" | "arcsinh" => call(Function::Arsinh, argument),
-        "arcosh" | "arccosh" => call(Function::Arcosh, argument),
-        "artanh" | "arctanh" => call(Function::Artanh, argument),
-        "log" | "ln" => {
-            let base = base.unwrap_or_else(|| {
-                if name == "ln" {
-                    Term::Constant(Constant::E)
-                } else {
-                    Term::integer(10)
-                }
-            });
-            Term::Call(Function::Logarithm, vec![argument, base])
-        }
-        "exp" | "exponentialE" => Term::power(Term::Constant(Constant::E), argument),
-        "floor" => call(Function::Floor, argument),
-        "ceil" => call(Function::Ceiling, argument),
-        "gamma" | "Gamma" => gamma(argument),
-        "det" => super::matrices::determinant(&argument)?,
-        "trace" | "tr" => super::matrices::trace(&argument)?,
-        _ => return None,
-    };
-    Some(match power {
-        Some(power) if power != Term::integer(0) => Term::power(term, power),
-        _ => term,
-    })
-}
-
-/// Γ, worked out for small positive integers.
-fn gamma(argument: Term) -> Term {
-    if let Some(number) = argument.as_integer()
-        && *number >= IBig::from(1)
-        && *number <= IBig::from(200)
-        && let Ok(number) = i64::try_from(number)
-    {
-        let product = (1..number).fold(IBig::from(1), |product, factor| product * factor);
-        return Term::Number(RBig::from(product));
-    }
-    Term::Call(Function::Gamma, vec![argument])
 }

@@ -10,8 +10,8 @@ use super::{Judgement, Settings};
 use crate::rules::compare::identity::{self, Budget, Identity};
 use crate::rules::verification::Status;
 
-/// Below this SymPy's evaluation to so many digits takes a difference for zero: 2^−54 for 15 digits.
-fn negligible(settings: &Settings) -> f64 {
+/// Below this `SymPy`'s evaluation to so many digits takes a difference for zero: 2^−54 for 15 digits.
+fn negligible(settings: Settings) -> f64 {
     let digits = f64::from(settings.numeric_precision.min(300));
     let bits = ((digits + 1.0) * std::f64::consts::LOG2_10)
         .round()
@@ -29,6 +29,9 @@ const POINTS: [[f64; 4]; 6] = [
     [3.619_31, 2.231_77, 1.137_19, 2.911_73],
 ];
 
+/// Terms with more variables are not sampled.
+const MAX_SAMPLED: usize = 40;
+
 /// Whole numbers, for terms that have no value between them.
 const INTEGER_POINTS: [[f64; 4]; 3] = [
     [5.0, 3.0, 2.0, 4.0],
@@ -37,7 +40,7 @@ const INTEGER_POINTS: [[f64; 4]; 3] = [
 ];
 
 /// Step 8 and 9: numbers by their kind, everything else by its difference.
-pub(super) fn equal(gold: &Term, pred: &Term, settings: &Settings) -> Judgement {
+pub(super) fn equal(gold: &Term, pred: &Term, settings: Settings) -> Judgement {
     if gold.is_matrix() || pred.is_matrix() {
         return match (combined(gold), combined(pred)) {
             (Some(Term::Matrix(a)), Some(Term::Matrix(b))) => matrices(&a, &b, settings),
@@ -50,7 +53,7 @@ pub(super) fn equal(gold: &Term, pred: &Term, settings: &Settings) -> Judgement 
     difference_within(gold, pred, negligible(settings))
 }
 
-fn matrices(a: &[Vec<Term>], b: &[Vec<Term>], settings: &Settings) -> Judgement {
+fn matrices(a: &[Vec<Term>], b: &[Vec<Term>], settings: Settings) -> Judgement {
     let same_shape = a.len() == b.len()
         && a.iter()
             .zip(b)
@@ -90,7 +93,7 @@ fn class(term: &Term) -> Option<Class> {
 }
 
 /// Where at least one side is a number on its own or a percentage of one; `None` where the difference has to decide.
-fn numbers(gold: &Term, pred: &Term, settings: &Settings) -> Option<Judgement> {
+fn numbers(gold: &Term, pred: &Term, settings: Settings) -> Option<Judgement> {
     let (a, b) = (class(gold), class(pred));
     if a.is_none() && b.is_none() {
         return None;
@@ -154,15 +157,15 @@ fn infinite(term: &Term) -> Option<bool> {
     }
 }
 
-/// Both sides rounded to some places. An integer and a decimal are never the same to SymPy, whatever their values.
-fn rounded(gold: &Term, pred: &Term, settings: &Settings) -> Option<Judgement> {
+/// Both sides rounded to some places. An integer and a decimal are never the same to `SymPy`, whatever their values.
+fn rounded(gold: &Term, pred: &Term, settings: Settings) -> Option<Judgement> {
     let left = rounding(gold, settings)?;
     let right = rounding(pred, settings)?;
     Some(Judgement::decided(left == right, "rounding"))
 }
 
 /// A value rounded half to even, and whether it is an integer in kind.
-fn rounding(term: &Term, settings: &Settings) -> Option<(RBig, bool)> {
+fn rounding(term: &Term, settings: Settings) -> Option<(RBig, bool)> {
     let places = settings.float_rounding.min(40);
     if let Some((value, float)) = walk::exact(term) {
         let integer = value.is_int() && !float;
@@ -232,11 +235,10 @@ fn difference_within(gold: &Term, pred: &Term, negligible: f64) -> Judgement {
     match identity::identical(&left, &right, &mut Budget::default()) {
         (Identity::Equal, method) => Judgement::decided(true, method),
         (Identity::NumericallyEqual, method) => Judgement::numeric(true, method),
-        (Identity::Different, method) => Judgement::decided(false, method),
         (Identity::Undefined | Identity::TooComplex, _) if agreed => {
             Judgement::numeric(true, "sampling")
         }
-        (Identity::Undefined, method) => Judgement::decided(false, method),
+        (Identity::Different | Identity::Undefined, method) => Judgement::decided(false, method),
         (Identity::TooComplex, method) => Judgement {
             equal: None,
             status: Status::TooComplex,
@@ -245,7 +247,7 @@ fn difference_within(gold: &Term, pred: &Term, negligible: f64) -> Judgement {
     }
 }
 
-/// Is one of them a number on its own, so that SymPy compares exactly?
+/// Is one of them a number on its own, so that `SymPy` compares exactly?
 fn either_number(gold: &Term, pred: &Term) -> bool {
     class(gold).is_some() || class(pred).is_some()
 }
@@ -260,6 +262,9 @@ enum Sampled {
 
 /// Compares two terms at sample points; `None` where they have no values there.
 fn sampled(gold: &Term, pred: &Term, symbols: &[Term], negligible: f64) -> Option<Sampled> {
+    if symbols.len() > MAX_SAMPLED {
+        return None;
+    }
     let mut agreed = 0;
     let mut tiny = false;
     let rows = POINTS.iter().chain(&INTEGER_POINTS);

@@ -48,7 +48,7 @@ fn is_imaginary(term: &Term) -> bool {
 }
 
 /// An interval from two ends: a tuple where it would be upside down, empty or a point where the ends say so, and
-/// `None` where SymPy refuses.
+/// `None` where `SymPy` refuses.
 pub(super) fn interval(lower: Term, upper: Term, open: bool, close: bool) -> Option<Value> {
     if lower.is_matrix() || upper.is_matrix() {
         return None;
@@ -94,6 +94,10 @@ pub(super) fn interval(lower: Term, upper: Term, open: bool, close: bool) -> Opt
 /// Are two values built alike? The order in sets does not matter.
 pub(super) fn same_structure(a: &Value, b: &Value) -> bool {
     match (a, b) {
+        (Value::FiniteSet(left), Value::FiniteSet(right)) if left.len() > MAX_MATCHED => {
+            let members: std::collections::HashSet<&Value> = right.iter().collect();
+            left.len() == right.len() && left.iter().all(|item| members.contains(item))
+        }
         (Value::FiniteSet(left), Value::FiniteSet(right)) => {
             left.len() == right.len()
                 && left.iter().all(|item| {
@@ -124,7 +128,7 @@ pub(super) fn same_structure(a: &Value, b: &Value) -> bool {
 }
 
 /// Step 6: sets, tuples and intervals, where a single value is a set of itself.
-pub(super) fn compare(gold: &Value, pred: &Value, settings: &Settings, depth: u32) -> Judgement {
+pub(super) fn compare(gold: &Value, pred: &Value, settings: Settings, depth: u32) -> Judgement {
     if let (Value::Interval(a), Value::Interval(b)) = (gold, pred) {
         return intervals(a, b, settings);
     }
@@ -173,7 +177,7 @@ pub(super) fn compare(gold: &Value, pred: &Value, settings: &Settings, depth: u3
     Judgement::decided(false, "set")
 }
 
-fn intervals(a: &Interval, b: &Interval, settings: &Settings) -> Judgement {
+fn intervals(a: &Interval, b: &Interval, settings: Settings) -> Judgement {
     if a.lower_open != b.lower_open || a.upper_open != b.upper_open {
         return Judgement::decided(false, "interval");
     }
@@ -201,7 +205,7 @@ fn deep(
     gold: &Value,
     right: &[&Value],
     pred: &Value,
-    settings: &Settings,
+    settings: Settings,
     depth: u32,
 ) -> Judgement {
     let _ = pred;
@@ -217,7 +221,7 @@ fn deep(
     }
 }
 
-fn in_order(left: &[&Value], right: &[&Value], settings: &Settings, depth: u32) -> Judgement {
+fn in_order(left: &[&Value], right: &[&Value], settings: Settings, depth: u32) -> Judgement {
     let mut all = Judgement::decided(true, "elements");
     for (left, right) in left.iter().zip(right) {
         all = all.and(judge::inside(left, right, settings, depth));
@@ -229,7 +233,7 @@ fn in_order(left: &[&Value], right: &[&Value], settings: &Settings, depth: u32) 
 }
 
 /// Every element of the one with an element of its own of the other.
-fn matched(left: &[&Value], right: &[&Value], settings: &Settings, depth: u32) -> Judgement {
+fn matched(left: &[&Value], right: &[&Value], settings: Settings, depth: u32) -> Judgement {
     if left.len() > MAX_MATCHED {
         return Judgement::decided(false, "size");
     }

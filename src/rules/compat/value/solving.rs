@@ -1,6 +1,6 @@
-//! When two equations have the solutions that SymPy would list for both.
+//! When two equations have the solutions that `SymPy` would list for both.
 //!
-//! Math-Verify compares the lists that SymPy returns for all variables at once. For one variable that comparison
+//! Math-Verify compares the lists that `SymPy` returns for all variables at once. For one variable that comparison
 //! always fails, unless there is nothing to compare; for several it is the comparison of the zero sets.
 
 use dashu_base::BitTest;
@@ -15,7 +15,10 @@ use super::walk;
 /// Polynomials of higher degree are not looked at.
 const MAX_DEGREE: usize = 12;
 /// Coefficients longer than this are not followed.
-const MAX_BITS: usize = 4_000;
+const MAX_BITS: usize = 500;
+/// Equations with more variables or more parts are compared as they stand.
+const MAX_VARIABLES: usize = 12;
+const MAX_SIZE: usize = 400;
 
 /// Do two equations, written as differences that are zero, have the same solutions?
 pub(super) fn same_solutions(a: &Term, b: &Term) -> Judgement {
@@ -31,6 +34,10 @@ pub(super) fn same_solutions(a: &Term, b: &Term) -> Judgement {
     if !same {
         return Judgement::decided(false, "variables");
     }
+    let large = |term: &Term| walk::size(term, MAX_SIZE) >= MAX_SIZE;
+    if left.len() > MAX_VARIABLES || large(a) || large(b) {
+        return Judgement::decided(false, "size");
+    }
     if is_multiple(a, b, &left) {
         return Judgement::decided(true, "proportional");
     }
@@ -41,11 +48,14 @@ pub(super) fn same_solutions(a: &Term, b: &Term) -> Judgement {
     Judgement::decided(zero_sets, "zero sets")
 }
 
-/// Does the equation have no real solution that SymPy lists: it is about no variable, always true, or never?
+/// Does the equation have no real solution that `SymPy` lists: it is about no variable, always true, or never?
 fn is_without_solution(term: &Term, symbols: &[Term]) -> bool {
     let [symbol] = symbols else {
         return symbols.is_empty();
     };
+    if walk::size(term, MAX_SIZE) >= MAX_SIZE {
+        return false;
+    }
     let Some(polynomial) = polynomial(&numerator(term), symbol) else {
         return false;
     };

@@ -1,4 +1,4 @@
-//! Terms and values as SymPy holds them before it evaluates anything.
+//! Terms and values as `SymPy` holds them before it evaluates anything.
 
 use dashu_int::IBig;
 use dashu_ratio::RBig;
@@ -48,7 +48,7 @@ pub(super) struct Binder {
     pub from_below: bool,
 }
 
-/// The operators of relations that SymPy tells apart.
+/// The operators of relations that `SymPy` tells apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Operator {
     Equal,

@@ -36,7 +36,8 @@ pub(super) enum Node {
     Suffixed(NodeId, Suffix),
     Power(NodeId, NodeId),
     Absolute(NodeId),
-    Norm(NodeId),
+    /// A length; only matrices would have one.
+    Norm,
     Floor(NodeId),
     Ceiling(NodeId),
     Fraction(NodeId, NodeId, Span, Span),
@@ -120,6 +121,9 @@ pub(super) enum Node {
     SetOperation(NodeId, Kind, NodeId),
 }
 
+/// How many ways to read a stretch are kept.
+const MAX_WAYS: usize = 40;
+
 /// The ways to read a stretch that begins at a given token: where each ends, and its tree; the preferred one first.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ends {
@@ -142,7 +146,7 @@ impl Ends {
             None => self.first = Some((node, end)),
             Some((_, there)) if there == end => {}
             Some(_) => {
-                if self.more.iter().all(|(_, there)| *there != end) {
+                if self.more.len() < MAX_WAYS && self.more.iter().all(|(_, there)| *there != end) {
                     self.more.push((node, end));
                 }
             }

@@ -1,5 +1,7 @@
 //! Walks over terms: their symbols, replacement, exact values, and the way to the expressions of the verifier.
 
+use std::cell::Cell;
+
 use dashu_base::{BitTest, Signed, UnsignedAbs};
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
@@ -9,19 +11,44 @@ use crate::rules::expr::{self, BinderKind, Constant, Expr, Function};
 
 /// Exact values are worked out up to this many bits.
 const MAX_BITS: usize = 40_000;
+/// How much work one value may take, in words of 64 bits, roughly.
+const MAX_WORK: usize = 3_000_000;
 /// Factorials are worked out up to this argument.
 const MAX_FACTORIAL: i64 = 3_000;
+
+/// How many parts a term has, counted up to a limit.
+pub(super) fn size(term: &Term, limit: usize) -> usize {
+    let mut count = 0;
+    let mut stack = vec![term];
+    while let Some(term) = stack.pop() {
+        count += 1;
+        if count >= limit {
+            return limit;
+        }
+        match term {
+            Term::Add(items) | Term::Multiply(items) | Term::Call(_, items) => stack.extend(items),
+            Term::Power(power) => stack.extend([&power.0, &power.1]),
+            Term::Unevaluated(inner) => stack.push(inner),
+            Term::Matrix(rows) => stack.extend(rows.iter().flatten()),
+            Term::Apply(_, items) => count += items.len(),
+            Term::Binder(binder) => {
+                stack.push(&binder.body);
+                stack.extend(binder.lower.iter().chain(&binder.upper));
+            }
+            _ => {}
+        }
+    }
+    count
+}
 
 /// Adds the free symbols of a term to `found`, each once.
 pub(super) fn symbols(term: &Term, found: &mut Vec<Term>) {
     match term {
-        Term::Symbol { .. } => {
-            if !found.contains(term) {
-                found.push(term.clone());
-            }
-        }
+        Term::Symbol { .. } if !found.contains(term) => found.push(term.clone()),
         Term::Add(items) | Term::Multiply(items) | Term::Call(_, items) => {
-            items.iter().for_each(|item| symbols(item, found));
+            for item in items {
+                symbols(item, found);
+            }
         }
         Term::Power(power) => {
             symbols(&power.0, found);
@@ -39,7 +66,8 @@ pub(super) fn symbols(term: &Term, found: &mut Vec<Term>) {
                 BinderKind::Derivative => false,
             };
             for symbol in inside {
-                if !(bound && symbol == binder.variable) && !found.contains(&symbol) {
+                let is_bound = bound && symbol == binder.variable;
+                if !is_bound && !found.contains(&symbol) {
                     found.push(symbol);
                 }
             }
@@ -66,7 +94,9 @@ pub(super) fn value_symbols(value: &Value, found: &mut Vec<Term>) {
             }
         }
         Value::Tuple(items) | Value::FiniteSet(items) => {
-            items.iter().for_each(|item| value_symbols(item, found));
+            for item in items {
+                value_symbols(item, found);
+            }
         }
         Value::Interval(interval) => {
             symbols(&interval.lower, found);
@@ -182,9 +212,13 @@ pub(super) fn same_value(a: &(RBig, bool), b: &(RBig, bool)) -> bool {
 }
 
 /// The exact value of a rational term, and whether a decimal takes part in it; `None` for everything else and for
-/// what is too large to write down. Where decimals take part every step is rounded as SymPy rounds it.
+/// what is too large to write down. Where decimals take part every step is rounded as `SymPy` rounds it.
 pub(super) fn exact(term: &Term) -> Option<(RBig, bool)> {
-    let (value, float) = unrounded(term)?;
+    exact_within(term, &Cell::new(MAX_WORK))
+}
+
+fn exact_within(term: &Term, work: &Cell<usize>) -> Option<(RBig, bool)> {
+    let (value, float) = unrounded(term, work)?;
     if float
         && !matches!(term, Term::Float(_))
         && let Some(value) = double(&value)
@@ -194,10 +228,11 @@ pub(super) fn exact(term: &Term) -> Option<(RBig, bool)> {
     Some((value, float))
 }
 
-fn unrounded(term: &Term) -> Option<(RBig, bool)> {
+fn unrounded(term: &Term, work: &Cell<usize>) -> Option<(RBig, bool)> {
     // A decimal that is calculated with is one in double precision.
     let exact = |term: &Term| {
-        let (value, float) = exact(term)?;
+        let (value, float) = exact_within(term, work)?;
+        work.set(work.get().checked_sub(1 + bits(&value) / 64)?);
         Some((
             if float {
                 double(&value).unwrap_or(value)
@@ -265,6 +300,7 @@ fn unrounded(term: &Term) -> Option<(RBig, bool)> {
             if !value.is_int() || !(0..=MAX_FACTORIAL).contains(&count) {
                 return None;
             }
+            work.set(work.get().checked_sub((count * count / 8) as usize)?);
             let product = (1..=count).fold(IBig::from(1), |product, factor| product * factor);
             Some((RBig::from(product), false))
         }
@@ -406,7 +442,7 @@ pub(super) fn expression(term: &Term) -> Option<Expr> {
     })
 }
 
-/// A power whose root of a negative number is the principal one, as SymPy has it: ∛−8 is 1 + i√3.
+/// A power whose root of a negative number is the principal one, as `SymPy` has it: ∛−8 is 1 + i√3.
 fn principal_power(base: &Term, exponent: &Term) -> Option<Expr> {
     let plain = || Some(Expr::power(expression(base)?, expression(exponent)?));
     let (Some((base_value, _)), Some((exponent, _))) = (exact(base), exact(exponent)) else {

@@ -1,1 +1,0 @@
-//! Tables of pairs and the verdicts of Math-Verify on them.
