@@ -225,7 +225,9 @@ fn outer_calls(term: &Term, found: &mut Vec<Term>) {
     match term {
         Term::Apply(..) if !found.contains(term) => found.push(term.clone()),
         Term::Add(items) | Term::Multiply(items) | Term::Call(_, items) => {
-            items.iter().for_each(|item| outer_calls(item, found));
+            for item in items {
+                outer_calls(item, found);
+            }
         }
         Term::Power(power) => {
             outer_calls(&power.0, found);
