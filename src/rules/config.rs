@@ -55,6 +55,17 @@ pub enum FallbackMode {
 }
 
 /// Settings, by the names that Math-Verify gives them; the defaults are its defaults.
+///
+/// `numeric_precision` has an effect in the compatible profile only: the strict one evaluates until it is certain.
+///
+/// ```
+/// use juror::rules::{Config, Profile, Verifier};
+///
+/// let config: Config = serde_json::from_str(r#"{"float_rounding": 2}"#)?;
+/// let verifier = Verifier::new(Profile::Strict, config);
+/// assert_eq!(verifier.verify(r"\frac{1}{3}", "0.33").equal, Some(true));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct Config {
     /// Which kinds of answer are looked for.

@@ -21,6 +21,27 @@ impl Verifier {
     }
 
     /// Is the answer of `pred`, a whole response or a bare answer, that of `gold`?
+    ///
+    /// There is no error: what cannot be read or decided is a [`Verification`] whose `equal` is `None` and whose `status`
+    /// and `reason` say why. Every input ends within a fixed budget of steps.
+    ///
+    /// ```
+    /// use juror::rules::{Config, Profile, Status, Verifier};
+    ///
+    /// let strict = Verifier::new(Profile::Strict, Config::default());
+    /// let verification = strict.verify(r"\frac{1}{2}", "Half of them, so the answer is **0.5**.");
+    /// assert_eq!(verification.equal, Some(true));
+    /// assert_eq!(verification.status, Status::Decided);
+    ///
+    /// // What cannot be read is never called different.
+    /// let verification = strict.verify("3", r"The answer is $\frac{3$.");
+    /// assert_ne!(verification.equal, Some(true));
+    ///
+    /// // Math-Verify takes the percent sign for nothing.
+    /// let compat = Verifier::new(Profile::Compat, Config::default());
+    /// assert_eq!(compat.verify(r"$28\%$", "28").equal, Some(true));
+    /// assert_eq!(strict.verify(r"$28\%$", "28").equal, Some(false));
+    /// ```
     pub fn verify(&self, gold: &str, pred: &str) -> Verification {
         match self.profile {
             Profile::Strict => strict(gold, pred, &self.config),

@@ -106,6 +106,18 @@ pub struct Comparison {
 }
 
 /// Is `pred` the same answer as `gold`?
+///
+/// ```
+/// use juror::rules::compare::{Options, compare};
+/// use juror::rules::{Config, expr};
+///
+/// let answer = |text| expr::parse(text).expect("an answer");
+/// let options = Options::from(&Config::default());
+/// let comparison = compare(&answer(r"1 < x \le 2"), &answer("(1, 2]"), &options);
+/// assert_eq!(comparison.equal, Some(true));
+/// let comparison = compare(&answer("5 m"), &answer("5 cm"), &options);
+/// assert_eq!(comparison.equal, Some(false));
+/// ```
 pub fn compare(gold: &Answer, pred: &Answer, options: &Options) -> Comparison {
     let mut context = Context {
         options,

@@ -25,6 +25,13 @@ pub const EMULATES: &str = "math-verify 0.9.0";
 
 /// What Math-Verify 0.9.0 says of a pair.
 ///
+/// ```
+/// use juror::rules::{Config, compat};
+///
+/// let verification = compat::verify("$5t$", "$5$", &Config::default());
+/// assert_eq!(verification.equal, Some(true), "a t is a unit there");
+/// ```
+///
 /// `equal` is its verdict, also where it could not read a side (then it says `false`, and `status` tells why); it is
 /// `None` only where Math-Verify would run out of time.
 pub fn verify(gold: &str, pred: &str, config: &Config) -> Verification {

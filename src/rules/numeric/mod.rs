@@ -65,7 +65,7 @@ static CLAUSE_END: LazyLock<Regex> = LazyLock::new(|| pattern(r"\n|[.!?;](?:\s|$
 /// Linear in the texts; never panics.
 ///
 /// ```
-/// # use juror::rules::verify;
+/// # use juror::rules::numeric::verify;
 /// assert_eq!(verify("#### 1,234", "That makes $1,234.00.").outcome, Some(true));
 /// assert_eq!(verify("72", "The answer is approximately 72.15").outcome, Some(false));
 /// assert_eq!(verify("3/4", "The answer is 0.75").outcome, None);

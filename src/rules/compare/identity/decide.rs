@@ -32,6 +32,21 @@ pub enum Identity {
 ///
 /// Variables are real unless conjugates or the like are taken, and where one side has no real value nothing is compared:
 /// (√x)² is x. The text names the argument that settled it.
+///
+/// ```
+/// use juror::rules::compare::identity::{Budget, Identity, identical};
+/// use juror::rules::expr::Expr;
+///
+/// let x = || Expr::symbol("x");
+/// let square = Expr::power(Expr::Add(vec![x(), Expr::integer(1)]), Expr::integer(2));
+/// let expanded = Expr::Add(vec![
+///     Expr::power(x(), Expr::integer(2)),
+///     Expr::Multiply(vec![Expr::integer(2), x()]),
+///     Expr::integer(1),
+/// ]);
+/// let (identity, _) = identical(&square, &expanded, &mut Budget::default());
+/// assert_eq!(identity, Identity::Equal);
+/// ```
 pub fn identical(a: &Expr, b: &Expr, budget: &mut Budget) -> (Identity, &'static str) {
     if let (Expr::Number(a), Expr::Number(b)) = (a, b) {
         let verdict = if a == b {
