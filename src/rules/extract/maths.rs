@@ -192,7 +192,8 @@ impl<'t> Reader<'t> {
             }
             '*' => {
                 if self.rest().starts_with("**") {
-                    let after = self.rest()[2..].chars().next();
+                    let after = &self.rest()[2..];
+                    let after = after.strip_prefix('-').unwrap_or(after).chars().next();
                     let power = self.operand_done()
                         && !spaced
                         && after.is_some_and(|it| it.is_ascii_alphanumeric() || it == '(');
@@ -419,7 +420,7 @@ impl<'t> Reader<'t> {
         }
         let points = word.bytes().all(|byte| byte.is_ascii_uppercase()) && length <= 3;
         let named = points || length == 2 && !among_short(word);
-        if named && !(self.operand_done() && spaced) {
+        if named && !(self.operand_done() && self.last != Last::Command && spaced) {
             let next = after.trim_start();
             let mathematical = next.starts_with(['=', '^', '*', '/', '+', '<', '>', '≤', '≥'])
                 || (matches!(self.last, Last::Operator | Last::Opening)

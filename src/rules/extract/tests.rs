@@ -550,6 +550,11 @@ fn more_ways_to_write_it() {
     check(
         &[
             ("# Answer\n\n|-3|", "|-3|"),
+            ("The correct answer is: 5 * 10**-7", "5 * 10**-7"),
+            (
+                "# Answer\n\n\\angle ABC = 315^\\circ",
+                "\\angle ABC = 315^\\circ",
+            ),
             ("# Answer\n\n0.(733)", "0.(733)"),
             (
                 "# Answer\n\nx \\equiv 18 (\\bmod 25)",
