@@ -18,7 +18,11 @@ fn pair(gold: &str, pred: &str) -> String {
 fn a_line_for_each_row_in_its_order() {
     let folder = Folder::new();
     let rows: String = (0..9000)
-        .map(|n| format!("{}\n", json!({"id": n, "gold": n.to_string(), "pred": format!("The answer is {}.", n % 3000)})))
+        .flat_map(|n| {
+            let pred = format!("The answer is {}.", n % 3000);
+            let row = json!({"id": n, "gold": n.to_string(), "pred": pred});
+            [row.to_string(), "\n".to_owned()]
+        })
         .collect();
     folder.write("pairs.jsonl", &rows);
     let ran = folder.run(&["verify", "pairs.jsonl", "-o", "out.jsonl"]);

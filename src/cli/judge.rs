@@ -127,7 +127,7 @@ pub(super) struct JudgeArguments {
         help_heading = "Verdict"
     )]
     rules_profile: RulesProfile,
-    /// Settings of the rules under strict and compat, by Math-Verify's names, such as '{"float_rounding": 2}'
+    /// Settings of the rules under strict and compat, by Math-Verify's names, for one `{"float_rounding": 2}`
     #[arg(long, value_name = "JSON", value_parser = super::verify::parse_config, help_heading = "Verdict")]
     rules_config: Option<Config>,
     /// What a verdict is worth: process-outcome (1 only if both hold) or outcome (the final answer alone)

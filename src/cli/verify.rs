@@ -46,7 +46,7 @@ pub(super) struct VerifyArguments {
     /// What is mathematically true, or what Math-Verify 0.9.0 says
     #[arg(long, value_enum, default_value_t)]
     profile: ProfileArgument,
-    /// Settings of every row that has none of its own, by Math-Verify's names, such as '{"float_rounding": 2}'
+    /// Settings of every row that has none of its own, by Math-Verify's names, for one `{"float_rounding": 2}`
     #[arg(long, value_name = "JSON", value_parser = parse_settings)]
     config: Option<Map<String, Value>>,
     /// Tell a person what was found in each text, how it was read, and what decided
@@ -134,7 +134,7 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
             &mut BufWriter::new(io::stdout().lock()),
             &mut progress,
         ),
-        Some(path) => run.into_file(inputs, path, &mut progress),
+        Some(path) => run.to_file(inputs, path, &mut progress),
     };
     bar.finish_and_clear();
     match result {
@@ -183,7 +183,7 @@ impl Run<'_> {
     }
 
     /// The file changes only once all of it is written.
-    fn into_file(
+    fn to_file(
         &self,
         inputs: Vec<Source>,
         path: &std::path::Path,

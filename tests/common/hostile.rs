@@ -245,7 +245,7 @@ pub fn inputs() -> Vec<(String, String)> {
         "a determinant",
         format!(
             r"\begin{{vmatrix}}{}\end{{vmatrix}}",
-            vec!["a & b & c & d & f & g & h & k"; 8].join(r"\\")
+            ["a & b & c & d & f & g & h & k"; 8].join(r"\\")
         ),
     );
     add(
