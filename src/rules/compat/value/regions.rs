@@ -149,7 +149,11 @@ pub(super) fn relation_is_set(relation: &Value, set: &Value) -> Option<Judgement
         let (Value::Term(left), Value::Term(right)) = (&relation.left, &relation.right) else {
             return None;
         };
-        let difference = Term::Add(vec![left.clone(), Term::integer(-1).times(right.clone())]);
+        let difference = match (left, right) {
+            (Term::Infinity, _) | (_, Term::NegativeInfinity) => Term::integer(1),
+            (Term::NegativeInfinity, _) | (_, Term::Infinity) => Term::integer(-1),
+            _ => Term::Add(vec![left.clone(), Term::integer(-1).times(right.clone())]),
+        };
         differences.push((relation.operator, difference));
     }
     let symbols = with_names_for_calls(&mut differences);

@@ -8,7 +8,7 @@ use super::sample;
 use super::term::{Interval, NamedSet, SetOperator, Term, Value};
 use super::walk;
 use super::{Judgement, Settings};
-use crate::rules::expr::Constant;
+use crate::rules::expr::{Constant, Function};
 
 /// Collections without an order are matched element by element up to this size.
 const MAX_MATCHED: usize = 40;
@@ -47,6 +47,38 @@ fn is_imaginary(term: &Term) -> bool {
     }
 }
 
+/// Is it a percentage or another product with something that is kept apart?
+fn is_kept_apart(term: &Term) -> bool {
+    match term {
+        Term::Unevaluated(_) => true,
+        Term::Multiply(items) => items.iter().any(is_kept_apart),
+        _ => false,
+    }
+}
+
+/// Is the term finite wherever its variables are, as far as `SymPy` sees?
+fn is_finite(term: &Term) -> bool {
+    let is_constant = |term: &Term| {
+        let mut symbols = Vec::new();
+        walk::symbols(term, &mut symbols);
+        symbols.is_empty()
+    };
+    match term {
+        Term::Add(items) | Term::Multiply(items) => items.iter().all(is_finite),
+        Term::Power(power) => {
+            is_constant(term)
+                || power.0 == Term::Constant(Constant::E) && is_finite(&power.1)
+                || is_finite(&power.0)
+                    && power
+                        .1
+                        .as_rational()
+                        .is_some_and(|exponent| *exponent > dashu_ratio::RBig::ZERO)
+        }
+        Term::Call(Function::Logarithm | Function::Tan | Function::Cot, _) => is_constant(term),
+        _ => true,
+    }
+}
+
 /// An interval from two ends: a tuple where it would be upside down, empty or a point where the ends say so, and
 /// `None` where `SymPy` refuses.
 pub(super) fn interval(lower: Term, upper: Term, open: bool, close: bool) -> Option<Value> {
@@ -67,6 +99,11 @@ pub(super) fn interval(lower: Term, upper: Term, open: bool, close: bool) -> Opt
         return None;
     }
     if lower == Term::Undefined || upper == Term::Undefined {
+        return None;
+    }
+    // `SymPy` cannot tell that the distance of a percentage to anything but a plain number is real.
+    let plain = |term: &Term| matches!(term, Term::Number(_)) || is_kept_apart(term);
+    if (is_kept_apart(&lower) || is_kept_apart(&upper)) && !(plain(&lower) && plain(&upper)) {
         return None;
     }
     match order {
@@ -154,7 +191,10 @@ pub(super) fn compare(gold: &Value, pred: &Value, settings: Settings, depth: u32
         return deep(&left, &a, &right, &b, settings, depth);
     }
     let ends = |interval: &Interval| {
-        let open = interval.lower_open && interval.upper_open;
+        let open = interval.lower_open
+            && interval.upper_open
+            && is_finite(&interval.lower)
+            && is_finite(&interval.upper);
         open.then(|| {
             Value::Tuple(vec![
                 Value::Term(interval.lower.clone()),

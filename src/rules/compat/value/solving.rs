@@ -28,7 +28,7 @@ pub(super) fn same_solutions(a: &Term, b: &Term) -> Judgement {
     walk::symbols(b, &mut right);
     if left.len() < 2 || right.len() < 2 {
         let nothing = is_without_solution(a, &left) && is_without_solution(b, &right);
-        return Judgement::decided(nothing, "no solutions");
+        return Judgement::numeric(nothing, "no solutions");
     }
     let same = left.len() == right.len() && left.iter().all(|symbol| right.contains(symbol));
     if !same {
@@ -50,16 +50,64 @@ pub(super) fn same_solutions(a: &Term, b: &Term) -> Judgement {
 
 /// Does the equation have no real solution that `SymPy` lists: it is about no variable, always true, or never?
 fn is_without_solution(term: &Term, symbols: &[Term]) -> bool {
-    let [symbol] = symbols else {
-        return symbols.is_empty();
-    };
-    if walk::size(term, MAX_SIZE) >= MAX_SIZE {
+    if symbols.is_empty() {
+        return true;
+    }
+    if walk::size(term, MAX_SIZE) >= MAX_SIZE || symbols.len() > MAX_VARIABLES {
         return false;
     }
-    let Some(polynomial) = polynomial(&numerator(term), symbol) else {
-        return false;
-    };
-    polynomial.len() <= 1 || real_roots(&polynomial) == 0
+    if let [symbol] = symbols
+        && let Some(polynomial) = polynomial(&numerator(term), symbol)
+    {
+        return polynomial.len() <= 1 || real_roots(&polynomial) == 0;
+    }
+    !has_call(term) && never_vanishes(term, symbols)
+}
+
+/// Does a function without a meaning occur? `SymPy` solves nothing then.
+fn has_call(term: &Term) -> bool {
+    match term {
+        Term::Apply(..) => true,
+        Term::Add(items) | Term::Multiply(items) | Term::Call(_, items) => {
+            items.iter().any(has_call)
+        }
+        Term::Power(power) => has_call(&power.0) || has_call(&power.1),
+        _ => false,
+    }
+}
+
+/// Does a term keep its sign, or an imaginary part, wherever it is tried? Variables beyond the first have fixed values.
+fn never_vanishes(term: &Term, symbols: &[Term]) -> bool {
+    const DENSE: i32 = 120;
+    let mut point: Vec<(Term, Sample)> = integers(symbols, 0)
+        .into_iter()
+        .filter_map(|(symbol, value)| Some((symbol, sample::at(&value, &[])?)))
+        .collect();
+    let near = (-DENSE..=DENSE).map(|step| f64::from(step) * 0.217 + 0.0101);
+    let far = (1..=9).flat_map(|power| {
+        let size = 31.7 * 10_f64.powi(power);
+        [size, -size, 1.0 / size, -1.0 / size]
+    });
+    let mut tried = 0;
+    let mut sign = 0.0;
+    for x in near.chain(far) {
+        if let Some(first) = point.first_mut() {
+            first.1 = Sample::real(x);
+            first.1.error = 0.0;
+        }
+        let Some(value) = sample::at(term, &point) else {
+            continue;
+        };
+        tried += 1;
+        if value.im.abs() > value.error {
+            continue;
+        }
+        if value.re.abs() <= value.error || sign * value.re < 0.0 {
+            return false;
+        }
+        sign = value.re;
+    }
+    tried > 20 && (symbols.len() == 1 || sign == 0.0)
 }
 
 /// Values of the variables for trials.

@@ -183,3 +183,37 @@ fn settings_bear_on_verdicts() {
     assert_eq!(verdict("(1,2)", "1<x<2", &Config::default()), Some(false));
     assert_eq!(verdict("1<x<2", "(1,2)", &Config::default()), Some(true));
 }
+
+#[test]
+fn relations_sets_and_solutions() {
+    let verdict = |gold: &str, pred: &str| {
+        let (gold, pred) = (parse_latex(gold)?, parse_latex(pred)?);
+        equal(&gold, &pred, &Config::default()).equal
+    };
+    for (gold, pred, expected) in [
+        ("xy=0", "x^2y=0", true),
+        ("x^2=1", "x^4=1", false),
+        ("x^2+1=0", "x^2+2=0", true),
+        (r"\sin x=6", r"2\sin x=7", true),
+        ("f(x)=2x+1", "f(x)=2x+2", false),
+        ("2x=4", "x=2", false),
+        ("2x>4", "x>2", false),
+        (r"0<y<\infty", r"(0,\infty)", true),
+        (r"y\geq 7", r"[17,\infty)", false),
+        (r"(-\infty,1)\cup(2,3)", r"(2,3)\cup(-\infty,1)", true),
+        (r"\{1,2,3\}\cap\{2,3,4\}", r"\{2,3\}", false),
+        ("(3,1)", r"\{1,3\}", false),
+        (r"\{1,3\}", "(3,1)", true),
+        ("(2,1]", "(3,2]", true),
+        (r"\frac{1}{2^{99}}", r"\frac{1}{2^{98}}", true),
+        (r"\sqrt[3]{-8}", "-2", false),
+        (r"\sqrt{x^2}", "|x|", true),
+        (r"\sqrt{xy}", r"\sqrt{x}\sqrt{y}", false),
+        (r"\ln(x^2)", r"2\ln x", false),
+        ("x", r"\frac{2x}{2}", false),
+        (r"\text{ba}", "ba", true),
+        ("0.1+0.2", r"\frac{3}{10}", false),
+    ] {
+        assert_eq!(verdict(gold, pred), Some(expected), "{gold} / {pred}");
+    }
+}
