@@ -500,7 +500,8 @@ impl Parser<'_> {
                 return self.tuple();
             }
             Kind::Open(Bracket::Round | Bracket::Group | Bracket::Square)
-                if self.ends_item(self.mate(self.pos) + 1) && !self.is_plain_inside() =>
+                if self.ends_item(self.mate(self.pos) + 1)
+                    && (self.opens(Bracket::Group) || !self.is_plain_inside()) =>
             {
                 return self.within(Self::answer);
             }

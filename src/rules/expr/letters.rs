@@ -152,7 +152,8 @@ fn parts(run: &str, tight: bool) -> Option<Vec<(usize, Kind<'_>)>> {
 /// Is a run of four letters or more a product of letters rather than a word?
 fn is_product(run: &str) -> bool {
     if run.bytes().all(|byte| byte.is_ascii_uppercase()) {
-        return run.len() <= 6 && !super::words::is_shouted(run);
+        return run.len() <= 4 && !super::words::is_shouted(run)
+            || !run.contains(['A', 'E', 'I', 'O', 'U', 'Y']);
     }
     if units::is_known(run) {
         return false;
@@ -168,5 +169,6 @@ pub(super) fn is_wordlike(run: &str) -> bool {
     run.len() >= 3
         && run.bytes().all(|byte| byte.is_ascii_lowercase())
         && run.contains(['a', 'e', 'i', 'o', 'u'])
+        && !run.contains('q')
         && !run.chars().all(|letter| "abcxyz".contains(letter))
 }

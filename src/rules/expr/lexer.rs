@@ -63,7 +63,7 @@ pub(super) struct Lexer<'t> {
     pub(super) ungrouped: usize,
     /// Which dollars are delimiters, in order.
     dollars: Vec<bool>,
-    dollar: usize,
+    pub(super) dollar: usize,
 }
 
 /// Reads the tokens of `text`.
@@ -341,6 +341,15 @@ impl<'t> Lexer<'t> {
                 return self.close(Bracket::Round, start);
             }
             (b'[' | b']', _) => return self.square(byte, side),
+            // `1{:}3`: a sign in braces is a sign.
+            (b'{', Some(b':' | b'=' | b'<' | b'>' | b'+' | b'-' | b'/' | b'*'))
+                if self.byte(2) == Some(b'}') && !self.grouping =>
+            {
+                self.pos += 1;
+                self.step()?;
+                self.pos += 1;
+                return Ok(());
+            }
             (b'{', _) => {
                 self.pos += 1;
                 return self.open(Kind::Open(Bracket::Group), Bracket::Group, start);

@@ -32,6 +32,27 @@ impl<'t> Lexer<'t> {
             self.spaced(Space::Some);
             return Ok(());
         }
+        let sign = match words {
+            "\\%" | "%" => Some(Kind::Percent),
+            "\\$" | "$" => Some(Kind::Currency("USD")),
+            "¢" => Some(Kind::Word("cents")),
+            _ => {
+                let mut characters = words.chars();
+                match (characters.next(), characters.next()) {
+                    (Some(one), None) if !one.is_ascii() => super::command::sign(one),
+                    _ => None,
+                }
+            }
+        };
+        if let Some(sign) = sign
+            && !matches!(sign, Kind::Open(_) | Kind::Close(_))
+        {
+            if words == "$" {
+                self.dollar += 1;
+            }
+            self.pos = end;
+            return self.push(sign, start);
+        }
         if name {
             return self.name(words, start, end);
         }

@@ -32,6 +32,11 @@ impl Parser<'_> {
                 if self.begins_spelled_number() {
                     return self.number_words();
                 }
+                if matches!(letter, 'A'..='F')
+                    && let Some(value) = self.based()?
+                {
+                    return Ok(value);
+                }
                 self.letter(letter)
             }
             Kind::Greek(name) => self.greek(name),
@@ -211,12 +216,16 @@ impl Parser<'_> {
         if self.at(end).map(|token| token.kind) != Some(Kind::Underscore) {
             return Ok(None);
         }
+        let starts_with_digit = matches!(self.peek(), Some(Kind::Number(_)));
         let letters = end > start + 1;
+        if !letters && !starts_with_digit {
+            return Ok(None);
+        }
         let saved = self.pos;
         self.pos = end;
         let Some(base) = self.base() else {
             self.pos = saved;
-            return if letters {
+            return if letters || !starts_with_digit {
                 Ok(None)
             } else {
                 Err(self.error("a number with a subscript that is no base"))
@@ -331,9 +340,7 @@ impl Parser<'_> {
         ) {
             return Err(self.error("an interval without entries"));
         }
-        let inner = self.within(Self::expression)?;
-        self.lone = None;
-        Ok(inner)
+        self.within(Self::expression)
     }
 
     /// `{ … }`, which may be empty before a subscript.

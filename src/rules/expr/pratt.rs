@@ -174,9 +174,10 @@ impl Parser<'_> {
                         .checked_sub(1)
                         .and_then(|last| self.tokens.get(last))
                         .map(|token| token.kind),
-                    Some(Kind::Close(
-                        Bracket::Round | Bracket::Square | Bracket::Group
-                    ))
+                    Some(
+                        Kind::Close(Bracket::Round | Bracket::Square | Bracket::Group)
+                            | Kind::Bang(_)
+                    )
                 );
                 (bracket && !self.is_degree_before()) || self.is_behind_exponent()
             }

@@ -64,9 +64,19 @@ impl<'t> Parser<'t> {
             None => {
                 let value = self.expression()?;
                 let mut quantity = bare(value);
+                let (mut from, mut to) = (first, self.pos);
+                // Brackets around the number do not matter.
+                while matches!(
+                    self.tokens.get(from).map(|token| token.kind),
+                    Some(Kind::Open(Bracket::Group | Bracket::Round))
+                ) && self.mate(from) + 1 == to
+                {
+                    from += 1;
+                    to -= 1;
+                }
                 if let Some(lone) = self.lone
-                    && lone.start == first
-                    && lone.end == self.pos
+                    && lone.start == from
+                    && lone.end == to
                 {
                     quantity.places = lone.places;
                     quantity.base = lone.base;
@@ -602,6 +612,7 @@ impl<'t> Parser<'t> {
                                 }
                             }
                             at = close;
+                            labelled = all_words;
                         }
                         _ => return None,
                     }

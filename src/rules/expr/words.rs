@@ -242,7 +242,9 @@ pub(super) fn plain(text: &str) -> String {
         }
         rest = &rest[next.len_utf8()..];
         match next {
-            '{' | '}' | '$' | '*' | '`' | '"' | '“' | '”' => {}
+            // Emphasis; one star alone multiplies.
+            '*' if rest.starts_with('*') => rest = &rest[1..],
+            '{' | '}' | '$' | '`' | '"' | '“' | '”' => {}
             '~' => space = true,
             '’' | '‘' => push(&mut out, &mut space, '\''),
             _ if next.is_whitespace() => space = true,
