@@ -20,7 +20,7 @@ fn ends(values: &[&Value]) -> Option<Vec<Term>> {
     for value in values {
         collect(value, &mut all)?;
     }
-    if all.len() > MAX_ENDS {
+    if all.len() > MAX_ENDS || all.iter().any(walk::is_heavy) {
         return None;
     }
     for end in &all {
@@ -160,6 +160,9 @@ pub(super) fn relation_is_set(relation: &Value, set: &Value) -> Option<Judgement
     let [variable] = symbols.as_slice() else {
         return None;
     };
+    if differences.iter().any(|(_, term)| walk::is_heavy(term)) {
+        return None;
+    }
     let plain = solutions(set);
     let set = plain.as_ref().unwrap_or(set);
     let ends = ends(&[set])?;

@@ -9,7 +9,7 @@ use super::term::{Term, Value};
 use crate::rules::expr::{Constant, Function};
 
 /// How many steps one value may take.
-const MAX_WORK: u32 = 60_000;
+const MAX_WORK: u32 = 20_000;
 
 /// A complex number with a bound of its error.
 #[derive(Debug, Clone, Copy)]

@@ -9,9 +9,12 @@ use super::term::{Interval, NamedSet, SetOperator, Term, Value};
 use super::walk;
 use super::{Judgement, Settings};
 use crate::rules::expr::{Constant, Function};
+use crate::rules::verification::Status;
 
 /// Collections without an order are matched element by element up to this size.
 const MAX_MATCHED: usize = 40;
+/// Likewise, where elements are long, or are sums or integrals.
+const MAX_MATCHED_HEAVY: usize = 4;
 
 /// The order of two real constants; `None` where it cannot be told from double precision.
 pub(super) fn order(a: &Term, b: &Term) -> Option<Ordering> {
@@ -274,8 +277,18 @@ fn in_order(left: &[&Value], right: &[&Value], settings: Settings, depth: u32) -
 
 /// Every element of the one with an element of its own of the other.
 fn matched(left: &[&Value], right: &[&Value], settings: Settings, depth: u32) -> Judgement {
-    if left.len() > MAX_MATCHED {
-        return Judgement::decided(false, "size");
+    let heavy = |value: &&Value| matches!(value, Value::Term(term) if walk::is_heavy(term));
+    let most = if left.iter().chain(right).any(heavy) {
+        MAX_MATCHED_HEAVY
+    } else {
+        MAX_MATCHED
+    };
+    if left.len() > most {
+        return Judgement {
+            equal: None,
+            status: Status::TooComplex,
+            method: "size",
+        };
     }
     let mut free: Vec<&Value> = right.to_vec();
     let mut all = Judgement::decided(true, "elements");

@@ -61,7 +61,7 @@ fn is_without_solution(term: &Term, symbols: &[Term]) -> bool {
     {
         return polynomial.len() <= 1 || real_roots(&polynomial) == 0;
     }
-    !has_call(term) && never_vanishes(term, symbols)
+    !has_call(term) && !walk::is_heavy(term) && never_vanishes(term, symbols)
 }
 
 /// Does a function without a meaning occur? `SymPy` solves nothing then.

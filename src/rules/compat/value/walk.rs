@@ -41,6 +41,24 @@ pub(super) fn size(term: &Term, limit: usize) -> usize {
     count
 }
 
+/// Is it more than can be evaluated at hundreds of points: long, or a sum, an integral or a limit?
+pub(super) fn is_heavy(term: &Term) -> bool {
+    const MAX_SIZE: usize = 200;
+    fn has_binder(term: &Term) -> bool {
+        match term {
+            Term::Binder(_) => true,
+            Term::Add(items) | Term::Multiply(items) | Term::Call(_, items) => {
+                items.iter().any(has_binder)
+            }
+            Term::Power(power) => has_binder(&power.0) || has_binder(&power.1),
+            Term::Unevaluated(inner) => has_binder(inner),
+            Term::Matrix(rows) => rows.iter().flatten().any(has_binder),
+            _ => false,
+        }
+    }
+    size(term, MAX_SIZE) >= MAX_SIZE || has_binder(term)
+}
+
 /// Adds the free symbols of a term to `found`, each once.
 pub(super) fn symbols(term: &Term, found: &mut Vec<Term>) {
     match term {
