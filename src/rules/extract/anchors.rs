@@ -41,7 +41,7 @@ enum Word {
     Result,
 }
 
-const WORDS: [(&str, Word); 15] = [
+const WORDS: [(&str, Word); 26] = [
     ("answer", Word::Answer),
     ("ans:", Word::Ans),
     ("ans.", Word::Ans),
@@ -54,6 +54,17 @@ const WORDS: [(&str, Word); 15] = [
     ("correct option", Word::Option),
     ("correct choice", Word::Option),
     ("correct letter", Word::Option),
+    ("correct statement", Word::Option),
+    ("correct alternative", Word::Option),
+    ("best option", Word::Option),
+    ("best choice", Word::Option),
+    ("right option", Word::Option),
+    ("right choice", Word::Option),
+    ("appropriate option", Word::Option),
+    ("appropriate choice", Word::Option),
+    ("suitable option", Word::Option),
+    ("accurate option", Word::Option),
+    ("likely option", Word::Option),
     ("final result", Word::Result),
     ("final value", Word::Result),
     ("final solution", Word::Result),

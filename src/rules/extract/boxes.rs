@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::placeholder;
 use super::scan::{Boxed, Marks};
 use super::tail::tail;
 use super::tidy::{smooth, tidy};
@@ -70,6 +71,9 @@ fn is_placeholder(content: &str) -> bool {
     // The empty set.
     if content.contains("\\{") {
         return false;
+    }
+    if placeholder::is_open(content) {
+        return true;
     }
     let bare = content.trim_matches(|it: char| {
         it.is_whitespace()

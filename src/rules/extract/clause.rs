@@ -187,7 +187,7 @@ fn is_short_text(clause: &str) -> bool {
 }
 
 /// Words that are the answer.
-fn words_only<'t>(page: Page<'t, '_>, start: usize, end: usize) -> Option<Reading<'t>> {
+pub(super) fn words_only<'t>(page: Page<'t, '_>, start: usize, end: usize) -> Option<Reading<'t>> {
     let clause = &page.text[start..end];
     let mut length = clause.find([',', ';', '\n', '(']).unwrap_or(clause.len());
     for stop in [

@@ -184,6 +184,7 @@ impl Collector<'_, '_> {
         let run = maths::run(text, at).filter(|run| {
             let taken = &text[at..run.end];
             let useful = run.digits
+                || taken.contains(symbols::is_vulgar)
                 || run.relation
                 || taken.contains(['\\', 'π', '∞', '∅', '√'])
                 || taken.starts_with(['(', '[', '{']) && taken.contains(',');

@@ -7,9 +7,11 @@ use super::boxes;
 use super::choice;
 use super::clause;
 use super::items::{self, Kind, Page, Reading};
+use super::placeholder;
 use super::refusal;
 use super::scan::scan;
 use super::sentences;
+use super::settled;
 use super::stated;
 use super::whole::{all_of, sentence, whole_in};
 use super::words;
@@ -72,6 +74,13 @@ pub(super) fn search<'t>(
         if found.len() < MAX_FOUND && !found.iter().any(|it| it.text == candidate.found.text) {
             found.push(candidate.found);
         }
+    }
+    if role == Role::Prediction
+        && found
+            .first()
+            .is_some_and(|it| placeholder::is_open(&it.text))
+    {
+        return Err("the answer is left open");
     }
     Ok(found)
 }
@@ -158,7 +167,9 @@ impl<'t> Search<'t, '_, '_> {
         if !self.config.try_extract_without_anchor {
             return Err("nothing announces an answer");
         }
-        if let Some(reading) = whole_in(self.page, 0..text.len()) {
+        if let Some(reading) =
+            settled::concluded(self.page).or_else(|| whole_in(self.page, 0..text.len()))
+        {
             self.push(40, "whole", reading);
             if !self.out.is_empty() {
                 return Ok(());
@@ -172,6 +183,12 @@ impl<'t> Search<'t, '_, '_> {
         }
         if refusal::is_cut_off(text) {
             return Err("the text breaks off");
+        }
+        if let Some(reading) = settled::chosen(self.page).or_else(|| settled::verdict(self.page)) {
+            self.push(46, "opening", reading);
+            if !self.out.is_empty() {
+                return Ok(());
+            }
         }
         self.last_sentences(0);
         if self.out.is_empty() {
@@ -342,7 +359,10 @@ impl<'t> Search<'t, '_, '_> {
             end = range.start;
             let range = range.start.max(from)..range.end;
             let method = method_of(&self.page.text[range.clone()]);
-            if let Some(reading) = sentence(self.page, range) {
+            let named = (depth == 0)
+                .then(|| settled::emphasised(self.page, &range))
+                .flatten();
+            if let Some(reading) = named.or_else(|| sentence(self.page, range)) {
                 self.push(50 + depth, method, reading);
                 if !self.out.is_empty() {
                     return;

@@ -146,3 +146,8 @@ pub(super) fn group(text: &str) -> usize {
     }
     0
 }
+
+/// Is this a fraction in one character: ½, ⅔?
+pub(super) fn is_vulgar(character: char) -> bool {
+    matches!(character, '¼'..='¾' | '⅐'..='⅞' | '↉')
+}

@@ -735,3 +735,75 @@ mod properties {
         }
     }
 }
+
+#[test]
+fn settled_without_announcement() {
+    check(
+        &[
+            ("The probability is ¾.", "¾"),
+            ("So $x$ equals ⅚.", "⅚"),
+            ("Tom ate ⅔ of the cake.", "⅔"),
+            (
+                "**C) 12 m/s²**\n\nBecause the net force is 24 N and the mass is 2 kg.",
+                "C",
+            ),
+            (
+                "B. Paris\n\nExplanation: Paris has been the capital since 987.",
+                "B",
+            ),
+            (
+                "The best option is C. Options A and B ignore friction and D has the wrong sign.",
+                "C",
+            ),
+            ("The right choice is D. A, B and C are distractors.", "D"),
+            ("The best choice is to buy 5 pens.", "5 pens"),
+            ("The best option is not A.", "∅"),
+            ("A) 5\nB) 6\n\nWe compute 2+4 = 6.", "6"),
+            ("A. Setup\nWe add 2 and 3.\nB. Solve\nWe get 5.", "5"),
+            ("January 1 of that year falls on a **Tuesday**.", "Tuesday"),
+            ("The tallest of the 5 friends is **Marta**.", "Marta"),
+            ("We prove it by **induction**.", "∅"),
+            ("Tom has 5 apples, and he is **happy**.", "5 apples"),
+            (
+                "**Yes**, such a colouring exists: colour the point $(x,y)$ by the parity of $x+y$.",
+                "Yes",
+            ),
+            ("No, because $2+2=4$.", "No"),
+            ("**False.** For example take $x=2$.", "False"),
+            ("We compare.\n\n**No.** There are 3 counterexamples.", "No"),
+            ("Yes, we can compute it. The total is 5.", "5"),
+            ("Yes, that is right. The total is 5.", "5"),
+            ("So x = 5.\n\nYes, x = 5 works.", "x = 5"),
+            (
+                "Is 7 prime?\n\nYes, 7 is prime, so the sum is 2+3+5+7 = 17.",
+                "17",
+            ),
+            ("True for $n=2$. Therefore the statement is false.", "false"),
+            ("The statement is **false**.", "false"),
+            ("We compare the terms. So, D.", "D"),
+            ("Thus, (A) and (C).", "A, C"),
+        ],
+        found,
+    );
+}
+
+#[test]
+fn answers_left_open() {
+    check(
+        &[
+            ("Answer: N/A", "∅"),
+            ("Answer: TBD", "∅"),
+            ("#### N/A", "∅"),
+            ("**Final Answer:** [Your answer here]", "∅"),
+            (r"\boxed{\phantom{0}}", "∅"),
+            (r"\boxed{\text{?}}", "∅"),
+            (r"\boxed{\ldots}", "∅"),
+            (r"\boxed{\square}", "∅"),
+            (r"\boxed{\text{[answer]}}", "∅"),
+            (r"\boxed{\text{N/A}}", "∅"),
+            (r"\boxed{\text{none}}", r"\text{none}"),
+            ("Answer: None", "None"),
+        ],
+        found,
+    );
+}

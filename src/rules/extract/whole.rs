@@ -8,6 +8,7 @@ use super::maths;
 use super::ratio;
 use super::refusal;
 use super::stated;
+use super::symbols;
 use super::tail::tail;
 use super::tidy::{smooth, tidy};
 use super::words;
@@ -212,7 +213,7 @@ fn few_words(text: &str) -> bool {
     count <= 4
         && text.len() <= 60
         && !text.contains(['\n', '?', ':', '=', '<', '{'])
-        && !text.contains(|it: char| it.is_ascii_digit())
+        && !text.contains(|it: char| it.is_ascii_digit() || symbols::is_vulgar(it))
         && text.contains(char::is_alphanumeric)
         && !text
             .split_whitespace()
