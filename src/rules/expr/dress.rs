@@ -3,12 +3,13 @@
 use super::ParseError;
 use super::answer::{Answer, Operator};
 use super::letters::{self, Run, is_wordlike};
-use super::lexer::{Lexed, is_word_letter, lex};
+use super::lexer::{Lexed, lex};
 use super::parser::{Parser, is_too_deep};
 use super::quantity::bare;
+use super::runs::is_word_letter;
 use super::term::Expr;
 use super::token::{Kind, Space};
-use super::{units, words};
+use super::{choice, spelled, units, words};
 
 /// How long a text may be that is taken for words.
 const LONGEST_TEXT: usize = 4000;
@@ -104,7 +105,7 @@ fn worded(text: &str) -> Option<Answer> {
         return None;
     }
     let plain = words::plain(text);
-    if let Some(letters) = words::choice(&plain) {
+    if let Some(letters) = choice::choice(&plain) {
         return Some(Answer::Choice(letters));
     }
     if let Some(answer) = words::answer(&plain) {
@@ -135,7 +136,7 @@ fn worded(text: &str) -> Option<Answer> {
         | "every real number"
         | "the set of all real numbers"
         | "the real numbers"
-        | "real numbers" => Answer::Interval(super::items::real_line()),
+        | "real numbers" => Answer::Interval(super::sets::real_line()),
         _ => Answer::Text(plain),
     })
 }
@@ -155,8 +156,8 @@ fn is_words(plain: &str) -> bool {
         lengths += run.len();
         if std::mem::take(&mut first) {
             let lower = run.to_ascii_lowercase();
-            let leads = words::number(&[&lower]).is_some()
-                || words::scale_word(&lower).is_some()
+            let leads = spelled::number(&[&lower]).is_some()
+                || spelled::scale_word(&lower).is_some()
                 || matches!(
                     lower.as_str(),
                     "about"
@@ -171,7 +172,7 @@ fn is_words(plain: &str) -> bool {
                 );
             let article = matches!(lower.as_str(), "a" | "an") && {
                 let second = plain.split_whitespace().nth(1).unwrap_or("");
-                words::number(&["a", second]).is_some()
+                spelled::number(&["a", second]).is_some()
             };
             if leads || article {
                 return false;
@@ -182,7 +183,7 @@ fn is_words(plain: &str) -> bool {
             Run::One(Kind::And | Kind::Or) => {}
             Run::One(_) | Run::Parts(_) => valued = true,
             Run::Letters => {
-                found |= is_wordlike(run) || (run.len() == 3 && count == 1 && is_name(run))
+                found |= is_wordlike(run) || (run.len() == 3 && count == 1 && is_name(run));
             }
         }
     }
@@ -236,7 +237,7 @@ fn all_but(plain: &str) -> Option<Answer> {
             _ => None,
         })
         .collect::<Option<Vec<_>>>()?;
-    let line = Answer::Interval(super::items::real_line());
+    let line = Answer::Interval(super::sets::real_line());
     Some(Answer::Difference(Box::new((line, Answer::Set(points)))))
 }
 
@@ -399,7 +400,7 @@ fn join_decimal_comma<'t>(text: &'t str, lexed: &mut Lexed<'t>) {
         return;
     }
     let (start, end) = (whole.start as usize, fraction.end as usize);
-    let point = (comma.start - whole.start) as u32;
+    let point = comma.start - whole.start;
     if let Some(numeral) = lexed.numerals.get_mut(whole_index as usize) {
         numeral.text = text.get(start..end).unwrap_or("");
         numeral.point = Some(point);

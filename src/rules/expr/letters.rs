@@ -62,7 +62,7 @@ pub(super) fn read(run: &str, tight: bool, next: Option<char>) -> Run<'_> {
 }
 
 /// Names with a meaning.
-fn keyword<'t>(run: &'t str, next: Option<char>) -> Option<Kind<'t>> {
+fn keyword(run: &str, next: Option<char>) -> Option<Kind<'_>> {
     let opens = matches!(next, Some('(' | '{' | '['));
     Some(match run {
         "and" | "And" | "AND" => Kind::And,
@@ -152,7 +152,7 @@ fn parts(run: &str, tight: bool) -> Option<Vec<(usize, Kind<'_>)>> {
 /// Is a run of four letters or more a product of letters rather than a word?
 fn is_product(run: &str) -> bool {
     if run.bytes().all(|byte| byte.is_ascii_uppercase()) {
-        return run.len() <= 4 && !super::words::is_shouted(run)
+        return run.len() <= 4 && !super::spelled::is_shouted(run)
             || !run.contains(['A', 'E', 'I', 'O', 'U', 'Y']);
     }
     if units::is_known(run) {

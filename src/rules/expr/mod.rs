@@ -8,20 +8,27 @@
 //! | file | idea |
 //! |---|---|
 //! | `dress` | what may stand around an answer |
-//! | `lexer`, `command`, `letters`, `names`, `numerals`, `token` | text to tokens |
-//! | `parser`, `pratt`, `operand`, `symbol`, `function` | tokens to expressions |
-//! | `number`, `units`, `words` | exact values of what is written |
-//! | `quantity`, `items`, `table` | expressions to answers |
-//! | `render` | answers as text |
+//! | `lexer`, `token`, `signs`, `markup`, `command`, `names`, `runs`, `letters`, `numerals` | text to tokens |
+//! | `parser`, `pratt`, `operand`, `literal`, `symbol`, `function` | tokens to expressions |
+//! | `number`, `spelled`, `units`, `measures`, `words`, `choice` | exact values and meanings of what is written |
+//! | `quantity`, `suffix`, `items`, `sets`, `arrange`, `conditions`, `table` | expressions to answers |
+//! | `render`, `notation` | answers as text |
 
 mod answer;
+mod arrange;
+mod choice;
 mod command;
+mod conditions;
 mod dress;
 mod function;
 mod items;
 mod letters;
 mod lexer;
+mod literal;
+mod markup;
+mod measures;
 mod names;
+mod notation;
 mod number;
 mod numerals;
 mod operand;
@@ -29,6 +36,11 @@ mod parser;
 mod pratt;
 mod quantity;
 mod render;
+mod runs;
+mod sets;
+mod signs;
+mod spelled;
+mod suffix;
 mod symbol;
 mod table;
 mod term;

@@ -1,8 +1,10 @@
 //! `\text{…}` and `\mathrm{…}`: words, units, names, or formulas after all.
 
 use super::ParseError;
-use super::lexer::{Lexer, is_function_name};
-use super::token::{Kind, Space};
+use super::command;
+use super::lexer::Lexer;
+use super::term::{BinderKind, Constant, Function};
+use super::token::{Kind, Named, Space};
 use super::units;
 
 impl<'t> Lexer<'t> {
@@ -39,7 +41,7 @@ impl<'t> Lexer<'t> {
             _ => {
                 let mut characters = words.chars();
                 match (characters.next(), characters.next()) {
-                    (Some(one), None) if !one.is_ascii() => super::command::sign(one),
+                    (Some(one), None) if !one.is_ascii() => command::sign(one),
                     _ => None,
                 }
             }
@@ -120,7 +122,7 @@ impl<'t> Lexer<'t> {
         let after_value = matches!(self.last(), Some(Kind::Number(_) | Kind::Close(_)));
         let unit = after_value && units::unit(words).is_some();
         if let Some(kind) = is_function_name(words)
-            && !(unit && !matches!(behind, Some('(' | '_' | '\\')))
+            && (!unit || matches!(behind, Some('(' | '_' | '\\')))
         {
             self.pos = end;
             self.push_atom(kind, start)?;
@@ -152,4 +154,16 @@ fn is_label(words: &str) -> bool {
             .filter(|word| word.len() > 2)
             .count()
             >= 2
+}
+
+/// Function names that are also units.
+fn is_function_name(name: &str) -> Option<Kind<'static>> {
+    match name {
+        "lim" => Some(Kind::Big(BinderKind::Limit)),
+        "pi" => Some(Kind::Constant(Constant::Pi)),
+        "mod" => Some(Kind::Modulo),
+        "arcsinh" => Some(Kind::Function(Named::One(Function::Arsinh))),
+        _ if name.len() >= 2 => command::function(name),
+        _ => None,
+    }
 }

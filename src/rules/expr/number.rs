@@ -102,13 +102,13 @@ pub(super) fn scaled(digits: &str, exponent: i64) -> Expr {
     if digits.is_empty() {
         return Expr::integer(0);
     }
-    let limit = Expr::LONG_DIGITS as i64;
-    if digits.len() > Expr::LONG_DIGITS || exponent.abs() > limit {
+    let far = exponent.unsigned_abs() > Expr::LONG_DIGITS as u64;
+    if digits.len() > Expr::LONG_DIGITS || far {
         let shorter = digits.trim_end_matches('0');
         return Expr::LongNumber {
             negative: false,
             digits: shorter.into(),
-            exponent: exponent.saturating_add((digits.len() - shorter.len()) as i64),
+            exponent: exponent.saturating_add_unsigned((digits.len() - shorter.len()) as u64),
         };
     }
     let Ok(integer) = IBig::from_str_radix(digits, 10) else {
@@ -142,7 +142,7 @@ fn broken_off(digits: &str, fraction: i64) -> Option<Value> {
         let head = digits.get(..digits.len() - period)?;
         let repeat = digits.get(digits.len() - period..)?;
         return Some(Value {
-            expr: repeating(head, fraction - period as i64, repeat)?,
+            expr: repeating(head, fraction.checked_sub_unsigned(period as u64)?, repeat)?,
             places: None,
             approximate: false,
         });

@@ -141,9 +141,8 @@ impl Lexer<'_> {
             [b'{', b',', b'}', ..] => (Separator::Firm, 3),
             [b',', ..] => (Separator::Comma, 1),
             [b'\'', ..] => (Separator::Apostrophe, 1),
-            [b'\\', b',' | b' ' | b';' | b':', ..] => (Separator::Space, 2),
+            [b'\\', b',' | b' ' | b';' | b':', ..] | [0xc2, 0xa0, ..] => (Separator::Space, 2),
             [b'~' | b' ', ..] => (Separator::Space, 1),
-            [0xc2, 0xa0, ..] => (Separator::Space, 2),
             [0xe2, 0x80, 0x80..=0x8a | 0xaf, ..] => (Separator::Space, 3),
             [0xe2, 0x80, 0x99, ..] => (Separator::Apostrophe, 3),
             [0xef, 0xbc, 0x8c, ..] => (Separator::Comma, 3),
@@ -162,10 +161,7 @@ impl Lexer<'_> {
         }
         let mut reached = end;
         let mut kind = None;
-        loop {
-            let Some((separator, length)) = self.separator(reached) else {
-                break;
-            };
+        while let Some((separator, length)) = self.separator(reached) {
             if kind.is_some_and(|kind| kind != separator) {
                 break;
             }
@@ -270,9 +266,8 @@ impl Lexer<'_> {
         let rest = self.bytes.get(end..).unwrap_or(&[]);
         let mark = match rest {
             [b'.', ..] => 1,
-            [b'{', b',' | b'.', b'}', ..] => 3,
+            [b'{', b',' | b'.', b'}', ..] | [0xef, 0xbc, 0x8e, ..] => 3,
             [0xd9, 0xab, ..] => 2,
-            [0xef, 0xbc, 0x8e, ..] => 3,
             _ => return (None, end),
         };
         let from = end + mark;
@@ -476,10 +471,5 @@ impl Lexer<'_> {
         });
         self.push(Kind::Number(index), start)?;
         Ok(true)
-    }
-
-    /// The last token is a number and nothing stands behind it.
-    pub(super) fn after_number(&self) -> bool {
-        self.space == Space::Tight && matches!(self.last(), Some(Kind::Number(_)))
     }
 }

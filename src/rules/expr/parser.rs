@@ -23,6 +23,10 @@ pub(super) struct Lone {
 
 /// Reads tokens into answers.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own about the place that is read"
+)]
 pub(super) struct Parser<'t> {
     pub(super) text: &'t str,
     pub(super) tokens: Vec<Token<'t>>,

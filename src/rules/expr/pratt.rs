@@ -154,7 +154,8 @@ impl Parser<'_> {
             | Kind::Big(_)
             | Kind::Accent(_)
             | Kind::Object(_)
-            | Kind::Vulgar(..) => true,
+            | Kind::Vulgar(..)
+            | Kind::Bar(Side::Left) => true,
             Kind::Function(named) => {
                 !(matches!(
                     named,
@@ -193,7 +194,6 @@ impl Parser<'_> {
             Kind::Open(Bracket::Floor | Bracket::Ceiling) | Kind::Norm => {
                 kind != Kind::Norm || self.bars == 0
             }
-            Kind::Bar(Side::Left) => true,
             Kind::Bar(Side::Unknown) => self.bars == 0 && self.bar_follows(),
             _ => false,
         }

@@ -1,6 +1,7 @@
 //! Answers as short plain text.
 
-use super::answer::{Answer, Operator, Quantity};
+use super::answer::{Answer, Quantity};
+use super::notation::{decimal, fraction, name, sign};
 use super::term::{BinderKind, Constant, Expr, Function, Rational};
 
 /// How many bytes a rendered answer has at most, the mark of omission aside.
@@ -274,14 +275,14 @@ impl Out {
                 });
             }
             Expr::Power(pair) => {
-                self.brackets(around > Tightness::Power, |out| out.power(&pair.0, &pair.1))
+                self.brackets(around > Tightness::Power, |out| out.power(&pair.0, &pair.1));
             }
             Expr::Call(function, arguments) => self.call(*function, arguments),
             Expr::Apply(name, arguments) => {
                 self.push(name);
                 self.push("(");
                 self.list(arguments, ", ", |out, argument| {
-                    out.expr(argument, Tightness::Sum)
+                    out.expr(argument, Tightness::Sum);
                 });
                 self.push(")");
             }
@@ -429,7 +430,7 @@ impl Out {
         self.push(name);
         self.push("(");
         self.list(arguments, ", ", |out, argument| {
-            out.expr(argument, Tightness::Sum)
+            out.expr(argument, Tightness::Sum);
         });
         self.push(")");
     }
@@ -461,96 +462,5 @@ fn sign_of(term: &Expr) -> (bool, Sign) {
             _ => (false, Sign::Plus),
         },
         _ => (false, Sign::Plus),
-    }
-}
-
-/// A rational number as `p/q`.
-fn fraction(value: &Rational) -> String {
-    value.to_string()
-}
-
-/// A number with so many decimal places; `None` where that is out of proportion.
-fn decimal(value: &Rational, places: i64) -> Option<String> {
-    let places = usize::try_from(places)
-        .ok()
-        .filter(|places| (1..=60).contains(places))?;
-    let scale = dashu_int::IBig::from(10).pow(places);
-    let scaled = value * Rational::from(scale);
-    if !scaled.denominator().is_one() {
-        return None;
-    }
-    let text = scaled.numerator().to_string();
-    let (sign, digits) = match text.strip_prefix('-') {
-        Some(digits) => ("-", digits),
-        None => ("", text.as_str()),
-    };
-    let padded = format!("{digits:0>width$}", width = places + 1);
-    let (whole, behind) = padded.split_at_checked(padded.len() - places)?;
-    Some(format!("{sign}{whole}.{behind}"))
-}
-
-/// The sign of a relation.
-fn sign(operator: Operator) -> &'static str {
-    match operator {
-        Operator::Equal => "=",
-        Operator::NotEqual => "≠",
-        Operator::Less => "<",
-        Operator::LessOrEqual => "≤",
-        Operator::Greater => ">",
-        Operator::GreaterOrEqual => "≥",
-        Operator::In => "∈",
-        Operator::NotIn => "∉",
-        Operator::Approximately => "≈",
-        Operator::Subset => "⊆",
-        Operator::Divides => "∣",
-        Operator::Parallel => "∥",
-        Operator::Perpendicular => "⊥",
-        Operator::Similar => "∼",
-    }
-}
-
-/// The name of a function.
-fn name(function: Function) -> &'static str {
-    use Function as F;
-    match function {
-        F::Root => "root",
-        F::Absolute => "abs",
-        F::Logarithm => "log",
-        F::Sin => "sin",
-        F::Cos => "cos",
-        F::Tan => "tan",
-        F::Cot => "cot",
-        F::Sec => "sec",
-        F::Csc => "csc",
-        F::Arcsin => "arcsin",
-        F::Arccos => "arccos",
-        F::Arctan => "arctan",
-        F::Arccot => "arccot",
-        F::Arcsec => "arcsec",
-        F::Arccsc => "arccsc",
-        F::Sinh => "sinh",
-        F::Cosh => "cosh",
-        F::Tanh => "tanh",
-        F::Coth => "coth",
-        F::Arsinh => "arsinh",
-        F::Arcosh => "arcosh",
-        F::Artanh => "artanh",
-        F::Factorial => "factorial",
-        F::DoubleFactorial => "double factorial",
-        F::Gamma => "Γ",
-        F::Binomial => "binom",
-        F::Permutations => "P",
-        F::Floor => "floor",
-        F::Ceiling => "ceil",
-        F::Sign => "sgn",
-        F::Gcd => "gcd",
-        F::Lcm => "lcm",
-        F::Max => "max",
-        F::Min => "min",
-        F::Modulo => "mod",
-        F::RealPart => "Re",
-        F::ImaginaryPart => "Im",
-        F::Conjugate => "conj",
-        F::Argument => "arg",
     }
 }

@@ -23,7 +23,7 @@ impl Parser<'_> {
                     None => Answer::Text(words::plain(self.source(start, self.pos))),
                 })
             }
-            _ => self.cases(),
+            _ => Ok(self.cases()),
         }
     }
 
@@ -112,7 +112,7 @@ impl Parser<'_> {
     }
 
     /// A table behind a factor.
-    pub(super) fn scaled_table(&mut self, factor: Expr) -> Parsed<Answer> {
+    pub(super) fn scaled_table(&mut self, factor: &Expr) -> Parsed<Answer> {
         let mut matrix = self.matrix()?;
         for cell in matrix.rows.iter_mut().flatten() {
             let value = std::mem::replace(cell, Expr::integer(0));
@@ -122,7 +122,7 @@ impl Parser<'_> {
     }
 
     /// A system of equations, or a definition by cases as a text.
-    fn cases(&mut self) -> Parsed<Answer> {
+    fn cases(&mut self) -> Answer {
         let (open, close) = (self.pos, self.mate(self.pos));
         let system = self.attempt(|parser| {
             parser.within(|parser| {
@@ -139,10 +139,10 @@ impl Parser<'_> {
             })
         });
         if let Some(system) = system {
-            return Ok(system);
+            return system;
         }
         self.pos = close + 1;
-        Ok(Answer::Text(self.canonical(open + 1, close)))
+        Answer::Text(self.canonical(open + 1, close))
     }
 
     /// Tokens as a text that does not depend on spaces and markup: cells by commas, rows by semicolons.

@@ -3,6 +3,7 @@
 mod answers;
 mod expressions;
 mod hostile;
+mod kinds;
 mod properties;
 mod values;
 

@@ -1,0 +1,263 @@
+//! Runs of letters in line, raised and lowered.
+
+use super::ParseError;
+use super::command;
+use super::letters::{self, Run};
+use super::lexer::Lexer;
+use super::token::{Bracket, Kind, Numeral, Space, digit};
+
+impl Lexer<'_> {
+    /// A run of letters.
+    pub(super) fn run(&mut self) -> Result<(), ParseError> {
+        let start = self.pos;
+        let mut end = start;
+        while let Some(&byte) = self.bytes.get(end) {
+            let inner = byte == b'\''
+                && end >= start + 2
+                && self.bytes.get(end + 1).is_some_and(u8::is_ascii_lowercase);
+            if !byte.is_ascii_alphabetic() && !inner {
+                break;
+            }
+            end += 1;
+        }
+        // Letters beyond ASCII make it a word, whole.
+        if let Some(next) = self.text.get(end..).and_then(|rest| rest.chars().next())
+            && !next.is_ascii()
+            && is_word_letter(next)
+        {
+            return self.foreign_word();
+        }
+        let run = self.text.get(start..end).unwrap_or("");
+        let tight = self.space == Space::Tight && matches!(self.last(), Some(Kind::Number(_)));
+        if tight && matches!(run, "x" | "X")
+            || run == "x" && matches!(self.last(), Some(Kind::Number(_)))
+        {
+            let behind = self.text.get(end..).unwrap_or("").trim_start();
+            if behind.starts_with(|c: char| c.is_ascii_digit()) {
+                self.pos = end;
+                return self.push(Kind::Times, start);
+            }
+        }
+        if let Some(code) = self.currency_prefix(run, end) {
+            return self.push(Kind::Currency(code), start);
+        }
+        let rest = self.text.get(end..).unwrap_or("");
+        let next = rest.chars().find(|c| *c != ' ');
+        // Small words between spaces are no products.
+        let apart = (self.space != Space::Tight || self.tokens.is_empty())
+            && (rest.is_empty() || rest.starts_with([' ', ',']));
+        if apart
+            && matches!(
+                run,
+                "if" | "is" | "of" | "by" | "so" | "we" | "it" | "as" | "on" | "be" | "an" | "no"
+            )
+        {
+            self.pos = end;
+            return self.push(Kind::Word(run), start);
+        }
+        if self.pending > 0 {
+            // `\frac ab`: each letter is an argument.
+            self.pos = start + 1;
+            return self.push_atom(Kind::Letter(self.bytes[start] as char), start);
+        }
+        match letters::read(run, tight, next) {
+            Run::One(kind) => {
+                self.pos = end;
+                self.push(kind, start)?;
+                self.grouping = matches!(kind, Kind::Structure(_) | Kind::Function(_));
+                Ok(())
+            }
+            Run::Letters => {
+                for (at, byte) in run.bytes().enumerate() {
+                    self.pos = start + at + 1;
+                    self.push(Kind::Letter(byte as char), start + at)?;
+                    if at == 0
+                        && let Some(token) = self.tokens.last_mut()
+                    {
+                        token.run = run.len().min(255) as u8;
+                    }
+                }
+                Ok(())
+            }
+            Run::Parts(parts) => {
+                let mut at = start;
+                for (length, kind) in parts {
+                    self.pos = at + length;
+                    self.push(kind, at)?;
+                    at = self.pos;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// `US$`, `Rs.`: letters that announce money.
+    pub(super) fn currency_prefix(&mut self, run: &str, end: usize) -> Option<&'static str> {
+        let rest = self.text.get(end..)?;
+        let (code, length) = match run {
+            "US" | "USD" if rest.starts_with('$') => ("USD", 1),
+            "US" | "USD" if rest.starts_with("\\$") => ("USD", 2),
+            "A" | "AU" if rest.starts_with("\\$") => ("AUD", 2),
+            "Rs" => ("INR", usize::from(rest.starts_with('.'))),
+            "USD" | "EUR" | "GBP" | "INR" | "RMB" | "CNY" | "JPY" => {
+                if !rest.trim_start().starts_with(|c: char| c.is_ascii_digit()) {
+                    return None;
+                }
+                let code = super::units::currency(run)?.0;
+                (code, 0)
+            }
+            _ => return None,
+        };
+        if rest.get(..length).is_some_and(|taken| taken.contains('$'))
+            && !taken_by_backslash(length)
+        {
+            self.dollar += 1;
+        }
+        self.pos = end + length;
+        Some(code)
+    }
+
+    /// A word in another script, or with accents.
+    pub(super) fn foreign_word(&mut self) -> Result<(), ParseError> {
+        let start = self.pos;
+        let length = self
+            .rest()
+            .find(|c: char| !is_word_letter(c) && c != '\'' && c != '’')
+            .unwrap_or(self.rest().len());
+        self.pos += length.max(1);
+        while !self.text.is_char_boundary(self.pos) {
+            self.pos += 1;
+        }
+        let word = self.text.get(start..self.pos).unwrap_or("");
+        let kind = match word {
+            "或" | "或者" => Kind::Or,
+            "和" | "与" | "及" | "且" => Kind::And,
+            _ => Kind::Word(word),
+        };
+        self.push(kind, start)
+    }
+
+    /// Raised characters: an exponent.
+    pub(super) fn raised(&mut self) -> Result<(), ParseError> {
+        let start = self.pos;
+        self.push(Kind::Caret, start)?;
+        let rest = self.rest();
+        let mut digits = 0;
+        let mut length = 0;
+        let mut plain = true;
+        for character in rest.chars() {
+            match character {
+                '²' | '³' | '¹' | '⁰' | '⁴'..='⁹' => digits += 1,
+                '⁺' | '⁻' | '⁽' | '⁾' | 'ⁿ' | 'ˣ' | 'ⁱ' | 'ᵏ' | 'ᵐ' => {
+                    plain = false;
+                }
+                _ => break,
+            }
+            length += character.len_utf8();
+        }
+        let end = start + length;
+        if plain && digits > 0 {
+            return self.numeral(start, end);
+        }
+        self.grouping = true;
+        self.open(Kind::Open(Bracket::Group), Bracket::Group, start)?;
+        while self.pos < end {
+            let at = self.pos;
+            let Some(character) = self.rest().chars().next() else {
+                break;
+            };
+            if digit(character).is_some() {
+                let run: usize = self
+                    .rest()
+                    .chars()
+                    .take_while(|c| digit(*c).is_some() && !c.is_ascii())
+                    .map(char::len_utf8)
+                    .sum();
+                self.numeral(at, at + run.max(1))?;
+                continue;
+            }
+            self.pos += character.len_utf8();
+            match character {
+                '⁺' => self.push(Kind::Plus, at)?,
+                '⁻' => self.push(Kind::Minus, at)?,
+                '⁽' => self.open(Kind::Open(Bracket::Round), Bracket::Round, at)?,
+                '⁾' => self.close(Bracket::Round, at)?,
+                'ⁿ' => self.push(Kind::Letter('n'), at)?,
+                'ˣ' => self.push(Kind::Letter('x'), at)?,
+                'ⁱ' => self.push(Kind::Letter('i'), at)?,
+                'ᵏ' => self.push(Kind::Letter('k'), at)?,
+                _ => self.push(Kind::Letter('m'), at)?,
+            }
+        }
+        self.close(Bracket::Group, end)
+    }
+
+    /// Lowered characters: a subscript.
+    pub(super) fn lowered(&mut self) -> Result<(), ParseError> {
+        let start = self.pos;
+        self.push(Kind::Underscore, start)?;
+        self.grouping = true;
+        self.open(Kind::Open(Bracket::Group), Bracket::Group, start)?;
+        loop {
+            let at = self.pos;
+            let Some(character) = self.rest().chars().next() else {
+                break;
+            };
+            let letter = match character {
+                '₀'..='₉' => {
+                    let run: usize = self
+                        .rest()
+                        .chars()
+                        .take_while(|c| matches!(c, '₀'..='₉'))
+                        .map(char::len_utf8)
+                        .sum();
+                    self.numeral(at, at + run)?;
+                    continue;
+                }
+                '₊' => Kind::Plus,
+                '₋' => Kind::Minus,
+                'ₙ' => Kind::Letter('n'),
+                'ₖ' => Kind::Letter('k'),
+                'ᵢ' => Kind::Letter('i'),
+                'ⱼ' => Kind::Letter('j'),
+                'ₘ' => Kind::Letter('m'),
+                'ₓ' => Kind::Letter('x'),
+                _ => break,
+            };
+            self.pos += character.len_utf8();
+            self.push(letter, at)?;
+        }
+        let end = self.pos;
+        self.close(Bracket::Group, end)
+    }
+
+    /// Adds a number that is written in the bytes from `start` to `end`, digits only.
+    pub(super) fn numeral(&mut self, start: usize, end: usize) -> Result<(), ParseError> {
+        self.pos = end;
+        let index = self.numerals.len() as u32;
+        self.numerals.push(Numeral {
+            text: self.text.get(start..end).unwrap_or(""),
+            point: None,
+            exponent: 0,
+            repeat: "",
+            dots: false,
+            radix: 10,
+        });
+        self.push(Kind::Number(index), start)
+    }
+}
+
+/// Was a dollar written behind a backslash, given the length of what was taken?
+fn taken_by_backslash(length: usize) -> bool {
+    length == 2
+}
+
+/// A letter that makes words: neither Greek nor a sign of mathematics.
+pub(super) fn is_word_letter(character: char) -> bool {
+    character.is_alphabetic()
+        && command::greek_letter(character).is_none()
+        && command::sign(character).is_none()
+        && digit(character).is_none()
+        && !matches!(character, '\u{1d400}'..='\u{1d7ff}' | '\u{ff01}'..='\u{ff5e}' | 'ⁿ' | 'ˣ' | 'ⁱ' | 'ᵏ' | 'ᵐ'
+            | 'ₙ' | 'ₖ' | 'ᵢ' | 'ⱼ' | 'ₘ' | 'ₓ' | 'ℎ' | 'ℯ' | 'ℓ')
+}
