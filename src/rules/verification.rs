@@ -29,10 +29,21 @@ pub struct Verification {
     pub status: Status,
     /// The argument that settled it: `rational`, `identity`, `enclosure`, `text`, …
     pub method: &'static str,
-    /// The gold answer as it was read.
+    /// The gold answer as it was found; under [`Profile::Compat`](super::Profile::Compat) its value and, if kept, its
+    /// text. Cut after 2,000 bytes.
     pub gold: Vec<String>,
-    /// The prediction's answer as it was read.
+    /// The prediction's answer, likewise.
     pub pred: Vec<String>,
     /// One sentence for a person.
     pub reason: String,
+}
+
+/// An answer for [`Verification::gold`] and [`Verification::pred`]: the beginning of one too long to be looked at.
+pub(super) fn shortened(mut answer: String) -> String {
+    const LONGEST: usize = 2000;
+    if answer.len() > LONGEST {
+        answer.truncate(answer.floor_char_boundary(LONGEST));
+        answer.push('…');
+    }
+    answer
 }

@@ -4,7 +4,7 @@ use super::compare::{Comparison, Options};
 use super::config::{Config, ExtractionMode, FallbackMode, Profile};
 use super::expr::{Answer, ParseError};
 use super::extract::{Extraction, Role};
-use super::verification::{Status, Verification};
+use super::verification::{Status, Verification, shortened};
 use super::{compare, compat, expr, extract};
 
 /// Verifies predictions under one profile and one set of settings. `Send + Sync`, without state.
@@ -82,8 +82,8 @@ fn strict(gold: &str, pred: &str, config: &Config) -> Verification {
                 equal,
                 status,
                 method,
-                gold: vec![gold.text],
-                pred: vec![pred.text],
+                gold: vec![shortened(gold.text)],
+                pred: vec![shortened(pred.text)],
                 reason,
             }
         }
@@ -95,8 +95,8 @@ fn strict(gold: &str, pred: &str, config: &Config) -> Verification {
                 equal: Some(true),
                 status: Status::Decided,
                 method: "text",
-                gold: vec![gold.text],
-                pred: vec![pred.text],
+                gold: vec![shortened(gold.text)],
+                pred: vec![shortened(pred.text)],
                 reason: "written alike, though not understood".to_owned(),
             }
         }
@@ -145,8 +145,8 @@ fn unread(status: Status, gold: &[&str], pred: &[&str], reason: String) -> Verif
         equal: (status == Status::NoAnswer).then_some(false),
         status,
         method: "none",
-        gold: gold.iter().map(ToString::to_string).collect(),
-        pred: pred.iter().map(ToString::to_string).collect(),
+        gold: gold.iter().map(|&text| shortened(text.into())).collect(),
+        pred: pred.iter().map(|&text| shortened(text.into())).collect(),
         reason,
     }
 }

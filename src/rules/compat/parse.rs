@@ -6,6 +6,7 @@ use super::find::{self, Finder, Match, Number, Source, What};
 use super::normalize::{self, Boxes};
 use super::value::{self, Value};
 use crate::rules::config::{Config, ExtractionMode, ExtractionTarget, FallbackMode};
+use crate::rules::verification::shortened;
 
 /// What may be spent on matches that do not parse: one for each, and one for every byte of them. Math-Verify's clock
 /// runs out long before, and then it has nothing.
@@ -38,7 +39,11 @@ impl Parsed {
             Extracted::Value(value) => value.to_string(),
             Extracted::Text(text) => text.clone(),
         });
-        value.into_iter().chain(self.fallback.clone()).collect()
+        value
+            .into_iter()
+            .chain(self.fallback.clone())
+            .map(shortened)
+            .collect()
     }
 
     /// The strings among them.

@@ -8,6 +8,9 @@ use super::term::Term;
 /// How deep brackets and signs may nest.
 const MAX_DEPTH: u32 = 60;
 
+/// How many quotients may follow each other: each is nested in the next, and Python gives up on deep nesting too.
+const MAX_QUOTIENTS: u32 = 150;
+
 struct Reader<'t> {
     rest: &'t str,
     depth: u32,
@@ -70,6 +73,7 @@ impl Reader<'_> {
 
     fn product(&mut self) -> Option<Term> {
         let mut total = self.signed()?;
+        let mut quotients = 0;
         loop {
             if self.takes("//") {
                 let (dividend, divisor) = (exact_integer(&total)?, self.signed()?);
@@ -83,6 +87,10 @@ impl Reader<'_> {
             } else if self.takes("*") {
                 total = total.times(self.signed()?);
             } else if self.takes("/") {
+                quotients += 1;
+                if quotients > MAX_QUOTIENTS {
+                    return None;
+                }
                 let divisor = self.signed()?;
                 total = Term::Multiply(vec![total, Term::power(divisor, Term::integer(-1))]);
             } else {
