@@ -132,8 +132,8 @@ fn mark(text: &str) -> usize {
     0
 }
 
-/// Halves of the day with their dots.
-const CLOCK: [&str; 4] = ["a.m.", "p.m.", "A.M.", "P.M."];
+/// Halves of the day with their dots; the last one may have been taken for a full stop.
+pub(super) const CLOCK: [&str; 8] = ["a.m.", "p.m.", "A.M.", "P.M.", "a.m", "p.m", "A.M", "P.M"];
 
 /// Where the measured unit that begins at `from` ends; `from` if there is none.
 fn measured(text: &str, from: usize) -> usize {

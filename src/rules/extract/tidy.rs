@@ -1,5 +1,6 @@
 //! Takes the dress off an answer: emphasis, quotes, delimiters, the full stop.
 
+use super::tail::CLOCK;
 use std::borrow::Cow;
 
 /// How many layers of dress come off; what wears more is no answer.
@@ -51,7 +52,8 @@ fn trim_ends(text: &str) -> &str {
         if !text.starts_with("=>") && !text.starts_with("==") {
             text = text.strip_prefix('=').unwrap_or(text);
         }
-        if !text.ends_with("...") && !text.ends_with("\\ldots.") {
+        let kept = text.ends_with("...") || text.ends_with("\\ldots.");
+        if !kept && !CLOCK.iter().any(|clock| text.ends_with(clock)) {
             text = text.strip_suffix('.').unwrap_or(text);
         }
         text = text.trim_end_matches([',', ';', ':', '?', '。']);
