@@ -2,14 +2,13 @@
 
 use super::ParseError;
 use super::answer::{Answer, Operator};
-use super::letters::{self, Run, is_wordlike};
 use super::lexer::{Lexed, lex};
 use super::parser::{Parser, is_too_deep};
+use super::prose::{is_text, is_words, substance};
 use super::quantity::bare;
-use super::runs::is_word_letter;
 use super::term::Expr;
 use super::token::{Kind, Space};
-use super::{choice, spelled, units, words};
+use super::{choice, units, words};
 
 /// How long a text may be that is taken for words.
 const LONGEST_TEXT: usize = 4000;
@@ -33,6 +32,9 @@ pub(super) fn parse(text: &str) -> Result<Answer, ParseError> {
     }
     match formula(inner) {
         Err(ParseError::Syntax { at, what }) => {
+            if let Some(answer) = announced(inner) {
+                return Ok(answer);
+            }
             if inner.len() <= LONGEST_TEXT && is_text(inner) {
                 return Ok(Answer::Text(words::plain(inner)));
             }
@@ -114,6 +116,12 @@ fn worded(text: &str) -> Option<Answer> {
     if !lettered {
         return None;
     }
+    if let Some(substance) = substance(text, &plain) {
+        return Some(Answer::Text(substance));
+    }
+    if matches!(&*plain, "II" | "III" | "VII" | "VIII") {
+        return Some(Answer::Text(plain));
+    }
     if let Some(answer) = all_but(&plain) {
         return Some(answer);
     }
@@ -138,69 +146,6 @@ fn worded(text: &str) -> Option<Answer> {
         | "the real numbers"
         | "real numbers" => Answer::Interval(super::sets::real_line()),
         _ => Answer::Text(plain),
-    })
-}
-
-/// Is this words and nothing that has a value?
-fn is_words(plain: &str) -> bool {
-    let mut found = false;
-    let mut valued = false;
-    let mut count = 0_usize;
-    let mut lengths = 0_usize;
-    let mut first = true;
-    for run in plain.split(|c: char| !is_word_letter(c) && !matches!(c, '\'' | '’')) {
-        if run.is_empty() {
-            continue;
-        }
-        count += 1;
-        lengths += run.len();
-        if std::mem::take(&mut first) {
-            let lower = run.to_ascii_lowercase();
-            let leads = spelled::number(&[&lower]).is_some()
-                || spelled::scale_word(&lower).is_some()
-                || matches!(
-                    lower.as_str(),
-                    "about"
-                        | "approximately"
-                        | "roughly"
-                        | "around"
-                        | "nearly"
-                        | "almost"
-                        | "minus"
-                        | "negative"
-                        | "half"
-                );
-            let article = matches!(lower.as_str(), "a" | "an") && {
-                let second = plain.split_whitespace().nth(1).unwrap_or("");
-                spelled::number(&["a", second]).is_some()
-            };
-            if leads || article {
-                return false;
-            }
-        }
-        match letters::read(run, false, None) {
-            Run::One(Kind::Word(_)) => found = true,
-            Run::One(Kind::And | Kind::Or) => {}
-            Run::One(_) | Run::Parts(_) => valued = true,
-            Run::Letters => {
-                found |= is_wordlike(run) || (run.len() == 3 && count == 1 && is_name(run));
-            }
-        }
-    }
-    let signs = plain.contains(|c: char| !is_prose(c)) || is_applied(plain);
-    found && !signs && (!valued || count >= 4) && lengths > 0
-}
-
-/// Are all commands of a text such as set words?
-fn only_text_commands(text: &str) -> bool {
-    text.split('\\').skip(1).all(|part| {
-        let length = part.bytes().take_while(u8::is_ascii_alphabetic).count();
-        let name = part.get(..length).unwrap_or("");
-        name.starts_with("text")
-            || matches!(
-                name,
-                "" | "mbox" | "quad" | "qquad" | "boxed" | "emph" | "bf" | "rm"
-            )
     })
 }
 
@@ -241,97 +186,38 @@ fn all_but(plain: &str) -> Option<Answer> {
     Some(Answer::Difference(Box::new((line, Answer::Set(points)))))
 }
 
-/// A character of prose.
-fn is_prose(character: char) -> bool {
-    is_word_letter(character)
-        || character.is_whitespace()
-        || matches!(
-            character,
-            '-' | '–'
-                | '—'
-                | '\''
-                | '’'
-                | ','
-                | '.'
-                | ';'
-                | ':'
-                | '!'
-                | '?'
-                | '('
-                | ')'
-                | '&'
-                | '/'
-        )
-}
-
-/// Does a letter stand right before a bracket, as in `abs(x)`?
-fn is_applied(plain: &str) -> bool {
-    plain
-        .as_bytes()
-        .windows(2)
-        .any(|pair| pair[0].is_ascii_alphabetic() && pair[1] == b'(')
-}
-
-/// Does a run of three letters look like a name: `Bob`, `Ann`?
-pub(super) fn is_name(run: &str) -> bool {
-    let mut bytes = run.bytes();
-    bytes.next().is_some_and(|byte| byte.is_ascii_uppercase())
-        && bytes.all(|byte| byte.is_ascii_lowercase())
-        && run.to_ascii_lowercase().contains(['a', 'e', 'i', 'o', 'u'])
-}
-
-/// Is a text that is no formula at least words, with a number among them at most?
-fn is_text(text: &str) -> bool {
-    if text.contains('\\') && !only_text_commands(text) {
-        return false;
+/// A formula behind words that only say what it is: "the point (2, 3)".
+fn announced(text: &str) -> Option<Answer> {
+    const LEADS: [&str; 18] = [
+        "the point ",
+        "point ",
+        "the points ",
+        "points ",
+        "the set ",
+        "the vector ",
+        "the interval ",
+        "interval ",
+        "the ordered pair ",
+        "the line ",
+        "the equation ",
+        "the function ",
+        "the matrix ",
+        "the value ",
+        "the ratio ",
+        "the number ",
+        "the polynomial ",
+        "ordered pair ",
+    ];
+    let lower = text
+        .get(..24.min(text.len()))
+        .map(str::to_ascii_lowercase)?;
+    let lead = LEADS.iter().find(|lead| lower.starts_with(**lead))?;
+    let rest = text.get(lead.len()..)?.trim_start();
+    let mut answer = formula(rest).ok()?;
+    if lead.contains("interval") {
+        super::sets::as_interval(&mut answer);
     }
-    let plain = words::plain(text);
-    if plain.contains(|c: char| !(is_prose(c) || c.is_ascii_digit())) || is_applied(&plain) {
-        return false;
-    }
-    let mut count = 0;
-    let mut worded = false;
-    let mut stated = false;
-    for word in plain.split(|c: char| !c.is_alphanumeric() && c != '\'') {
-        if word.is_empty() {
-            continue;
-        }
-        count += 1;
-        let lower = word.to_lowercase();
-        if matches!(
-            letters::read(word, false, None),
-            Run::One(Kind::Function(_) | Kind::Structure(_) | Kind::Modulo | Kind::Constant(_))
-        ) && count <= 4
-        {
-            return false;
-        }
-        worded |= word.chars().count() >= 3
-            && word.chars().all(|c| c.is_alphabetic() || c == '\'')
-            && (lower.contains(['a', 'e', 'i', 'o', 'u', 'y']) || !lower.is_ascii());
-        stated |= matches!(
-            lower.as_str(),
-            "is" | "are"
-                | "equals"
-                | "answer"
-                | "equal"
-                | "least"
-                | "most"
-                | "than"
-                | "times"
-                | "plus"
-                | "minus"
-        ) || units::is_known(&lower) && lower.len() > 2;
-    }
-    let digits = plain.contains(|c: char| c.is_numeric());
-    // "20 N upward" states a value that is not understood; "2nd place" does not.
-    let counts = plain.starts_with(|c: char| c.is_ascii_digit())
-        && plain
-            .trim_start_matches(|c: char| c.is_ascii_digit())
-            .starts_with([' ', '.', ',']);
-    if counts {
-        return false;
-    }
-    worded && (!digits || (count <= 4 && !stated))
+    (!matches!(answer, Answer::Text(_))).then_some(answer)
 }
 
 /// Reads a formula, whole.

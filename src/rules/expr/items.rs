@@ -373,7 +373,7 @@ impl Parser<'_> {
             }
             Kind::Letter(_) if self.at(self.pos).is_some_and(|token| token.run == 3) => {
                 let word = self.source(self.pos, self.pos + 3);
-                let worded = super::letters::is_wordlike(word) || super::dress::is_name(word);
+                let worded = super::letters::is_wordlike(word) || super::prose::is_name(word);
                 if worded
                     && self.ends_item(self.pos + 3)
                     && super::spelled::small_number(word).is_none()

@@ -10,7 +10,7 @@
 //! | `dress` | what may stand around an answer |
 //! | `lexer`, `token`, `signs`, `markup`, `command`, `names`, `runs`, `letters`, `numerals` | text to tokens |
 //! | `parser`, `pratt`, `operand`, `literal`, `symbol`, `function` | tokens to expressions |
-//! | `number`, `spelled`, `units`, `measures`, `words`, `choice` | exact values and meanings of what is written |
+//! | `number`, `spelled`, `units`, `measures`, `words`, `choice`, `prose` | exact values and meanings of what is written |
 //! | `quantity`, `suffix`, `items`, `sets`, `arrange`, `conditions`, `table` | expressions to answers |
 //! | `render`, `notation` | answers as text |
 
@@ -34,6 +34,7 @@ mod numerals;
 mod operand;
 mod parser;
 mod pratt;
+mod prose;
 mod quantity;
 mod render;
 mod runs;

@@ -100,6 +100,13 @@ impl Parser<'_> {
                     self.pos += 1;
                     self.signed_factor()?
                 }
+                // `$15/hour`.
+                Some(Kind::Divide)
+                    if matches!(self.ahead(1), Some(Kind::Word(_) | Kind::Text(_)))
+                        && self.suffix_follows(self.pos + 1, false) =>
+                {
+                    break;
+                }
                 Some(Kind::Divide) => {
                     self.pos += 1;
                     inverse(self.signed_factor()?)
@@ -139,7 +146,7 @@ impl Parser<'_> {
                 if self.integrals > 0 && self.is_differential() {
                     return false;
                 }
-                !self.is_unit_letter(start) && !self.is_connective()
+                !self.is_unit_letter(start) && !self.is_connective() && !self.is_spaced_word()
             }
             Kind::Greek(_) => !self.suffix_follows(self.pos, true),
             Kind::Structure(Structure::Fraction) if self.is_unit_fraction() => false,
@@ -197,6 +204,17 @@ impl Parser<'_> {
             Kind::Bar(Side::Unknown) => self.bars == 0 && self.bar_follows(),
             _ => false,
         }
+    }
+
+    /// Is this a word of three letters with a space before it, which no product is?
+    fn is_spaced_word(&self) -> bool {
+        self.at(self.pos).is_some_and(|token| {
+            token.run >= 3
+                && token.space != Space::Tight
+                && super::letters::is_wordlike(
+                    self.source(self.pos, self.pos + usize::from(token.run)),
+                )
+        })
     }
 
     /// Is this the "to" of `3 to 4` or the "in" of `x in [0, 1]`?
@@ -275,6 +293,10 @@ impl Parser<'_> {
                         value = degrees(value);
                         continue;
                     }
+                    if self.is_raised_ordinal() {
+                        self.pass_raised();
+                        continue;
+                    }
                     if self.is_raised_prime() {
                         return Err(self.error("a prime behind a value"));
                     }
@@ -314,6 +336,16 @@ impl Parser<'_> {
             }
             _ => false,
         }
+    }
+
+    /// Is `^{\text{th}}` next?
+    fn is_raised_ordinal(&self) -> bool {
+        self.ahead(1) == Some(Kind::Open(Bracket::Group))
+            && matches!(
+                self.ahead(2),
+                Some(Kind::Text("th" | "st" | "nd" | "rd") | Kind::Name("th" | "st" | "nd" | "rd"))
+            )
+            && matches!(self.ahead(3), Some(Kind::Close(Bracket::Group)))
     }
 
     /// Is `^\prime` next?

@@ -209,9 +209,23 @@ impl Parser<'_> {
         if quantity.unit.is_some() {
             return self.compound(quantity);
         }
-        let Some((suffix, end)) = self.read_suffix(self.pos, false) else {
+        let rate = self.peek() == Some(Kind::Divide);
+        let Some((suffix, end)) = self.read_suffix(self.pos + usize::from(rate), false) else {
             return Ok(());
         };
+        if rate {
+            let Suffix::Unit(mut unit) = suffix else {
+                return Ok(());
+            };
+            if quantity.currency.is_none() {
+                return Ok(());
+            }
+            unit.name = format!("per {}", unit.name).into();
+            unit.dimension = None;
+            quantity.unit = Some(unit);
+            self.pos = end;
+            return Ok(());
+        }
         self.pos = end;
         match suffix {
             Suffix::Percent => quantity.percent = true,
@@ -240,7 +254,17 @@ impl Parser<'_> {
                 quantity.value = value;
                 quantity.base = Some(base);
             }
-            Suffix::Unit(unit) => {
+            Suffix::Unit(mut unit) => {
+                // "15 dollars per hour".
+                if unit.dimension.is_none()
+                    && quantity.currency.is_none()
+                    && let Some((money, rest)) = unit.name.split_once(' ')
+                    && rest.starts_with("per ")
+                    && let Some((code, 1, 1)) = units::currency(money)
+                {
+                    quantity.currency = Some(code.into());
+                    unit.name = rest.into();
+                }
                 let radians = matches!(&*unit.name, "rad" | "radian" | "radians");
                 if !(radians && has_pi(&quantity.value)) {
                     quantity.unit = Some(unit);

@@ -60,6 +60,10 @@ impl Lexer<'_> {
             self.pos = start + 1;
             return self.push_atom(Kind::Letter(self.bytes[start] as char), start);
         }
+        if run == "th" && matches!(self.last(), Some(Kind::Minus | Kind::Caret)) {
+            self.pos = end;
+            return self.push(Kind::Word(run), start);
+        }
         match letters::read(run, tight, next) {
             Run::One(kind) => {
                 self.pos = end;

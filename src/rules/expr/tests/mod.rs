@@ -5,6 +5,7 @@ mod expressions;
 mod hostile;
 mod kinds;
 mod properties;
+mod prose;
 mod values;
 
 use super::{Answer, parse, render};
