@@ -121,6 +121,7 @@ fn symbol(name: &str) -> Option<Kind<'static>> {
         "pounds" | "textsterling" => Kind::Currency("GBP"),
         "euro" | "texteuro" | "EUR" => Kind::Currency("EUR"),
         "yen" => Kind::Currency("JPY"),
+        "colon" => Kind::Colon,
         "bmod" | "mod" => Kind::Modulo,
         "pmod" => Kind::Congruence,
         "ldots" | "dots" | "cdots" | "dotsc" | "dotsb" | "vdots" | "ddots" | "dotsm" => Kind::Dots,
