@@ -1,4 +1,4 @@
-//! Texts and what is read from them, as a person wrote both down.
+//! Texts and what is read from them.
 
 use super::{check, read};
 

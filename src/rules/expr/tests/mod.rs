@@ -35,7 +35,7 @@ fn read(text: &str) -> (String, String) {
     (kind.to_owned(), render(&answer))
 }
 
-/// Reads every text and compares kind and rendered form with what a person wrote down.
+/// Reads every text and compares kind and rendered form with what is expected: tables recorded from the parser and read through line by line.
 fn check(kind: &str, table: &[(&str, &str)]) {
     for (text, expected) in table {
         assert_eq!(
