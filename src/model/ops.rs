@@ -1,6 +1,6 @@
 //! The decoder's element-wise operations, on any device.
 //!
-//! On the CPU in f32 each is one fused pass ([`cpu::elementwise`](super::cpu::elementwise)); elsewhere it is made of candle
+//! On the CPU in f32 each is one fused pass ([`super::cpu::elementwise`]); elsewhere it is made of candle
 //! operations. The two are compared with each other in this file's tests.
 
 use candle_core::{Result, Tensor};

@@ -6,7 +6,7 @@
 //! - [`Plain`](AttentionKind::Plain): candle tensor operations only, for any device.
 //!
 //! Each call also returns the log-sum-exp of every query's scores, so that attention over two disjoint sets of keys can be
-//! [merged](merge) exactly (the trick of `FlashAttention`, <https://arxiv.org/abs/2205.14135>, and of cascade attention).
+//! [merged](merge()) exactly (the trick of `FlashAttention`, <https://arxiv.org/abs/2205.14135>, and of cascade attention).
 
 use candle_core::{DType, Device, Tensor};
 

@@ -1,9 +1,9 @@
-//! What stands where an answer would go, and is none: "N/A", `\square`, "[answer]".
+//! What stands where an answer would go, and is none: "N/A", `\square`, `[answer]`, "I don't know".
 
 use super::words;
 
 /// What is written for an answer that is not given.
-const OPEN: [&str; 18] = [
+const OPEN: [&str; 25] = [
     "n/a",
     "tbd",
     "tba",
@@ -22,6 +22,13 @@ const OPEN: [&str; 18] = [
     "placeholder",
     "to be determined",
     "not available",
+    "i don't know",
+    "i don’t know",
+    "i do not know",
+    "don't know",
+    "i'm not sure",
+    "i am not sure",
+    "no idea",
 ];
 
 /// Signs of an empty place, whatever their argument.
@@ -77,6 +84,7 @@ mod tests {
             "[Your answer here]",
             "<answer>",
             "[number]",
+            r"\text{I don't know}",
         ] {
             assert!(is_open(text), "{text}");
         }
