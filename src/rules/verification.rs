@@ -16,7 +16,7 @@ pub enum Status {
     UnparsedPred,
     /// The prediction holds no answer, or refuses to give one.
     NoAnswer,
-    /// The budget of steps ran out.
+    /// The budget of steps ran out, or the case is beyond what can be decided here.
     TooComplex,
 }
 

@@ -132,6 +132,10 @@ pub fn compare(gold: &Answer, pred: &Answer, options: &Options) -> Comparison {
     {
         comparison = renamed;
     }
+    // Nothing was decided where there is no verdict.
+    if comparison.equal.is_none() {
+        comparison.status = Status::TooComplex;
+    }
     if comparison.reason.is_empty() {
         comparison.reason = verdict::sentence(&comparison);
     }
