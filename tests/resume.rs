@@ -257,7 +257,7 @@ fn a_journal_of_other_settings_is_refused_until_restarted() {
         (&["--raw"], &["raw: false in the journal, true now"]),
         (
             &["--rules", "off"],
-            &["rules: \"fallback (numeric)\" in the journal, \"off\" now"],
+            &["rules: \"fallback (strict)\" in the journal, \"off\" now"],
         ),
         (&["--prompt", "prompt.txt"], &["protocol.hash: \""]),
         (
