@@ -262,6 +262,11 @@ pub fn inputs() -> Vec<(String, String)> {
             .collect::<Vec<_>>()
             .join("+"),
     );
+    // What fuzzing found.
+    add(
+        "a formula that ends behind its clause",
+        include_str!("../data/verify/findings/formula-beyond-its-clause.txt").to_owned(),
+    );
     add("nothing", String::new());
     add("spaces", "   \n\t ".to_owned());
     inputs

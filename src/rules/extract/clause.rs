@@ -139,7 +139,9 @@ fn answer<'t>(page: Page<'t, '_>, start: usize, end: usize, named: bool) -> Opti
     {
         let mut joined = stated::joined_forward(page, &all, 0);
         // "$48 + 24$ = 72": the value is behind the sign.
-        let after = page.text[all[joined - 1].end..end].trim_start();
+        // (A formula may end behind the clause that it begins in.)
+        let after = page.text.get(all[joined - 1].end..end).unwrap_or_default();
+        let after = after.trim_start();
         if (after.starts_with('=')
             || after.starts_with("which is")
             || after.starts_with("which equals"))

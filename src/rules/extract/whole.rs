@@ -134,7 +134,7 @@ pub(super) fn whole_in<'t>(
         });
     }
     if let Some(run) = maths::deep_run(&page.text[..limit], offset) {
-        let after = &page.text[run.end..limit];
+        let after = page.text.get(run.end..limit).unwrap_or_default();
         let tail = tail(after, run.number);
         let rest = &after[tail.end.min(after.len())..];
         let lone = run.letters_only
