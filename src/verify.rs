@@ -4,6 +4,7 @@
 //! what has been read is answered at once, so a program may write one row, wait for its line, and write the next.
 
 use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -238,7 +239,13 @@ impl Settings {
             },
             None => None,
         };
-        let verification = own.as_ref().unwrap_or(common).verify(&row.gold, &row.pred);
+        let verifier = own.as_ref().unwrap_or(common);
+        // None is known; should there be one, it costs its own row and not the others. A verifier has no state to harm.
+        let verified = catch_unwind(AssertUnwindSafe(|| verifier.verify(&row.gold, &row.pred)));
+        let Ok(verification) = verified else {
+            let error = "an error of the verifier itself; please report this row";
+            return (None, self.json(id, index, Err(error)));
+        };
         let text = match explain {
             Some(explain) => {
                 let name = id.map_or_else(|| index.to_string(), str::to_owned);
