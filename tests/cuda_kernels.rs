@@ -1,0 +1,14 @@
+//! The CUDA kernels, run thread by thread on the CPU and compared with plain references.
+//!
+//! No GPU and no CUDA are needed: the kernels' source is compiled by the system's C++ compiler against an emulation that
+//! also finds races, missing barriers, and accesses outside a buffer (`tests/cuda_emulation/cuda_emulation.h`).
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod cuda_emulation;
+
+#[test]
+fn the_emulation_computes_and_sees_faults() {
+    cuda_emulation::run("machine");
+}
