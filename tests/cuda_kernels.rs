@@ -12,3 +12,13 @@ mod cuda_emulation;
 fn the_emulation_computes_and_sees_faults() {
     cuda_emulation::run("machine");
 }
+
+#[test]
+fn norms_activation_quantisation_and_gathers_equal_their_references() {
+    cuda_emulation::run("elementwise");
+}
+
+#[test]
+fn heads_go_to_their_places() {
+    cuda_emulation::run("heads");
+}

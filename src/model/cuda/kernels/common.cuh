@@ -162,6 +162,20 @@ __device__ __forceinline__ float block_max_magnitude(float x, float* scratch) {
     return __uint_as_float(bits);
 }
 
+// ---- quantisation of a row to e4m3 ---------------------------------------------------------------------------------------------
+
+/// The greatest magnitude, by bits: unlike `fmaxf` it keeps a NaN.
+__device__ __forceinline__ float max_magnitude(float so_far, float x) {
+    return __uint_as_float(max(__float_as_uint(so_far), __float_as_uint(x) & 0x7fffffffu));
+}
+/// What a row is divided by: its greatest magnitude becomes the greatest e4m3.
+__device__ __forceinline__ float e4m3_scale(float amax) { return amax == 0.0f ? 1.0f : amax / E4M3_MAX; }
+__device__ __forceinline__ void store_e4m3x8(uint8_t* to, const float (&values)[8], float scale) {
+    *reinterpret_cast<uint2*>(to) =
+        make_uint2(to_e4m3x4(values[0] / scale, values[1] / scale, values[2] / scale, values[3] / scale),
+                   to_e4m3x4(values[4] / scale, values[5] / scale, values[6] / scale, values[7] / scale));
+}
+
 // ---- copies into shared memory that the thread does not wait for (sm_80) ---------------------------------------------------
 
 /// 16 bytes, or zeros where not `valid` (then nothing is read, but the address must still be 16-byte aligned).

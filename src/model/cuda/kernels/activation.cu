@@ -1,0 +1,74 @@
+// SiLU(gate) · up (https://arxiv.org/abs/2002.05202), quantised or not. Gate and up lie side by side in a row.
+#include "common.cuh"
+
+namespace {
+
+/// Vectors of eight values that a thread holds at most.
+constexpr int HELD = 4;
+
+template <typename T> __device__ __forceinline__ uint4 silu_mul8(const T* gate_up, int64_t row, int width, int vector) {
+    const T* from = gate_up + row * 2 * width + 8 * vector;
+    float gate[8], up[8];
+    unpack8<T>(load_raw8(from), gate);
+    unpack8<T>(load_raw8(from + width), up);
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        gate[i] = __fdividef(gate[i], 1.0f + __expf(-gate[i])) * up[i];
+    return pack8<T>(gate);
+}
+
+template <typename T> __device__ __forceinline__ void silu_mul(T* out, const T* gate_up, int width) {
+    const int vector = blockIdx.y * blockDim.x + threadIdx.x;
+    if (vector >= width / 8)
+        return;
+    const int64_t row = blockIdx.x;
+    store_raw8(out + row * width + 8 * vector, silu_mul8(gate_up, row, width, vector));
+}
+
+template <typename T>
+__device__ __forceinline__ void silu_mul_fp8(uint8_t* out, float* scales, const T* gate_up, int width) {
+    __shared__ float maxima[32];
+    const int64_t row = blockIdx.x;
+    uint4 held[HELD];
+    float amax = 0.0f;
+#pragma unroll
+    for (int i = 0; i < HELD; i++) {
+        const int vector = i * blockDim.x + threadIdx.x;
+        if (vector >= width / 8)
+            break;
+        held[i] = silu_mul8(gate_up, row, width, vector);
+        float values[8];
+        unpack8<T>(held[i], values);
+#pragma unroll
+        for (int j = 0; j < 8; j++)
+            amax = max_magnitude(amax, values[j]);
+    }
+    const float scale = e4m3_scale(block_max_magnitude(amax, maxima));
+    if (threadIdx.x == 0)
+        scales[row] = scale;
+#pragma unroll
+    for (int i = 0; i < HELD; i++) {
+        const int vector = i * blockDim.x + threadIdx.x;
+        if (vector >= width / 8)
+            break;
+        float values[8];
+        unpack8<T>(held[i], values);
+        store_e4m3x8(out + row * width + 8 * vector, values, scale);
+    }
+}
+
+} // namespace
+
+// `rows` is the grid's: it is there so that every kernel is told all its shapes.
+#define SILU_MUL(T)                                                                                                    \
+    extern "C" __global__ void __launch_bounds__(256) silu_mul_##T(T* out, const T* gate_up, int rows, int width) {    \
+        if (static_cast<int>(blockIdx.x) < rows)                                                                       \
+            silu_mul<T>(out, gate_up, width);                                                                          \
+    }                                                                                                                  \
+    extern "C" __global__ void __launch_bounds__(1024)                                                                 \
+        silu_mul_fp8_##T(uint8_t* out, float* scales, const T* gate_up, int rows, int width) {                         \
+        if (static_cast<int>(blockIdx.x) < rows)                                                                       \
+            silu_mul_fp8<T>(out, scales, gate_up, width);                                                              \
+    }
+SILU_MUL(bf16)
+SILU_MUL(f16)

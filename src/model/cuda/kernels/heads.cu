@@ -1,0 +1,123 @@
+// A fused projection of queries, keys and values, to where attention wants them: norm by head, rotary embedding
+// (https://arxiv.org/abs/2104.09864), queries packed, keys and values straight into their cache slots.
+//
+// A group of lanes takes one head of one token. A lane holds eight values of the head's first half and the eight they are
+// rotated with, `head_dim / 2` further on.
+#include "common.cuh"
+
+namespace {
+
+constexpr unsigned NO_SLOT = 0xffffffffu;
+
+template <typename T>
+__device__ __forceinline__ void store_cached(T* cache, int64_t at, const float (&values)[8], float) {
+    store_raw8(cache + at, pack8<T>(values));
+}
+template <typename T>
+__device__ __forceinline__ void store_cached(uint8_t* cache, int64_t at, const float (&values)[8], float scale) {
+    store_e4m3x8(cache + at, values, scale);
+}
+
+template <typename T, typename CACHE>
+__device__ __forceinline__ void split_heads(T* q, CACHE* k_cache, CACHE* v_cache, const T* qkv, const T* q_norm,
+                                            const T* k_norm, const float* cos, const float* sin,
+                                            const unsigned* positions, const unsigned* slots, const float* k_scale,
+                                            const float* v_scale, int n, int heads, int kv_heads, int head_dim,
+                                            float eps) {
+    const int lanes = head_dim / 16;
+    int group = 1;
+    while (group < lanes)
+        group *= 2;
+    const int all = heads + 2 * kv_heads;
+    const int index = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    const int item = index / group;
+    const int lane = index % group;
+    const int token = item / all;
+    const int head = item % all;
+    const bool is_value = head >= heads + kv_heads;
+    // Every lane stays to the last shuffle, with or without a head.
+    const bool active = token < n && lane < lanes;
+    const int half = head_dim / 2;
+    float low[8] = {}, high[8] = {};
+    if (active) {
+        const T* from = qkv + (static_cast<int64_t>(token) * all + head) * head_dim + 8 * lane;
+        unpack8<T>(load_raw8(from), low);
+        unpack8<T>(load_raw8(from + half), high);
+    }
+    if (q_norm != nullptr || k_norm != nullptr) {
+        float squares = 0.0f;
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            squares += low[i] * low[i] + high[i] * high[i];
+        for (int by = group / 2; by > 0; by /= 2)
+            squares += __shfl_xor_sync(ALL_LANES, squares, by);
+        const T* weight = head < heads ? q_norm : k_norm;
+        if (active && !is_value && weight != nullptr) {
+            const float factor = rsqrtf(squares / static_cast<float>(head_dim) + eps);
+            float low_weight[8], high_weight[8];
+            unpack8<T>(load_raw8(weight + 8 * lane), low_weight);
+            unpack8<T>(load_raw8(weight + half + 8 * lane), high_weight);
+#pragma unroll
+            for (int i = 0; i < 8; i++) {
+                low[i] *= factor * low_weight[i];
+                high[i] *= factor * high_weight[i];
+            }
+        }
+    }
+    if (!active)
+        return;
+    if (!is_value) {
+        const int64_t angle = static_cast<int64_t>(positions[token]) * half + 8 * lane;
+#pragma unroll
+        for (int i = 0; i < 8; i += 4) {
+            const float4 c = *reinterpret_cast<const float4*>(cos + angle + i);
+            const float4 s = *reinterpret_cast<const float4*>(sin + angle + i);
+            const float cosines[4] = {c.x, c.y, c.z, c.w};
+            const float sines[4] = {s.x, s.y, s.z, s.w};
+#pragma unroll
+            for (int j = 0; j < 4; j++) {
+                const float x = low[i + j];
+                const float y = high[i + j];
+                low[i + j] = x * cosines[j] - y * sines[j];
+                high[i + j] = y * cosines[j] + x * sines[j];
+            }
+        }
+    }
+    if (head < heads) {
+        T* to = q + (static_cast<int64_t>(token) * heads + head) * head_dim + 8 * lane;
+        store_raw8(to, pack8<T>(low));
+        store_raw8(to + half, pack8<T>(high));
+        return;
+    }
+    const unsigned slot = slots[token];
+    if (slot == NO_SLOT)
+        return;
+    const int kv_head = (head - heads) % kv_heads;
+    const int64_t at = (static_cast<int64_t>(slot) * kv_heads + kv_head) * head_dim + 8 * lane;
+    float scale = 1.0f;
+    if constexpr (sizeof(CACHE) == 1)
+        scale = (is_value ? v_scale : k_scale)[kv_head];
+    CACHE* cache = is_value ? v_cache : k_cache;
+    store_cached<T>(cache, at, low, scale);
+    store_cached<T>(cache, at + half, high, scale);
+}
+
+} // namespace
+
+#define SPLIT_HEADS(T)                                                                                                 \
+    extern "C" __global__ void __launch_bounds__(256) split_heads_write_kv_##T(                                        \
+        T* q, T* k_cache, T* v_cache, const T* qkv, const T* q_norm, const T* k_norm, const float* cos,                \
+        const float* sin, const unsigned* positions, const unsigned* slots, const float* k_scale,                      \
+        const float* v_scale, int n, int heads, int kv_heads, int head_dim, float eps) {                               \
+        split_heads<T, T>(q, k_cache, v_cache, qkv, q_norm, k_norm, cos, sin, positions, slots, k_scale, v_scale, n,   \
+                          heads, kv_heads, head_dim, eps);                                                             \
+    }                                                                                                                  \
+    extern "C" __global__ void __launch_bounds__(256) split_heads_write_kv_fp8_##T(                                    \
+        T* q, uint8_t* k_cache, uint8_t* v_cache, const T* qkv, const T* q_norm, const T* k_norm, const float* cos,    \
+        const float* sin, const unsigned* positions, const unsigned* slots, const float* k_scale,                      \
+        const float* v_scale, int n, int heads, int kv_heads, int head_dim, float eps) {                               \
+        split_heads<T, uint8_t>(q, k_cache, v_cache, qkv, q_norm, k_norm, cos, sin, positions, slots, k_scale,         \
+                                v_scale, n, heads, kv_heads, head_dim, eps);                                           \
+    }
+SPLIT_HEADS(bf16)
+SPLIT_HEADS(f16)

@@ -1,0 +1,117 @@
+// RMS norm (https://arxiv.org/abs/1910.07467), alone or behind the addition to the residual stream, and quantised or not.
+//
+// A row is read once and kept in registers as it is stored. A warp takes a narrow row, a block a wide one.
+#include "common.cuh"
+
+namespace {
+
+/// Vectors of eight values that a thread holds at most.
+constexpr int HELD = 4;
+
+template <typename T, bool ADD, bool FP8>
+__device__ __forceinline__ void norm(T* out, uint8_t* out_fp8, float* scales, T* residual, const T* x, const T* weight,
+                                     int rows, int width, float eps) {
+    __shared__ float sums[32];
+    __shared__ float maxima[32];
+    const int row = blockIdx.x * blockDim.y + threadIdx.y;
+    // Whole warps leave, and only where a warp has a row for itself: nobody waits for them.
+    if (row >= rows)
+        return;
+    const int vectors = width / 8;
+    const int64_t begin = static_cast<int64_t>(row) * width;
+    uint4 held[HELD], held_residual[HELD];
+    // All loads before the first store, which might be to the same place for all the compiler knows.
+#pragma unroll
+    for (int i = 0; i < HELD; i++) {
+        const int vector = i * blockDim.x + threadIdx.x;
+        if (vector >= vectors)
+            break;
+        held[i] = load_raw8(x + begin + 8 * vector);
+        if constexpr (ADD)
+            held_residual[i] = load_raw8(residual + begin + 8 * vector);
+    }
+    float squares = 0.0f;
+#pragma unroll
+    for (int i = 0; i < HELD; i++) {
+        const int vector = i * blockDim.x + threadIdx.x;
+        if (vector >= vectors)
+            break;
+        float values[8];
+        unpack8<T>(held[i], values);
+        if constexpr (ADD) {
+            float before[8];
+            unpack8<T>(held_residual[i], before);
+#pragma unroll
+            for (int j = 0; j < 8; j++)
+                values[j] += before[j];
+            held[i] = pack8<T>(values);
+            store_raw8(residual + begin + 8 * vector, held[i]);
+            unpack8<T>(held[i], values);
+        }
+#pragma unroll
+        for (int j = 0; j < 8; j++)
+            squares += values[j] * values[j];
+    }
+    const float factor = rsqrtf(block_sum(squares, sums) / static_cast<float>(width) + eps);
+    float amax = 0.0f;
+#pragma unroll
+    for (int i = 0; i < HELD; i++) {
+        const int vector = i * blockDim.x + threadIdx.x;
+        if (vector >= vectors)
+            break;
+        float values[8], weights[8];
+        unpack8<T>(held[i], values);
+        unpack8<T>(load_raw8(weight + 8 * vector), weights);
+#pragma unroll
+        for (int j = 0; j < 8; j++)
+            values[j] = values[j] * factor * weights[j];
+        held[i] = pack8<T>(values);
+        if constexpr (FP8) {
+            unpack8<T>(held[i], values);
+#pragma unroll
+            for (int j = 0; j < 8; j++)
+                amax = max_magnitude(amax, values[j]);
+        } else {
+            store_raw8(out + begin + 8 * vector, held[i]);
+        }
+    }
+    if constexpr (FP8) {
+        const float scale = e4m3_scale(block_max_magnitude(amax, maxima));
+        if (threadIdx.x == 0)
+            scales[row] = scale;
+#pragma unroll
+        for (int i = 0; i < HELD; i++) {
+            const int vector = i * blockDim.x + threadIdx.x;
+            if (vector >= vectors)
+                break;
+            float values[8];
+            unpack8<T>(held[i], values);
+            store_e4m3x8(out_fp8 + begin + 8 * vector, values, scale);
+        }
+    }
+}
+
+} // namespace
+
+#define NORM(T)                                                                                                        \
+    extern "C" __global__ void __launch_bounds__(1024)                                                                 \
+        rms_norm_##T(T* out, const T* x, const T* weight, int rows, int width, float eps) {                            \
+        norm<T, false, false>(out, nullptr, nullptr, nullptr, x, weight, rows, width, eps);                            \
+    }                                                                                                                  \
+    extern "C" __global__ void __launch_bounds__(1024) add_rms_norm_##T(T* out, T* residual, const T* added,           \
+                                                                        const T* weight, int rows, int width,          \
+                                                                        float eps) {                                   \
+        norm<T, true, false>(out, nullptr, nullptr, residual, added, weight, rows, width, eps);                        \
+    }                                                                                                                  \
+    extern "C" __global__ void __launch_bounds__(1024) rms_norm_fp8_##T(uint8_t* out, float* scales, const T* x,       \
+                                                                        const T* weight, int rows, int width,          \
+                                                                        float eps) {                                   \
+        norm<T, false, true>(nullptr, out, scales, nullptr, x, weight, rows, width, eps);                              \
+    }                                                                                                                  \
+    extern "C" __global__ void __launch_bounds__(1024)                                                                 \
+        add_rms_norm_fp8_##T(uint8_t* out, float* scales, T* residual, const T* added, const T* weight, int rows,      \
+                             int width, float eps) {                                                                   \
+        norm<T, true, true>(nullptr, out, scales, residual, added, weight, rows, width, eps);                          \
+    }
+NORM(bf16)
+NORM(f16)

@@ -1,0 +1,236 @@
+// Norms, activation, quantisation, gathers: against references in double precision.
+#include "compare.h"
+
+namespace norm_kernels {
+#include "norm.cu"
+}
+namespace activation_kernels {
+#include "activation.cu"
+}
+namespace fp8_kernels {
+#include "fp8.cu"
+}
+namespace rows_kernels {
+#include "rows.cu"
+}
+
+namespace {
+
+/// The kernels of one type.
+template <typename T> struct Kernels;
+#define KERNELS(T)                                                                                                     \
+    template <> struct Kernels<T> {                                                                                    \
+        static constexpr const char* name = #T;                                                                        \
+        static constexpr auto rms_norm = norm_kernels::rms_norm_##T;                                                   \
+        static constexpr auto add_rms_norm = norm_kernels::add_rms_norm_##T;                                           \
+        static constexpr auto rms_norm_fp8 = norm_kernels::rms_norm_fp8_##T;                                           \
+        static constexpr auto add_rms_norm_fp8 = norm_kernels::add_rms_norm_fp8_##T;                                   \
+        static constexpr auto silu_mul = activation_kernels::silu_mul_##T;                                             \
+        static constexpr auto silu_mul_fp8 = activation_kernels::silu_mul_fp8_##T;                                     \
+        static constexpr auto quantize_rows_fp8 = fp8_kernels::quantize_rows_fp8_##T;                                  \
+        static constexpr auto scale_rows_columns = fp8_kernels::scale_rows_columns_##T;                                \
+        static constexpr auto gather_rows = rows_kernels::gather_rows_##T;                                             \
+    };
+KERNELS(bf16)
+KERNELS(f16)
+
+std::string label(const char* kernel, const char* type, int rows, int width) {
+    return std::string(kernel) + "_" + type + " [" + std::to_string(rows) + ", " + std::to_string(width) + "]";
+}
+
+/// `out` and `scales` must be what quantising `x` gives, to the bit.
+template <typename T>
+void quantized_equal(const std::string& name, const Buffer<uint8_t>& out, const Buffer<float>& scales, const Buffer<T>& x,
+                     int rows, int width) {
+    Comparison same(name);
+    for (int row = 0; row < rows; row++) {
+        const T* values = x.data() + static_cast<size_t>(row) * width;
+        float amax = 0.0f;
+        bool nan = false;
+        for (int i = 0; i < width; i++) {
+            amax = std::max(amax, std::fabs(to_float(values[i])));
+            nan |= std::isnan(to_float(values[i]));
+        }
+        if (nan) {
+            same.is_nan(row, scales[row]);
+            same.is_nan(row, emulation::e4m3_to_float(out[static_cast<size_t>(row) * width]));
+            continue;
+        }
+        const float scale = amax == 0.0f ? 1.0f : amax / 448.0f;
+        same.equal(row, scales[row], scale);
+        for (int i = 0; i < width; i++) {
+            const size_t at = static_cast<size_t>(row) * width + i;
+            same.equal(at, out[at], emulation::float_to_e4m3(to_float(values[i]) / scale));
+        }
+    }
+}
+
+template <typename T> void norms(int rows, int width) {
+    using K = Kernels<T>;
+    Random random(width);
+    const auto x = random.normals<T>(rows * width), added = random.normals<T>(rows * width, 3.0f),
+               weight = random.normals<T>(width);
+    const float eps = 1e-6f;
+    const bool by_warp = width <= 512;
+    const dim3 block = by_warp ? dim3(32, 8) : dim3(threads_for(width, 512, 64, 1024));
+    const unsigned grid = by_warp ? up(rows, 8) : rows;
+    const auto reference = [&](Comparison& comparison, const Buffer<T>& out, const Buffer<T>& input) {
+        for (int row = 0; row < rows; row++) {
+            double squares = 0.0;
+            for (int i = 0; i < width; i++)
+                squares += std::pow(to_float(input[row * width + i]), 2);
+            for (int i = 0; i < width; i++) {
+                const size_t at = row * width + i;
+                comparison.close(at, to_float(out[at]),
+                                 to_float(input[at]) / std::sqrt(squares / width + eps) * to_float(weight[i]),
+                                 ROUNDING<T>);
+            }
+        }
+    };
+
+    Buffer<T> out(rows * width);
+    launch("rms_norm", grid, block, 0, [&] { K::rms_norm(out.data(), x.data(), weight.data(), rows, width, eps); });
+    {
+        Comparison comparison(label("rms_norm", K::name, rows, width));
+        reference(comparison, out, x);
+    }
+    Buffer<uint8_t> quantized(rows * width);
+    Buffer<float> scales(rows);
+    launch("rms_norm_fp8", grid, block, 0, [&] {
+        K::rms_norm_fp8(quantized.data(), scales.data(), x.data(), weight.data(), rows, width, eps);
+    });
+    quantized_equal(label("rms_norm_fp8", K::name, rows, width), quantized, scales, out, rows, width);
+
+    Buffer<T> sum(rows * width), residual(rows * width), residual_fp8(rows * width), added_out(rows * width);
+    for (size_t i = 0; i < sum.size(); i++) {
+        residual[i] = residual_fp8[i] = x[i];
+        sum[i] = from_float<T>(to_float(x[i]) + to_float(added[i]));
+    }
+    launch("add_rms_norm", grid, block, 0, [&] {
+        K::add_rms_norm(added_out.data(), residual.data(), added.data(), weight.data(), rows, width, eps);
+    });
+    {
+        Comparison comparison(label("add_rms_norm", K::name, rows, width));
+        for (size_t i = 0; i < sum.size(); i++)
+            comparison.equal(i, to_float(residual[i]), to_float(sum[i]));
+        reference(comparison, added_out, sum);
+    }
+    launch("add_rms_norm_fp8", grid, block, 0, [&] {
+        K::add_rms_norm_fp8(quantized.data(), scales.data(), residual_fp8.data(), added.data(), weight.data(), rows,
+                            width, eps);
+    });
+    quantized_equal(label("add_rms_norm_fp8", K::name, rows, width), quantized, scales, added_out, rows, width);
+    Comparison comparison(label("add_rms_norm_fp8's residual", K::name, rows, width));
+    for (size_t i = 0; i < sum.size(); i++)
+        comparison.equal(i, to_float(residual_fp8[i]), to_float(sum[i]));
+}
+
+template <typename T> void activations(int rows, int width) {
+    using K = Kernels<T>;
+    Random random(width + 1);
+    auto gate_up = random.normals<T>(rows * 2 * width, 4.0f);
+    gate_up[0] = from_float<T>(-300.0f); // exp overflows
+    gate_up[1] = from_float<T>(300.0f);
+    Buffer<T> out(rows * width);
+    launch("silu_mul", dim3(rows, up(width, 2048)), 256, 0,
+           [&] { K::silu_mul(out.data(), gate_up.data(), rows, width); });
+    {
+        Comparison comparison(label("silu_mul", K::name, rows, width));
+        for (int row = 0; row < rows; row++)
+            for (int i = 0; i < width; i++) {
+                const double gate = to_float(gate_up[row * 2 * width + i]);
+                const double expected = gate / (1.0 + std::exp(-gate)) * to_float(gate_up[row * 2 * width + width + i]);
+                comparison.close(row * width + i, to_float(out[row * width + i]), expected, ROUNDING<T>);
+            }
+    }
+    Buffer<uint8_t> quantized(rows * width);
+    Buffer<float> scales(rows);
+    launch("silu_mul_fp8", rows, threads_for(width, 512, 64, 1024), 0,
+           [&] { K::silu_mul_fp8(quantized.data(), scales.data(), gate_up.data(), rows, width); });
+    quantized_equal(label("silu_mul_fp8", K::name, rows, width), quantized, scales, out, rows, width);
+}
+
+template <typename T> void quantisation(int rows, int width) {
+    using K = Kernels<T>;
+    Random random(width + 2);
+    auto x = random.normals<T>(rows * width, 10.0f);
+    for (int i = 0; i < width; i++)
+        x[i] = from_float<T>(0.0f); // the first row
+    x[width + width / 2] = from_float<T>(NAN);
+    Buffer<uint8_t> quantized(rows * width);
+    Buffer<float> scales(rows);
+    launch("quantize_rows_fp8", rows, threads_for(width, 512, 64, 1024), 0,
+           [&] { K::quantize_rows_fp8(quantized.data(), scales.data(), x.data(), rows, width); });
+    quantized_equal(label("quantize_rows_fp8", K::name, rows, width), quantized, scales, x, rows, width);
+
+    const auto sums = random.normals<float>(rows * width), row_scale = random.normals<float>(rows),
+               column_scale = random.normals<float>(width);
+    Buffer<T> out(rows * width);
+    launch("scale_rows_columns", dim3(rows, up(width, 2048)), 256, 0, [&] {
+        K::scale_rows_columns(out.data(), sums.data(), row_scale.data(), column_scale.data(), rows, width);
+    });
+    Comparison comparison(label("scale_rows_columns", K::name, rows, width));
+    for (int i = 0; i < rows * width; i++)
+        comparison.close(i, to_float(out[i]), static_cast<double>(sums[i]) * row_scale[i / width] * column_scale[i % width],
+                         ROUNDING<T>);
+}
+
+template <typename T> void gathers(int rows, int width) {
+    using K = Kernels<T>;
+    Random random(width + 3);
+    const unsigned table_rows = 13;
+    const auto table = random.normals<T>(table_rows * width);
+    Buffer<unsigned> ids(rows);
+    for (int row = 0; row < rows; row++)
+        ids[row] = random.below(table_rows);
+    ids[rows - 1] = table_rows;
+    Buffer<T> out(rows * width);
+    launch("gather_rows", rows, threads_for(width, 256, 32, 256), 0,
+           [&] { K::gather_rows(out.data(), table.data(), ids.data(), table_rows, rows, width); });
+    Comparison comparison(label("gather_rows", K::name, rows, width));
+    for (int row = 0; row < rows; row++)
+        for (int i = 0; i < width; i++) {
+            const float got = to_float(out[row * width + i]);
+            if (ids[row] < table_rows)
+                comparison.equal(row * width + i, got, to_float(table[ids[row] * width + i]));
+            else
+                comparison.is_nan(row * width + i, got);
+        }
+}
+
+void previous_tokens() {
+    const int n = 300;
+    Buffer<unsigned> ids(n), previous(7);
+    Buffer<int> source(n);
+    Random random(4);
+    for (int i = 0; i < 7; i++)
+        previous[i] = 1000 + i;
+    for (int i = 0; i < n; i++) {
+        ids[i] = i;
+        source[i] = static_cast<int>(random.below(8)) - 1;
+    }
+    launch("token_from_previous", up(n, 256), 256, 0,
+           [&] { rows_kernels::token_from_previous(ids.data(), source.data(), previous.data(), n); });
+    Comparison comparison("token_from_previous");
+    for (int i = 0; i < n; i++)
+        comparison.equal(i, ids[i], source[i] < 0 ? i : 1000 + source[i]);
+}
+
+template <typename T> void all() {
+    for (const auto& [rows, width] : {std::pair(9, 8), {17, 96}, {3, 512}, {2, 520}, {3, 2560}, {1, 20480}})
+        norms<T>(rows, width);
+    for (const auto& [rows, width] : {std::pair(3, 16), {2, 3072}, {1, 18944}}) {
+        activations<T>(rows, width);
+        quantisation<T>(rows + 1, width);
+        gathers<T>(rows + 1, width);
+    }
+}
+
+} // namespace
+
+int main() {
+    all<bf16>();
+    all<f16>();
+    previous_tokens();
+    return finish("norms, activation, quantisation, gathers");
+}
