@@ -7,13 +7,13 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::HashMap;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use candle_core::{Device, Tensor};
 use juror::engine::{
     Choices, Completion, Engine, EngineConfig, EngineThread, FinishReason, RandomKey, Request,
-    Sampling, StepModel,
+    RequestId, Sampling, StepModel, StepObserver, StepReport,
 };
 use juror::model::ModelError;
 use juror::model::batch::StepBatch;
@@ -481,5 +481,66 @@ fn a_failing_or_panicking_model_is_an_error_not_a_hang() {
             .unwrap();
         let error = engine.recv(Duration::from_mins(1)).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
+    }
+}
+
+/// What an observer saw.
+#[derive(Default)]
+struct Seen {
+    rows: usize,
+    tokens: [usize; 2],
+    most_used_blocks: usize,
+    /// When each request's tokens were booked.
+    tokens_of: HashMap<RequestId, Vec<Instant>>,
+}
+
+struct Watch(Arc<Mutex<Seen>>);
+
+impl StepObserver for Watch {
+    fn step(&mut self, report: &StepReport) {
+        let mut seen = self.0.lock().unwrap();
+        assert!(report.model + report.host <= report.finished - report.started);
+        seen.rows += report.rows;
+        seen.tokens[0] += report.prefill_tokens;
+        seen.tokens[1] += report.decode_tokens;
+        seen.most_used_blocks = seen.most_used_blocks.max(report.used_blocks);
+        for &id in report.generated {
+            seen.tokens_of.entry(id).or_default().push(report.finished);
+        }
+    }
+}
+
+#[test]
+fn an_observer_sees_every_token_and_completions_know_their_times() {
+    let seen = Arc::new(Mutex::new(Seen::default()));
+    let mut engine = Engine::new(reader(4), &config(40)).unwrap();
+    engine.observe(Box::new(Watch(Arc::clone(&seen))));
+    let before = Instant::now();
+    let prompts = prompts(20, 12);
+    for (id, prompt) in prompts.iter().enumerate() {
+        engine.add(request(id as u64, prompt.clone(), 20, Sampling::GREEDY));
+    }
+    let completions = run(&mut engine);
+    let (stats, seen) = (engine.stats(), seen.lock().unwrap());
+    assert!(stats.preemptions > 0, "{stats:?}");
+    assert_eq!(seen.rows as u64, stats.rows);
+    assert_eq!(seen.most_used_blocks, stats.most_used_blocks);
+    assert!(stats.most_used_blocks <= stats.blocks);
+    assert_eq!(
+        seen.tokens,
+        [stats.prefill_tokens, stats.decode_tokens].map(|tokens| tokens as usize)
+    );
+    assert_eq!(
+        stats.prefill_tokens + stats.decode_tokens,
+        stats.computed_tokens
+    );
+    for completion in &completions {
+        let times = &seen.tokens_of[&completion.id];
+        assert_eq!(times.len(), completion.tokens.len());
+        let timing = completion.timing;
+        let first = timing.first_token.unwrap();
+        assert!(before <= timing.queued && timing.queued <= timing.admitted.unwrap());
+        assert!(timing.admitted.unwrap() <= first && first <= times[0]);
+        assert!(first <= timing.finished && timing.finished <= *times.last().unwrap());
     }
 }

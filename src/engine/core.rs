@@ -9,7 +9,7 @@ use super::block_pool::BlockPool;
 use super::sampler::{RowRequest, choose};
 use super::scheduler::{Limits, Scheduler};
 use super::sequence::{Completion, FinishReason, Request};
-use super::stats::Stats;
+use super::stats::{Stats, StepObserver, StepReport};
 use crate::model::ModelError;
 use crate::model::batch::StepBatch;
 
@@ -51,6 +51,7 @@ pub struct Engine<M> {
     /// Requests that could not be run, to be handed out with the next step.
     rejected: Vec<Completion>,
     stats: Stats,
+    observer: Option<Box<dyn StepObserver>>,
 }
 
 impl<M: StepModel> Engine<M> {
@@ -89,8 +90,17 @@ impl<M: StepModel> Engine<M> {
             model,
             scheduler,
             rejected: Vec::new(),
-            stats: Stats::default(),
+            stats: Stats {
+                blocks: config.blocks,
+                ..Stats::default()
+            },
+            observer: None,
         })
+    }
+
+    /// Has `observer` see every step from now on.
+    pub fn observe(&mut self, observer: Box<dyn StepObserver>) {
+        self.observer = Some(observer);
     }
 
     /// Queues a request. One that can never fit is completed at once as rejected.
@@ -128,7 +138,9 @@ impl<M: StepModel> Engine<M> {
             }
             return Ok(completions);
         };
-        let planned = started.elapsed();
+        let (prefill_tokens, decode_tokens) = self.scheduler.prefill_and_decode_tokens();
+        let (blocks, used_blocks) = self.scheduler.blocks();
+        let planned = Instant::now();
 
         let logits = self.model.forward(&batch)?;
         let chosen = if batch.logits.is_empty() {
@@ -146,9 +158,10 @@ impl<M: StepModel> Engine<M> {
                 .collect();
             choose(&logits, &rows)?
         };
-        let computed = started.elapsed();
+        let computed = Instant::now();
 
         let block_size = self.scheduler.block_size();
+        let mut generated = Vec::new();
         let mut prompt_tokens = 0;
         let mut cached_tokens = 0;
         completions.extend(self.scheduler.advance(|sequence, row| {
@@ -163,7 +176,9 @@ impl<M: StepModel> Engine<M> {
             if sequence.generated() == 0 {
                 prompt_tokens += sequence.request.prompt.len();
                 cached_tokens += sequence.cached_tokens.unwrap_or(0);
+                sequence.timing.first_token = Some(computed);
             }
+            generated.push(sequence.request.id);
             sequence.push(chosen.token, block_size);
             if sequence.request.eos.contains(&chosen.token) {
                 Some(FinishReason::EndOfSequence)
@@ -184,15 +199,38 @@ impl<M: StepModel> Engine<M> {
         let stats = &mut self.stats;
         stats.steps += 1;
         stats.computed_tokens += batch.tokens.len() as u64;
-        stats.generated_tokens += chosen.len() as u64;
+        stats.prefill_tokens += prefill_tokens as u64;
+        stats.decode_tokens += decode_tokens as u64;
+        stats.generated_tokens += generated.len() as u64;
         stats.prompt_tokens += prompt_tokens as u64;
         stats.cached_tokens += cached_tokens as u64;
         stats.preemptions = self.scheduler.preemptions;
         stats.running = batch.rows.len();
         stats.most_running = stats.most_running.max(batch.rows.len());
         stats.rows += batch.rows.len() as u64;
-        stats.model_time += computed.saturating_sub(planned);
-        stats.host_time += planned + started.elapsed().saturating_sub(computed);
+        stats.blocks = blocks;
+        stats.used_blocks = used_blocks;
+        stats.most_used_blocks = stats.most_used_blocks.max(used_blocks);
+        let finished = Instant::now();
+        let model = computed - planned;
+        let host = (planned - started) + (finished - computed);
+        stats.model_time += model;
+        stats.host_time += host;
+        if let Some(observer) = &mut self.observer {
+            observer.step(&StepReport {
+                started,
+                finished,
+                model,
+                host,
+                rows: batch.rows.len(),
+                prefill_tokens,
+                decode_tokens,
+                used_blocks,
+                blocks,
+                waiting: self.scheduler.waiting(),
+                generated: &generated,
+            });
+        }
         Ok(completions)
     }
 }

@@ -27,7 +27,7 @@ pub use paged::PagedDecoder;
 pub use sampler::Sampling;
 pub use scheduler::Scheduler;
 pub use sequence::{Choices, Completion, FinishReason, RandomKey, Request, RequestId, Stop};
-pub use stats::Stats;
+pub use stats::{Stats, StepObserver, StepReport, Timing};
 pub use thread::EngineThread;
 
 /// What can go wrong while the engine runs.

@@ -6,6 +6,7 @@
 //! sequence.
 
 use std::collections::{HashSet, VecDeque};
+use std::time::Instant;
 
 use super::block_pool::{BlockHash, BlockPool};
 use super::sequence::{Completion, FinishReason, Request, Sequence};
@@ -102,6 +103,11 @@ impl Scheduler {
     /// Sequences that hold blocks.
     pub fn running(&self) -> usize {
         self.running.len()
+    }
+
+    /// KV blocks there are, and of these in use.
+    pub fn blocks(&self) -> (usize, usize) {
+        (self.pool.len(), self.pool.len() - self.pool.free())
     }
 
     /// Plans a step: the packed tokens, or `None` when there is nothing to do.
@@ -245,6 +251,7 @@ impl Scheduler {
                 self.pool.blocks_for(sequence.tokens.len())
             );
             sequence.cached_tokens.get_or_insert(sequence.computed);
+            sequence.timing.admitted.get_or_insert_with(Instant::now);
             sequence.scheduled = sequence
                 .pending()
                 .min(*budget)
@@ -292,6 +299,19 @@ impl Scheduler {
         self.running
             .iter()
             .filter(|sequence| sequence.scheduled > 0 && sequence.scheduled == sequence.pending())
+    }
+
+    /// Tokens of the planned step: of prompts and recomputation, and of sequences that are generating.
+    pub(crate) fn prefill_and_decode_tokens(&self) -> (usize, usize) {
+        let (mut prefill, mut decode) = (0, 0);
+        for sequence in &self.running {
+            if sequence.generated() > 0 && sequence.pending() == 1 {
+                decode += sequence.scheduled;
+            } else {
+                prefill += sequence.scheduled;
+            }
+        }
+        (prefill, decode)
     }
 
     /// Books a step that was run: `next` decides, for each sequence of [`Self::choosing`] in order, how it goes on.

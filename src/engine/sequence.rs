@@ -1,9 +1,11 @@
 //! What is asked of the engine, what it is working on, and what it gives back.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::block_pool::{BlockHash, BlockId};
 use super::sampler::Sampling;
+use super::stats::Timing;
 
 /// The caller's name for a request; comes back with the completion.
 pub type RequestId = u64;
@@ -86,6 +88,8 @@ pub struct Completion {
     pub finish: FinishReason,
     /// Prompt tokens found in the prefix cache when the request was first admitted.
     pub cached_tokens: usize,
+    /// When it was queued, admitted and answered.
+    pub timing: Timing,
 }
 
 /// A request the engine is working on.
@@ -106,10 +110,12 @@ pub(crate) struct Sequence {
     /// See [`Completion::cached_tokens`]; `None` until first admitted.
     pub(crate) cached_tokens: Option<usize>,
     pub(crate) odds: Vec<(usize, f32)>,
+    pub(crate) timing: Timing,
 }
 
 impl Sequence {
     pub(crate) fn new(request: Request, block_size: usize) -> Self {
+        let now = Instant::now();
         Self {
             tokens: request.prompt.clone(),
             computed: 0,
@@ -119,6 +125,12 @@ impl Sequence {
             published: 0,
             cached_tokens: None,
             odds: Vec::new(),
+            timing: Timing {
+                queued: now,
+                admitted: None,
+                first_token: None,
+                finished: now,
+            },
             request,
         }
     }
@@ -151,6 +163,10 @@ impl Sequence {
             odds: self.odds,
             finish,
             cached_tokens: self.cached_tokens.unwrap_or(0),
+            timing: Timing {
+                finished: Instant::now(),
+                ..self.timing
+            },
         }
     }
 }

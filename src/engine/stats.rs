@@ -1,6 +1,8 @@
-//! What the engine has done so far.
+//! What the engine has done so far, and what it did in each step.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use super::sequence::RequestId;
 
 /// Counters since the engine started.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -9,6 +11,10 @@ pub struct Stats {
     pub steps: u64,
     /// Tokens put through the model: prompts, generated tokens, and what preemption made necessary again.
     pub computed_tokens: u64,
+    /// Of these, tokens of prompts and of sequences recomputed after a preemption.
+    pub prefill_tokens: u64,
+    /// Of these, generated tokens put through to get the next one.
+    pub decode_tokens: u64,
     /// Tokens generated.
     pub generated_tokens: u64,
     /// Prompt tokens of admitted requests.
@@ -23,8 +29,61 @@ pub struct Stats {
     pub most_running: usize,
     /// Rows over all steps; divided by `steps`, the mean batch.
     pub rows: u64,
+    /// KV blocks there are.
+    pub blocks: usize,
+    /// KV blocks in use in the last step. Blocks that only keep content for later are free.
+    pub used_blocks: usize,
+    /// The most KV blocks in use in any step.
+    pub most_used_blocks: usize,
     /// Time inside the model, sampling included.
     pub model_time: Duration,
     /// Time spent on everything else in a step.
     pub host_time: Duration,
+}
+
+/// One step, as an observer sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StepReport<'a> {
+    /// When planning began.
+    pub started: Instant,
+    /// When the step's tokens were booked.
+    pub finished: Instant,
+    /// Time inside the model, sampling included.
+    pub model: Duration,
+    /// Time spent on everything else: planning, packing, booking.
+    pub host: Duration,
+    /// Sequences in the step.
+    pub rows: usize,
+    /// Tokens of prompts, and of sequences recomputed after a preemption.
+    pub prefill_tokens: usize,
+    /// Generated tokens put through to get the next one.
+    pub decode_tokens: usize,
+    /// KV blocks in use during the step.
+    pub used_blocks: usize,
+    /// KV blocks there are.
+    pub blocks: usize,
+    /// Requests that wait to be admitted.
+    pub waiting: usize,
+    /// The requests that got a token, in the order of the batch: one each. Time between two steps that name a request
+    /// is the latency of the later token.
+    pub generated: &'a [RequestId],
+}
+
+/// Sees every step; called on the engine's thread, between steps.
+pub trait StepObserver: Send {
+    /// Takes the report of the step just booked.
+    fn step(&mut self, report: &StepReport);
+}
+
+/// When things happened to a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timing {
+    /// The engine took the request.
+    pub queued: Instant,
+    /// It was first admitted to the batch; `None` if it never was.
+    pub admitted: Option<Instant>,
+    /// Its first token was known; `None` if there is none.
+    pub first_token: Option<Instant>,
+    /// Its last token was known, or it was refused.
+    pub finished: Instant,
 }
