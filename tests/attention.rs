@@ -10,6 +10,7 @@ use candle_core::{DType, Device, Tensor};
 use juror::model::StepBatch;
 use juror::model::attention::{self, Attention, AttentionKind, AttentionOutput, AttentionShape};
 use juror::model::linear::Linear;
+use juror::model::precision::WeightType;
 use paged::{Blocks, Sequence, step};
 
 /// Values are around 1; f32 sums over a thousand keys differ from f64 sums by less than this.
@@ -364,7 +365,7 @@ fn linear_rows_do_not_depend_on_their_number() {
     let random = |shape: &[usize]| Tensor::randn(0f32, 1.0, shape, &Device::Cpu).unwrap();
     for (inputs, outputs) in [(160, 1400), (480, 161), (1, 17), (4100, 35), (33, 3)] {
         let (weight, x) = (random(&[outputs, inputs]), random(&[513, inputs]));
-        let linear = Linear::new(weight.clone(), None).unwrap();
+        let linear = Linear::new(weight.clone(), None, WeightType::F32).unwrap();
         let rows = |from: usize, count: usize| -> Vec<Vec<u32>> {
             let out = linear
                 .forward(&x.narrow(0, from, count).unwrap())
@@ -404,8 +405,8 @@ fn linear_rows_do_not_depend_on_their_number() {
 #[test]
 fn feed_forward_rows_do_not_depend_on_their_number() {
     let random = |shape: &[usize]| Tensor::randn(0f32, 0.1, shape, &Device::Cpu).unwrap();
-    let gate_up = Linear::new(random(&[2 * 170, 96]), None).unwrap();
-    let down = Linear::new(random(&[96, 170]), None).unwrap();
+    let gate_up = Linear::new(random(&[2 * 170, 96]), None, WeightType::F32).unwrap();
+    let down = Linear::new(random(&[96, 170]), None, WeightType::F32).unwrap();
     let x = random(&[300, 96]);
     let rows = |from: usize, count: usize| -> Vec<Vec<u32>> {
         let x = x.narrow(0, from, count).unwrap();

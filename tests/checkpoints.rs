@@ -5,8 +5,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use candle_core::{DType, Device};
-use juror::model::{Decoder, DeviceChoice, ModelConfig, ModelError, ModelSource, Weights};
+use candle_core::Device;
+use juror::model::{
+    Decoder, DeviceChoice, ModelConfig, ModelError, ModelSource, Precision, Weights,
+};
 use tempfile::TempDir;
 
 fn checkpoint(name: &str) -> TempDir {
@@ -24,7 +26,12 @@ fn checkpoint(name: &str) -> TempDir {
 fn load(folder: &Path) -> Result<Decoder, ModelError> {
     let source = ModelSource::resolve(folder.to_str().unwrap())?;
     let config = ModelConfig::load(&source)?;
-    Decoder::load(&config, &Weights::open(&source)?, &Device::Cpu, DType::F32)
+    Decoder::load(
+        &config,
+        &Weights::open(&source)?,
+        &Device::Cpu,
+        Precision::F32,
+    )
 }
 
 /// Changes a file of a good checkpoint, and returns what loading says then.
@@ -227,7 +234,7 @@ fn the_embedded_model_loads() {
     let weights = Weights::open(&source).unwrap();
     assert!(!config.eos_token_ids.is_empty());
     assert!(weights.parameters() > 0 && source.has("tokenizer.json"));
-    Decoder::load(&config, &weights, &Device::Cpu, DType::F32).unwrap();
+    Decoder::load(&config, &weights, &Device::Cpu, Precision::F32).unwrap();
     has(
         &source.read_text("nothing.json").unwrap_err().to_string(),
         &["nothing.json", "tiny"],

@@ -21,7 +21,7 @@ use juror::judge::{
     EngineSizes, JudgeError, JudgeText, RulesMode, RunOptions, Sink, build_engine, run,
 };
 use juror::model::attention::{self, AttentionKind, AttentionShape};
-use juror::model::{Decoder, DeviceChoice, ModelConfig, ModelSource, Weights};
+use juror::model::{Decoder, DeviceChoice, ModelConfig, ModelSource, Precision, Weights};
 use juror::protocol::{self, PromptTemplate};
 use juror::reward::RewardPolicy;
 use juror::rules::OutcomeRules;
@@ -90,7 +90,7 @@ impl Checkpoint {
     }
 
     fn decoder(&self, device: &Device, dtype: DType) -> Decoder {
-        Decoder::load(&self.config, &self.weights, device, dtype).unwrap()
+        Decoder::load(&self.config, &self.weights, device, Precision::all(dtype)).unwrap()
     }
 
     /// Token ids, and the logits of every position.

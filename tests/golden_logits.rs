@@ -12,7 +12,7 @@ use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::qwen3;
 use juror::model::attention::{self, Attention, AttentionKind, AttentionShape};
-use juror::model::{Decoder, ModelConfig, ModelSource, Weights};
+use juror::model::{Decoder, ModelConfig, ModelSource, Precision, Weights};
 use paged::{Blocks, Sequence, step};
 
 /// Logits lie between −5 and 5; f32 sums taken in another order differ by less than this.
@@ -39,7 +39,7 @@ impl Checkpoint {
         let source = ModelSource::resolve(folder.to_str().unwrap()).unwrap();
         let config = ModelConfig::load(&source).unwrap();
         let weights = Weights::open(&source).unwrap();
-        let decoder = Decoder::load(&config, &weights, &Device::Cpu, DType::F32).unwrap();
+        let decoder = Decoder::load(&config, &weights, &Device::Cpu, Precision::F32).unwrap();
         let tensors =
             candle_core::safetensors::load(folder.join("golden.safetensors"), &Device::Cpu)
                 .unwrap();

@@ -13,10 +13,12 @@ use crate::dataset::journal::Identity;
 use crate::dataset::{ColumnMap, LoadOptions, Loaded, Shard, load};
 use crate::engine::Sampling;
 use crate::judge::{EngineSizes, JudgeText, RulesMode, RunEnd, RunOptions, Session};
-use crate::model::{DeviceChoice, ModelSource};
+use crate::model::precision::{KvType, Quantization};
+use crate::model::{DeviceChoice, ModelSource, PrecisionChoice};
 use crate::protocol::{self, PromptTemplate, Protocol};
 use crate::reward::RewardPolicy;
 use crate::rules::{Config, OutcomeRules, RulesProfile};
+use candle_core::DType;
 
 /// Judge rollouts: one verdict and reward for each.
 #[derive(Debug, Args)]
@@ -43,6 +45,16 @@ pub(super) struct JudgeArguments {
         help_heading = "Judge"
     )]
     device: DeviceChoice,
+    /// What weights, and with them keys and values, are stored in: f32, f16 or bf16 [default: weights as in the
+    /// checkpoint, keys and values in f32 on the CPU; bf16 on a GPU]
+    #[arg(long, value_name = "TYPE", value_parser = PrecisionChoice::parse_dtype, help_heading = "Judge")]
+    dtype: Option<DType>,
+    /// Store weights smaller: q8_0 or q4k on the CPU, fp8 on an NVIDIA GPU
+    #[arg(long, value_name = "TYPE", help_heading = "Judge")]
+    quantize: Option<Quantization>,
+    /// What keys and values are stored in: f32, f16, bf16, or fp8 on an NVIDIA GPU
+    #[arg(long, value_name = "TYPE", help_heading = "Judge")]
+    kv_dtype: Option<KvType>,
     /// Ask for the judge's reason too; without it a generation ends once the verdict is known
     #[arg(long, help_heading = "Judge")]
     reason: bool,
@@ -375,6 +387,11 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         prefill_chunk: arguments.prefill_chunk,
         kv_blocks: arguments.kv_blocks,
         no_prefix_cache: arguments.no_prefix_cache,
+        precision: PrecisionChoice {
+            dtype: arguments.dtype,
+            quantize: arguments.quantize,
+            kv: arguments.kv_dtype,
+        },
         ..EngineSizes::default()
     };
     sizes.validate().or_usage()?;

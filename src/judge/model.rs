@@ -10,7 +10,7 @@ use crate::engine::{Choices, Engine, EngineConfig, EngineError, PagedDecoder, Sa
 use crate::model::attention::{AttentionKind, AttentionShape, build, kv_bytes_per_token};
 use crate::model::chat_template::ChatTemplate;
 use crate::model::tokenizer::Tokenizer;
-use crate::model::{Decoder, DeviceChoice, ModelConfig, ModelError, ModelSource, Weights};
+use crate::model::{Decoder, ModelConfig, ModelError, ModelSource, PrecisionChoice, Weights};
 use crate::protocol::{PromptTemplate, Protocol};
 
 /// Token positions a KV block.
@@ -35,6 +35,8 @@ pub struct EngineSizes {
     pub kv_blocks: Option<usize>,
     /// Compute every prompt from its beginning.
     pub no_prefix_cache: bool,
+    /// What weights, activations, keys and values are stored in.
+    pub precision: PrecisionChoice,
     /// Bytes of the longest sample's texts, if known: room is made for them, since no token is shorter than a byte.
     pub longest_text: usize,
 }
@@ -162,9 +164,10 @@ pub fn build_engine(
     sizes: &EngineSizes,
     max_new_tokens: usize,
 ) -> Result<Engine<PagedDecoder>, EngineError> {
-    let dtype = DeviceChoice::default_dtype(device);
     let weights = Weights::open(source)?;
-    let decoder = Decoder::load(&text.config, &weights, device, dtype)?;
+    let precision = sizes.precision.resolve(device, weights.stored_dtype())?;
+    let decoder = Decoder::load(&text.config, &weights, device, precision)?;
+    let dtype = precision.kv.dtype();
     let shape = AttentionShape::from(&text.config);
     let config = engine_config(text, &shape, device, dtype, sizes, max_new_tokens);
     let attention = build(

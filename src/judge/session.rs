@@ -117,6 +117,7 @@ impl Session {
             trials: options.trials,
             rules,
             reward: options.reward.as_str().into(),
+            precision: self.sizes.precision.describe(),
             reason: options.wants_reason,
             raw: options.raw,
             input: InputIdentity {

@@ -15,11 +15,51 @@ pub const CONFIG_FILE: &str = "config.json";
 pub enum Architecture {
     /// Qwen3, dense: RMS norm on queries and keys by head (<https://arxiv.org/abs/2505.09388>).
     Qwen3,
+    /// Qwen3 with a mixture of experts in every layer.
+    Qwen3Moe,
+    /// Llama 3 and its like (<https://arxiv.org/abs/2407.21783>).
+    Llama,
+}
+
+impl Architecture {
+    /// Whether queries and keys have an RMS norm by head.
+    pub fn norms_heads(self) -> bool {
+        matches!(self, Self::Qwen3 | Self::Qwen3Moe)
+    }
 }
 
 /// Names a checkpoint may give itself: `architectures[0]`, `model_type`, and what it is.
-const ARCHITECTURES: [(&str, &str, Architecture); 1] =
-    [("Qwen3ForCausalLM", "qwen3", Architecture::Qwen3)];
+const ARCHITECTURES: [(&str, &str, Architecture); 3] = [
+    ("Qwen3ForCausalLM", "qwen3", Architecture::Qwen3),
+    ("Qwen3MoeForCausalLM", "qwen3_moe", Architecture::Qwen3Moe),
+    ("LlamaForCausalLM", "llama", Architecture::Llama),
+];
+
+/// The experts of a layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Experts {
+    /// Experts in a layer, `num_experts`.
+    pub count: usize,
+    /// Experts that work on a token, `num_experts_per_tok`.
+    pub per_token: usize,
+    /// Width of an expert, `moe_intermediate_size`.
+    pub intermediate: usize,
+    /// Whether the weights of a token's experts are scaled to sum to 1, `norm_topk_prob`.
+    pub normalise: bool,
+}
+
+/// How rotary angles are stretched for contexts longer than the original ones: Llama 3.1's way.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RopeScaling {
+    /// Low frequencies are divided by this, `factor`.
+    pub factor: f64,
+    /// Frequencies with fewer turns over the original context than this are low, `low_freq_factor`.
+    pub low_turns: f64,
+    /// Frequencies with more turns than this stay, `high_freq_factor`; those between are blended.
+    pub high_turns: f64,
+    /// The original context, `original_max_position_embeddings`.
+    pub original_positions: f64,
+}
 
 /// The sizes and constants of a decoder.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,6 +86,10 @@ pub struct ModelConfig {
     pub rms_norm_eps: f64,
     /// Base of the rotary embedding.
     pub rope_theta: f64,
+    /// Its stretching, where there is one.
+    pub rope_scaling: Option<RopeScaling>,
+    /// The experts of every layer, in place of a feed-forward layer of width [`Self::intermediate`].
+    pub experts: Option<Experts>,
     /// Whether the output head is the embedding table.
     pub tie_embeddings: bool,
     /// Whether the attention projections have biases.
@@ -64,10 +108,33 @@ impl ModelConfig {
         } else {
             0
         };
-        let attention = self.hidden * (2 * queries + 2 * keys) + biases + 2 * self.head_dim;
-        let layer = attention + 3 * self.hidden * self.intermediate + 2 * self.hidden;
+        let norms = if self.architecture.norms_heads() {
+            2 * self.head_dim
+        } else {
+            0
+        };
+        let attention = self.hidden * (2 * queries + 2 * keys) + biases + norms;
+        let feed_forward = match &self.experts {
+            None => 3 * self.hidden * self.intermediate,
+            Some(experts) => experts.count * self.hidden * (3 * experts.intermediate + 1),
+        };
+        let layer = attention + feed_forward + 2 * self.hidden;
         let embeddings = if self.tie_embeddings { 1 } else { 2 } * self.vocab * self.hidden;
         embeddings + self.layers * layer + self.hidden
+    }
+
+    /// Weights that a token is multiplied with in the layers: without embeddings, head and the experts it does not see.
+    /// A token costs two floating-point operations for each, attention aside.
+    pub fn active_layer_parameters(&self) -> usize {
+        let (queries, keys) = (self.heads * self.head_dim, self.kv_heads * self.head_dim);
+        let attention = self.hidden * (2 * queries + 2 * keys);
+        let feed_forward = match &self.experts {
+            None => 3 * self.hidden * self.intermediate,
+            Some(experts) => {
+                self.hidden * (3 * experts.intermediate * experts.per_token + experts.count)
+            }
+        };
+        self.layers * (attention + feed_forward)
     }
 
     /// Reads `config.json`, and the end tokens of `generation_config.json`, of a model.
@@ -113,19 +180,28 @@ impl ModelConfig {
             path,
         };
         let architecture = keys.architecture()?;
-        keys.refuse_unsupported()?;
+        keys.refuse_unsupported(architecture)?;
+        let (hidden, heads) = (keys.size("hidden_size")?, keys.size("num_attention_heads")?);
+        let head_dim = match keys.get("head_dim") {
+            None if architecture == Architecture::Llama && hidden.is_multiple_of(heads) => {
+                hidden / heads
+            }
+            _ => keys.size("head_dim")?,
+        };
         let config = Self {
             architecture,
             vocab: keys.size("vocab_size")?,
-            hidden: keys.size("hidden_size")?,
+            hidden,
             intermediate: keys.size("intermediate_size")?,
             layers: keys.size("num_hidden_layers")?,
-            heads: keys.size("num_attention_heads")?,
+            heads,
             kv_heads: keys.size("num_key_value_heads")?,
-            head_dim: keys.size("head_dim")?,
+            head_dim,
             max_positions: keys.size("max_position_embeddings")?,
             rms_norm_eps: keys.positive("rms_norm_eps", keys.get("rms_norm_eps"))?,
             rope_theta: keys.rope_theta()?,
+            rope_scaling: keys.rope_scaling()?,
+            experts: keys.experts(architecture)?,
             tie_embeddings: keys.flag("tie_word_embeddings", false)?,
             attention_bias: keys.flag("attention_bias", false)?,
             eos_token_ids: keys.token_ids("eos_token_id")?,
@@ -241,18 +317,75 @@ impl Keys<'_> {
         self.positive("rope_theta", self.get("rope_theta").or(nested))
     }
 
+    /// Llama 3.1's stretching of rotary angles, under either generation's key.
+    fn rope_scaling(&self) -> Result<Option<RopeScaling>, ModelError> {
+        for key in ["rope_scaling", "rope_parameters"] {
+            let Some(rope) = self.get(key) else { continue };
+            let kind = rope.get("rope_type").or_else(|| rope.get("type"));
+            if kind.is_some_and(|kind| kind == "llama3") {
+                let number = |name: &str| self.positive(&format!("{key}.{name}"), rope.get(name));
+                let scaling = RopeScaling {
+                    factor: number("factor")?,
+                    low_turns: number("low_freq_factor")?,
+                    high_turns: number("high_freq_factor")?,
+                    original_positions: number("original_max_position_embeddings")?,
+                };
+                if scaling.high_turns <= scaling.low_turns {
+                    return self.fail(format!(
+                        "{key}.high_freq_factor must be above low_freq_factor"
+                    ));
+                }
+                return Ok(Some(scaling));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The experts of a family that has them; those of another are refused elsewhere.
+    fn experts(&self, architecture: Architecture) -> Result<Option<Experts>, ModelError> {
+        if architecture != Architecture::Qwen3Moe {
+            return Ok(None);
+        }
+        let experts = Experts {
+            count: self.size("num_experts")?,
+            per_token: self.size("num_experts_per_tok")?,
+            intermediate: self.size("moe_intermediate_size")?,
+            normalise: self.flag("norm_topk_prob", false)?,
+        };
+        if experts.per_token > experts.count {
+            return self.fail(format!(
+                "num_experts_per_tok ({}) is more than num_experts ({})",
+                experts.per_token, experts.count
+            ));
+        }
+        let dense = self
+            .get("mlp_only_layers")
+            .is_some_and(|layers| layers.as_array().is_none_or(|layers| !layers.is_empty()));
+        if dense {
+            return self.fail("mlp_only_layers: layers without experts are not supported");
+        }
+        if self
+            .get("decoder_sparse_step")
+            .is_some_and(|step| *step != 1)
+        {
+            return self
+                .fail("decoder_sparse_step must be 1: layers without experts are not supported");
+        }
+        Ok(Some(experts))
+    }
+
     /// Fails on the first key that would change the result and that this decoder does not follow.
-    fn refuse_unsupported(&self) -> Result<(), ModelError> {
+    fn refuse_unsupported(&self, architecture: Architecture) -> Result<(), ModelError> {
         for key in ["rope_scaling", "rope_parameters"] {
             let kind = self
                 .get(key)
                 .map(|rope| rope.get("rope_type").or_else(|| rope.get("type")));
             if let Some(kind) = kind
-                && kind.is_none_or(|kind| kind != "default")
+                && kind.is_none_or(|kind| kind != "default" && kind != "llama3")
                 && !(key == "rope_parameters" && kind.is_none())
             {
                 return self.fail(format!(
-                    "{key} {} is not supported, only the default rotary embedding",
+                    "{key} {} is not supported, only the default rotary embedding and llama3's",
                     self.value[key]
                 ));
             }
@@ -302,7 +435,8 @@ impl Keys<'_> {
             "num_experts",
             "num_local_experts",
         ] {
-            if let Some(value) = self.get(key) {
+            let expected = key == "num_experts" && architecture == Architecture::Qwen3Moe;
+            if let Some(value) = self.get(key).filter(|_| !expected) {
                 return self.fail(format!("{key} ({value}) is not supported"));
             }
         }
@@ -355,7 +489,7 @@ mod tests {
             ("rope_scaling", json!({"rope_type": "yarn", "factor": 4.0})),
             (
                 "rope_parameters",
-                json!({"rope_theta": 1e6, "rope_type": "llama3"}),
+                json!({"rope_theta": 1e6, "rope_type": "longrope"}),
             ),
             ("use_sliding_window", json!(true)),
             ("hidden_act", json!("gelu")),
@@ -379,6 +513,51 @@ mod tests {
             lacking.as_object_mut().unwrap().remove(key);
             assert!(parse(&lacking).unwrap_err().contains(key));
         }
+    }
+
+    #[test]
+    fn llama_without_a_head_width_and_with_stretched_angles() {
+        let mut llama = config();
+        llama["architectures"] = json!(["LlamaForCausalLM"]);
+        llama.as_object_mut().unwrap().remove("head_dim");
+        llama["rope_scaling"] = json!({"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0,
+            "high_freq_factor": 4.0, "original_max_position_embeddings": 8192});
+        let parsed = parse(&llama).unwrap();
+        assert_eq!(
+            (parsed.architecture, parsed.head_dim),
+            (Architecture::Llama, 8)
+        );
+        assert_eq!(parsed.rope_scaling.unwrap().original_positions, 8192.0);
+        llama["rope_scaling"]["factor"] = json!(-1);
+        assert!(parse(&llama).unwrap_err().contains("rope_scaling.factor"));
+    }
+
+    #[test]
+    fn experts_are_read_and_layers_without_them_refused() {
+        let mut mixture = config();
+        mixture["architectures"] = json!(["Qwen3MoeForCausalLM"]);
+        assert!(parse(&mixture).unwrap_err().contains("num_experts"));
+        mixture["num_experts"] = json!(8);
+        mixture["num_experts_per_tok"] = json!(2);
+        mixture["moe_intermediate_size"] = json!(16);
+        mixture["norm_topk_prob"] = json!(true);
+        let experts = parse(&mixture).unwrap().experts.unwrap();
+        assert_eq!(
+            (experts.count, experts.per_token, experts.normalise),
+            (8, 2, true)
+        );
+        for (key, value) in [
+            ("mlp_only_layers", json!([0])),
+            ("decoder_sparse_step", json!(2)),
+            ("num_experts_per_tok", json!(9)),
+        ] {
+            let mut changed = mixture.clone();
+            changed[key] = value;
+            assert!(parse(&changed).unwrap_err().contains(key));
+        }
+        let mut dense = config();
+        dense["num_experts"] = json!(8);
+        assert!(parse(&dense).unwrap_err().contains("num_experts"));
     }
 
     #[test]

@@ -1,14 +1,18 @@
 //! The decoder: a pre-norm transformer with grouped queries, rotary positions and `SwiGLU`, over packed tokens.
 //!
-//! Qwen3 (<https://arxiv.org/abs/2505.09388>) with RMS norm on queries and keys by head. Every shape below is written with
-//! `N` tokens of any number of sequences, side by side without padding.
+//! One decoder for all families; what a family has or lacks is in its configuration. Every shape below is written with `N`
+//! tokens of any number of sequences, side by side without padding.
 
 use candle_core::{DType, Device, Tensor};
 
 use super::attention::Attention;
+use super::feed_forward::{FeedForward, Gated, Mixture};
 use super::linear::Linear;
 use super::ops::{self, Heads};
+use super::precision::{Precision, WeightType};
+use super::profile::{Phase, Profile};
 use super::rope::RotaryTable;
+use super::tensors::expected_tensors;
 use super::{ModelConfig, ModelError, StepBatch, Weights};
 
 /// A model's weights on a device, immutable.
@@ -37,10 +41,8 @@ struct Layer {
     /// Norms of queries and keys, `[head_dim]`.
     qk_norms: Option<(Tensor, Tensor)>,
     output: Linear,
-    mlp_norm: Tensor,
-    /// Gate and up in one product: `[2 · intermediate, hidden]`.
-    gate_up: Linear,
-    down: Linear,
+    feed_forward_norm: Tensor,
+    feed_forward: FeedForward,
 }
 
 impl Decoder {
@@ -53,8 +55,9 @@ impl Decoder {
         config: &ModelConfig,
         weights: &Weights,
         device: &Device,
-        dtype: DType,
+        precision: Precision,
     ) -> Result<Self, ModelError> {
+        let dtype = precision.compute;
         if device.is_cpu() && dtype != DType::F32 {
             return Err(ModelError::Unsupported(format!(
                 "the CPU computes in f32, not in {dtype:?}"
@@ -66,63 +69,28 @@ impl Decoder {
                 || name.ends_with("rotary_emb.inv_freq")
         })?;
         let get = |name: &str| weights.get(name, device, dtype);
-        let fused = |names: &[String]| -> Result<Tensor, ModelError> {
-            let parts = names
-                .iter()
-                .map(|name| get(name))
-                .collect::<Result<Vec<_>, _>>()?;
-            Ok(Tensor::cat(&parts, 0)?)
+        let loader = Loader {
+            weights,
+            device,
+            precision,
         };
-        let linear = |prefix: &str, names: &[&str], bias: bool| -> Result<Linear, ModelError> {
-            let names_of = |what: &str| {
-                names
-                    .iter()
-                    .map(|name| format!("{prefix}.{name}.{what}"))
-                    .collect::<Vec<_>>()
-            };
-            let bias = if bias {
-                Some(fused(&names_of("bias"))?)
-            } else {
-                None
-            };
-            Ok(Linear::new(fused(&names_of("weight"))?, bias)?)
-        };
-        let layers = (0..config.layers).map(|index| {
-            let at = format!("model.layers.{index}");
-            let attention = format!("{at}.self_attn");
-            let mlp = format!("{at}.mlp");
-            Ok(Layer {
-                attention_norm: get(&format!("{at}.input_layernorm.weight"))?,
-                qkv: linear(
-                    &attention,
-                    &["q_proj", "k_proj", "v_proj"],
-                    config.attention_bias,
-                )?,
-                qk_norms: Some((
-                    get(&format!("{attention}.q_norm.weight"))?,
-                    get(&format!("{attention}.k_norm.weight"))?,
-                )),
-                output: linear(&attention, &["o_proj"], config.attention_bias)?,
-                mlp_norm: get(&format!("{at}.post_attention_layernorm.weight"))?,
-                gate_up: linear(&mlp, &["gate_proj", "up_proj"], false)?,
-                down: linear(&mlp, &["down_proj"], false)?,
-            })
-        });
-        let layers = layers.collect::<Result<Vec<_>, ModelError>>()?;
-        let table = get("model.embed_tokens.weight")?;
-        let (embedding, head) = if config.tie_embeddings {
-            (Embedding::Tied, Linear::new(table, None)?)
+        let layers = (0..config.layers)
+            .map(|index| loader.layer(config, index))
+            .collect::<Result<Vec<_>, ModelError>>()?;
+        let head = if config.tie_embeddings {
+            "model.embed_tokens"
         } else {
-            (
-                Embedding::Own(table),
-                Linear::new(get("lm_head.weight")?, None)?,
-            )
+            "lm_head"
         };
         Ok(Self {
-            embedding,
+            embedding: if config.tie_embeddings {
+                Embedding::Tied
+            } else {
+                Embedding::Own(get("model.embed_tokens.weight")?)
+            },
             layers,
             norm: get("model.norm.weight")?,
-            head,
+            head: loader.linear(&[head], false, precision.weights.for_head())?,
             rope: RotaryTable::new(config, device, dtype)?,
             config: config.clone(),
             device: device.clone(),
@@ -154,15 +122,34 @@ impl Decoder {
         batch: &StepBatch,
         attention: &mut dyn Attention,
     ) -> Result<Tensor, ModelError> {
-        if self.device.is_cpu() {
-            // Inside the thread pool the passes of a step start without waking it each time.
-            return rayon::scope(|_| self.step(batch, attention));
-        }
-        self.step(batch, attention)
+        self.forward_profiled(batch, attention, &mut Profile::off())
     }
 
-    fn step(&self, batch: &StepBatch, attention: &mut dyn Attention) -> Result<Tensor, ModelError> {
-        attention.prepare(batch)?;
+    /// [`Self::forward`], noting where the time goes.
+    ///
+    /// # Errors
+    /// As [`Self::forward`].
+    pub fn forward_profiled(
+        &self,
+        batch: &StepBatch,
+        attention: &mut dyn Attention,
+        profile: &mut Profile,
+    ) -> Result<Tensor, ModelError> {
+        if self.device.is_cpu() {
+            // Inside the thread pool the passes of a step start without waking it each time.
+            return rayon::scope(|_| self.step(batch, attention, profile));
+        }
+        self.step(batch, attention, profile)
+    }
+
+    fn step(
+        &self,
+        batch: &StepBatch,
+        attention: &mut dyn Attention,
+        profile: &mut Profile,
+    ) -> Result<Tensor, ModelError> {
+        let device = &self.device;
+        profile.time(Phase::Attention, None, device, || attention.prepare(batch))?;
         if let Some(token) = batch
             .tokens
             .iter()
@@ -178,13 +165,18 @@ impl Decoder {
             return self.no_logits();
         }
         let eps = self.config.rms_norm_eps as f32;
-        let (cos, sin) = self.rope.gather(&batch.positions)?;
-        let mut hidden = self.embed(&batch.tokens)?;
+        let (mut hidden, (cos, sin)) = profile.time(Phase::Embedding, None, device, || {
+            let angles = self.rope.gather(&batch.positions)?;
+            Ok::<_, ModelError>((self.embed(&batch.tokens)?, angles))
+        })?;
         // What the previous layer adds to the residual stream; summed together with the next norm.
         let mut added: Option<Tensor> = None;
         for (index, layer) in self.layers.iter().enumerate() {
+            let at = Some(index);
             let x;
-            (hidden, x) = add_and_norm(hidden, added.take(), &layer.attention_norm, eps)?;
+            (hidden, x) = profile.time(Phase::Elementwise, at, device, || {
+                add_and_norm(hidden, added.take(), &layer.attention_norm, eps)
+            })?;
             let heads = Heads {
                 heads: self.config.heads,
                 kv_heads: self.config.kv_heads,
@@ -194,24 +186,36 @@ impl Decoder {
                 cos: &cos,
                 sin: &sin,
             };
-            let (q, k, v) = ops::split_heads(&layer.qkv.forward(&x)?, &heads)?;
-            let attended = attention.forward(index, &q, &k, &v)?.output;
-            let mut attended = attended.reshape((n, self.config.heads * self.config.head_dim))?;
+            let qkv = profile.time(Phase::Gemm, at, device, || layer.qkv.forward(&x))?;
+            let (q, k, v) = profile.time(Phase::Elementwise, at, device, || {
+                ops::split_heads(&qkv, &heads)
+            })?;
+            let attended = profile.time(Phase::Attention, at, device, || {
+                attention.forward(index, &q, &k, &v)
+            })?;
+            let mut attended = attended
+                .output
+                .reshape((n, self.config.heads * self.config.head_dim))?;
             // The last layer's keys and values are written: from here on only the wanted rows matter.
             if index + 1 == self.layers.len() && wanted < n {
                 if wanted == 0 {
                     return self.no_logits();
                 }
-                let rows = Tensor::new(batch.logits.as_slice(), &self.device)?;
+                let rows = Tensor::new(batch.logits.as_slice(), device)?;
                 attended = attended.index_select(&rows, 0)?;
                 hidden = hidden.index_select(&rows, 0)?;
             }
-            let projected = layer.output.forward(&attended)?;
+            let projected =
+                profile.time(Phase::Gemm, at, device, || layer.output.forward(&attended))?;
             let x;
-            (hidden, x) = ops::add_rms_norm(&hidden, &projected, &layer.mlp_norm, eps)?;
-            added = Some(Linear::feed_forward(&layer.gate_up, &layer.down, &x)?);
+            (hidden, x) = profile.time(Phase::Elementwise, at, device, || {
+                ops::add_rms_norm(&hidden, &projected, &layer.feed_forward_norm, eps)
+            })?;
+            added = Some(profile.time(Phase::Gemm, at, device, || layer.feed_forward.forward(&x))?);
         }
-        let (_, x) = add_and_norm(hidden, added, &self.norm, eps)?;
+        let (_, x) = profile.time(Phase::Elementwise, None, device, || {
+            add_and_norm(hidden, added, &self.norm, eps)
+        })?;
         // With all rows wanted they were not picked above, and may be wanted in another order.
         let in_order = wanted < n
             || batch
@@ -222,9 +226,11 @@ impl Decoder {
         let x = if in_order {
             x
         } else {
-            x.index_select(&Tensor::new(batch.logits.as_slice(), &self.device)?, 0)?
+            x.index_select(&Tensor::new(batch.logits.as_slice(), device)?, 0)?
         };
-        Ok(self.head.forward(&x)?.to_dtype(DType::F32)?)
+        profile.time(Phase::Head, None, device, || {
+            self.head.forward(&x)?.to_dtype(DType::F32)
+        })
     }
 
     /// On the host: not every GPU driver allocates nothing.
@@ -256,42 +262,111 @@ fn add_and_norm(
     Ok((hidden, x))
 }
 
-/// Every tensor of a checkpoint with its shape, under Hugging Face's names.
-fn expected_tensors(config: &ModelConfig) -> Vec<(String, Vec<usize>)> {
-    let (hidden, intermediate, head_dim) = (config.hidden, config.intermediate, config.head_dim);
-    let (q, kv) = (config.heads * head_dim, config.kv_heads * head_dim);
-    let mut tensors = vec![
-        (
-            "model.embed_tokens.weight".to_owned(),
-            vec![config.vocab, hidden],
-        ),
-        ("model.norm.weight".to_owned(), vec![hidden]),
-    ];
-    if !config.tie_embeddings {
-        tensors.push(("lm_head.weight".to_owned(), vec![config.vocab, hidden]));
-    }
-    for index in 0..config.layers {
-        let mut add = |name: &str, shape: Vec<usize>| {
-            tensors.push((format!("model.layers.{index}.{name}"), shape));
+/// Reads layers.
+struct Loader<'a> {
+    weights: &'a Weights,
+    device: &'a Device,
+    precision: Precision,
+}
+
+impl Loader<'_> {
+    fn layer(&self, config: &ModelConfig, index: usize) -> Result<Layer, ModelError> {
+        let at = format!("model.layers.{index}");
+        let attention = format!("{at}.self_attn");
+        let get = |name: &str| {
+            let name = format!("{at}.{name}.weight");
+            self.weights.get(&name, self.device, self.precision.compute)
         };
-        add("input_layernorm.weight", vec![hidden]);
-        add("post_attention_layernorm.weight", vec![hidden]);
-        add("self_attn.q_norm.weight", vec![head_dim]);
-        add("self_attn.k_norm.weight", vec![head_dim]);
-        for (name, outputs, inputs) in [
-            ("q_proj", q, hidden),
-            ("k_proj", kv, hidden),
-            ("v_proj", kv, hidden),
-            ("o_proj", hidden, q),
-        ] {
-            add(&format!("self_attn.{name}.weight"), vec![outputs, inputs]);
-            if config.attention_bias {
-                add(&format!("self_attn.{name}.bias"), vec![outputs]);
-            }
-        }
-        add("mlp.gate_proj.weight", vec![intermediate, hidden]);
-        add("mlp.up_proj.weight", vec![intermediate, hidden]);
-        add("mlp.down_proj.weight", vec![hidden, intermediate]);
+        let weight_type = self.precision.weights;
+        let projections = ["q_proj", "k_proj", "v_proj"].map(|name| format!("{attention}.{name}"));
+        let feed_forward = match config.experts {
+            None => FeedForward::Dense(self.gated(&format!("{at}.mlp"))?),
+            Some(experts) => FeedForward::Mixture(Mixture {
+                // Small, and its rounding would choose other experts.
+                router: self.linear(
+                    &[&format!("{at}.mlp.gate")],
+                    false,
+                    weight_type.for_router(self.precision.compute),
+                )?,
+                experts: (0..experts.count)
+                    .map(|expert| self.gated(&format!("{at}.mlp.experts.{expert}")))
+                    .collect::<Result<_, _>>()?,
+                config: experts,
+            }),
+        };
+        Ok(Layer {
+            attention_norm: get("input_layernorm")?,
+            qkv: self.linear(
+                &projections.each_ref().map(String::as_str),
+                config.attention_bias,
+                weight_type,
+            )?,
+            qk_norms: if config.architecture.norms_heads() {
+                Some((get("self_attn.q_norm")?, get("self_attn.k_norm")?))
+            } else {
+                None
+            },
+            output: self.linear(
+                &[&format!("{attention}.o_proj")],
+                config.attention_bias,
+                weight_type,
+            )?,
+            feed_forward_norm: get("post_attention_layernorm")?,
+            feed_forward,
+        })
     }
-    tensors
+
+    fn gated(&self, prefix: &str) -> Result<Gated, ModelError> {
+        let name = |name: &str| format!("{prefix}.{name}");
+        let weight_type = self.precision.weights;
+        Ok(Gated {
+            gate_up: self.linear(&[&name("gate_proj"), &name("up_proj")], false, weight_type)?,
+            down: self.linear(&[&name("down_proj")], false, weight_type)?,
+        })
+    }
+
+    /// One layer from the outputs of several, side by side.
+    fn linear(
+        &self,
+        names: &[&str],
+        bias: bool,
+        weight_type: WeightType,
+    ) -> Result<Linear, ModelError> {
+        let fused = |what: &str, dtype: Option<DType>| -> Result<Tensor, ModelError> {
+            let parts = names
+                .iter()
+                .map(|name| {
+                    let name = format!("{name}.{what}");
+                    match dtype {
+                        Some(dtype) => self.weights.get(&name, self.device, dtype),
+                        None => self.weights.get_as_stored(&name, self.device),
+                    }
+                })
+                .collect::<Result<Vec<_>, _>>()?;
+            let same = parts
+                .windows(2)
+                .all(|pair| pair[0].dtype() == pair[1].dtype());
+            let parts = if same {
+                parts
+            } else {
+                parts
+                    .iter()
+                    .map(|part| part.to_dtype(DType::F32))
+                    .collect::<candle_core::Result<_>>()?
+            };
+            match parts.as_slice() {
+                [one] => Ok(one.clone()),
+                several => Ok(Tensor::cat(several, 0)?),
+            }
+        };
+        let compute = self.precision.compute;
+        let bias = if bias {
+            Some(fused("bias", Some(compute))?)
+        } else {
+            None
+        };
+        // The CPU packs, and may quantise, what the checkpoint stores; a GPU multiplies in the type it computes in.
+        let dtype = (!self.device.is_cpu()).then_some(compute);
+        Ok(Linear::new(fused("weight", dtype)?, bias, weight_type)?)
+    }
 }

@@ -1,9 +1,10 @@
 //! Linear layers, and the token embedding that may share its weight with the output head.
 
-use candle_core::{Result, Tensor};
+use candle_core::{DType, Result, Tensor};
 
 use super::cpu::elementwise::silu_mul_into;
 use super::cpu::matmul::PackedMatrix;
+use super::precision::WeightType;
 use super::{cpu, ops};
 
 /// `x · weightᵀ + bias`.
@@ -22,13 +23,16 @@ enum Weight {
 }
 
 impl Linear {
-    /// A layer from its weight `[outputs, inputs]` and bias `[outputs]`.
+    /// A layer from its weight `[outputs, inputs]`, in any floating-point type, and bias `[outputs]`. On the CPU the weight
+    /// is stored as `weight_type`; elsewhere it stays as it is.
     ///
     /// # Errors
     /// When the weight is not a matrix.
-    pub fn new(weight: Tensor, bias: Option<Tensor>) -> Result<Self> {
+    pub fn new(weight: Tensor, bias: Option<Tensor>, weight_type: WeightType) -> Result<Self> {
         let (outputs, inputs) = weight.dims2()?;
-        let weight = if cpu::applies(&weight) {
+        let _ = weight_type;
+        let weight = if weight.device().is_cpu() {
+            let weight = weight.to_dtype(DType::F32)?;
             Weight::Packed(cpu::with_f32(&weight, |data| {
                 Ok(PackedMatrix::pack(data, outputs, inputs))
             })?)

@@ -12,9 +12,11 @@
 //! | [`config`] | `config.json`, with everything unsupported refused by name |
 //! | [`weights`] | Safetensors, single or sharded, read tensor by tensor |
 //! | [`device`] | `--device`: CPU, CUDA, Metal |
+//! | [`precision`] | `--dtype`, `--quantize`, `--kv-dtype`: what weights, activations, keys and values are stored in |
 //! | [`batch`] | one step's packed tokens and block tables |
 //! | [`decoder`] | the transformer, parameterised by its config |
-//! | [`linear`], [`rope`], [`ops`] | its parts |
+//! | [`linear`], [`feed_forward`], [`rope`], [`ops`] | its parts |
+//! | [`profile`] | where a step's time goes |
 //! | [`attention`] | the paged KV cache and attention over it, behind one trait |
 //! | [`cpu`] | the vectorised loops under all of these on the CPU |
 //!
@@ -30,10 +32,14 @@ pub mod cpu;
 pub mod decoder;
 pub mod device;
 mod error;
+pub mod feed_forward;
 pub mod linear;
 pub mod ops;
+pub mod precision;
+pub mod profile;
 pub mod rope;
 pub mod source;
+mod tensors;
 pub mod tokenizer;
 pub mod weights;
 
@@ -42,5 +48,6 @@ pub use config::ModelConfig;
 pub use decoder::Decoder;
 pub use device::DeviceChoice;
 pub use error::ModelError;
+pub use precision::{Precision, PrecisionChoice};
 pub use source::{EmbeddedModel, ModelSource};
 pub use weights::Weights;

@@ -2,6 +2,7 @@
 
 use candle_core::{DType, Device, Tensor};
 
+use super::config::RopeScaling;
 use super::{ModelConfig, ModelError, cpu};
 
 /// Positions that get a table at most. Longer contexts than this are refused rather than paid for in memory.
@@ -25,9 +26,12 @@ impl RotaryTable {
         let half = config.head_dim / 2;
         let frequencies: Vec<f32> = (0..half)
             .map(|i| {
-                1.0 / config
-                    .rope_theta
-                    .powf(2.0 * i as f64 / config.head_dim as f64) as f32
+                let exponent = 2.0 * i as f64 / config.head_dim as f64;
+                let frequency = 1.0 / config.rope_theta.powf(exponent) as f32;
+                config
+                    .rope_scaling
+                    .as_ref()
+                    .map_or(frequency, |scaling| stretch(frequency, scaling))
             })
             .collect();
         let table = |f: fn(f32) -> f32| -> Result<Tensor, ModelError> {
@@ -87,4 +91,14 @@ impl RotaryTable {
         };
         Ok((pick(&self.cos)?, pick(&self.sin)?))
     }
+}
+
+/// Llama 3.1's stretched frequency: slow ones are divided by the factor, fast ones stay, those between are blended by the
+/// number of turns they make over the original context.
+fn stretch(frequency: f32, scaling: &RopeScaling) -> f32 {
+    let turns = scaling.original_positions * f64::from(frequency) / std::f64::consts::TAU;
+    let keep = (turns - scaling.low_turns) / (scaling.high_turns - scaling.low_turns);
+    let keep = keep.clamp(0.0, 1.0);
+    let frequency = f64::from(frequency);
+    ((1.0 - keep) * frequency / scaling.factor + keep * frequency) as f32
 }

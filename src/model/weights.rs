@@ -13,7 +13,10 @@ use safetensors::tensor::Metadata;
 use serde::Deserialize;
 
 use super::source::{WEIGHTS_FILE, WEIGHTS_INDEX, WeightFile};
-use super::{ModelError, ModelSource};
+use super::tensors::expected_tensors;
+use super::{ModelConfig, ModelError, ModelSource};
+
+mod random;
 
 /// Safetensors' own limit on the header.
 const MAX_HEADER: u64 = 100_000_000;
@@ -21,6 +24,8 @@ const MAX_HEADER: u64 = 100_000_000;
 /// A checkpoint's tensors, by name.
 pub struct Weights {
     model: String,
+    /// Values are made up from this seed instead of read.
+    random: Option<u64>,
     files: Vec<Shard>,
     tensors: BTreeMap<String, Location>,
 }
@@ -87,6 +92,7 @@ impl Weights {
     pub fn open(source: &ModelSource) -> Result<Self, ModelError> {
         let mut weights = Self {
             model: source.to_string(),
+            random: None,
             files: Vec::new(),
             tensors: BTreeMap::new(),
         };
@@ -109,6 +115,28 @@ impl Weights {
             }
         }
         Ok(weights)
+    }
+
+    /// Random weights of a shape, bf16, made when they are asked for: what is needed to measure speed without a download.
+    /// On the CPU the same seed gives the same values.
+    pub fn random(config: &ModelConfig, seed: u64) -> Self {
+        let tensors = expected_tensors(config).into_iter().map(|(name, shape)| {
+            let bytes = shape.iter().product::<usize>() * DType::BF16.size_in_bytes();
+            let location = Location {
+                shard: 0,
+                dtype: DType::BF16,
+                shape,
+                offset: 0,
+                bytes,
+            };
+            (name, location)
+        });
+        Self {
+            model: "random weights".into(),
+            random: Some(seed),
+            files: Vec::new(),
+            tensors: tensors.collect(),
+        }
     }
 
     fn add(&mut self, source: &ModelSource, name: &str) -> Result<(), ModelError> {
@@ -248,11 +276,37 @@ impl Weights {
     /// # Errors
     /// When there is no such tensor, or its file cannot be read.
     pub fn get(&self, name: &str, device: &Device, dtype: DType) -> Result<Tensor, ModelError> {
+        Ok(self.get_as_stored(name, device)?.to_dtype(dtype)?)
+    }
+
+    /// The type that most of the weights are stored in.
+    pub fn stored_dtype(&self) -> DType {
+        if self.random.is_some() {
+            return DType::BF16;
+        }
+        let bytes = |dtype: DType| -> usize {
+            let of_type = self.tensors.values().filter(|tensor| tensor.dtype == dtype);
+            of_type.map(|tensor| tensor.bytes).sum()
+        };
+        [DType::F32, DType::F16, DType::BF16]
+            .into_iter()
+            .max_by_key(|&dtype| bytes(dtype))
+            .unwrap_or(DType::F32)
+    }
+
+    /// Reads one tensor to a device in the type it is stored in.
+    ///
+    /// # Errors
+    /// When there is no such tensor, or its file cannot be read.
+    pub fn get_as_stored(&self, name: &str, device: &Device) -> Result<Tensor, ModelError> {
         let missing = || ModelError::Mismatch {
             model: self.model.clone(),
             message: format!("missing: {name}"),
         };
         let location = self.tensors.get(name).ok_or_else(missing)?;
+        if let Some(seed) = self.random {
+            return Ok(random::tensor(seed, name, &location.shape, device)?);
+        }
         let shard = self.files.get(location.shard).ok_or_else(missing)?;
         let mut bytes = vec![0; location.bytes];
         // A reader that panicked leaves no broken state behind: every read seeks first.
@@ -263,9 +317,11 @@ impl Weights {
                 source,
             })?;
         drop(file);
-        Ok(
-            Tensor::from_raw_buffer(&bytes, location.dtype, &location.shape, device)?
-                .to_dtype(dtype)?,
-        )
+        Ok(Tensor::from_raw_buffer(
+            &bytes,
+            location.dtype,
+            &location.shape,
+            device,
+        )?)
     }
 }

@@ -28,6 +28,9 @@ pub struct Manifest {
     pub rules: String,
     /// The reward policy.
     pub reward: String,
+    /// What was asked for of `--dtype`, `--quantize` and `--kv-dtype`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precision: Option<String>,
     /// Is the judge asked for its reason?
     pub reason: bool,
     /// Are prompt and completion kept with every verdict?

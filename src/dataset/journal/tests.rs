@@ -28,6 +28,7 @@ fn manifest() -> Manifest {
         trials: 2,
         rules: "fallback".into(),
         reward: "overall".into(),
+        precision: None,
         reason: false,
         raw: false,
         input: InputIdentity {

@@ -1,0 +1,170 @@
+//! The part of a layer that works on each token alone: one gated layer, or the best of many.
+
+use candle_core::{DType, Device, Tensor};
+
+use super::config::Experts;
+use super::linear::Linear;
+use super::{ModelError, cpu};
+
+/// What follows attention in a layer: from `[N, hidden]` to `[N, hidden]`.
+pub enum FeedForward {
+    /// One gated layer for every token.
+    Dense(Gated),
+    /// A few gated layers of many, chosen token by token.
+    Mixture(Mixture),
+}
+
+/// `down(silu(gate(x)) · up(x))`
+pub struct Gated {
+    /// Gate and up in one product: `[2 · width, hidden]`.
+    pub gate_up: Linear,
+    /// `[hidden, width]`
+    pub down: Linear,
+}
+
+impl Gated {
+    /// From `[N, hidden]` to `[N, hidden]`.
+    ///
+    /// # Errors
+    /// When shapes, dtype or device do not fit.
+    pub fn forward(&self, x: &Tensor) -> candle_core::Result<Tensor> {
+        Linear::feed_forward(&self.gate_up, &self.down, x)
+    }
+}
+
+/// A mixture of experts (<https://arxiv.org/abs/1701.06538>, as Qwen3-MoE has it): a router gives each token a
+/// probability for every expert; the `top` likeliest work on it, and their results are added by weight.
+///
+/// The router works in f32. Experts go one after the other in the order of their numbers, each over all its tokens, so a
+/// token's sum has one order whatever else is in the step.
+pub struct Mixture {
+    /// `[experts, hidden]`
+    pub router: Linear,
+    /// One gated layer for each expert.
+    pub experts: Vec<Gated>,
+    /// How many work on a token, and how their weights are taken.
+    pub config: Experts,
+}
+
+impl Mixture {
+    /// From `[N, hidden]` to `[N, hidden]`.
+    ///
+    /// # Errors
+    /// When shapes, dtype or device do not fit.
+    pub fn forward(&self, x: &Tensor) -> Result<Tensor, ModelError> {
+        let (n, hidden) = x.dims2()?;
+        let logits = self.router.forward(x)?.to_dtype(DType::F32)?;
+        let logits = logits.to_device(&Device::Cpu)?.to_vec2::<f32>()?;
+        let mut tokens = vec![(Vec::new(), Vec::new()); self.experts.len()];
+        for (token, logits) in logits.iter().enumerate() {
+            for (expert, weight) in route(logits, &self.config) {
+                tokens[expert].0.push(token as u32);
+                tokens[expert].1.push(weight);
+            }
+        }
+        let chosen = self
+            .experts
+            .iter()
+            .zip(tokens)
+            .filter(|(_, (tokens, _))| !tokens.is_empty());
+        if !cpu::applies(x) {
+            let mut out = Tensor::zeros((n, hidden), DType::F32, x.device())?;
+            for (expert, (tokens, weights)) in chosen {
+                let weights = Tensor::from_vec(weights, (tokens.len(), 1), x.device())?;
+                let tokens = Tensor::new(tokens, x.device())?;
+                let result = expert.forward(&x.index_select(&tokens, 0)?)?;
+                let result = result.to_dtype(DType::F32)?.broadcast_mul(&weights)?;
+                out = out.index_add(&tokens, &result, 0)?;
+            }
+            return Ok(out.to_dtype(x.dtype())?);
+        }
+        let mut out = vec![0.0f32; n * hidden];
+        for (expert, (tokens, weights)) in chosen {
+            let mut rows = Vec::with_capacity(tokens.len() * hidden);
+            cpu::with_f32(x, |x| {
+                for &token in &tokens {
+                    rows.extend_from_slice(&x[token as usize * hidden..][..hidden]);
+                }
+                Ok(())
+            })?;
+            let rows = Tensor::from_vec(rows, (tokens.len(), hidden), x.device())?;
+            cpu::with_f32(&expert.forward(&rows)?, |result| {
+                for ((&token, weight), result) in
+                    tokens.iter().zip(weights).zip(result.chunks_exact(hidden))
+                {
+                    let out = &mut out[token as usize * hidden..][..hidden];
+                    for (out, x) in out.iter_mut().zip(result) {
+                        *out = weight.mul_add(*x, *out);
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(Tensor::from_vec(out, (n, hidden), x.device())?)
+    }
+}
+
+/// The experts of one token and their weights, likeliest first; the lower number where two are equal.
+fn route(logits: &[f32], config: &Experts) -> Vec<(usize, f32)> {
+    let highest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let weights: Vec<f32> = logits.iter().map(|logit| (logit - highest).exp()).collect();
+    let total: f32 = weights.iter().sum();
+    let mut chosen: Vec<(usize, f32)> = weights.into_iter().enumerate().collect();
+    let likeliest_first =
+        |a: &(usize, f32), b: &(usize, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+    let top = config.per_token.clamp(1, chosen.len());
+    if top < chosen.len() {
+        chosen.select_nth_unstable_by(top - 1, likeliest_first);
+        chosen.truncate(top);
+    }
+    chosen.sort_unstable_by(likeliest_first);
+    let total = if config.normalise {
+        chosen.iter().map(|(_, weight)| weight).sum()
+    } else {
+        total
+    };
+    for (_, weight) in &mut chosen {
+        *weight /= total;
+    }
+    chosen
+}
+
+impl FeedForward {
+    /// From `[N, hidden]` to `[N, hidden]`.
+    ///
+    /// # Errors
+    /// When shapes, dtype or device do not fit.
+    pub fn forward(&self, x: &Tensor) -> Result<Tensor, ModelError> {
+        match self {
+            Self::Dense(gated) => Ok(gated.forward(x)?),
+            Self::Mixture(mixture) => mixture.forward(x),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Experts, route};
+
+    #[test]
+    fn the_likeliest_experts_share_the_weight() {
+        let config = |normalise| Experts {
+            count: 4,
+            per_token: 2,
+            intermediate: 8,
+            normalise,
+        };
+        let logits = [0.1f32.ln(), 0.4f32.ln(), 0.3f32.ln(), 0.2f32.ln()];
+        let shares = route(&logits, &config(false));
+        assert_eq!((shares[0].0, shares[1].0), (1, 2));
+        assert!((shares[0].1 - 0.4).abs() < 1e-6 && (shares[1].1 - 0.3).abs() < 1e-6);
+        let shares = route(&logits, &config(true));
+        assert!((shares[0].1 - 4.0 / 7.0).abs() < 1e-6);
+        // Equal logits: the lower number.
+        let equal: Vec<usize> = route(&[1.0; 4], &config(true))
+            .iter()
+            .map(|(expert, _)| *expert)
+            .collect();
+        assert_eq!(equal, [0, 1]);
+    }
+}

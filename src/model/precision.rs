@@ -1,0 +1,368 @@
+//! What a model is stored in and computed in: `--dtype`, `--quantize`, `--kv-dtype`.
+//!
+//! On the CPU every sum is taken in f32 (quantised products sum exact integers first), whatever the weights are stored
+//! in; storing them smaller saves memory and the time to read it. On a GPU weights, activations and, unless said
+//! otherwise, keys and values share one type, and sums are f32 inside the kernels.
+
+use std::fmt;
+use std::str::FromStr;
+
+use candle_core::{DType, Device};
+
+use super::ModelError;
+
+/// How the weights of linear layers lie in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WeightType {
+    /// 4 bytes a weight.
+    F32,
+    /// IEEE half precision.
+    F16,
+    /// The upper half of an f32.
+    BF16,
+    /// Blocks of 32 signed bytes with one scale (GGML's `Q8_0`, 8.5 bits a weight).
+    Q8_0,
+    /// Super-blocks of 256 nibbles with scales and minima of eight parts (GGML's `Q4_K`, 4.5 bits a weight).
+    Q4K,
+    /// E4M3 with one scale for each output; NVIDIA GPUs from compute capability 8.9 on.
+    F8E4M3,
+}
+
+impl WeightType {
+    /// The type that stores values of a dtype as they are.
+    pub fn exact(dtype: DType) -> Self {
+        match dtype {
+            DType::F16 => Self::F16,
+            DType::BF16 => Self::BF16,
+            _ => Self::F32,
+        }
+    }
+
+    /// The type of the output head, and of the embedding table that is one with it: logits feel rounding most, so four
+    /// bits become eight.
+    pub fn for_head(self) -> Self {
+        match self {
+            Self::Q4K => Self::Q8_0,
+            // Not worth a scale for each of the vocabulary's rows.
+            Self::F8E4M3 => Self::BF16,
+            other => other,
+        }
+    }
+
+    /// The type of a router over experts in a model that computes in `compute`: never quantised.
+    pub fn for_router(self, compute: DType) -> Self {
+        match self {
+            Self::F32 | Self::F16 | Self::BF16 => self,
+            Self::Q8_0 | Self::Q4K | Self::F8E4M3 => Self::exact(compute),
+        }
+    }
+
+    /// Bits that a weight takes, scales included.
+    pub fn bits(self) -> f64 {
+        match self {
+            Self::F32 => 32.0,
+            Self::F16 | Self::BF16 => 16.0,
+            Self::Q8_0 => 8.5,
+            Self::Q4K => 4.5,
+            Self::F8E4M3 => 8.0,
+        }
+    }
+
+    /// The name on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::F32 => "f32",
+            Self::F16 => "f16",
+            Self::BF16 => "bf16",
+            Self::Q8_0 => "q8_0",
+            Self::Q4K => "q4k",
+            Self::F8E4M3 => "fp8",
+        }
+    }
+}
+
+impl fmt::Display for WeightType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// How keys and values lie in the cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KvType {
+    /// 4 bytes a number.
+    F32,
+    /// IEEE half precision.
+    F16,
+    /// The upper half of an f32.
+    BF16,
+    /// E4M3; CUDA only.
+    F8E4M3,
+}
+
+impl KvType {
+    /// Bytes of a number.
+    pub fn size(self) -> usize {
+        match self {
+            Self::F32 => 4,
+            Self::F16 | Self::BF16 => 2,
+            Self::F8E4M3 => 1,
+        }
+    }
+
+    /// The tensor type of the cache.
+    pub fn dtype(self) -> DType {
+        match self {
+            Self::F32 => DType::F32,
+            Self::F16 => DType::F16,
+            Self::BF16 => DType::BF16,
+            Self::F8E4M3 => DType::F8E4M3,
+        }
+    }
+
+    /// The type that holds what is computed in a dtype.
+    pub fn of(dtype: DType) -> Self {
+        match dtype {
+            DType::F16 => Self::F16,
+            DType::BF16 => Self::BF16,
+            DType::F8E4M3 => Self::F8E4M3,
+            _ => Self::F32,
+        }
+    }
+}
+
+impl fmt::Display for KvType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::F32 => "f32",
+            Self::F16 => "f16",
+            Self::BF16 => "bf16",
+            Self::F8E4M3 => "fp8",
+        })
+    }
+}
+
+impl FromStr for KvType {
+    type Err = ModelError;
+
+    fn from_str(text: &str) -> Result<Self, ModelError> {
+        Ok(match text {
+            "f32" => Self::F32,
+            "f16" => Self::F16,
+            "bf16" => Self::BF16,
+            "fp8" => Self::F8E4M3,
+            _ => return Err(unknown("KV type", text, "f32, f16, bf16 or fp8")),
+        })
+    }
+}
+
+/// `--quantize`
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantization {
+    /// See [`WeightType::Q8_0`]; CPU.
+    Q8_0,
+    /// See [`WeightType::Q4K`]; CPU.
+    Q4K,
+    /// See [`WeightType::F8E4M3`]; CUDA.
+    Fp8,
+}
+
+impl FromStr for Quantization {
+    type Err = ModelError;
+
+    fn from_str(text: &str) -> Result<Self, ModelError> {
+        Ok(match text {
+            "q8_0" => Self::Q8_0,
+            "q4k" | "q4_k" => Self::Q4K,
+            "fp8" => Self::Fp8,
+            _ => return Err(unknown("quantisation", text, "q8_0, q4k or fp8")),
+        })
+    }
+}
+
+fn unknown(what: &str, text: &str, known: &str) -> ModelError {
+    ModelError::Unsupported(format!("no {what} `{text}`: use {known}"))
+}
+
+/// What was asked for; `None` everywhere lets device and checkpoint decide.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PrecisionChoice {
+    /// `--dtype`: F32, F16 or BF16.
+    pub dtype: Option<DType>,
+    /// `--quantize`.
+    pub quantize: Option<Quantization>,
+    /// `--kv-dtype`.
+    pub kv: Option<KvType>,
+}
+
+impl PrecisionChoice {
+    /// Reads `--dtype`.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] with the names there are.
+    pub fn parse_dtype(text: &str) -> Result<DType, ModelError> {
+        Ok(match text {
+            "f32" => DType::F32,
+            "f16" => DType::F16,
+            "bf16" => DType::BF16,
+            _ => return Err(unknown("dtype", text, "f32, f16 or bf16")),
+        })
+    }
+
+    /// What was asked for, in words; `None` if nothing was. Part of a run's identity: other roundings may give other verdicts.
+    pub fn describe(&self) -> Option<String> {
+        let quantize = self.quantize.map(|quantize| match quantize {
+            Quantization::Q8_0 => "quantize q8_0".to_owned(),
+            Quantization::Q4K => "quantize q4k".to_owned(),
+            Quantization::Fp8 => "quantize fp8".to_owned(),
+        });
+        let dtype = self.dtype.map(|dtype| format!("dtype {}", dtype.as_str()));
+        let kv = self.kv.map(|kv| format!("kv-dtype {kv}"));
+        let parts: Vec<String> = [dtype, quantize, kv].into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+
+    /// What a model whose weights are stored in `stored` is to be loaded as on a device.
+    ///
+    /// By default the CPU stores weights as the checkpoint does, which changes no bit of the result, and keys and values
+    /// in f32; a GPU takes bf16 for everything. Smaller weights bring smaller keys and values: f16 with quantised ones.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] for what the device does not compute.
+    pub fn resolve(&self, device: &Device, stored: DType) -> Result<Precision, ModelError> {
+        let refuse = |message: &str| Err(ModelError::Unsupported(message.into()));
+        if device.is_cpu() {
+            let weights = match (self.quantize, self.dtype) {
+                (Some(Quantization::Q8_0), _) => WeightType::Q8_0,
+                (Some(Quantization::Q4K), _) => WeightType::Q4K,
+                (Some(Quantization::Fp8), _) => {
+                    return refuse(
+                        "--quantize fp8 needs an NVIDIA GPU; on the CPU use q8_0 or q4k",
+                    );
+                }
+                (None, dtype) => WeightType::exact(dtype.unwrap_or(stored)),
+            };
+            let kv = self.kv.unwrap_or(match (self.quantize, self.dtype) {
+                (_, Some(dtype)) => KvType::of(dtype),
+                (Some(_), None) => KvType::F16,
+                (None, None) => KvType::F32,
+            });
+            if kv == KvType::F8E4M3 {
+                return refuse(
+                    "--kv-dtype fp8 needs an NVIDIA GPU; on the CPU use f32, f16 or bf16",
+                );
+            }
+            return Ok(Precision {
+                compute: DType::F32,
+                weights,
+                kv,
+            });
+        }
+        let compute = self.dtype.unwrap_or(DType::BF16);
+        let weights = match self.quantize {
+            None => WeightType::exact(compute),
+            Some(Quantization::Fp8) if device.is_cuda() => WeightType::F8E4M3,
+            Some(Quantization::Fp8) => return refuse("--quantize fp8 needs an NVIDIA GPU"),
+            Some(Quantization::Q8_0 | Quantization::Q4K) => {
+                return refuse("--quantize q8_0 and q4k are for the CPU; on an NVIDIA GPU use fp8");
+            }
+        };
+        Ok(Precision {
+            compute,
+            weights,
+            kv: self.kv.unwrap_or(KvType::of(compute)),
+        })
+    }
+}
+
+/// A model's types on a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Precision {
+    /// Activations: f32 on the CPU.
+    pub compute: DType,
+    /// Weights of linear layers, and the embedding table where it is the output head too.
+    pub weights: WeightType,
+    /// Keys and values.
+    pub kv: KvType,
+}
+
+impl Precision {
+    /// f32 throughout: the CPU's reference.
+    pub const F32: Self = Self {
+        compute: DType::F32,
+        weights: WeightType::F32,
+        kv: KvType::F32,
+    };
+
+    /// One dtype throughout.
+    pub fn all(dtype: DType) -> Self {
+        Self {
+            compute: dtype,
+            weights: WeightType::exact(dtype),
+            kv: KvType::of(dtype),
+        }
+    }
+}
+
+impl fmt::Display for Precision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} weights, {} keys and values", self.weights, self.kv)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::{DType, Device};
+
+    use super::{KvType, Precision, PrecisionChoice, Quantization, WeightType};
+
+    fn resolve(choice: PrecisionChoice) -> Result<Precision, String> {
+        choice
+            .resolve(&Device::Cpu, DType::BF16)
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_cpu_keeps_what_the_checkpoint_stores_unless_asked() {
+        let default = resolve(PrecisionChoice::default()).unwrap();
+        assert_eq!(default.weights, WeightType::BF16);
+        assert_eq!(default.kv, KvType::F32);
+        let half = PrecisionChoice {
+            dtype: Some(DType::F16),
+            ..PrecisionChoice::default()
+        };
+        let half = resolve(half).unwrap();
+        assert_eq!((half.weights, half.kv), (WeightType::F16, KvType::F16));
+        let quantised = PrecisionChoice {
+            quantize: Some(Quantization::Q4K),
+            ..PrecisionChoice::default()
+        };
+        let quantised = resolve(quantised).unwrap();
+        assert_eq!(
+            (quantised.weights, quantised.kv, quantised.compute),
+            (WeightType::Q4K, KvType::F16, DType::F32)
+        );
+    }
+
+    #[test]
+    fn what_needs_a_gpu_is_refused_on_the_cpu_with_a_way_out() {
+        let weights = resolve(PrecisionChoice {
+            quantize: Some(Quantization::Fp8),
+            ..PrecisionChoice::default()
+        });
+        assert!(weights.unwrap_err().contains("q8_0"));
+        let kv = resolve(PrecisionChoice {
+            kv: Some(KvType::F8E4M3),
+            ..PrecisionChoice::default()
+        });
+        assert!(kv.unwrap_err().contains("f16"));
+    }
+
+    #[test]
+    fn names_are_read_and_unknown_ones_list_the_known() {
+        assert_eq!("q4k".parse::<Quantization>().unwrap(), Quantization::Q4K);
+        assert_eq!("fp8".parse::<KvType>().unwrap(), KvType::F8E4M3);
+        let message = "int3".parse::<Quantization>().unwrap_err().to_string();
+        assert!(message.contains("int3") && message.contains("q8_0"));
+    }
+}

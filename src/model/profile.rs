@@ -1,0 +1,120 @@
+//! Where a step's time goes inside the model.
+
+use std::time::{Duration, Instant};
+
+use candle_core::Device;
+
+use super::ModelError;
+
+/// A part of the decoder's work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Phase {
+    /// Token embeddings and rotary angles.
+    Embedding,
+    /// Norms, splitting and rotating heads.
+    Elementwise,
+    /// Matrix products with the weights of the layers, the feed-forward's activation included.
+    Gemm,
+    /// Writing keys and values, and attention over them.
+    Attention,
+    /// The product with the output head.
+    Head,
+    /// Choosing tokens from logits.
+    Sampling,
+}
+
+impl Phase {
+    /// All of them, in the order of a step.
+    pub const ALL: [Self; 6] = [
+        Self::Embedding,
+        Self::Elementwise,
+        Self::Gemm,
+        Self::Attention,
+        Self::Head,
+        Self::Sampling,
+    ];
+
+    /// A name for tables and traces.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Embedding => "embedding",
+            Self::Elementwise => "elementwise",
+            Self::Gemm => "gemm",
+            Self::Attention => "attention",
+            Self::Head => "head",
+            Self::Sampling => "sampling",
+        }
+    }
+}
+
+/// One stretch of work.
+#[derive(Debug, Clone, Copy)]
+pub struct Span {
+    /// What was done.
+    pub phase: Phase,
+    /// In which layer, where it belongs to one.
+    pub layer: Option<usize>,
+    /// When it began.
+    pub start: Instant,
+    /// How long it took.
+    pub duration: Duration,
+}
+
+/// Collects spans when it is on. A GPU works behind the host's back, so there each span waits for the device: profiled
+/// steps are slower than others, and only their proportions are to be believed.
+#[derive(Debug, Default)]
+pub struct Profile {
+    on: bool,
+    spans: Vec<Span>,
+}
+
+impl Profile {
+    /// One that collects nothing and costs nothing.
+    pub fn off() -> Self {
+        Self::default()
+    }
+
+    /// One that collects.
+    pub fn on() -> Self {
+        Self {
+            on: true,
+            spans: Vec::new(),
+        }
+    }
+
+    /// Is it collecting?
+    pub fn is_on(&self) -> bool {
+        self.on
+    }
+
+    /// What was collected since the last call.
+    pub fn take(&mut self) -> Vec<Span> {
+        std::mem::take(&mut self.spans)
+    }
+
+    /// Runs `work`, and notes how long it took on `device`.
+    ///
+    /// # Errors
+    /// Those of `work`, and of waiting for the device.
+    pub fn time<T, E: Into<ModelError>>(
+        &mut self,
+        phase: Phase,
+        layer: Option<usize>,
+        device: &Device,
+        work: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, ModelError> {
+        if !self.on {
+            return work().map_err(Into::into);
+        }
+        let start = Instant::now();
+        let result = work().map_err(Into::into)?;
+        device.synchronize()?;
+        self.spans.push(Span {
+            phase,
+            layer,
+            start,
+            duration: start.elapsed(),
+        });
+        Ok(result)
+    }
+}

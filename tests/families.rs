@@ -1,0 +1,194 @@
+//! Model families against candle-transformers, on random checkpoints made on the spot: token by token there, in one step
+//! here, and the bits of one step against those of many.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod paged;
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use candle_core::{DType, Device, Tensor};
+use candle_nn::VarBuilder;
+use candle_transformers::models::{llama, qwen3_moe};
+use juror::model::attention::{self, AttentionKind, AttentionShape};
+use juror::model::{Decoder, ModelConfig, ModelSource, Precision, Weights};
+use paged::{Blocks, step};
+use serde_json::{Value, json};
+
+const BLOCK: usize = 4;
+const LENGTH: usize = 90;
+/// Logits lie between −5 and 5; f32 sums taken in another order differ by less than this.
+const TOLERANCE: f32 = 1e-4;
+
+fn sizes(class: &str) -> Value {
+    json!({
+        "architectures": [class], "vocab_size": 61, "hidden_size": 32, "intermediate_size": 48,
+        "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 8,
+        "max_position_embeddings": 256, "rms_norm_eps": 1e-6, "rope_theta": 10000.0, "hidden_act": "silu",
+        "tie_word_embeddings": false, "attention_bias": false,
+    })
+}
+
+/// A checkpoint's folder with weights wide enough that logits differ by several units, and its tensors.
+fn checkpoint(folder: &Path, config: &Value) -> HashMap<String, Tensor> {
+    std::fs::write(folder.join("config.json"), config.to_string()).unwrap();
+    let config = ModelConfig::parse(&config.to_string(), "config.json").unwrap();
+    let tensors: HashMap<String, Tensor> = Weights::random(&config, 1)
+        .shapes()
+        .map(|(name, shape)| {
+            let (mean, deviation) = if name.ends_with("norm.weight") {
+                (1.0, 0.2)
+            } else {
+                (0.0, 1.2 / (shape[1] as f32).sqrt())
+            };
+            let tensor = Tensor::randn(mean, deviation, shape, &Device::Cpu).unwrap();
+            (name.to_owned(), tensor)
+        })
+        .collect();
+    candle_core::safetensors::save(&tensors, folder.join("model.safetensors")).unwrap();
+    tensors
+}
+
+/// Logits of every position of a sequence that goes `chunk` tokens a step.
+fn ours(folder: &Path, tokens: &[u32], chunk: usize) -> Vec<Vec<f32>> {
+    let source = ModelSource::resolve(folder.to_str().unwrap()).unwrap();
+    let config = ModelConfig::load(&source).unwrap();
+    let weights = Weights::open(&source).unwrap();
+    let decoder = Decoder::load(&config, &weights, &Device::Cpu, Precision::F32).unwrap();
+    let shape = AttentionShape::from(&config);
+    let mut cache = attention::build(
+        AttentionKind::Tiled,
+        &shape,
+        64,
+        BLOCK,
+        &Device::Cpu,
+        DType::F32,
+    )
+    .unwrap();
+    let mut sequence = Blocks::new(64, BLOCK).sequence(tokens);
+    let mut logits = Vec::new();
+    while sequence.cached < tokens.len() {
+        let count = chunk.min(tokens.len() - sequence.cached);
+        let batch = step(&mut [(&mut sequence, count)], BLOCK);
+        let step = decoder.forward(&batch, &mut *cache).unwrap();
+        logits.extend(step.to_vec2::<f32>().unwrap());
+    }
+    logits
+}
+
+fn compare(config: &Value, theirs: impl FnOnce(VarBuilder, &[u32]) -> Vec<Vec<f32>>) {
+    let folder = tempfile::tempdir().unwrap();
+    let tensors = checkpoint(folder.path(), config);
+    let tokens: Vec<u32> = (0..LENGTH as u32).map(|i| (i * i * 7 + 3) % 61).collect();
+    let theirs = theirs(
+        VarBuilder::from_tensors(tensors, DType::F32, &Device::Cpu),
+        &tokens,
+    );
+    let whole = ours(folder.path(), &tokens, LENGTH);
+    for (position, (ours, theirs)) in whole.iter().zip(&theirs).enumerate() {
+        assert_eq!(ours.len(), theirs.len());
+        for (ours, theirs) in ours.iter().zip(theirs) {
+            assert!(
+                (ours - theirs).abs() < TOLERANCE,
+                "position {position}: {ours} and {theirs}"
+            );
+        }
+    }
+    for chunk in [1, 7] {
+        assert!(
+            ours(folder.path(), &tokens, chunk) == whole,
+            "chunks of {chunk}"
+        );
+    }
+}
+
+fn row(logits: &Tensor) -> Vec<f32> {
+    logits.flatten_all().unwrap().to_vec1().unwrap()
+}
+
+#[test]
+fn qwen3_with_experts() {
+    for normalise in [true, false] {
+        let mut config = sizes("Qwen3MoeForCausalLM");
+        config["num_experts"] = json!(8);
+        config["num_experts_per_tok"] = json!(3);
+        config["moe_intermediate_size"] = json!(20);
+        config["norm_topk_prob"] = json!(normalise);
+        compare(&config, |vars, tokens| {
+            let config = qwen3_moe::Config {
+                vocab_size: 61,
+                hidden_size: 32,
+                intermediate_size: 48,
+                num_hidden_layers: 3,
+                num_attention_heads: 4,
+                head_dim: 8,
+                attention_bias: false,
+                num_key_value_heads: 2,
+                max_position_embeddings: 256,
+                sliding_window: None,
+                max_window_layers: 0,
+                tie_word_embeddings: false,
+                rope_theta: 10_000.0,
+                rms_norm_eps: 1e-6,
+                use_sliding_window: false,
+                hidden_act: candle_nn::Activation::Silu,
+                decoder_sparse_step: 1,
+                moe_intermediate_size: 20,
+                num_experts_per_tok: 3,
+                num_experts: 8,
+                norm_topk_prob: normalise,
+            };
+            let mut model = qwen3_moe::ModelForCausalLM::new(&config, vars).unwrap();
+            let one = |(position, token): (usize, &u32)| {
+                let input = Tensor::new(&[[*token]], &Device::Cpu).unwrap();
+                row(&model.forward(&input, position).unwrap())
+            };
+            tokens.iter().enumerate().map(one).collect()
+        });
+    }
+}
+
+#[test]
+fn llama_with_and_without_stretched_angles() {
+    for stretched in [false, true] {
+        let mut config = sizes("LlamaForCausalLM");
+        config.as_object_mut().unwrap().remove("head_dim");
+        let scaling = stretched.then(|| llama::Llama3RopeConfig {
+            factor: 8.0,
+            low_freq_factor: 1.0,
+            high_freq_factor: 4.0,
+            original_max_position_embeddings: 64,
+            rope_type: llama::Llama3RopeType::Llama3,
+        });
+        if stretched {
+            config["rope_scaling"] = json!({"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0,
+                "high_freq_factor": 4.0, "original_max_position_embeddings": 64});
+        }
+        compare(&config, |vars, tokens| {
+            let config = llama::Config {
+                hidden_size: 32,
+                intermediate_size: 48,
+                vocab_size: 61,
+                num_hidden_layers: 3,
+                num_attention_heads: 4,
+                num_key_value_heads: 2,
+                use_flash_attn: false,
+                rms_norm_eps: 1e-6,
+                rope_theta: 10_000.0,
+                bos_token_id: None,
+                eos_token_id: None,
+                rope_scaling: scaling,
+                max_position_embeddings: 256,
+                tie_word_embeddings: false,
+            };
+            let mut cache = llama::Cache::new(true, DType::F32, &config, &Device::Cpu).unwrap();
+            let model = llama::Llama::load(vars, &config).unwrap();
+            let one = |(position, token): (usize, &u32)| {
+                let input = Tensor::new(&[[*token]], &Device::Cpu).unwrap();
+                row(&model.forward(&input, position, &mut cache).unwrap())
+            };
+            tokens.iter().enumerate().map(one).collect()
+        });
+    }
+}
