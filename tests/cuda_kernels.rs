@@ -22,3 +22,8 @@ fn norms_activation_quantisation_and_gathers_equal_their_references() {
 fn heads_go_to_their_places() {
     cuda_emulation::run("heads");
 }
+
+#[test]
+fn the_sampler_chooses_as_the_host_does() {
+    cuda_emulation::run("sampler");
+}

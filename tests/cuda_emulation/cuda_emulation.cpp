@@ -153,8 +153,13 @@ struct Shadow {
     Touch other_read; // the last read by another thread than `read`'s
     bool pending = false;
 };
-Shadow* fixed_shadow;
-Shadow* dynamic_shadow;
+/// Four bytes. Mostly they are touched together: then the first one's shadow stands for all.
+struct Word {
+    Shadow bytes[4];
+    bool together = true;
+};
+Word* fixed_shadow;
+Word* dynamic_shadow;
 
 bool ordered(const Touch& before, int thread) {
     if (before.epoch < machine.epoch || before.thread == thread)
@@ -194,34 +199,56 @@ void check_byte(Shadow& shadow, bool write, bool atomic, const char* region, siz
     }
 }
 
-/// The shadow of an address of shared memory, or null.
-Shadow* shadow_of(uintptr_t address, size_t bytes, const char*& region, size_t& offset) {
+/// The shadow that holds an address of shared memory, or null, and the address's offset.
+Word* shadow_of(uintptr_t address, size_t bytes, const char*& region, size_t& offset) {
     offset = address - reinterpret_cast<uintptr_t>(machine.fixed);
     if (offset < machine.fixed_bytes) {
         region = "static";
-        return fixed_shadow + offset;
+        return fixed_shadow;
     }
     offset = address - reinterpret_cast<uintptr_t>(machine.dynamic);
     if (offset < MAX_SHARED) {
         region = "dynamic";
         if (offset + bytes > machine.dynamic_bytes)
             fail("byte %zu of dynamic shared memory is touched; it has %zu", offset + bytes - 1, machine.dynamic_bytes);
-        return dynamic_shadow + offset;
+        return dynamic_shadow;
     }
     return nullptr;
+}
+
+/// Calls `visit(shadow, offset)` for what stands for these bytes. Where it `joins`, it leaves all it visits alike.
+template <typename VISIT> void for_shadows(Word* words, size_t offset, size_t bytes, bool joins, VISIT visit) {
+    for (size_t at = offset, end = offset + bytes; at < end;) {
+        Word& word = words[at / 4];
+        const bool whole = at % 4 == 0 && end - at >= 4;
+        if (whole && word.together) {
+            visit(word.bytes[0], at);
+            at += 4;
+            continue;
+        }
+        if (word.together) {
+            word.bytes[1] = word.bytes[2] = word.bytes[3] = word.bytes[0];
+            word.together = false;
+        }
+        const size_t stop = std::min(end, at / 4 * 4 + 4);
+        for (; at < stop; at++)
+            visit(word.bytes[at % 4], at);
+        word.together = whole && joins;
+    }
 }
 
 void touch(const void* pointer, size_t bytes, bool write, bool atomic = false) {
     if (machine.current == nullptr)
         return;
-    const auto address = reinterpret_cast<uintptr_t>(pointer);
     const char* region = nullptr;
     size_t offset = 0;
-    Shadow* shadow = shadow_of(address, bytes, region, offset);
-    if (shadow == nullptr)
+    Word* words = shadow_of(reinterpret_cast<uintptr_t>(pointer), bytes, region, offset);
+    if (words == nullptr)
         return;
-    for (size_t i = 0; i < bytes; i++)
-        check_byte(shadow[i], write, atomic, region, offset + i);
+    // A write leaves the four with the same last write; that they may differ in their reads can only hide what came before
+    // and was already checked.
+    for_shadows(words, offset, bytes, write && !atomic,
+                [&](Shadow& shadow, size_t at) { check_byte(shadow, write, atomic, region, at); });
 }
 
 void touch_aligned(const void* pointer, size_t bytes, bool write) {
@@ -289,8 +316,8 @@ void start() {
         mprotect(machine.stacks + i * STACK, PAGE, PROT_NONE);
     machine.dynamic_map = map(MAX_SHARED + PAGE);
     machine.dynamic = machine.dynamic_map;
-    fixed_shadow = new Shadow[machine.fixed_bytes + 1];
-    dynamic_shadow = new Shadow[MAX_SHARED];
+    fixed_shadow = new Word[machine.fixed_bytes / 4 + 1];
+    dynamic_shadow = new Word[MAX_SHARED / 4];
     static unsigned char signal_stack[64 * 1024];
     stack_t alternative{};
     alternative.ss_sp = signal_stack;
@@ -563,14 +590,13 @@ void cp_async_16(void* shared, const void* global, bool valid) {
         fail("cp.async of 16 bytes with an address that is no multiple of 16");
     const char* region = nullptr;
     size_t offset = 0;
-    Shadow* shadow = shadow_of(reinterpret_cast<uintptr_t>(shared), 16, region, offset);
-    if (shadow == nullptr)
+    Word* words = shadow_of(reinterpret_cast<uintptr_t>(shared), 16, region, offset);
+    if (words == nullptr)
         fail("cp.async to an address that is not in shared memory");
     // The copy may land at once: from here on nobody may count on the old bytes, nor on the new ones.
     touch(shared, 16, true);
     std::memset(shared, 0xff, 16);
-    for (int i = 0; i < 16; i++)
-        shadow[i].pending = true;
+    for_shadows(words, offset, 16, false, [](Shadow& shadow, size_t) { shadow.pending = true; });
     machine.current->open.push_back({static_cast<unsigned char*>(shared), static_cast<const unsigned char*>(global), valid});
 }
 
@@ -588,11 +614,6 @@ void cp_async_wait(int groups_left) {
                 std::memcpy(copy.shared, copy.global, 16);
             else
                 std::memset(copy.shared, 0, 16);
-            const char* region = nullptr;
-            size_t offset = 0;
-            Shadow* shadow = shadow_of(reinterpret_cast<uintptr_t>(copy.shared), 16, region, offset);
-            for (int i = 0; i < 16; i++)
-                shadow[i].pending = false;
             touch(copy.shared, 16, true);
         }
         self.groups.erase(self.groups.begin());

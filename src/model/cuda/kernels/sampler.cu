@@ -1,0 +1,477 @@
+// From logits to tokens: a block to a row. The semantics are those of `src/engine/sampler.rs`: greedy, or temperature, top-k,
+// top-p over what is left, min-p, and a draw that inverts the cumulative sum, likeliest first, ties by token.
+//
+// Nothing is sorted. Each truncation, and the draw, is a place in the order of the logits, found digit by digit: the logits'
+// bits, made to order as integers, are counted and weighed by their highest four bits, the sixteen sums say in which sixteenth
+// the place is, and the next four bits are looked at there. Every thread has counters of its own, so equal logits cost nothing
+// extra and the order of every addition is fixed: the same row gives the same token, always.
+#include "common.cuh"
+
+namespace {
+
+constexpr int THREADS = 512;
+constexpr int WARPS = THREADS / 32;
+constexpr int DIGIT_BITS = 4;
+constexpr int DIGITS = 1 << DIGIT_BITS;
+static_assert(DIGITS == WARPS, "a warp adds up a digit's counters");
+
+constexpr unsigned FAILED = 1;
+constexpr unsigned HAS_ODDS = 2;
+
+/// How a row is to be sampled; 48 bytes, made by the host.
+struct Request {
+    double draw;
+    double temperature;
+    double top_p;
+    double min_p;
+    unsigned top_k;
+    unsigned choices;
+    unsigned yes;
+    unsigned no;
+};
+static_assert(sizeof(Request) == 48, "the host lays out 48 bytes");
+
+// ---- logits and their order ---------------------------------------------------------------------------------------------
+
+/// Bits of a logit to an integer of the same order, in which both zeros are one.
+template <int BITS> __device__ __forceinline__ unsigned key_of(unsigned bits) {
+    constexpr unsigned SIGN = 1u << (BITS - 1);
+    constexpr unsigned ALL = SIGN | (SIGN - 1);
+    if (bits == SIGN)
+        bits = 0;
+    return bits & SIGN ? ~bits & ALL : bits | SIGN;
+}
+
+template <typename T> struct Format {
+    static constexpr int BITS = 16;
+    static constexpr int VECTOR = 8;
+    static __device__ __forceinline__ unsigned bits(uint4 raw, int i) {
+        const unsigned words[4] = {raw.x, raw.y, raw.z, raw.w};
+        return words[i / 2] >> (16 * (i % 2)) & 0xffffu;
+    }
+    static __device__ __forceinline__ float value(unsigned bits) { return unpack2<T>(bits).x; }
+};
+template <> struct Format<float> {
+    static constexpr int BITS = 32;
+    static constexpr int VECTOR = 4;
+    static __device__ __forceinline__ unsigned bits(uint4 raw, int i) {
+        const unsigned words[4] = {raw.x, raw.y, raw.z, raw.w};
+        return words[i];
+    }
+    static __device__ __forceinline__ float value(unsigned bits) { return __uint_as_float(bits); }
+};
+
+/// Calls `visit(token, bits)` for tokens `begin ..` of `vectors` vectors, those of `threads` threads side by side. A thread's
+/// tokens come in ascending order.
+template <typename T, typename VISIT>
+__device__ __forceinline__ void walk(const T* logits, int vocab, int thread, int threads, int begin, int end, VISIT visit) {
+    using F = Format<T>;
+    constexpr int AT_ONCE = 4;
+    for (int vector = begin + thread; vector < end; vector += AT_ONCE * threads) {
+        uint4 raw[AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+            if (vector + i * threads < end)
+                raw[i] = *reinterpret_cast<const uint4*>(logits + static_cast<int64_t>(vector + i * threads) * F::VECTOR);
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            if (vector + i * threads >= end)
+                break;
+            const int first = (vector + i * threads) * F::VECTOR;
+#pragma unroll
+            for (int j = 0; j < F::VECTOR; j++)
+                if (first + j < vocab)
+                    visit(first + j, F::bits(raw[i], j));
+        }
+    }
+}
+
+// ---- the block's memory ---------------------------------------------------------------------------------------------------
+
+struct Sums {
+    double mass[DIGITS];
+    unsigned count[DIGITS];
+};
+struct Scratch {
+    Sums first; // of the first digit: the same for every search
+    Sums next;
+    double mass[WARPS];
+    unsigned count[WARPS];
+    unsigned long long best[WARPS];
+    unsigned unordered[WARPS];
+    unsigned token;
+};
+
+/// A row, and what its logits weigh.
+template <typename T> struct Row {
+    const T* logits;
+    int vocab;
+    int vectors;
+    float highest;
+    float sharpness; // log2(e) / temperature
+    Scratch* scratch;
+    float* masses;    // [DIGITS, THREADS]
+    unsigned* counts; // [DIGITS, THREADS]
+    bool first_known;
+
+    /// Relative to the likeliest token's, which is 1.
+    __device__ __forceinline__ float weight(unsigned bits) const {
+        return exp2f((Format<T>::value(bits) - highest) * sharpness);
+    }
+};
+
+__device__ __forceinline__ double warp_sum_double(double x) {
+#pragma unroll
+    for (int by = 16; by > 0; by /= 2)
+        x += __shfl_xor_sync(ALL_LANES, x, by);
+    return x;
+}
+
+/// The highest logit with the lowest token that has it, as `key << 32 | ~token`, and whether some logit is NaN.
+template <typename T>
+__device__ __forceinline__ unsigned long long likeliest(const Row<T>& row, bool& unordered) {
+    using F = Format<T>;
+    unsigned best_key = 0;
+    unsigned best_token = 0;
+    bool nan = false;
+    walk(row.logits, row.vocab, threadIdx.x, THREADS, 0, row.vectors, [&](int token, unsigned bits) {
+        const float value = F::value(bits);
+        nan |= value != value;
+        const unsigned key = key_of<F::BITS>(bits);
+        if (key > best_key) {
+            best_key = key;
+            best_token = static_cast<unsigned>(token);
+        }
+    });
+    unsigned long long best = static_cast<unsigned long long>(best_key) << 32 | ~best_token;
+#pragma unroll
+    for (int by = 16; by > 0; by /= 2) {
+        const unsigned long long other = __shfl_xor_sync(ALL_LANES, best, by);
+        best = other > best ? other : best;
+    }
+    nan = __any_sync(ALL_LANES, nan);
+    if (threadIdx.x % 32 == 0) {
+        row.scratch->best[threadIdx.x / 32] = best;
+        row.scratch->unordered[threadIdx.x / 32] = nan;
+    }
+    __syncthreads();
+    unordered = false;
+    for (int i = 0; i < WARPS; i++) {
+        best = row.scratch->best[i] > best ? row.scratch->best[i] : best;
+        unordered |= row.scratch->unordered[i] != 0;
+    }
+    return best;
+}
+
+// ---- places in the order ------------------------------------------------------------------------------------------------------
+
+/// What to look for: the `rank`-th likeliest token (from 1), or the first at which the cumulative mass reaches `mass`.
+struct Place {
+    unsigned rank;  // 0: by mass
+    double mass;    // a share of the whole, if `of_whole`
+    bool of_whole;
+    bool inclusive; // the sum may be equal to `mass`, or must be above
+    __device__ __forceinline__ bool reached(unsigned count, double sum) const {
+        return rank > 0 ? count >= rank : inclusive ? sum >= mass : sum > mass;
+    }
+};
+
+/// Tokens whose keys agree with `prefix` where `mask` has bits: one token, or several with the same logit.
+struct Ties {
+    unsigned prefix, mask;
+    unsigned count;
+    unsigned before; // likelier tokens
+    double mass;
+    double mass_before;
+    __device__ __forceinline__ double each() const { return mass / static_cast<double>(count); }
+    /// Which of them is at the place, from 0.
+    __device__ __forceinline__ unsigned index(const Place& place) const {
+        if (place.rank > 0)
+            return place.rank - 1 - before;
+        const double steps = (place.mass - mass_before) / each();
+        const double index = place.inclusive ? ceil(steps) - 1.0 : floor(steps);
+        return static_cast<unsigned>(fmin(fmax(index, 0.0), static_cast<double>(count - 1)));
+    }
+};
+
+/// Counts and masses by the digit at `shift` of the tokens that agree with `prefix`.
+template <typename T>
+__device__ __forceinline__ void sum_digits(const Row<T>& row, unsigned prefix, unsigned mask, int shift, Sums& sums) {
+    using F = Format<T>;
+    const int thread = threadIdx.x;
+#pragma unroll
+    for (int digit = 0; digit < DIGITS; digit++) {
+        row.masses[digit * THREADS + thread] = 0.0f;
+        row.counts[digit * THREADS + thread] = 0;
+    }
+    walk(row.logits, row.vocab, thread, THREADS, 0, row.vectors, [&](int, unsigned bits) {
+        const unsigned key = key_of<F::BITS>(bits);
+        if (((key ^ prefix) & mask) == 0) {
+            const int at = static_cast<int>(key >> shift & (DIGITS - 1)) * THREADS + thread;
+            row.masses[at] += row.weight(bits);
+            row.counts[at]++;
+        }
+    });
+    __syncthreads();
+    const int digit = thread / 32;
+    double mass = 0.0;
+    unsigned count = 0;
+    for (int i = thread % 32; i < THREADS; i += 32) {
+        mass += row.masses[digit * THREADS + i];
+        count += row.counts[digit * THREADS + i];
+    }
+    mass = warp_sum_double(mass);
+    count = __reduce_add_sync(ALL_LANES, count);
+    if (thread % 32 == 0) {
+        sums.mass[digit] = mass;
+        sums.count[digit] = count;
+    }
+    __syncthreads();
+}
+
+/// The whole row's mass, from the first digit's sums.
+template <typename T> __device__ __forceinline__ double whole_mass(Row<T>& row) {
+    if (!row.first_known) {
+        sum_digits(row, 0, 0, Format<T>::BITS - DIGIT_BITS, row.scratch->first);
+        row.first_known = true;
+    }
+    double mass = 0.0;
+    for (int digit = DIGITS - 1; digit >= 0; digit--)
+        mass += row.scratch->first.mass[digit];
+    return mass;
+}
+
+/// Finds the ties that hold a place. `place.mass` becomes a mass where it was a share.
+template <typename T> __device__ __noinline__ Ties find(Row<T>& row, Place& place) {
+    constexpr int FIRST = Format<T>::BITS - DIGIT_BITS;
+    const double whole = whole_mass(row);
+    if (place.of_whole) {
+        place.mass *= whole;
+        place.of_whole = false;
+    }
+    Ties ties{0, 0, 0, 0, 0.0, 0.0};
+    for (int shift = FIRST; shift >= 0; shift -= DIGIT_BITS) {
+        const Sums& sums = shift == FIRST ? row.scratch->first : row.scratch->next;
+        if (shift != FIRST)
+            sum_digits(row, ties.prefix, ties.mask, shift, row.scratch->next);
+        unsigned count = ties.before;
+        double mass = ties.mass_before;
+        int chosen = 0;
+        for (int digit = DIGITS - 1; digit >= 0; digit--) {
+            // Sums of the parts may stay a hair below the sum they are parts of: then it is the last with any mass.
+            if (place.rank > 0 ? sums.count[digit] > 0 : sums.mass[digit] > 0.0) {
+                chosen = digit;
+                ties.before = count;
+                ties.mass_before = mass;
+            }
+            count += sums.count[digit];
+            mass += sums.mass[digit];
+            if (chosen == digit && place.reached(count, mass))
+                break;
+        }
+        ties.count = sums.count[chosen];
+        ties.mass = sums.mass[chosen];
+        ties.prefix |= static_cast<unsigned>(chosen) << shift;
+        ties.mask |= static_cast<unsigned>(DIGITS - 1) << shift;
+        if (ties.count == 1)
+            break;
+    }
+    return ties;
+}
+
+/// The token that is the `index`-th of the ties by number.
+template <typename T> __device__ __forceinline__ unsigned token_of(const Row<T>& row, const Ties& ties, unsigned index) {
+    using F = Format<T>;
+    const int warp = threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    // A warp looks at a stretch of its own.
+    const int stretch = (row.vectors + WARPS - 1) / WARPS;
+    const int begin = min(warp * stretch, row.vectors);
+    const int end = min(begin + stretch, row.vectors);
+    const auto is_tie = [&](unsigned bits) { return ((key_of<F::BITS>(bits) ^ ties.prefix) & ties.mask) == 0; };
+    unsigned count = 0;
+    walk(row.logits, row.vocab, lane, 32, begin, end, [&](int, unsigned bits) { count += is_tie(bits) ? 1 : 0; });
+    count = __reduce_add_sync(ALL_LANES, count);
+    if (lane == 0)
+        row.scratch->count[warp] = count;
+    __syncthreads();
+    unsigned before = 0;
+    for (int i = 0; i < warp; i++)
+        before += row.scratch->count[i];
+    if (index >= before && index < before + count) {
+        // The one warp that has it goes through its stretch in order.
+        for (int at = begin; at < end; at += 32) {
+            unsigned found = 0;
+            walk(row.logits, row.vocab, lane, 32, at, min(at + 32, end),
+                 [&](int, unsigned bits) { found += is_tie(bits) ? 1 : 0; });
+            unsigned up_to = found;
+#pragma unroll
+            for (int by = 1; by < 32; by *= 2) {
+                const unsigned other = __shfl_up_sync(ALL_LANES, up_to, by);
+                up_to += lane >= by ? other : 0;
+            }
+            unsigned skip = before + up_to - found;
+            walk(row.logits, row.vocab, lane, 32, at, min(at + 32, end), [&](int token, unsigned bits) {
+                if (is_tie(bits) && skip++ == index)
+                    row.scratch->token = static_cast<unsigned>(token);
+            });
+            before += __shfl_sync(ALL_LANES, up_to, 31);
+            if (index < before)
+                break;
+        }
+    }
+    __syncthreads();
+    return row.scratch->token;
+}
+
+// ---- sampling -------------------------------------------------------------------------------------------------------------------
+
+/// Draws from the tempered, truncated distribution.
+template <typename T> __device__ __forceinline__ unsigned draw(Row<T>& row, const Request& request) {
+    // What truncation keeps: so many tokens of this mass, the last of which weighs `last`.
+    bool truncated = false;
+    unsigned kept = static_cast<unsigned>(row.vocab);
+    double kept_mass = 0.0;
+    double last = 0.0;
+    if (request.top_k > 0 && request.top_k < kept) {
+        Place place{request.top_k, 0.0, false, false};
+        const Ties ties = find(row, place);
+        truncated = true;
+        kept = request.top_k;
+        last = ties.each();
+        kept_mass = ties.mass_before + static_cast<double>(kept - ties.before) * last;
+    }
+    if (request.top_p < 1.0) {
+        Place place{0, truncated ? request.top_p * kept_mass : request.top_p, !truncated, true};
+        const Ties ties = find(row, place);
+        const unsigned count = ties.before + ties.index(place) + 1;
+        if (count < kept) {
+            truncated = true;
+            kept = count;
+            last = ties.each();
+            kept_mass = ties.mass_before + static_cast<double>(kept - ties.before) * last;
+        }
+    }
+    if (request.min_p > 0.0 && (!truncated || last < request.min_p)) {
+        const float floor = static_cast<float>(request.min_p);
+        float mass = 0.0f;
+        unsigned count = 0;
+        walk(row.logits, row.vocab, threadIdx.x, THREADS, 0, row.vectors, [&](int, unsigned bits) {
+            const float weight = row.weight(bits);
+            if (weight >= floor) {
+                mass += weight;
+                count++;
+            }
+        });
+        const double warp_mass = warp_sum_double(mass);
+        count = __reduce_add_sync(ALL_LANES, count);
+        if (threadIdx.x % 32 == 0) {
+            row.scratch->mass[threadIdx.x / 32] = warp_mass;
+            row.scratch->count[threadIdx.x / 32] = count;
+        }
+        __syncthreads();
+        unsigned all = 0;
+        double all_mass = 0.0;
+        for (int i = 0; i < WARPS; i++) {
+            all += row.scratch->count[i];
+            all_mass += row.scratch->mass[i];
+        }
+        // The counters are used again.
+        __syncthreads();
+        // At the edge of rounding the ties at the last place may weigh the floor here and less there.
+        if (all < kept) {
+            truncated = true;
+            kept = all;
+            kept_mass = all_mass;
+        }
+    }
+    Place place{0, truncated ? request.draw * kept_mass : request.draw, !truncated, false};
+    Ties ties = find(row, place);
+    unsigned index = ties.index(place);
+    if (truncated && ties.before + index >= kept) {
+        // Rounding carried the draw past the end: the last token that is kept.
+        place = Place{kept, 0.0, false, false};
+        ties = find(row, place);
+        index = ties.index(place);
+    }
+    return token_of(row, ties, index);
+}
+
+/// `p(yes) / (p(yes) + p(no))` if the token is one of them: for one warp.
+template <typename T>
+__device__ __forceinline__ bool odds(const Row<T>& row, const Request& request, const unsigned* choices, unsigned token,
+                                     float& result) {
+    const int lane = threadIdx.x % 32;
+    double yes = 0.0, no = 0.0;
+    bool chosen = false;
+    for (unsigned i = lane; i < request.yes + request.no; i += 32) {
+        const unsigned choice = choices[request.choices + i];
+        chosen |= choice == token;
+        if (choice < static_cast<unsigned>(row.vocab)) {
+            const double mass = exp(static_cast<double>(to_float(row.logits[choice]) - row.highest));
+            (i < request.yes ? yes : no) += mass;
+        }
+    }
+    yes = warp_sum_double(yes);
+    no = warp_sum_double(no);
+    result = static_cast<float>(yes / (yes + no));
+    return __any_sync(ALL_LANES, chosen) && yes + no > 0.0;
+}
+
+template <typename T>
+__device__ __forceinline__ void sample(unsigned* out, const T* logits, const Request* requests, const unsigned* choices,
+                                       int rows, int vocab, int stride) {
+    DYNAMIC_SHARED(counters);
+    __shared__ Scratch scratch;
+    using F = Format<T>;
+    const int at = blockIdx.x;
+    const Request request = requests[at];
+    Row<T> row;
+    row.logits = logits + static_cast<int64_t>(at) * stride;
+    row.vocab = vocab;
+    row.vectors = (vocab + F::VECTOR - 1) / F::VECTOR;
+    row.scratch = &scratch;
+    row.masses = reinterpret_cast<float*>(counters);
+    row.counts = reinterpret_cast<unsigned*>(counters) + DIGITS * THREADS;
+    row.first_known = false;
+    bool unordered = false;
+    const unsigned long long best = likeliest(row, unordered);
+    unsigned token = ~static_cast<unsigned>(best);
+    unsigned flags = 0;
+    float odds_of_yes = __uint_as_float(0x7fffffffu);
+    // A token beyond the row cannot be: with nothing above the lowest key the first one stands.
+    row.highest = to_float(row.logits[token]);
+    if (unordered || !(fabsf(row.highest) < __uint_as_float(0x7f800000u))) {
+        token = 0;
+        flags = FAILED;
+    } else {
+        if (request.temperature > 0.0) {
+            // Not infinite, so that the likeliest token weighs 1 at any temperature.
+            row.sharpness = static_cast<float>(fmin(1.4426950408889634 / request.temperature, 3e38));
+            token = draw(row, request);
+        }
+        if (threadIdx.x < 32 && request.yes + request.no > 0) {
+            if (odds(row, request, choices, token, odds_of_yes))
+                flags |= HAS_ODDS;
+            else
+                odds_of_yes = __uint_as_float(0x7fffffffu);
+        }
+    }
+    if (threadIdx.x == 0) {
+        out[at] = token;
+        out[rows + at] = flags;
+        out[2 * rows + at] = __float_as_uint(odds_of_yes);
+    }
+}
+
+} // namespace
+
+#define SAMPLE(NAME, T)                                                                                                \
+    extern "C" __global__ void __launch_bounds__(THREADS, 2)                                                           \
+        sample_##NAME(unsigned* out, const T* logits, const void* requests, const unsigned* choices, int rows,         \
+                      int vocab, int stride) {                                                                         \
+        sample<T>(out, logits, static_cast<const Request*>(requests), choices, rows, vocab, stride);                   \
+    }
+SAMPLE(bf16, bf16)
+SAMPLE(f16, f16)
+SAMPLE(f32, float)

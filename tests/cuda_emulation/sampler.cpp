@@ -1,0 +1,233 @@
+// The sampler: against the semantics of src/engine/sampler.rs, sorted and in double precision.
+#include "compare.h"
+#include "sampler.cu"
+
+#include <numeric>
+
+namespace {
+
+struct Expected {
+    bool failed;
+    unsigned token;
+    /// Tokens whose place in the cumulative sum is within the tolerance of the draw.
+    std::vector<unsigned> near;
+};
+
+/// What `draw` and `top_p` may be off by, relative to the sum.
+constexpr double TOLERANCE = 1e-5;
+
+/// As `choose_row` does it.
+Expected choose(const std::vector<float>& logits, const Request& request) {
+    unsigned likeliest = 0;
+    float highest = -INFINITY;
+    bool unordered = false;
+    for (size_t token = 0; token < logits.size(); token++) {
+        unordered |= std::isnan(logits[token]);
+        if (logits[token] > highest) {
+            highest = logits[token];
+            likeliest = static_cast<unsigned>(token);
+        }
+    }
+    if (unordered || !std::isfinite(highest))
+        return {true, 0, {}};
+    Expected expected{false, likeliest, {}};
+    if (request.temperature > 0.0) {
+        std::vector<std::pair<double, unsigned>> candidates;
+        for (size_t i = 0; i < logits.size(); i++) {
+            const double weight = std::exp(static_cast<double>(logits[i] - highest) / request.temperature);
+            if (weight > 0.0)
+                candidates.push_back({weight, static_cast<unsigned>(i)});
+        }
+        std::sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
+            return a.first != b.first ? a.first > b.first : a.second < b.second;
+        });
+        if (request.top_k > 0 && request.top_k < candidates.size())
+            candidates.resize(request.top_k);
+        const auto total = [&] {
+            double sum = 0.0;
+            for (const auto& candidate : candidates)
+                sum += candidate.first;
+            return sum;
+        };
+        if (request.top_p < 1.0) {
+            const double target = request.top_p * total();
+            double sum = 0.0;
+            for (size_t i = 0; i < candidates.size(); i++) {
+                sum += candidates[i].first;
+                if (sum >= target) {
+                    candidates.resize(i + 1);
+                    break;
+                }
+            }
+        }
+        while (candidates.size() > 1 && candidates.back().first < request.min_p)
+            candidates.pop_back();
+        const double whole = total(), target = request.draw * whole;
+        double sum = 0.0;
+        bool found = false;
+        expected.token = candidates.back().second;
+        for (const auto& [weight, id] : candidates) {
+            if (target + TOLERANCE * whole >= sum && target - TOLERANCE * whole < sum + weight)
+                expected.near.push_back(id);
+            sum += weight;
+            if (target < sum && !found) {
+                expected.token = id;
+                found = true;
+            }
+        }
+    }
+    return expected;
+}
+
+/// The odds of yes, or NaN where the token is no choice.
+double odds_of(const std::vector<float>& logits, const Request& request, const std::vector<unsigned>& choices,
+               unsigned token) {
+    const float highest = *std::max_element(logits.begin(), logits.end());
+    double yes = 0.0, no = 0.0;
+    bool chosen = false;
+    for (unsigned i = 0; i < request.yes + request.no; i++) {
+        const unsigned choice = choices[request.choices + i];
+        chosen |= choice == token;
+        if (choice < logits.size())
+            (i < request.yes ? yes : no) += std::exp(static_cast<double>(logits[choice] - highest));
+    }
+    return chosen && yes + no > 0.0 ? yes / (yes + no) : NAN;
+}
+
+struct Tally {
+    size_t rows = 0, exact = 0;
+};
+
+/// Runs the rows and compares; rows of `logits` are `stride` apart.
+template <typename T, typename KERNEL>
+void compare(const std::string& name, KERNEL* kernel, const Buffer<T>& logits, const std::vector<Request>& requests,
+             const std::vector<unsigned>& choices, int vocab, int stride, Tally& tally) {
+    const int rows = static_cast<int>(requests.size());
+    const Buffer<Request> sent(requests);
+    const Buffer<unsigned> sent_choices(choices);
+    Buffer<unsigned> out(3 * rows);
+    launch(name.c_str(), rows, 512, 65536, [&] {
+        kernel(out.data(), logits.data(), sent.data(), choices.empty() ? nullptr : sent_choices.data(), rows, vocab,
+               stride);
+    });
+    Comparison comparison(name + ", vocabulary of " + std::to_string(vocab));
+    for (int row = 0; row < rows; row++) {
+        std::vector<float> values(vocab);
+        for (int i = 0; i < vocab; i++)
+            values[i] = to_float(logits[static_cast<size_t>(row) * stride + i]);
+        const Expected expected = choose(values, requests[row]);
+        const unsigned token = out[row], flags = out[rows + row];
+        bool within = token == expected.token;
+        tally.rows++;
+        tally.exact += within;
+        for (int i = -1; i <= 1 && !within; i++) {
+            Request near = requests[row];
+            if (near.top_p < 1.0)
+                near.top_p += i * TOLERANCE;
+            const std::vector<unsigned> tokens = choose(values, near).near;
+            within = std::find(tokens.begin(), tokens.end(), token) != tokens.end();
+        }
+        comparison.equal(row, within ? expected.token : token, expected.token);
+        const double odds = expected.failed ? NAN : odds_of(values, requests[row], choices, token);
+        comparison.equal(row, flags, (expected.failed ? FAILED : 0) | (std::isnan(odds) ? 0 : HAS_ODDS));
+        if (std::isnan(odds))
+            comparison.is_nan(row, __uint_as_float(out[2 * rows + row]));
+        else
+            comparison.close(row, __uint_as_float(out[2 * rows + row]), odds, 1e-6);
+    }
+}
+
+template <typename T, typename KERNEL> void random_rows(const char* name, KERNEL* kernel, Tally& tally) {
+    for (const auto& [vocab, rows] : {std::pair(1, 6), {131, 12}, {3001, sizeof(T) == 4 ? 30 : 12}}) {
+        const int stride = (vocab + 15) / 8 * 8;
+        Random random(vocab);
+        Buffer<T> logits(static_cast<size_t>(rows) * stride); // NaN behind the vocabulary: it must not be seen
+        std::vector<Request> requests(rows);
+        std::vector<unsigned> choices;
+        for (int row = 0; row < rows; row++) {
+            const float spread = std::pow(2.0f, static_cast<float>(random.below(6)) - 1.0f);
+            const float middle = 10.0f * random.normal();
+            for (int i = 0; i < vocab; i++)
+                logits[static_cast<size_t>(row) * stride + i] = from_float<T>(middle + spread * random.normal());
+            Request& request = requests[row];
+            request.draw = row % 10 == 0 ? 1.0 - 0x1p-53 : row % 10 == 1 ? 0.0 : random.uniform();
+            request.temperature = row % 6 == 5 ? 0.0 : 0.2 + 1.5 * random.uniform();
+            request.top_k = row % 3 == 0 ? 0 : 1 + random.below(vocab + 3);
+            request.top_p = row % 4 < 2 ? 1.0 : 0.05 + 0.95 * random.uniform();
+            request.min_p = row % 5 < 3 ? 0.0 : std::pow(random.uniform(), 3);
+            request.choices = static_cast<unsigned>(choices.size());
+            request.yes = row % 7 == 0 ? 0 : random.below(40);
+            request.no = row % 7 == 0 ? 0 : random.below(40);
+            for (unsigned i = 0; i < request.yes + request.no; i++)
+                choices.push_back(random.below(vocab + 1));
+        }
+        compare<T>(name, kernel, logits, requests, choices, vocab, stride, tally);
+    }
+}
+
+template <typename T, typename KERNEL> void odd_rows(const char* name, KERNEL* kernel, Tally& tally) {
+    constexpr int VOCAB = 24;
+    std::vector<std::vector<float>> rows;
+    std::vector<Request> requests;
+    std::vector<unsigned> choices = {3, 5, 5, 7};
+    const auto add = [&](std::vector<float> row, Request request) {
+        row.resize(VOCAB, -INFINITY);
+        rows.push_back(row);
+        requests.push_back(request);
+    };
+    const Request greedy{0.0, 0.0, 1.0, 0.0, 0, 0, 2, 2};
+    const auto drawn = [&](double draw, double temperature = 1.0, double top_p = 1.0, double min_p = 0.0, unsigned k = 0) {
+        return Request{draw, temperature, top_p, min_p, k, 0, 2, 2};
+    };
+    add({1.0f, NAN, 3.0f}, greedy);
+    add({}, greedy); // minus infinity all
+    add({1.0f, INFINITY}, greedy);
+    add({1.0f, INFINITY}, drawn(0.5));
+    add({-3.0f, 1.0f, 3.0f, 3.0f}, greedy); // the first of equals
+    add({-0.0f, 0.0f, -1.0f}, greedy);      // zeros are equal
+    for (const double draw : {0.0, 0.4, 0.999999}) {
+        add({-0.0f, 0.0f, -0.0f, 0.0f}, drawn(draw));
+        add({0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f}, drawn(draw, 1.0, 0.5));         // ties cut by top-p
+        add({0.0f, 1.0f, 0.0f, 1.0f, 1.0f, 1.0f, 0.0f}, drawn(draw, 0.7, 1.0, 0.0, 3)); // and by top-k
+        add({0.0f, 1.0f, 0.0f, 1.0f, 1.0f, 1.0f, 0.0f}, drawn(draw, 0.7, 1.0, 1.0));    // and by min-p
+        add({5.0f, 4.0f, 3.0f, 2.0f, 1.0f, 0.0f}, drawn(draw, 1e-30));                  // as good as greedy
+        add({5.0f, 4.0f, 3.0f, 2.0f, 1.0f, 0.0f}, drawn(draw, 1e30));                   // as good as uniform
+        add({5.0f}, drawn(draw));
+        add({80.0f, -80.0f, 79.0f}, drawn(draw, 1.0, 1.0, 0.0, 5)); // top-k among minus infinities
+        add({1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f}, drawn(draw, 2.0, 0.9, 0.3, 4));
+        std::vector<float> ramp(VOCAB);
+        std::iota(ramp.begin(), ramp.end(), -12.0f);
+        add(ramp, drawn(draw, 5.0, 0.8));
+        // Chosen is a choice, far from the likeliest: its odds underflow.
+        add({3000.0f, -INFINITY, -INFINITY, 0.0f, -INFINITY, 0.0f, -INFINITY, 0.0f}, drawn(draw, 1e10));
+    }
+    Buffer<T> logits(rows.size() * VOCAB);
+    for (size_t row = 0; row < rows.size(); row++)
+        for (int i = 0; i < VOCAB; i++)
+            logits[row * VOCAB + i] = from_float<T>(rows[row][i]);
+    compare<T>(name, kernel, logits, requests, choices, VOCAB, VOCAB, tally);
+    for (Request& request : requests)
+        request.yes = request.no = 0;
+    requests.resize(4);
+    compare<T>(name, kernel, logits, requests, {}, VOCAB, VOCAB, tally);
+}
+
+template <typename T, typename KERNEL> void all(const char* name, KERNEL* kernel) {
+    Tally tally;
+    random_rows<T>(name, kernel, tally);
+    odd_rows<T>(name, kernel, tally);
+    std::printf("%s: %zu of %zu tokens are the reference's, the others within the tolerance\n", name, tally.exact,
+                tally.rows);
+    // The tolerance is for few.
+    Comparison comparison(std::string(name) + ", exact tokens");
+    comparison.close(0, static_cast<double>(tally.exact), static_cast<double>(tally.rows), 0.02);
+}
+
+} // namespace
+
+int main() {
+    all<bf16>("sample_bf16", sample_bf16);
+    all<f16>("sample_f16", sample_f16);
+    all<float>("sample_f32", sample_f32);
+    return finish("the sampler");
+}
