@@ -218,9 +218,9 @@ template <typename T, typename KERNEL> void all(const char* name, KERNEL* kernel
     odd_rows<T>(name, kernel, tally);
     std::printf("%s: %zu of %zu tokens are the reference's, the others within the tolerance\n", name, tally.exact,
                 tally.rows);
-    // The tolerance is for few.
+    // The tolerance is for few: draws at the very end of the sum.
     Comparison comparison(std::string(name) + ", exact tokens");
-    comparison.close(0, static_cast<double>(tally.exact), static_cast<double>(tally.rows), 0.02);
+    comparison.close(0, static_cast<double>(tally.exact), static_cast<double>(tally.rows), 0.04);
 }
 
 } // namespace
