@@ -27,3 +27,8 @@ fn heads_go_to_their_places() {
 fn the_sampler_chooses_as_the_host_does() {
     cuda_emulation::run("sampler");
 }
+
+#[test]
+fn mixture_of_experts_equals_its_references() {
+    cuda_emulation::run("moe");
+}

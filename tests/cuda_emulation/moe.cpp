@@ -1,0 +1,186 @@
+// Mixture of experts: the router, the experts' order, the products and the sum, against references in double precision.
+#include "compare.h"
+#include "moe.cu"
+
+#include <numeric>
+
+namespace {
+
+template <typename T> struct Kernels;
+#define KERNELS(T)                                                                                                     \
+    template <> struct Kernels<T> {                                                                                    \
+        static constexpr const char* name = #T;                                                                        \
+        static constexpr auto route = moe_route_##T;                                                                   \
+        static constexpr auto tile32 = moe_gemm_tile32_##T;                                                            \
+        static constexpr auto tile128 = moe_gemm_tile128_##T;                                                          \
+        static constexpr auto combine = moe_combine_##T;                                                               \
+    };
+KERNELS(bf16)
+KERNELS(f16)
+
+template <typename T> void routing(int n, int experts, int k, bool renormalise) {
+    Random random(experts);
+    auto logits = random.normals<T>(n * experts, 2.0f);
+    for (int i = 0; i < experts; i++) // equal logits: the lowest numbers are taken
+        logits[i] = from_float<T>(i % 2 == 0 ? 0.0f : -0.0f);
+    Buffer<unsigned> chosen(n * k);
+    Buffer<float> weights(n * k);
+    launch("moe_route", up(n, 8), 256, 0,
+           [&] { Kernels<T>::route(chosen.data(), weights.data(), logits.data(), n, experts, k, renormalise); });
+    Comparison comparison(std::string("moe_route_") + Kernels<T>::name + " of " + std::to_string(experts));
+    for (int token = 0; token < n; token++) {
+        std::vector<double> p(experts);
+        std::vector<int> order(experts);
+        std::iota(order.begin(), order.end(), 0);
+        double sum = 0.0, chosen_sum = 0.0;
+        for (int i = 0; i < experts; i++)
+            sum += p[i] = std::exp(static_cast<double>(to_float(logits[token * experts + i])));
+        std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return p[a] > p[b]; });
+        for (int j = 0; j < k; j++)
+            chosen_sum += p[order[j]];
+        for (int j = 0; j < k; j++) {
+            comparison.equal(token, chosen[token * k + j], order[j]);
+            comparison.close(token, weights[token * k + j], p[order[j]] / (renormalise ? chosen_sum : sum), 1e-5);
+        }
+    }
+}
+
+void not_a_number() {
+    Buffer<bf16> logits(40);
+    for (int i = 0; i < 40; i++)
+        logits[i] = from_float<bf16>(i == 7 ? NAN : 1.0f);
+    Buffer<unsigned> chosen(8);
+    Buffer<float> weights(8);
+    launch("moe_route", 1, 256, 0, [&] { moe_route_bf16(chosen.data(), weights.data(), logits.data(), 1, 40, 8, 1); });
+    Comparison comparison("moe_route of NaN");
+    for (int j = 0; j < 8; j++) {
+        comparison.equal(j, chosen[j] < 40, true);
+        comparison.is_nan(j, weights[j]);
+    }
+}
+
+struct Order {
+    Buffer<unsigned> offsets, permutation, inverse;
+};
+
+Order sorted(const Buffer<unsigned>& chosen, int experts) {
+    const int pairs = static_cast<int>(chosen.size());
+    Order order{Buffer<unsigned>(experts + 1), Buffer<unsigned>(pairs), Buffer<unsigned>(pairs)};
+    launch("moe_sort", experts, 512, 0, [&] {
+        moe_sort(order.offsets.data(), order.permutation.data(), order.inverse.data(), chosen.data(), pairs, experts);
+    });
+    std::vector<unsigned> expected(pairs);
+    std::iota(expected.begin(), expected.end(), 0u);
+    std::stable_sort(expected.begin(), expected.end(), [&](unsigned a, unsigned b) { return chosen[a] < chosen[b]; });
+    Comparison comparison("moe_sort of " + std::to_string(pairs));
+    for (int row = 0; row < pairs; row++) {
+        comparison.equal(row, order.permutation[row], expected[row]);
+        comparison.equal(row, order.inverse[expected[row]], row);
+    }
+    for (int expert = 0; expert <= experts; expert++)
+        comparison.equal(expert, order.offsets[expert],
+                         std::count_if(chosen.data(), chosen.data() + pairs,
+                                       [&](unsigned e) { return static_cast<int>(e) < expert; }));
+    return order;
+}
+
+Buffer<unsigned> choices(Random& random, int pairs, int experts) {
+    Buffer<unsigned> chosen(pairs);
+    for (int i = 0; i < pairs; i++) // expert 1 gets none, the last one most
+        chosen[i] = i % 3 == 0 ? experts - 1 : random.below(experts);
+    for (int i = 0; i < pairs; i++)
+        chosen[i] = chosen[i] == 1 ? 0 : chosen[i];
+    return chosen;
+}
+
+template <typename T> void products(int n, int experts, int k, int outputs, int inputs) {
+    const int pairs = n * k;
+    Random random(inputs);
+    const Order order = sorted(choices(random, pairs, experts), experts);
+    const auto x = random.normals<T>(n * inputs), weights = random.normals<T>(experts * outputs * inputs);
+    Buffer<T> small(pairs * outputs), large(pairs * outputs);
+    launch("moe_gemm_tile32", dim3(up(outputs, 128), up(pairs, 32) + experts), 128, 81920, [&] {
+        Kernels<T>::tile32(small.data(), x.data(), weights.data(), order.offsets.data(), order.permutation.data(), k,
+                           experts, outputs, inputs);
+    });
+    launch("moe_gemm_tile128", dim3(up(outputs, 128), up(pairs, 128) + experts), 256, 98304, [&] {
+        Kernels<T>::tile128(large.data(), x.data(), weights.data(), order.offsets.data(), order.permutation.data(), k,
+                            experts, outputs, inputs);
+    });
+    const auto shape = " [" + std::to_string(pairs) + ", " + std::to_string(inputs) + "] to " + std::to_string(outputs);
+    Comparison comparison(std::string("moe_gemm_") + Kernels<T>::name + shape);
+    const auto expert_of = [&](int row) {
+        int expert = 0;
+        while (static_cast<unsigned>(row) >= order.offsets[expert + 1])
+            expert++;
+        return expert;
+    };
+    for (int row = 0; row < pairs; row++) {
+        const T* left = x.data() + order.permutation[row] / k * inputs;
+        const T* matrix = weights.data() + static_cast<size_t>(expert_of(row)) * outputs * inputs;
+        for (int i = 0; i < outputs; i++) {
+            double sum = 0.0, magnitude = 0.0;
+            for (int j = 0; j < inputs; j++) {
+                const double product = static_cast<double>(to_float(left[j])) * to_float(matrix[i * inputs + j]);
+                sum += product;
+                magnitude += std::fabs(product);
+            }
+            const size_t at = static_cast<size_t>(row) * outputs + i;
+            comparison.close(at, to_float(small[at]), sum, ROUNDING<T>, 1e-6 * magnitude);
+            comparison.equal(at, to_float(large[at]), to_float(small[at]));
+        }
+    }
+
+    // The second product of a layer reads rows as they lie; here with the first one's result.
+    if (outputs % 8 != 0)
+        return;
+    const auto back = random.normals<T>(experts * 8 * outputs);
+    Buffer<T> y(pairs * 8);
+    launch("moe_gemm_tile32", dim3(1, up(pairs, 32) + experts), 128, 81920, [&] {
+        Kernels<T>::tile32(y.data(), small.data(), back.data(), order.offsets.data(), nullptr, k, experts, 8, outputs);
+    });
+    const auto shares = random.normals<float>(pairs);
+    Buffer<T> out(n * 8);
+    launch("moe_combine", dim3(n, 1), 256, 0,
+           [&] { Kernels<T>::combine(out.data(), y.data(), shares.data(), order.inverse.data(), n, 8, k); });
+    Comparison second(std::string("moe_gemm_") + Kernels<T>::name + " without a permutation, moe_combine" + shape);
+    for (int row = 0; row < pairs; row++)
+        for (int i = 0; i < 8; i++) {
+            double sum = 0.0, magnitude = 0.0;
+            for (int j = 0; j < outputs; j++) {
+                const double product = static_cast<double>(to_float(small[row * outputs + j])) *
+                                       to_float(back[(expert_of(row) * 8 + i) * outputs + j]);
+                sum += product;
+                magnitude += std::fabs(product);
+            }
+            second.close(row * 8 + i, to_float(y[row * 8 + i]), sum, ROUNDING<T>, 1e-6 * magnitude);
+        }
+    for (int token = 0; token < n; token++)
+        for (int i = 0; i < 8; i++) {
+            double sum = 0.0, magnitude = 0.0;
+            for (int j = 0; j < k; j++) {
+                const double part =
+                    static_cast<double>(shares[token * k + j]) * to_float(y[order.inverse[token * k + j] * 8 + i]);
+                sum += part;
+                magnitude += std::fabs(part);
+            }
+            second.close(token * 8 + i, to_float(out[token * 8 + i]), sum, ROUNDING<T>, 1e-6 * magnitude);
+        }
+}
+
+} // namespace
+
+int main() {
+    routing<bf16>(9, 128, 8, true);
+    routing<f16>(3, 32, 4, false);
+    routing<bf16>(2, 500, 32, true);
+    routing<f16>(1, 5, 5, false);
+    not_a_number();
+    Random random(1);
+    for (const auto& [pairs, experts] : {std::pair(1, 2), {511, 40}, {2051, 9}})
+        sorted(choices(random, pairs, experts), experts);
+    products<bf16>(5, 3, 2, 136, 72);
+    products<f16>(150, 3, 2, 16, 328);
+    products<bf16>(1, 35, 4, 8, 8);
+    return finish("mixture of experts");
+}
