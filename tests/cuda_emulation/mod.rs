@@ -16,7 +16,7 @@ pub fn run(name: &str) {
     let machine = MACHINE.get_or_init(|| compile("cuda_emulation", &["-O2"]));
     let driver = compile(
         name,
-        &["-O1", "-g", "-fsanitize=thread", "-DJUROR_EMULATION"],
+        &["-O1", "-fsanitize=thread", "-DJUROR_EMULATION"],
     );
     let program = driver.with_extension("");
     succeed(
