@@ -10,14 +10,11 @@ use std::sync::OnceLock;
 ///
 /// # Panics
 /// With everything the compiler or the program said, if either failed.
-pub fn run(name: &str) {
+pub(crate) fn run(name: &str) {
     static MACHINE: OnceLock<PathBuf> = OnceLock::new();
     // Without sanitizer: this file defines what the others, compiled with it, call.
     let machine = MACHINE.get_or_init(|| compile("cuda_emulation", &["-O2"]));
-    let driver = compile(
-        name,
-        &["-O1", "-fsanitize=thread", "-DJUROR_EMULATION"],
-    );
+    let driver = compile(name, &["-O1", "-fsanitize=thread", "-DJUROR_EMULATION"]);
     let program = driver.with_extension("");
     succeed(
         Command::new(compiler())
