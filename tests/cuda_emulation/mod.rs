@@ -1,6 +1,8 @@
 //! Compiles a driver (`tests/cuda_emulation/NAME.cpp`: kernels, their references, comparisons) with the system's C++
 //! compiler against the CUDA emulation, and runs it. See `cuda_emulation.h`.
 
+#![allow(dead_code, unreachable_pub)]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +12,15 @@ use std::sync::OnceLock;
 ///
 /// # Panics
 /// With everything the compiler or the program said, if either failed.
-pub(crate) fn run(name: &str) {
+pub fn run(name: &str) {
+    println!("{}", succeed(&mut Command::new(build(name))));
+}
+
+/// Compiles `NAME.cpp` and gives the program.
+///
+/// # Panics
+/// With everything the compiler said, if it failed.
+pub fn build(name: &str) -> PathBuf {
     static MACHINE: OnceLock<PathBuf> = OnceLock::new();
     // Without sanitizer: this file defines what the others, compiled with it, call.
     let machine = MACHINE.get_or_init(|| compile("cuda_emulation", &["-O2"]));
@@ -22,7 +32,7 @@ pub(crate) fn run(name: &str) {
             .arg("-o")
             .arg(&program),
     );
-    println!("{}", succeed(&mut Command::new(&program)));
+    program
 }
 
 /// The C++ compiler: `CXX`, or `c++`.
