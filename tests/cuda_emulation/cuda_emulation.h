@@ -87,8 +87,6 @@ __attribute__((const)) unsigned char* dynamic_shared();
 enum class Vote { none, count, any, all };
 /// A barrier of the block.
 int barrier(const char* file, int line, Vote vote = Vote::none, int predicate = 0);
-/// A barrier of the first `threads` threads that come to it under this number, all of which must.
-void named_barrier(const char* file, int line, int id, int threads);
 /// A barrier of the lanes of `mask` that orders their memory accesses.
 void warp_barrier(const char* file, int line, unsigned mask);
 /// Lets the lanes of `mask` meet: the last to come calls `work` with what each lane brought.

@@ -206,6 +206,49 @@ void warps() {
     }
 }
 
+// ---- the block ----------------------------------------------------------------------------------------------------------------
+
+__global__ void block_operations(int* out) {
+    __shared__ int sum;
+    __shared__ int highest;
+    __shared__ unsigned owner;
+    const int i = threadIdx.x + blockDim.x * threadIdx.y;
+    if (i == 0) {
+        sum = 0;
+        highest = -1;
+        owner = ~0u;
+    }
+    __syncthreads();
+    atomicAdd(&sum, i);
+    atomicMax(&highest, i);
+    if (i == 40)
+        atomicCAS(&owner, ~0u, threadIdx.y);
+    const int thirds = __syncthreads_count(i % 3 == 0);
+    const int any = __syncthreads_or(i == 65);
+    const int all = __syncthreads_and(i < 65);
+    if (i == 0) {
+        int* row = out + 8 * (blockIdx.x + gridDim.x * blockIdx.y);
+        row[0] = sum;
+        row[1] = highest;
+        row[2] = static_cast<int>(owner);
+        row[3] = thirds;
+        row[4] = any;
+        row[5] = all;
+        row[6] = static_cast<int>(blockIdx.x);
+        row[7] = static_cast<int>(blockIdx.y);
+    }
+}
+
+void blocks() {
+    Buffer<int> out(6 * 8);
+    launch("block_operations", dim3(3, 2), dim3(22, 3), 0, [&] { block_operations(out.data()); });
+    for (int block = 0; block < 6; block++) {
+        const int expected[8] = {65 * 66 / 2, 65, 1, 22, 1, 0, block % 3, block / 3};
+        for (int i = 0; i < 8; i++)
+            expect(out[block * 8 + i] == expected[i], "block operations");
+    }
+}
+
 // ---- matrices: element by element as in the PTX manual ---------------------------------------------------------------------
 
 template <typename T> __global__ void multiply_16(float* out, const T* a, const T* b) {
@@ -307,6 +350,7 @@ void numbers() {
 int main() {
     faults();
     warps();
+    blocks();
     matrices_16<bf16>();
     matrices_16<f16>();
     matrices_8();

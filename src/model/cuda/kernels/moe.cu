@@ -17,6 +17,10 @@ __device__ __forceinline__ unsigned order_of(float x) {
     const unsigned bits = __float_as_uint(x + 0.0f);
     return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
 }
+/// The number of that order.
+__device__ __forceinline__ float in_order(unsigned order) {
+    return __uint_as_float(order & 0x80000000u ? order & 0x7fffffffu : ~order);
+}
 
 /// Softmax over the experts, then the k likeliest, likeliest first, ties by number. A warp to a token.
 template <typename T>
@@ -27,25 +31,20 @@ __device__ __forceinline__ void route(unsigned* chosen, float* weights, const T*
     if (token >= n)
         return;
     const T* row = logits + static_cast<int64_t>(token) * experts;
-    float held[ROUTE_HELD];
-    float highest = __uint_as_float(0xff800000u);
+    // Orders of what is not chosen yet; 0 otherwise. Also with NaN among the logits an expert is one that there is.
+    unsigned order[ROUTE_HELD];
+    unsigned highest_order = 0;
 #pragma unroll
     for (int i = 0; i < ROUTE_HELD; i++) {
         const int expert = 32 * i + lane;
-        held[i] = expert < experts ? to_float(row[expert]) : 0.0f;
-        if (expert < experts)
-            highest = fmaxf(highest, held[i]);
+        order[i] = expert < experts ? order_of(to_float(row[expert])) : 0;
+        highest_order = max(highest_order, order[i]);
     }
-    highest = warp_max(highest);
+    const float highest = in_order(__reduce_max_sync(ALL_LANES, highest_order));
     float sum = 0.0f;
-    // Orders of what is not chosen yet; 0 otherwise. Also with NaN among the logits an expert is one that there is.
-    unsigned order[ROUTE_HELD];
 #pragma unroll
-    for (int i = 0; i < ROUTE_HELD; i++) {
-        const bool there = 32 * i + lane < experts;
-        sum += there ? expf(held[i] - highest) : 0.0f;
-        order[i] = there ? order_of(held[i]) : 0;
-    }
+    for (int i = 0; i < ROUTE_HELD; i++)
+        sum += 32 * i + lane < experts ? expf(in_order(order[i]) - highest) : 0.0f;
     sum = warp_sum(sum);
     float mine = 0.0f; // lane j keeps the j-th choice
     unsigned my_expert = 0;
@@ -62,18 +61,13 @@ __device__ __forceinline__ void route(unsigned* chosen, float* weights, const T*
         const unsigned top = __reduce_max_sync(ALL_LANES, best_order);
         const unsigned candidate = best_order == top ? static_cast<unsigned>(32 * best + lane) : ~0u;
         const unsigned expert = __reduce_min_sync(ALL_LANES, candidate);
-        const int owner = static_cast<int>(expert % 32);
-        float value = 0.0f;
 #pragma unroll
         for (int i = 0; i < ROUTE_HELD; i++)
-            if (lane == owner && i == static_cast<int>(expert / 32)) {
-                value = held[i];
-                order[i] = 0;
-            }
-        value = expf(__shfl_sync(ALL_LANES, value, owner) - highest) / sum;
-        chosen_sum += value;
+            order[i] = static_cast<unsigned>(32 * i + lane) == expert ? 0 : order[i];
+        const float share = expf(in_order(top) - highest) / sum;
+        chosen_sum += share;
         if (lane == j) {
-            mine = value;
+            mine = share;
             my_expert = expert;
         }
     }
