@@ -50,13 +50,14 @@ const SPLIT_STEP: usize = 64;
 pub fn decode_shared_bytes(head_dim: usize, kv_bytes: usize) -> usize {
     let warps = THREADS / 32;
     let stages = warps * 3 * 2 * 16 * head_dim * kv_bytes;
-    let results = warps * DECODE_ROWS * (head_dim + 2) * size_of::<f32>();
+    let results = warps * DECODE_ROWS * (head_dim + 8 + 2) * size_of::<f32>();
     stages.max(results)
 }
 
-/// Dynamic shared memory of a block of the prefill kernel, in bytes: its queries, and two stages of 64 keys and values.
+/// Dynamic shared memory of a block of the prefill kernel, in bytes: its queries, two stages of 64 keys and values, and how
+/// many keys each query row sees.
 pub fn prefill_shared_bytes(head_dim: usize, kv_bytes: usize) -> usize {
-    PREFILL_ROWS * head_dim * 2 + 2 * 2 * 64 * head_dim * kv_bytes
+    PREFILL_ROWS * head_dim * 2 + 2 * 2 * 64 * head_dim * kv_bytes + PREFILL_ROWS * size_of::<u32>()
 }
 
 /// What a plan depends on besides the step.

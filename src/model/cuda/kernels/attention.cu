@@ -1,0 +1,33 @@
+// Paged causal attention for packed steps: the entry points. What they take is in attention.md.
+#include "attention_decode.cuh"
+#include "attention_merge.cuh"
+#include "attention_prefill.cuh"
+
+// Two blocks on a multiprocessor, as the plan counts on.
+#define ATTENTION(work, name, T, KV, D)                                                                                \
+    extern "C" __global__ void __launch_bounds__(128, 2)                                                               \
+        name(const T* q, unsigned q_stride, const KV* keys, const KV* values, const float* key_scales,                 \
+             const float* value_scales, const unsigned* plan, unsigned items, unsigned item_count, T* out, float* lse, \
+             float* partial_out, float* partial_lse, unsigned heads, unsigned kv_heads, unsigned block_shift,          \
+             float scale) {                                                                                            \
+        attention::work<T, KV, D>({q,           q_stride, keys, values,      key_scales,  value_scales, plan,        \
+                                   items,       item_count, out, lse,        partial_out, partial_lse,  heads,       \
+                                   kv_heads,    block_shift, scale});                                                  \
+    }
+#define MERGE(name, T, D)                                                                                              \
+    extern "C" __global__ void __launch_bounds__(128)                                                                  \
+        name(const unsigned* plan, unsigned merges, unsigned merge_count, const float* partial_out,                    \
+             const float* partial_lse, T* out, float* lse, unsigned heads) {                                           \
+        attention::merge<T, D>(plan, merges, merge_count, partial_out, partial_lse, out, lse, heads);                  \
+    }
+#define ALL(suffix, T, D)                                                                                              \
+    ATTENTION(decode, attention_decode_##suffix##_d##D, T, T, D)                                                       \
+    ATTENTION(prefill, attention_prefill_##suffix##_d##D, T, T, D)                                                     \
+    ATTENTION(decode, attention_decode_##suffix##_e4m3_d##D, T, attention::E4m3, D)                                    \
+    ATTENTION(prefill, attention_prefill_##suffix##_e4m3_d##D, T, attention::E4m3, D)                                  \
+    MERGE(attention_merge_##suffix##_d##D, T, D)
+
+ALL(bf16, bf16, 64)
+ALL(bf16, bf16, 128)
+ALL(f16, f16, 64)
+ALL(f16, f16, 128)

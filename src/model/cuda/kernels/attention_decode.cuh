@@ -1,0 +1,221 @@
+// Attention of at most 16 query rows against a range of keys: the query heads of one key head, for one token or a few.
+//
+// Decode is bound by reading keys and values once from memory. So each of the four warps has its own keys (16 at a time,
+// every fourth 16) and its own ring of three stages in shared memory, filled by cp.async: no barrier of the block in the
+// loop, and two stages of each warp in flight while the third is worked on. At 16 bits and D = 128 a stage is 8 KiB, a block
+// has 64 KiB in flight, and two blocks share a multiprocessor: 128 KiB, where 4.8 TB/s over 132 multiprocessors at 1 µs of
+// latency need 36 KiB. Work for a stage is about 300 instructions of a warp; at that bandwidth a multiprocessor reads a
+// stage in 390 cycles of 1.75 GHz, in which its four schedulers issue up to 1,560: reading stays the limit.
+// At the end the warps' results are put together in shared memory.
+#pragma once
+
+#include "attention_tile.cuh"
+
+namespace attention {
+
+constexpr int DECODE_ROWS = 16;
+constexpr int DECODE_KEYS = 16;
+constexpr int DECODE_STAGES = 3;
+
+/// The left-hand fragments of an item's queries; lane `4 g + c` has rows `g` and `g + 8`. Rows beyond the item are 0.
+template <typename T, typename KV, int D>
+static __device__ __forceinline__ void load_query_fragments(unsigned (&a)[D / 16][4], const Call<T, KV>& call,
+                                                            const Row (&rows)[2], unsigned lane) {
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        const T* query =
+            call.q + static_cast<size_t>(rows[half].token) * call.q_stride + static_cast<size_t>(rows[half].head) * D;
+#pragma unroll
+        for (int k = 0; k < D / 16; k++) {
+            a[k][half] = 0;
+            a[k][half + 2] = 0;
+            if (!rows[half].valid)
+                continue;
+            if constexpr (Types<T, KV>::EIGHT_BIT) {
+                const uint2 four = *reinterpret_cast<const uint2*>(query + 16 * k + 4 * (lane & 3));
+                a[k][half] = to_half2<T>(four.x);
+                a[k][half + 2] = to_half2<T>(four.y);
+            } else {
+                const unsigned* pairs = reinterpret_cast<const unsigned*>(query + 16 * k + 2 * (lane & 3));
+                a[k][half] = pairs[0];
+                a[k][half + 2] = pairs[4];
+            }
+        }
+    }
+}
+
+template <typename T, typename KV, int D> static __device__ __forceinline__ void decode(const Call<T, KV>& call) {
+    using P = typename Types<T, KV>::Product;
+    constexpr bool EIGHT_BIT = Types<T, KV>::EIGHT_BIT;
+    constexpr int ROW_BYTES = D * sizeof(KV);
+    constexpr int CHUNKS = ROW_BYTES / 16;
+    constexpr int STAGE_BYTES = 2 * DECODE_KEYS * ROW_BYTES;
+    constexpr int STEPS = EIGHT_BIT ? 2 : 1;
+    constexpr int TILES_PER_LOAD = EIGHT_BIT ? 4 : 2;
+
+    const unsigned kv_head = blockIdx.x % call.kv_heads;
+    const unsigned index = blockIdx.x / call.kv_heads;
+    if (index >= call.item_count)
+        return;
+    const unsigned group = call.heads / call.kv_heads;
+    const Item item = read_item(call.plan, call.items + index * 12);
+    const unsigned warp = threadIdx.x / 32;
+    const unsigned lane = threadIdx.x % 32;
+    DYNAMIC_SHARED(shared);
+    const unsigned ring = warp * DECODE_STAGES * STAGE_BYTES;
+
+    // This warp's tiles: the keys from `key_begin + 16 (warp + 4 t)`.
+    const unsigned all_tiles = (item.key_end - item.key_begin + DECODE_KEYS - 1) / DECODE_KEYS;
+    const unsigned tiles = all_tiles > warp ? (all_tiles - warp + WARPS - 1) / WARPS : 0;
+    const unsigned first_key = item.key_begin + DECODE_KEYS * warp;
+    const unsigned block_mask = (1u << call.block_shift) - 1;
+    const size_t token_bytes = static_cast<size_t>(call.kv_heads) * ROW_BYTES;
+    const unsigned char* keys = reinterpret_cast<const unsigned char*>(call.keys) + kv_head * ROW_BYTES;
+    const unsigned char* values = reinterpret_cast<const unsigned char*>(call.values) + kv_head * ROW_BYTES;
+    const unsigned* table = call.plan + item.table;
+
+    // A tile lies in one block. Its number is read a tile ahead, so that no copy waits for it.
+    unsigned upcoming = tiles > 0 ? table[first_key >> call.block_shift] : 0;
+    auto load = [&](unsigned t) {
+        if (t < tiles) {
+            const unsigned key = first_key + WARPS * DECODE_KEYS * t;
+            const size_t slot = (static_cast<size_t>(upcoming) << call.block_shift) + (key & block_mask);
+            const size_t from = slot * token_bytes;
+            unsigned char* to = shared + ring + t % DECODE_STAGES * STAGE_BYTES;
+#pragma unroll
+            for (int i = 0; i < DECODE_KEYS * CHUNKS / 32; i++) {
+                const unsigned chunk = (i * 32 + lane) % CHUNKS;
+                const unsigned row = (i * 32 + lane) / CHUNKS;
+                // Keys beyond the end become 0 and are never read: a weight of 0 must not meet a NaN.
+                const bool valid = key + row < item.key_end;
+                const size_t offset = from + (valid ? row : 0) * token_bytes + chunk * 16;
+                const unsigned at = swizzled<ROW_BYTES>(row, chunk);
+                cp_async_16(to + at, keys + offset, valid);
+                cp_async_16(to + STAGE_BYTES / 2 + at, values + offset, valid);
+            }
+            if (t + 1 < tiles)
+                upcoming = table[(key + WARPS * DECODE_KEYS) >> call.block_shift];
+        }
+        cp_async_commit();
+    };
+#pragma unroll
+    for (unsigned t = 0; t < DECODE_STAGES - 1; t++)
+        load(t);
+
+    const Row rows[2] = {find_row(item, call.plan, item.row_begin + lane / 4, kv_head, group),
+                         find_row(item, call.plan, item.row_begin + lane / 4 + 8, kv_head, group)};
+    const unsigned limit[2] = {rows[0].limit, rows[1].limit};
+    unsigned a[D / 16][4];
+    load_query_fragments<T, KV, D>(a, call, rows, lane);
+    float scale = call.scale * LOG2_E;
+    if constexpr (EIGHT_BIT)
+        scale *= E4M3_FACTOR * call.key_scales[kv_head];
+
+    const unsigned keys_at = key_start<KV, ROW_BYTES>(lane);
+    const unsigned values_at = STAGE_BYTES / 2 + value_start<ROW_BYTES>(lane);
+    Softmax softmax;
+    float o[D / 8][4] = {};
+    for (unsigned t = 0; t < tiles; t++) {
+        cp_async_wait<DECODE_STAGES - 2>();
+        // All lanes' copies of this tile are there, and all have left the tile before, whose stage is filled next.
+        __syncwarp();
+        load(t + DECODE_STAGES - 1);
+        const unsigned stage = ring + t % DECODE_STAGES * STAGE_BYTES;
+        float s[2][4] = {};
+#pragma unroll
+        for (int k = 0; k < D / 16; k += STEPS) {
+            unsigned b[STEPS][2][2];
+            key_fragments(b, shared + further<ROW_BYTES>(stage + keys_at, 0, k / STEPS * 2));
+#pragma unroll
+            for (int j = 0; j < STEPS; j++) {
+                mma_m16n8k16<P>(s[0], a[k + j], b[j][0]);
+                mma_m16n8k16<P>(s[1], a[k + j], b[j][1]);
+            }
+        }
+        mask(s, first_key + WARPS * DECODE_KEYS * t, limit, lane);
+        softmax.update(s, o, scale);
+        unsigned weights[4];
+        weight_fragment<P>(weights, s[0], s[1]);
+#pragma unroll
+        for (int n = 0; n < D / 8; n += TILES_PER_LOAD) {
+            unsigned b[TILES_PER_LOAD][2];
+            value_fragments(b, shared + further<ROW_BYTES>(stage + values_at, 0, n / TILES_PER_LOAD * 2));
+#pragma unroll
+            for (int j = 0; j < TILES_PER_LOAD; j++)
+                mma_m16n8k16<P>(o[n + j], weights, b[j]);
+        }
+    }
+    cp_async_wait<0>();
+    softmax.finish();
+    __syncthreads();
+
+    // The stages' memory now carries the warps' results: rows of floats, padded against bank conflicts.
+    constexpr int STRIDE = D + 8;
+    float* results = reinterpret_cast<float*>(shared);
+    float* maxima = results + WARPS * DECODE_ROWS * STRIDE;
+    float* sums = maxima + WARPS * DECODE_ROWS;
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        const unsigned row = warp * DECODE_ROWS + lane / 4 + 8 * half;
+        if (lane % 4 == 0) {
+            maxima[row] = softmax.high[half] * scale;
+            sums[row] = softmax.sum[half];
+        }
+        each_pair<EIGHT_BIT>(o, half, lane, [&](unsigned column, float x, float y) {
+            *reinterpret_cast<float2*>(results + row * STRIDE + column) = make_float2(x, y);
+        });
+    }
+    __syncthreads();
+
+    // Eight threads to a row.
+    const unsigned local = threadIdx.x / 8;
+    const Row row = find_row(item, call.plan, item.row_begin + local, kv_head, group);
+    if (!row.valid)
+        return;
+    float high = -INFINITY;
+#pragma unroll
+    for (unsigned w = 0; w < WARPS; w++)
+        high = fmaxf(high, maxima[w * DECODE_ROWS + local]);
+    const float base = high == -INFINITY ? 0.0f : high;
+    float weight[WARPS];
+    float sum = 0.0f;
+#pragma unroll
+    for (unsigned w = 0; w < WARPS; w++) {
+        weight[w] = exp2_approx(maxima[w * DECODE_ROWS + local] - base);
+        sum += sums[w * DECODE_ROWS + local] * weight[w];
+    }
+    // No key seen: output 0, log-sum-exp -inf.
+    float factor = sum == 0.0f ? 0.0f : 1.0f / sum;
+    if constexpr (EIGHT_BIT)
+        factor *= E4M3_FACTOR * call.value_scales[kv_head];
+    const float row_lse = base + log2f(sum);
+    const bool whole = row.slot == NO_SLOT;
+    const size_t to = static_cast<size_t>(whole ? row.token : row.slot) * call.heads + row.head;
+    if (threadIdx.x % 8 == 0) {
+        if (whole)
+            call.lse[to] = row_lse * LN_2;
+        else
+            call.partial_lse[to] = row_lse;
+    }
+#pragma unroll
+    for (int i = 0; i < D / 32; i++) {
+        const unsigned column = i * 32 + threadIdx.x % 8 * 4;
+        float4 total = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+#pragma unroll
+        for (unsigned w = 0; w < WARPS; w++) {
+            const float4 part = *reinterpret_cast<const float4*>(results + (w * DECODE_ROWS + local) * STRIDE + column);
+            total.x += part.x * weight[w];
+            total.y += part.y * weight[w];
+            total.z += part.z * weight[w];
+            total.w += part.w * weight[w];
+        }
+        total = make_float4(total.x * factor, total.y * factor, total.z * factor, total.w * factor);
+        if (whole)
+            *reinterpret_cast<uint2*>(call.out + to * D + column) =
+                make_uint2(pack2<T>(total.x, total.y), pack2<T>(total.z, total.w));
+        else
+            *reinterpret_cast<float4*>(call.partial_out + to * D + column) = total;
+    }
+}
+
+} // namespace attention

@@ -1,0 +1,59 @@
+// Putting a token's parts together: outputs are weighted by 2^(lse - lse of all). A warp to a query head, so that few tokens
+// still make many warps; parts are added in the order of their slots.
+#pragma once
+
+#include "attention_tile.cuh"
+
+namespace attention {
+
+template <typename T, int D>
+static __device__ __forceinline__ void merge(const unsigned* plan, unsigned merges, unsigned merge_count,
+                                             const float* partial_out, const float* partial_lse, T* out, float* lse,
+                                             unsigned heads) {
+    constexpr int VALUES = D / 32;
+    const unsigned blocks = (heads + WARPS - 1) / WARPS;
+    const unsigned index = blockIdx.x / blocks;
+    const unsigned head = blockIdx.x % blocks * WARPS + threadIdx.x / 32;
+    if (index >= merge_count || head >= heads)
+        return;
+    const unsigned lane = threadIdx.x % 32;
+    const uint4 work = *reinterpret_cast<const uint4*>(plan + merges + index * 4);
+    const unsigned token = work.x;
+    const unsigned slot = work.y;
+    const unsigned parts = work.z;
+
+    float high = -INFINITY;
+    for (unsigned part = lane; part < parts; part += 32)
+        high = fmaxf(high, partial_lse[static_cast<size_t>(slot + part) * heads + head]);
+    high = warp_max(high);
+    float sum = 0.0f;
+    float total[VALUES] = {};
+#pragma unroll 4
+    for (unsigned part = 0; part < parts; part++) {
+        const size_t from = static_cast<size_t>(slot + part) * heads + head;
+        const float weight = exp2_approx(partial_lse[from] - high);
+        sum += weight;
+        const float* values = partial_out + from * D + lane * VALUES;
+        if constexpr (VALUES == 4) {
+            const float4 four = *reinterpret_cast<const float4*>(values);
+            total[0] += four.x * weight;
+            total[1] += four.y * weight;
+            total[2] += four.z * weight;
+            total[3] += four.w * weight;
+        } else {
+            const float2 two = *reinterpret_cast<const float2*>(values);
+            total[0] += two.x * weight;
+            total[1] += two.y * weight;
+        }
+    }
+    const size_t to = static_cast<size_t>(token) * heads + head;
+    const float factor = 1.0f / sum;
+    T* row = out + to * D + lane * VALUES;
+#pragma unroll
+    for (int i = 0; i < VALUES; i += 2)
+        *reinterpret_cast<unsigned*>(row + i) = pack2<T>(total[i] * factor, total[i + 1] * factor);
+    if (lane == 0)
+        lse[to] = (high + log2f(sum)) * LN_2;
+}
+
+} // namespace attention

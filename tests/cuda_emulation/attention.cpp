@@ -1,0 +1,226 @@
+// Runs the attention kernels on steps and plans that tests/cuda_attention_kernels.rs writes to standard input, and compares
+// with attention in double precision, computed from the step's rows and not from the plan.
+//
+// The cache, outputs and scratch are NaN wherever nothing was written, so a key that should not be seen shows in the result.
+#include "../../src/model/cuda/kernels/attention.cu"
+
+#include <algorithm>
+#include <iostream>
+#include <random>
+#include <string>
+
+namespace {
+
+struct StepRow {
+    size_t query_start, query_len, context_len;
+    std::vector<size_t> blocks;
+};
+
+struct Section {
+    unsigned offset, count;
+};
+
+struct Case {
+    std::string name, type, cache;
+    size_t head_dim, heads, kv_heads, block_shift, blocks, tokens, slots, prefill_shared, decode_shared;
+    std::vector<StepRow> rows;
+    Section prefill, decode, merges;
+    std::vector<unsigned> words;
+};
+
+bool read_case(std::istream& in, Case& c) {
+    size_t rows, words;
+    if (!(in >> c.name >> c.type >> c.cache >> c.head_dim >> c.heads >> c.kv_heads >> c.block_shift >> c.blocks >> c.tokens >>
+          c.slots >> c.prefill_shared >> c.decode_shared >> rows))
+        return false;
+    c.rows.resize(rows);
+    for (auto& row : c.rows) {
+        size_t blocks;
+        in >> row.query_start >> row.query_len >> row.context_len >> blocks;
+        row.blocks.resize(blocks);
+        for (auto& block : row.blocks)
+            in >> block;
+    }
+    for (Section* section : {&c.prefill, &c.decode, &c.merges})
+        in >> section->offset >> section->count;
+    in >> words;
+    c.words.resize(words);
+    for (auto& word : c.words)
+        in >> word;
+    if (!in) {
+        std::fprintf(stderr, "the case %s is cut off\n", c.name.c_str());
+        std::exit(2);
+    }
+    return true;
+}
+
+template <typename KV> KV stored(float x) {
+    if constexpr (sizeof(KV) == 1)
+        return emulation::float_to_e4m3(x);
+    else
+        return from_float<KV>(x);
+}
+template <typename KV> double value_of(KV x) {
+    if constexpr (sizeof(KV) == 1)
+        return emulation::e4m3_to_float(x);
+    else
+        return to_float(x);
+}
+
+/// The largest difference from the reference as a multiple of what is allowed.
+struct Worst {
+    double output = 0.0, lse = 0.0;
+    static void take(double& worst, double ratio) {
+        // NaN is as bad as it gets.
+        worst = ratio <= worst ? worst : std::isnan(ratio) ? INFINITY : ratio;
+    }
+};
+
+template <typename T, typename KV> using Kernel = void (*)(const T*, unsigned, const KV*, const KV*, const float*, const float*,
+                                                           const unsigned*, unsigned, unsigned, T*, float*, float*, float*,
+                                                           unsigned, unsigned, unsigned, float);
+template <typename T>
+using Merge = void (*)(const unsigned*, unsigned, unsigned, const float*, const float*, T*, float*, unsigned);
+
+template <typename T, typename KV>
+Worst run(const Case& c, Kernel<T, KV> prefill, Kernel<T, KV> decode, Merge<T> merge, double output_error) {
+    const size_t d = c.head_dim;
+    const size_t group = c.heads / c.kv_heads;
+    const size_t block_size = size_t{1} << c.block_shift;
+    const size_t q_stride = c.heads * d + 24;
+    std::mt19937 random(7);
+    std::normal_distribution<float> normal;
+    emulation::Buffer<T> q(c.tokens * q_stride);
+    emulation::Buffer<KV> keys(c.blocks * block_size * c.kv_heads * d), values(keys.size());
+    emulation::Buffer<float> key_scales(c.kv_heads), value_scales(c.kv_heads);
+    const bool scaled = sizeof(KV) == 1;
+    for (size_t h = 0; h < c.kv_heads; h++) {
+        key_scales[h] = scaled ? 0.02f + 0.01f * static_cast<float>(h) : NAN;
+        value_scales[h] = scaled ? 0.5f - 0.1f * static_cast<float>(h % 4) : NAN;
+    }
+    auto key_scale = [&](size_t h) { return scaled ? key_scales[h] : 1.0f; };
+    auto value_scale = [&](size_t h) { return scaled ? value_scales[h] : 1.0f; };
+    auto entry = [&](const StepRow& row, size_t position, size_t kv_head) {
+        return ((row.blocks[position / block_size] * block_size + position % block_size) * c.kv_heads + kv_head) * d;
+    };
+    for (size_t token = 0; token < c.tokens; token++)
+        for (size_t i = 0; i < c.heads * d; i++)
+            q[token * q_stride + i] = from_float<T>(1.5f * normal(random));
+    std::vector<bool> filled(c.blocks * block_size);
+    for (const auto& row : c.rows)
+        for (size_t position = 0; position < row.context_len; position++) {
+            const size_t slot = entry(row, position, 0) / d / c.kv_heads;
+            if (filled[slot])
+                continue;
+            filled[slot] = true;
+            for (size_t h = 0; h < c.kv_heads; h++)
+                for (size_t i = 0; i < d; i++) {
+                    keys[entry(row, position, h) + i] = stored<KV>(normal(random) / key_scale(h));
+                    // Not centred, so that wrong weights show in the sum.
+                    values[entry(row, position, h) + i] = stored<KV>((normal(random) + 0.5f) / value_scale(h));
+                }
+        }
+    const emulation::Buffer<unsigned> plan(c.words);
+    emulation::Buffer<T> out(c.tokens * c.heads * d);
+    emulation::Buffer<float> lse(c.tokens * c.heads);
+    emulation::Buffer<float> partial_out(c.slots * c.heads * d), partial_lse(c.slots * c.heads);
+    const auto scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(d)));
+
+    const auto kv_heads = static_cast<unsigned>(c.kv_heads);
+    const auto heads = static_cast<unsigned>(c.heads);
+    auto attend = [&](const char* name, Kernel<T, KV> kernel, Section section, size_t shared) {
+        if (section.count == 0)
+            return;
+        // One item's blocks more than there are: they must find nothing to do.
+        emulation::launch(name, dim3((section.count + 1) * kv_heads), dim3(128), shared, [&] {
+            kernel(q.data(), static_cast<unsigned>(q_stride), keys.data(), values.data(), scaled ? key_scales.data() : nullptr,
+                   scaled ? value_scales.data() : nullptr, plan.data(), section.offset, section.count, out.data(), lse.data(),
+                   partial_out.data(), partial_lse.data(), heads, kv_heads, static_cast<unsigned>(c.block_shift), scale);
+        });
+    };
+    attend("prefill", prefill, c.prefill, c.prefill_shared);
+    attend("decode", decode, c.decode, c.decode_shared);
+    if (c.merges.count > 0)
+        emulation::launch("merge", dim3(c.merges.count * ((heads + 3) / 4)), dim3(128), 0, [&] {
+            merge(plan.data(), c.merges.offset, c.merges.count, partial_out.data(), partial_lse.data(), out.data(), lse.data(),
+                  heads);
+        });
+
+    Worst worst;
+    std::vector<double> scores, sum(d), magnitude(d);
+    for (const auto& row : c.rows)
+        for (size_t i = 0; i < row.query_len; i++)
+            for (size_t head = 0; head < c.heads; head++) {
+                const size_t token = row.query_start + i;
+                const size_t kv_head = head / group;
+                scores.assign(row.context_len - row.query_len + i + 1, 0.0);
+                double high = -INFINITY;
+                for (size_t position = 0; position < scores.size(); position++) {
+                    const size_t at = entry(row, position, kv_head);
+                    for (size_t j = 0; j < d; j++)
+                        scores[position] += double(to_float(q[token * q_stride + head * d + j])) * value_of(keys[at + j]);
+                    scores[position] *= key_scale(kv_head) / std::sqrt(static_cast<double>(d));
+                    high = std::max(high, scores[position]);
+                }
+                double total = 0.0;
+                std::fill(sum.begin(), sum.end(), 0.0);
+                std::fill(magnitude.begin(), magnitude.end(), 0.0);
+                for (size_t position = 0; position < scores.size(); position++) {
+                    const double weight = std::exp(scores[position] - high);
+                    total += weight;
+                    for (size_t j = 0; j < d; j++) {
+                        const double value = value_of(values[entry(row, position, kv_head) + j]) * value_scale(kv_head);
+                        sum[j] += weight * value;
+                        magnitude[j] += weight * std::fabs(value);
+                    }
+                }
+                for (size_t j = 0; j < d; j++) {
+                    const double got = to_float(out[(token * c.heads + head) * d + j]);
+                    Worst::take(worst.output, std::fabs(got - sum[j] / total) / (output_error * magnitude[j] / total));
+                }
+                Worst::take(worst.lse, std::fabs(lse[token * c.heads + head] - (high + std::log(total))) / 2e-5);
+            }
+    return worst;
+}
+
+#define RUN(suffix, T, D)                                                                                              \
+    if (c.type == #suffix && c.head_dim == D)                                                                          \
+        return c.cache == "e4m3" ? run<T, attention::E4m3>(c, attention_prefill_##suffix##_e4m3_d##D,                  \
+                                                           attention_decode_##suffix##_e4m3_d##D,                      \
+                                                           attention_merge_##suffix##_d##D, error_of(c))               \
+                                 : run<T, T>(c, attention_prefill_##suffix##_d##D, attention_decode_##suffix##_d##D,    \
+                                             attention_merge_##suffix##_d##D, error_of(c));
+
+/// Relative to the sum of the weighted magnitudes: weights and outputs are each rounded once, by at most 2^-8 of themselves in
+/// bf16 and 2^-11 in f16 (weights of 8-bit values are f16); and 2^-14 for all f32 work.
+double error_of(const Case& c) {
+    const double half_unit = c.type == "bf16" ? 0x1p-8 : 0x1p-11;
+    const double weights = c.cache == "e4m3" ? 0x1p-11 : half_unit;
+    return half_unit + weights + 0x1p-14;
+}
+
+Worst dispatch(const Case& c) {
+    RUN(bf16, bf16, 64)
+    RUN(bf16, bf16, 128)
+    RUN(f16, f16, 64)
+    RUN(f16, f16, 128)
+    std::fprintf(stderr, "no kernel for %s with heads of %zu\n", c.type.c_str(), c.head_dim);
+    std::exit(2);
+}
+
+} // namespace
+
+int main() {
+    std::ios::sync_with_stdio(false);
+    int bad = 0, cases = 0;
+    for (Case c; read_case(std::cin, c); cases++) {
+        const Worst worst = dispatch(c);
+        const bool fits = worst.output <= 1.0 && worst.lse <= 1.0;
+        bad += !fits;
+        std::printf("%-40s %s: output %.3f, lse %.3f of what is allowed\n", c.name.c_str(), fits ? "right" : "WRONG", worst.output,
+                    worst.lse);
+        std::fflush(stdout);
+    }
+    std::printf("%d cases\n", cases);
+    return bad != 0;
+}
