@@ -72,7 +72,7 @@ __device__ __forceinline__ void walk(const T* logits, int vocab, int thread, int
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++)
             if (vector + i * threads < end)
-                raw[i] = *reinterpret_cast<const uint4*>(logits + static_cast<int64_t>(vector + i * threads) * F::VECTOR);
+                raw[i] = __ldg(reinterpret_cast<const uint4*>(logits + static_cast<int64_t>(vector + i * threads) * F::VECTOR));
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
             if (vector + i * threads >= end)
@@ -102,6 +102,21 @@ struct Scratch {
     unsigned token;
 };
 
+/// The block's, wherever it is asked for: the compiler then knows that it is shared memory.
+__device__ __forceinline__ Scratch& scratch() {
+    __shared__ Scratch block;
+    return block;
+}
+/// A thread's counters by digit: masses, then counts, each `[DIGITS, THREADS]`.
+__device__ __forceinline__ float& mass_at(int digit, int thread) {
+    DYNAMIC_SHARED(counters);
+    return reinterpret_cast<float*>(counters)[digit * THREADS + thread];
+}
+__device__ __forceinline__ unsigned& count_at(int digit, int thread) {
+    DYNAMIC_SHARED(counters);
+    return reinterpret_cast<unsigned*>(counters)[(DIGITS + digit) * THREADS + thread];
+}
+
 /// A row, and what its logits weigh.
 template <typename T> struct Row {
     const T* logits;
@@ -109,10 +124,6 @@ template <typename T> struct Row {
     int vectors;
     float highest;
     float sharpness; // log2(e) / temperature
-    Scratch* scratch;
-    float* masses;    // [DIGITS, THREADS]
-    unsigned* counts; // [DIGITS, THREADS]
-    bool first_known;
 
     /// Relative to the likeliest token's, which is 1.
     __device__ __forceinline__ float weight(unsigned bits) const {
@@ -151,14 +162,14 @@ __device__ __forceinline__ unsigned long long likeliest(const Row<T>& row, bool&
     }
     nan = __any_sync(ALL_LANES, nan);
     if (threadIdx.x % 32 == 0) {
-        row.scratch->best[threadIdx.x / 32] = best;
-        row.scratch->unordered[threadIdx.x / 32] = nan;
+        scratch().best[threadIdx.x / 32] = best;
+        scratch().unordered[threadIdx.x / 32] = nan;
     }
     __syncthreads();
     unordered = false;
     for (int i = 0; i < WARPS; i++) {
-        best = row.scratch->best[i] > best ? row.scratch->best[i] : best;
-        unordered |= row.scratch->unordered[i] != 0;
+        best = scratch().best[i] > best ? scratch().best[i] : best;
+        unordered |= scratch().unordered[i] != 0;
     }
     return best;
 }
@@ -168,8 +179,7 @@ __device__ __forceinline__ unsigned long long likeliest(const Row<T>& row, bool&
 /// What to look for: the `rank`-th likeliest token (from 1), or the first at which the cumulative mass reaches `mass`.
 struct Place {
     unsigned rank;  // 0: by mass
-    double mass;    // a share of the whole, if `of_whole`
-    bool of_whole;
+    double mass;
     bool inclusive; // the sum may be equal to `mass`, or must be above
     __device__ __forceinline__ bool reached(unsigned count, double sum) const {
         return rank > 0 ? count >= rank : inclusive ? sum >= mass : sum > mass;
@@ -201,15 +211,15 @@ __device__ __forceinline__ void sum_digits(const Row<T>& row, unsigned prefix, u
     const int thread = threadIdx.x;
 #pragma unroll
     for (int digit = 0; digit < DIGITS; digit++) {
-        row.masses[digit * THREADS + thread] = 0.0f;
-        row.counts[digit * THREADS + thread] = 0;
+        mass_at(digit, thread) = 0.0f;
+        count_at(digit, thread) = 0;
     }
     walk(row.logits, row.vocab, thread, THREADS, 0, row.vectors, [&](int, unsigned bits) {
         const unsigned key = key_of<F::BITS>(bits);
         if (((key ^ prefix) & mask) == 0) {
-            const int at = static_cast<int>(key >> shift & (DIGITS - 1)) * THREADS + thread;
-            row.masses[at] += row.weight(bits);
-            row.counts[at]++;
+            const int digit = static_cast<int>(key >> shift & (DIGITS - 1));
+            mass_at(digit, thread) += row.weight(bits);
+            count_at(digit, thread)++;
         }
     });
     __syncthreads();
@@ -217,8 +227,8 @@ __device__ __forceinline__ void sum_digits(const Row<T>& row, unsigned prefix, u
     double mass = 0.0;
     unsigned count = 0;
     for (int i = thread % 32; i < THREADS; i += 32) {
-        mass += row.masses[digit * THREADS + i];
-        count += row.counts[digit * THREADS + i];
+        mass += mass_at(digit, i);
+        count += count_at(digit, i);
     }
     mass = warp_sum_double(mass);
     count = __reduce_add_sync(ALL_LANES, count);
@@ -229,34 +239,18 @@ __device__ __forceinline__ void sum_digits(const Row<T>& row, unsigned prefix, u
     __syncthreads();
 }
 
-/// The whole row's mass, from the first digit's sums.
-template <typename T> __device__ __forceinline__ double whole_mass(Row<T>& row) {
-    if (!row.first_known) {
-        sum_digits(row, 0, 0, Format<T>::BITS - DIGIT_BITS, row.scratch->first);
-        row.first_known = true;
-    }
-    double mass = 0.0;
-    for (int digit = DIGITS - 1; digit >= 0; digit--)
-        mass += row.scratch->first.mass[digit];
-    return mass;
-}
-
-/// Finds the ties that hold a place. `place.mass` becomes a mass where it was a share.
-template <typename T> __device__ __noinline__ Ties find(Row<T>& row, Place& place) {
+/// Finds the ties that hold a place. The first digit's sums must be there.
+template <typename T> __device__ __noinline__ Ties find(const Row<T> row, const Place place) {
     constexpr int FIRST = Format<T>::BITS - DIGIT_BITS;
-    const double whole = whole_mass(row);
-    if (place.of_whole) {
-        place.mass *= whole;
-        place.of_whole = false;
-    }
     Ties ties{0, 0, 0, 0, 0.0, 0.0};
     for (int shift = FIRST; shift >= 0; shift -= DIGIT_BITS) {
-        const Sums& sums = shift == FIRST ? row.scratch->first : row.scratch->next;
         if (shift != FIRST)
-            sum_digits(row, ties.prefix, ties.mask, shift, row.scratch->next);
+            sum_digits(row, ties.prefix, ties.mask, shift, scratch().next);
+        const Sums& sums = shift == FIRST ? scratch().first : scratch().next;
         unsigned count = ties.before;
         double mass = ties.mass_before;
         int chosen = 0;
+#pragma unroll 1
         for (int digit = DIGITS - 1; digit >= 0; digit--) {
             // Sums of the parts may stay a hair below the sum they are parts of: then it is the last with any mass.
             if (place.rank > 0 ? sums.count[digit] > 0 : sums.mass[digit] > 0.0) {
@@ -293,11 +287,11 @@ template <typename T> __device__ __forceinline__ unsigned token_of(const Row<T>&
     walk(row.logits, row.vocab, lane, 32, begin, end, [&](int, unsigned bits) { count += is_tie(bits) ? 1 : 0; });
     count = __reduce_add_sync(ALL_LANES, count);
     if (lane == 0)
-        row.scratch->count[warp] = count;
+        scratch().count[warp] = count;
     __syncthreads();
     unsigned before = 0;
     for (int i = 0; i < warp; i++)
-        before += row.scratch->count[i];
+        before += scratch().count[i];
     if (index >= before && index < before + count) {
         // The one warp that has it goes through its stretch in order.
         for (int at = begin; at < end; at += 32) {
@@ -313,7 +307,7 @@ template <typename T> __device__ __forceinline__ unsigned token_of(const Row<T>&
             unsigned skip = before + up_to - found;
             walk(row.logits, row.vocab, lane, 32, at, min(at + 32, end), [&](int token, unsigned bits) {
                 if (is_tie(bits) && skip++ == index)
-                    row.scratch->token = static_cast<unsigned>(token);
+                    scratch().token = static_cast<unsigned>(token);
             });
             before += __shfl_sync(ALL_LANES, up_to, 31);
             if (index < before)
@@ -321,20 +315,23 @@ template <typename T> __device__ __forceinline__ unsigned token_of(const Row<T>&
         }
     }
     __syncthreads();
-    return row.scratch->token;
+    return scratch().token;
 }
 
 // ---- sampling -------------------------------------------------------------------------------------------------------------------
 
 /// Draws from the tempered, truncated distribution.
-template <typename T> __device__ __forceinline__ unsigned draw(Row<T>& row, const Request& request) {
+template <typename T> __device__ __forceinline__ unsigned draw(const Row<T>& row, const Request& request) {
+    sum_digits(row, 0, 0, Format<T>::BITS - DIGIT_BITS, scratch().first);
     // What truncation keeps: so many tokens of this mass, the last of which weighs `last`.
     bool truncated = false;
     unsigned kept = static_cast<unsigned>(row.vocab);
     double kept_mass = 0.0;
+    for (int digit = DIGITS - 1; digit >= 0; digit--)
+        kept_mass += scratch().first.mass[digit];
     double last = 0.0;
     if (request.top_k > 0 && request.top_k < kept) {
-        Place place{request.top_k, 0.0, false, false};
+        const Place place{request.top_k, 0.0, false};
         const Ties ties = find(row, place);
         truncated = true;
         kept = request.top_k;
@@ -342,7 +339,7 @@ template <typename T> __device__ __forceinline__ unsigned draw(Row<T>& row, cons
         kept_mass = ties.mass_before + static_cast<double>(kept - ties.before) * last;
     }
     if (request.top_p < 1.0) {
-        Place place{0, truncated ? request.top_p * kept_mass : request.top_p, !truncated, true};
+        const Place place{0, request.top_p * kept_mass, true};
         const Ties ties = find(row, place);
         const unsigned count = ties.before + ties.index(place) + 1;
         if (count < kept) {
@@ -366,15 +363,15 @@ template <typename T> __device__ __forceinline__ unsigned draw(Row<T>& row, cons
         const double warp_mass = warp_sum_double(mass);
         count = __reduce_add_sync(ALL_LANES, count);
         if (threadIdx.x % 32 == 0) {
-            row.scratch->mass[threadIdx.x / 32] = warp_mass;
-            row.scratch->count[threadIdx.x / 32] = count;
+            scratch().mass[threadIdx.x / 32] = warp_mass;
+            scratch().count[threadIdx.x / 32] = count;
         }
         __syncthreads();
         unsigned all = 0;
         double all_mass = 0.0;
         for (int i = 0; i < WARPS; i++) {
-            all += row.scratch->count[i];
-            all_mass += row.scratch->mass[i];
+            all += scratch().count[i];
+            all_mass += scratch().mass[i];
         }
         // The counters are used again.
         __syncthreads();
@@ -385,12 +382,12 @@ template <typename T> __device__ __forceinline__ unsigned draw(Row<T>& row, cons
             kept_mass = all_mass;
         }
     }
-    Place place{0, truncated ? request.draw * kept_mass : request.draw, !truncated, false};
+    Place place{0, request.draw * kept_mass, false};
     Ties ties = find(row, place);
     unsigned index = ties.index(place);
     if (truncated && ties.before + index >= kept) {
         // Rounding carried the draw past the end: the last token that is kept.
-        place = Place{kept, 0.0, false, false};
+        place = Place{kept, 0.0, false};
         ties = find(row, place);
         index = ties.index(place);
     }
@@ -421,19 +418,13 @@ __device__ __forceinline__ bool odds(const Row<T>& row, const Request& request, 
 template <typename T>
 __device__ __forceinline__ void sample(unsigned* out, const T* logits, const Request* requests, const unsigned* choices,
                                        int rows, int vocab, int stride) {
-    DYNAMIC_SHARED(counters);
-    __shared__ Scratch scratch;
     using F = Format<T>;
     const int at = blockIdx.x;
-    const Request request = requests[at];
+    const Request& request = requests[at];
     Row<T> row;
     row.logits = logits + static_cast<int64_t>(at) * stride;
     row.vocab = vocab;
     row.vectors = (vocab + F::VECTOR - 1) / F::VECTOR;
-    row.scratch = &scratch;
-    row.masses = reinterpret_cast<float*>(counters);
-    row.counts = reinterpret_cast<unsigned*>(counters) + DIGITS * THREADS;
-    row.first_known = false;
     bool unordered = false;
     const unsigned long long best = likeliest(row, unordered);
     unsigned token = ~static_cast<unsigned>(best);
