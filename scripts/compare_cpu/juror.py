@@ -1,0 +1,59 @@
+"""juror as a peer of the others: `juror bench`, on the same weights."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+from workload import Log, PeerError, Workload
+
+TYPES = {
+    "f32": ["--dtype", "f32"],
+    "f16": ["--dtype", "f16"],
+    "q8_0": ["--quantize", "q8_0"],
+    "q4k": ["--quantize", "q4k"],
+}
+
+
+class Juror:
+    """The binary with one folder of weights."""
+
+    def __init__(self, program: Path, folder: Path, threads: int, log: Log, seconds: float, extra: list[str]):
+        self.program, self.folder, self.threads = program, folder, threads
+        self.log, self.seconds, self.extra = log, seconds, extra
+
+    def version(self) -> str:
+        """`juror --version`."""
+        try:
+            done = subprocess.run([self.program, "--version"], capture_output=True, text=True, timeout=60)
+        except OSError as error:
+            raise PeerError(f"no juror at {self.program} ({error}): cargo build --release") from error
+        return done.stdout.strip()
+
+    def bench(self, kind: str, samples: int, template: int, own: int, output: int) -> dict:
+        """What `juror bench --json` measures for one workload."""
+        report = self.log.folder / f"juror-{kind}-{samples}-{template}-{own}-{output}.json"
+        report.unlink(missing_ok=True)
+        command = [self.program, "bench", "--model", self.folder / "hf", "--device", "cpu", *TYPES[kind]]
+        command += ["--samples", str(samples), "--template-tokens", str(template)]
+        command += ["--input-tokens", str(own), "--output-tokens", str(output), *self.extra, "--json", report]
+        self.log.run(command, report.stem, self.seconds)
+        try:
+            return json.loads(report.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise PeerError(f"juror bench left no figures in {report}: {error}") from error
+
+    def judge(self, kind: str, workload: Workload) -> dict:
+        """Verdicts a second."""
+        found = self.bench(kind, workload.samples, workload.template, workload.own, workload.output)
+        return {"verdicts_per_second": found["verdicts_per_second"], "report": found}
+
+    def raw(self, kind: str, workload: Workload) -> dict:
+        """Prefill and decode in tokens a second, on prompts without anything in common."""
+        found = self.bench(kind, 1, 0, workload.prefill, 1)
+        figures = {"prefill_tokens_per_second": found["prefill_tokens_per_second"]}
+        for batch in workload.decode_batches:
+            found = self.bench(kind, batch, 0, workload.decode_prompt, workload.decode_output)
+            figures[f"decode_tokens_per_second_{batch}"] = found["decode_tokens_per_second"]
+        return figures

@@ -1,0 +1,189 @@
+"""llama.cpp as a peer: its server under the judge workload, its benches for raw prefill and decode.
+
+The server gets what it has for this workload: a slot for each concurrent request, the prompt cache of a slot, and the
+template in every slot before the clock starts (computed once, saved, restored into the other slots), so that a request
+computes only its own tokens.  Slots keep separate caches (`--no-kv-unified`): with one common cache every row would
+attend over the cells of all slots.  How many slots, and whether flash attention is on, is tried out first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from workload import Log, PeerError, Workload, tail
+
+QUANTISED = {
+    "q8_0": ("Q8_0", "q8_0"),
+    # Q4_K in every matrix but the embedding table, which is also the output head: juror keeps eight bits there too.
+    "q4k": ("Q4_K_S", "q8_0"),
+}
+"""Weight type -> (type for llama-quantize, type of embedding table and head)."""
+
+
+@dataclass
+class Setting:
+    """What of the server is tried out."""
+
+    slots: int
+    flash_attention: str
+
+    def __str__(self) -> str:
+        return f"{self.slots} slots, flash attention {self.flash_attention}"
+
+
+class Llama:
+    """llama.cpp's programs with one folder of weights."""
+
+    def __init__(self, programs: Path, folder: Path, threads: int, log: Log, seconds: float, extra: list[str]):
+        self.programs, self.folder, self.threads = programs, folder, threads
+        self.log, self.seconds, self.extra = log, seconds, extra
+
+    def version(self) -> str:
+        """What the server says of itself."""
+        program = self.programs / "llama-server"
+        try:
+            done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=60)
+        except OSError as error:
+            raise PeerError(f"no llama.cpp at {self.programs}: {error}") from error
+        words = (done.stdout + done.stderr).splitlines()
+        return "; ".join(line.strip() for line in words if line.startswith(("version", "built with")))
+
+    def weights(self, kind: str) -> Path:
+        """The GGUF file of a weight type, quantised from f16 if it is missing."""
+        path = self.folder / f"{kind}.gguf"
+        if kind in QUANTISED and not path.exists():
+            name, head = QUANTISED[kind]
+            unfinished = path.with_suffix(".part")
+            types = ["--pure", "--token-embedding-type", head, "--output-tensor-type", head]
+            source = self.folder / "f16.gguf"
+            command = [self.programs / "llama-quantize", *types, source, unfinished, name, str(self.threads)]
+            self.log.run(command, f"quantize-{kind}", self.seconds)
+            unfinished.rename(path)
+        return path
+
+    @contextlib.contextmanager
+    def server(self, kind: str, setting: Setting, context: int):
+        """A running server with `context` tokens for each slot; yields its address."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        saved = self.folder / "slots"
+        saved.mkdir(exist_ok=True)
+        threads = str(self.threads)
+        command = [self.programs / "llama-server", "-m", self.weights(kind), "-t", threads, "-tb", threads]
+        command += ["--parallel", str(setting.slots), "-c", str(setting.slots * context), "--no-kv-unified"]
+        command += ["-fa", setting.flash_attention, "--cache-ram", "0", "--fit", "off"]
+        command += ["--slot-save-path", saved, *self.extra]
+        self.log.note(command)
+        path = self.log.folder / f"server-{kind}-{setting.slots}-{setting.flash_attention}.log"
+        with path.open("w", encoding="utf-8") as words:
+            try:
+                command = [*map(str, command), "--host", "127.0.0.1", "--port", str(port)]
+                process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=words, stderr=words)
+            except OSError as error:
+                raise PeerError(f"llama-server does not start: {error}") from error
+            try:
+                address = f"http://127.0.0.1:{port}"
+                self.await_ready(address, process, path)
+                yield address
+            except (OSError, KeyError) as error:
+                words.flush()
+                raise PeerError(f"llama-server: {error!r}; {path}:\n{tail(path)}") from error
+            finally:
+                process.terminate()
+                try:
+                    process.wait(20)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+                for file in saved.iterdir():
+                    file.unlink()
+
+    def await_ready(self, address: str, process: subprocess.Popen, log: Path) -> None:
+        """Wait until the weights are loaded."""
+        limit = time.monotonic() + self.seconds
+        while time.monotonic() < limit:
+            if process.poll() is not None:
+                raise PeerError(f"llama-server ended with {process.returncode}; {log}:\n{tail(log)}")
+            with contextlib.suppress(urllib.error.URLError, ConnectionError, TimeoutError):
+                with urllib.request.urlopen(f"{address}/health", timeout=5):
+                    return
+            time.sleep(0.2)
+        raise PeerError(f"llama-server was not ready within {self.seconds:.0f} s (--timeout)")
+
+    def post(self, address: str, path: str, body: dict) -> dict:
+        """One request."""
+        headers = {"Content-Type": "application/json"}
+        request = urllib.request.Request(address + path, json.dumps(body).encode(), headers)
+        try:
+            with urllib.request.urlopen(request, timeout=self.seconds) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            raise PeerError(f"llama-server refuses {path}: {error.read().decode(errors='replace')[:500]}") from error
+
+    def judge(self, kind: str, setting: Setting, workload: Workload, samples: int, seed: int) -> dict:
+        """Verdicts a second of the server: all samples sent at once, the template warm in every slot."""
+        template, owns = workload.prompts(samples, seed)
+        needed = workload.template + workload.own + workload.output + 16
+        context = -(-needed // 256) * 256
+
+        def complete(prompt: list[int], output: int, **more: object) -> dict:
+            body = {"prompt": prompt, "n_predict": output, "ignore_eos": True, "temperature": 0, "cache_prompt": True}
+            return self.post(address, "/completion", {**body, **more})
+
+        # The server goes first when something ends this early, and with it the requests that the pool waits for.
+        with ThreadPoolExecutor(samples) as pool, self.server(kind, setting, context) as address:
+            warm = template + workload.prompts(1, -1)[1][0]
+            complete(warm, min(4, workload.output), id_slot=0)
+            if setting.slots > 1:
+                self.post(address, "/slots/0?action=save", {"filename": "warm"})
+                for slot in range(1, setting.slots):
+                    self.post(address, f"/slots/{slot}?action=restore", {"filename": "warm"})
+            started = time.monotonic()
+            answers = list(pool.map(lambda own: complete(template + own, workload.output), owns))
+            wall = time.monotonic() - started
+        timings = [answer["timings"] for answer in answers]
+        generated = sum(timing["predicted_n"] for timing in timings)
+        cached = sum(timing["cache_n"] for timing in timings)
+        computed = sum(timing["prompt_n"] for timing in timings)
+        if generated != samples * workload.output or cached + computed != samples * (workload.template + workload.own):
+            raise PeerError(f"llama-server answered with {generated} tokens to {cached} cached and {computed} computed")
+        return {
+            "verdicts_per_second": samples / wall,
+            "setting": str(setting),
+            "samples": samples,
+            "seconds": wall,
+            "prompt_tokens_cached": cached,
+            "prompt_tokens_computed": computed,
+            "generated_tokens": generated,
+        }
+
+    def raw(self, kind: str, attention: str, workload: Workload) -> dict:
+        """Prefill and decode in tokens a second: llama-bench and llama-batched-bench."""
+        threads, weights = str(self.threads), self.weights(kind)
+        command = [self.programs / "llama-bench", "-m", weights, "-t", threads, "-o", "json"]
+        command += ["-fa", attention]
+        command += ["-p", str(workload.prefill), "-n", "0", "-r", "3"]
+        found = json.loads(self.log.run(command, f"llama-bench-{kind}", self.seconds))
+        figures = {"prefill_tokens_per_second": found[0]["avg_ts"]}
+        cells = max(workload.decode_batches) * (workload.decode_prompt + workload.decode_output)
+        command = [self.programs / "llama-batched-bench", "-m", weights, "-t", threads, "-tb", threads]
+        command += ["-fa", attention, "-c", str(-(-cells // 256) * 256), "--output-format", "jsonl"]
+        command += ["-npp", str(workload.decode_prompt), "-ntg", str(workload.decode_output)]
+        command += ["-npl", ",".join(map(str, workload.decode_batches))]
+        output = self.log.run(command, f"batched-bench-{kind}", self.seconds)
+        rows = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+        if len(rows) != len(workload.decode_batches):
+            raise PeerError(f"llama-batched-bench measured {len(rows)} of {len(workload.decode_batches)} batch sizes")
+        for row in rows:
+            figures[f"decode_tokens_per_second_{row['pl']}"] = row["speed_tg"]
+        return figures

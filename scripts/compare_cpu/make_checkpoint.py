@@ -1,0 +1,282 @@
+#!/usr/bin/env python3
+"""Random weights of a Qwen3, once as a Hugging Face folder and once as GGUF.
+
+    python make_checkpoint.py FOLDER [--shape qwen3-0.6b|tiny] [--gguf f16 f32]
+
+writes FOLDER/hf (config.json, model.safetensors in bf16, a byte-level tokenizer with a trivial chat template) and
+FOLDER/f16.gguf, FOLDER/f32.gguf with the same numbers.  Needs numpy, and for GGUF the package gguf.  What exists
+already is kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import struct
+import sys
+from pathlib import Path
+
+import numpy as np
+
+SHAPES = {
+    "qwen3-0.6b": {
+        "hidden_size": 1024,
+        "intermediate_size": 3072,
+        "num_hidden_layers": 28,
+        "num_attention_heads": 16,
+        "num_key_value_heads": 8,
+        "head_dim": 128,
+        "vocab_size": 151936,
+        "max_position_embeddings": 40960,
+    },
+    # To try the scripts; rows are multiples of 256, as Q4_K wants.
+    "tiny": {
+        "hidden_size": 256,
+        "intermediate_size": 512,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "head_dim": 64,
+        "vocab_size": 1024,
+        "max_position_embeddings": 4096,
+    },
+}
+ROPE_THETA = 1_000_000.0
+EPSILON = 1e-6
+DEVIATION = 0.02
+"""Standard deviation of the weights: Qwen3's `initializer_range`."""
+
+SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+"""Ids 256, 257, 258, behind the 256 bytes."""
+END_OF_TEXT, END_OF_TURN = 256, 258
+CHAT_TEMPLATE = (
+    "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>\\n' }}"
+    "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
+)
+
+
+def tensors(shape: dict) -> list[tuple[str, str, tuple[int, ...]]]:
+    """(Hugging Face name, GGUF name, shape) of every tensor; head and embedding are one."""
+    hidden, inner, head = shape["hidden_size"], shape["intermediate_size"], shape["head_dim"]
+    queries, keys = shape["num_attention_heads"] * head, shape["num_key_value_heads"] * head
+    listed = [("model.embed_tokens.weight", "token_embd.weight", (shape["vocab_size"], hidden))]
+    for layer in range(shape["num_hidden_layers"]):
+        for name, gguf_name, size in [
+            ("input_layernorm", "attn_norm", (hidden,)),
+            ("self_attn.q_proj", "attn_q", (queries, hidden)),
+            ("self_attn.k_proj", "attn_k", (keys, hidden)),
+            ("self_attn.v_proj", "attn_v", (keys, hidden)),
+            ("self_attn.o_proj", "attn_output", (hidden, queries)),
+            ("self_attn.q_norm", "attn_q_norm", (head,)),
+            ("self_attn.k_norm", "attn_k_norm", (head,)),
+            ("post_attention_layernorm", "ffn_norm", (hidden,)),
+            ("mlp.gate_proj", "ffn_gate", (inner, hidden)),
+            ("mlp.up_proj", "ffn_up", (inner, hidden)),
+            ("mlp.down_proj", "ffn_down", (hidden, inner)),
+        ]:
+            listed.append((f"model.layers.{layer}.{name}.weight", f"blk.{layer}.{gguf_name}.weight", size))
+    listed.append(("model.norm.weight", "output_norm.weight", (hidden,)))
+    return listed
+
+
+def to_bf16(values: np.ndarray) -> np.ndarray:
+    """The upper halves of f32 values, rounded to nearest, ties to even."""
+    bits = values.view(np.uint32)
+    return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype("<u2")
+
+
+def from_bf16(halves: np.ndarray) -> np.ndarray:
+    """f32 values of bf16 ones."""
+    return (halves.astype(np.uint32) << 16).view(np.float32)
+
+
+def write_safetensors(path: Path, shape: dict, seed: int) -> None:
+    """Random weights; norms are ones.  Tensor by tensor, so that memory holds one only."""
+    header, start = {"__metadata__": {"format": "pt"}}, 0
+    for name, _, size in tensors(shape):
+        end = start + 2 * int(np.prod(size))
+        header[name] = {"dtype": "BF16", "shape": list(size), "data_offsets": [start, end]}
+        start = end
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    random = np.random.default_rng(seed)
+    with path.open("wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        for _, _, size in tensors(shape):
+            if len(size) == 1:
+                values = np.ones(size, np.float32)
+            else:
+                values = random.standard_normal(size, np.float32) * np.float32(DEVIATION)
+            file.write(to_bf16(values).tobytes())
+
+
+def byte_alphabet() -> list[str]:
+    """The character that stands for each byte in a byte-level tokenizer (GPT-2's table)."""
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    shifted = iter(range(0x100, 0x200))
+    return [chr(byte) if byte in printable else chr(next(shifted)) for byte in range(256)]
+
+
+def write_hugging_face(folder: Path, shape: dict, seed: int) -> None:
+    """config.json, tokenizer and weights; the weights last, under another name until they are whole."""
+    folder.mkdir(parents=True, exist_ok=True)
+    config = {
+        "architectures": ["Qwen3ForCausalLM"],
+        "model_type": "qwen3",
+        **shape,
+        "rope_theta": ROPE_THETA,
+        "rms_norm_eps": EPSILON,
+        "attention_bias": False,
+        "attention_dropout": 0.0,
+        "hidden_act": "silu",
+        "initializer_range": DEVIATION,
+        "tie_word_embeddings": True,
+        "use_cache": True,
+        "use_sliding_window": False,
+        "sliding_window": None,
+        "rope_scaling": None,
+        "torch_dtype": "bfloat16",
+        "bos_token_id": None,
+        "eos_token_id": END_OF_TURN,
+        "pad_token_id": END_OF_TEXT,
+    }
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": False}
+    tokenizer = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [
+            {
+                "id": 256 + index,
+                "content": content,
+                "single_word": False,
+                "lstrip": False,
+                "rstrip": False,
+                "normalized": False,
+                "special": True,
+            }
+            for index, content in enumerate(SPECIAL)
+        ],
+        "normalizer": None,
+        "pre_tokenizer": byte_level,
+        "post_processor": None,
+        "decoder": byte_level,
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": None,
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": None,
+            "fuse_unk": False,
+            "byte_fallback": False,
+            "vocab": {character: byte for byte, character in enumerate(byte_alphabet())},
+            "merges": [],
+        },
+    }
+    tokenizer_config = {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "bos_token": None,
+        "eos_token": "<|im_end|>",
+        "pad_token": "<|endoftext|>",
+        "unk_token": None,
+        "add_prefix_space": False,
+        "clean_up_tokenization_spaces": False,
+        "model_max_length": shape["max_position_embeddings"],
+        "chat_template": CHAT_TEMPLATE,
+    }
+    for name, content in [
+        ("config.json", config),
+        ("tokenizer.json", tokenizer),
+        ("tokenizer_config.json", tokenizer_config),
+    ]:
+        (folder / name).write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    unfinished = folder / "model.safetensors.part"
+    write_safetensors(unfinished, shape, seed)
+    unfinished.rename(folder / "model.safetensors")
+
+
+def write_gguf(path: Path, folder: Path, shape: dict, kind: str) -> None:
+    """The weights of the Hugging Face folder, matrices as `kind` (f16 or f32), norms in f32."""
+    import gguf
+
+    unfinished = path.with_suffix(".part")
+    writer = gguf.GGUFWriter(unfinished, "qwen3")
+    writer.add_name(f"random weights, {shape['num_hidden_layers']} layers")
+    writer.add_file_type(gguf.LlamaFileType.MOSTLY_F16 if kind == "f16" else gguf.LlamaFileType.ALL_F32)
+    writer.add_context_length(shape["max_position_embeddings"])
+    writer.add_embedding_length(shape["hidden_size"])
+    writer.add_block_count(shape["num_hidden_layers"])
+    writer.add_feed_forward_length(shape["intermediate_size"])
+    writer.add_head_count(shape["num_attention_heads"])
+    writer.add_head_count_kv(shape["num_key_value_heads"])
+    writer.add_key_length(shape["head_dim"])
+    writer.add_value_length(shape["head_dim"])
+    writer.add_rope_freq_base(ROPE_THETA)
+    writer.add_layer_norm_rms_eps(EPSILON)
+    writer.add_vocab_size(shape["vocab_size"])
+    # Bytes, control tokens, and a name for every further id: prompts are given as ids, so no merge is needed, but
+    # an empty list cannot be written.
+    words = byte_alphabet() + SPECIAL
+    words += [f"<{identity}>" for identity in range(len(words), shape["vocab_size"])]
+    kinds = [gguf.TokenType.NORMAL] * len(words)
+    for index in range(len(SPECIAL)):
+        kinds[256 + index] = gguf.TokenType.CONTROL
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("qwen2")
+    writer.add_token_list(words)
+    writer.add_token_types(kinds)
+    writer.add_token_merges(["Ġ Ġ"])
+    writer.add_eos_token_id(END_OF_TURN)
+    writer.add_pad_token_id(END_OF_TEXT)
+    writer.add_add_bos_token(False)
+    writer.add_chat_template(CHAT_TEMPLATE)
+    stored = np.float16 if kind == "f16" else np.float32
+    types = [np.float32 if len(size) == 1 else stored for _, _, size in tensors(shape)]
+    for (_, name, size), dtype in zip(tensors(shape), types):
+        writer.add_tensor_info(name, size, np.dtype(dtype), int(np.prod(size)) * np.dtype(dtype).itemsize)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_ti_data_to_file()
+    with (folder / "model.safetensors").open("rb") as file:
+        (length,) = struct.unpack("<Q", file.read(8))
+    weights = np.memmap(folder / "model.safetensors", "<u2", mode="r", offset=8 + length)
+    start = 0
+    for (_, _, size), dtype in zip(tensors(shape), types):
+        count = int(np.prod(size))
+        writer.write_tensor_data(from_bf16(weights[start : start + count]).astype(dtype).reshape(size))
+        start += count
+    writer.close()
+    unfinished.rename(path)
+
+
+def make(folder: Path, shape_name: str, kinds: list[str], seed: int = 0) -> None:
+    """Write what is missing in `folder`.  A folder holds one shape and one seed."""
+    shape = SHAPES[shape_name]
+    hugging_face, note = folder / "hf", folder / "made_from.json"
+    origin = {"shape": shape_name, "seed": seed}
+    if note.exists() and json.loads(note.read_text()) != origin:
+        sys.exit(f"{folder} holds {note.read_text().strip()}, not {origin}: name another folder or remove this one")
+    folder.mkdir(parents=True, exist_ok=True)
+    note.write_text(json.dumps(origin) + "\n")
+    if not (hugging_face / "model.safetensors").exists():
+        print(f"writing {hugging_face}", file=sys.stderr, flush=True)
+        write_hugging_face(hugging_face, shape, seed)
+    for kind in kinds:
+        path = folder / f"{kind}.gguf"
+        if not path.exists():
+            print(f"writing {path}", file=sys.stderr, flush=True)
+            write_gguf(path, hugging_face, shape, kind)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--shape", choices=SHAPES, default="qwen3-0.6b")
+    parser.add_argument("--gguf", nargs="*", choices=["f16", "f32"], default=["f16"])
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    make(arguments.folder, arguments.shape, arguments.gguf, arguments.seed)
+
+
+if __name__ == "__main__":
+    main()
