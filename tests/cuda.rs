@@ -467,6 +467,7 @@ fn compare_engines(precision: &Precision) {
         let judge = checkpoint.decoder(&Device::Cpu, DType::F32);
         let config = EngineConfig {
             blocks: 64 * 25,
+            least_blocks: 1,
             block_size: BLOCK,
             max_sequences: 64,
             token_budget: 512,

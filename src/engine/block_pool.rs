@@ -69,6 +69,7 @@ pub struct BlockPool {
     first_free: BlockId,
     last_free: BlockId,
     free: usize,
+    retired: usize,
     caching: bool,
 }
 
@@ -90,6 +91,7 @@ impl BlockPool {
             first_free: NONE,
             last_free: NONE,
             free: 0,
+            retired: 0,
             caching,
         };
         for block in 0..blocks {
@@ -103,14 +105,14 @@ impl BlockPool {
         self.block_size
     }
 
-    /// All blocks.
+    /// All blocks that were not retired.
     pub fn len(&self) -> usize {
-        self.blocks.len()
+        self.blocks.len() - self.retired
     }
 
     /// True for a pool of no blocks.
     pub fn is_empty(&self) -> bool {
-        self.blocks.is_empty()
+        self.len() == 0
     }
 
     /// Can content be found again?
@@ -140,6 +142,13 @@ impl BlockPool {
         }
         self.blocks[block as usize].references = 1;
         Some(block)
+    }
+
+    /// Takes up to `count` free blocks out of use for good; returns how many there were.
+    pub fn retire(&mut self, count: usize) -> usize {
+        let retired = (0..count).map_while(|_| self.allocate()).count();
+        self.retired += retired;
+        retired
     }
 
     /// Finds the block that holds the content named `hash`, without using it.
@@ -321,6 +330,7 @@ mod tests {
     #[derive(Debug, Clone)]
     enum Action {
         Allocate,
+        Retire(usize),
         Release(usize),
         Publish(usize, u32),
         Reuse(u32),
@@ -328,10 +338,11 @@ mod tests {
 
     fn action() -> impl Strategy<Value = Action> {
         prop_oneof![
-            Just(Action::Allocate),
-            any::<usize>().prop_map(Action::Release),
-            (any::<usize>(), 0..12u32).prop_map(|(held, number)| Action::Publish(held, number)),
-            (0..12u32).prop_map(Action::Reuse),
+            5 => Just(Action::Allocate),
+            1 => (0..3usize).prop_map(Action::Retire),
+            5 => any::<usize>().prop_map(Action::Release),
+            5 => (any::<usize>(), 0..12u32).prop_map(|(held, number)| Action::Publish(held, number)),
+            5 => (0..12u32).prop_map(Action::Reuse),
         ]
     }
 
@@ -349,6 +360,12 @@ mod tests {
                         } else {
                             prop_assert_eq!(pool.free(), 0);
                         }
+                    }
+                    Action::Retire(count) => {
+                        let (all, free) = (pool.len(), pool.free());
+                        let retired = pool.retire(count);
+                        prop_assert_eq!(retired, count.min(free));
+                        prop_assert_eq!((pool.len(), pool.free()), (all - retired, free - retired));
                     }
                     Action::Release(which) if !held.is_empty() => {
                         let block = held.swap_remove(which % held.len());
@@ -371,7 +388,7 @@ mod tests {
                 let mut distinct = held.clone();
                 distinct.sort_unstable();
                 distinct.dedup();
-                prop_assert_eq!(pool.free() + distinct.len(), blocks);
+                prop_assert_eq!(pool.free() + distinct.len(), pool.len());
             }
         }
     }

@@ -1,33 +1,26 @@
 //! `schedule → run → postprocess`.
 
-use std::time::Instant;
-
-use candle_core::Tensor;
+use std::time::{Duration, Instant};
 
 use super::EngineError;
 use super::block_pool::BlockPool;
-use super::sampler::{RowRequest, choose};
-use super::scheduler::{Limits, Scheduler};
-use super::sequence::{Completion, FinishReason, Request};
+use super::booking::LaunchedRow;
+use super::sampler::Chosen;
+use super::scheduler::{Limits, Plan, Scheduler};
+use super::sequence::{Completion, FinishReason, Request, RequestId, Sequence};
+use super::shortage::Shortage;
 use super::stats::{Stats, StepObserver, StepReport};
+use super::step_model::{StepModel, Ticket};
 use crate::model::ModelError;
 use crate::model::batch::StepBatch;
-
-/// What the engine needs of a model and its KV cache.
-pub trait StepModel: Send {
-    /// Puts the packed tokens through the model, storing their keys and values in the batch's slots; returns
-    /// `[batch.logits.len(), vocab]`.
-    ///
-    /// # Errors
-    /// Whatever stops the computation: the engine stops with it.
-    fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError>;
-}
 
 /// Sizes of an engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EngineConfig {
     /// KV blocks.
     pub blocks: usize,
+    /// Blocks that any one request may need, at least: when memory runs out, the cache never shrinks below it.
+    pub least_blocks: usize,
     /// Token positions a block.
     pub block_size: usize,
     /// Most sequences at once.
@@ -45,13 +38,49 @@ pub struct EngineConfig {
 }
 
 /// Runs requests through a model, many at a time.
+///
+/// With a model that [lags](StepModel::lags), a step is launched before the tokens of the one before it are known: the
+/// host plans and books while the device computes, and the device never waits. A sequence that turns out to have ended
+/// has one row too many in the step under way, which is dropped; apart from that nothing differs.
 pub struct Engine<M> {
-    model: M,
-    scheduler: Scheduler,
-    /// Requests that could not be run, to be handed out with the next step.
-    rejected: Vec<Completion>,
-    stats: Stats,
+    pub(super) model: M,
+    pub(super) scheduler: Scheduler,
+    /// The step under way.
+    in_flight: Option<Launched>,
+    /// Completions to be handed out with the next step.
+    ready: Vec<Completion>,
+    /// What stopped the engine, to be told when all completions were handed out.
+    failure: Option<EngineError>,
+    pub(super) stats: Stats,
+    pub(super) shortage: Shortage,
     observer: Option<Box<dyn StepObserver>>,
+}
+
+/// A step that is under way.
+struct Launched {
+    ticket: Ticket,
+    rows: Vec<LaunchedRow>,
+    started: Instant,
+    /// Time spent planning and packing.
+    planning: Duration,
+    /// Time that the launch took.
+    launching: Duration,
+    size: StepSize,
+    used_blocks: usize,
+}
+
+/// How much a step computes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StepSize {
+    pub(super) rows: usize,
+    pub(super) prefill_tokens: usize,
+    pub(super) decode_tokens: usize,
+}
+
+impl StepSize {
+    pub(super) fn tokens(&self) -> usize {
+        self.prefill_tokens + self.decode_tokens
+    }
 }
 
 impl<M: StepModel> Engine<M> {
@@ -89,11 +118,14 @@ impl<M: StepModel> Engine<M> {
         Ok(Self {
             model,
             scheduler,
-            rejected: Vec::new(),
+            in_flight: None,
+            ready: Vec::new(),
+            failure: None,
             stats: Stats {
                 blocks: config.blocks,
                 ..Stats::default()
             },
+            shortage: Shortage::new(config.least_blocks),
             observer: None,
         })
     }
@@ -105,12 +137,14 @@ impl<M: StepModel> Engine<M> {
 
     /// Queues a request. One that can never fit is completed at once as rejected.
     pub fn add(&mut self, request: Request) {
-        self.rejected.extend(self.scheduler.add(request));
+        self.ready.extend(self.scheduler.add(request));
     }
 
-    /// True until everything added has come back.
+    /// True until everything added has come back and no step is under way.
     pub fn has_work(&self) -> bool {
-        self.scheduler.waiting() + self.scheduler.running() + self.rejected.len() > 0
+        self.scheduler.waiting() + self.scheduler.running() + self.ready.len() > 0
+            || self.in_flight.is_some()
+            || self.failure.is_some()
     }
 
     /// Sequences that wait to be admitted.
@@ -123,114 +157,192 @@ impl<M: StepModel> Engine<M> {
         self.stats
     }
 
-    /// Runs one step and returns what it finished.
+    /// Runs one step and returns what is finished. With a model that lags that is what the step before it finished.
     ///
     /// # Errors
     /// The model's or the sampler's failure; the engine is not to be used after it.
     pub fn step(&mut self) -> Result<Vec<Completion>, EngineError> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        let result = self.advance();
+        let completions = std::mem::take(&mut self.ready);
+        match result {
+            // What is finished is not lost with what is not.
+            Err(failure) if !completions.is_empty() => self.failure = Some(failure),
+            result => result?,
+        }
+        Ok(completions)
+    }
+
+    /// Launches the next step, then waits for the one before it; or for itself if the model does not lag.
+    fn advance(&mut self) -> Result<(), EngineError> {
         let started = Instant::now();
-        let mut completions = std::mem::take(&mut self.rejected);
-        let Some(batch) = self.scheduler.schedule() else {
-            if completions.is_empty() && self.has_work() {
-                return Err(EngineError::Config(
-                    "no sequence can be scheduled; please report this".into(),
-                ));
+        // The size of a step that did not fit into memory.
+        let mut too_large = None;
+        let mut launched = None;
+        match self.scheduler.schedule(self.in_flight.is_none()) {
+            Plan::Step(batch) => {
+                let size = self.size(&batch);
+                match self.launch(&batch, size, started) {
+                    Ok(step) => launched = Some(step),
+                    Err(ModelError::OutOfMemory(reason)) => too_large = Some((size, reason)),
+                    Err(error) => return Err(error.into()),
+                }
             }
-            return Ok(completions);
-        };
-        let (prefill_tokens, decode_tokens) = self.scheduler.prefill_and_decode_tokens();
-        let (blocks, used_blocks) = self.scheduler.blocks();
-        let planned = Instant::now();
-
-        let logits = self.model.forward(&batch)?;
-        let chosen = if batch.logits.is_empty() {
-            Vec::new()
+            Plan::Nothing if self.in_flight.is_none() => {
+                if self.ready.is_empty() && self.has_work() {
+                    return Err(EngineError::Config(
+                        "no sequence can be scheduled; please report this".into(),
+                    ));
+                }
+                return Ok(());
+            }
+            Plan::Nothing | Plan::Short => {}
+        }
+        let due = if self.model.lags() {
+            std::mem::replace(&mut self.in_flight, launched)
         } else {
-            let rows: Vec<RowRequest> = self
-                .scheduler
-                .choosing()
-                .map(|sequence| RowRequest {
-                    sampling: sequence.request.sampling,
-                    key: sequence.request.random_key,
-                    position: sequence.generated(),
-                    choices: sequence.request.choices.as_deref(),
-                })
-                .collect();
-            choose(&logits, &rows)?
+            launched
         };
-        let computed = Instant::now();
+        if let Some(step) = due {
+            let size = step.size;
+            match self.collect(step) {
+                Ok(()) => {}
+                Err(ModelError::OutOfMemory(reason)) => {
+                    too_large = Some((size, reason));
+                    if let Some(next) = self.in_flight.take() {
+                        // Its tokens came from a step that failed.
+                        let _ = self.model.collect(next.ticket);
+                    }
+                    self.scheduler.preempt_all();
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        match too_large {
+            Some((size, reason)) => self.shrink(size, &reason),
+            None => Ok(()),
+        }
+    }
 
-        let block_size = self.scheduler.block_size();
-        let mut generated = Vec::new();
-        let mut prompt_tokens = 0;
-        let mut cached_tokens = 0;
-        completions.extend(self.scheduler.advance(|sequence, row| {
-            let Some(chosen) = chosen[row] else {
-                return Some(FinishReason::Rejected(
-                    "the model's logits are not numbers (NaN)".into(),
-                ));
-            };
-            if let Some(odds) = chosen.odds {
-                sequence.odds.push((sequence.generated(), odds));
-            }
-            if sequence.generated() == 0 {
-                prompt_tokens += sequence.request.prompt.len();
-                cached_tokens += sequence.cached_tokens.unwrap_or(0);
-                sequence.timing.first_token = Some(computed);
-            }
-            generated.push(sequence.request.id);
-            sequence.push(chosen.token, block_size);
-            if sequence.request.eos.contains(&chosen.token) {
-                Some(FinishReason::EndOfSequence)
-            } else if sequence
-                .request
-                .stop
-                .as_mut()
-                .is_some_and(|stop| stop.push(chosen.token))
-            {
-                Some(FinishReason::Stop)
-            } else if sequence.generated() >= sequence.request.max_new_tokens {
-                Some(FinishReason::Length)
-            } else {
-                None
-            }
-        }));
+    fn size(&self, batch: &StepBatch) -> StepSize {
+        let (prefill_tokens, decode_tokens) = self.scheduler.prefill_and_decode_tokens();
+        StepSize {
+            rows: batch.rows.len(),
+            prefill_tokens,
+            decode_tokens,
+        }
+    }
+
+    fn launch(
+        &mut self,
+        batch: &StepBatch,
+        size: StepSize,
+        started: Instant,
+    ) -> Result<Launched, ModelError> {
+        let (_, used_blocks) = self.scheduler.blocks();
+        let rows = self.scheduler.row_requests();
+        let planned = Instant::now();
+        let ticket = self.model.launch(batch, &rows)?;
+        Ok(Launched {
+            ticket,
+            launching: planned.elapsed(),
+            rows: self.scheduler.launched(),
+            started,
+            planning: planned - started,
+            size,
+            used_blocks,
+        })
+    }
+
+    /// Waits for a step and books it.
+    fn collect(&mut self, step: Launched) -> Result<(), ModelError> {
+        let waiting = Instant::now();
+        let chosen = self.model.collect(step.ticket)?;
+        let known = Instant::now();
+        let wanted = step.rows.iter().filter(|row| row.chooses).count();
+        if chosen.len() != wanted {
+            return Err(ModelError::Batch(format!(
+                "{} tokens chosen where {wanted} are wanted",
+                chosen.len()
+            )));
+        }
 
         let stats = &mut self.stats;
+        let block_size = self.scheduler.block_size();
+        let mut generated: Vec<RequestId> = Vec::with_capacity(chosen.len());
+        self.ready
+            .extend(self.scheduler.book(&step.rows, |sequence, row| {
+                let Some(chosen) = chosen[row] else {
+                    return Some(FinishReason::Rejected(
+                        "the model's logits are not numbers (NaN)".into(),
+                    ));
+                };
+                if sequence.generated() == 0 {
+                    stats.prompt_tokens += sequence.request.prompt.len() as u64;
+                    stats.cached_tokens += sequence.cached_tokens.unwrap_or(0) as u64;
+                    sequence.timing.first_token = Some(known);
+                }
+                generated.push(sequence.request.id);
+                take_token(sequence, chosen, block_size)
+            }));
+
+        let (blocks, _) = self.scheduler.blocks();
         stats.steps += 1;
-        stats.computed_tokens += batch.tokens.len() as u64;
-        stats.prefill_tokens += prefill_tokens as u64;
-        stats.decode_tokens += decode_tokens as u64;
+        stats.computed_tokens += step.size.tokens() as u64;
+        stats.prefill_tokens += step.size.prefill_tokens as u64;
+        stats.decode_tokens += step.size.decode_tokens as u64;
         stats.generated_tokens += generated.len() as u64;
-        stats.prompt_tokens += prompt_tokens as u64;
-        stats.cached_tokens += cached_tokens as u64;
+        stats.discarded_tokens = self.scheduler.discarded;
         stats.preemptions = self.scheduler.preemptions;
-        stats.running = batch.rows.len();
-        stats.most_running = stats.most_running.max(batch.rows.len());
-        stats.rows += batch.rows.len() as u64;
+        stats.running = step.size.rows;
+        stats.most_running = stats.most_running.max(step.size.rows);
+        stats.rows += step.size.rows as u64;
         stats.blocks = blocks;
-        stats.used_blocks = used_blocks;
-        stats.most_used_blocks = stats.most_used_blocks.max(used_blocks);
+        stats.used_blocks = step.used_blocks;
+        stats.most_used_blocks = stats.most_used_blocks.max(step.used_blocks);
         let finished = Instant::now();
-        let model = computed - planned;
-        let host = (planned - started) + (finished - computed);
+        let collecting = known - waiting;
+        let model = step.launching + collecting;
+        let host = step.planning + (finished - known);
         stats.model_time += model;
+        stats.wait_time += collecting;
         stats.host_time += host;
         if let Some(observer) = &mut self.observer {
             observer.step(&StepReport {
-                started,
+                started: step.started,
                 finished,
                 model,
+                waited: collecting,
                 host,
-                rows: batch.rows.len(),
-                prefill_tokens,
-                decode_tokens,
-                used_blocks,
+                rows: step.size.rows,
+                prefill_tokens: step.size.prefill_tokens,
+                decode_tokens: step.size.decode_tokens,
+                used_blocks: step.used_blocks,
                 blocks,
                 waiting: self.scheduler.waiting(),
                 generated: &generated,
             });
         }
-        Ok(completions)
+        Ok(())
     }
+}
+
+/// Appends a token to its sequence; returns why the sequence ends with it, if it does.
+fn take_token(sequence: &mut Sequence, chosen: Chosen, block_size: usize) -> Option<FinishReason> {
+    if let Some(odds) = chosen.odds {
+        sequence.odds.push((sequence.generated(), odds));
+    }
+    sequence.push(chosen.token, block_size);
+    let request = &mut sequence.request;
+    if request.eos.contains(&chosen.token) {
+        return Some(FinishReason::EndOfSequence);
+    }
+    if let Some(stop) = &mut request.stop
+        && stop.push(chosen.token)
+    {
+        return Some(FinishReason::Stop);
+    }
+    (sequence.generated() >= sequence.request.max_new_tokens).then_some(FinishReason::Length)
 }

@@ -4,30 +4,36 @@
 //!
 //! 1. [`Scheduler::schedule`] picks, under a token budget, the decode row of every running sequence, then chunks of
 //!    prompts; it finds cached prefixes, allocates blocks, and preempts when memory is short.
-//! 2. The [`StepModel`] computes the packed tokens and returns the logits of the last rows.
-//! 3. The [`sampler`] chooses a token a row; finished sequences leave as [`Completion`]s.
+//! 2. The [`StepModel`] is launched on the packed tokens, and chooses a token for each last row: itself, or through the
+//!    [`sampler`].
+//! 3. The tokens are collected and booked; finished sequences leave as [`Completion`]s. A model on a device of its own
+//!    has the next step launched first, so that it never waits for the host.
 //!
 //! The engine knows nothing of judges, prompts or text: a [`Request`] is token ids, sampling parameters and a stop rule.
 //! What it promises is that a completion depends on its request alone: not on what else is in the batch, on what was
 //! cached, on chunking or on preemption.
 
 pub mod block_pool;
+mod booking;
 mod core;
 mod paged;
 pub mod random;
 pub mod sampler;
 pub mod scheduler;
 pub mod sequence;
+mod shortage;
 pub mod stats;
+mod step_model;
 mod thread;
 
-pub use self::core::{Engine, EngineConfig, StepModel};
+pub use self::core::{Engine, EngineConfig};
 pub use block_pool::{BlockHash, BlockId, BlockPool};
-pub use paged::PagedDecoder;
-pub use sampler::Sampling;
+pub use paged::{BuildCache, PagedDecoder};
+pub use sampler::{Chosen, RowRequest, Sampling, choose};
 pub use scheduler::Scheduler;
 pub use sequence::{Choices, Completion, FinishReason, RandomKey, Request, RequestId, Stop};
 pub use stats::{Stats, StepObserver, StepReport, Timing};
+pub use step_model::{StepModel, Ticket};
 pub use thread::EngineThread;
 
 /// What can go wrong while the engine runs.
@@ -42,6 +48,20 @@ pub enum EngineError {
     /// The configuration cannot work.
     #[error("{0}")]
     Config(String),
+    /// Not even the smallest step fits into the device's memory.
+    #[error(
+        "out of memory with one sequence in steps of {tokens} tokens and {blocks} KV blocks ({reason}): free memory on \
+         the device, or give a smaller --kv-blocks, --max-new-tokens or model; finished verdicts are in the journal, \
+         run the same command again to go on"
+    )]
+    OutOfMemory {
+        /// Tokens of the step that failed.
+        tokens: usize,
+        /// KV blocks there were.
+        blocks: usize,
+        /// The model's word.
+        reason: String,
+    },
     /// The engine's thread ended without saying why.
     #[error(
         "the engine stopped unexpectedly; finished verdicts are in the journal, run the same command again to go on"

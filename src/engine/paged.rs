@@ -2,26 +2,76 @@
 
 use candle_core::Tensor;
 
-use super::core::StepModel;
+use super::step_model::StepModel;
 use crate::model::attention::Attention;
 use crate::model::batch::StepBatch;
 use crate::model::{Decoder, ModelError};
 
+/// Builds a cache of so many blocks.
+pub type BuildCache = dyn Fn(usize) -> Result<Box<dyn Attention>, ModelError> + Send;
+
 /// A decoder with the cache it attends to.
 pub struct PagedDecoder {
     decoder: Decoder,
-    attention: Box<dyn Attention>,
+    /// None after a smaller cache could not be built.
+    attention: Option<Box<dyn Attention>>,
+    build: Option<Box<BuildCache>>,
 }
 
 impl PagedDecoder {
-    /// Joins the two; the cache must have been built for the decoder's shape.
+    /// Joins the two; the cache must have been built for the decoder's shape, and is never built anew.
     pub fn new(decoder: Decoder, attention: Box<dyn Attention>) -> Self {
-        Self { decoder, attention }
+        Self {
+            decoder,
+            attention: Some(attention),
+            build: None,
+        }
+    }
+
+    /// Joins a decoder with a cache of `blocks` blocks; where memory does not suffice, of half as many, and so on, but
+    /// not fewer than `least`. Returns how many there are. The cache is built anew where memory runs out later.
+    ///
+    /// # Errors
+    /// [`ModelError::OutOfMemory`] where `least` blocks do not fit; any other failure of `build`.
+    pub fn with_cache(
+        decoder: Decoder,
+        blocks: usize,
+        least: usize,
+        build: Box<BuildCache>,
+    ) -> Result<(Self, usize), ModelError> {
+        let mut blocks = blocks;
+        let attention = loop {
+            match build(blocks) {
+                Err(ModelError::OutOfMemory(_)) if blocks > least => {
+                    blocks = (blocks / 2).max(least);
+                }
+                built => break built?,
+            }
+        };
+        let model = Self {
+            decoder,
+            attention: Some(attention),
+            build: Some(build),
+        };
+        Ok((model, blocks))
     }
 }
 
 impl StepModel for PagedDecoder {
     fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
-        self.decoder.forward(batch, self.attention.as_mut())
+        let Some(attention) = &mut self.attention else {
+            return Err(ModelError::Batch("there is no cache".into()));
+        };
+        self.decoder.forward(batch, attention.as_mut())
+    }
+
+    fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {
+        let Some(build) = &self.build else {
+            return Ok(None);
+        };
+        // The old one first: two do not fit.
+        self.attention = None;
+        self.attention = Some(build(blocks)?);
+        Ok(Some(blocks))
     }
 }

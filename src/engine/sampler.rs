@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use super::EngineError;
 use super::random::uniform;
 use super::sequence::{Choices, RandomKey};
+use crate::model::ModelError;
 
 /// How tokens are chosen. Temperature is applied first, then top-k, top-p over what is left, and min-p.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -51,20 +52,37 @@ impl Sampling {
 }
 
 /// What one row of logits is to become.
-pub(crate) struct RowRequest<'a> {
-    pub(crate) sampling: Sampling,
-    pub(crate) key: RandomKey,
+#[derive(Debug, Clone, Copy)]
+pub struct RowRequest<'a> {
+    /// How the token is chosen.
+    pub sampling: Sampling,
+    /// What the draw depends on.
+    pub key: RandomKey,
     /// The place of the token to be chosen, counted from the first generated one.
-    pub(crate) position: usize,
-    pub(crate) choices: Option<&'a Choices>,
+    pub position: usize,
+    /// Odds to record if the token is one of these.
+    pub choices: Option<&'a Choices>,
+}
+
+impl RowRequest<'_> {
+    /// The random number in `[0, 1)` that decides this row; the same wherever and whenever the row is computed.
+    pub fn draw(&self) -> f64 {
+        let RandomKey {
+            seed,
+            sample,
+            trial,
+        } = self.key;
+        uniform(seed, sample, trial, self.position as u32)
+    }
 }
 
 /// A chosen token.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Chosen {
-    pub(crate) token: u32,
-    /// `p(yes) / (p(yes) + p(no))` if the token is one of the row's choices.
-    pub(crate) odds: Option<f32>,
+pub struct Chosen {
+    /// Its id.
+    pub token: u32,
+    /// `p(yes) / (p(yes) + p(no))` under the untempered distribution, if the token is one of the row's choices.
+    pub odds: Option<f32>,
 }
 
 /// Rows above this many logits in all are worth several threads.
@@ -72,18 +90,24 @@ const PARALLEL_LOGITS: usize = 1 << 16;
 
 /// Chooses one token for each row of `logits` (`[rows, vocab]`, f32). A row that holds NaN, or nothing above minus
 /// infinity, gives `None`.
-pub(crate) fn choose(
-    logits: &Tensor,
-    rows: &[RowRequest],
-) -> Result<Vec<Option<Chosen>>, EngineError> {
-    let (_, vocab) = logits.dims2()?;
+///
+/// # Errors
+/// When the logits cannot be brought to the host.
+pub fn choose(logits: &Tensor, rows: &[RowRequest]) -> Result<Vec<Option<Chosen>>, ModelError> {
+    let (height, vocab) = logits.dims2()?;
+    if height != rows.len() {
+        return Err(ModelError::Batch(format!(
+            "{height} rows of logits where {} are wanted",
+            rows.len()
+        )));
+    }
     let logits = logits
         .to_device(&Device::Cpu)?
         .to_dtype(DType::F32)?
         .contiguous()?;
     let (storage, layout) = logits.storage_and_layout();
     let candle_core::Storage::Cpu(storage) = &*storage else {
-        return Err(EngineError::Config("logits did not reach the host".into()));
+        return Err(ModelError::Device("logits did not reach the host".into()));
     };
     let values = storage.as_slice::<f32>()?;
     let values = &values[layout.start_offset()..layout.start_offset() + rows.len() * vocab];
@@ -107,9 +131,7 @@ fn choose_row(logits: &[f32], request: &RowRequest) -> Option<Chosen> {
     let token = if request.sampling.temperature == 0.0 {
         likeliest
     } else {
-        let key = request.key;
-        let draw = uniform(key.seed, key.sample, key.trial, request.position as u32);
-        sample(logits, highest, &request.sampling, draw)
+        sample(logits, highest, &request.sampling, request.draw())
     };
     let odds = request
         .choices

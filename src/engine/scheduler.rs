@@ -8,7 +8,8 @@
 use std::collections::{HashSet, VecDeque};
 use std::time::Instant;
 
-use super::block_pool::{BlockHash, BlockPool};
+use super::block_pool::{BlockHash, BlockId, BlockPool};
+use super::sampler::RowRequest;
 use super::sequence::{Completion, FinishReason, Request, Sequence};
 use crate::model::batch::{BatchRow, StepBatch};
 
@@ -25,18 +26,36 @@ pub struct Limits {
     pub context_length: usize,
 }
 
+/// What a step could be planned to do.
+#[derive(Debug)]
+pub enum Plan {
+    /// This.
+    Step(StepBatch),
+    /// Nothing: no sequence has tokens that could go through the model now.
+    Nothing,
+    /// Nothing yet: a sequence must be preempted, which cannot be while a step is under way.
+    Short,
+}
+
 /// Waiting and running sequences, and the blocks they use.
 pub struct Scheduler {
-    limits: Limits,
-    pool: BlockPool,
-    waiting: VecDeque<Sequence>,
+    pub(super) limits: Limits,
+    pub(super) pool: BlockPool,
+    pub(super) waiting: VecDeque<Sequence>,
     /// In order of admission: the newest is preempted first.
-    running: Vec<Sequence>,
+    pub(super) running: Vec<Sequence>,
+    /// Blocks of sequences that finished while a further step with them was under way; free when it is done.
+    pub(super) leaving: Vec<BlockId>,
     /// Content that stays in the cache whatever happens.
-    pinned: HashSet<BlockHash>,
+    pub(super) pinned: HashSet<BlockHash>,
     /// Blocks kept free when a sequence is admitted beside others, so that those can grow before anyone is preempted.
-    watermark: usize,
-    pub(crate) preemptions: u64,
+    pub(super) watermark: usize,
+    /// Blocks that the largest of the requests so far may need.
+    pub(super) largest_need: usize,
+    admissions: u64,
+    pub(super) preemptions: u64,
+    /// Tokens chosen for sequences that had ended with the token before.
+    pub(super) discarded: u64,
 }
 
 impl Scheduler {
@@ -45,7 +64,7 @@ impl Scheduler {
         let pinned = BlockHash::chain_all(pinned, pool.block_size())
             .into_iter()
             .collect();
-        let watermark = (pool.len() / 100).max(1);
+        let watermark = watermark(&pool);
         Self {
             limits,
             pool,
@@ -53,8 +72,18 @@ impl Scheduler {
             running: Vec::new(),
             pinned,
             watermark,
+            leaving: Vec::new(),
+            largest_need: 0,
+            admissions: 0,
             preemptions: 0,
+            discarded: 0,
         }
+    }
+
+    /// Goes on with a pool of `blocks` blocks that holds nothing; no sequence is running.
+    pub(super) fn replace_pool(&mut self, blocks: usize) {
+        self.pool = BlockPool::new(blocks, self.pool.block_size(), self.pool.caching());
+        self.watermark = watermark(&self.pool);
     }
 
     /// Queues a request; one that can never run comes straight back.
@@ -84,6 +113,7 @@ impl Scheduler {
                 self.pool.len()
             )
         } else {
+            self.largest_need = self.largest_need.max(need);
             self.waiting.push_back(sequence);
             return None;
         };
@@ -110,31 +140,41 @@ impl Scheduler {
         (self.pool.len(), self.pool.len() - self.pool.free())
     }
 
-    /// Plans a step: the packed tokens, or `None` when there is nothing to do.
-    pub fn schedule(&mut self) -> Option<StepBatch> {
+    /// Plans a step. Sequences whose next token a launched step is still choosing go on as if it were known and not
+    /// their last. While a step is under way nobody may be preempted.
+    pub fn schedule(&mut self, may_preempt: bool) -> Plan {
         for sequence in &mut self.running {
             sequence.scheduled = 0;
         }
         let preemptions = self.preemptions;
         let mut budget = self.limits.token_budget;
-        self.schedule_running(&mut budget, |pending| pending == 1);
-        self.schedule_running(&mut budget, |pending| pending > 1);
+        for decoding in [true, false] {
+            if !self.schedule_running(&mut budget, decoding, may_preempt) {
+                return Plan::Short;
+            }
+        }
         // Who was just preempted would be let in again only to be thrown out again.
         if self.preemptions == preemptions {
             self.admit(&mut budget);
         }
         let batch = self.batch();
-        (!batch.tokens.is_empty()).then_some(batch)
+        if batch.tokens.is_empty() {
+            Plan::Nothing
+        } else {
+            Plan::Step(batch)
+        }
     }
 
-    /// Gives tokens to the running sequences whose pending count is `wanted`, oldest first.
-    fn schedule_running(&mut self, budget: &mut usize, wanted: impl Fn(usize) -> bool) {
+    /// Gives tokens to the running sequences, oldest first: to those with one token pending, or to those with more.
+    /// False if one of them lacks a block and nobody may be preempted for it.
+    fn schedule_running(&mut self, budget: &mut usize, decoding: bool, may_preempt: bool) -> bool {
         let mut index = 0;
         while index < self.running.len() {
             let sequence = &self.running[index];
             let pending = sequence.pending();
             let tokens = pending.min(*budget).min(self.limits.max_prefill_chunk);
-            if sequence.scheduled > 0 || !wanted(pending) || tokens == 0 {
+            let wanted = (pending == 1) == decoding && !sequence.is_complete();
+            if sequence.scheduled > 0 || !wanted || tokens == 0 {
                 index += 1;
                 continue;
             }
@@ -143,6 +183,8 @@ impl Scheduler {
             while self.running[index].blocks.len() < blocks {
                 if let Some(block) = self.pool.allocate() {
                     self.running[index].blocks.push(block);
+                } else if !may_preempt {
+                    return false;
                 } else {
                     *budget += self.preempt_newest();
                     if index == self.running.len() {
@@ -157,15 +199,17 @@ impl Scheduler {
                 index += 1;
             }
         }
+        true
     }
 
     /// Takes the blocks of the newest running sequence, which then waits in front. Returns the tokens it had in this step.
-    fn preempt_newest(&mut self) -> usize {
+    pub(super) fn preempt_newest(&mut self) -> usize {
         let Some(mut sequence) = self.running.pop() else {
             return 0;
         };
         Self::release_blocks(&mut self.pool, &mut sequence);
         let scheduled = std::mem::take(&mut sequence.scheduled);
+        debug_assert_eq!(sequence.launched, 0, "preempted while a step is under way");
         sequence.computed = 0;
         sequence.published = 0;
         self.preemptions += 1;
@@ -174,7 +218,7 @@ impl Scheduler {
     }
 
     /// Tail first, so that of equally old blocks the beginning, which others may share, is evicted last.
-    fn release_blocks(pool: &mut BlockPool, sequence: &mut Sequence) {
+    pub(super) fn release_blocks(pool: &mut BlockPool, sequence: &mut Sequence) {
         while let Some(block) = sequence.blocks.pop() {
             pool.release(block);
         }
@@ -195,7 +239,7 @@ impl Scheduler {
         for sequence in self
             .running
             .iter()
-            .filter(|sequence| sequence.pending() > 1)
+            .filter(|sequence| sequence.pending() > 1 || sequence.launched > 0)
         {
             computing.extend(&sequence.hashes[sequence.published..]);
         }
@@ -258,6 +302,8 @@ impl Scheduler {
                 .min(self.limits.max_prefill_chunk);
             *budget -= sequence.scheduled;
             computing.extend(&sequence.hashes[sequence.published..]);
+            sequence.admission = self.admissions;
+            self.admissions += 1;
             self.running.push(sequence);
         }
     }
@@ -280,32 +326,44 @@ impl Scheduler {
                 blocks: blocks.to_vec(),
             });
             for position in sequence.computed..end {
-                batch.tokens.push(sequence.tokens[position]);
+                let token = sequence.tokens.get(position).copied();
+                if token.is_none() {
+                    let index = batch.tokens.len() as u32;
+                    batch.from_previous.push((index, sequence.last_row));
+                }
+                batch.tokens.push(token.unwrap_or(0));
                 batch.positions.push(position as u32);
                 batch.slots.push(
                     blocks[position / block_size] * block_size as u32
                         + (position % block_size) as u32,
                 );
             }
-            if end == sequence.tokens.len() {
+            if end == sequence.length() {
                 batch.logits.push(batch.tokens.len() as u32 - 1);
             }
         }
         batch
     }
 
-    /// Sequences whose next token the planned step yields, in the order of the batch's `logits`.
-    pub(crate) fn choosing(&self) -> impl Iterator<Item = &Sequence> {
+    /// What the planned step is to choose, in the order of the batch's `logits`.
+    pub(super) fn row_requests(&self) -> Vec<RowRequest<'_>> {
         self.running
             .iter()
             .filter(|sequence| sequence.scheduled > 0 && sequence.scheduled == sequence.pending())
+            .map(|sequence| RowRequest {
+                sampling: sequence.request.sampling,
+                key: sequence.request.random_key,
+                position: sequence.position(),
+                choices: sequence.request.choices.as_deref(),
+            })
+            .collect()
     }
 
     /// Tokens of the planned step: of prompts and recomputation, and of sequences that are generating.
-    pub(crate) fn prefill_and_decode_tokens(&self) -> (usize, usize) {
+    pub(super) fn prefill_and_decode_tokens(&self) -> (usize, usize) {
         let (mut prefill, mut decode) = (0, 0);
         for sequence in &self.running {
-            if sequence.generated() > 0 && sequence.pending() == 1 {
+            if sequence.position() > 0 && sequence.pending() == 1 {
                 decode += sequence.scheduled;
             } else {
                 prefill += sequence.scheduled;
@@ -313,43 +371,8 @@ impl Scheduler {
         }
         (prefill, decode)
     }
+}
 
-    /// Books a step that was run: `next` decides, for each sequence of [`Self::choosing`] in order, how it goes on.
-    /// Returns the sequences that are finished.
-    pub(crate) fn advance(
-        &mut self,
-        mut next: impl FnMut(&mut Sequence, usize) -> Option<FinishReason>,
-    ) -> Vec<Completion> {
-        let block_size = self.pool.block_size();
-        let mut finished = Vec::new();
-        let mut chosen = 0;
-        let mut index = 0;
-        while index < self.running.len() {
-            let sequence = &mut self.running[index];
-            if sequence.scheduled == 0 {
-                index += 1;
-                continue;
-            }
-            sequence.computed += std::mem::take(&mut sequence.scheduled);
-            for full in sequence.published..sequence.computed / block_size {
-                let hash = sequence.hashes[full];
-                if self.pool.publish(sequence.blocks[full], hash) && self.pinned.contains(&hash) {
-                    self.pool.retain(sequence.blocks[full]);
-                }
-                sequence.published = full + 1;
-            }
-            if sequence.pending() == 0 {
-                let finish = next(sequence, chosen);
-                chosen += 1;
-                if let Some(reason) = finish {
-                    let mut sequence = self.running.remove(index);
-                    Self::release_blocks(&mut self.pool, &mut sequence);
-                    finished.push(sequence.finish(reason));
-                    continue;
-                }
-            }
-            index += 1;
-        }
-        finished
-    }
+fn watermark(pool: &BlockPool) -> usize {
+    (pool.len() / 100).max(1)
 }

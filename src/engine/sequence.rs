@@ -97,10 +97,18 @@ pub(crate) struct Sequence {
     pub(crate) request: Request,
     /// Prompt and generated tokens.
     pub(crate) tokens: Vec<u32>,
-    /// Tokens whose keys and values are in the cache: a prefix of `tokens`.
+    /// Its place in the order of admissions, ascending among the running; a new one each time it is admitted.
+    pub(crate) admission: u64,
+    /// Tokens whose keys and values are in the cache, or will be when the launched steps are done.
     pub(crate) computed: usize,
-    /// Tokens of this sequence in the step that is being run.
+    /// Tokens of this sequence in the step that is being planned.
     pub(crate) scheduled: usize,
+    /// Launched steps that were not booked yet and hold tokens of this sequence.
+    pub(crate) launched: usize,
+    /// Of these, steps that choose a token: known to exist, but not by name.
+    pub(crate) awaiting: usize,
+    /// The row of the last such step's `logits`.
+    pub(crate) last_row: u32,
     /// Blocks that hold `computed + scheduled` tokens.
     pub(crate) blocks: Vec<BlockId>,
     /// Names of the full blocks of `tokens`.
@@ -118,8 +126,12 @@ impl Sequence {
         let now = Instant::now();
         Self {
             tokens: request.prompt.clone(),
+            admission: 0,
             computed: 0,
             scheduled: 0,
+            launched: 0,
+            awaiting: 0,
+            last_row: 0,
             blocks: Vec::new(),
             hashes: BlockHash::chain_all(&request.prompt, block_size),
             published: 0,
@@ -135,13 +147,29 @@ impl Sequence {
         }
     }
 
+    /// Generated tokens that are known.
     pub(crate) fn generated(&self) -> usize {
         self.tokens.len() - self.request.prompt.len()
     }
 
+    /// Tokens, those included that launched steps are choosing.
+    pub(crate) fn length(&self) -> usize {
+        self.tokens.len() + self.awaiting
+    }
+
+    /// The place of the token to be chosen next, counted from the first generated one.
+    pub(crate) fn position(&self) -> usize {
+        self.length() - self.request.prompt.len()
+    }
+
+    /// True once the launched steps will have chosen all that may be generated.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.position() >= self.request.max_new_tokens
+    }
+
     /// Tokens that still have to go through the model before the next one can be chosen.
     pub(crate) fn pending(&self) -> usize {
-        self.tokens.len() - self.computed
+        self.length() - self.computed
     }
 
     /// Appends a generated token and names the block it may have filled.

@@ -35,21 +35,29 @@ pub struct Stats {
     pub used_blocks: usize,
     /// The most KV blocks in use in any step.
     pub most_used_blocks: usize,
-    /// Time inside the model, sampling included.
+    /// Tokens chosen in vain: their sequence had ended with the token before, which was not known yet.
+    pub discarded_tokens: u64,
+    /// Steps that found too little memory, and made the engine shrink.
+    pub out_of_memory: u64,
+    /// Time inside the model, sampling included: launching steps, and waiting for them.
     pub model_time: Duration,
+    /// Of this, time spent waiting for steps that were under way.
+    pub wait_time: Duration,
     /// Time spent on everything else in a step.
     pub host_time: Duration,
 }
 
-/// One step, as an observer sees it.
+/// One step, as an observer sees it. With a model that lags, consecutive steps overlap in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StepReport<'a> {
     /// When planning began.
     pub started: Instant,
     /// When the step's tokens were booked.
     pub finished: Instant,
-    /// Time inside the model, sampling included.
+    /// Time inside the model, sampling included: launching the step, and waiting for it.
     pub model: Duration,
+    /// Of this, time spent waiting for what was under way.
+    pub waited: Duration,
     /// Time spent on everything else: planning, packing, booking.
     pub host: Duration,
     /// Sequences in the step.

@@ -7,9 +7,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::EngineError;
-use super::core::{Engine, StepModel};
+use super::core::Engine;
 use super::sequence::{Completion, Request};
 use super::stats::Stats;
+use super::step_model::StepModel;
 
 /// An engine on a thread of its own, fed and emptied through bounded channels.
 ///

@@ -170,15 +170,14 @@ pub fn build_engine(
     let dtype = precision.kv.dtype();
     let shape = AttentionShape::from(&text.config);
     let config = engine_config(text, &shape, device, dtype, sizes, max_new_tokens);
-    let attention = build(
-        AttentionKind::for_device(device),
-        &shape,
-        config.blocks,
-        config.block_size,
-        device,
-        dtype,
-    )?;
-    Engine::new(PagedDecoder::new(decoder, attention), &config)
+    let place = device.clone();
+    let cache = move |blocks| {
+        let kind = AttentionKind::for_device(&place);
+        build(kind, &shape, blocks, BLOCK_SIZE, &place, dtype)
+    };
+    let least = config.least_blocks;
+    let (model, blocks) = PagedDecoder::with_cache(decoder, config.blocks, least, Box::new(cache))?;
+    Engine::new(model, &EngineConfig { blocks, ..config })
 }
 
 /// The engine's sizes for a device, where the user gave none.
@@ -223,6 +222,7 @@ fn engine_config(
     });
     EngineConfig {
         blocks: wanted.max(one),
+        least_blocks: one,
         block_size: BLOCK_SIZE,
         max_sequences,
         token_budget,

@@ -15,6 +15,9 @@ pub struct StepBatch {
     pub rows: Vec<BatchRow>,
     /// Indices into `tokens` whose logits are wanted, in output order.
     pub logits: Vec<u32>,
+    /// Tokens that the step before is still choosing: (index into `tokens`, index into that step's `logits`). Until the
+    /// model puts them in, `tokens` holds zeros in their places.
+    pub from_previous: Vec<(u32, u32)>,
 }
 
 /// A sequence's part in a step: consecutive tokens at consecutive positions, and the cache they attend to.
@@ -88,6 +91,12 @@ impl StepBatch {
         }
         if let Some(index) = self.logits.iter().find(|&&index| index as usize >= n) {
             return refuse(format!("logits wanted of token {index} of {n}"));
+        }
+        let indices = self.from_previous.iter().map(|&(index, _)| index);
+        if let Some(index) = indices.into_iter().find(|&index| index as usize >= n) {
+            return refuse(format!(
+                "token {index} of {n} is to come from the step before"
+            ));
         }
         Ok(())
     }

@@ -69,7 +69,38 @@ pub enum ModelError {
     /// A step that the decoder or the cache cannot hold; a fault of the caller.
     #[error("step refused: {0}")]
     Batch(String),
+    /// The device has no memory left for this; a smaller step or cache may fit.
+    #[error("out of memory: {0}")]
+    OutOfMemory(String),
     /// A tensor operation failed.
     #[error("tensor operation failed: {0}")]
-    Tensor(#[from] candle_core::Error),
+    Tensor(candle_core::Error),
+}
+
+/// How NVIDIA's driver and cuBLAS call a lack of memory; candle passes it on as text.
+const OUT_OF_MEMORY: [&str; 2] = ["CUDA_ERROR_OUT_OF_MEMORY", "CUBLAS_STATUS_ALLOC_FAILED"];
+
+impl From<candle_core::Error> for ModelError {
+    fn from(error: candle_core::Error) -> Self {
+        let text = error.to_string();
+        if OUT_OF_MEMORY.iter().any(|sign| text.contains(sign)) {
+            // A backtrace may follow the first line.
+            return Self::OutOfMemory(text.lines().next().unwrap_or_default().to_owned());
+        }
+        Self::Tensor(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lack_of_memory_is_told_from_other_failures() {
+        let driver = "DriverError(CUDA_ERROR_OUT_OF_MEMORY, \"out of memory\")";
+        let lack = candle_core::Error::Msg(driver.into()).bt();
+        assert!(matches!(ModelError::from(lack), ModelError::OutOfMemory(text) if text == driver));
+        let other = candle_core::Error::Msg("DriverError(CUDA_ERROR_ILLEGAL_ADDRESS)".into());
+        assert!(matches!(ModelError::from(other), ModelError::Tensor(_)));
+    }
 }

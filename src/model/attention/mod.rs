@@ -153,8 +153,8 @@ impl From<&ModelConfig> for AttentionShape {
 fn zeros(size: usize) -> Result<Vec<f32>, ModelError> {
     let mut probe = Vec::<f32>::new();
     if probe.try_reserve_exact(size).is_err() {
-        return Err(ModelError::Unsupported(format!(
-            "no memory for a KV cache with {} MiB per layer and side; ask for fewer blocks",
+        return Err(ModelError::OutOfMemory(format!(
+            "a KV cache with {} MiB per layer and side; ask for fewer blocks",
             size >> 18
         )));
     }

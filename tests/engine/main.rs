@@ -10,162 +10,22 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use candle_core::{Device, Tensor};
+use candle_core::Tensor;
 use juror::engine::{
-    Choices, Completion, Engine, EngineConfig, EngineThread, FinishReason, RandomKey, Request,
-    RequestId, Sampling, StepModel, StepObserver, StepReport,
+    Choices, Engine, EngineConfig, EngineThread, FinishReason, Request, RequestId, Sampling,
+    StepModel, StepObserver, StepReport,
 };
 use juror::model::ModelError;
 use juror::model::batch::StepBatch;
 use proptest::prelude::*;
 
-const VOCAB: usize = 50;
-const EOS: u32 = 49;
+mod lag;
+mod reader;
+mod shortage;
 
-struct Reader {
-    block_size: usize,
-    /// What each slot holds, and at which position.
-    slots: HashMap<u32, (u32, u32)>,
-    computed: usize,
-}
-
-fn reader(block_size: usize) -> Reader {
-    Reader {
-        block_size,
-        slots: HashMap::new(),
-        computed: 0,
-    }
-}
-
-/// Logits that depend on every token of the context, in order.
-fn logits_after(context: &[u32]) -> Vec<f32> {
-    let mut state = 0xcbf2_9ce4_8422_2325_u64;
-    for &token in context {
-        state = (state ^ u64::from(token))
-            .wrapping_mul(0x0100_0000_01b3)
-            .rotate_left(23);
-    }
-    (0..VOCAB as u64)
-        .map(|token| {
-            let mixed = (state ^ token)
-                .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-                .rotate_left(31)
-                .wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            // The end-of-sequence token is made a little rarer, so that completions have some length.
-            (mixed >> 40) as f32 / 4e6 - if token == u64::from(EOS) { 0.02 } else { 0.0 }
-        })
-        .collect()
-}
-
-impl StepModel for Reader {
-    fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
-        batch.validate(self.block_size, usize::MAX >> 8)?;
-        self.computed += batch.tokens.len();
-        for ((&slot, &token), &position) in
-            batch.slots.iter().zip(&batch.tokens).zip(&batch.positions)
-        {
-            self.slots.insert(slot, (token, position));
-        }
-        let mut rows = Vec::new();
-        for &index in &batch.logits {
-            let row = batch
-                .rows
-                .iter()
-                .find(|row| row.query_start + row.query_len == index as usize + 1)
-                .unwrap();
-            let context: Vec<u32> = (0..row.context_len)
-                .map(|position| {
-                    let slot = row.blocks[position / self.block_size] * self.block_size as u32
-                        + (position % self.block_size) as u32;
-                    let (token, written_at) = self.slots[&slot];
-                    assert_eq!(
-                        written_at as usize, position,
-                        "a slot holds another position's token"
-                    );
-                    token
-                })
-                .collect();
-            rows.extend(logits_after(&context));
-        }
-        Ok(Tensor::from_vec(
-            rows,
-            (batch.logits.len(), VOCAB),
-            &Device::Cpu,
-        )?)
-    }
-}
-
-fn request(id: u64, prompt: Vec<u32>, max_new_tokens: usize, sampling: Sampling) -> Request {
-    Request {
-        id,
-        prompt,
-        max_new_tokens,
-        sampling,
-        random_key: RandomKey {
-            seed: 11,
-            sample: id,
-            trial: 0,
-        },
-        eos: Arc::from([EOS]),
-        stop: None,
-        choices: None,
-    }
-}
-
-/// What must come out, computed without any engine.
-fn expected(prompt: &[u32], max_new_tokens: usize) -> Vec<u32> {
-    let mut tokens = prompt.to_vec();
-    while tokens.len() < prompt.len() + max_new_tokens {
-        let logits = logits_after(&tokens);
-        let best = (0..VOCAB)
-            .rev()
-            .max_by(|&a, &b| logits[a].total_cmp(&logits[b]))
-            .unwrap() as u32;
-        tokens.push(best);
-        if best == EOS {
-            break;
-        }
-    }
-    tokens.split_off(prompt.len())
-}
-
-fn config(blocks: usize) -> EngineConfig {
-    EngineConfig {
-        blocks,
-        block_size: 4,
-        max_sequences: 64,
-        token_budget: 128,
-        max_prefill_chunk: 64,
-        context_length: 200,
-        prefix_cache: true,
-        pinned_prefix: Vec::new(),
-    }
-}
-
-fn run(engine: &mut Engine<Reader>) -> Vec<Completion> {
-    let mut completions = Vec::new();
-    while engine.has_work() {
-        completions.extend(engine.step().unwrap());
-    }
-    completions.sort_by_key(|completion| completion.id);
-    completions
-}
-
-fn template(length: usize) -> Vec<u32> {
-    (0..length as u32).map(|index| index * 7 % 48).collect()
-}
-
-/// Prompts of three groups that share a template and, within the group, a question.
-fn prompts(count: usize, shared: usize) -> Vec<Vec<u32>> {
-    (0..count)
-        .map(|index| {
-            let mut prompt = template(shared);
-            prompt.extend([(index % 3) as u32; 6]);
-            prompt.extend((0..=index * 5 % 17).map(|at| ((index * 13 + at * 3) % 48) as u32));
-            prompt
-        })
-        .collect()
-}
+use reader::{
+    After, EOS, VOCAB, config, expected, logits_after, prompts, reader, request, run, template,
+};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
@@ -179,7 +39,7 @@ proptest! {
         let config = EngineConfig {
             // From barely enough for one sequence (and the pinned template) up.
             blocks: longest.div_ceil(block_size) + shared.div_ceil(block_size) + spare,
-            block_size, max_sequences, token_budget, max_prefill_chunk, context_length: 200, prefix_cache,
+            least_blocks: 1, block_size, max_sequences, token_budget, max_prefill_chunk, context_length: 200, prefix_cache,
             pinned_prefix: if pin { template(shared) } else { Vec::new() },
         };
         let mut engine = Engine::new(reader(block_size), &config).unwrap();
@@ -338,15 +198,6 @@ fn what_can_never_run_is_refused_with_the_numbers() {
     );
     assert_eq!(reason(2), "the prompt is empty");
     assert_eq!(completions[3].tokens, expected(&[1; 10], 20));
-}
-
-struct After(usize);
-
-impl juror::engine::Stop for After {
-    fn push(&mut self, _token: u32) -> bool {
-        self.0 -= 1;
-        self.0 == 0
-    }
 }
 
 #[test]

@@ -1,0 +1,87 @@
+//! What the engine needs of a model and its KV cache.
+
+use candle_core::Tensor;
+
+use super::sampler::{Chosen, RowRequest, choose};
+use crate::model::ModelError;
+use crate::model::batch::StepBatch;
+
+/// A step that was launched: what [`StepModel::collect`] wants back for its tokens.
+#[derive(Debug)]
+pub enum Ticket {
+    /// Computed already: the choice of every row.
+    Done(Vec<Option<Chosen>>),
+    /// Under way, by a name of the model's own.
+    Launched(u64),
+}
+
+/// A model with its KV cache, run step by step.
+///
+/// A plain model has only [`Self::forward`]; tokens are then chosen on the host. A model on a device that works while
+/// the host goes on chooses tokens itself: it [lags](Self::lags), takes the launch of the next step before the last
+/// one's tokens were collected, and puts those of [`StepBatch::from_previous`] in their places on the device.
+///
+/// Launched steps are computed one after the other, in the order of their launches: a step sees every key and value of
+/// the steps before it, and may write over what only they read.
+pub trait StepModel: Send {
+    /// Puts the packed tokens through the model, storing their keys and values in the batch's slots; returns
+    /// `[batch.logits.len(), vocab]`.
+    ///
+    /// # Errors
+    /// [`ModelError::OutOfMemory`] where a smaller step may succeed: the engine shrinks and tries again. Anything else
+    /// stops the engine.
+    fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError>;
+
+    /// May a step be launched while the one before it is still to be collected? Never more than one is.
+    fn lags(&self) -> bool {
+        false
+    }
+
+    /// Starts a step: puts the batch through the model and chooses a token for each of its `logits`, as `rows` ask, one
+    /// each in the same order.
+    ///
+    /// [`StepBatch::from_previous`] is empty unless the model [lags](Self::lags).
+    ///
+    /// # Errors
+    /// As [`Self::forward`]. A step that was not launched is never collected.
+    fn launch(&mut self, batch: &StepBatch, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
+        if !batch.from_previous.is_empty() {
+            return Err(ModelError::Batch(
+                "a token of the step before, which this model cannot place".into(),
+            ));
+        }
+        let logits = self.forward(batch)?;
+        Ok(Ticket::Done(if rows.is_empty() {
+            Vec::new()
+        } else {
+            choose(&logits, rows)?
+        }))
+    }
+
+    /// Waits for a launched step and returns its choices, one a row; `None` for a row whose logits are not numbers (the
+    /// token that such a row passes on to the next step is any of the vocabulary). Called once for each ticket, in the
+    /// order of the launches.
+    ///
+    /// # Errors
+    /// As [`Self::forward`]. After [`ModelError::OutOfMemory`] the engine collects what was launched since, whatever
+    /// comes of it, and computes all of it again.
+    fn collect(&mut self, ticket: Ticket) -> Result<Vec<Option<Chosen>>, ModelError> {
+        match ticket {
+            Ticket::Done(chosen) => Ok(chosen),
+            Ticket::Launched(name) => Err(ModelError::Batch(format!(
+                "step {name} was not launched by this model"
+            ))),
+        }
+    }
+
+    /// Gives memory back after a step that found too little of it: builds the KV cache anew with at most `blocks`
+    /// blocks, and returns how many it has; their content is lost. `None` if the cache stays as it is, which is what a
+    /// model does that cannot rebuild it. No step is under way.
+    ///
+    /// # Errors
+    /// [`ModelError::OutOfMemory`] if even that does not fit: the engine then asks for fewer, or stops.
+    fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {
+        let _ = blocks;
+        Ok(None)
+    }
+}

@@ -1,0 +1,356 @@
+//! A model that lags: the step after is launched before a step's tokens are known, and nothing comes out differently.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use candle_core::{DType, Device, Tensor};
+use juror::engine::{
+    BuildCache, Choices, Chosen, Completion, Engine, EngineConfig, FinishReason, PagedDecoder,
+    RandomKey, Request, RequestId, RowRequest, Sampling, StepModel, Ticket,
+};
+use juror::model::attention::{self, AttentionKind, AttentionShape};
+use juror::model::batch::StepBatch;
+use juror::model::precision::Precision;
+use juror::model::{Decoder, ModelConfig, ModelError, ModelSource, Weights};
+use proptest::prelude::*;
+
+use crate::reader::{After, EOS, config, prompts, reader, request, run, template};
+
+/// A model that behaves as on a device: launches are computed later, one after the other, and the tokens of the step
+/// before are put in only then.
+pub(crate) struct Lagging<M> {
+    model: M,
+    /// Compute a step only when it is collected; otherwise as soon as it is launched.
+    late: bool,
+    pending: VecDeque<(u64, StepBatch, Vec<OwnedRow>)>,
+    done: VecDeque<(u64, Result<Choice, ModelError>)>,
+    /// What the step computed last chose; none if it failed, and then what was launched since fails too.
+    last: Option<Choice>,
+    launches: u64,
+}
+
+type Choice = Vec<Option<Chosen>>;
+
+struct OwnedRow {
+    sampling: Sampling,
+    key: RandomKey,
+    position: usize,
+    choices: Option<Choices>,
+}
+
+impl<M> Lagging<M> {
+    pub(crate) fn new(model: M, late: bool) -> Self {
+        Self {
+            model,
+            late,
+            pending: VecDeque::new(),
+            done: VecDeque::new(),
+            last: Some(Vec::new()),
+            launches: 0,
+        }
+    }
+}
+
+impl<M: StepModel> Lagging<M> {
+    fn compute(&mut self) {
+        let Some((name, mut batch, rows)) = self.pending.pop_front() else {
+            return;
+        };
+        let Some(last) = self.last.take() else {
+            let failure = ModelError::Batch("the step before failed".into());
+            self.done.push_back((name, Err(failure)));
+            return;
+        };
+        for (index, row) in std::mem::take(&mut batch.from_previous) {
+            assert_eq!(batch.tokens[index as usize], 0);
+            batch.tokens[index as usize] = last[row as usize].map_or(0, |chosen| chosen.token);
+        }
+        let rows: Vec<RowRequest> = rows
+            .iter()
+            .map(|row| RowRequest {
+                sampling: row.sampling,
+                key: row.key,
+                position: row.position,
+                choices: row.choices.as_ref(),
+            })
+            .collect();
+        let chosen = self
+            .model
+            .launch(&batch, &rows)
+            .and_then(|ticket| self.model.collect(ticket));
+        self.last = chosen.as_ref().ok().cloned();
+        self.done.push_back((name, chosen));
+    }
+}
+
+impl<M: StepModel> StepModel for Lagging<M> {
+    fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
+        self.model.forward(batch)
+    }
+
+    fn lags(&self) -> bool {
+        true
+    }
+
+    fn launch(&mut self, batch: &StepBatch, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
+        assert!(
+            self.pending.len() + self.done.len() <= 1,
+            "two steps are under way"
+        );
+        assert_eq!(batch.logits.len(), rows.len());
+        if self.pending.is_empty() && self.done.is_empty() {
+            self.last.get_or_insert_default();
+        }
+        self.launches += 1;
+        let rows = rows.iter().map(|row| OwnedRow {
+            sampling: row.sampling,
+            key: row.key,
+            position: row.position,
+            choices: row.choices.cloned(),
+        });
+        self.pending
+            .push_back((self.launches, batch.clone(), rows.collect()));
+        if !self.late {
+            self.compute();
+        }
+        Ok(Ticket::Launched(self.launches))
+    }
+
+    fn collect(&mut self, ticket: Ticket) -> Result<Vec<Option<Chosen>>, ModelError> {
+        if self.late {
+            self.compute();
+        }
+        let Ticket::Launched(wanted) = ticket else {
+            panic!("no ticket of this model")
+        };
+        let (name, chosen) = self.done.pop_front().unwrap();
+        assert_eq!(name, wanted, "steps are collected in order");
+        chosen
+    }
+
+    fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {
+        assert!(self.pending.is_empty() && self.done.is_empty());
+        self.model.shrink(blocks)
+    }
+}
+
+/// Everything about a completion that must not depend on how it was computed.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Essence {
+    id: RequestId,
+    tokens: Vec<u32>,
+    finish: FinishReason,
+    odds: Vec<(usize, f32)>,
+}
+
+pub(crate) fn essence(completions: &[Completion]) -> Vec<Essence> {
+    completions
+        .iter()
+        .map(|completion| Essence {
+            id: completion.id,
+            tokens: completion.tokens.clone(),
+            finish: completion.finish.clone(),
+            odds: completion.odds.clone(),
+        })
+        .collect()
+}
+
+/// Requests of every kind: greedy and sampled, with and without a stop rule, recorded odds, of all lengths.
+pub(crate) fn mixed_requests(count: usize, shared: usize, longest: usize) -> Vec<Request> {
+    let hot = Sampling {
+        temperature: 0.8,
+        top_k: 12,
+        top_p: 0.95,
+        min_p: 0.0,
+    };
+    let choices = Arc::new(Choices {
+        yes: vec![1, 2, 3, 4, 5, 6, 7, 8],
+        no: vec![9, 10, 11, 12],
+    });
+    prompts(count, shared)
+        .into_iter()
+        .enumerate()
+        .map(|(id, prompt)| {
+            let sampling = if id % 3 == 1 { hot } else { Sampling::GREEDY };
+            Request {
+                stop: (id % 4 == 2).then(|| Box::new(After(1 + id % 7)) as _),
+                choices: (id % 2 == 0).then(|| Arc::clone(&choices)),
+                ..request(id as u64, prompt, 1 + id * 7 % longest, sampling)
+            }
+        })
+        .collect()
+}
+
+/// Runs the requests, every `late`-th of them and those before it only after a step.
+pub(crate) fn run_requests<M: StepModel>(
+    engine: &mut Engine<M>,
+    requests: Vec<Request>,
+    late: usize,
+) -> Vec<Completion> {
+    let mut completions = Vec::new();
+    for (at, request) in requests.into_iter().enumerate() {
+        engine.add(request);
+        if at % late == 0 {
+            completions.extend(engine.step().unwrap());
+        }
+    }
+    completions.extend(run(engine));
+    completions.sort_by_key(|completion| completion.id);
+    completions
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #[test]
+    fn lag_changes_nothing(
+        count in 1..40usize, shared in 0..40usize, spare in 0..60usize, block_size in 1..9usize,
+        max_sequences in 1..40usize, token_budget in 1..80usize, max_prefill_chunk in 1..60usize,
+        prefix_cache: bool, pin: bool, late: bool, arrivals in 1..12usize,
+    ) {
+        let longest = shared + 6 + 18 + 20;
+        let config = EngineConfig {
+            // From barely enough for one sequence (and the pinned template) up.
+            blocks: longest.div_ceil(block_size) + shared.div_ceil(block_size) + spare,
+            least_blocks: 1, block_size, max_sequences, token_budget, max_prefill_chunk, context_length: 200,
+            prefix_cache, pinned_prefix: if pin { template(shared) } else { Vec::new() },
+        };
+        let mut plain = Engine::new(reader(block_size), &config).unwrap();
+        let expected = run_requests(&mut plain, mixed_requests(count, shared, 20), usize::MAX);
+        let mut lagging = Engine::new(Lagging::new(reader(block_size), late), &config).unwrap();
+        let completions = run_requests(&mut lagging, mixed_requests(count, shared, 20), arrivals);
+        prop_assert_eq!(essence(&completions), essence(&expected));
+        let stats = lagging.stats();
+        prop_assert_eq!(stats.generated_tokens, plain.stats().generated_tokens);
+        prop_assert_eq!(stats.prefill_tokens + stats.decode_tokens, stats.computed_tokens);
+    }
+}
+
+#[test]
+fn with_room_for_all_only_the_ends_cost_a_row() {
+    let requests = || mixed_requests(64, 12, 40);
+    let mut plain = Engine::new(reader(4), &config(2000)).unwrap();
+    let expected = run_requests(&mut plain, requests(), usize::MAX);
+    let mut lagging = Engine::new(Lagging::new(reader(4), true), &config(2000)).unwrap();
+    let completions = run_requests(&mut lagging, requests(), usize::MAX);
+    assert_eq!(essence(&completions), essence(&expected));
+    // A length is known beforehand; an end-of-sequence token or a stop rule costs the row after it.
+    let unforeseen = completions
+        .iter()
+        .zip(requests())
+        .filter(|(completion, request)| {
+            let ended = completion.tokens.last() == Some(&EOS);
+            (ended || request.stop.is_some()) && completion.tokens.len() < request.max_new_tokens
+        })
+        .count();
+    let stats = lagging.stats();
+    assert!(unforeseen > 10, "{unforeseen}");
+    assert_eq!(stats.discarded_tokens as usize, unforeseen);
+    assert_eq!(plain.stats().discarded_tokens, 0);
+}
+
+#[test]
+fn a_lagging_engine_preempts_only_between_steps_and_changes_nothing() {
+    let run = |late: Option<bool>| {
+        let requests = mixed_requests(64, 12, 40);
+        let config = config(30);
+        match late {
+            None => {
+                let mut engine = Engine::new(reader(4), &config).unwrap();
+                (
+                    run_requests(&mut engine, requests, usize::MAX),
+                    engine.stats(),
+                )
+            }
+            Some(late) => {
+                let mut engine = Engine::new(Lagging::new(reader(4), late), &config).unwrap();
+                (
+                    run_requests(&mut engine, requests, usize::MAX),
+                    engine.stats(),
+                )
+            }
+        }
+    };
+    let (expected, _) = run(None);
+    for late in [false, true] {
+        let (completions, stats) = run(Some(late));
+        assert_eq!(essence(&completions), essence(&expected));
+        assert!(
+            stats.preemptions > 0,
+            "the pool was meant to be too small: {stats:?}"
+        );
+    }
+}
+
+/// The built-in judge's decoder, its vocabulary, and what builds a cache for it unless that is larger than `most`.
+pub(crate) fn tiny(most: usize) -> (Decoder, usize, Box<BuildCache>) {
+    let source = ModelSource::resolve("tiny").unwrap();
+    let config = ModelConfig::load(&source).unwrap();
+    let weights = Weights::open(&source).unwrap();
+    let precision = Precision::all(DType::F32);
+    let decoder = Decoder::load(&config, &weights, &Device::Cpu, precision).unwrap();
+    let shape = AttentionShape::from(&config);
+    let build = move |blocks| {
+        if blocks > most {
+            return Err(ModelError::OutOfMemory(format!("{blocks} blocks")));
+        }
+        let kind = AttentionKind::Tiled;
+        attention::build(kind, &shape, blocks, 16, &Device::Cpu, DType::F32)
+    };
+    (decoder, config.vocab, Box::new(build))
+}
+
+/// A shared beginning of 40 tokens, then something of their own; some are stopped.
+pub(crate) fn tiny_requests(vocab: usize) -> Vec<Request> {
+    let hot = Sampling {
+        temperature: 1.0,
+        ..Sampling::GREEDY
+    };
+    (0..24)
+        .map(|id| Request {
+            prompt: (0..40 + id % 11)
+                .map(|at| ((at * 31 + at / 40 * id * 7) as usize % vocab) as u32)
+                .collect(),
+            max_new_tokens: 20 + id as usize % 5,
+            stop: (id % 3 == 0).then(|| Box::new(After(5 + id as usize % 4)) as _),
+            sampling: if id % 2 == 0 { hot } else { Sampling::GREEDY },
+            ..request(id, Vec::new(), 1, hot)
+        })
+        .collect()
+}
+
+pub(crate) fn tiny_config(blocks: usize) -> EngineConfig {
+    EngineConfig {
+        blocks,
+        least_blocks: 8,
+        block_size: 16,
+        max_sequences: 16,
+        token_budget: 64,
+        max_prefill_chunk: 64,
+        context_length: 200,
+        prefix_cache: true,
+        pinned_prefix: Vec::new(),
+    }
+}
+
+#[test]
+fn the_real_model_says_the_same_with_lag() {
+    let run = |lag: bool, blocks: usize| {
+        let (decoder, vocab, build) = tiny(blocks);
+        let model = PagedDecoder::new(decoder, build(blocks).unwrap());
+        let (requests, config) = (tiny_requests(vocab), tiny_config(blocks));
+        if lag {
+            let mut engine = Engine::new(Lagging::new(model, true), &config).unwrap();
+            (run_requests(&mut engine, requests, 5), engine.stats())
+        } else {
+            let mut engine = Engine::new(model, &config).unwrap();
+            (run_requests(&mut engine, requests, 5), engine.stats())
+        }
+    };
+    let (expected, _) = run(false, 100);
+    let (completions, stats) = run(true, 100);
+    assert_eq!(essence(&completions), essence(&expected));
+    assert!(stats.discarded_tokens > 0, "{stats:?}");
+    let (completions, stats) = run(true, 20);
+    assert_eq!(essence(&completions), essence(&expected));
+    assert!(stats.preemptions > 0, "{stats:?}");
+}

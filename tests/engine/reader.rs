@@ -1,0 +1,182 @@
+//! A model that sees through the engine, requests for it, and what must come of them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use candle_core::{Device, Tensor};
+use juror::engine::{
+    Completion, Engine, EngineConfig, RandomKey, Request, Sampling, StepModel, Stop,
+};
+use juror::model::ModelError;
+use juror::model::batch::StepBatch;
+
+pub(crate) const VOCAB: usize = 50;
+pub(crate) const EOS: u32 = 49;
+
+pub(crate) struct Reader {
+    block_size: usize,
+    /// What each slot holds, and at which position.
+    slots: HashMap<u32, (u32, u32)>,
+    /// Can the cache be built anew?
+    pub(crate) rebuilds: bool,
+}
+
+pub(crate) fn reader(block_size: usize) -> Reader {
+    Reader {
+        block_size,
+        slots: HashMap::new(),
+        rebuilds: false,
+    }
+}
+
+/// Logits that depend on every token of the context, in order.
+pub(crate) fn logits_after(context: &[u32]) -> Vec<f32> {
+    let mut state = 0xcbf2_9ce4_8422_2325_u64;
+    for &token in context {
+        state = (state ^ u64::from(token))
+            .wrapping_mul(0x0100_0000_01b3)
+            .rotate_left(23);
+    }
+    (0..VOCAB as u64)
+        .map(|token| {
+            let mixed = (state ^ token)
+                .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+                .rotate_left(31)
+                .wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            // The end-of-sequence token is made a little rarer, so that completions have some length.
+            (mixed >> 40) as f32 / 4e6 - if token == u64::from(EOS) { 0.02 } else { 0.0 }
+        })
+        .collect()
+}
+
+impl StepModel for Reader {
+    fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {
+        if self.rebuilds {
+            self.slots.clear();
+        }
+        Ok(self.rebuilds.then_some(blocks))
+    }
+
+    fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
+        batch.validate(self.block_size, usize::MAX >> 8)?;
+        for ((&slot, &token), &position) in
+            batch.slots.iter().zip(&batch.tokens).zip(&batch.positions)
+        {
+            self.slots.insert(slot, (token, position));
+        }
+        let mut rows = Vec::new();
+        for &index in &batch.logits {
+            let row = batch
+                .rows
+                .iter()
+                .find(|row| row.query_start + row.query_len == index as usize + 1)
+                .unwrap();
+            let context: Vec<u32> = (0..row.context_len)
+                .map(|position| {
+                    let slot = row.blocks[position / self.block_size] * self.block_size as u32
+                        + (position % self.block_size) as u32;
+                    let (token, written_at) = self.slots[&slot];
+                    assert_eq!(
+                        written_at as usize, position,
+                        "a slot holds another position's token"
+                    );
+                    token
+                })
+                .collect();
+            rows.extend(logits_after(&context));
+        }
+        Ok(Tensor::from_vec(
+            rows,
+            (batch.logits.len(), VOCAB),
+            &Device::Cpu,
+        )?)
+    }
+}
+
+pub(crate) fn request(
+    id: u64,
+    prompt: Vec<u32>,
+    max_new_tokens: usize,
+    sampling: Sampling,
+) -> Request {
+    Request {
+        id,
+        prompt,
+        max_new_tokens,
+        sampling,
+        random_key: RandomKey {
+            seed: 11,
+            sample: id,
+            trial: 0,
+        },
+        eos: Arc::from([EOS]),
+        stop: None,
+        choices: None,
+    }
+}
+
+/// What must come out, computed without any engine.
+pub(crate) fn expected(prompt: &[u32], max_new_tokens: usize) -> Vec<u32> {
+    let mut tokens = prompt.to_vec();
+    while tokens.len() < prompt.len() + max_new_tokens {
+        let logits = logits_after(&tokens);
+        let best = (0..VOCAB)
+            .rev()
+            .max_by(|&a, &b| logits[a].total_cmp(&logits[b]))
+            .unwrap() as u32;
+        tokens.push(best);
+        if best == EOS {
+            break;
+        }
+    }
+    tokens.split_off(prompt.len())
+}
+
+pub(crate) fn config(blocks: usize) -> EngineConfig {
+    EngineConfig {
+        blocks,
+        least_blocks: 1,
+        block_size: 4,
+        max_sequences: 64,
+        token_budget: 128,
+        max_prefill_chunk: 64,
+        context_length: 200,
+        prefix_cache: true,
+        pinned_prefix: Vec::new(),
+    }
+}
+
+pub(crate) fn run<M: StepModel>(engine: &mut Engine<M>) -> Vec<Completion> {
+    let mut completions = Vec::new();
+    while engine.has_work() {
+        completions.extend(engine.step().unwrap());
+    }
+    completions.sort_by_key(|completion| completion.id);
+    completions
+}
+
+pub(crate) fn template(length: usize) -> Vec<u32> {
+    (0..length as u32).map(|index| index * 7 % 48).collect()
+}
+
+/// Prompts of three groups that share a template and, within the group, a question.
+pub(crate) fn prompts(count: usize, shared: usize) -> Vec<Vec<u32>> {
+    (0..count)
+        .map(|index| {
+            let mut prompt = template(shared);
+            prompt.extend([(index % 3) as u32; 6]);
+            prompt.extend((0..=index * 5 % 17).map(|at| ((index * 13 + at * 3) % 48) as u32));
+            prompt
+        })
+        .collect()
+}
+
+/// Stops a generation with its n-th token.
+pub(crate) struct After(pub(crate) usize);
+
+impl Stop for After {
+    fn push(&mut self, _token: u32) -> bool {
+        self.0 -= 1;
+        self.0 == 0
+    }
+}
