@@ -145,7 +145,7 @@ class Comparison:
 
             def best(settings: list[Setting]) -> Setting:
                 for setting in settings:
-                    found = self.llama.judge(kind, setting, self.workload, arguments.tune_samples, seed=0)
+                    found = self.llama.judge(kind, setting, self.workload, arguments.tune_samples, seed="trial")
                     tried.append((found["verdicts_per_second"], setting, found))
                 return max(tried, key=lambda one: one[0])[1]
 
@@ -165,7 +165,7 @@ class Comparison:
 
     def llama_judge(self, kind: str, run: int) -> dict:
         setting = self.tune(kind)
-        return self.llama.judge(kind, setting, self.workload, self.arguments.server_samples, seed=run + 1)
+        return self.llama.judge(kind, setting, self.workload, self.arguments.server_samples, seed=f"run {run}")
 
     def transformers(self, kind: str) -> dict:
         """The peer in a process of its own."""
@@ -173,8 +173,8 @@ class Comparison:
         command = [Path(arguments.python), HERE / "transformers_cpu.py", self.folder / "hf", "--dtype", FLOAT_TYPES[kind]]
         command += ["--threads", str(arguments.threads), "--samples", str(arguments.transformers_samples)]
         command += ["--workload", json.dumps(self.result["workload"])]
-        environment = {**os.environ, "OMP_NUM_THREADS": str(arguments.threads)}
-        found = json.loads(self.log.run(command, f"transformers-{kind}", arguments.timeout, environment))
+        threads = str(arguments.threads)
+        found = json.loads(self.log.run(command, f"transformers-{kind}", arguments.timeout, OMP_NUM_THREADS=threads))
         self.result["versions"]["transformers"] = found["version"]
         return found["figures"]
 

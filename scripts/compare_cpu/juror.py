@@ -38,7 +38,7 @@ class Juror:
         command = [self.program, "bench", "--model", self.folder / "hf", "--device", "cpu", *TYPES[kind]]
         command += ["--samples", str(samples), "--template-tokens", str(template)]
         command += ["--input-tokens", str(own), "--output-tokens", str(output), *self.extra, "--json", report]
-        self.log.run(command, report.stem, self.seconds)
+        self.log.run(command, report.stem, self.seconds, RAYON_NUM_THREADS=str(self.threads))
         try:
             return json.loads(report.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:

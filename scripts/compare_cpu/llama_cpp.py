@@ -130,7 +130,7 @@ class Llama:
         except urllib.error.HTTPError as error:
             raise PeerError(f"llama-server refuses {path}: {error.read().decode(errors='replace')[:500]}") from error
 
-    def judge(self, kind: str, setting: Setting, workload: Workload, samples: int, seed: int) -> dict:
+    def judge(self, kind: str, setting: Setting, workload: Workload, samples: int, seed: str) -> dict:
         """Verdicts a second of the server: all samples sent at once, the template warm in every slot."""
         template, owns = workload.prompts(samples, seed)
         needed = workload.template + workload.own + workload.output + 16
@@ -142,7 +142,7 @@ class Llama:
 
         # The server goes first when something ends this early, and with it the requests that the pool waits for.
         with ThreadPoolExecutor(samples) as pool, self.server(kind, setting, context) as address:
-            warm = template + workload.prompts(1, -1)[1][0]
+            warm = template + workload.prompts(1, "warm")[1][0]
             complete(warm, min(4, workload.output), id_slot=0)
             if setting.slots > 1:
                 self.post(address, "/slots/0?action=save", {"filename": "warm"})

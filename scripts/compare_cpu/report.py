@@ -78,16 +78,24 @@ def table(result: dict) -> str:
 
 def tried_table(result: dict) -> str:
     """What was tried of the server's settings."""
-    lines = ["| weights | llama-server | verdicts/s |", "|---|---|---|"]
+    lines = ["| weights | llama-server | verdicts/s | prompt tokens cached |", "|---|---|---|---|"]
     for kind, tried in result["tried"].items():
         for one in tried:
-            lines.append(f"| {WEIGHT_NAMES[kind]} | {one['setting']} | {shown(one['verdicts_per_second'])} |")
+            cached = one["prompt_tokens_cached"] / (one["prompt_tokens_cached"] + one["prompt_tokens_computed"])
+            cells = [WEIGHT_NAMES[kind], one["setting"], shown(one["verdicts_per_second"]), f"{cached:.0%}"]
+            lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
 def markdown(result: dict) -> str:
     """The whole page."""
     work, runs = result["workload"], result["runs"]
+    judged = {
+        "juror": f"juror {work['samples']} samples, template included in the time",
+        "llama.cpp": f"llama-server {result['server_samples']} samples at once, template in every slot before the clock starts",
+        "transformers": f"transformers {result['transformers_samples']} samples, keys and values of the template computed "
+        "before, in bf16 where the others take f16",
+    }
     parts = [
         f"## Judging on a CPU, {result['date']}",
         f"{result['machine']}; {result['threads']} threads for every peer; load average before the first run "
@@ -95,11 +103,8 @@ def markdown(result: dict) -> str:
         + ", ".join(f"{peer}: {version}" for peer, version in result["versions"].items())
         + ".",
         f"Judging: {work['template']:,} shared + {work['own']} own prompt tokens, {work['output']} generated; "
-        f"juror {work['samples']} samples, template included in the time; llama-server {result['server_samples']} samples at "
-        f"once, template in every slot before the clock starts; "
-        f"transformers {result['transformers_samples']} samples, keys and values of the template computed before, in bf16 "
-        "where the others take f16. "
-        f"Decode: prompts of {work['decode_prompt']} tokens, {work['decode_output']} generated. "
+        + "; ".join(words for peer, words in judged.items() if peer in result["versions"])
+        + f". Decode: prompts of {work['decode_prompt']} tokens, {work['decode_output']} generated. "
         + (f"Medians of {runs} runs (least–greatest), peers in turn." if runs > 1 else "One run, peers in turn."),
         table(result),
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shlex
 import subprocess
@@ -29,7 +30,7 @@ class Workload:
     decode_output: int
     decode_batches: list[int]
 
-    def prompts(self, count: int, seed: int) -> tuple[list[int], list[list[int]]]:
+    def prompts(self, count: int, seed: str) -> tuple[list[int], list[list[int]]]:
         """(template, own parts of `count` samples) as random ids behind the special tokens."""
         chosen = random.Random("template")
         template = [chosen.randrange(300, self.vocabulary) for _ in range(self.template)]
@@ -44,19 +45,20 @@ class Log:
     folder: Path
     commands: list[str] = field(default_factory=list)
 
-    def note(self, command: list[str | Path]) -> None:
+    def note(self, command: list[str | Path], variables: dict[str, str] | None = None) -> None:
         """Remember a command, once, and show it: paths by their names, since the folders are this machine's own."""
         line = shlex.join(part.name if isinstance(part, Path) else part for part in command)
+        line = "".join(f"{name}={value} " for name, value in (variables or {}).items()) + line
         if line not in self.commands:
             self.commands.append(line)
         print(f"$ {line}", file=sys.stderr, flush=True)
 
-    def run(self, command: list[str | Path], name: str, seconds: float, environment: dict | None = None) -> str:
-        """Standard output of a program; its other words go to NAME.log.
+    def run(self, command: list[str | Path], name: str, seconds: float, **variables: str) -> str:
+        """Standard output of a program, run with these variables; its other words go to NAME.log.
 
         Raises PeerError, with the end of these words, if it fails or takes longer than `seconds`.
         """
-        self.note(command)
+        self.note(command, variables)
         path = self.folder / f"{name}.log"
         started = time.monotonic()
         with path.open("w", encoding="utf-8") as words:
@@ -68,7 +70,7 @@ class Log:
                     stderr=words,
                     text=True,
                     timeout=seconds,
-                    env=environment,
+                    env={**os.environ, **variables},
                 )
             except FileNotFoundError as error:
                 raise PeerError(f"{command[0]} is not there: {error}") from error
