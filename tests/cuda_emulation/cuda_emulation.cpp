@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdarg>
 #include <link.h>
+#include <map>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -131,6 +132,7 @@ struct Machine {
     size_t dynamic_bytes = 0;
     uint32_t epoch = 1;       // grows with each barrier and each block
     uint32_t block_epoch = 1; // of the block's begin
+    uint32_t launch_epoch = 1; // of the launch's
 };
 Machine machine;
 
@@ -202,8 +204,8 @@ void start() {
         mprotect(machine.stacks + i * STACK, PAGE, PROT_NONE);
     machine.dynamic_map = map(MAX_SHARED + PAGE);
     machine.dynamic = machine.dynamic_map;
-    fixed_shadow = new Word[machine.fixed_bytes / 4 + 1];
-    dynamic_shadow = new Word[MAX_SHARED / 4];
+    fixed_shadow = untouched(machine.fixed_bytes);
+    dynamic_shadow = untouched(MAX_SHARED);
     static unsigned char signal_stack[64 * 1024];
     stack_t alternative{};
     alternative.ss_sp = signal_stack;
@@ -281,6 +283,7 @@ void launch(const char* name, dim3 grid, dim3 block, size_t shared, const std::f
         fail("no device takes blocks of %zu threads in a grid of (%u, %u, %u)", count, grid.x, grid.y, grid.z);
     if (shared + machine.fixed_bytes > MAX_SHARED || shared > 227 * 1024)
         fail("%zu bytes of dynamic shared memory are too many", shared);
+    machine.launch_epoch = machine.epoch + 1;
     machine.body = &kernel;
     machine.grid = grid;
     machine.block = block;

@@ -6,6 +6,8 @@
 //   - a barrier or a warp operation that some of its threads never reach, or reach elsewhere in the source;
 //   - two threads that touch the same byte of shared memory, one of them writing, with no barrier in between
 //     (`__syncwarp` orders the threads of a warp; shuffles, votes and matrix operations order nothing);
+//   - two threads that touch the same byte of a `emulation::Buffer`, one of them writing, in different blocks of a launch, or
+//     in one with no barrier in between;
 //   - shared memory read before it is written, in the same block;
 //   - an access outside a `emulation::Buffer` (guard pages, and canaries before it), or beyond dynamic shared memory;
 //   - a vector access that is not aligned;

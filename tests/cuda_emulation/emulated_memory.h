@@ -7,25 +7,41 @@ namespace {
 
 // ---- what was touched, by byte ----------------------------------------------------------------------------------------
 
+// All zeros: never touched.
 struct Touch {
-    uint32_t epoch = 0;
-    uint32_t warp_epoch = 0;
-    int16_t thread = -1;
-    bool atomic = false;
+    uint32_t epoch;
+    uint32_t warp_epoch;
+    int16_t thread;
+    bool atomic;
 };
 struct Shadow {
     Touch write;
     Touch read;
     Touch other_read; // the last read by another thread than `read`'s
-    bool pending = false;
+    bool pending;
 };
 /// Four bytes. Mostly they are touched together: then the first one's shadow stands for all.
 struct Word {
     Shadow bytes[4];
-    bool together = true;
+    bool apart;
 };
 Word* fixed_shadow;
 Word* dynamic_shadow;
+
+Word* untouched(size_t bytes) {
+    // Pages that nobody touches cost nothing.
+    void* words = std::calloc(bytes / 4 + 1, sizeof(Word));
+    if (words == nullptr)
+        fail("no memory for the emulation");
+    return static_cast<Word*>(words);
+}
+
+/// The device's memory: buffers by the address behind their end.
+struct Region {
+    uintptr_t begin;
+    Word* words;
+};
+std::map<uintptr_t, Region> regions;
 
 bool ordered(const Touch& before, int thread) {
     if (before.epoch < machine.epoch || before.thread == thread)
@@ -65,6 +81,29 @@ void check_byte(Shadow& shadow, bool write, bool atomic, const char* region, siz
     }
 }
 
+/// Global memory: nobody orders the blocks of a grid.
+void check_global(Shadow& shadow, bool write, bool atomic, size_t offset) {
+    const int thread = machine.current->rank;
+    const auto check = [&](const Touch& before, const char* what) {
+        if (before.epoch < machine.launch_epoch || (atomic && before.atomic))
+            return;
+        const char* who = before.epoch < machine.block_epoch ? "another block" : "another thread of the block";
+        if (before.epoch < machine.block_epoch || !ordered(before, thread))
+            fail("a race in global memory at byte %zu of a buffer: %s by %s", offset, what, who);
+    };
+    const Touch now{machine.epoch, machine.warps[thread / 32].epoch, static_cast<int16_t>(thread), atomic};
+    check(shadow.write, write ? "written after a write" : "read after a write");
+    if (write) {
+        check(shadow.read, "written after a read");
+        check(shadow.other_read, "written after a read");
+        shadow.write = now;
+    } else {
+        if (shadow.read.thread != thread || shadow.read.epoch < machine.block_epoch)
+            shadow.other_read = shadow.read;
+        shadow.read = now;
+    }
+}
+
 /// The shadow that holds an address of shared memory, or null, and the address's offset.
 Word* shadow_of(uintptr_t address, size_t bytes, const char*& region, size_t& offset) {
     offset = address - reinterpret_cast<uintptr_t>(machine.fixed);
@@ -87,19 +126,19 @@ template <typename VISIT> void for_shadows(Word* words, size_t offset, size_t by
     for (size_t at = offset, end = offset + bytes; at < end;) {
         Word& word = words[at / 4];
         const bool whole = at % 4 == 0 && end - at >= 4;
-        if (whole && word.together) {
+        if (whole && !word.apart) {
             visit(word.bytes[0], at);
             at += 4;
             continue;
         }
-        if (word.together) {
+        if (!word.apart) {
             word.bytes[1] = word.bytes[2] = word.bytes[3] = word.bytes[0];
-            word.together = false;
+            word.apart = true;
         }
         const size_t stop = std::min(end, at / 4 * 4 + 4);
         for (; at < stop; at++)
             visit(word.bytes[at % 4], at);
-        word.together = whole && joins;
+        word.apart = !(whole && joins);
     }
 }
 
@@ -109,8 +148,14 @@ void touch(const void* pointer, size_t bytes, bool write, bool atomic = false) {
     const char* region = nullptr;
     size_t offset = 0;
     Word* words = shadow_of(reinterpret_cast<uintptr_t>(pointer), bytes, region, offset);
-    if (words == nullptr)
+    if (words == nullptr) {
+        const auto address = reinterpret_cast<uintptr_t>(pointer);
+        const auto region = regions.upper_bound(address);
+        if (region != regions.end() && address >= region->second.begin)
+            for_shadows(region->second.words, address - region->second.begin, bytes, write && !atomic,
+                        [&](Shadow& shadow, size_t at) { check_global(shadow, write, atomic, at); });
         return;
+    }
     // A write leaves the four with the same last write; that they may differ in their reads can only hide what came before
     // and was already checked.
     for_shadows(words, offset, bytes, write && !atomic,
@@ -141,6 +186,8 @@ void cp_async_16(void* shared, const void* global, bool valid) {
     touch(shared, 16, true);
     std::memset(shared, 0xff, 16);
     for_shadows(words, offset, 16, false, [](Shadow& shadow, size_t) { shadow.pending = true; });
+    if (valid)
+        touch(global, 16, false);
     machine.current->open.push_back({static_cast<unsigned char*>(shared), static_cast<const unsigned char*>(global), valid});
 }
 
@@ -154,10 +201,12 @@ void cp_async_wait(int groups_left) {
     Thread& self = *machine.current;
     while (static_cast<int>(self.groups.size()) > groups_left) {
         for (const Copy& copy : self.groups.front()) {
-            if (copy.valid)
+            if (copy.valid) {
+                touch(copy.global, 16, false);
                 std::memcpy(copy.shared, copy.global, 16);
-            else
+            } else {
                 std::memset(copy.shared, 0, 16);
+            }
             touch(copy.shared, 16, true);
         }
         self.groups.erase(self.groups.begin());
@@ -181,6 +230,7 @@ Memory::Memory(size_t bytes) : bytes_(bytes) {
     // As far back as 16-byte alignment lets it be: at most 15 bytes are left behind the end, canaries all.
     data_ = map_ + PAGE + used - (bytes + 15) / 16 * 16;
     std::memset(data_, 0xff, bytes);
+    regions[reinterpret_cast<uintptr_t>(data_ + bytes)] = {reinterpret_cast<uintptr_t>(data_), untouched(bytes)};
     mprotect(map_, PAGE, PROT_NONE);
     mprotect(map_ + PAGE + used, PAGE, PROT_NONE);
 }
@@ -196,6 +246,9 @@ Memory::~Memory() {
     for (unsigned char* byte = map_ + PAGE; byte < map_ + map_bytes_ - PAGE; byte++)
         if ((byte < data_ || byte >= data_ + bytes_) && *byte != CANARY)
             fail("a buffer of %zu bytes was written %td bytes from its begin", bytes_, byte - data_);
+    const auto region = regions.find(reinterpret_cast<uintptr_t>(data_ + bytes_));
+    std::free(region->second.words);
+    regions.erase(region);
     munmap(map_, map_bytes_);
 }
 

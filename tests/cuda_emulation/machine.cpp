@@ -60,6 +60,8 @@ enum class Fault {
     divergent_barrier,
     early_exit,
     lanes_apart,
+    global_race,
+    block_race,
     overrun,
     underrun,
     unaligned,
@@ -105,6 +107,10 @@ template <Fault fault> __global__ void faulty(float* out, const float* in) {
     } else if constexpr (fault == Fault::lanes_apart) {
         if (i != 7)
             out[i] = __shfl_xor_sync(ALL_LANES, in[i], 1);
+    } else if constexpr (fault == Fault::global_race) {
+        out[i] = out[63 - i];
+    } else if constexpr (fault == Fault::block_race) {
+        out[i] = static_cast<float>(blockIdx.x);
     } else if constexpr (fault == Fault::overrun) {
         out[i] = in[i + 1];
     } else if constexpr (fault == Fault::underrun) {
@@ -143,7 +149,7 @@ template <Fault fault> __global__ void faulty(float* out, const float* in) {
 template <Fault fault> void run_faulty() {
     const Buffer<float> in(std::vector<float>(64, 1.0f));
     Buffer<float> out(64);
-    launch("faulty", 2, 64, 256, [&] { faulty<fault>(out.data(), in.data()); });
+    launch("faulty", fault == Fault::block_race ? 2 : 1, 64, 256, [&] { faulty<fault>(out.data(), in.data()); });
 }
 
 void faults() {
@@ -156,6 +162,10 @@ void faults() {
     expect_fault("while others wait at the one in", run_faulty<Fault::divergent_barrier>);
     expect_fault("the thread ends while 5 threads wait", run_faulty<Fault::early_exit>);
     expect_fault("thread (0, 0, 0): it waits at", run_faulty<Fault::lanes_apart>);
+    expect_fault("a race in global memory at byte 128 of a buffer: written after a read by another thread",
+                 run_faulty<Fault::global_race>);
+    expect_fault("a race in global memory at byte 0 of a buffer: written after a write by another block",
+                 run_faulty<Fault::block_race>);
     expect_fault("outside every buffer", run_faulty<Fault::overrun>);
     expect_fault("was written -4 bytes from its begin", run_faulty<Fault::underrun>);
     expect_fault("no multiple of 16", run_faulty<Fault::unaligned>);
