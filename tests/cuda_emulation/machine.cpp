@@ -162,7 +162,7 @@ void faults() {
     expect_fault("while others wait at the one in", run_faulty<Fault::divergent_barrier>);
     expect_fault("the thread ends while 5 threads wait", run_faulty<Fault::early_exit>);
     expect_fault("thread (0, 0, 0): it waits at", run_faulty<Fault::lanes_apart>);
-    expect_fault("a race in global memory at byte 128 of a buffer: written after a read by another thread",
+    expect_fault("a race in global memory at byte 124 of a buffer: read after a write by another thread",
                  run_faulty<Fault::global_race>);
     expect_fault("a race in global memory at byte 0 of a buffer: written after a write by another block",
                  run_faulty<Fault::block_race>);
