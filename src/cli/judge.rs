@@ -49,7 +49,7 @@ pub(super) struct JudgeArguments {
     /// checkpoint, keys and values in f32 on the CPU; bf16 on a GPU]
     #[arg(long, value_name = "TYPE", value_parser = PrecisionChoice::parse_dtype, help_heading = "Judge")]
     dtype: Option<DType>,
-    /// Store weights smaller: q8_0 or q4k on the CPU, fp8 on an NVIDIA GPU
+    /// Store weights smaller: `q8_0` or `q4k` on the CPU, fp8 on an NVIDIA GPU
     #[arg(long, value_name = "TYPE", help_heading = "Judge")]
     quantize: Option<Quantization>,
     /// What keys and values are stored in: f32, f16, bf16, or fp8 on an NVIDIA GPU

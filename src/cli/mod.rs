@@ -2,6 +2,7 @@
 //!
 //! Data goes to files or standard output; everything said about it goes to standard error.
 
+mod bench;
 mod judge;
 mod models;
 mod progress;
@@ -57,6 +58,8 @@ enum Command {
     Judge(Box<judge::JudgeArguments>),
     /// Compare final answers by rules alone, without a model
     Verify(Box<verify::VerifyArguments>),
+    /// Measure how fast a judge is, on any model or on random weights
+    Bench(Box<bench::BenchArguments>),
     /// Show what a judge is asked: the exact text and its tokens
     Prompts {
         #[command(subcommand)]
@@ -106,6 +109,7 @@ pub fn main() -> ExitCode {
     let result = match arguments.command {
         Command::Judge(arguments) => judge::run(*arguments),
         Command::Verify(arguments) => verify::run(*arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
         Command::Prompts { action } => prompts::run(action).map(|()| DONE),
         Command::Models { action } => models::run(action).map(|()| DONE),
     };

@@ -5,6 +5,7 @@ use candle_core::Tensor;
 use super::step_model::StepModel;
 use crate::model::attention::Attention;
 use crate::model::batch::StepBatch;
+use crate::model::profile::Profile;
 use crate::model::{Decoder, ModelError};
 
 /// Builds a cache of so many blocks.
@@ -16,6 +17,7 @@ pub struct PagedDecoder {
     /// None after a smaller cache could not be built.
     attention: Option<Box<dyn Attention>>,
     build: Option<Box<BuildCache>>,
+    profile: Profile,
 }
 
 impl PagedDecoder {
@@ -25,7 +27,18 @@ impl PagedDecoder {
             decoder,
             attention: Some(attention),
             build: None,
+            profile: Profile::off(),
         }
+    }
+
+    /// Notes where the time goes from now on, or no longer.
+    pub fn set_profile(&mut self, profile: Profile) {
+        self.profile = profile;
+    }
+
+    /// What was noted.
+    pub fn profile(&mut self) -> &mut Profile {
+        &mut self.profile
     }
 
     /// Joins a decoder with a cache of `blocks` blocks; where memory does not suffice, of half as many, and so on, but
@@ -52,6 +65,7 @@ impl PagedDecoder {
             decoder,
             attention: Some(attention),
             build: Some(build),
+            profile: Profile::off(),
         };
         Ok((model, blocks))
     }
@@ -62,7 +76,8 @@ impl StepModel for PagedDecoder {
         let Some(attention) = &mut self.attention else {
             return Err(ModelError::Batch("there is no cache".into()));
         };
-        self.decoder.forward(batch, attention.as_mut())
+        self.decoder
+            .forward_profiled(batch, attention.as_mut(), &mut self.profile)
     }
 
     fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {

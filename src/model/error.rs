@@ -13,6 +13,14 @@ pub enum ModelError {
         /// What was asked for.
         name: String,
     },
+    /// `--synthetic` named neither a known shape nor a configuration file.
+    #[error("no shape `{name}`: give the path of a config.json, or one of {known}")]
+    UnknownShape {
+        /// What was asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
     /// A model folder lacks a file.
     #[error("{}: no {file} in this model folder", folder.display())]
     MissingFile {

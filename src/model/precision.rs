@@ -40,6 +40,7 @@ impl WeightType {
 
     /// The type of the output head, and of the embedding table that is one with it: logits feel rounding most, so four
     /// bits become eight.
+    #[must_use]
     pub fn for_head(self) -> Self {
         match self {
             Self::Q4K => Self::Q8_0,
@@ -50,6 +51,7 @@ impl WeightType {
     }
 
     /// The type of a router over experts in a model that computes in `compute`: never quantised.
+    #[must_use]
     pub fn for_router(self, compute: DType) -> Self {
         match self {
             Self::F32 | Self::F16 | Self::BF16 => self,

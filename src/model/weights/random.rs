@@ -12,7 +12,7 @@ pub(super) fn tensor(seed: u64, name: &str, shape: &[usize], device: &Device) ->
     if name.ends_with("norm.weight") {
         return Tensor::ones(shape, DType::BF16, device);
     }
-    if name.ends_with(".bias") {
+    if name.rsplit('.').next() == Some("bias") {
         return Tensor::zeros(shape, DType::BF16, device);
     }
     // A uniform distribution over ±a deviates by a / √3.

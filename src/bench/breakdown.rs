@@ -1,0 +1,144 @@
+//! Where the time of a run went.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::recorder::Step;
+use crate::model::profile::{Phase, Span};
+
+/// Seconds by what was done. They add up to the time of all steps.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Breakdown {
+    /// Products with the layers' weights, for prompt tokens. Steps that mix share them out by tokens.
+    pub prefill_gemm_s: f64,
+    /// Products with the layers' weights, for generated tokens.
+    pub decode_gemm_s: f64,
+    /// Attention in steps with prompt tokens.
+    pub prefill_attention_s: f64,
+    /// Attention in steps of generated tokens alone.
+    pub decode_attention_s: f64,
+    /// Norms, splitting and rotating heads.
+    pub elementwise_s: f64,
+    /// Token embeddings and rotary angles.
+    pub embedding_s: f64,
+    /// The output head.
+    pub head_s: f64,
+    /// Choosing tokens, and what of the model's time no other row has.
+    pub sampling_s: f64,
+    /// Outside the model.
+    pub host_s: f64,
+}
+
+impl Breakdown {
+    /// From a run's steps and the spans inside them, both in order of time.
+    pub fn new(steps: &[Step], spans: &[Span]) -> Self {
+        let mut sum = Self::default();
+        if spans.is_empty() {
+            return sum;
+        }
+        let mut spans = spans.iter().peekable();
+        for step in steps {
+            let end = step.started + step.duration;
+            let tokens = (step.prefill_tokens + step.decode_tokens).max(1) as f64;
+            let prefill = step.prefill_tokens as f64 / tokens;
+            let mut inside = Duration::ZERO;
+            while let Some(span) = spans.next_if(|span| span.start < end) {
+                let seconds = span.duration.as_secs_f64();
+                inside += span.duration;
+                match span.phase {
+                    Phase::Gemm => {
+                        sum.prefill_gemm_s += seconds * prefill;
+                        sum.decode_gemm_s += seconds * (1.0 - prefill);
+                    }
+                    Phase::Attention if step.prefill_tokens > 0 => {
+                        sum.prefill_attention_s += seconds
+                    }
+                    Phase::Attention => sum.decode_attention_s += seconds,
+                    Phase::Elementwise => sum.elementwise_s += seconds,
+                    Phase::Embedding => sum.embedding_s += seconds,
+                    Phase::Head => sum.head_s += seconds,
+                    Phase::Sampling => sum.sampling_s += seconds,
+                }
+            }
+            sum.sampling_s += step.model.saturating_sub(inside).as_secs_f64();
+            sum.host_s += step.host.as_secs_f64();
+        }
+        sum
+    }
+
+    fn parts(&self) -> [(&'static str, f64); 9] {
+        [
+            ("prefill GEMM", self.prefill_gemm_s),
+            ("decode GEMM", self.decode_gemm_s),
+            ("prefill attention", self.prefill_attention_s),
+            ("decode attention", self.decode_attention_s),
+            ("elementwise", self.elementwise_s),
+            ("embedding", self.embedding_s),
+            ("output head", self.head_s),
+            ("sampling", self.sampling_s),
+            ("host", self.host_s),
+        ]
+    }
+
+    /// Rows of a table: none if nothing was profiled.
+    pub(super) fn rows(&self) -> Vec<(&'static str, String)> {
+        let total: f64 = self.parts().iter().map(|(_, seconds)| seconds).sum();
+        if total == 0.0 {
+            return Vec::new();
+        }
+        let row = |(name, seconds): (&'static str, f64)| {
+            (
+                name,
+                format!("{seconds:8.3} s  {:5.1} %", 100.0 * seconds / total),
+            )
+        };
+        self.parts().into_iter().map(row).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::Breakdown;
+    use crate::bench::recorder::Step;
+    use crate::model::profile::{Phase, Span};
+
+    #[test]
+    fn every_part_of_the_steps_is_somewhere() {
+        let start = Instant::now();
+        let ms = Duration::from_millis;
+        let step = |at: u64, prefill_tokens, decode_tokens| Step {
+            started: start + ms(at),
+            duration: ms(100),
+            model: ms(90),
+            host: ms(10),
+            rows: 1,
+            prefill_tokens,
+            decode_tokens,
+            used_blocks: 1,
+        };
+        let span = |phase, at: u64, length: u64| Span {
+            phase,
+            layer: None,
+            start: start + ms(at),
+            duration: ms(length),
+        };
+        let spans = [
+            span(Phase::Gemm, 5, 40),
+            span(Phase::Attention, 50, 30),
+            span(Phase::Gemm, 105, 20),
+            span(Phase::Attention, 130, 10),
+            span(Phase::Head, 150, 5),
+        ];
+        let sum = Breakdown::new(&[step(0, 30, 10), step(100, 0, 8)], &spans);
+        let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} is not {b}");
+        close(sum.prefill_gemm_s, 0.030);
+        close(sum.decode_gemm_s, 0.030);
+        close(sum.prefill_attention_s, 0.030);
+        close(sum.decode_attention_s, 0.010);
+        close(sum.sampling_s, 0.020 + 0.055);
+        close(sum.parts().iter().map(|(_, seconds)| seconds).sum(), 0.2);
+    }
+}

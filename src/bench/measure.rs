@@ -1,0 +1,152 @@
+//! One run of a workload through an engine.
+
+use std::time::{Duration, Instant};
+
+use super::recorder::{Record, Recorder};
+use super::shared::SharedModel;
+use super::workload::Job;
+use crate::engine::{
+    Completion, Engine, EngineConfig, EngineError, FinishReason, RandomKey, Request, Sampling,
+};
+use crate::model::profile::{Profile, Span};
+
+/// What came of a run.
+pub struct Run {
+    /// When the first request was handed in.
+    pub started: Instant,
+    /// From there to the last token.
+    pub wall: Duration,
+    /// Each generation.
+    pub requests: Vec<RequestTimes>,
+    /// Steps, and times between tokens.
+    pub record: Record,
+    /// Where the model's time went, if that was asked for.
+    pub spans: Vec<Span>,
+    /// Sequences thrown out to be computed again.
+    pub preemptions: u64,
+}
+
+/// One generation; times in seconds since it was handed in.
+#[derive(Debug, Clone, Copy)]
+pub struct RequestTimes {
+    /// Prompt tokens.
+    pub prompt: usize,
+    /// Of these, found in the cache.
+    pub cached: usize,
+    /// Tokens generated.
+    pub output: usize,
+    /// Until the first token.
+    pub first_token: f64,
+    /// Until the last.
+    pub finished: f64,
+}
+
+/// How a run is made.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    /// How tokens are chosen.
+    pub sampling: Sampling,
+    /// The seed of the draws.
+    pub seed: u64,
+    /// Note where the model's time goes.
+    pub profile: bool,
+}
+
+/// Runs all jobs, handed in at once, to their full length. The template is computed before the clock starts, as it is once
+/// in a long run.
+///
+/// # Errors
+/// When a size cannot work, a job does not fit, or the model fails.
+pub fn measure(
+    model: &SharedModel,
+    config: &EngineConfig,
+    jobs: &[Job],
+    settings: &Settings,
+) -> Result<Run, EngineError> {
+    let mut engine = Engine::new(model.clone(), config)?;
+    let request = |id: usize, job: &Job| Request {
+        id: id as u64,
+        prompt: job.prompt.clone(),
+        max_new_tokens: job.output,
+        sampling: settings.sampling,
+        random_key: RandomKey {
+            seed: settings.seed,
+            sample: id as u64,
+            trial: 0,
+        },
+        eos: [].into(),
+        stop: None,
+        choices: None,
+    };
+    let mut warm = config.pinned_prefix.clone();
+    warm.push(0);
+    engine.add(request(
+        jobs.len(),
+        &Job {
+            prompt: warm,
+            output: 2.min(
+                config
+                    .context_length
+                    .saturating_sub(config.pinned_prefix.len() + 1),
+            ),
+        },
+    ));
+    while engine.has_work() {
+        engine.step()?;
+    }
+    let before = engine.stats();
+    let recorder = Recorder::default();
+    engine.observe(Box::new(recorder.clone()));
+    model.set_profile(if settings.profile {
+        Profile::on()
+    } else {
+        Profile::off()
+    });
+    let requests: Vec<Request> = jobs
+        .iter()
+        .enumerate()
+        .map(|(id, job)| request(id, job))
+        .collect();
+    let started = Instant::now();
+    for request in requests {
+        engine.add(request);
+    }
+    let mut times = Vec::with_capacity(jobs.len());
+    while engine.has_work() {
+        for completion in engine.step()? {
+            times.push(request_times(&completion)?);
+        }
+    }
+    let wall = started.elapsed();
+    let spans = model.take_spans();
+    model.set_profile(Profile::off());
+    Ok(Run {
+        started,
+        wall,
+        requests: times,
+        record: recorder.take(),
+        spans,
+        preemptions: engine.stats().preemptions - before.preemptions,
+    })
+}
+
+fn request_times(completion: &Completion) -> Result<RequestTimes, EngineError> {
+    if let FinishReason::Rejected(reason) = &completion.finish {
+        return Err(EngineError::Config(format!(
+            "the workload does not fit: {reason}"
+        )));
+    }
+    let timing = &completion.timing;
+    let since = |instant: Instant| {
+        instant
+            .saturating_duration_since(timing.queued)
+            .as_secs_f64()
+    };
+    Ok(RequestTimes {
+        prompt: completion.prompt.len(),
+        cached: completion.cached_tokens,
+        output: completion.tokens.len(),
+        first_token: since(timing.first_token.unwrap_or(timing.finished)),
+        finished: since(timing.finished),
+    })
+}

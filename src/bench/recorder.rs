@@ -1,0 +1,71 @@
+//! What is noted while the engine works.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::engine::{RequestId, StepObserver, StepReport};
+
+/// A step, as it is kept.
+#[derive(Debug, Clone, Copy)]
+pub struct Step {
+    /// When planning began.
+    pub started: Instant,
+    /// From planning to booking.
+    pub duration: Duration,
+    /// Inside the model.
+    pub model: Duration,
+    /// Planning, packing, booking.
+    pub host: Duration,
+    /// Sequences.
+    pub rows: usize,
+    /// Prompt tokens.
+    pub prefill_tokens: usize,
+    /// Generated tokens put through.
+    pub decode_tokens: usize,
+    /// KV blocks in use.
+    pub used_blocks: usize,
+}
+
+/// Everything noted in a run.
+#[derive(Debug, Default)]
+pub struct Record {
+    /// The steps, in order.
+    pub steps: Vec<Step>,
+    /// Times between two tokens of one request, in seconds.
+    pub gaps: Vec<f64>,
+    latest: HashMap<RequestId, Instant>,
+}
+
+/// Hands the engine's reports to a record that others may read.
+#[derive(Debug, Clone, Default)]
+pub struct Recorder(Arc<Mutex<Record>>);
+
+impl Recorder {
+    /// What was noted since the last call.
+    pub fn take(&self) -> Record {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl StepObserver for Recorder {
+    fn step(&mut self, report: &StepReport) {
+        let mut record = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        record.steps.push(Step {
+            started: report.started,
+            duration: report.finished.saturating_duration_since(report.started),
+            model: report.model,
+            host: report.host,
+            rows: report.rows,
+            prefill_tokens: report.prefill_tokens,
+            decode_tokens: report.decode_tokens,
+            used_blocks: report.used_blocks,
+        });
+        for &id in report.generated {
+            if let Some(before) = record.latest.insert(id, report.finished) {
+                let gap = report.finished.saturating_duration_since(before);
+                record.gaps.push(gap.as_secs_f64());
+            }
+        }
+    }
+}

@@ -1,0 +1,386 @@
+//! What a run amounts to, as numbers: under vLLM's names where it has one.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::breakdown::Breakdown;
+use super::ceiling::Ceiling;
+use super::measure::Run;
+use super::statistics::Spread;
+use crate::engine::EngineConfig;
+use crate::model::attention::{AttentionShape, kv_bytes_per_token};
+use crate::model::{ModelConfig, Precision};
+
+/// One setting's figures.
+///
+/// The first group has the names of vLLM's `vllm bench serve` results; all requests arrive at once, so a time to first
+/// token includes waiting for a place in the batch.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// Seconds from the first request to the last token.
+    pub duration: f64,
+    /// Generations that ended as they should.
+    pub completed: usize,
+    /// Prompt tokens, those found in the cache included.
+    pub total_input_tokens: u64,
+    /// Tokens generated.
+    pub total_output_tokens: u64,
+    /// Generations a second.
+    pub request_throughput: f64,
+    /// Generated tokens a second.
+    pub output_throughput: f64,
+    /// Prompt tokens and generated tokens a second.
+    pub total_token_throughput: f64,
+    #[serde(flatten)]
+    latencies: Latencies,
+
+    /// Verdicts a second: one for each generation.
+    pub verdicts_per_second: f64,
+    /// Prompt tokens put through the model, a second.
+    pub computed_prompt_throughput: f64,
+    /// Prompt tokens found in the prefix cache.
+    pub cached_tokens: u64,
+    /// Prompt tokens found in the prefix cache, a second.
+    pub cached_throughput: f64,
+    /// Prompt tokens a second in steps that held nothing else; 0 if there were none.
+    pub prefill_tokens_per_second: f64,
+    /// Generated tokens a second in steps that held nothing else; 0 if there were none.
+    pub decode_tokens_per_second: f64,
+    /// Steps.
+    pub steps: usize,
+    /// Mean number of sequences in a step.
+    pub mean_batch_occupancy: f64,
+    /// Of the sequences there may be.
+    pub batch_occupancy_share: f64,
+    /// The most blocks in use at once.
+    pub peak_kv_blocks: usize,
+    /// Of the blocks there are.
+    pub peak_kv_share: f64,
+    /// Sequences thrown out to be computed again.
+    pub preemptions: u64,
+    /// Milliseconds a step outside the model: planning, packing, booking.
+    pub host_ms_per_step: f64,
+    /// Of the step.
+    pub host_share: f64,
+    /// Floating-point operations that the tokens need, a second, over the ceiling.
+    pub model_flops_utilisation: f64,
+    /// Bytes that every step must read at least (all weights it uses once, each block of keys and values in use once), a
+    /// second, over the ceiling.
+    pub memory_bandwidth_utilisation: f64,
+    /// What was measured on the device first.
+    pub ceiling: Ceiling,
+    /// Where the time went.
+    pub breakdown: Breakdown,
+
+    /// The engine's sizes.
+    pub max_sequences: usize,
+    /// Tokens a step at most.
+    pub token_budget: usize,
+    /// Tokens of one prompt a step at most.
+    pub prefill_chunk: usize,
+    /// KV blocks there are.
+    pub kv_blocks: usize,
+}
+
+/// Times of requests and tokens, in vLLM's names.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[allow(clippy::struct_field_names, reason = "the names are vLLM's")]
+struct Latencies {
+    mean_ttft_ms: f64,
+    std_ttft_ms: f64,
+    median_ttft_ms: f64,
+    p95_ttft_ms: f64,
+    p99_ttft_ms: f64,
+    mean_tpot_ms: f64,
+    std_tpot_ms: f64,
+    median_tpot_ms: f64,
+    p95_tpot_ms: f64,
+    p99_tpot_ms: f64,
+    mean_itl_ms: f64,
+    std_itl_ms: f64,
+    median_itl_ms: f64,
+    p95_itl_ms: f64,
+    p99_itl_ms: f64,
+    mean_e2el_ms: f64,
+    std_e2el_ms: f64,
+    median_e2el_ms: f64,
+    p95_e2el_ms: f64,
+    p99_e2el_ms: f64,
+}
+
+/// What figures are derived from, beside the run.
+pub struct Context<'a> {
+    /// The model's sizes.
+    pub model: &'a ModelConfig,
+    /// What it is stored in.
+    pub precision: &'a Precision,
+    /// The engine's sizes.
+    pub engine: &'a EngineConfig,
+    /// What the device can do.
+    pub ceiling: Ceiling,
+}
+
+impl Report {
+    /// The figures of a run.
+    pub fn new(run: &Run, context: &Context) -> Self {
+        let seconds = run.wall.as_secs_f64().max(1e-9);
+        let rate = |count: f64| count / seconds;
+        let steps = run.record.steps.len().max(1) as f64;
+        let prompt: u64 = run
+            .requests
+            .iter()
+            .map(|request| request.prompt as u64)
+            .sum();
+        let output: u64 = run
+            .requests
+            .iter()
+            .map(|request| request.output as u64)
+            .sum();
+        let cached: u64 = run
+            .requests
+            .iter()
+            .map(|request| request.cached as u64)
+            .sum();
+        let rows: usize = run.record.steps.iter().map(|step| step.rows).sum();
+        let peak = run.record.steps.iter().map(|step| step.used_blocks).max();
+        let sum = |pick: fn(&super::recorder::Step) -> Duration| -> f64 {
+            run.record
+                .steps
+                .iter()
+                .map(|step| pick(step).as_secs_f64())
+                .sum()
+        };
+        let (host, busy) = (sum(|step| step.host), sum(|step| step.duration));
+        let occupancy = rows as f64 / steps;
+        Self {
+            duration: seconds,
+            completed: run.requests.len(),
+            total_input_tokens: prompt,
+            total_output_tokens: output,
+            request_throughput: rate(run.requests.len() as f64),
+            output_throughput: rate(output as f64),
+            total_token_throughput: rate((prompt + output) as f64),
+            latencies: latencies(run),
+            verdicts_per_second: rate(run.requests.len() as f64),
+            computed_prompt_throughput: rate((prompt - cached) as f64),
+            cached_tokens: cached,
+            cached_throughput: rate(cached as f64),
+            prefill_tokens_per_second: pure_rate(run, true),
+            decode_tokens_per_second: pure_rate(run, false),
+            steps: run.record.steps.len(),
+            mean_batch_occupancy: occupancy,
+            batch_occupancy_share: occupancy / context.engine.max_sequences as f64,
+            peak_kv_blocks: peak.unwrap_or(0),
+            peak_kv_share: peak.unwrap_or(0) as f64 / context.engine.blocks as f64,
+            preemptions: run.preemptions,
+            host_ms_per_step: host / steps * 1e3,
+            host_share: host / busy.max(1e-9),
+            model_flops_utilisation: rate(operations(run, context.model)) / context.ceiling.flops,
+            memory_bandwidth_utilisation: rate(bytes(run, context)) / context.ceiling.bandwidth,
+            ceiling: context.ceiling,
+            breakdown: Breakdown::new(&run.record.steps, &run.spans),
+            max_sequences: context.engine.max_sequences,
+            token_budget: context.engine.token_budget,
+            prefill_chunk: context.engine.max_prefill_chunk,
+            kv_blocks: context.engine.blocks,
+        }
+    }
+
+    /// Rows of the table for people: what, and how much.
+    pub fn rows(&self) -> Vec<(&'static str, String)> {
+        let latency = &self.latencies;
+        let times = |mean: f64, p50: f64, p95: f64, p99: f64| {
+            format!("mean {mean:.1}  p50 {p50:.1}  p95 {p95:.1}  p99 {p99:.1} ms")
+        };
+        let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+        let mut rows = vec![
+            ("verdicts/s", format!("{:.3}", self.verdicts_per_second)),
+            (
+                "generations",
+                format!(
+                    "{} in {:.2} s, {} steps",
+                    self.completed, self.duration, self.steps
+                ),
+            ),
+            (
+                "prompt tokens/s",
+                format!(
+                    "{:.0} computed, {:.0} cached",
+                    self.computed_prompt_throughput, self.cached_throughput
+                ),
+            ),
+            (
+                "generated tokens/s",
+                format!("{:.1}", self.output_throughput),
+            ),
+            (
+                "pure steps, tokens/s",
+                format!(
+                    "prefill {:.0}, decode {:.1}",
+                    self.prefill_tokens_per_second, self.decode_tokens_per_second
+                ),
+            ),
+            (
+                "time to first token",
+                times(
+                    latency.mean_ttft_ms,
+                    latency.median_ttft_ms,
+                    latency.p95_ttft_ms,
+                    latency.p99_ttft_ms,
+                ),
+            ),
+            (
+                "time between tokens",
+                times(
+                    latency.mean_itl_ms,
+                    latency.median_itl_ms,
+                    latency.p95_itl_ms,
+                    latency.p99_itl_ms,
+                ),
+            ),
+            (
+                "batch",
+                format!(
+                    "mean {:.1} of {} ({})",
+                    self.mean_batch_occupancy,
+                    self.max_sequences,
+                    percent(self.batch_occupancy_share)
+                ),
+            ),
+            (
+                "KV blocks",
+                format!(
+                    "peak {} of {} ({}), {} preemptions",
+                    self.peak_kv_blocks,
+                    self.kv_blocks,
+                    percent(self.peak_kv_share),
+                    self.preemptions
+                ),
+            ),
+            (
+                "host",
+                format!(
+                    "{:.3} ms a step ({})",
+                    self.host_ms_per_step,
+                    percent(self.host_share)
+                ),
+            ),
+            (
+                "operations",
+                format!(
+                    "{} of {:.0} GFLOP/s measured",
+                    percent(self.model_flops_utilisation),
+                    self.ceiling.flops / 1e9
+                ),
+            ),
+            (
+                "memory",
+                format!(
+                    "{} of {:.1} GB/s measured",
+                    percent(self.memory_bandwidth_utilisation),
+                    self.ceiling.bandwidth / 1e9
+                ),
+            ),
+        ];
+        rows.extend(self.breakdown.rows());
+        rows
+    }
+}
+
+/// Tokens a second in steps of prompt tokens alone, or of generated tokens alone.
+fn pure_rate(run: &Run, prefill: bool) -> f64 {
+    let (mut tokens, mut time) = (0, Duration::ZERO);
+    for step in &run.record.steps {
+        let (wanted, other) = if prefill {
+            (step.prefill_tokens, step.decode_tokens)
+        } else {
+            (step.decode_tokens, step.prefill_tokens)
+        };
+        if other == 0 {
+            tokens += wanted;
+            time += step.duration;
+        }
+    }
+    if time.is_zero() {
+        0.0
+    } else {
+        tokens as f64 / time.as_secs_f64()
+    }
+}
+
+/// Floating-point operations that a run's tokens need: two for each weight a token meets, the scores and weighted values
+/// of attention, and the output head for every token chosen.
+fn operations(run: &Run, model: &ModelConfig) -> f64 {
+    let layers = 2.0 * model.active_layer_parameters() as f64;
+    let head = 2.0 * (model.vocab * model.hidden) as f64;
+    let attention = 4.0 * (model.layers * model.heads * model.head_dim) as f64;
+    run.requests
+        .iter()
+        .map(|request| {
+            // The last token is chosen and not put through.
+            let (from, to) = (
+                request.cached as f64,
+                (request.prompt + request.output - 1) as f64,
+            );
+            let keys = (to * (to + 1.0) - from * (from + 1.0)) / 2.0;
+            layers * (to - from) + attention * keys + head * request.output as f64
+        })
+        .sum()
+}
+
+/// Bytes that a run's steps must read at least.
+fn bytes(run: &Run, context: &Context) -> f64 {
+    let model = context.model;
+    let head = (model.vocab * model.hidden) as f64 * context.precision.weights.for_head().bits();
+    let kv = kv_bytes_per_token(&AttentionShape::from(model), context.precision.kv.dtype());
+    let block = (kv * context.engine.block_size) as f64;
+    let per_token = model.active_layer_parameters() as f64;
+    let all = (model.parameters() - model.vocab * model.hidden) as f64;
+    run.record
+        .steps
+        .iter()
+        .map(|step| {
+            // Of a mixture's experts, those that the step's tokens can reach.
+            let tokens = (step.prefill_tokens + step.decode_tokens) as f64;
+            let weights = (per_token * tokens).min(all).max(per_token);
+            (weights * context.precision.weights.bits() + head) / 8.0
+                + step.used_blocks as f64 * block
+        })
+        .sum()
+}
+
+fn latencies(run: &Run) -> Latencies {
+    let of = |pick: &dyn Fn(&super::measure::RequestTimes) -> Option<f64>| {
+        Spread::of_seconds(run.requests.iter().filter_map(pick).collect())
+    };
+    let first = of(&|request| Some(request.first_token));
+    let per_token = of(&|request| {
+        (request.output > 1)
+            .then(|| (request.finished - request.first_token) / (request.output - 1) as f64)
+    });
+    let whole = of(&|request| Some(request.finished));
+    let gap = Spread::of_seconds(run.record.gaps.clone());
+    Latencies {
+        mean_ttft_ms: first.mean,
+        std_ttft_ms: first.std,
+        median_ttft_ms: first.p50,
+        p95_ttft_ms: first.p95,
+        p99_ttft_ms: first.p99,
+        mean_tpot_ms: per_token.mean,
+        std_tpot_ms: per_token.std,
+        median_tpot_ms: per_token.p50,
+        p95_tpot_ms: per_token.p95,
+        p99_tpot_ms: per_token.p99,
+        mean_itl_ms: gap.mean,
+        std_itl_ms: gap.std,
+        median_itl_ms: gap.p50,
+        p95_itl_ms: gap.p95,
+        p99_itl_ms: gap.p99,
+        mean_e2el_ms: whole.mean,
+        std_e2el_ms: whole.std,
+        median_e2el_ms: whole.p50,
+        p95_e2el_ms: whole.p95,
+        p99_e2el_ms: whole.p99,
+    }
+}

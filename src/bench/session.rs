@@ -1,0 +1,297 @@
+//! A bench from the model's files to figures: load, measure the device, run, sweep.
+
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::time::Instant;
+
+use candle_core::Device;
+use serde::Serialize;
+
+use super::measure::{Run, Settings, measure};
+use super::shared::SharedModel;
+use super::workload::Job;
+use super::{Ceiling, Context, Report, trace};
+use crate::engine::{EngineConfig, EngineError, PagedDecoder, Sampling};
+use crate::model::attention::{AttentionKind, AttentionShape, build};
+use crate::model::{Decoder, ModelConfig, ModelError, Precision, Weights};
+
+/// Token positions a KV block.
+const BLOCK_SIZE: usize = 16;
+
+/// What is measured: a model and the generations asked of it.
+pub struct Subject {
+    /// The model's name.
+    pub name: String,
+    /// Its sizes.
+    pub config: ModelConfig,
+    /// Its weights.
+    pub weights: Weights,
+    /// Where it runs.
+    pub device: Device,
+    /// What it is stored in.
+    pub precision: Precision,
+    /// The tokens that all prompts begin with.
+    pub template: Vec<u32>,
+    /// The generations.
+    pub jobs: Vec<Job>,
+}
+
+/// The engine's sizes; `None` takes the device's usual ones.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Sizes {
+    /// Most sequences at once.
+    pub max_sequences: Option<usize>,
+    /// Most tokens a step.
+    pub token_budget: Option<usize>,
+    /// Most tokens of one prompt a step.
+    pub prefill_chunk: Option<usize>,
+    /// KV blocks of 16 tokens.
+    pub kv_blocks: Option<usize>,
+    /// Compute every prompt from its beginning.
+    pub no_prefix_cache: bool,
+}
+
+/// A loaded model and its ceilings, ready to be measured in any setting.
+pub struct Bench {
+    subject: Subject,
+    model: SharedModel,
+    ceiling: Ceiling,
+    /// Blocks of the cache that was built.
+    blocks: usize,
+    /// Seconds it took to load the model.
+    pub load_seconds: f64,
+}
+
+/// One setting of a sweep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Setting {
+    /// Most sequences at once.
+    pub max_sequences: usize,
+    /// Most tokens a step.
+    pub token_budget: usize,
+}
+
+impl Bench {
+    /// Measures the device, loads the model and builds its cache.
+    ///
+    /// # Errors
+    /// When the weights do not fit the configuration, or memory does not suffice.
+    pub fn load(mut subject: Subject, sizes: &Sizes) -> Result<Self, EngineError> {
+        let ceiling = Ceiling::measure(&subject.device, subject.precision)?;
+        let started = Instant::now();
+        let decoder = Decoder::load(
+            &subject.config,
+            &subject.weights,
+            &subject.device,
+            subject.precision,
+        )?;
+        let load_seconds = started.elapsed().as_secs_f64();
+        subject.jobs.shrink_to_fit();
+        let shape = AttentionShape::from(&subject.config);
+        let blocks = sizes
+            .kv_blocks
+            .unwrap_or_else(|| wanted_blocks(&subject, sizes));
+        let attention = build(
+            AttentionKind::for_device(&subject.device),
+            &shape,
+            blocks,
+            BLOCK_SIZE,
+            &subject.device,
+            subject.precision.kv.dtype(),
+        )?;
+        Ok(Self {
+            model: SharedModel::new(PagedDecoder::new(decoder, attention)),
+            ceiling,
+            blocks,
+            subject,
+            load_seconds,
+        })
+    }
+
+    /// What is measured.
+    pub fn subject(&self) -> &Subject {
+        &self.subject
+    }
+
+    /// Sizes for one run.
+    pub fn engine_config(&self, sizes: &Sizes) -> EngineConfig {
+        let cpu = self.subject.device.is_cpu();
+        let token_budget = sizes.token_budget.unwrap_or(if cpu { 512 } else { 8192 });
+        EngineConfig {
+            blocks: self.blocks,
+            least_blocks: self.blocks,
+            block_size: BLOCK_SIZE,
+            max_sequences: max_sequences(&self.subject, sizes),
+            token_budget,
+            max_prefill_chunk: sizes.prefill_chunk.unwrap_or(token_budget),
+            context_length: self.subject.config.max_positions,
+            prefix_cache: !sizes.no_prefix_cache,
+            pinned_prefix: self.subject.template.clone(),
+        }
+    }
+
+    /// One run in one setting. On a GPU noting where the time goes slows a run down, so there the breakdown is from a
+    /// second, shorter one.
+    ///
+    /// # Errors
+    /// When a size cannot work, a prompt does not fit, or the model fails.
+    pub fn run(
+        &self,
+        config: &EngineConfig,
+        sampling: Sampling,
+        seed: u64,
+    ) -> Result<(Report, Run), EngineError> {
+        let mut settings = Settings {
+            sampling,
+            seed,
+            profile: self.subject.device.is_cpu(),
+        };
+        let jobs = &self.subject.jobs;
+        let run = measure(&self.model, config, jobs, &settings)?;
+        let context = Context {
+            model: &self.subject.config,
+            precision: &self.subject.precision,
+            engine: config,
+            ceiling: self.ceiling,
+        };
+        let mut report = Report::new(&run, &context);
+        if settings.profile {
+            return Ok((report, run));
+        }
+        settings.profile = true;
+        let some = &jobs[..jobs.len().min(config.max_sequences)];
+        let profiled = measure(&self.model, config, some, &settings)?;
+        report.breakdown = Report::new(&profiled, &context).breakdown;
+        Ok((
+            report,
+            Run {
+                spans: profiled.spans,
+                ..run
+            },
+        ))
+    }
+
+    /// The settings of a sweep: batch sizes up to the number of generations, by token budgets.
+    pub fn settings(&self) -> Vec<Setting> {
+        let (batches, budgets): (&[usize], &[usize]) = if self.subject.device.is_cpu() {
+            (&[1, 4, 8, 16, 32, 64, 128], &[128, 256, 512, 1024])
+        } else {
+            (
+                &[32, 64, 128, 192, 256, 384, 512],
+                &[2048, 4096, 8192, 16384],
+            )
+        };
+        let most = self.subject.jobs.len();
+        let beyond = batches.iter().position(|&batch| batch >= most);
+        let batches = &batches[..beyond.map_or(batches.len(), |last| last + 1)];
+        let settings = batches.iter().flat_map(|&max_sequences| {
+            budgets.iter().map(move |&token_budget| Setting {
+                max_sequences,
+                token_budget,
+            })
+        });
+        settings.collect()
+    }
+}
+
+fn max_sequences(subject: &Subject, sizes: &Sizes) -> usize {
+    let usual = if subject.device.is_cpu() { 64 } else { 256 };
+    sizes.max_sequences.unwrap_or(usual)
+}
+
+/// Blocks for as many of the longest sequences as run at once, the template once.
+fn wanted_blocks(subject: &Subject, sizes: &Sizes) -> usize {
+    let template = subject.template.len() / BLOCK_SIZE;
+    let shared = if sizes.no_prefix_cache { 0 } else { template };
+    let mut own: Vec<usize> = subject
+        .jobs
+        .iter()
+        .map(|job| (job.prompt.len() + job.output).div_ceil(BLOCK_SIZE) - shared)
+        .collect();
+    own.sort_unstable_by_key(|&blocks| std::cmp::Reverse(blocks));
+    let running: usize = own.iter().take(max_sequences(subject, sizes)).sum();
+    // And a hundredth that the scheduler keeps free.
+    (shared + running + 2) * 51 / 50 + 2
+}
+
+/// Writes a run for Chrome's trace viewer.
+///
+/// # Errors
+/// Those of writing.
+pub fn write_trace(path: &Path, run: &Run) -> io::Result<()> {
+    let mut out = BufWriter::new(std::fs::File::create(path)?);
+    // On a GPU the spans are of a later run: shown from where they begin.
+    let origin = run.started;
+    trace::write(&mut out, origin, &run.record.steps, &run.spans)?;
+    out.flush()
+}
+
+/// Everything that `--json` writes: the figures of the only, or the best, setting on top.
+#[derive(Debug, Serialize)]
+pub struct Document<'a> {
+    /// This program's version.
+    pub juror: &'static str,
+    /// The command that was run.
+    pub command: Vec<String>,
+    /// Seconds since 1970.
+    pub date: u64,
+    /// Processor and threads.
+    pub machine: String,
+    /// Where the model ran.
+    pub device: String,
+    /// The model's name.
+    pub model_id: &'a str,
+    /// Numbers in the model.
+    pub parameters: usize,
+    /// What it was stored in.
+    pub precision: String,
+    /// Seconds it took to load the model.
+    pub load_seconds: f64,
+    /// Generations asked for.
+    pub num_prompts: usize,
+    /// What was asked of the engine, in words.
+    pub workload: &'a str,
+    /// The figures.
+    #[serde(flatten)]
+    pub report: &'a Report,
+    /// Every run, in order, where there were several.
+    #[serde(skip_serializing_if = "<[Report]>::is_empty")]
+    pub runs: &'a [Report],
+}
+
+/// The processor's name and the number of threads.
+pub fn machine() -> String {
+    let information = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = information
+        .lines()
+        .find_map(|line| line.strip_prefix("model name"))
+        .and_then(|rest| rest.split_once(':'))
+        .map_or(std::env::consts::ARCH, |(_, name)| name.trim());
+    format!("{name}, {} threads", rayon::current_num_threads())
+}
+
+impl Subject {
+    /// Loads nothing; checks that the jobs can be run at all.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] where a generation exceeds the model's context, or there is none.
+    pub fn check(&self) -> Result<(), ModelError> {
+        let longest = self
+            .jobs
+            .iter()
+            .map(|job| job.prompt.len() + job.output)
+            .max();
+        match longest {
+            None => Err(ModelError::Unsupported(
+                "nothing to measure: no samples".into(),
+            )),
+            Some(longest) if longest > self.config.max_positions => {
+                Err(ModelError::Unsupported(format!(
+                    "the longest generation takes {longest} tokens, {}'s context {}",
+                    self.name, self.config.max_positions
+                )))
+            }
+            Some(_) => Ok(()),
+        }
+    }
+}

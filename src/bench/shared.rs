@@ -1,0 +1,56 @@
+//! One loaded model, measured in several engines one after the other.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use candle_core::Tensor;
+
+use crate::engine::{Chosen, PagedDecoder, RowRequest, StepModel, Ticket};
+use crate::model::profile::{Profile, Span};
+use crate::model::{ModelError, StepBatch};
+
+/// A handle on a model; engines are given clones of it, and only one runs at a time.
+#[derive(Clone)]
+pub struct SharedModel(Arc<Mutex<PagedDecoder>>);
+
+impl SharedModel {
+    /// Takes the model.
+    pub fn new(model: PagedDecoder) -> Self {
+        Self(Arc::new(Mutex::new(model)))
+    }
+
+    fn model(&self) -> MutexGuard<'_, PagedDecoder> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes spans from now on, or no longer.
+    pub fn set_profile(&self, profile: Profile) {
+        self.model().set_profile(profile);
+    }
+
+    /// What was noted since the last call.
+    pub fn take_spans(&self) -> Vec<Span> {
+        self.model().profile().take()
+    }
+}
+
+impl StepModel for SharedModel {
+    fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
+        self.model().forward(batch)
+    }
+
+    fn lags(&self) -> bool {
+        self.model().lags()
+    }
+
+    fn launch(&mut self, batch: &StepBatch, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
+        self.model().launch(batch, rows)
+    }
+
+    fn collect(&mut self, ticket: Ticket) -> Result<Vec<Option<Chosen>>, ModelError> {
+        self.model().collect(ticket)
+    }
+
+    fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {
+        self.model().shrink(blocks)
+    }
+}

@@ -1,0 +1,244 @@
+//! What is asked of the engine: a template that all prompts share, own input, a length of output.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::engine::random::uniform;
+
+/// Lengths, in tokens.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Lengths {
+    /// Always the same.
+    Fixed(usize),
+    /// Equally likely from the first to the second, both included.
+    Range(usize, usize),
+    /// Log-normal, as lengths of real responses are: median and standard deviation of the logarithm. Cut at eight times
+    /// the median.
+    LogNormal(f64, f64),
+}
+
+impl Lengths {
+    /// The longest there may be.
+    pub fn longest(&self) -> usize {
+        match *self {
+            Self::Fixed(length) | Self::Range(_, length) => length,
+            Self::LogNormal(median, _) => (8.0 * median) as usize,
+        }
+    }
+
+    /// The length of the `index`th draw of a `seed`.
+    pub fn draw(&self, seed: u64, index: u64, what: u32) -> usize {
+        let uniform = |position| uniform(seed, index, what, position);
+        match *self {
+            Self::Fixed(length) => length,
+            Self::Range(from, to) => from + (uniform(0) * (to - from + 1) as f64) as usize,
+            Self::LogNormal(median, deviation) => {
+                // Box and Muller's normal from two uniform numbers.
+                let radius = (-2.0 * (1.0 - uniform(0)).ln()).sqrt();
+                let normal = radius * (std::f64::consts::TAU * uniform(1)).cos();
+                let length = median * (deviation * normal).exp();
+                (length.round() as usize).clamp(1, self.longest())
+            }
+        }
+    }
+}
+
+impl FromStr for Lengths {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let fail = || {
+            format!(
+                "`{text}` is no length: write 300, a range 200-4000, or lognormal:MEDIAN,DEVIATION as lognormal:800,0.6"
+            )
+        };
+        if let Some(parameters) = text.strip_prefix("lognormal:") {
+            let (median, deviation) = parameters.split_once(',').ok_or_else(fail)?;
+            let median: f64 = median.trim().parse().map_err(|_| fail())?;
+            let deviation: f64 = deviation.trim().parse().map_err(|_| fail())?;
+            let sound = (1.0..1e6).contains(&median) && (0.0..=3.0).contains(&deviation);
+            return if sound {
+                Ok(Self::LogNormal(median, deviation))
+            } else {
+                Err(fail())
+            };
+        }
+        if let Some((from, to)) = text.split_once('-') {
+            let from = from.trim().parse().map_err(|_| fail())?;
+            let to = to.trim().parse().map_err(|_| fail())?;
+            return if from <= to && to < 1 << 20 {
+                Ok(Self::Range(from, to))
+            } else {
+                Err(fail())
+            };
+        }
+        match text.trim().parse() {
+            Ok(length) if length < 1 << 20 => Ok(Self::Fixed(length)),
+            _ => Err(fail()),
+        }
+    }
+}
+
+impl fmt::Display for Lengths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fixed(length) => write!(f, "{length}"),
+            Self::Range(from, to) => write!(f, "{from}-{to}"),
+            Self::LogNormal(median, deviation) => write!(f, "lognormal:{median},{deviation}"),
+        }
+    }
+}
+
+/// One generation: its prompt's tokens, and how many to generate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Job {
+    /// Token ids.
+    pub prompt: Vec<u32>,
+    /// Tokens to generate; at least one.
+    pub output: usize,
+}
+
+/// A made-up judge workload.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Workload {
+    /// Samples.
+    pub samples: usize,
+    /// Tokens that all prompts begin with.
+    pub template: usize,
+    /// Own tokens of a sample.
+    pub input: Lengths,
+    /// Tokens to generate. None at all is not possible: a verdict of "zero tokens" is the first token's probabilities, so 0
+    /// means 1.
+    pub output: Lengths,
+    /// Generations for each sample, on the same prompt.
+    pub trials: usize,
+    /// Samples that belong to one question: they share the first half of the shortest one's own tokens.
+    pub group: usize,
+    /// What decides lengths and tokens.
+    pub seed: u64,
+}
+
+/// Draws for these are kept apart.
+const INPUT: u32 = 0;
+const OUTPUT: u32 = 1;
+const TEMPLATE_TOKENS: u32 = 2;
+const QUESTION_TOKENS: u32 = 3;
+const OWN_TOKENS: u32 = 4;
+
+impl Workload {
+    /// The template's tokens.
+    pub fn template_tokens(&self, vocab: usize) -> Vec<u32> {
+        (0..self.template)
+            .map(|at| self.token(0, TEMPLATE_TOKENS, at, vocab))
+            .collect()
+    }
+
+    /// Tokens of the longest sequence there may be, prompt and output.
+    pub fn longest(&self) -> usize {
+        self.template + self.input.longest().max(1) + self.output.longest().max(1)
+    }
+
+    /// All generations, groups together.
+    pub fn jobs(&self, vocab: usize) -> Vec<Job> {
+        let template = self.template_tokens(vocab);
+        let mut jobs = Vec::with_capacity(self.samples * self.trials);
+        for group in 0..self.samples.div_ceil(self.group) {
+            let members = group * self.group..((group + 1) * self.group).min(self.samples);
+            let lengths: Vec<usize> = members
+                .clone()
+                .map(|sample| self.input.draw(self.seed, sample as u64, INPUT))
+                .collect();
+            let shared = if self.group > 1 {
+                lengths.iter().min().map_or(0, |shortest| shortest / 2)
+            } else {
+                0
+            };
+            for (sample, length) in members.zip(lengths) {
+                let mut prompt = template.clone();
+                prompt.extend((0..shared).map(|at| self.token(group, QUESTION_TOKENS, at, vocab)));
+                prompt.extend((shared..length).map(|at| self.token(sample, OWN_TOKENS, at, vocab)));
+                if prompt.is_empty() {
+                    prompt.push(self.token(sample, OWN_TOKENS, 0, vocab));
+                }
+                for trial in 0..self.trials {
+                    let index = (sample * self.trials + trial) as u64;
+                    jobs.push(Job {
+                        prompt: prompt.clone(),
+                        output: self.output.draw(self.seed, index, OUTPUT).max(1),
+                    });
+                }
+            }
+        }
+        jobs
+    }
+
+    fn token(&self, of: usize, what: u32, at: usize, vocab: usize) -> u32 {
+        (uniform(self.seed, of as u64, what, at as u32) * vocab as f64) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Lengths, Workload};
+
+    #[test]
+    fn lengths_are_read_and_written() {
+        for text in ["300", "200-4000", "lognormal:800,0.6"] {
+            assert_eq!(text.parse::<Lengths>().unwrap().to_string(), text);
+        }
+        for text in [
+            "",
+            "-5",
+            "9-3",
+            "lognormal:0,1",
+            "lognormal:5",
+            "3.5",
+            "many",
+        ] {
+            assert!(text.parse::<Lengths>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn draws_follow_their_distribution() {
+        let draws = |lengths: Lengths| -> Vec<usize> {
+            let mut draws: Vec<usize> = (0..4000).map(|i| lengths.draw(7, i, 0)).collect();
+            draws.sort_unstable();
+            draws
+        };
+        let range = draws(Lengths::Range(10, 19));
+        assert_eq!((range[0], range[3999]), (10, 19));
+        let normal = draws(Lengths::LogNormal(800.0, 0.6));
+        assert!(normal[2000].abs_diff(800) < 40, "{}", normal[2000]);
+        // One standard deviation up: 800 · e^0.6 = 1458.
+        assert!(normal[3365].abs_diff(1458) < 110, "{}", normal[3365]);
+        assert!(normal[3999] <= 6400);
+    }
+
+    #[test]
+    fn groups_share_their_question_and_all_share_the_template() {
+        let workload = Workload {
+            samples: 6,
+            template: 20,
+            input: Lengths::Range(30, 50),
+            output: Lengths::Fixed(0),
+            trials: 2,
+            group: 3,
+            seed: 1,
+        };
+        let jobs = workload.jobs(1000);
+        assert_eq!(jobs.len(), 12);
+        let common = |a: usize, b: usize| {
+            let pairs = jobs[a].prompt.iter().zip(&jobs[b].prompt);
+            pairs.take_while(|(a, b)| a == b).count()
+        };
+        assert_eq!(jobs[0], jobs[1], "two trials of one sample");
+        assert!((35..45).contains(&common(0, 2)), "one question");
+        assert!((20..23).contains(&common(0, 6)), "another question");
+        assert!(
+            jobs.iter()
+                .all(|job| job.output == 1 && job.prompt.len() <= 70)
+        );
+        assert_eq!(workload.jobs(1000), jobs);
+    }
+}

@@ -1,0 +1,359 @@
+//! `juror bench`
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context as _, anyhow};
+use candle_core::DType;
+use clap::Args;
+
+use super::judge::JudgeChoice;
+use super::{DONE, Failure, OrFail, say};
+use crate::bench::session::{Bench, Document, Sizes, Subject, machine, write_trace};
+use crate::bench::{Job, Lengths, Report, Workload, shapes};
+use crate::dataset::{ColumnMap, LoadOptions, load};
+use crate::engine::Sampling;
+use crate::judge::JudgeText;
+use crate::model::precision::{KvType, Quantization};
+use crate::model::{DeviceChoice, ModelConfig, ModelSource, PrecisionChoice, Weights};
+
+/// Measure how fast a judge is, on any model or on random weights of a known shape.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct BenchArguments {
+    /// Rollouts whose prompts are used instead of made-up ones, as `juror judge` reads them
+    #[arg(value_name = "INPUT", conflicts_with_all = ["synthetic", "template_tokens", "input_tokens", "group_size"])]
+    inputs: Vec<PathBuf>,
+
+    #[command(flatten)]
+    judge: JudgeChoice,
+    /// Random weights of a shape: qwen3-0.6b, qwen3-4b, qwen3-8b, qwen3-30b-a3b, llama-3.1-8b, or a config.json
+    #[arg(long, value_name = "SHAPE", conflicts_with_all = ["model", "protocol", "prompt", "few_shots"], help_heading = "Judge")]
+    synthetic: Option<String>,
+    /// Where the model runs: auto, cpu, cuda, cuda:N or metal
+    #[arg(
+        long,
+        value_name = "DEVICE",
+        default_value = "auto",
+        help_heading = "Judge"
+    )]
+    device: DeviceChoice,
+    /// What weights, and with them keys and values, are stored in: f32, f16 or bf16
+    #[arg(long, value_name = "TYPE", value_parser = PrecisionChoice::parse_dtype, help_heading = "Judge")]
+    dtype: Option<DType>,
+    /// Store weights smaller: `q8_0` or `q4k` on the CPU, fp8 on an NVIDIA GPU
+    #[arg(long, value_name = "TYPE", help_heading = "Judge")]
+    quantize: Option<Quantization>,
+    /// What keys and values are stored in: f32, f16, bf16, or fp8 on an NVIDIA GPU
+    #[arg(long, value_name = "TYPE", help_heading = "Judge")]
+    kv_dtype: Option<KvType>,
+
+    /// Samples; of INPUT the first N [default: 64; of INPUT all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Workload")]
+    samples: Option<u64>,
+    /// Tokens that all prompts begin with
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1300,
+        help_heading = "Workload"
+    )]
+    template_tokens: usize,
+    /// A sample's own tokens: 300, a range 200-4000, or lognormal:MEDIAN,DEVIATION
+    #[arg(
+        long,
+        value_name = "LENGTH",
+        default_value = "300",
+        help_heading = "Workload"
+    )]
+    input_tokens: Lengths,
+    /// Tokens to generate, whatever the model says; 0 for the first token's probabilities alone
+    #[arg(
+        long,
+        value_name = "LENGTH",
+        default_value = "60",
+        help_heading = "Workload"
+    )]
+    output_tokens: Lengths,
+    /// Generations for each sample
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Workload")]
+    trials: u32,
+    /// Samples of one question: they share half of the shortest one's own tokens
+    #[arg(long, value_name = "G", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Workload")]
+    group_size: u32,
+    /// Seed of lengths, tokens, weights and draws
+    #[arg(long, value_name = "S", default_value_t = 0, help_heading = "Workload")]
+    seed: u64,
+    /// 0 takes the likeliest token
+    #[arg(
+        long,
+        value_name = "T",
+        default_value_t = 0.0,
+        help_heading = "Workload"
+    )]
+    temperature: f64,
+
+    /// Most samples at once
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Engine")]
+    max_sequences: Option<u64>,
+    /// Most tokens a step
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Engine")]
+    token_budget: Option<u64>,
+    /// Most tokens of one prompt a step [default: the token budget]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Engine")]
+    prefill_chunk: Option<u64>,
+    /// Blocks of 16 tokens in the KV cache [default: as many as the workload needs]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Engine")]
+    kv_blocks: Option<u64>,
+    /// Compute every prompt from its beginning
+    #[arg(long, help_heading = "Engine")]
+    no_prefix_cache: bool,
+
+    /// Runs; the one with the median verdicts/s is reported
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Report")]
+    runs: u32,
+    /// Try batch sizes and token budgets, and name the best
+    #[arg(long, conflicts_with_all = ["max_sequences", "token_budget", "runs"], help_heading = "Report")]
+    sweep: bool,
+    /// Write the figures as JSON; `-` for standard output, the table then goes to standard error
+    #[arg(long, value_name = "FILE", help_heading = "Report")]
+    json: Option<PathBuf>,
+    /// Write a trace for Chrome's trace viewer (`chrome://tracing`, `ui.perfetto.dev`)
+    #[arg(long, value_name = "FILE", help_heading = "Report")]
+    profile: Option<PathBuf>,
+}
+
+const AFTER_HELP: &str = "\
+All generations are handed in at once and run to their full length: an end-of-sequence token ends
+nothing. The template is in the prefix cache before the clock starts. JSON fields have the names of
+vLLM's serving benchmark where it has one.";
+
+pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
+    let sampling = Sampling {
+        temperature: arguments.temperature,
+        ..Sampling::GREEDY
+    };
+    sampling.validate().or_usage()?;
+    let subject = subject(arguments)?;
+    subject.check().or_usage()?;
+    let size = |size: Option<u64>| size.map(|size| size as usize);
+    let sizes = Sizes {
+        max_sequences: size(arguments.max_sequences),
+        token_budget: size(arguments.token_budget),
+        prefill_chunk: size(arguments.prefill_chunk),
+        kv_blocks: size(arguments.kv_blocks),
+        no_prefix_cache: arguments.no_prefix_cache,
+    };
+    let workload = describe(arguments, &subject);
+    say(&format!(
+        "{}: {:.0} M parameters, {}; {workload}",
+        subject.name,
+        subject.config.parameters() as f64 / 1e6,
+        subject.precision
+    ));
+    let bench = Bench::load(subject, &sizes).or_fail()?;
+    let seed = arguments.seed;
+    let mut reports: Vec<Report> = Vec::new();
+    let mut best = None;
+    if arguments.sweep {
+        for setting in bench.settings() {
+            let config = bench.engine_config(&Sizes {
+                max_sequences: Some(setting.max_sequences),
+                token_budget: Some(setting.token_budget),
+                ..sizes
+            });
+            let (report, run) = bench.run(&config, sampling, seed).or_fail()?;
+            say(&format!(
+                "--max-sequences {:4} --token-budget {:5}: {:.3} verdicts/s",
+                setting.max_sequences, setting.token_budget, report.verdicts_per_second
+            ));
+            let better = reports
+                .iter()
+                .all(|other| other.verdicts_per_second < report.verdicts_per_second);
+            reports.push(report);
+            if better {
+                best = Some((reports.len() - 1, run));
+            }
+        }
+    } else {
+        let config = bench.engine_config(&sizes);
+        let mut runs = Vec::new();
+        for _ in 0..arguments.runs {
+            let (report, run) = bench.run(&config, sampling, seed).or_fail()?;
+            reports.push(report);
+            runs.push(run);
+        }
+        let mut order: Vec<usize> = (0..reports.len()).collect();
+        order.sort_by(|&a, &b| {
+            let speed = |index: usize| reports[index].verdicts_per_second;
+            speed(a).total_cmp(&speed(b))
+        });
+        let median = order[order.len() / 2];
+        best = Some((median, runs.swap_remove(median)));
+    }
+    let Some((best, run)) = best else {
+        return Err(anyhow!("nothing was measured")).or_fail();
+    };
+    let report = &reports[best];
+    if let Some(path) = &arguments.profile {
+        write_trace(path, &run)
+            .with_context(|| format!("could not write {}", path.display()))
+            .or_fail()?;
+    }
+    let table = table(report, arguments.sweep);
+    if let Some(path) = &arguments.json {
+        let document = Document {
+            juror: env!("CARGO_PKG_VERSION"),
+            command: std::env::args().collect(),
+            date: SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |since| since.as_secs()),
+            machine: machine(),
+            device: device_name(&bench),
+            model_id: &bench.subject().name,
+            parameters: bench.subject().config.parameters(),
+            precision: bench.subject().precision.to_string(),
+            load_seconds: bench.load_seconds,
+            num_prompts: bench.subject().jobs.len(),
+            workload: &workload,
+            report,
+            runs: if reports.len() > 1 { &reports } else { &[] },
+        };
+        let json = serde_json::to_string_pretty(&document).or_fail()? + "\n";
+        if path == Path::new("-") {
+            say(table.trim_end());
+            std::io::stdout().write_all(json.as_bytes()).or_fail()?;
+            return Ok(DONE);
+        }
+        std::fs::write(path, json)
+            .with_context(|| format!("could not write {}", path.display()))
+            .or_fail()?;
+    }
+    std::io::stdout().write_all(table.as_bytes()).or_fail()?;
+    Ok(DONE)
+}
+
+fn device_name(bench: &Bench) -> String {
+    format!("{:?}", bench.subject().device.location())
+}
+
+/// The figures for people; after a sweep with the flags that give them.
+fn table(report: &Report, sweep: bool) -> String {
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    for (what, figure) in report.rows() {
+        let _ = writeln!(text, "{what:22} {figure}");
+    }
+    if sweep {
+        let _ = writeln!(
+            text,
+            "{:22} --max-sequences {} --token-budget {}",
+            "best setting", report.max_sequences, report.token_budget
+        );
+    }
+    text
+}
+
+/// What is measured, in words.
+fn describe(arguments: &BenchArguments, subject: &Subject) -> String {
+    let jobs = subject.jobs.len();
+    if arguments.inputs.is_empty() {
+        format!(
+            "{jobs} generations, {} template + {} own tokens in, {} out",
+            arguments.template_tokens, arguments.input_tokens, arguments.output_tokens
+        )
+    } else {
+        format!(
+            "{jobs} generations on the prompts of {}, {} tokens out",
+            arguments
+                .inputs
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect::<Vec<_>>()
+                .join(" "),
+            arguments.output_tokens
+        )
+    }
+}
+
+/// The model and what is asked of it.
+fn subject(arguments: &BenchArguments) -> Result<Subject, Failure> {
+    let choice = PrecisionChoice {
+        dtype: arguments.dtype,
+        quantize: arguments.quantize,
+        kv: arguments.kv_dtype,
+    };
+    let device = arguments.device.open().or_usage()?;
+    let (name, config, weights) = if let Some(shape) = &arguments.synthetic {
+        let config = shapes::find(shape).or_usage()?;
+        let weights = Weights::random(&config, arguments.seed);
+        (format!("random {shape}"), config, weights)
+    } else {
+        let source = ModelSource::resolve(&arguments.judge.model).or_usage()?;
+        let config = ModelConfig::load(&source).or_usage()?;
+        let weights = Weights::open(&source).or_usage()?;
+        (source.to_string(), config, weights)
+    };
+    let precision = choice.resolve(&device, weights.stored_dtype()).or_usage()?;
+    let (template, jobs) = if arguments.inputs.is_empty() {
+        let workload = Workload {
+            samples: arguments.samples.unwrap_or(64) as usize,
+            template: arguments.template_tokens,
+            input: arguments.input_tokens,
+            output: arguments.output_tokens,
+            trials: arguments.trials as usize,
+            group: arguments.group_size as usize,
+            seed: arguments.seed,
+        };
+        (
+            workload.template_tokens(config.vocab),
+            workload.jobs(config.vocab),
+        )
+    } else {
+        real_jobs(arguments)?
+    };
+    Ok(Subject {
+        name,
+        config,
+        weights,
+        device,
+        precision,
+        template,
+        jobs,
+    })
+}
+
+/// The prompts that `juror judge` would write for a file of rollouts.
+fn real_jobs(arguments: &BenchArguments) -> Result<(Vec<u32>, Vec<Job>), Failure> {
+    let source = ModelSource::resolve(&arguments.judge.model).or_usage()?;
+    let (protocol, template) = arguments.judge.prompt().or_usage()?;
+    let text = JudgeText::load(&source, protocol, &template).or_usage()?;
+    let loaded = load(
+        &arguments.inputs,
+        &LoadOptions {
+            columns: ColumnMap::default(),
+            limit: arguments.samples.map(|samples| samples as usize),
+            shard: None,
+            skip_bad: false,
+            output: None,
+        },
+    )
+    .or_usage()?;
+    let mut jobs = Vec::new();
+    for sample in &loaded.samples {
+        let prompt = text.prompts.tokens(sample).or_fail()?;
+        for _ in 0..arguments.trials {
+            let index = jobs.len() as u64;
+            jobs.push(Job {
+                prompt: prompt.clone(),
+                output: arguments
+                    .output_tokens
+                    .draw(arguments.seed, index, 0)
+                    .max(1),
+            });
+        }
+    }
+    Ok((text.prompts.shared_prefix().to_vec(), jobs))
+}
