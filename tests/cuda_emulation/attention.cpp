@@ -140,8 +140,10 @@ Worst run(const Case& c, Kernel<T, KV> prefill, Kernel<T, KV> decode, Merge<T> m
     };
     attend("prefill", prefill, c.prefill, c.prefill_shared);
     attend("decode", decode, c.decode, c.decode_shared);
+    // A block for every four heads of a token, or fewer blocks that go round.
+    const unsigned merge_blocks = c.merges.count * (d == 64 ? (heads + 3) / 4 : 1);
     if (c.merges.count > 0)
-        emulation::launch("merge", dim3(c.merges.count * ((heads + 3) / 4)), dim3(128), 0, [&] {
+        emulation::launch("merge", dim3(merge_blocks), dim3(128), 0, [&] {
             merge(plan.data(), c.merges.offset, c.merges.count, partial_out.data(), partial_lse.data(), out.data(), lse.data(),
                   heads);
         });

@@ -6,18 +6,13 @@
 
 namespace attention {
 
+/// One query head of the token that the words `merge` name; a warp.
 template <typename T, int D>
-static __device__ __forceinline__ void merge(const unsigned* plan, unsigned merges, unsigned merge_count,
-                                             const float* partial_out, const float* partial_lse, T* out, float* lse,
-                                             unsigned heads) {
+static __device__ __forceinline__ void merge_head(const unsigned* merge, const float* partial_out, const float* partial_lse,
+                                                  T* out, float* lse, unsigned heads, unsigned head) {
     constexpr int VALUES = D / 32;
-    const unsigned blocks = (heads + WARPS - 1) / WARPS;
-    const unsigned index = blockIdx.x / blocks;
-    const unsigned head = blockIdx.x % blocks * WARPS + threadIdx.x / 32;
-    if (index >= merge_count || head >= heads)
-        return;
+    const uint4 work = *reinterpret_cast<const uint4*>(merge);
     const unsigned lane = threadIdx.x % 32;
-    const uint4 work = *reinterpret_cast<const uint4*>(plan + merges + index * 4);
     const unsigned token = work.x;
     const unsigned slot = work.y;
     const unsigned parts = work.z;
@@ -54,6 +49,19 @@ static __device__ __forceinline__ void merge(const unsigned* plan, unsigned merg
         *reinterpret_cast<unsigned*>(row + i) = pack2<T>(total[i] * factor, total[i + 1] * factor);
     if (lane == 0)
         lse[to] = (high + log2f(sum)) * LN_2;
+}
+
+template <typename T, int D>
+static __device__ __forceinline__ void merge(const unsigned* plan, unsigned merges, unsigned merge_count,
+                                             const float* partial_out, const float* partial_lse, T* out, float* lse,
+                                             unsigned heads) {
+    const unsigned head_blocks = (heads + WARPS - 1) / WARPS;
+    // One round where the grid has a block for each; right with any grid.
+    for (unsigned block = blockIdx.x; block < merge_count * head_blocks; block += gridDim.x) {
+        const unsigned head = block % head_blocks * WARPS + threadIdx.x / 32;
+        if (head < heads)
+            merge_head<T, D>(plan + merges + block / head_blocks * 4, partial_out, partial_lse, out, lse, heads, head);
+    }
 }
 
 } // namespace attention
