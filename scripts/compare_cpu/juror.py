@@ -31,13 +31,13 @@ class Juror:
             raise PeerError(f"no juror at {self.program} ({error}): cargo build --release") from error
         return done.stdout.strip()
 
-    def bench(self, kind: str, samples: int, template: int, own: int, output: int) -> dict:
-        """What `juror bench --json` measures for one workload."""
+    def bench(self, kind: str, samples: int, template: int, own: int, output: int, *more: str) -> dict:
+        """What `juror bench --json` measures for one workload.  The template is cached before its clock starts."""
         report = self.log.folder / f"juror-{kind}-{samples}-{template}-{own}-{output}.json"
         report.unlink(missing_ok=True)
         command = [self.program, "bench", "--model", self.folder / "hf", "--device", "cpu", *TYPES[kind]]
         command += ["--samples", str(samples), "--template-tokens", str(template)]
-        command += ["--input-tokens", str(own), "--output-tokens", str(output), *self.extra, "--json", report]
+        command += ["--input-tokens", str(own), "--output-tokens", str(output), *more, *self.extra, "--json", report]
         self.log.run(command, report.stem, self.seconds, RAYON_NUM_THREADS=str(self.threads))
         try:
             return json.loads(report.read_text(encoding="utf-8"))
@@ -51,9 +51,15 @@ class Juror:
 
     def raw(self, kind: str, workload: Workload) -> dict:
         """Prefill and decode in tokens a second, on prompts without anything in common."""
-        found = self.bench(kind, 1, 0, workload.prefill, 1)
+        budget = str(max(512, workload.prefill))
+        # As often as llama-bench; in one step, as llama.cpp's 512 are.
+        found = self.bench(kind, 1, 0, workload.prefill, 1, "--token-budget", budget, "--runs", "3")
         figures = {"prefill_tokens_per_second": found["prefill_tokens_per_second"]}
         for batch in workload.decode_batches:
-            found = self.bench(kind, batch, 0, workload.decode_prompt, workload.decode_output)
+            # All prompts in one step, so that all rows decode together from the first token to the last.
+            budget = str(max(512, batch * workload.decode_prompt))
+            found = self.bench(
+                kind, batch, 0, workload.decode_prompt, workload.decode_output, "--token-budget", budget
+            )
             figures[f"decode_tokens_per_second_{batch}"] = found["decode_tokens_per_second"]
         return figures

@@ -91,7 +91,7 @@ def markdown(result: dict) -> str:
     """The whole page."""
     work, runs = result["workload"], result["runs"]
     judged = {
-        "juror": f"juror {work['samples']} samples, template included in the time",
+        "juror": f"juror {work['samples']} samples at once, template in the cache before the clock starts",
         "llama.cpp": f"llama-server {result['server_samples']} samples at once, template in every slot before the clock starts",
         "transformers": f"transformers {result['transformers_samples']} samples, keys and values of the template computed "
         "before, in bf16 where the others take f16",
