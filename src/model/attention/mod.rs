@@ -150,17 +150,17 @@ impl From<&ModelConfig> for AttentionShape {
 }
 
 /// A zeroed buffer; a refusal of the system is an error and does not end the process.
-fn zeros(size: usize) -> Result<Vec<f32>, ModelError> {
-    let mut probe = Vec::<f32>::new();
+fn zeros<T: Copy + Default>(size: usize) -> Result<Vec<T>, ModelError> {
+    let mut probe = Vec::<T>::new();
     if probe.try_reserve_exact(size).is_err() {
         return Err(ModelError::OutOfMemory(format!(
             "a KV cache with {} MiB per layer and side; ask for fewer blocks",
-            size >> 18
+            (size * size_of::<T>()) >> 20
         )));
     }
     drop(probe);
     // Zeroed by the system page by page as they are used, unlike a buffer that is reserved and then filled.
-    Ok(vec![0.0; size])
+    Ok(vec![T::default(); size])
 }
 
 /// Bytes of cache that one token takes over all layers, keys and values.
@@ -189,16 +189,23 @@ pub fn build(
             "a KV cache of {blocks} blocks of {block_size} tokens is beyond what can be addressed; ask for fewer blocks"
         )));
     }
-    if kind != AttentionKind::Plain && !(device.is_cpu() && dtype == DType::F32) {
-        return Err(ModelError::Unsupported(format!(
-            "{kind:?} attention runs on the CPU in f32; use AttentionKind::Plain on other devices"
-        )));
+    if kind != AttentionKind::Plain {
+        if !device.is_cpu() {
+            return Err(ModelError::Unsupported(format!(
+                "{kind:?} attention runs on the CPU; use AttentionKind::Plain on other devices"
+            )));
+        }
+        if !matches!(dtype, DType::F32 | DType::F16 | DType::BF16) {
+            return Err(ModelError::Unsupported(format!(
+                "a KV cache in {dtype:?} on the CPU; choose f32, f16 or bf16"
+            )));
+        }
     }
     Ok(match kind {
-        AttentionKind::Reference => {
-            Box::new(reference::Reference::new(*shape, blocks, block_size)?)
-        }
-        AttentionKind::Tiled => Box::new(tiled::Tiled::new(*shape, blocks, block_size)?),
+        AttentionKind::Reference => Box::new(reference::Reference::new(
+            *shape, blocks, block_size, dtype,
+        )?),
+        AttentionKind::Tiled => tiled::build(*shape, blocks, block_size, dtype)?,
         AttentionKind::Plain => Box::new(plain::Plain::new(
             *shape, blocks, block_size, device, dtype,
         )?),

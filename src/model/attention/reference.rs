@@ -1,6 +1,6 @@
 //! Attention in the plainest loops, with sums in f64: what the others are compared with.
 
-use candle_core::{Device, Tensor};
+use candle_core::{DType, Device, Tensor};
 
 use super::{Attention, AttentionOutput, AttentionShape, ModelError, zeros};
 use crate::model::StepBatch;
@@ -11,7 +11,9 @@ pub(super) struct Reference {
     shape: AttentionShape,
     blocks: usize,
     block_size: usize,
-    /// For each layer keys and values, `[slots, kv_heads, head_dim]`.
+    /// What keys and values are rounded to.
+    dtype: DType,
+    /// For each layer keys and values, rounded, `[slots, kv_heads, head_dim]`.
     cache: Vec<(Vec<f32>, Vec<f32>)>,
     batch: StepBatch,
 }
@@ -21,6 +23,7 @@ impl Reference {
         shape: AttentionShape,
         blocks: usize,
         block_size: usize,
+        dtype: DType,
     ) -> Result<Self, ModelError> {
         let size = blocks * block_size * shape.kv_heads * shape.head_dim;
         let cache = (0..shape.layers)
@@ -30,6 +33,7 @@ impl Reference {
             shape,
             blocks,
             block_size,
+            dtype,
             cache,
             batch: StepBatch::default(),
         })
@@ -69,7 +73,8 @@ impl Attention for Reference {
         let width = kv_heads * head_dim;
         let (keys, values) = &mut self.cache[layer];
         for (new, cache) in [(k, &mut *keys), (v, &mut *values)] {
-            with_f32(new, |new| {
+            let rounded = new.to_dtype(self.dtype)?.to_dtype(DType::F32)?;
+            with_f32(&rounded, |new| {
                 for (row, &slot) in new.chunks_exact(width).zip(&self.batch.slots) {
                     cache[slot as usize * width..][..width].copy_from_slice(row);
                 }

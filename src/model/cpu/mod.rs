@@ -11,6 +11,7 @@
 
 pub mod elementwise;
 pub mod exp;
+pub mod half;
 pub mod matmul;
 pub mod panels;
 

@@ -3,21 +3,28 @@
 // What runs under `Arch::dispatch` must be inlined into it, or it is compiled without the instruction set.
 #![allow(clippy::inline_always)]
 
+use std::cell::RefCell;
+
 use pulp::{Arch, Simd, WithSimd};
 
 use super::Layout;
 use super::plan::{PlanUnit, Run};
+use super::product::{Panels, Product};
 use crate::model::attention::AttentionShape;
 use crate::model::cpu::elementwise::tree_sum;
 use crate::model::cpu::exp::{exp, exp_lanes};
-use crate::model::cpu::panels::{Multiply, PANEL, Panels, Strided};
+use crate::model::cpu::half::{F32, Format};
+use crate::model::cpu::panels::PANEL;
 
-/// A layer's keys and values.
-#[derive(Clone, Copy)]
-pub(super) struct Cache<'a> {
+/// Rows up to which 16-bit keys and values are widened in registers, each time they are used; for more rows a tile is
+/// widened once, to memory.
+const FEW: usize = 8;
+
+/// A layer's keys and values of one key head.
+pub(super) struct Cache<'a, F: Format> {
     pub(super) layout: &'a Layout,
-    pub(super) keys: &'a [f32],
-    pub(super) values: &'a [f32],
+    pub(super) keys: &'a [F::Bits],
+    pub(super) values: &'a [F::Bits],
 }
 
 /// A unit's queries under one key head, and where their results go.
@@ -38,62 +45,77 @@ pub(super) struct Head<'a> {
 
 impl Unit<'_> {
     /// Computes the unit. `q` is the step's queries, `[N, heads, head_dim]`.
-    pub(super) fn run(self, q: &[f32], cache: Cache) {
-        Arch::new().dispatch(Work {
-            unit: self,
-            q,
-            cache,
+    pub(super) fn run<F: Format>(self, q: &[f32], cache: &Cache<F>) {
+        thread_local! {
+            // Kept from unit to unit: memory that is given back is zeroed again by the system, page by page.
+            static STATE: RefCell<State> = RefCell::default();
+        }
+        STATE.with_borrow_mut(|state| {
+            Arch::new().dispatch(Work {
+                unit: self,
+                q,
+                cache,
+                state,
+            });
         });
     }
 }
 
-struct Work<'a> {
+struct Work<'a, F: Format> {
     unit: Unit<'a>,
     q: &'a [f32],
-    cache: Cache<'a>,
+    cache: &'a Cache<'a, F>,
+    state: &'a mut State,
 }
 
-/// What is known of every (query, head) after some tiles, in the order query, head of the group.
+/// What is known of every (query, head) after some tiles, in the order query, head of the group; and room for a tile.
+#[derive(Default)]
 struct State {
     /// Scaled queries, `[rows, head_dim]`.
     queries: Vec<f32>,
     /// Scores, then weights, of the tile at hand, `[rows, lanes of a tile]`.
     scores: Vec<f32>,
-    /// Weighted values of all tiles so far, `[rows, head_dim]`.
+    /// Weighted values of all tiles so far, `[rows, head_dim in whole panels]`.
     values: Vec<f32>,
     /// Highest score so far, `[rows]`.
     high: Vec<f32>,
     /// Sum of exponentials so far, relative to `high`, `[rows]`.
     sum: Vec<f32>,
+    /// The tile at hand, widened: its keys' blocks, then its values' blocks.
+    wide: Vec<f32>,
+    /// Where the tile's blocks begin: keys, then values.
+    starts: Vec<usize>,
 }
 
-impl WithSimd for Work<'_> {
+impl<F: Format> WithSimd for Work<'_, F> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { unit, q, cache } = self;
+        let Self {
+            unit,
+            q,
+            cache,
+            state,
+        } = self;
         let AttentionShape {
             heads, head_dim, ..
         } = cache.layout.shape;
         let group = cache.layout.shape.group();
         let scale = cache.layout.shape.scale();
+        let width = cache.layout.value_width();
         let rows = unit.plan.queries.len() * group;
-        let mut state = State {
-            queries: Vec::with_capacity(rows * head_dim),
-            scores: vec![0.0; rows * cache.layout.tile_blocks * cache.layout.lanes],
-            values: vec![0.0; rows * head_dim],
-            high: vec![f32::NEG_INFINITY; rows],
-            sum: vec![0.0; rows],
-        };
+        state.queries.clear();
         for query in &unit.plan.queries {
             let from = (query.token * heads + unit.kv_head * group) * head_dim;
-            state
-                .queries
-                .extend(q[from..][..group * head_dim].iter().map(|x| x * scale));
+            let queries = q[from..][..group * head_dim].iter().map(|x| x * scale);
+            state.queries.extend(queries);
         }
+        refill(&mut state.values, rows * width, 0.0);
+        refill(&mut state.high, rows, f32::NEG_INFINITY);
+        refill(&mut state.sum, rows, 0.0);
         for run in &unit.plan.runs {
-            tile(simd, &mut state, &unit, run, cache);
+            tile(simd, state, unit.plan, run, cache);
         }
         for head in unit.results {
             let from = head.query * group;
@@ -101,10 +123,7 @@ impl WithSimd for Work<'_> {
                 (from..).zip(head.output.chunks_exact_mut(head_dim).zip(head.lse))
             {
                 let inverse = 1.0 / state.sum[row];
-                for (to, value) in output
-                    .iter_mut()
-                    .zip(&state.values[row * head_dim..][..head_dim])
-                {
+                for (to, value) in output.iter_mut().zip(&state.values[row * width..]) {
                     *to = value * inverse;
                 }
                 *lse = state.high[row] + state.sum[row].ln();
@@ -113,39 +132,131 @@ impl WithSimd for Work<'_> {
     }
 }
 
+fn refill(buffer: &mut Vec<f32>, size: usize, value: f32) {
+    buffer.clear();
+    buffer.resize(size, value);
+}
+
+/// At least `size` numbers, whatever they are.
+fn room(buffer: &mut Vec<f32>, size: usize) -> &mut [f32] {
+    if buffer.len() < size {
+        buffer.resize(size, 0.0);
+    }
+    &mut buffer[..size]
+}
+
 /// One tile for the queries of a run: scores, weights, weighted values, merged into the state.
 #[inline(always)]
-fn tile<S: Simd>(simd: S, state: &mut State, unit: &Unit, run: &Run, cache: Cache) {
+fn tile<S: Simd, F: Format>(
+    simd: S,
+    state: &mut State,
+    plan: &PlanUnit,
+    run: &Run,
+    cache: &Cache<F>,
+) {
     let layout = cache.layout;
+    let (key_block, value_block) = (layout.key_block(), layout.value_block());
+    let rows = (run.last - run.first) * layout.shape.group();
+    let State { wide, starts, .. } = state;
+    let (mut wide, mut starts) = (std::mem::take(wide), std::mem::take(starts));
+    let count = run.blocks.len();
+    starts.clear();
+    if rows <= FEW || F::plain(cache.keys).is_some() {
+        starts.extend(run.blocks.iter().map(|&id| id as usize * key_block));
+        starts.extend(run.blocks.iter().map(|&id| id as usize * value_block));
+        let (keys, values) = starts.split_at(count);
+        attend::<S, F>(
+            simd,
+            state,
+            plan,
+            run,
+            layout,
+            (cache.keys, keys),
+            (cache.values, values),
+        );
+    } else {
+        let room = room(&mut wide, count * (key_block + value_block));
+        let (keys, values) = room.split_at_mut(count * key_block);
+        for (index, &id) in run.blocks.iter().enumerate() {
+            let key = &cache.keys[id as usize * key_block..][..key_block];
+            widen::<S, F>(simd, key, &mut keys[index * key_block..][..key_block]);
+            let value = &cache.values[id as usize * value_block..][..value_block];
+            widen::<S, F>(
+                simd,
+                value,
+                &mut values[index * value_block..][..value_block],
+            );
+        }
+        starts.extend((0..count).map(|index| index * key_block));
+        starts.extend((0..count).map(|index| index * value_block));
+        let (key_starts, value_starts) = starts.split_at(count);
+        attend::<S, F32>(
+            simd,
+            state,
+            plan,
+            run,
+            layout,
+            (keys, key_starts),
+            (values, value_starts),
+        );
+    }
+    (state.wide, state.starts) = (wide, starts);
+}
+
+/// Whole panels of 16-bit numbers to f32.
+#[inline(always)]
+fn widen<S: Simd, F: Format>(simd: S, from: &[F::Bits], to: &mut [f32]) {
+    let rows = from.as_chunks::<PANEL>().0;
+    for (from, to) in rows.iter().zip(to.chunks_exact_mut(PANEL)) {
+        let to = S::as_mut_simd_f32s(to).0;
+        match S::F32_LANES {
+            16 => to.copy_from_slice(&F::widen::<S, 1>(simd, from)),
+            8 => to.copy_from_slice(&F::widen::<S, 2>(simd, from)),
+            4 => to.copy_from_slice(&F::widen::<S, 4>(simd, from)),
+            _ => to.copy_from_slice(&F::widen::<S, PANEL>(simd, from)),
+        }
+    }
+}
+
+/// [`tile`], with keys and values and where their blocks begin.
+#[inline(always)]
+fn attend<S: Simd, F: Format>(
+    simd: S,
+    state: &mut State,
+    plan: &PlanUnit,
+    run: &Run,
+    layout: &Layout,
+    (keys, key_starts): (&[F::Bits], &[usize]),
+    (values, value_starts): (&[F::Bits], &[usize]),
+) {
     let head_dim = layout.shape.head_dim;
     let group = layout.shape.group();
     let (from, rows) = (run.first * group, (run.last - run.first) * group);
     let width = run.blocks.len() * layout.lanes;
-    let scores = &mut state.scores[..rows * width];
-    let blocks = Blocks {
-        cache,
-        ids: &run.blocks,
-        kv_head: unit.kv_head,
-    };
-    Multiply {
+    let scores = room(&mut state.scores, rows * width);
+    Product {
         a: &state.queries[from * head_dim..],
         a_stride: head_dim,
         rows,
+        segments: 1,
         k: head_dim,
-        b: Keys(blocks),
-        n: width,
-        out: Strided {
-            data: scores,
-            stride: width,
-            width,
+        b: Panels::<F> {
+            bits: keys,
+            starts: key_starts,
+            per_start: layout.lanes / PANEL,
+            stride: head_dim * PANEL,
         },
+        panels: width / PANEL,
+        out: scores,
+        out_stride: width,
         accumulate: false,
     }
     .run(simd);
-    let values = &mut state.values[from * head_dim..][..rows * head_dim];
+    let value_width = layout.value_width();
+    let sums = &mut state.values[from * value_width..][..rows * value_width];
     let full = run.blocks.len() * layout.block_size;
     for (row, scores) in scores.chunks_exact_mut(width).enumerate() {
-        let seen = unit.plan.queries[run.first + row / group].seen - run.start;
+        let seen = plan.queries[run.first + row / group].seen - run.start;
         if seen < full || layout.lanes > layout.block_size {
             mask(scores, layout, seen);
         }
@@ -157,28 +268,33 @@ fn tile<S: Simd>(simd: S, state: &mut State, unit: &Unit, run: &Run, cache: Cach
             _ => weigh::<S, PANEL>(simd, scores, *high),
         };
         // What was before shrinks when this tile holds a higher score; otherwise the factor is one.
-        let keep = exp(*high - new_high);
-        *high = new_high;
         let old_sum = &mut state.sum[from + row];
-        *old_sum = old_sum.mul_add(keep, sum);
-        if keep < 1.0 {
-            for value in &mut values[row * head_dim..][..head_dim] {
+        if new_high > *high {
+            let keep = exp(*high - new_high);
+            *high = new_high;
+            *old_sum = old_sum.mul_add(keep, sum);
+            for value in &mut sums[row * value_width..][..value_width] {
                 *value *= keep;
             }
+        } else {
+            *old_sum += sum;
         }
     }
-    Multiply {
+    Product {
         a: &*scores,
         a_stride: width,
         rows,
+        segments: run.blocks.len(),
         k: layout.lanes,
-        b: Values(blocks),
-        n: head_dim,
-        out: Strided {
-            data: values,
-            stride: head_dim,
-            width: head_dim,
+        b: Panels::<F> {
+            bits: values,
+            starts: value_starts,
+            per_start: usize::MAX,
+            stride: layout.lanes * PANEL,
         },
+        panels: value_width / PANEL,
+        out: sums,
+        out_stride: value_width,
         accumulate: true,
     }
     .run(simd);
@@ -225,54 +341,4 @@ fn weigh<S: Simd, const W: usize>(simd: S, scores: &mut [f32], old_high: f32) ->
         *to = from;
     }
     (high, tree_sum(lanes))
-}
-
-/// The blocks of a tile.
-#[derive(Clone, Copy)]
-struct Blocks<'a> {
-    cache: Cache<'a>,
-    ids: &'a [u32],
-    kv_head: usize,
-}
-
-impl Blocks<'_> {
-    #[inline(always)]
-    fn at(&self, block: usize) -> usize {
-        self.ids[block] as usize * self.cache.layout.shape.kv_heads + self.kv_head
-    }
-}
-
-/// Keys as the right side of `queries × keysᵀ`: one column a key.
-struct Keys<'a>(Blocks<'a>);
-
-impl Panels for Keys<'_> {
-    #[inline(always)]
-    fn segments(&self) -> usize {
-        1
-    }
-
-    #[inline(always)]
-    fn panel(&self, p: usize, _: usize) -> &[f32] {
-        let layout = self.0.cache.layout;
-        let panels = layout.lanes / PANEL;
-        let size = layout.shape.head_dim * PANEL;
-        &self.0.cache.keys[self.0.at(p / panels) * layout.key_block() + p % panels * size..][..size]
-    }
-}
-
-/// Values as the right side of `weights × values`: one row a key, a block a segment.
-struct Values<'a>(Blocks<'a>);
-
-impl Panels for Values<'_> {
-    #[inline(always)]
-    fn segments(&self) -> usize {
-        self.0.ids.len()
-    }
-
-    #[inline(always)]
-    fn panel(&self, p: usize, s: usize) -> &[f32] {
-        let layout = self.0.cache.layout;
-        let size = layout.lanes * PANEL;
-        &self.0.cache.values[self.0.at(s) * layout.value_block() + p * size..][..size]
-    }
 }

@@ -10,33 +10,56 @@
 
 mod kernel;
 mod plan;
+mod product;
+mod write;
 
-use candle_core::{Device, Tensor};
+use candle_core::{DType, Device, Tensor};
 use rayon::prelude::*;
 
 use self::kernel::{Cache, Head, Unit};
 use self::plan::Plan;
+use self::write::Write;
 use super::{Attention, AttentionOutput, AttentionShape, ModelError, zeros};
 use crate::model::StepBatch;
+use crate::model::cpu::half::{Bf16, F16, F32, Format};
 use crate::model::cpu::panels::PANEL;
 use crate::model::cpu::with_f32;
 
 /// Keys per tile, rounded to whole blocks.
 const TILE: usize = 64;
 
-/// See [`AttentionKind::Tiled`](super::AttentionKind::Tiled).
-pub(super) struct Tiled {
+/// Builds what [`AttentionKind::Tiled`](super::AttentionKind::Tiled) names.
+pub(super) fn build(
+    shape: AttentionShape,
+    blocks: usize,
+    block_size: usize,
+    dtype: DType,
+) -> Result<Box<dyn Attention>, ModelError> {
+    Ok(match dtype {
+        DType::F16 => Box::new(Tiled::<F16>::new(shape, blocks, block_size)?),
+        DType::BF16 => Box::new(Tiled::<Bf16>::new(shape, blocks, block_size)?),
+        _ => Box::new(Tiled::<F32>::new(shape, blocks, block_size)?),
+    })
+}
+
+/// A cache in one format.
+struct Tiled<F: Format> {
     layout: Layout,
     blocks: usize,
-    /// For each layer keys and values.
-    layers: Vec<(Vec<f32>, Vec<f32>)>,
+    layers: Vec<Layer<F>>,
     plan: Plan,
     slots: Vec<u32>,
 }
 
-/// How a block's keys and values lie in memory, as panels for [`Multiply`](crate::model::cpu::panels::Multiply).
-///
-/// Keys: `[blocks, kv_heads, lanes / 16, head_dim, 16]`; values: `[blocks, kv_heads, ceil(head_dim / 16), lanes, 16]`.
+/// A layer's cache. Key heads lie apart, so that each can be written by a thread of its own.
+struct Layer<F: Format> {
+    /// `[kv_heads, blocks, lanes / 16, head_dim, 16]`
+    keys: Vec<F::Bits>,
+    /// `[kv_heads, blocks, ceil(head_dim / 16), lanes, 16]`
+    values: Vec<F::Bits>,
+}
+
+/// How a block's keys and values lie in memory: as panels for [`Product`](product::Product).
 #[derive(Debug, Clone, Copy)]
 struct Layout {
     shape: AttentionShape,
@@ -67,26 +90,27 @@ impl Layout {
         self.lanes * self.shape.head_dim
     }
 
+    /// Width of a value in whole panels.
+    fn value_width(&self) -> usize {
+        self.shape.head_dim.next_multiple_of(PANEL)
+    }
+
     /// Numbers that one head's values take in a block.
     fn value_block(&self) -> usize {
-        self.lanes * self.shape.head_dim.next_multiple_of(PANEL)
+        self.lanes * self.value_width()
     }
 }
 
-impl Tiled {
-    pub(super) fn new(
-        shape: AttentionShape,
-        blocks: usize,
-        block_size: usize,
-    ) -> Result<Self, ModelError> {
+impl<F: Format> Tiled<F> {
+    fn new(shape: AttentionShape, blocks: usize, block_size: usize) -> Result<Self, ModelError> {
         let layout = Layout::new(shape, block_size);
         let heads = blocks * shape.kv_heads;
         let layers = (0..shape.layers)
             .map(|_| {
-                Ok((
-                    zeros(heads * layout.key_block())?,
-                    zeros(heads * layout.value_block())?,
-                ))
+                Ok(Layer {
+                    keys: zeros(heads * layout.key_block())?,
+                    values: zeros(heads * layout.value_block())?,
+                })
             })
             .collect::<Result<_, ModelError>>()?;
         Ok(Self {
@@ -97,48 +121,9 @@ impl Tiled {
             slots: Vec::new(),
         })
     }
-
-    /// Writes the step's keys and values, `[N, kv_heads, head_dim]`, to their slots.
-    fn write(&mut self, layer: usize, k: &[f32], v: &[f32]) {
-        let Layout {
-            shape: AttentionShape {
-                kv_heads, head_dim, ..
-            },
-            block_size,
-            lanes,
-            ..
-        } = self.layout;
-        let (key_block, value_block) = (self.layout.key_block(), self.layout.value_block());
-        let (keys, values) = &mut self.layers[layer];
-        let width = kv_heads * head_dim;
-        for ((&slot, k), v) in self
-            .slots
-            .iter()
-            .zip(k.chunks_exact(width))
-            .zip(v.chunks_exact(width))
-        {
-            let (block, offset) = (slot as usize / block_size, slot as usize % block_size);
-            for (head, (k, v)) in k
-                .chunks_exact(head_dim)
-                .zip(v.chunks_exact(head_dim))
-                .enumerate()
-            {
-                let at = block * kv_heads + head;
-                let panel = &mut keys[at * key_block..][offset / PANEL * head_dim * PANEL..]
-                    [..head_dim * PANEL];
-                for (to, from) in panel.iter_mut().skip(offset % PANEL).step_by(PANEL).zip(k) {
-                    *to = *from;
-                }
-                let panels = &mut values[at * value_block..][..value_block];
-                for (panel, from) in panels.chunks_exact_mut(lanes * PANEL).zip(v.chunks(PANEL)) {
-                    panel[offset * PANEL..][..from.len()].copy_from_slice(from);
-                }
-            }
-        }
-    }
 }
 
-impl Attention for Tiled {
+impl<F: Format> Attention for Tiled<F> {
     fn block_size(&self) -> usize {
         self.layout.block_size
     }
@@ -163,64 +148,108 @@ impl Attention for Tiled {
     ) -> Result<AttentionOutput, ModelError> {
         let n = self.slots.len();
         let AttentionShape {
-            heads,
-            kv_heads,
-            head_dim,
-            ..
+            heads, head_dim, ..
         } = self.layout.shape;
         self.layout.shape.check_step(n, layer, q, k, v)?;
-        with_f32(k, |k| {
-            with_f32(v, |v| {
-                self.write(layer, k, v);
-                Ok(())
-            })
-        })?;
-        let group = self.layout.shape.group();
         let mut output = vec![0.0; n * heads * head_dim];
         let mut lse = vec![0.0; n * heads];
-        // A task for each unit of queries and each key head, which owns its parts of the results.
-        let mut tasks: Vec<Unit> = Vec::with_capacity(self.plan.units.len() * kv_heads);
-        for unit in &self.plan.units {
-            for kv_head in 0..kv_heads {
-                tasks.push(Unit {
-                    plan: unit,
-                    kv_head,
-                    results: Vec::with_capacity(unit.queries.len()),
-                });
-            }
-        }
-        let parts = output
-            .chunks_exact_mut(group * head_dim)
-            .zip(lse.chunks_exact_mut(group));
-        for (index, (output, lse)) in parts.enumerate() {
-            let (token, kv_head) = (index / kv_heads, index % kv_heads);
-            let place = self.plan.places[token];
-            tasks[place.unit * kv_heads + kv_head].results.push(Head {
-                query: place.query,
-                output,
-                lse,
-            });
-        }
-        let (keys, values) = &self.layers[layer];
-        let cache = Cache {
-            layout: &self.layout,
-            keys,
-            values,
-        };
         with_f32(q, |q| {
-            if self.plan.serial {
-                for task in tasks {
-                    task.run(q, cache);
-                }
-            } else {
-                let tasks = tasks.into_par_iter().with_max_len(1);
-                tasks.for_each(|task| task.run(q, cache));
-            }
-            Ok(())
+            with_f32(k, |k| {
+                with_f32(v, |v| {
+                    self.attend(layer, (q, k, v), (&mut output, &mut lse));
+                    Ok(())
+                })
+            })
         })?;
         Ok(AttentionOutput {
             output: Tensor::from_vec(output, (n, heads, head_dim), &Device::Cpu)?,
             lse: Tensor::from_vec(lse, (n, heads), &Device::Cpu)?,
         })
+    }
+}
+
+impl<F: Format> Tiled<F> {
+    /// [`Attention::forward`] on slices.
+    fn attend(
+        &mut self,
+        layer: usize,
+        (q, k, v): (&[f32], &[f32], &[f32]),
+        (output, lse): (&mut [f32], &mut [f32]),
+    ) {
+        let Self {
+            layout,
+            blocks,
+            layers,
+            plan,
+            slots,
+        } = self;
+        let kv_heads = layout.shape.kv_heads;
+        let group = layout.shape.group();
+        // For each key head a task of each unit of queries, which owns its parts of the results.
+        let mut tasks: Vec<Vec<Unit>> = (0..kv_heads)
+            .map(|kv_head| {
+                let unit = |plan| Unit {
+                    plan,
+                    kv_head,
+                    results: Vec::new(),
+                };
+                plan.units.iter().map(unit).collect()
+            })
+            .collect();
+        let parts = output
+            .chunks_exact_mut(group * layout.shape.head_dim)
+            .zip(lse.chunks_exact_mut(group));
+        for (index, (output, lse)) in parts.enumerate() {
+            let (token, kv_head) = (index / kv_heads, index % kv_heads);
+            let place = plan.places[token];
+            let results = &mut tasks[kv_head][place.unit].results;
+            results.push(Head {
+                query: place.query,
+                output,
+                lse,
+            });
+        }
+        let Layer { keys, values } = &mut layers[layer];
+        let caches = keys
+            .chunks_exact_mut(*blocks * layout.key_block())
+            .zip(values.chunks_exact_mut(*blocks * layout.value_block()));
+        let heads: Vec<_> = caches.zip(tasks).enumerate().collect();
+        let write = |kv_head, keys: &mut [F::Bits], values: &mut [F::Bits]| {
+            Write::<F> {
+                layout,
+                slots,
+                kv_head,
+                k,
+                v,
+                keys,
+                values,
+            }
+            .run();
+        };
+        if plan.serial {
+            for (kv_head, ((keys, values), tasks)) in heads {
+                write(kv_head, keys, values);
+                for task in tasks {
+                    let cache = Cache::<F> {
+                        layout,
+                        keys,
+                        values,
+                    };
+                    task.run(q, &cache);
+                }
+            }
+        } else {
+            let heads = heads.into_par_iter().with_max_len(1);
+            heads.for_each(|(kv_head, ((keys, values), tasks))| {
+                write(kv_head, keys, values);
+                let cache = Cache::<F> {
+                    layout,
+                    keys,
+                    values,
+                };
+                let tasks = tasks.into_par_iter().with_max_len(1);
+                tasks.for_each(|task| task.run(q, &cache));
+            });
+        }
     }
 }

@@ -3,8 +3,8 @@
 use super::Layout;
 use crate::model::StepBatch;
 
-/// Queries of a unit at most: their states stay in the first two cache levels.
-const MAX_QUERIES: usize = 32;
+/// Rows of a unit at most, a query times its group of heads: their states stay in the second-level cache.
+const MAX_ROWS: usize = 128;
 /// Multiply-adds of a task at least: waking a thread costs about as much as half of this.
 const TASK: usize = 1 << 19;
 
@@ -35,7 +35,7 @@ pub(super) struct Query {
     pub(super) seen: usize,
 }
 
-/// Queries `first..last` of a unit, all of which see some keys of one tile, in the same blocks.
+/// Queries `first..last` of a unit, all of which see some keys of the same blocks of one tile.
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) first: usize,
@@ -80,7 +80,8 @@ impl Plan {
             .min(work / TASK)
             .div_ceil(layout.shape.kv_heads)
             .max(1);
-        let size = queries.len().div_ceil(tasks).clamp(1, MAX_QUERIES);
+        let most = (MAX_ROWS / layout.shape.group()).max(1);
+        let size = queries.len().div_ceil(tasks).clamp(1, most);
         let mut plan = Self {
             serial: work < 2 * TASK,
             units: Vec::new(),
@@ -118,10 +119,9 @@ fn runs(batch: &StepBatch, layout: &Layout, queries: &[(usize, Query)]) -> Vec<R
             if query.seen <= start {
                 continue;
             }
-            let row = &batch.rows[*row];
             let from = start / layout.block_size;
-            let to = (from + layout.tile_blocks).min(row.context_len.div_ceil(layout.block_size));
-            let blocks = &row.blocks[from..to];
+            let to = (from + layout.tile_blocks).min(query.seen.div_ceil(layout.block_size));
+            let blocks = &batch.rows[*row].blocks[from..to];
             match runs[first_of_tile..].last_mut() {
                 Some(run) if run.last == index && run.blocks == blocks => run.last += 1,
                 _ => runs.push(Run {

@@ -1,0 +1,258 @@
+//! The matrix product of attention: rows of f32 times panels of the cache, widened in registers.
+//!
+//! Like [`Multiply`](crate::model::cpu::panels::Multiply) each output is one chain of multiply-adds, whatever the number of
+//! rows; but the panels may hold 16-bit numbers, and one or two rows pass over many panels at once, because memory gives
+//! its data faster when several places are read side by side.
+
+// What runs under `Arch::dispatch` must be inlined into it, or it is compiled without the instruction set.
+#![allow(clippy::inline_always)]
+
+use pulp::{Simd, WithSimd};
+
+use crate::model::cpu::half::Format;
+use crate::model::cpu::panels::PANEL;
+
+/// Panels in a cache. Panel `p` of segment `s` begins at `starts[p / per_start + s] + p % per_start * stride`.
+pub(super) struct Panels<'a, F: Format> {
+    pub(super) bits: &'a [F::Bits],
+    pub(super) starts: &'a [usize],
+    pub(super) per_start: usize,
+    pub(super) stride: usize,
+}
+
+impl<F: Format> Panels<'_, F> {
+    /// Index into `starts` in the first segment, and distance from there.
+    #[inline(always)]
+    fn place(&self, panel: usize) -> (usize, usize) {
+        (panel / self.per_start, panel % self.per_start * self.stride)
+    }
+}
+
+/// `out = a × b`, or `out += a × b`, with sums over `segments · k` numbers of each row of `a`.
+pub(super) struct Product<'a, F: Format> {
+    /// Left rows.
+    pub(super) a: &'a [f32],
+    /// Distance of left rows.
+    pub(super) a_stride: usize,
+    pub(super) rows: usize,
+    /// Parts of the sums that lie apart in `b`.
+    pub(super) segments: usize,
+    /// Length of the sums in each segment.
+    pub(super) k: usize,
+    pub(super) b: Panels<'a, F>,
+    /// Panels of the result.
+    pub(super) panels: usize,
+    /// Rows of results.
+    pub(super) out: &'a mut [f32],
+    /// Distance of rows of results.
+    pub(super) out_stride: usize,
+    /// Whether the sums start from what `out` holds, and not from zero.
+    pub(super) accumulate: bool,
+}
+
+impl<F: Format> Product<'_, F> {
+    /// The product, inside a function that is already compiled for `S`.
+    #[inline(always)]
+    pub(super) fn run<S: Simd>(mut self, simd: S) {
+        match S::F32_LANES {
+            16 => self.panels::<S, 1>(simd),
+            8 => self.panels::<S, 2>(simd),
+            4 => self.panels::<S, 4>(simd),
+            _ => self.scalar(simd),
+        }
+    }
+
+    /// Panels outside, rows inside, so that panels stay in the first-level cache while all rows pass over them.
+    #[inline(always)]
+    fn panels<S: Simd, const W: usize>(&mut self, simd: S) {
+        let Registers { sums, rows: most } = Registers::of::<S>();
+        let most_panels = sums / (W * self.rows.min(most).next_power_of_two());
+        let most_panels = most_panels.clamp(1, 8);
+        let mut panel = 0;
+        while panel < self.panels {
+            let left = self.panels - panel;
+            let at_once = if left < most_panels {
+                1 << left.ilog2()
+            } else {
+                most_panels
+            };
+            let mut row = 0;
+            while row < self.rows {
+                let left = self.rows - row;
+                // Even groups: 9 rows under a maximum of 8 go as 5 + 4, not as 8 + 1.
+                let take = left.div_ceil(left.div_ceil(most));
+                match (at_once, take) {
+                    (8, 1) => self.tile::<S, W, 1, 8>(simd, panel, row),
+                    (8, _) => self.tile::<S, W, 2, 8>(simd, panel, row),
+                    (4, 1) => self.tile::<S, W, 1, 4>(simd, panel, row),
+                    (4, 2) => self.tile::<S, W, 2, 4>(simd, panel, row),
+                    (4, 3) => self.tile::<S, W, 3, 4>(simd, panel, row),
+                    (4, _) => self.tile::<S, W, 4, 4>(simd, panel, row),
+                    (2, 1) => self.tile::<S, W, 1, 2>(simd, panel, row),
+                    (2, 2) => self.tile::<S, W, 2, 2>(simd, panel, row),
+                    (2, 3) => self.tile::<S, W, 3, 2>(simd, panel, row),
+                    (2, 4) => self.tile::<S, W, 4, 2>(simd, panel, row),
+                    (2, 5) => self.tile::<S, W, 5, 2>(simd, panel, row),
+                    (2, 6) => self.tile::<S, W, 6, 2>(simd, panel, row),
+                    (2, 7) => self.tile::<S, W, 7, 2>(simd, panel, row),
+                    (2, _) => self.tile::<S, W, 8, 2>(simd, panel, row),
+                    (_, 1) => self.tile::<S, W, 1, 1>(simd, panel, row),
+                    (_, 2) => self.tile::<S, W, 2, 1>(simd, panel, row),
+                    (_, 3) => self.tile::<S, W, 3, 1>(simd, panel, row),
+                    (_, 4) => self.tile::<S, W, 4, 1>(simd, panel, row),
+                    (_, 5) => self.tile::<S, W, 5, 1>(simd, panel, row),
+                    (_, 6) => self.tile::<S, W, 6, 1>(simd, panel, row),
+                    (_, 7) => self.tile::<S, W, 7, 1>(simd, panel, row),
+                    _ => self.tile::<S, W, 8, 1>(simd, panel, row),
+                }
+                row += take;
+            }
+            panel += at_once;
+        }
+    }
+
+    /// [`Tile`] as a function of its own: there are many, and each is compiled once.
+    #[inline(always)]
+    fn tile<S: Simd, const W: usize, const R: usize, const P: usize>(
+        &mut self,
+        simd: S,
+        panel: usize,
+        row: usize,
+    ) {
+        if const { Registers::of::<S>().hold(S::F32_LANES, W, R, P) } {
+            simd.vectorize(Tile::<F, W, R, P> {
+                product: self,
+                panel,
+                row,
+            });
+        }
+    }
+
+    /// For processors without vectors this crate knows.
+    #[inline(always)]
+    fn scalar<S: Simd>(&mut self, simd: S) {
+        for panel in 0..self.panels {
+            let (start, distance) = self.b.place(panel);
+            for row in 0..self.rows {
+                let out = &mut self.out[row * self.out_stride + panel * PANEL..][..PANEL];
+                if !self.accumulate {
+                    out.fill(0.0);
+                }
+                for s in 0..self.segments {
+                    let a = &self.a[row * self.a_stride + s * self.k..][..self.k];
+                    let b = &self.b.bits[self.b.starts[start + s] + distance..];
+                    for (x, b) in a.iter().zip(b.as_chunks().0) {
+                        let b = F::widen::<S, PANEL>(simd, b);
+                        let x = simd.splat_f32s(*x);
+                        for (out, b) in S::as_mut_simd_f32s(out).0.iter_mut().zip(b) {
+                            *out = simd.mul_add_e_f32s(x, b, *out);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// `R` rows times `P` panels of `W` vectors each, the whole sums, in registers.
+struct Tile<'a, 'b, F: Format, const W: usize, const R: usize, const P: usize> {
+    product: &'a mut Product<'b, F>,
+    panel: usize,
+    row: usize,
+}
+
+impl<F: Format, const W: usize, const R: usize, const P: usize> WithSimd
+    for Tile<'_, '_, F, W, R, P>
+{
+    type Output = ();
+
+    // Index loops over constant bounds unroll; iterators over arrays of vectors do not reliably.
+    #[allow(clippy::needless_range_loop)]
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self {
+            product,
+            panel,
+            row,
+        } = self;
+        let k = product.k;
+        let mut sums = [[[simd.splat_f32s(0.0); W]; P]; R];
+        if product.accumulate {
+            for r in 0..R {
+                let from = (row + r) * product.out_stride + panel * PANEL;
+                let vectors = S::as_simd_f32s(&product.out[from..][..P * PANEL]).0;
+                for p in 0..P {
+                    for w in 0..W {
+                        sums[r][p][w] = vectors[p * W + w];
+                    }
+                }
+            }
+        }
+        let mut places = [(0, 0); P];
+        for p in 0..P {
+            places[p] = product.b.place(panel + p);
+        }
+        for s in 0..product.segments {
+            let empty: &[f32] = &[];
+            let mut a = [empty; R];
+            for r in 0..R {
+                a[r] = &product.a[(row + r) * product.a_stride + s * k..][..k];
+            }
+            let no_rows: &[[F::Bits; PANEL]] = &[];
+            let mut b = [no_rows; P];
+            for p in 0..P {
+                let (start, distance) = places[p];
+                let bits = &product.b.bits[product.b.starts[start + s] + distance..][..k * PANEL];
+                b[p] = &bits.as_chunks().0[..k];
+            }
+            for i in 0..k {
+                let mut x = [simd.splat_f32s(0.0); R];
+                for r in 0..R {
+                    x[r] = simd.splat_f32s(a[r][i]);
+                }
+                for p in 0..P {
+                    let vectors = F::widen::<S, W>(simd, &b[p][i]);
+                    for r in 0..R {
+                        for w in 0..W {
+                            sums[r][p][w] = simd.mul_add_e_f32s(x[r], vectors[w], sums[r][p][w]);
+                        }
+                    }
+                }
+            }
+        }
+        for r in 0..R {
+            let from = (row + r) * product.out_stride + panel * PANEL;
+            let vectors = S::as_mut_simd_f32s(&mut product.out[from..][..P * PANEL]).0;
+            for p in 0..P {
+                for w in 0..W {
+                    vectors[p * W + w] = sums[r][p][w];
+                }
+            }
+        }
+    }
+}
+
+/// What an instruction set's registers hold of a product.
+struct Registers {
+    /// Vectors of sums: half of the registers, or as many as the most rows make.
+    sums: usize,
+    /// Rows at most.
+    rows: usize,
+}
+
+impl Registers {
+    const fn of<S: Simd>() -> Self {
+        let (sums, rows) = match S::F32_LANES {
+            16 => (16, 8),
+            8 => (8, 6),
+            _ => (16, 4),
+        };
+        Self { sums, rows }
+    }
+
+    /// Whether `rows` times `panels` of `vectors` of `lanes` are computed at once.
+    const fn hold(&self, lanes: usize, vectors: usize, rows: usize, panels: usize) -> bool {
+        let fit = panels == 1 || vectors * rows.next_power_of_two() * panels <= self.sums;
+        lanes * vectors == PANEL && rows <= self.rows && fit
+    }
+}

@@ -1,0 +1,250 @@
+//! How numbers are stored in a cache: f32, f16 or bf16, rounded to nearest even when written and widened in registers
+//! when read. Widening is exact, so a product does not depend on whether it widens its numbers on the way or beforehand.
+
+use std::any::Any;
+
+use pulp::{Simd, bytemuck};
+
+use super::panels::PANEL;
+
+/// A way to store numbers.
+pub trait Format: Send + Sync + 'static {
+    /// What is stored.
+    type Bits: Copy + Default + Send + Sync + 'static;
+
+    /// The nearest number that can be stored; halves go to the even one.
+    fn round(x: f32) -> Self::Bits;
+
+    /// The 16 numbers of a panel's row in `W` vectors.
+    fn widen<S: Simd, const W: usize>(simd: S, row: &[Self::Bits; PANEL]) -> [S::f32s; W];
+
+    /// Stored numbers that need no widening, as they are.
+    fn plain(_: &[Self::Bits]) -> Option<&[f32]> {
+        None
+    }
+}
+
+/// IEEE 754 binary32.
+#[derive(Debug, Clone, Copy)]
+pub struct F32;
+
+/// IEEE 754 binary16. Beyond 65504 is infinite.
+#[derive(Debug, Clone, Copy)]
+pub struct F16;
+
+/// The upper half of binary32.
+#[derive(Debug, Clone, Copy)]
+pub struct Bf16;
+
+impl Format for F32 {
+    type Bits = f32;
+
+    #[inline(always)]
+    fn round(x: f32) -> f32 {
+        x
+    }
+
+    #[inline(always)]
+    fn widen<S: Simd, const W: usize>(simd: S, row: &[f32; PANEL]) -> [S::f32s; W] {
+        let mut out = [simd.splat_f32s(0.0); W];
+        for (to, from) in out.iter_mut().zip(S::as_simd_f32s(row).0) {
+            *to = *from;
+        }
+        out
+    }
+
+    #[inline(always)]
+    fn plain(bits: &[f32]) -> Option<&[f32]> {
+        Some(bits)
+    }
+}
+
+impl Format for F16 {
+    type Bits = u16;
+
+    #[inline(always)]
+    fn round(x: f32) -> u16 {
+        let bits = x.to_bits();
+        let (sign, size) = (bits >> 16 & 0x8000, bits & 0x7fff_ffff);
+        // The lowest bit that stays decides about halves; then the exponent's bias goes from 127 to 15.
+        let normal = size.wrapping_add(0xfff + (size >> 13 & 1)) >> 13;
+        let normal = normal.wrapping_sub(112 << 10).min(0x7c00);
+        // Below 2⁻¹⁴ the last place is 2⁻²⁴, that of 0.5 in f32.
+        let small = (f32::from_bits(size) + 0.5)
+            .to_bits()
+            .wrapping_sub(0x3f00_0000);
+        let number = if size < 0x3880_0000 { small } else { normal };
+        let number = if size > 0x7f80_0000 { 0x7e00 } else { number };
+        (sign | number) as u16
+    }
+
+    #[inline(always)]
+    fn widen<S: Simd, const W: usize>(simd: S, row: &[u16; PANEL]) -> [S::f32s; W] {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(v4) = (&simd as &dyn Any).downcast_ref::<pulp::x86::V4>() {
+            return [bytemuck::cast(v4.avx512f._mm512_cvtph_ps(bytemuck::cast(*row))); W];
+        }
+        let splat = |x: u32| simd.splat_u32s(x);
+        widen_integers::<S, W>(simd, row).map(|bits| {
+            let size = simd.and_u32s(bits, splat(0x7fff));
+            let size = simd.wrapping_dyn_shl_u32s(size, splat(13));
+            // The exponent's bias from 15 to 127; numbers below 2⁻¹⁴ become normal on the way.
+            let number = simd.mul_f32s(
+                simd.transmute_f32s_u32s(size),
+                simd.splat_f32s(f32::from_bits((127 + 112) << 23)),
+            );
+            let finite = simd.less_than_f32s(number, simd.splat_f32s(65536.0));
+            let number = simd.transmute_u32s_f32s(number);
+            let number = simd.select_u32s(finite, number, simd.or_u32s(number, splat(0x7f80_0000)));
+            let sign = simd.wrapping_dyn_shl_u32s(simd.and_u32s(bits, splat(0x8000)), splat(16));
+            simd.transmute_f32s_u32s(simd.or_u32s(number, sign))
+        })
+    }
+}
+
+impl Format for Bf16 {
+    type Bits = u16;
+
+    #[inline(always)]
+    fn round(x: f32) -> u16 {
+        let bits = x.to_bits();
+        let number = bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16;
+        let number = if x.is_nan() {
+            bits >> 16 | 0x40
+        } else {
+            number
+        };
+        number as u16
+    }
+
+    #[inline(always)]
+    fn widen<S: Simd, const W: usize>(simd: S, row: &[u16; PANEL]) -> [S::f32s; W] {
+        let shift = simd.splat_u32s(16);
+        widen_integers::<S, W>(simd, row)
+            .map(|bits| simd.transmute_f32s_u32s(simd.wrapping_dyn_shl_u32s(bits, shift)))
+    }
+}
+
+/// 16 integers in `W` vectors.
+#[inline(always)]
+fn widen_integers<S: Simd, const W: usize>(simd: S, row: &[u16; PANEL]) -> [S::u32s; W] {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if let Some(v4) = (&simd as &dyn Any).downcast_ref::<pulp::x86::V4>() {
+            return [bytemuck::cast(v4.avx512f._mm512_cvtepu16_epi32(bytemuck::cast(*row))); W];
+        }
+        if let Some(v3) = (&simd as &dyn Any).downcast_ref::<pulp::x86::V3>() {
+            let halves: [[u16; 8]; 2] = bytemuck::cast(*row);
+            let mut out = [simd.splat_u32s(0); W];
+            for (to, half) in out.iter_mut().zip(halves) {
+                *to = bytemuck::cast(v3.avx2._mm256_cvtepu16_epi32(bytemuck::cast(half)));
+            }
+            return out;
+        }
+    }
+    let lanes = row.map(u32::from);
+    let mut out = [simd.splat_u32s(0); W];
+    for (to, from) in out.iter_mut().zip(S::as_simd_u32s(&lanes).0) {
+        *to = *from;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::{DType, Device, Tensor};
+    use pulp::{Arch, Scalar, Simd, WithSimd};
+
+    use super::{Bf16, F16, Format};
+    use crate::model::cpu::panels::PANEL;
+
+    struct Widen<F: Format>(Vec<F::Bits>);
+
+    impl<F: Format> WithSimd for Widen<F> {
+        type Output = Vec<f32>;
+
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) -> Vec<f32> {
+            let mut out = vec![0.0; self.0.len()];
+            let rows = self.0.as_chunks::<PANEL>().0;
+            for (row, out) in rows.iter().zip(out.chunks_exact_mut(PANEL)) {
+                let out = S::as_mut_simd_f32s(out).0;
+                match S::F32_LANES {
+                    16 => out.copy_from_slice(&F::widen::<S, 1>(simd, row)),
+                    8 => out.copy_from_slice(&F::widen::<S, 2>(simd, row)),
+                    4 => out.copy_from_slice(&F::widen::<S, 4>(simd, row)),
+                    _ => out.copy_from_slice(&F::widen::<S, PANEL>(simd, row)),
+                }
+            }
+            out
+        }
+    }
+
+    /// Through every 16-bit number, on each instruction set there is.
+    fn widened<F: Format<Bits = u16>>(to_f32: impl Fn(u16) -> f32) {
+        let all: Vec<u16> = (0..=u16::MAX).collect();
+        let mut ways = vec![
+            Arch::new().dispatch(Widen::<F>(all.clone())),
+            Scalar.vectorize(Widen::<F>(all.clone())),
+        ];
+        #[cfg(target_arch = "x86_64")]
+        if let Some(v3) = pulp::x86::V3::try_new() {
+            ways.push(Simd::vectorize(v3, Widen::<F>(all.clone())));
+        }
+        for way in ways {
+            for (bits, x) in all.iter().zip(way) {
+                let expected = to_f32(*bits);
+                let same = x.to_bits() == expected.to_bits() || x.is_nan() && expected.is_nan();
+                assert!(same, "{bits:#06x} is {x:e}, not {expected:e}");
+                if !x.is_nan() {
+                    assert_eq!(F::round(x), *bits);
+                }
+            }
+        }
+    }
+
+    fn as_candle_rounds<F: Format<Bits = u16>>(dtype: DType) {
+        // A sample of all bit patterns, and those around every boundary between two 16-bit numbers.
+        let mut values: Vec<f32> = (0..1 << 17)
+            .map(|i: u32| f32::from_bits(i.wrapping_mul(0x9e37_79b1)))
+            .collect();
+        for i in 0..1u32 << 16 {
+            for shift in [12, 13, 15, 16] {
+                values
+                    .extend([0, 1, u32::MAX].map(|d| f32::from_bits((i << shift).wrapping_add(d))));
+                values.push(f32::from_bits(0x3800_0000 + (i << shift)));
+            }
+        }
+        let ours: Vec<f32> =
+            Arch::new().dispatch(Widen::<F>(values.iter().map(|x| F::round(*x)).collect()));
+        let count = values.len();
+        let theirs = Tensor::from_vec(values.clone(), count, &Device::Cpu)
+            .and_then(|x| x.to_dtype(dtype)?.to_dtype(DType::F32)?.to_vec1::<f32>())
+            .unwrap();
+        for ((x, a), b) in values.iter().zip(ours).zip(theirs) {
+            let same = a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
+            assert!(same, "{x:e} is stored as {a:e}, not {b:e}");
+        }
+    }
+
+    #[test]
+    fn f16_is_ieee_binary16() {
+        widened::<F16>(|bits| {
+            let (exponent, fraction) = (i32::from(bits >> 10 & 31), f32::from(bits & 1023));
+            let size = match exponent {
+                31 if fraction > 0.0 => f32::NAN,
+                31 => f32::INFINITY,
+                0 => fraction * 2f32.powi(-24),
+                _ => (1024.0 + fraction) * 2f32.powi(exponent - 25),
+            };
+            if bits >> 15 == 1 { -size } else { size }
+        });
+        as_candle_rounds::<F16>(DType::F16);
+    }
+
+    #[test]
+    fn bf16_is_the_upper_half() {
+        widened::<Bf16>(|bits| f32::from_bits(u32::from(bits) << 16));
+        as_candle_rounds::<Bf16>(DType::BF16);
+    }
+}
