@@ -256,3 +256,99 @@ impl Registers {
         lanes * vectors == PANEL && rows <= self.rows && fit
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use pulp::{Arch, Scalar, Simd, WithSimd};
+
+    use super::{Panels, Product};
+    use crate::model::cpu::half::{Bf16, F16, F32, Format};
+    use crate::model::cpu::panels::PANEL;
+
+    struct Run<'a, F: Format>(Product<'a, F>);
+
+    impl<F: Format> WithSimd for Run<'_, F> {
+        type Output = ();
+
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) {
+            self.0.run(simd);
+        }
+    }
+
+    /// On every instruction set, every number of rows and panels, starting from zero or not.
+    fn equals_a_chain<F: Format>(to_f32: impl Fn(F::Bits) -> f32) {
+        let number = |i: usize| ((i * 7919 % 1009) as f32 / 504.5 - 1.0) * 1.1;
+        let (segments, k) = (3, 5);
+        let sums = segments * k;
+        for panels in 1..=19 {
+            let stride = k * PANEL;
+            // Segments in descending order, with a gap.
+            let starts: Vec<usize> = (0..segments)
+                .map(|s| (segments - 1 - s) * (panels * stride + 32))
+                .collect();
+            let size = starts[0] + panels * stride;
+            let bits: Vec<F::Bits> = (0..size).map(|i| F::round(number(i))).collect();
+            for rows in 1..=19 {
+                let a: Vec<f32> = (0..rows * sums).map(|i| number(i * 31 + 5)).collect();
+                for accumulate in [false, true] {
+                    let width = panels * PANEL;
+                    let before: Vec<f32> = (0..rows * width).map(number).collect();
+                    let chain = |row: usize, column: usize| {
+                        let start = before[row * width + column] * f32::from(accumulate);
+                        (0..sums).fold(start, |sum, i| {
+                            let panel = starts[i / k] + column / PANEL * stride;
+                            let b = bits[panel + i % k * PANEL + column % PANEL];
+                            a[row * sums + i].mul_add(to_f32(b), sum)
+                        })
+                    };
+                    let expected: Vec<f32> = (0..rows * width)
+                        .map(|i| chain(i / width, i % width))
+                        .collect();
+                    let check = |name: &str, tolerance: f32, run: &dyn Fn(Run<F>)| {
+                        let mut out = before.clone();
+                        run(Run(Product {
+                            a: &a,
+                            a_stride: sums,
+                            rows,
+                            segments,
+                            k,
+                            b: Panels {
+                                bits: &bits,
+                                starts: &starts,
+                                per_start: usize::MAX,
+                                stride,
+                            },
+                            panels,
+                            out: &mut out,
+                            out_stride: width,
+                            accumulate,
+                        }));
+                        let far = |(a, b): (&f32, &f32)| (a - b).abs() > tolerance;
+                        assert!(
+                            !out.iter().zip(&expected).any(far),
+                            "{name}: {rows} rows, {panels} panels, {accumulate}"
+                        );
+                    };
+                    check("best", 0.0, &|run| Arch::new().dispatch(run));
+                    // Its multiply-add may round twice.
+                    check("scalar", 1e-5, &|run| Scalar.vectorize(run));
+                    #[cfg(target_arch = "x86_64")]
+                    if let Some(v3) = pulp::x86::V3::try_new() {
+                        check("V3", 0.0, &|run| Simd::vectorize(v3, run));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn products_are_chains_of_multiply_adds() {
+        equals_a_chain::<F32>(|x| x);
+        equals_a_chain::<Bf16>(|bits| f32::from_bits(u32::from(bits) << 16));
+        equals_a_chain::<F16>(|bits| {
+            let size = f32::from_bits(u32::from(bits & 0x7fff) << 13) * 2f32.powi(112);
+            if bits >> 15 == 1 { -size } else { size }
+        });
+    }
+}
