@@ -1,45 +1,98 @@
 //! Linear layers on the CPU: weights packed once, products that do not depend on the batch.
 
+use candle_core::{CpuStorage, Result, Storage, Tensor};
+use half::{bf16, f16};
 use rayon::prelude::*;
 
 use super::panels::{Multiply, PANEL, Split, Uniform};
+use super::quantized::{BLOCK, BlockMatrix, Group, Q4Group, Q8Group, rows};
+use super::widen::{self, HalfType};
+use crate::model::precision::WeightType;
 
-/// Products below this many multiply-adds run on the calling thread: waking another costs about as much.
+/// Products that take less time than this many multiply-adds in f32 run on the calling thread: waking another costs about
+/// as much.
 const SERIAL: usize = 1 << 20;
 /// Rows per task: their inputs stay in the second-level cache while the weights stream past.
 const ROWS: usize = 96;
 
 /// A weight `[outputs, inputs]` in panels of 16 outputs.
 pub struct PackedMatrix {
-    /// `[ceil(outputs / 16), inputs, 16]`, zero beyond the last output.
-    panels: Vec<f32>,
+    panels: Panels,
     outputs: usize,
     inputs: usize,
 }
 
+/// The numbers, zero beyond the last output.
+enum Panels {
+    /// `[ceil(outputs / 16), inputs, 16]`
+    F32(Vec<f32>),
+    /// `[ceil(outputs / 16), inputs, 16]`
+    Half(HalfType, Vec<u16>),
+    Q8(BlockMatrix<Q8Group>),
+    Q4(BlockMatrix<Q4Group>),
+}
+
 impl PackedMatrix {
-    /// Packs a row-major weight `[outputs, inputs]`. The slice must hold `outputs * inputs` numbers.
-    pub fn pack(weight: &[f32], outputs: usize, inputs: usize) -> Self {
-        let stride = inputs * PANEL;
-        let mut panels = vec![0.0; outputs.div_ceil(PANEL) * stride];
-        if stride > 0 {
-            panels
-                .par_chunks_exact_mut(stride)
-                .enumerate()
-                .for_each(|(p, panel)| {
-                    for lane in 0..PANEL.min(outputs - p * PANEL) {
-                        let row = &weight[(p * PANEL + lane) * inputs..][..inputs];
-                        for (to, from) in panel.iter_mut().skip(lane).step_by(PANEL).zip(row) {
-                            *to = *from;
-                        }
-                    }
-                });
+    /// Packs a weight `[outputs, inputs]` of any floating-point type, panel by panel on all threads.
+    ///
+    /// `Q4_K` has super-blocks of 256 inputs: a weight whose inputs are not a multiple is stored as `Q8_0`, whose last
+    /// block is padded with zeros.
+    ///
+    /// # Errors
+    /// When the weight is no matrix of the CPU, or the type is one that the CPU does not compute with.
+    pub fn pack(weight: &Tensor, weight_type: WeightType) -> Result<Self> {
+        let (outputs, inputs) = weight.dims2()?;
+        let weight = weight.contiguous()?;
+        let (storage, layout) = weight.storage_and_layout();
+        let start = layout.start_offset();
+        let read = |first: usize, out: &mut [f32]| {
+            let from = start + first * inputs;
+            let range = from..from + out.len();
+            match &*storage {
+                Storage::Cpu(CpuStorage::F32(data)) => out.copy_from_slice(&data[range]),
+                Storage::Cpu(CpuStorage::F16(data)) => {
+                    out.iter_mut().zip(&data[range]).for_each(|(out, x)| *out = x.to_f32());
+                }
+                Storage::Cpu(CpuStorage::BF16(data)) => {
+                    out.iter_mut().zip(&data[range]).for_each(|(out, x)| *out = x.to_f32());
+                }
+                _ => {}
+            }
+        };
+        let readable = matches!(
+            &*storage,
+            Storage::Cpu(CpuStorage::F32(_) | CpuStorage::F16(_) | CpuStorage::BF16(_))
+        );
+        if !readable {
+            candle_core::bail!(
+                "a weight to be packed is {:?} on {:?}",
+                weight.dtype(),
+                weight.device()
+            );
         }
-        Self {
+        let panels = match weight_type {
+            WeightType::F32 => Panels::F32(interleave(outputs, inputs, read, |x| x)),
+            WeightType::F16 => Panels::Half(
+                HalfType::F16,
+                interleave(outputs, inputs, read, |x| f16::from_f32(x).to_bits()),
+            ),
+            WeightType::BF16 => Panels::Half(
+                HalfType::BF16,
+                interleave(outputs, inputs, read, |x| bf16::from_f32(x).to_bits()),
+            ),
+            WeightType::Q4K if inputs % (Q4Group::BLOCKS * BLOCK) == 0 => {
+                Panels::Q4(BlockMatrix::pack(outputs, inputs, read)?)
+            }
+            WeightType::Q8_0 | WeightType::Q4K => {
+                Panels::Q8(BlockMatrix::pack(outputs, inputs, read)?)
+            }
+            WeightType::F8E4M3 => candle_core::bail!("the CPU has no products with fp8 weights"),
+        };
+        Ok(Self {
             panels,
             outputs,
             inputs,
-        }
+        })
     }
 
     /// Outputs of the layer.
@@ -52,14 +105,37 @@ impl PackedMatrix {
         self.inputs
     }
 
+    /// Bytes that the weight takes.
+    pub fn bytes(&self) -> usize {
+        match &self.panels {
+            Panels::F32(panels) => size_of_val(panels.as_slice()),
+            Panels::Half(_, panels) => size_of_val(panels.as_slice()),
+            Panels::Q8(matrix) => matrix.bytes(),
+            Panels::Q4(matrix) => matrix.bytes(),
+        }
+    }
+
     /// Row `index` of the weight, `[inputs]`: an embedding, when the matrix is also the output head.
     pub fn row(&self, index: usize, out: &mut [f32]) {
-        let panel = &self.panels[index / PANEL * self.inputs * PANEL..][..self.inputs * PANEL];
-        for (to, from) in out
+        match &self.panels {
+            Panels::F32(panels) => self.lane(panels, index, out, |x| x),
+            Panels::Half(HalfType::F16, panels) => self.lane(panels, index, out, widen::f16_to_f32),
+            Panels::Half(HalfType::BF16, panels) => {
+                self.lane(panels, index, out, widen::bf16_to_f32);
+            }
+            Panels::Q8(matrix) => matrix.row(index, out),
+            Panels::Q4(matrix) => matrix.row(index, out),
+        }
+    }
+
+    fn lane<T: Copy>(&self, panels: &[T], index: usize, out: &mut [f32], to: impl Fn(T) -> f32) {
+        let stride = self.inputs * PANEL;
+        let panel = &panels[index / PANEL * stride..][..stride];
+        for (out, x) in out
             .iter_mut()
             .zip(panel.iter().skip(index % PANEL).step_by(PANEL))
         {
-            *to = *from;
+            *out = to(*x);
         }
     }
 
@@ -72,15 +148,61 @@ impl PackedMatrix {
 
     /// `x × weightᵀ`, into `[rows, outputs]` numbers whatever they hold.
     pub fn forward_into(&self, x: &[f32], out: &mut [f32]) {
-        let (n, k) = (self.outputs, self.inputs);
+        let stride = self.inputs * PANEL;
+        let inputs = self.inputs;
+        match &self.panels {
+            Panels::F32(panels) => self.share_out(out, 1, |row, from, out| {
+                pulp::Arch::new().dispatch(Multiply {
+                    a: &x[row * inputs..],
+                    a_stride: inputs,
+                    rows: out.len(),
+                    k: inputs,
+                    b: Uniform {
+                        data: &panels[from / PANEL * stride..],
+                        stride,
+                    },
+                    n: out.first().map_or(0, |row| row.len()),
+                    out: Split(out),
+                    accumulate: false,
+                });
+            }),
+            Panels::Half(kind, panels) => self.share_out(out, 1, |row, from, out| {
+                let panels = &panels[from / PANEL * stride..];
+                widen::part(*kind, panels, &x[row * inputs..], inputs, out);
+            }),
+            Panels::Q8(matrix) => {
+                let x = rows::quantize(x, inputs, matrix.blocks());
+                self.share_out(out, 4, |row, from, out| {
+                    matrix.part(&x[row * matrix.blocks()..], from, out);
+                });
+            }
+            Panels::Q4(matrix) => {
+                let x = rows::quantize(x, inputs, matrix.blocks());
+                self.share_out(out, 4, |row, from, out| {
+                    matrix.part(&x[row * matrix.blocks()..], from, out);
+                });
+            }
+        }
+    }
+
+    /// Shares the outputs `[rows, outputs]` out to threads: `part` is given its first row, its first column, and its
+    /// columns of each row. `speed` is how many multiply-adds are done in the time of one in f32.
+    fn share_out(
+        &self,
+        out: &mut [f32],
+        speed: usize,
+        part: impl Fn(usize, usize, &mut [&mut [f32]]) + Sync,
+    ) {
+        let n = self.outputs;
         if out.is_empty() {
             return;
         }
         let rows = out.len() / n;
+        let work = rows * n * self.inputs / speed;
         let threads = rayon::current_num_threads();
-        if threads == 1 || rows * n * k < SERIAL {
+        if threads == 1 || work < SERIAL {
             let mut split: Vec<&mut [f32]> = out.chunks_exact_mut(n).collect();
-            self.part(x, 0, &mut split);
+            part(0, 0, &mut split);
             return;
         }
         // Several tasks a thread, so that a thread that starts late or is interrupted does not hold up the rest;
@@ -88,7 +210,7 @@ impl PackedMatrix {
         let row_blocks = rows.div_ceil(ROWS);
         let column_blocks = (4 * threads)
             .div_ceil(row_blocks)
-            .min(rows * n * k / (SERIAL / 2))
+            .min(work / (SERIAL / 2))
             .max(1);
         let panels = n
             .div_ceil(PANEL)
@@ -96,10 +218,10 @@ impl PackedMatrix {
             .next_multiple_of(4);
         let columns = panels * PANEL;
         let mut tasks = Vec::with_capacity(row_blocks * column_blocks);
-        for (out, x) in out.chunks_mut(ROWS * n).zip(x.chunks(ROWS * k)) {
+        for (block, out) in out.chunks_mut(ROWS * n).enumerate() {
             let first = tasks.len();
             for from in (0..n).step_by(columns) {
-                tasks.push((x, from, Vec::with_capacity(ROWS)));
+                tasks.push((block * ROWS, from, Vec::with_capacity(ROWS)));
             }
             for row in out.chunks_exact_mut(n) {
                 for (task, part) in tasks[first..].iter_mut().zip(row.chunks_mut(columns)) {
@@ -110,25 +232,34 @@ impl PackedMatrix {
         tasks
             .into_par_iter()
             .with_max_len(1)
-            .for_each(|(x, from, mut out)| self.part(x, from, &mut out));
+            .for_each(|(row, from, mut out)| part(row, from, &mut out));
     }
+}
 
-    /// The columns from `from` on, as many as the rows of `out` are wide.
-    fn part(&self, x: &[f32], from: usize, out: &mut [&mut [f32]]) {
-        let (rows, n) = (out.len(), out.first().map_or(0, |row| row.len()));
-        let stride = self.inputs * PANEL;
-        pulp::Arch::new().dispatch(Multiply {
-            a: x,
-            a_stride: self.inputs,
-            rows,
-            k: self.inputs,
-            b: Uniform {
-                data: &self.panels[from / PANEL * stride..],
-                stride,
-            },
-            n,
-            out: Split(out),
-            accumulate: false,
-        });
+/// Packs rows that `read` gives (from a first one on) into panels `[ceil(outputs / 16), inputs, 16]`.
+fn interleave<T: Copy + Default + Send>(
+    outputs: usize,
+    inputs: usize,
+    read: impl Fn(usize, &mut [f32]) + Sync,
+    convert: impl Fn(f32) -> T + Sync,
+) -> Vec<T> {
+    let stride = inputs * PANEL;
+    let mut panels = vec![T::default(); outputs.div_ceil(PANEL) * stride];
+    if stride > 0 {
+        panels
+            .par_chunks_exact_mut(stride)
+            .enumerate()
+            .for_each_init(
+                || vec![0.0; inputs],
+                |row, (p, panel)| {
+                    for lane in 0..PANEL.min(outputs - p * PANEL) {
+                        read(p * PANEL + lane, row);
+                        for (to, from) in panel.iter_mut().skip(lane).step_by(PANEL).zip(&*row) {
+                            *to = convert(*from);
+                        }
+                    }
+                },
+            );
     }
+    panels
 }

@@ -1,0 +1,212 @@
+//! Products with quantised weights by AVX-512 VNNI: one instruction multiplies 64 pairs of bytes and adds them up in
+//! fours, which is four inputs of 16 outputs.
+//!
+//! Registers of a tile of 6 rows × 2 panels: 12 integer sums, 12 sums, 2 weights, 1 activation.
+
+use std::arch::x86_64::{
+    __m512, __m512i, _mm512_and_si512, _mm512_cvtepi32_ps, _mm512_cvtepu8_epi32, _mm512_cvtph_ps,
+    _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_mul_ps, _mm512_set1_epi8, _mm512_set1_epi32,
+    _mm512_set1_ps, _mm512_setzero_ps, _mm512_setzero_si512, _mm512_srli_epi16,
+};
+
+use fearless_simd::kernel;
+use pulp::cast;
+
+use super::{Product, Q4Group, Q8Group, RowBlock, Vector};
+
+/// Panels outside, rows inside, so that a panel stays in the cache while all rows pass over it. Few rows leave registers
+/// free: more panels at once hide the latency of the dot product.
+macro_rules! tiles {
+    ($tile:ident, $product:ident) => {
+        let (rows, panels) = ($product.rows(), $product.panels());
+        let mut panel = 0;
+        while panel < panels {
+            let at_once = match (rows, panels - panel) {
+                (1..=3, 4..) => 4,
+                (_, 2..) => 2,
+                _ => 1,
+            };
+            let mut row = 0;
+            while row < rows {
+                let left = rows - row;
+                // Even groups: 8 rows go as 4 + 4, not as 6 + 2.
+                let take = left.div_ceil(left.div_ceil(6));
+                match (take, at_once) {
+                    (1, 4) => $tile::<1, 4>($product, row, panel),
+                    (2, 4) => $tile::<2, 4>($product, row, panel),
+                    (_, 4) => $tile::<3, 4>($product, row, panel),
+                    (1, 2) => $tile::<1, 2>($product, row, panel),
+                    (2, 2) => $tile::<2, 2>($product, row, panel),
+                    (3, 2) => $tile::<3, 2>($product, row, panel),
+                    (4, 2) => $tile::<4, 2>($product, row, panel),
+                    (5, 2) => $tile::<5, 2>($product, row, panel),
+                    (_, 2) => $tile::<6, 2>($product, row, panel),
+                    (1, _) => $tile::<1, 1>($product, row, panel),
+                    (2, _) => $tile::<2, 1>($product, row, panel),
+                    (3, _) => $tile::<3, 1>($product, row, panel),
+                    (4, _) => $tile::<4, 1>($product, row, panel),
+                    (5, _) => $tile::<5, 1>($product, row, panel),
+                    _ => $tile::<6, 1>($product, row, panel),
+                }
+                row += take;
+            }
+            panel += at_once;
+        }
+    };
+}
+
+kernel!(
+    /// The product with weights of a byte.
+    pub fn q8(avx512: Avx512, product: &mut Product<'_, '_, Q8Group>) {
+        tiles!(tile_q8, product);
+    }
+);
+
+kernel!(
+    /// The product with weights of half a byte.
+    pub fn q4(avx512: Avx512, product: &mut Product<'_, '_, Q4Group>) {
+        tiles!(tile_q4, product);
+    }
+);
+
+/// `R` rows times `P` panels, all inputs.
+// Index loops over constant bounds unroll; iterators over arrays of vectors do not reliably.
+#[allow(clippy::needless_range_loop)]
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+fn tile_q8<const R: usize, const P: usize>(
+    product: &mut Product<'_, '_, Q8Group>,
+    row: usize,
+    panel: usize,
+) {
+    let weights: [&[Q8Group]; P] = product.weights(panel);
+    let x: [&[[RowBlock; 2]]; R] = product.activations(row);
+    let mut out = [[_mm512_setzero_ps(); P]; R];
+    for g in 0..product.groups {
+        for half in 0..2 {
+            let mut sums = [[_mm512_setzero_si512(); P]; R];
+            for r in 0..R {
+                sums[r] = [_mm512_set1_epi32(x[r][g][half].offset); P];
+            }
+            for i in 0..8 {
+                let mut w = [_mm512_setzero_si512(); P];
+                for p in 0..P {
+                    w[p] = vector(&weights[p][g].weights[half][i]);
+                }
+                for r in 0..R {
+                    let x = inputs(x[r][g][half].values[i]);
+                    for p in 0..P {
+                        sums[r][p] = _mm512_dpbusd_epi32(sums[r][p], w[p], x);
+                    }
+                }
+            }
+            let mut scales = [_mm512_setzero_ps(); P];
+            for p in 0..P {
+                scales[p] = halves(weights[p][g].scales[half]);
+            }
+            for r in 0..R {
+                let scale = _mm512_set1_ps(x[r][g][half].scale);
+                for p in 0..P {
+                    let scale = _mm512_mul_ps(scales[p], scale);
+                    out[r][p] = _mm512_fmadd_ps(scale, _mm512_cvtepi32_ps(sums[r][p]), out[r][p]);
+                }
+            }
+        }
+    }
+    for r in 0..R {
+        for p in 0..P {
+            product.store(row + r, panel + p, &cast(out[r][p]));
+        }
+    }
+}
+
+/// `R` rows times `P` panels, all inputs.
+#[allow(clippy::needless_range_loop)]
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+fn tile_q4<const R: usize, const P: usize>(
+    product: &mut Product<'_, '_, Q4Group>,
+    row: usize,
+    panel: usize,
+) {
+    let weights: [&[Q4Group]; P] = product.weights(panel);
+    let x: [&[[RowBlock; 8]]; R] = product.activations(row);
+    let low = _mm512_set1_epi8(15);
+    let mut out = [[_mm512_setzero_ps(); P]; R];
+    for g in 0..product.groups {
+        for part in 0..8 {
+            let mut sums = [[_mm512_setzero_si512(); P]; R];
+            for i in 0..4 {
+                let (mut first, mut second) = (
+                    [_mm512_setzero_si512(); P],
+                    [_mm512_setzero_si512(); P],
+                );
+                for p in 0..P {
+                    let both = vector(&weights[p][g].weights[part][i]);
+                    first[p] = _mm512_and_si512(both, low);
+                    second[p] = _mm512_and_si512(_mm512_srli_epi16::<4>(both), low);
+                }
+                for r in 0..R {
+                    let x = inputs(x[r][g][part].values[i]);
+                    for p in 0..P {
+                        sums[r][p] = _mm512_dpbusd_epi32(sums[r][p], first[p], x);
+                    }
+                }
+                for r in 0..R {
+                    let x = inputs(x[r][g][part].values[i + 4]);
+                    for p in 0..P {
+                        sums[r][p] = _mm512_dpbusd_epi32(sums[r][p], second[p], x);
+                    }
+                }
+            }
+            let mut scales = [_mm512_setzero_ps(); P];
+            let mut mins = [_mm512_setzero_ps(); P];
+            for p in 0..P {
+                let group = &weights[p][g];
+                scales[p] = _mm512_mul_ps(halves(group.scale), bytes(group.scales[part]));
+                mins[p] = _mm512_mul_ps(halves(group.min), bytes(group.mins[part]));
+            }
+            for r in 0..R {
+                let scale = _mm512_set1_ps(x[r][g][part].scale);
+                let negative_sum = _mm512_set1_ps(x[r][g][part].negative_sum);
+                for p in 0..P {
+                    let scale = _mm512_mul_ps(scales[p], scale);
+                    let sum = _mm512_cvtepi32_ps(sums[r][p]);
+                    out[r][p] = _mm512_fmadd_ps(scale, sum, out[r][p]);
+                    out[r][p] = _mm512_fmadd_ps(mins[p], negative_sum, out[r][p]);
+                }
+            }
+        }
+    }
+    for r in 0..R {
+        for p in 0..P {
+            product.store(row + r, panel + p, &cast(out[r][p]));
+        }
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn vector(bytes: &Vector) -> __m512i {
+    cast(bytes.0)
+}
+
+/// Four inputs of a row, for each lane.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn inputs(values: [i8; 4]) -> __m512i {
+    _mm512_set1_epi32(cast(values))
+}
+
+/// Numbers in half precision.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn halves(bits: [u16; 16]) -> __m512 {
+    _mm512_cvtph_ps(cast(bits))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn bytes(bytes: [u8; 16]) -> __m512 {
+    _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(cast(bytes)))
+}

@@ -1,0 +1,98 @@
+//! Products with quantised weights in plain loops, for processors without instructions this crate knows, and as the
+//! reference of the others: the same integers, and the same chain of sums.
+
+use pulp::{Arch, Simd, WithSimd};
+
+use super::{PANEL, Product, Q4Group, Q8Group, RowBlock, Vector};
+use crate::model::cpu::widen::f16_to_f32;
+
+/// The product with weights of a byte.
+pub fn q8(product: &mut Product<'_, '_, Q8Group>) {
+    Arch::new().dispatch(Q8(product));
+}
+
+/// The product with weights of half a byte.
+pub fn q4(product: &mut Product<'_, '_, Q4Group>) {
+    Arch::new().dispatch(Q4(product));
+}
+
+struct Q8<'p, 'a, 'o>(&'p mut Product<'a, 'o, Q8Group>);
+
+impl WithSimd for Q8<'_, '_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for panel in 0..self.0.panels() {
+            for row in 0..self.0.rows() {
+                let [weights] = self.0.weights(panel);
+                let [x] = self.0.activations::<1, 2>(row);
+                let mut out = [0.0f32; PANEL];
+                for (group, x) in weights.iter().zip(x) {
+                    for (half, x) in x.iter().enumerate() {
+                        let mut sums = [x.offset; PANEL];
+                        for (w, x) in group.weights[half].iter().zip(&x.values) {
+                            dot(w, x, &mut sums);
+                        }
+                        for lane in 0..PANEL {
+                            let scale = f16_to_f32(group.scales[half][lane]) * x.scale;
+                            out[lane] = scale.mul_add(sums[lane] as f32, out[lane]);
+                        }
+                    }
+                }
+                self.0.store(row, panel, &out);
+            }
+        }
+    }
+}
+
+struct Q4<'p, 'a, 'o>(&'p mut Product<'a, 'o, Q4Group>);
+
+impl WithSimd for Q4<'_, '_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for panel in 0..self.0.panels() {
+            for row in 0..self.0.rows() {
+                let [weights] = self.0.weights(panel);
+                let [x] = self.0.activations::<1, 8>(row);
+                let mut out = [0.0f32; PANEL];
+                for (group, x) in weights.iter().zip(x) {
+                    q4_group(group, x, &mut out);
+                }
+                self.0.store(row, panel, &out);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn q4_group(group: &Q4Group, x: &[RowBlock; 8], out: &mut [f32; PANEL]) {
+    let scale = group.scale.map(f16_to_f32);
+    let min = group.min.map(f16_to_f32);
+    for (part, x) in x.iter().enumerate() {
+        let mut sums = [0; PANEL];
+        let (first, second) = x.values.split_at(4);
+        for (w, (first, second)) in group.weights[part].iter().zip(first.iter().zip(second)) {
+            dot(&Vector(w.0.map(|w| w & 15)), first, &mut sums);
+            dot(&Vector(w.0.map(|w| w >> 4)), second, &mut sums);
+        }
+        for lane in 0..PANEL {
+            let scale = scale[lane] * f32::from(group.scales[part][lane]);
+            let min = min[lane] * f32::from(group.mins[part][lane]);
+            out[lane] = (scale * x.scale).mul_add(sums[lane] as f32, out[lane]);
+            out[lane] = min.mul_add(x.negative_sum, out[lane]);
+        }
+    }
+}
+
+/// Four inputs of 16 outputs.
+#[inline(always)]
+fn dot(w: &Vector, x: &[i8; 4], sums: &mut [i32; PANEL]) {
+    for (sum, w) in sums.iter_mut().zip(w.0.as_chunks::<4>().0) {
+        for (w, x) in w.iter().zip(x) {
+            *sum += i32::from(i16::from(*w) * i16::from(*x));
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! `Q4_K`: a super-block of 256 weights is eight blocks of 32 nibbles with a scale and a minimum of 6 bits each, and for
+//! all of them a scale of scales and a scale of minima in half precision: `weight = d·scale·nibble − dmin·min`.
+
+use candle_core::quantized::GgmlDType;
+
+#[cfg(target_arch = "x86_64")]
+use super::{avx2, avx512};
+use super::{BLOCK, Group, Instructions, Product, Vector, portable};
+use crate::model::cpu::widen::f16_to_f32;
+use crate::model::cpu::panels::PANEL;
+
+/// Blocks of a super-block.
+const BLOCKS: usize = 8;
+
+/// A super-block of 16 outputs (4.625 bits a weight).
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+pub struct Q4Group {
+    /// What the scales are multiplied with, in half precision.
+    pub scale: [u16; PANEL],
+    /// What the minima are multiplied with, in half precision.
+    pub min: [u16; PANEL],
+    /// Scales of the blocks.
+    pub scales: [[u8; PANEL]; BLOCKS],
+    /// Minima of the blocks.
+    pub mins: [[u8; PANEL]; BLOCKS],
+    /// Weights of the blocks: vector `i` holds inputs `4i` to `4i + 3` in its low nibbles, and those 16 further on in its
+    /// high ones.
+    pub weights: [[Vector; BLOCK / 8]; BLOCKS],
+}
+
+impl Group for Q4Group {
+    const BLOCKS: usize = BLOCKS;
+    const DTYPE: GgmlDType = GgmlDType::Q4K;
+    const ZERO: Self = Self {
+        scale: [0; PANEL],
+        min: [0; PANEL],
+        scales: [[0; PANEL]; BLOCKS],
+        mins: [[0; PANEL]; BLOCKS],
+        weights: [[Vector([0; 64]); BLOCK / 8]; BLOCKS],
+    };
+
+    fn set(&mut self, lane: usize, bytes: &[u8]) {
+        let (header, nibbles) = bytes.split_at(16);
+        self.scale[lane] = u16::from_le_bytes([header[0], header[1]]);
+        self.min[lane] = u16::from_le_bytes([header[2], header[3]]);
+        for block in 0..BLOCKS {
+            let (scale, min) = scale_and_min(&header[4..], block);
+            self.scales[block][lane] = scale;
+            self.mins[block][lane] = min;
+            // Of two blocks 32 bytes hold one in the low and the other in the high nibbles.
+            let bytes = &nibbles[block / 2 * BLOCK..][..BLOCK];
+            for i in 0..BLOCK / 2 {
+                let nibble = |i: usize| bytes[i] >> (4 * (block % 2)) & 15;
+                self.weights[block][i / 4].0[4 * lane + i % 4] =
+                    nibble(i) | nibble(i + BLOCK / 2) << 4;
+            }
+        }
+    }
+
+    fn get(&self, lane: usize, out: &mut [f32]) {
+        let (scale, min) = (f16_to_f32(self.scale[lane]), f16_to_f32(self.min[lane]));
+        for (block, out) in out.chunks_exact_mut(BLOCK).enumerate() {
+            let scale = scale * f32::from(self.scales[block][lane]);
+            let min = min * f32::from(self.mins[block][lane]);
+            for (i, out) in out.iter_mut().enumerate() {
+                let half = i % (BLOCK / 2);
+                let both = self.weights[block][half / 4].0[4 * lane + half % 4];
+                let nibble = both >> (4 * (i / (BLOCK / 2))) & 15;
+                *out = scale * f32::from(nibble) - min;
+            }
+        }
+    }
+
+    fn multiply(instructions: Instructions, product: &mut Product<'_, '_, Self>) {
+        match instructions {
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512(token) => avx512::q4(token, product),
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2(token) => avx2::q4(token, product),
+            Instructions::Portable => portable::q4(product),
+        }
+    }
+}
+
+/// The scale and the minimum of a block from the 12 bytes of eight: the first four have the low 6 bits of a byte each;
+/// of the last four the low 4 bits share a byte, and the high 2 are on top of the first ones' bytes.
+fn scale_and_min(bytes: &[u8], block: usize) -> (u8, u8) {
+    match block {
+        0..4 => (bytes[block] & 63, bytes[block + 4] & 63),
+        _ => {
+            let low = bytes[block + 4];
+            (
+                low & 15 | bytes[block - 4] >> 6 << 4,
+                low >> 4 | bytes[block] >> 6 << 4,
+            )
+        }
+    }
+}

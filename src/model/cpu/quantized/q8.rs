@@ -1,0 +1,57 @@
+//! `Q8_0`: a block of 32 weights is a scale in half precision and 32 signed bytes.
+
+use candle_core::quantized::GgmlDType;
+
+#[cfg(target_arch = "x86_64")]
+use super::{avx2, avx512};
+use super::{BLOCK, Group, Instructions, Product, Vector, portable};
+use crate::model::cpu::widen::f16_to_f32;
+use crate::model::cpu::panels::PANEL;
+
+/// Two blocks of 16 outputs (two, so that scales fill a cache line: 8.5 bits a weight).
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+pub struct Q8Group {
+    /// Scales of the blocks, in half precision.
+    pub scales: [[u16; PANEL]; 2],
+    /// Weights of the blocks, with 128 added to make them unsigned.
+    pub weights: [[Vector; BLOCK / 4]; 2],
+}
+
+impl Group for Q8Group {
+    const BLOCKS: usize = 2;
+    const DTYPE: GgmlDType = GgmlDType::Q8_0;
+    const ZERO: Self = Self {
+        scales: [[0; PANEL]; 2],
+        weights: [[Vector([128; 64]); BLOCK / 4]; 2],
+    };
+
+    fn set(&mut self, lane: usize, bytes: &[u8]) {
+        for (block, bytes) in bytes.chunks_exact(2 + BLOCK).enumerate() {
+            self.scales[block][lane] = u16::from_le_bytes([bytes[0], bytes[1]]);
+            for (i, value) in bytes[2..].iter().enumerate() {
+                self.weights[block][i / 4].0[4 * lane + i % 4] = value ^ 128;
+            }
+        }
+    }
+
+    fn get(&self, lane: usize, out: &mut [f32]) {
+        for (block, out) in out.chunks_exact_mut(BLOCK).enumerate() {
+            let scale = f16_to_f32(self.scales[block][lane]);
+            for (i, out) in out.iter_mut().enumerate() {
+                let value = self.weights[block][i / 4].0[4 * lane + i % 4];
+                *out = (f32::from(value) - 128.0) * scale;
+            }
+        }
+    }
+
+    fn multiply(instructions: Instructions, product: &mut Product<'_, '_, Self>) {
+        match instructions {
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512(token) => avx512::q8(token, product),
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2(token) => avx2::q8(token, product),
+            Instructions::Portable => portable::q8(product),
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Activations as signed bytes, which is what products with quantised weights take.
+
+use pulp::{Arch, Simd, WithSimd};
+use rayon::prelude::*;
+
+use super::BLOCK;
+
+/// Adding 1.5·2²³ rounds to the nearest integer, and leaves it in the low bits.
+const ROUND: f32 = 12_582_912.0;
+/// Largest magnitudes below this count as zero, so that their inverse is a number.
+const TINY: f32 = 1e-30;
+/// Numbers for a task: less is done on the calling thread.
+const PART: usize = 1 << 16;
+
+/// 32 activations of a row: `x ≈ scale · value`, with the scale chosen so that the largest magnitude becomes 127.
+///
+/// A block that holds an infinity or no number has a scale that is none either, so that the product is none.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[repr(C)]
+pub struct RowBlock {
+    /// Values in groups of four, which one dot-product instruction takes together.
+    pub values: [[i8; 4]; BLOCK / 4],
+    /// What a value of 1 stands for.
+    pub scale: f32,
+    /// −128 times the sum of the values: what weights stored with 128 added are too much.
+    pub offset: i32,
+    /// −scale times the sum of the values: what weights stored with their minimum taken away are too little, negated.
+    pub negative_sum: f32,
+}
+
+/// Quantises rows `[rows, inputs]` to `[rows, blocks]`. Blocks beyond the inputs are zero.
+pub fn quantize(x: &[f32], inputs: usize, blocks: usize) -> Vec<RowBlock> {
+    let inputs = inputs.max(1);
+    let rows = x.len() / inputs;
+    let mut out = vec![RowBlock::default(); rows * blocks];
+    let part = PART.div_ceil(inputs).max(1);
+    let task = |x, out| {
+        Arch::new().dispatch(Quantize {
+            x,
+            inputs,
+            blocks,
+            out,
+        });
+    };
+    if blocks == 0 || rows == 0 {
+    } else if rows <= part {
+        task(x, &mut out);
+    } else {
+        x.par_chunks(part * inputs)
+            .zip(out.par_chunks_mut(part * blocks))
+            .for_each(|(x, out)| task(x, out));
+    }
+    out
+}
+
+struct Quantize<'a> {
+    x: &'a [f32],
+    inputs: usize,
+    blocks: usize,
+    out: &'a mut [RowBlock],
+}
+
+impl WithSimd for Quantize<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let rows = self.x.chunks_exact(self.inputs);
+        for (x, out) in rows.zip(self.out.chunks_exact_mut(self.blocks)) {
+            let (whole, rest) = x.as_chunks::<BLOCK>();
+            for (x, out) in whole.iter().zip(&mut *out) {
+                *out = block(x);
+            }
+            if !rest.is_empty() {
+                let mut last = [0.0; BLOCK];
+                last[..rest.len()].copy_from_slice(rest);
+                out[whole.len()] = block(&last);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn block(x: &[f32; BLOCK]) -> RowBlock {
+    // As integers magnitudes have the same order, and what is no number comes last.
+    let mut highest = [0u32; 16];
+    for half in x.as_chunks::<16>().0 {
+        for (highest, x) in highest.iter_mut().zip(half) {
+            *highest = (*highest).max(x.to_bits() & 0x7fff_ffff);
+        }
+    }
+    let highest = f32::from_bits(highest.iter().fold(0, |a, &b| a.max(b)));
+    let scale = highest / 127.0;
+    let inverse = if highest < TINY { 0.0 } else { 127.0 / highest };
+    let mut values = [0i8; BLOCK];
+    for (value, x) in values.iter_mut().zip(x) {
+        *value = (x * inverse + ROUND).to_bits() as i8;
+    }
+    let sum: i32 = values.iter().map(|&value| i32::from(value)).sum();
+    let mut groups = [[0; 4]; BLOCK / 4];
+    groups.copy_from_slice(values.as_chunks().0);
+    RowBlock {
+        values: groups,
+        scale,
+        offset: -128 * sum,
+        negative_sum: -(scale * sum as f32),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BLOCK, RowBlock, quantize};
+
+    #[test]
+    fn values_are_within_half_a_step() {
+        let x: Vec<f32> = (0..70).map(|i| (i as f32 * 0.7).sin() * 3.0).collect();
+        let blocks = quantize(&x, 35, 2);
+        assert_eq!(blocks.len(), 4);
+        for (row, blocks) in x.chunks(35).zip(blocks.chunks(2)) {
+            let values = blocks.iter().flat_map(|b| {
+                let scale = b.scale;
+                b.values.iter().flatten().map(move |v| (*v, scale))
+            });
+            for (x, (value, scale)) in row.iter().zip(values) {
+                assert!((x - f32::from(value) * scale).abs() <= scale * 0.5001);
+            }
+            for block in blocks {
+                let sum: i32 = block.values.iter().flatten().map(|v| i32::from(*v)).sum();
+                assert_eq!(block.offset, -128 * sum);
+                assert!(block.values.iter().flatten().any(|v| v.abs() == 127));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_is_not_hidden() {
+        for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            let mut x = [1.0; BLOCK];
+            x[7] = bad;
+            assert!(!quantize(&x, BLOCK, 1)[0].scale.is_finite());
+        }
+        assert_eq!(
+            quantize(&[0.0; BLOCK], BLOCK, 1)[0],
+            RowBlock {
+                negative_sum: -0.0,
+                ..RowBlock::default()
+            }
+        );
+    }
+}
