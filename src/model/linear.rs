@@ -1,6 +1,6 @@
 //! Linear layers, and the token embedding that may share its weight with the output head.
 
-use candle_core::{DType, Result, Tensor};
+use candle_core::{Result, Tensor};
 
 use super::cpu::elementwise::silu_mul_into;
 use super::cpu::matmul::PackedMatrix;
@@ -9,8 +9,8 @@ use super::{cpu, ops};
 
 /// `x · weightᵀ + bias`.
 ///
-/// On the CPU in f32 the weight is packed at load and a row's result does not depend on the other rows
-/// ([`PackedMatrix`]); elsewhere it is the device's matrix product.
+/// On the CPU the weight is packed at load, in one of the [`WeightType`]s, and a row's result does not depend on the other
+/// rows ([`PackedMatrix`]); elsewhere it is the device's matrix product.
 pub struct Linear {
     weight: Weight,
     bias: Option<Tensor>,
@@ -27,15 +27,11 @@ impl Linear {
     /// is stored as `weight_type`; elsewhere it stays as it is.
     ///
     /// # Errors
-    /// When the weight is not a matrix.
+    /// When the weight is not a matrix, or the device has no products with weights of that type.
     pub fn new(weight: Tensor, bias: Option<Tensor>, weight_type: WeightType) -> Result<Self> {
-        let (outputs, inputs) = weight.dims2()?;
-        let _ = weight_type;
+        weight.dims2()?;
         let weight = if weight.device().is_cpu() {
-            let weight = weight.to_dtype(DType::F32)?;
-            Weight::Packed(cpu::with_f32(&weight, |data| {
-                Ok(PackedMatrix::pack(data, outputs, inputs))
-            })?)
+            Weight::Packed(PackedMatrix::pack(&weight, weight_type)?)
         } else {
             Weight::Dense(weight)
         };
@@ -121,6 +117,44 @@ impl Linear {
                 Tensor::from_vec(out, (indices.len(), width), device)
             }
             Weight::Dense(weight) => weight.index_select(&Tensor::new(indices, device)?, 0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::{Device, Tensor};
+
+    use super::Linear;
+    use crate::model::ops;
+    use crate::model::precision::WeightType;
+
+    fn matrix(rows: usize, columns: usize) -> Tensor {
+        let numbers = Tensor::arange(0u32, (rows * columns) as u32, &Device::Cpu).unwrap();
+        let numbers = numbers.to_dtype(candle_core::DType::F32).unwrap();
+        let numbers = (numbers * 0.37).unwrap().sin().unwrap();
+        numbers.reshape((rows, columns)).unwrap()
+    }
+
+    #[test]
+    fn blocks_of_rows_through_a_gated_layer_change_no_bit() {
+        let x = matrix(300, 64);
+        for kind in [
+            WeightType::F32,
+            WeightType::BF16,
+            WeightType::Q8_0,
+            WeightType::Q4K,
+        ] {
+            let gate_up = Linear::new(matrix(2 * 256, 64), None, kind).unwrap();
+            let down = Linear::new(matrix(64, 256), None, kind).unwrap();
+            let blocks = Linear::feed_forward(&gate_up, &down, &x).unwrap();
+            let inner = ops::silu_mul(&gate_up.forward(&x).unwrap()).unwrap();
+            let whole = down.forward(&inner).unwrap();
+            let bits = |x: Tensor| -> Vec<u32> {
+                let numbers: Vec<f32> = x.flatten_all().unwrap().to_vec1().unwrap();
+                numbers.into_iter().map(f32::to_bits).collect()
+            };
+            assert_eq!(bits(blocks), bits(whole), "{kind}");
         }
     }
 }

@@ -24,7 +24,11 @@ pub fn f16_to_f32(bits: u16) -> f32 {
     // The exponent moves from its bias of 15 to one of 127; what has no leading 1 is normalised on the way.
     let scaled = (f32::from_bits(magnitude) * f32::from_bits((127 + 112) << 23)).to_bits();
     let special = magnitude | 0x7f80_0000;
-    let widened = if magnitude >= 0x0f80_0000 { special } else { scaled };
+    let widened = if magnitude >= 0x0f80_0000 {
+        special
+    } else {
+        scaled
+    };
     f32::from_bits(widened | sign)
 }
 

@@ -137,10 +137,8 @@ fn tile_q4<const R: usize, const P: usize>(
         for part in 0..8 {
             let mut sums = [[_mm512_setzero_si512(); P]; R];
             for i in 0..4 {
-                let (mut first, mut second) = (
-                    [_mm512_setzero_si512(); P],
-                    [_mm512_setzero_si512(); P],
-                );
+                let (mut first, mut second) =
+                    ([_mm512_setzero_si512(); P], [_mm512_setzero_si512(); P]);
                 for p in 0..P {
                     let both = vector(&weights[p][g].weights[part][i]);
                     first[p] = _mm512_and_si512(both, low);

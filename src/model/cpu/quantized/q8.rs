@@ -2,11 +2,11 @@
 
 use candle_core::quantized::GgmlDType;
 
+use super::{BLOCK, Group, Instructions, Product, Vector, portable};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
-use super::{BLOCK, Group, Instructions, Product, Vector, portable};
-use crate::model::cpu::widen::f16_to_f32;
 use crate::model::cpu::panels::PANEL;
+use crate::model::cpu::widen::f16_to_f32;
 
 /// Two blocks of 16 outputs (two, so that scales fill a cache line: 8.5 bits a weight).
 #[derive(Debug, Clone, Copy)]

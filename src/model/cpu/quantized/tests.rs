@@ -56,7 +56,12 @@ fn bits(x: &[f32]) -> Vec<u32> {
 /// Edges: fewer outputs than a panel, odd panels, for `Q8_0` inputs that fill neither group nor block.
 fn shapes<G: Group>() -> Vec<(usize, usize)> {
     let group = G::BLOCKS * BLOCK;
-    let mut shapes = vec![(5, group), (16, 2 * group), (87, 3 * group), (160, 4 * group)];
+    let mut shapes = vec![
+        (5, group),
+        (16, 2 * group),
+        (87, 3 * group),
+        (160, 4 * group),
+    ];
     if group == 64 {
         shapes.extend([(33, 96), (20, 75)]);
     }
@@ -133,7 +138,7 @@ fn multiply(x: &[f64], weight: &[f64], inputs: usize) -> Vec<f64> {
         .flat_map(|x| {
             weight
                 .chunks_exact(inputs)
-                .map(|w| w.iter().zip(x).map(|(w, x)| w * x).sum())
+                .map(move |w| w.iter().zip(x).map(|(w, x)| w * x).sum())
         })
         .collect()
 }
@@ -155,7 +160,11 @@ fn close<G: Group>(expected: f64) {
         .iter()
         .flat_map(|block| {
             let scale = f64::from(block.scale);
-            block.values.as_flattened().iter().map(move |v| f64::from(*v) * scale)
+            block
+                .values
+                .as_flattened()
+                .iter()
+                .map(move |v| f64::from(*v) * scale)
         })
         .collect();
     let reference = multiply(&quantised_x, &wide(&quantised_weight), inputs);
@@ -172,7 +181,10 @@ fn close<G: Group>(expected: f64) {
     let x = Tensor::from_vec(x, (rows, inputs), &Device::Cpu).unwrap();
     let other = other.forward(&x).unwrap().flatten_all().unwrap();
     let (_, others) = difference(&other.to_vec1().unwrap(), &exact);
-    assert!(error < others * 1.1, "{error:.4}, but candle's is {others:.4}");
+    assert!(
+        error < others * 1.1,
+        "{error:.4}, but candle's is {others:.4}"
+    );
 }
 
 /// A block's largest of 32 normal numbers is about 2.1 standard deviations, a step 2.1 / 127 of them, and the error of
