@@ -44,7 +44,7 @@ pub fn part(kind: HalfType, panels: &[u16], x: &[f32], inputs: usize, out: &mut 
     const PIECE: usize = 128;
     const WIDE: usize = 4;
     let n = out.first().map_or(0, |row| row.len());
-    let mut piece = [0.0; WIDE * PIECE * PANEL];
+    let mut piece = vec![0.0; WIDE * PIECE * PANEL];
     let stride = inputs * PANEL;
     for (group, from) in (0..n).step_by(WIDE * PANEL).enumerate() {
         let to = n.min(from + WIDE * PANEL);

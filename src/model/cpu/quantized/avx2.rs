@@ -30,14 +30,14 @@ macro_rules! tiles {
 
 kernel!(
     /// The product with weights of a byte.
-    pub fn q8(avx2: Avx2, product: &mut Product<'_, '_, Q8Group>) {
+    pub(super) fn q8(avx2: Avx2, product: &mut Product<'_, '_, Q8Group>) {
         tiles!(tile_q8, product);
     }
 );
 
 kernel!(
     /// The product with weights of half a byte.
-    pub fn q4(avx2: Avx2, product: &mut Product<'_, '_, Q4Group>) {
+    pub(super) fn q4(avx2: Avx2, product: &mut Product<'_, '_, Q4Group>) {
         tiles!(tile_q4, product);
     }
 );

@@ -57,14 +57,14 @@ macro_rules! tiles {
 
 kernel!(
     /// The product with weights of a byte.
-    pub fn q8(avx512: Avx512, product: &mut Product<'_, '_, Q8Group>) {
+    pub(super) fn q8(avx512: Avx512, product: &mut Product<'_, '_, Q8Group>) {
         tiles!(tile_q8, product);
     }
 );
 
 kernel!(
     /// The product with weights of half a byte.
-    pub fn q4(avx512: Avx512, product: &mut Product<'_, '_, Q4Group>) {
+    pub(super) fn q4(avx512: Avx512, product: &mut Product<'_, '_, Q4Group>) {
         tiles!(tile_q4, product);
     }
 );

@@ -7,12 +7,12 @@ use super::{PANEL, Product, Q4Group, Q8Group, RowBlock, Vector};
 use crate::model::cpu::widen::f16_to_f32;
 
 /// The product with weights of a byte.
-pub fn q8(product: &mut Product<'_, '_, Q8Group>) {
+pub(super) fn q8(product: &mut Product<'_, '_, Q8Group>) {
     Arch::new().dispatch(Q8(product));
 }
 
 /// The product with weights of half a byte.
-pub fn q4(product: &mut Product<'_, '_, Q4Group>) {
+pub(super) fn q4(product: &mut Product<'_, '_, Q4Group>) {
     Arch::new().dispatch(Q4(product));
 }
 

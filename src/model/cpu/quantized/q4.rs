@@ -86,14 +86,12 @@ impl Group for Q4Group {
 /// The scale and the minimum of a block from the 12 bytes of eight: the first four have the low 6 bits of a byte each;
 /// of the last four the low 4 bits share a byte, and the high 2 are on top of the first ones' bytes.
 fn scale_and_min(bytes: &[u8], block: usize) -> (u8, u8) {
-    match block {
-        0..4 => (bytes[block] & 63, bytes[block + 4] & 63),
-        _ => {
-            let low = bytes[block + 4];
-            (
-                low & 15 | bytes[block - 4] >> 6 << 4,
-                low >> 4 | bytes[block] >> 6 << 4,
-            )
-        }
+    if block < 4 {
+        return (bytes[block] & 63, bytes[block + 4] & 63);
     }
+    let low = bytes[block + 4];
+    (
+        low & 15 | bytes[block - 4] >> 6 << 4,
+        low >> 4 | bytes[block] >> 6 << 4,
+    )
 }
