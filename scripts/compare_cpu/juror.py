@@ -24,12 +24,17 @@ class Juror:
         self.log, self.seconds, self.extra = log, seconds, extra
 
     def version(self) -> str:
-        """`juror --version`."""
+        """`juror --version`, and the commit of the sources beside this script."""
         try:
             done = subprocess.run([self.program, "--version"], capture_output=True, text=True, timeout=60)
         except OSError as error:
             raise PeerError(f"no juror at {self.program} ({error}): cargo build --release") from error
-        return done.stdout.strip()
+        git = ["git", "-C", Path(__file__).parent, "describe", "--always", "--dirty", "--exclude", "*"]
+        try:
+            commit = subprocess.run(git, capture_output=True, text=True).stdout.strip()
+        except OSError:
+            commit = ""
+        return f"{done.stdout.strip().removeprefix('juror ')}{f' ({commit})' if commit else ''}"
 
     def bench(self, kind: str, samples: int, template: int, own: int, output: int, *more: str) -> dict:
         """What `juror bench --json` measures for one workload.  The template is cached before its clock starts."""

@@ -55,7 +55,7 @@ class Llama:
         except OSError as error:
             raise PeerError(f"no llama.cpp at {self.programs}: {error}") from error
         words = (done.stdout + done.stderr).splitlines()
-        return "; ".join(line.strip() for line in words if line.startswith(("version", "built with")))
+        return ", ".join(line.removeprefix("version: ") for line in words if line.startswith(("version", "built with")))
 
     def weights(self, kind: str) -> Path:
         """The GGUF file of a weight type, quantised from f16 if it is missing."""

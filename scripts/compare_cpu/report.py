@@ -111,6 +111,7 @@ def markdown(result: dict) -> str:
     if any(result["tried"].values()):
         parts += ["Settings of llama-server, tried first; the best was measured:", tried_table(result)]
     if result["failures"]:
-        parts += ["What failed:", "\n".join(f"- {failure.splitlines()[0]}" for failure in result["failures"])]
+        lines = [failure.splitlines() for failure in result["failures"]]
+        parts += ["What failed:", "\n".join(f"- {words[0]} {words[-1] if words[1:] else ''}".rstrip() for words in lines)]
     parts += ["Commands:", "```sh\n" + "\n".join(result["commands"]) + "\n```"]
     return "\n\n".join(parts) + "\n"

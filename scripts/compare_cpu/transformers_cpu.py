@@ -83,7 +83,7 @@ def main() -> None:
             rows = draw(batch, work["decode_prompt"])
             whole = generate(model, rows, work["decode_output"] + 1) - generate(model, rows, 1)
             figures[f"decode_tokens_per_second_{batch}"] = batch * work["decode_output"] / whole
-    versions = f"transformers {transformers.__version__}, torch {torch.__version__}"
+    versions = f"{transformers.__version__} on torch {torch.__version__}"
     json.dump({"figures": figures, "version": versions}, sys.stdout)
 
 

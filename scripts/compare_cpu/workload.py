@@ -78,7 +78,7 @@ class Log:
                 raise PeerError(f"{command[0]} took longer than {seconds:.0f} s (--timeout)") from error
         print(f"  {time.monotonic() - started:.1f} s", file=sys.stderr, flush=True)
         if done.returncode != 0:
-            raise PeerError(f"{command[0]} ended with {done.returncode}; {path}:\n{tail(path)}")
+            raise PeerError(f"{name}.log: ended with {done.returncode}:\n{tail(path)}")
         return done.stdout
 
 
