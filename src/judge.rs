@@ -7,6 +7,7 @@ pub mod model;
 pub mod prompt;
 pub mod reading;
 pub mod session;
+pub mod sizing;
 pub mod summary;
 
 use std::collections::{HashMap, HashSet};

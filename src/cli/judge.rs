@@ -302,7 +302,14 @@ pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
     let interrupted = catch_interrupts().or_fail()?;
     let all = session.loaded.samples.len() * session.options.trials as usize;
     let progress = Progress::new(all, quiet);
-    let result = session.execute(&interrupted, &mut |summary| progress.update(summary));
+    let mut announced = quiet;
+    let result = session.execute(&interrupted, &mut |summary| {
+        if let (false, Some(sizes)) = (announced, &summary.sizes) {
+            progress.say(&format!("engine: {sizes}"));
+            announced = true;
+        }
+        progress.update(summary);
+    });
     progress.finish();
     let (end, summary) = result.map_err(|error| {
         let code = if error.is_usage() {

@@ -60,6 +60,11 @@ impl Progress {
         ));
     }
 
+    /// Writes a line above the bar.
+    pub(super) fn say(&self, line: &str) {
+        self.bar.suspend(|| say(line));
+    }
+
     /// Takes the bar away.
     pub(super) fn finish(&self) {
         self.bar.finish_and_clear();
@@ -161,6 +166,15 @@ pub(super) fn print_summary(summary: &Summary) {
             format!(
                 "{prompt} prompt ({cached} cached, {}), {generated} generated",
                 share(summary.tokens[1], summary.tokens[0])
+            ),
+        ));
+    }
+    if summary.engine.out_of_memory > 0 {
+        rows.push((
+            "memory",
+            format!(
+                "ran out {} times; the engine shrank to {} KV blocks and went on",
+                summary.engine.out_of_memory, summary.engine.blocks
             ),
         ));
     }

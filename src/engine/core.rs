@@ -51,6 +51,7 @@ pub struct Engine<M> {
     ready: Vec<Completion>,
     /// What stopped the engine, to be told when all completions were handed out.
     failure: Option<EngineError>,
+    config: EngineConfig,
     pub(super) stats: Stats,
     pub(super) shortage: Shortage,
     observer: Option<Box<dyn StepObserver>>,
@@ -83,6 +84,18 @@ impl StepSize {
     }
 }
 
+impl<M> Engine<M> {
+    /// The sizes it was asked to have. [`Stats::blocks`] says how many blocks there are now.
+    pub fn config(&self) -> &EngineConfig {
+        &self.config
+    }
+
+    /// What was done so far.
+    pub fn stats(&self) -> Stats {
+        self.stats
+    }
+}
+
 impl<M: StepModel> Engine<M> {
     /// An engine without work.
     ///
@@ -102,7 +115,10 @@ impl<M: StepModel> Engine<M> {
                 )));
             }
         }
-        let pool = BlockPool::new(config.blocks, config.block_size, config.prefix_cache);
+        let blocks = model
+            .blocks()
+            .map_or(config.blocks, |blocks| blocks.min(config.blocks));
+        let pool = BlockPool::new(blocks, config.block_size, config.prefix_cache);
         let limits = Limits {
             token_budget: config.token_budget.max(config.max_sequences),
             max_sequences: config.max_sequences,
@@ -121,8 +137,9 @@ impl<M: StepModel> Engine<M> {
             in_flight: None,
             ready: Vec::new(),
             failure: None,
+            config: config.clone(),
             stats: Stats {
-                blocks: config.blocks,
+                blocks,
                 ..Stats::default()
             },
             shortage: Shortage::new(config.least_blocks),
@@ -150,11 +167,6 @@ impl<M: StepModel> Engine<M> {
     /// Sequences that wait to be admitted.
     pub fn waiting(&self) -> usize {
         self.scheduler.waiting()
-    }
-
-    /// What was done so far.
-    pub fn stats(&self) -> Stats {
-        self.stats
     }
 
     /// Runs one step and returns what is finished. With a model that lags that is what the step before it finished.

@@ -16,12 +16,14 @@
 pub mod block_pool;
 mod booking;
 mod core;
+pub mod host;
 mod paged;
 pub mod random;
 pub mod sampler;
 pub mod scheduler;
 pub mod sequence;
 mod shortage;
+pub mod sizing;
 pub mod stats;
 mod step_model;
 mod thread;

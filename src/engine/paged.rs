@@ -42,7 +42,7 @@ impl PagedDecoder {
     }
 
     /// Joins a decoder with a cache of `blocks` blocks; where memory does not suffice, of half as many, and so on, but
-    /// not fewer than `least`. Returns how many there are. The cache is built anew where memory runs out later.
+    /// not fewer than `least`. The cache is built anew where memory runs out later.
     ///
     /// # Errors
     /// [`ModelError::OutOfMemory`] where `least` blocks do not fit; any other failure of `build`.
@@ -51,7 +51,7 @@ impl PagedDecoder {
         blocks: usize,
         least: usize,
         build: Box<BuildCache>,
-    ) -> Result<(Self, usize), ModelError> {
+    ) -> Result<Self, ModelError> {
         let mut blocks = blocks;
         let attention = loop {
             match build(blocks) {
@@ -61,13 +61,12 @@ impl PagedDecoder {
                 built => break built?,
             }
         };
-        let model = Self {
+        Ok(Self {
             decoder,
             attention: Some(attention),
             build: Some(build),
             profile: Profile::off(),
-        };
-        Ok((model, blocks))
+        })
     }
 }
 
@@ -78,6 +77,10 @@ impl StepModel for PagedDecoder {
         };
         self.decoder
             .forward_profiled(batch, attention.as_mut(), &mut self.profile)
+    }
+
+    fn blocks(&self) -> Option<usize> {
+        self.attention.as_ref().map(|cache| cache.blocks())
     }
 
     fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {

@@ -74,6 +74,11 @@ pub trait StepModel: Send {
         }
     }
 
+    /// Blocks of its KV cache, if that may be fewer than were asked for.
+    fn blocks(&self) -> Option<usize> {
+        None
+    }
+
     /// Gives memory back after a step that found too little of it: builds the KV cache anew with at most `blocks`
     /// blocks, and returns how many it has; their content is lost. `None` if the cache stays as it is, which is what a
     /// model does that cannot rebuild it. No step is under way.

@@ -2,25 +2,17 @@
 
 use std::sync::Arc;
 
-use candle_core::{DType, Device};
+use candle_core::Device;
 use serde_json::Value;
 
 use super::prompt::{PromptBuilder, PromptError};
-use crate::engine::{Choices, Engine, EngineConfig, EngineError, PagedDecoder, Sampling};
-use crate::model::attention::{AttentionKind, AttentionShape, build, kv_bytes_per_token};
+use super::sizing::engine_config;
+use crate::engine::{Choices, Engine, EngineError, PagedDecoder, Sampling};
+use crate::model::attention::{AttentionKind, AttentionShape, build};
 use crate::model::chat_template::ChatTemplate;
 use crate::model::tokenizer::Tokenizer;
 use crate::model::{Decoder, ModelConfig, ModelError, ModelSource, PrecisionChoice, Weights};
 use crate::protocol::{PromptTemplate, Protocol};
-
-/// Token positions a KV block.
-const BLOCK_SIZE: usize = 16;
-
-/// Tokens of a prompt beside the template that room is made for, unless the number of blocks is given.
-const OWN_PROMPT_TOKENS: usize = 512;
-
-/// Memory for keys and values on a GPU unless the number of blocks is given.
-const GPU_KV_BYTES: usize = 8 << 30;
 
 /// Sizes of a run's engine; `None` lets the device decide.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -39,6 +31,8 @@ pub struct EngineSizes {
     pub precision: PrecisionChoice,
     /// Bytes of the longest sample's texts, if known: room is made for them, since no token is shorter than a byte.
     pub longest_text: usize,
+    /// Bytes of a typical sample's texts; 0 if not known.
+    pub typical_text: usize,
 }
 
 impl EngineSizes {
@@ -169,80 +163,13 @@ pub fn build_engine(
     let decoder = Decoder::load(&text.config, &weights, device, precision)?;
     let dtype = precision.kv.dtype();
     let shape = AttentionShape::from(&text.config);
-    let config = engine_config(text, &shape, device, dtype, sizes, max_new_tokens);
-    let place = device.clone();
+    let config = engine_config(text, precision, device, sizes, max_new_tokens);
+    let (place, block_size) = (device.clone(), config.block_size);
     let cache = move |blocks| {
         let kind = AttentionKind::for_device(&place);
-        build(kind, &shape, blocks, BLOCK_SIZE, &place, dtype)
+        build(kind, &shape, blocks, block_size, &place, dtype)
     };
     let least = config.least_blocks;
-    let (model, blocks) = PagedDecoder::with_cache(decoder, config.blocks, least, Box::new(cache))?;
-    Engine::new(model, &EngineConfig { blocks, ..config })
-}
-
-/// The engine's sizes for a device, where the user gave none.
-fn engine_config(
-    text: &JudgeText,
-    shape: &AttentionShape,
-    device: &Device,
-    dtype: DType,
-    sizes: &EngineSizes,
-    max_new_tokens: usize,
-) -> EngineConfig {
-    let max_sequences = sizes
-        .max_sequences
-        .unwrap_or(if device.is_cpu() { 64 } else { 256 });
-    let token_budget = sizes
-        .token_budget
-        .unwrap_or(if device.is_cpu() { 512 } else { 8192 });
-    let context_length = text.config.max_positions;
-    // What does not fit the context never reaches the engine, whatever limit was asked for.
-    let max_new_tokens = max_new_tokens.min(context_length);
-    let shared = text.prompts.shared_prefix().len();
-    let template = shared.div_ceil(BLOCK_SIZE);
-    // Any one sequence must always fit, however small a cache is asked for and however little memory there is: the
-    // size of the cache must never decide a verdict.
-    let longest = (shared + OWN_PROMPT_TOKENS)
-        .saturating_add(sizes.longest_text)
-        .saturating_add(max_new_tokens);
-    let one = template + longest.min(context_length).div_ceil(BLOCK_SIZE);
-    let wanted = sizes.kv_blocks.unwrap_or_else(|| {
-        let block_bytes = kv_bytes_per_token(shape, dtype) * BLOCK_SIZE;
-        let memory = if device.is_cpu() {
-            available_memory() / 5 * 2
-        } else {
-            GPU_KV_BYTES
-        };
-        // Most completions end well before their limit.
-        let expected = OWN_PROMPT_TOKENS + max_new_tokens / 2;
-        let wanted = max_sequences
-            .saturating_mul(expected.div_ceil(BLOCK_SIZE))
-            .saturating_add(template);
-        wanted.min(memory / block_bytes.max(1))
-    });
-    EngineConfig {
-        blocks: wanted.max(one),
-        least_blocks: one,
-        block_size: BLOCK_SIZE,
-        max_sequences,
-        token_budget,
-        max_prefill_chunk: sizes.prefill_chunk.unwrap_or(token_budget),
-        context_length,
-        prefix_cache: !sizes.no_prefix_cache,
-        pinned_prefix: text.prompts.shared_prefix().to_vec(),
-    }
-}
-
-/// Bytes of memory that a new allocation may use: what Linux calls available, elsewhere a cautious guess.
-fn available_memory() -> usize {
-    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let available = meminfo
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"))
-        .unwrap_or_default();
-    available
-        .trim()
-        .trim_end_matches(" kB")
-        .parse::<usize>()
-        .map_or(4 << 30, |kilobytes| kilobytes << 10)
+    let model = PagedDecoder::with_cache(decoder, config.blocks, least, Box::new(cache))?;
+    Engine::new(model, &config)
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use super::sizing::describe;
 use super::{
     EngineSizes, JudgeError, JudgeText, RulesMode, RunEnd, RunOptions, Sink, Summary, build_engine,
     run, run_rules,
@@ -128,9 +129,9 @@ impl Session {
         })
     }
 
-    /// Bytes of the longest sample's texts, as they go into the prompt.
-    fn longest_text(&self) -> usize {
-        let bytes = |sample: &Sample| {
+    /// Bytes of a sample's texts, as they go into the prompt: of the longest, and on average.
+    fn text_sizes(&self) -> (usize, usize) {
+        let bytes = |sample: &Sample| -> usize {
             [
                 &sample.question,
                 &sample.student_answer,
@@ -140,7 +141,12 @@ impl Session {
             .into_iter()
             .sum()
         };
-        self.loaded.samples.iter().map(bytes).max().unwrap_or(0)
+        let (mut longest, mut sum) = (0, 0);
+        for size in self.loaded.samples.iter().map(bytes) {
+            longest = longest.max(size);
+            sum += size;
+        }
+        (longest, sum / self.loaded.samples.len().max(1))
     }
 
     /// Judges what no earlier run of this session has judged, and writes the output once everything is there.
@@ -193,12 +199,16 @@ impl Session {
         } else {
             match (&self.judge, &device) {
                 (Some((source, text)), Some(device)) => {
+                    let (longest_text, typical_text) = self.text_sizes();
                     let sizes = EngineSizes {
-                        longest_text: self.longest_text(),
+                        longest_text,
+                        typical_text,
                         ..self.sizes
                     };
                     let engine =
                         build_engine(source, text, device, &sizes, self.options.max_new_tokens)?;
+                    keeper.summary.sizes = Some(describe(&engine));
+                    (keeper.observer)(&keeper.summary);
                     keeper.started = Instant::now();
                     run(
                         &self.loaded.samples,

@@ -34,6 +34,8 @@ pub struct Summary {
     pub resumed: usize,
     /// Time from the first request to the last verdict of this run.
     pub elapsed: Duration,
+    /// The engine's sizes in words, once it is built.
+    pub sizes: Option<String>,
     /// What the engine did in this run.
     pub engine: Stats,
 }

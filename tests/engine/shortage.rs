@@ -226,13 +226,14 @@ impl StepModel for Unlucky {
 #[test]
 fn the_real_cache_is_as_large_as_fits_and_is_built_anew() {
     let (decoder, vocab, build) = tiny(70);
-    let (model, blocks) = PagedDecoder::with_cache(decoder, 200, 8, build).unwrap();
+    let model = PagedDecoder::with_cache(decoder, 200, 8, build).unwrap();
+    let mut engine = Engine::new(model, &tiny_config(200)).unwrap();
+    let blocks = engine.stats().blocks;
     assert_eq!(blocks, 50);
-    let mut engine = Engine::new(model, &tiny_config(blocks)).unwrap();
     let expected = run_requests(&mut engine, tiny_requests(vocab), usize::MAX);
 
     let (decoder, _, build) = tiny(70);
-    let (model, _) = PagedDecoder::with_cache(decoder, blocks, 8, build).unwrap();
+    let model = PagedDecoder::with_cache(decoder, blocks, 8, build).unwrap();
     let mut engine = Engine::new(Unlucky(model, 0), &tiny_config(blocks)).unwrap();
     let completions = run_requests(&mut engine, tiny_requests(vocab), usize::MAX);
     assert_eq!(essence(&completions), essence(&expected));
@@ -240,7 +241,7 @@ fn the_real_cache_is_as_large_as_fits_and_is_built_anew() {
     assert_eq!((stats.out_of_memory, stats.blocks), (2, 27), "{stats:?}");
 
     let (decoder, _, build) = tiny(7);
-    let refusal = PagedDecoder::with_cache(decoder, 200, 8, build).map(|(_, blocks)| blocks);
+    let refusal = PagedDecoder::with_cache(decoder, 200, 8, build).map(|_| ());
     assert!(
         matches!(refusal, Err(ModelError::OutOfMemory(_))),
         "{refusal:?}"
