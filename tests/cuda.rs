@@ -32,7 +32,7 @@ const BLOCK: usize = 4;
 const CHECKPOINTS: [&str; 2] = ["tied", "untied"];
 
 /// What a precision may cost.
-struct Precision {
+struct Tolerance {
     dtype: DType,
     /// A logit may differ from the golden one by this, and all of them on average by a tenth of it. Logits lie between −5
     /// and 5. In bf16, Hugging Face transformers on a CPU is up to 0.20 (0.02 on average) away from the same goldens.
@@ -46,14 +46,14 @@ struct Precision {
     same: f64,
 }
 
-const F32: Precision = Precision {
+const F32: Tolerance = Tolerance {
     dtype: DType::F32,
     logit: 5e-4,
     attention: 5e-5,
     tie: 1e-3,
     same: 0.95,
 };
-const BF16: Precision = Precision {
+const BF16: Tolerance = Tolerance {
     dtype: DType::BF16,
     logit: 0.5,
     attention: 0.03,
@@ -135,7 +135,7 @@ impl Difference {
     }
 }
 
-fn compare_with_goldens(precision: &Precision) {
+fn compare_with_goldens(precision: &Tolerance) {
     let device = gpu();
     for name in CHECKPOINTS {
         let checkpoint = Checkpoint::open(name);
@@ -228,7 +228,7 @@ fn random(seed: u64, shape: (usize, usize, usize), dtype: DType) -> Tensor {
         .unwrap()
 }
 
-fn compare_attention(precision: &Precision) {
+fn compare_attention(precision: &Tolerance) {
     let device = gpu();
     // heads, kv_heads, head_dim, block_size
     for (heads, kv_heads, head_dim, block_size) in [
@@ -425,7 +425,7 @@ fn same_but_for_ties(
     judge: &Decoder,
     ours: &[Vec<u32>],
     expected: &[Vec<u32>],
-    precision: &Precision,
+    precision: &Tolerance,
     what: &str,
 ) {
     let prompts = prompts(judge.config().vocab);
@@ -460,7 +460,7 @@ fn same_but_for_ties(
     );
 }
 
-fn compare_engines(precision: &Precision) {
+fn compare_engines(precision: &Tolerance) {
     let device = gpu();
     for name in CHECKPOINTS {
         let checkpoint = Checkpoint::open(name);

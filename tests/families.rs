@@ -154,7 +154,7 @@ fn llama_with_and_without_stretched_angles() {
     for stretched in [false, true] {
         let mut config = sizes("LlamaForCausalLM");
         config.as_object_mut().unwrap().remove("head_dim");
-        let scaling = stretched.then(|| llama::Llama3RopeConfig {
+        let scaling = stretched.then_some(llama::Llama3RopeConfig {
             factor: 8.0,
             low_freq_factor: 1.0,
             high_freq_factor: 4.0,

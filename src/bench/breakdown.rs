@@ -52,7 +52,7 @@ impl Breakdown {
                         sum.decode_gemm_s += seconds * (1.0 - prefill);
                     }
                     Phase::Attention if step.prefill_tokens > 0 => {
-                        sum.prefill_attention_s += seconds
+                        sum.prefill_attention_s += seconds;
                     }
                     Phase::Attention => sum.decode_attention_s += seconds,
                     Phase::Elementwise => sum.elementwise_s += seconds,

@@ -11,9 +11,10 @@ use super::measure::{Run, Settings, measure};
 use super::shared::SharedModel;
 use super::workload::Job;
 use super::{Ceiling, Context, Report, trace};
-use crate::engine::{EngineConfig, EngineError, PagedDecoder, Sampling};
-use crate::model::attention::{AttentionKind, AttentionShape, build};
-use crate::model::{Decoder, ModelConfig, ModelError, Precision, Weights};
+use crate::engine::{EngineConfig, EngineError, LoadedModel, ModelSizes, Sampling};
+use crate::judge::sizing::footprint;
+use crate::model::device::gpu_memory;
+use crate::model::{ModelConfig, ModelError, Precision, Weights};
 
 /// Token positions a KV block.
 const BLOCK_SIZE: usize = 16;
@@ -49,6 +50,10 @@ pub struct Sizes {
     pub kv_blocks: Option<usize>,
     /// Compute every prompt from its beginning.
     pub no_prefix_cache: bool,
+    /// Compute with candle's operations alone where there are kernels of our own too.
+    pub plain_operations: bool,
+    /// Have every sequence attend to a shared prefix by itself.
+    pub no_shared_prefix: bool,
 }
 
 /// A loaded model and its ceilings, ready to be measured in any setting.
@@ -79,28 +84,30 @@ impl Bench {
     pub fn load(mut subject: Subject, sizes: &Sizes) -> Result<Self, EngineError> {
         let ceiling = Ceiling::measure(&subject.device, subject.precision)?;
         let started = Instant::now();
-        let decoder = Decoder::load(
+        let model = LoadedModel::load(
             &subject.config,
             &subject.weights,
             &subject.device,
             subject.precision,
+            sizes.plain_operations,
         )?;
         let load_seconds = started.elapsed().as_secs_f64();
         subject.jobs.shrink_to_fit();
-        let shape = AttentionShape::from(&subject.config);
-        let blocks = sizes
+        let wanted = sizes
             .kv_blocks
             .unwrap_or_else(|| wanted_blocks(&subject, sizes));
-        let attention = build(
-            AttentionKind::for_device(&subject.device),
-            &shape,
+        let rows = max_sequences(&subject, sizes);
+        let blocks = wanted.min(most_blocks(&subject, sizes)?).max(1);
+        let model = model.with_cache(&ModelSizes {
             blocks,
-            BLOCK_SIZE,
-            &subject.device,
-            subject.precision.kv.dtype(),
-        )?;
+            least_blocks: blocks,
+            block_size: BLOCK_SIZE,
+            tokens: token_budget(&subject, sizes).max(rows),
+            rows,
+            shared_prefix: !sizes.no_shared_prefix,
+        })?;
         Ok(Self {
-            model: SharedModel::new(PagedDecoder::new(decoder, attention)),
+            model: SharedModel::new(model),
             ceiling,
             blocks,
             subject,
@@ -115,8 +122,7 @@ impl Bench {
 
     /// Sizes for one run.
     pub fn engine_config(&self, sizes: &Sizes) -> EngineConfig {
-        let cpu = self.subject.device.is_cpu();
-        let token_budget = sizes.token_budget.unwrap_or(if cpu { 512 } else { 8192 });
+        let token_budget = token_budget(&self.subject, sizes);
         EngineConfig {
             blocks: self.blocks,
             least_blocks: self.blocks,
@@ -171,32 +177,32 @@ impl Bench {
         ))
     }
 
-    /// The settings of a sweep: batch sizes up to the number of generations, by token budgets.
+    /// The settings of a sweep.
     pub fn settings(&self) -> Vec<Setting> {
-        let (batches, budgets): (&[usize], &[usize]) = if self.subject.device.is_cpu() {
-            (&[1, 4, 8, 16, 32, 64, 128], &[128, 256, 512, 1024])
-        } else {
-            (
-                &[32, 64, 128, 192, 256, 384, 512],
-                &[2048, 4096, 8192, 16384],
-            )
-        };
-        let most = self.subject.jobs.len();
-        let beyond = batches.iter().position(|&batch| batch >= most);
-        let batches = &batches[..beyond.map_or(batches.len(), |last| last + 1)];
-        let settings = batches.iter().flat_map(|&max_sequences| {
-            budgets.iter().map(move |&token_budget| Setting {
-                max_sequences,
-                token_budget,
-            })
-        });
-        settings.collect()
+        self.subject.settings()
     }
 }
 
 fn max_sequences(subject: &Subject, sizes: &Sizes) -> usize {
     let usual = if subject.device.is_cpu() { 64 } else { 256 };
     sizes.max_sequences.unwrap_or(usual)
+}
+
+fn token_budget(subject: &Subject, sizes: &Sizes) -> usize {
+    let usual = if subject.device.is_cpu() { 512 } else { 8192 };
+    sizes.token_budget.unwrap_or(usual)
+}
+
+/// Blocks that fit beside weights and activations into the memory of a GPU that says how much it has.
+fn most_blocks(subject: &Subject, sizes: &Sizes) -> Result<usize, ModelError> {
+    let Some((free, _)) = gpu_memory(&subject.device)? else {
+        return Ok(usize::MAX);
+    };
+    let model = footprint(&subject.config, subject.precision);
+    let step = token_budget(subject, sizes) * model.activation_bytes_per_token
+        + max_sequences(subject, sizes) * model.logits_bytes_per_row;
+    let left = (free / 100 * 95).saturating_sub(step + (1 << 29));
+    Ok(left / (model.kv_bytes_per_token * BLOCK_SIZE).max(1))
 }
 
 /// Blocks for as many of the longest sequences as run at once, the template once.
@@ -271,6 +277,28 @@ pub fn machine() -> String {
 }
 
 impl Subject {
+    /// The settings of a sweep: batch sizes up to the number of generations, by token budgets.
+    pub fn settings(&self) -> Vec<Setting> {
+        let (batches, budgets): (&[usize], &[usize]) = if self.device.is_cpu() {
+            (&[1, 4, 8, 16, 32, 64, 128], &[128, 256, 512, 1024])
+        } else {
+            (
+                &[32, 64, 128, 192, 256, 384, 512],
+                &[2048, 4096, 8192, 16384],
+            )
+        };
+        let most = self.jobs.len();
+        let beyond = batches.iter().position(|&batch| batch >= most);
+        let batches = &batches[..beyond.map_or(batches.len(), |last| last + 1)];
+        let settings = batches.iter().flat_map(|&max_sequences| {
+            budgets.iter().map(move |&token_budget| Setting {
+                max_sequences,
+                token_budget,
+            })
+        });
+        settings.collect()
+    }
+
     /// Loads nothing; checks that the jobs can be run at all.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use clap::Args;
 
 use super::judge::JudgeChoice;
 use super::{DONE, Failure, OrFail, say};
-use crate::bench::session::{Bench, Document, Sizes, Subject, machine, write_trace};
+use crate::bench::session::{Bench, Document, Setting, Sizes, Subject, machine, write_trace};
 use crate::bench::{Job, Lengths, Report, Workload, shapes};
 use crate::dataset::{ColumnMap, LoadOptions, load};
 use crate::engine::Sampling;
@@ -22,6 +22,8 @@ use crate::model::{DeviceChoice, ModelConfig, ModelSource, PrecisionChoice, Weig
 /// Measure how fast a judge is, on any model or on random weights of a known shape.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
+// Switches of a command line are what they are.
+#[allow(clippy::struct_excessive_bools)]
 pub(super) struct BenchArguments {
     /// Rollouts whose prompts are used instead of made-up ones, as `juror judge` reads them
     #[arg(value_name = "INPUT", conflicts_with_all = ["synthetic", "template_tokens", "input_tokens", "group_size"])]
@@ -110,6 +112,12 @@ pub(super) struct BenchArguments {
     /// Compute every prompt from its beginning
     #[arg(long, help_heading = "Engine")]
     no_prefix_cache: bool,
+    /// Compute with candle's operations alone on an NVIDIA GPU: the baseline
+    #[arg(long, hide = true)]
+    plain_operations: bool,
+    /// Have every sequence attend to a shared prefix by itself on an NVIDIA GPU
+    #[arg(long, hide = true)]
+    no_shared_prefix: bool,
 
     /// Runs; the one with the median verdicts/s is reported
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Report")]
@@ -145,6 +153,8 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
         prefill_chunk: size(arguments.prefill_chunk),
         kv_blocks: size(arguments.kv_blocks),
         no_prefix_cache: arguments.no_prefix_cache,
+        plain_operations: arguments.plain_operations,
+        no_shared_prefix: arguments.no_shared_prefix,
     };
     let workload = describe(arguments, &subject);
     say(&format!(
@@ -153,7 +163,15 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
         subject.config.parameters() as f64 / 1e6,
         subject.precision
     ));
-    let bench = Bench::load(subject, &sizes).or_fail()?;
+    // A sweep is loaded for the largest of its settings.
+    let mut largest = sizes;
+    if arguments.sweep {
+        let settings = subject.settings();
+        let most = |of: fn(&Setting) -> usize| settings.iter().map(of).max();
+        largest.max_sequences = most(|setting| setting.max_sequences);
+        largest.token_budget = most(|setting| setting.token_budget);
+    }
+    let bench = Bench::load(subject, &largest).or_fail()?;
     let seed = arguments.seed;
     let mut reports: Vec<Report> = Vec::new();
     let mut best = None;

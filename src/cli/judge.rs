@@ -193,6 +193,12 @@ pub(super) struct JudgeArguments {
         help_heading = "Engine (changes speed and memory, never a verdict)"
     )]
     no_prefix_cache: bool,
+    /// Compute with candle's operations alone on an NVIDIA GPU: the baseline
+    #[arg(long, hide = true)]
+    plain_operations: bool,
+    /// Have every sequence attend to a shared prefix by itself on an NVIDIA GPU
+    #[arg(long, hide = true)]
+    no_shared_prefix: bool,
 }
 
 fn after_help() -> String {
@@ -394,6 +400,8 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         prefill_chunk: arguments.prefill_chunk,
         kv_blocks: arguments.kv_blocks,
         no_prefix_cache: arguments.no_prefix_cache,
+        plain_operations: arguments.plain_operations,
+        no_shared_prefix: arguments.no_shared_prefix,
         precision: PrecisionChoice {
             dtype: arguments.dtype,
             quantize: arguments.quantize,

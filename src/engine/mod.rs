@@ -16,7 +16,10 @@
 pub mod block_pool;
 mod booking;
 mod core;
+#[cfg(feature = "cuda")]
+mod cuda;
 pub mod host;
+mod load;
 mod paged;
 pub mod random;
 pub mod sampler;
@@ -30,6 +33,7 @@ mod thread;
 
 pub use self::core::{Engine, EngineConfig};
 pub use block_pool::{BlockHash, BlockId, BlockPool};
+pub use load::{LoadedModel, ModelSizes};
 pub use paged::{BuildCache, PagedDecoder};
 pub use sampler::{Chosen, RowRequest, Sampling, choose};
 pub use scheduler::Scheduler;

@@ -2,7 +2,8 @@
 
 use candle_core::Tensor;
 
-use super::step_model::StepModel;
+use super::sampler::{Chosen, RowRequest};
+use super::step_model::{StepModel, Ticket};
 use crate::model::attention::Attention;
 use crate::model::batch::StepBatch;
 use crate::model::profile::Profile;
@@ -12,7 +13,16 @@ use crate::model::{Decoder, ModelError};
 pub type BuildCache = dyn Fn(usize) -> Result<Box<dyn Attention>, ModelError> + Send;
 
 /// A decoder with the cache it attends to.
-pub struct PagedDecoder {
+pub struct PagedDecoder(Model);
+
+enum Model {
+    Plain(Box<Plain>),
+    #[cfg(feature = "cuda")]
+    Cuda(Box<super::cuda::CudaSteps>),
+}
+
+/// A decoder and a cache that are computed step by step, the tokens chosen on the host.
+struct Plain {
     decoder: Decoder,
     /// None after a smaller cache could not be built.
     attention: Option<Box<dyn Attention>>,
@@ -23,22 +33,12 @@ pub struct PagedDecoder {
 impl PagedDecoder {
     /// Joins the two; the cache must have been built for the decoder's shape, and is never built anew.
     pub fn new(decoder: Decoder, attention: Box<dyn Attention>) -> Self {
-        Self {
+        Self(Model::Plain(Box::new(Plain {
             decoder,
             attention: Some(attention),
             build: None,
             profile: Profile::off(),
-        }
-    }
-
-    /// Notes where the time goes from now on, or no longer.
-    pub fn set_profile(&mut self, profile: Profile) {
-        self.profile = profile;
-    }
-
-    /// What was noted.
-    pub fn profile(&mut self) -> &mut Profile {
-        &mut self.profile
+        })))
     }
 
     /// Joins a decoder with a cache of `blocks` blocks; where memory does not suffice, of half as many, and so on, but
@@ -61,16 +61,83 @@ impl PagedDecoder {
                 built => break built?,
             }
         };
-        Ok(Self {
+        let model = Plain {
             decoder,
             attention: Some(attention),
             build: Some(build),
             profile: Profile::off(),
-        })
+        };
+        Ok(Self(Model::Plain(Box::new(model))))
+    }
+
+    /// A decoder on an NVIDIA GPU, with its cache.
+    #[cfg(feature = "cuda")]
+    pub fn on_cuda(decoder: crate::model::cuda::CudaDecoder) -> Self {
+        Self(Model::Cuda(Box::new(super::cuda::CudaSteps::new(decoder))))
+    }
+
+    /// Notes where the time goes from now on, or no longer.
+    pub fn set_profile(&mut self, profile: Profile) {
+        match &mut self.0 {
+            Model::Plain(model) => model.profile = profile,
+            #[cfg(feature = "cuda")]
+            Model::Cuda(model) => model.set_profile(profile),
+        }
+    }
+
+    /// What was noted.
+    pub fn profile(&mut self) -> &mut Profile {
+        match &mut self.0 {
+            Model::Plain(model) => &mut model.profile,
+            #[cfg(feature = "cuda")]
+            Model::Cuda(model) => model.profile(),
+        }
+    }
+
+    fn model(&self) -> &dyn StepModel {
+        match &self.0 {
+            Model::Plain(model) => model.as_ref(),
+            #[cfg(feature = "cuda")]
+            Model::Cuda(model) => model.as_ref(),
+        }
+    }
+
+    fn model_mut(&mut self) -> &mut dyn StepModel {
+        match &mut self.0 {
+            Model::Plain(model) => model.as_mut(),
+            #[cfg(feature = "cuda")]
+            Model::Cuda(model) => model.as_mut(),
+        }
     }
 }
 
 impl StepModel for PagedDecoder {
+    fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
+        self.model_mut().forward(batch)
+    }
+
+    fn lags(&self) -> bool {
+        self.model().lags()
+    }
+
+    fn launch(&mut self, batch: &StepBatch, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
+        self.model_mut().launch(batch, rows)
+    }
+
+    fn collect(&mut self, ticket: Ticket) -> Result<Vec<Option<Chosen>>, ModelError> {
+        self.model_mut().collect(ticket)
+    }
+
+    fn blocks(&self) -> Option<usize> {
+        self.model().blocks()
+    }
+
+    fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {
+        self.model_mut().shrink(blocks)
+    }
+}
+
+impl StepModel for Plain {
     fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
         let Some(attention) = &mut self.attention else {
             return Err(ModelError::Batch("there is no cache".into()));

@@ -7,11 +7,12 @@ use serde_json::Value;
 
 use super::prompt::{PromptBuilder, PromptError};
 use super::sizing::engine_config;
-use crate::engine::{Choices, Engine, EngineError, PagedDecoder, Sampling};
-use crate::model::attention::{AttentionKind, AttentionShape, build};
+use crate::engine::{
+    Choices, Engine, EngineError, LoadedModel, ModelSizes, PagedDecoder, Sampling,
+};
 use crate::model::chat_template::ChatTemplate;
 use crate::model::tokenizer::Tokenizer;
-use crate::model::{Decoder, ModelConfig, ModelError, ModelSource, PrecisionChoice, Weights};
+use crate::model::{ModelConfig, ModelError, ModelSource, PrecisionChoice, Weights};
 use crate::protocol::{PromptTemplate, Protocol};
 
 /// Sizes of a run's engine; `None` lets the device decide.
@@ -29,6 +30,10 @@ pub struct EngineSizes {
     pub no_prefix_cache: bool,
     /// What weights, activations, keys and values are stored in.
     pub precision: PrecisionChoice,
+    /// Compute with candle's operations alone where there are kernels of our own too: the baseline of measurements.
+    pub plain_operations: bool,
+    /// Have every sequence attend to a shared prefix by itself.
+    pub no_shared_prefix: bool,
     /// Bytes of the longest sample's texts, if known: room is made for them, since no token is shorter than a byte.
     pub longest_text: usize,
     /// Bytes of a typical sample's texts; 0 if not known.
@@ -160,16 +165,9 @@ pub fn build_engine(
 ) -> Result<Engine<PagedDecoder>, EngineError> {
     let weights = Weights::open(source)?;
     let precision = sizes.precision.resolve(device, weights.stored_dtype())?;
-    let decoder = Decoder::load(&text.config, &weights, device, precision)?;
-    let dtype = precision.kv.dtype();
-    let shape = AttentionShape::from(&text.config);
+    let plain = sizes.plain_operations;
+    let model = LoadedModel::load(&text.config, &weights, device, precision, plain)?;
     let config = engine_config(text, precision, device, sizes, max_new_tokens);
-    let (place, block_size) = (device.clone(), config.block_size);
-    let cache = move |blocks| {
-        let kind = AttentionKind::for_device(&place);
-        build(kind, &shape, blocks, block_size, &place, dtype)
-    };
-    let least = config.least_blocks;
-    let model = PagedDecoder::with_cache(decoder, config.blocks, least, Box::new(cache))?;
+    let model = model.with_cache(&ModelSizes::new(&config, !sizes.no_shared_prefix))?;
     Engine::new(model, &config)
 }

@@ -12,6 +12,7 @@ use crate::engine::sizing::{
 use crate::engine::{Engine, EngineConfig};
 use crate::model::ModelConfig;
 use crate::model::attention::{AttentionShape, kv_bytes_per_token};
+use crate::model::device::gpu_memory;
 use crate::model::precision::Precision;
 
 /// Token positions a KV block.
@@ -98,10 +99,7 @@ pub fn footprint(config: &ModelConfig, precision: Precision) -> ModelFootprint {
 
 /// Bytes of memory that a device has free.
 fn free_memory(device: &Device) -> usize {
-    #[cfg(feature = "cuda")]
-    if let Ok(cuda) = device.as_cuda_device()
-        && let Ok((free, _)) = cuda.cuda_stream().context().mem_get_info()
-    {
+    if let Ok(Some((free, _))) = gpu_memory(device) {
         return free;
     }
     let free = host::free_memory();

@@ -48,6 +48,21 @@ impl DeviceChoice {
     }
 }
 
+/// Bytes of memory that a device can still give and bytes that it has, where it is a GPU that says so. Slow: waits for the
+/// device.
+///
+/// # Errors
+/// The driver's refusal.
+#[cfg_attr(not(feature = "cuda"), allow(clippy::unnecessary_wraps))]
+pub fn gpu_memory(device: &Device) -> Result<Option<(usize, usize)>, ModelError> {
+    #[cfg(feature = "cuda")]
+    if let Device::Cuda(cuda) = device {
+        return super::cuda::device::memory(cuda).map(Some);
+    }
+    let _ = device;
+    Ok(None)
+}
+
 fn open_cuda(ordinal: usize) -> Result<Device, ModelError> {
     if !cuda_is_available() {
         return Err(ModelError::Device(
@@ -57,13 +72,16 @@ fn open_cuda(ordinal: usize) -> Result<Device, ModelError> {
     }
     // A stream of its own: the other constructor takes each calling thread's, and the engine's thread would read weights
     // that the loading thread's stream may still be writing.
-    Device::new_cuda_with_stream(ordinal).map_err(|error| {
+    let device = Device::new_cuda_with_stream(ordinal).map_err(|error| {
         ModelError::Device(format!(
             "no CUDA device {ordinal} (is the NVIDIA driver installed, and the GPU visible?); \
              use `--device cpu` to run without one. The driver said: {}",
             first_line(&error)
         ))
-    })
+    })?;
+    #[cfg(feature = "cuda")]
+    super::cuda::device::prepare(device.as_cuda_device()?)?;
+    Ok(device)
 }
 
 fn open_metal() -> Result<Device, ModelError> {

@@ -19,7 +19,7 @@
 //! | [`profile`] | where a step's time goes |
 //! | [`attention`] | the paged KV cache and attention over it, behind one trait |
 //! | [`cpu`] | the vectorised loops under all of these on the CPU |
-//! | [`cuda`] | own CUDA kernels, and the plans of their work |
+//! | [`cuda`] | kernels and the decoder's path through them on NVIDIA GPUs |
 //!
 //! On the CPU the logits of a token are **bitwise** the same whatever else is in the step, however its prompt was
 //! chunked and whether its prefix was shared (`tests/attention.rs`, `tests/golden_logits.rs`). Every sum is taken in an

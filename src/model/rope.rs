@@ -56,6 +56,11 @@ impl RotaryTable {
         self.positions
     }
 
+    /// Cosines and sines of all positions, `[positions, head_dim / 2]` each.
+    pub fn tables(&self) -> (&Tensor, &Tensor) {
+        (&self.cos, &self.sin)
+    }
+
     /// The angles of a step: cosines and sines, `[N, head_dim / 2]` each.
     ///
     /// # Errors

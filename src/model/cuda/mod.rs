@@ -1,5 +1,52 @@
-//! The CUDA path: own kernels (`kernels/`), and the host code that plans their work.
+//! NVIDIA GPUs: our own kernels (`kernels/`), and the decoder's path through them.
 //!
-//! What needs no CUDA to compile is compiled and tested without it.
+//! | file | what it is for |
+//! |---|---|
+//! | [`plan`] | which thread block attends to which keys: pure host code, compiled and tested everywhere |
+//! | `device` | what a device is told when it is opened; how much memory is free |
+//! | `array`, `kernel` | device memory and locked host memory; kernels found, loaded, launched |
+//! | `operations`, `experts` | one function around each kernel, which checks what it gives to it |
+//! | `gemm`, `linear` | matrix products by cuBLASLt, in bf16, f16 and FP8 |
+//! | `paged` | the KV cache, and attention over it |
+//! | `layers`, `decoder` | the decoder's weights and its step |
+//! | `upload`, `sampling` | a step's numbers on their way to the device, and the chosen tokens on their way back |
+//!
+//! The fast path is for bf16 and f16, and for heads of 64 and 128; everything else goes through candle's operations
+//! ([`crate::model::Decoder`]), with which it is compared.
+//!
+//! This is the one room with `unsafe` code. All kernels are launched by one function and all matrix products by another;
+//! around them are functions that check types, lengths and alignment.
 
 pub mod plan;
+
+#[cfg(feature = "cuda")]
+pub mod array;
+#[cfg(feature = "cuda")]
+pub mod decoder;
+#[cfg(feature = "cuda")]
+pub mod device;
+#[cfg(feature = "cuda")]
+mod error;
+#[cfg(feature = "cuda")]
+mod experts;
+#[cfg(feature = "cuda")]
+pub mod gemm;
+#[cfg(feature = "cuda")]
+pub mod kernel;
+#[cfg(feature = "cuda")]
+mod layers;
+#[cfg(feature = "cuda")]
+pub mod linear;
+#[cfg(feature = "cuda")]
+pub mod operations;
+#[cfg(feature = "cuda")]
+pub mod paged;
+#[cfg(feature = "cuda")]
+pub mod sampling;
+#[cfg(feature = "cuda")]
+pub mod upload;
+
+#[cfg(feature = "cuda")]
+pub use decoder::{CudaCache, CudaDecoder, CudaModel, StepLimits, obstacle};
+#[cfg(feature = "cuda")]
+pub use sampling::{SampleRequest, Sampled};

@@ -1,0 +1,97 @@
+//! A model on an NVIDIA GPU as the engine sees it: steps are queued, and tokens chosen on the device.
+
+use candle_core::Tensor;
+
+use super::sampler::{Chosen, RowRequest};
+use super::step_model::{StepModel, Ticket};
+use crate::model::ModelError;
+use crate::model::batch::StepBatch;
+use crate::model::cuda::{CudaDecoder, SampleRequest};
+use crate::model::profile::Profile;
+
+/// A decoder with its cache on the device.
+pub(super) struct CudaSteps {
+    decoder: CudaDecoder,
+    /// Steps launched so far.
+    launched: u64,
+    /// Steps collected so far.
+    collected: u64,
+}
+
+impl CudaSteps {
+    pub(super) fn new(decoder: CudaDecoder) -> Self {
+        Self {
+            decoder,
+            launched: 0,
+            collected: 0,
+        }
+    }
+
+    pub(super) fn set_profile(&mut self, profile: Profile) {
+        self.decoder.set_profile(profile);
+    }
+
+    pub(super) fn profile(&mut self) -> &mut Profile {
+        self.decoder.profile()
+    }
+}
+
+impl StepModel for CudaSteps {
+    fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
+        self.decoder.logits(batch)
+    }
+
+    fn lags(&self) -> bool {
+        true
+    }
+
+    fn launch(&mut self, batch: &StepBatch, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
+        let requests: Vec<SampleRequest> = rows
+            .iter()
+            .map(|row| SampleRequest {
+                draw: row.draw(),
+                temperature: row.sampling.temperature,
+                top_k: row.sampling.top_k,
+                top_p: row.sampling.top_p,
+                min_p: row.sampling.min_p,
+                yes: row.choices.map_or(&[], |choices| &choices.yes),
+                no: row.choices.map_or(&[], |choices| &choices.no),
+            })
+            .collect();
+        self.decoder.launch(batch, &requests)?;
+        self.launched += 1;
+        Ok(Ticket::Launched(self.launched))
+    }
+
+    fn collect(&mut self, ticket: Ticket) -> Result<Vec<Option<Chosen>>, ModelError> {
+        let Ticket::Launched(name) = ticket else {
+            return Err(ModelError::Batch("a step of another model".into()));
+        };
+        if name != self.collected + 1 {
+            return Err(ModelError::Batch(format!(
+                "step {name} is collected, but the next one is {}",
+                self.collected + 1
+            )));
+        }
+        self.collected = name;
+        let sampled = self.decoder.collect()?;
+        Ok(sampled
+            .into_iter()
+            .map(|sampled| {
+                sampled.token.map(|token| Chosen {
+                    token,
+                    odds: sampled.odds,
+                })
+            })
+            .collect())
+    }
+
+    fn blocks(&self) -> Option<usize> {
+        Some(self.decoder.blocks())
+    }
+
+    fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {
+        self.decoder.resize_cache(blocks)?;
+        Ok(Some(blocks))
+    }
+}

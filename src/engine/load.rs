@@ -1,0 +1,154 @@
+//! Loading a model: the fastest way of computing it that the device has, then as large a cache as there is memory for.
+
+use candle_core::Device;
+
+use super::core::EngineConfig;
+use super::paged::PagedDecoder;
+use crate::model::attention::{AttentionKind, AttentionShape, build};
+use crate::model::{Decoder, ModelConfig, ModelError, Precision, Weights};
+
+/// What a model with its cache is to have room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ModelSizes {
+    /// KV blocks.
+    pub blocks: usize,
+    /// KV blocks that it cannot do without.
+    pub least_blocks: usize,
+    /// Token positions a block.
+    pub block_size: usize,
+    /// Most tokens a step.
+    pub tokens: usize,
+    /// Most sequences at once, which is most tokens of a step whose logits are wanted.
+    pub rows: usize,
+    /// Have rows that share leading blocks attend to them together, where the device's attention can be told to.
+    pub shared_prefix: bool,
+}
+
+impl ModelSizes {
+    /// What an engine needs.
+    pub fn new(engine: &EngineConfig, shared_prefix: bool) -> Self {
+        Self {
+            blocks: engine.blocks,
+            least_blocks: engine.least_blocks,
+            block_size: engine.block_size,
+            tokens: engine.token_budget.max(engine.max_sequences),
+            rows: engine.max_sequences,
+            shared_prefix,
+        }
+    }
+}
+
+/// A model without a cache yet.
+pub struct LoadedModel(Model);
+
+enum Model {
+    Plain(Box<Plain>),
+    #[cfg(feature = "cuda")]
+    Cuda(Box<crate::model::cuda::CudaModel>),
+}
+
+struct Plain {
+    decoder: Decoder,
+    precision: Precision,
+}
+
+impl LoadedModel {
+    /// Reads the weights to the device, for our own kernels where the device has them and they run this model, else for
+    /// candle's operations. With `plain_operations` for those in any case, to compare with.
+    ///
+    /// # Errors
+    /// When the weights do not fit the configuration, the device does not compute in this precision, or memory does not
+    /// suffice.
+    pub fn load(
+        config: &ModelConfig,
+        weights: &Weights,
+        device: &Device,
+        precision: Precision,
+        plain_operations: bool,
+    ) -> Result<Self, ModelError> {
+        if device.is_cuda() {
+            match obstacle(config, precision, plain_operations) {
+                None => {
+                    #[cfg(feature = "cuda")]
+                    {
+                        use crate::model::cuda::CudaModel;
+                        let model = CudaModel::load(config, weights, device, precision)?;
+                        return Ok(Self(Model::Cuda(Box::new(model))));
+                    }
+                }
+                Some(obstacle) => refuse_fp8(precision, &obstacle)?,
+            }
+        }
+        Ok(Self(Model::Plain(Box::new(Plain {
+            decoder: Decoder::load(config, weights, device, precision)?,
+            precision,
+        }))))
+    }
+
+    /// Adds a cache; where memory does not suffice, of half as many blocks, and so on, but not fewer than the least.
+    ///
+    /// # Errors
+    /// [`ModelError::OutOfMemory`] where those do not fit.
+    pub fn with_cache(self, sizes: &ModelSizes) -> Result<PagedDecoder, ModelError> {
+        match self.0 {
+            Model::Plain(plain) => {
+                let Plain { decoder, precision } = *plain;
+                let shape = AttentionShape::from(decoder.config());
+                let device = decoder.device().clone();
+                let kind = AttentionKind::for_device(&device);
+                let (kv, block_size) = (precision.kv.dtype(), sizes.block_size);
+                let cache = move |blocks| build(kind, &shape, blocks, block_size, &device, kv);
+                PagedDecoder::with_cache(decoder, sizes.blocks, sizes.least_blocks, Box::new(cache))
+            }
+            #[cfg(feature = "cuda")]
+            Model::Cuda(model) => {
+                use crate::model::cuda::{CudaCache, StepLimits};
+                let limits = StepLimits {
+                    tokens: sizes.tokens,
+                    rows: sizes.rows,
+                };
+                let cache = CudaCache {
+                    blocks: 0,
+                    block_size: sizes.block_size,
+                    shared_prefix: sizes.shared_prefix,
+                };
+                let mut decoder = model.with_cache(limits, &cache)?;
+                let mut blocks = sizes.blocks;
+                loop {
+                    match decoder.resize_cache(blocks) {
+                        Err(ModelError::OutOfMemory(_)) if blocks > sizes.least_blocks => {
+                            blocks = (blocks / 2).max(sizes.least_blocks);
+                        }
+                        done => break done?,
+                    }
+                }
+                Ok(PagedDecoder::on_cuda(decoder))
+            }
+        }
+    }
+}
+
+/// Why a model on an NVIDIA GPU is computed by candle's operations, if it is.
+fn obstacle(config: &ModelConfig, precision: Precision, plain_operations: bool) -> Option<String> {
+    if plain_operations {
+        return Some("plain operations were asked for".into());
+    }
+    #[cfg(feature = "cuda")]
+    return crate::model::cuda::obstacle(config, precision);
+    #[cfg(not(feature = "cuda"))]
+    {
+        let _ = (config, precision);
+        Some("they are not part of this program".into())
+    }
+}
+
+/// FP8 has no plain operations to fall back to.
+fn refuse_fp8(precision: Precision, obstacle: &str) -> Result<(), ModelError> {
+    use crate::model::precision::{KvType, WeightType};
+    if precision.weights != WeightType::F8E4M3 && precision.kv != KvType::F8E4M3 {
+        return Ok(());
+    }
+    Err(ModelError::Unsupported(format!(
+        "FP8 needs our CUDA kernels, which do not run this model ({obstacle}): leave out --quantize fp8 and --kv-dtype fp8"
+    )))
+}

@@ -1,0 +1,638 @@
+//! The decoder on an NVIDIA GPU: a step is queued whole, and nothing waits for it until its tokens are wanted.
+//!
+//! The same computation as [`crate::model::Decoder`], in fused kernels over arrays that are allocated once:
+//!
+//! ```text
+//! gather embeddings ─▶ ┌ (add +) norm ─▶ QKV ─▶ split, norm, rotate, write K and V ─▶ attention ─▶ output projection ┐
+//!                      └─ add + norm ─▶ gate and up ─▶ silu · mul ─▶ down ◀──────────────────────────────────────────┘ × layers
+//! ─▶ add + norm ─▶ head ─▶ sampler ─▶ token ids, which the next step can read where they are
+//! ```
+
+use candle_core::{CudaDevice, DType, Device, Tensor};
+
+use super::array::Array;
+use super::experts::{ExpertKernels, Routed};
+use super::gemm::Gemm;
+use super::kernel::Kernels;
+use super::layers::{FeedForward, Loader, Parts, ROTARY};
+use super::linear::{Products, check_fp8};
+use super::operations::{HeadsLayer, Operations, Quantised, Target, Tokens};
+use super::paged::{CacheSettings, PagedCache, StepPlan};
+use super::plan::AttentionPlan;
+use super::sampling::{PackedRequests, SampleRequest, Sampled, Sampler};
+use super::upload::{Packer, Upload};
+use crate::model::attention::AttentionShape;
+use crate::model::precision::{Precision, WeightType};
+use crate::model::profile::{Phase, Profile};
+use crate::model::rope::RotaryTable;
+use crate::model::{ModelConfig, ModelError, StepBatch, Weights};
+
+/// The largest step that a decoder makes room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StepLimits {
+    /// Tokens.
+    pub tokens: usize,
+    /// Tokens whose logits are wanted.
+    pub rows: usize,
+}
+
+/// How the paged cache of a decoder is to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CudaCache {
+    /// Blocks.
+    pub blocks: usize,
+    /// Tokens of a block: a power of two from 16.
+    pub block_size: usize,
+    /// Whether rows that share leading blocks attend to them together.
+    pub shared_prefix: bool,
+}
+
+/// Says what keeps the fast path from running a model, if anything does: then the plain operations have to.
+pub fn obstacle(config: &ModelConfig, precision: Precision) -> Option<String> {
+    let cache = CudaCache {
+        blocks: 1,
+        block_size: 16,
+        shared_prefix: true,
+    };
+    if let Some(obstacle) = cache_settings(config, precision, &cache).obstacle() {
+        return Some(obstacle);
+    }
+    let multiple = if precision.weights == WeightType::F8E4M3 {
+        16
+    } else {
+        8
+    };
+    let inner = config
+        .experts
+        .map_or(config.intermediate, |experts| experts.intermediate);
+    [("hidden size", config.hidden), ("intermediate size", inner)]
+        .into_iter()
+        .find(|(_, size)| !size.is_multiple_of(multiple) || *size > 32_768)
+        .map(|(name, size)| format!("a {name} of {size}"))
+}
+
+fn cache_settings(config: &ModelConfig, precision: Precision, cache: &CudaCache) -> CacheSettings {
+    CacheSettings {
+        shape: AttentionShape::from(config),
+        blocks: cache.blocks,
+        block_size: cache.block_size,
+        dtype: precision.compute,
+        kv: precision.kv.dtype(),
+        shared_prefix: cache.shared_prefix,
+    }
+}
+
+/// A model with its cache on an NVIDIA GPU.
+pub struct CudaDecoder {
+    config: ModelConfig,
+    device: Device,
+    limits: StepLimits,
+    parts: Parts,
+    cos: Array,
+    sin: Array,
+    positions: usize,
+    operations: Operations,
+    experts: Option<ExpertKernels>,
+    products: Products,
+    cache: PagedCache,
+    buffers: Buffers,
+    packer: Packer,
+    upload: Upload,
+    sampler: Sampler,
+    profile: Profile,
+}
+
+/// A model's weights on an NVIDIA GPU, before there is room for steps and a cache: so that these can take what memory the
+/// weights left.
+pub struct CudaModel {
+    config: ModelConfig,
+    device: Device,
+    cuda: CudaDevice,
+    precision: Precision,
+    kernels: Kernels,
+    parts: Parts,
+    rope: RotaryTable,
+    operations: Operations,
+    products: Products,
+}
+
+/// Activations, for the largest step. `P` is [`Gemm::padded`] of its tokens, `W` of its wanted rows.
+struct Buffers {
+    /// The residual stream, `[P, hidden]`.
+    hidden: Array,
+    /// What a norm gives, `[P, hidden]`.
+    normed: Array,
+    /// `[P, (heads + 2 · kv_heads) · head_dim]`
+    qkv: Array,
+    /// `[P, heads · head_dim]`
+    q: Array,
+    /// `[P, heads · head_dim]`
+    attended: Array,
+    /// f32 `[P, heads]`
+    lse: Array,
+    /// What is added to the residual stream next, `[P, hidden]`.
+    added: Array,
+    /// `[P, 2 · intermediate]`; for experts `[P · k, …]`.
+    gate_up: Array,
+    /// `[P, intermediate]`; for experts `[P · k, …]`.
+    gated: Array,
+    /// Activations in e4m3, `[P, widest]`, and their scales, f32 `[P]`.
+    fp8: Option<(Array, Array)>,
+    /// The wanted rows of `hidden` and `attended`.
+    wanted_hidden: Array,
+    wanted_attended: Array,
+    /// f32 `[W, stride]`
+    logits: Array,
+}
+
+impl Buffers {
+    fn new(
+        device: &CudaDevice,
+        config: &ModelConfig,
+        limits: &StepLimits,
+        dtype: DType,
+        fp8: bool,
+        stride: usize,
+    ) -> Result<Self, ModelError> {
+        let (p, w) = (Gemm::padded(limits.tokens), Gemm::padded(limits.rows));
+        let (hidden, queries) = (config.hidden, config.heads * config.head_dim);
+        let qkv = queries + 2 * config.kv_heads * config.head_dim;
+        let (rows, width) = match config.experts {
+            None => (p, config.intermediate),
+            Some(experts) => (p * experts.per_token, experts.intermediate),
+        };
+        let zeros = |elements| Array::zeros(device, elements, dtype, "activations");
+        Ok(Self {
+            hidden: zeros(p * hidden)?,
+            normed: zeros(p * hidden)?,
+            qkv: zeros(p * qkv)?,
+            q: zeros(p * queries)?,
+            attended: zeros(p * queries)?,
+            lse: Array::zeros(device, p * config.heads, DType::F32, "activations")?,
+            added: zeros(p * hidden)?,
+            gate_up: zeros(rows * 2 * width)?,
+            gated: zeros(rows * width)?,
+            fp8: if fp8 {
+                let widest = hidden.max(queries).max(width);
+                Some((
+                    Array::zeros(device, p * widest, DType::F8E4M3, "activations")?,
+                    Array::zeros(device, p, DType::F32, "activations")?,
+                ))
+            } else {
+                None
+            },
+            wanted_hidden: zeros(w * hidden)?,
+            wanted_attended: zeros(w * queries)?,
+            logits: Array::zeros(device, w * stride, DType::F32, "logits")?,
+        })
+    }
+
+    /// Where the input of a product goes: as it is, or in e4m3.
+    fn target<'a>(&'a self, plain: &'a Array, fp8: bool) -> Target<'a> {
+        match &self.fp8 {
+            Some((values, scales)) if fp8 => Target::Fp8(Quantised {
+                values: values.all(),
+                scales: scales.all(),
+            }),
+            _ => Target::Plain(plain.all()),
+        }
+    }
+}
+
+impl CudaModel {
+    /// Reads the weights, quantising them if that is asked for.
+    ///
+    /// # Errors
+    /// [`ModelError::Mismatch`] naming tensors and shapes; [`ModelError::Unsupported`] for what [`obstacle`] names, and for
+    /// FP8 on a GPU without it; [`ModelError::OutOfMemory`].
+    pub fn load(
+        config: &ModelConfig,
+        weights: &Weights,
+        device: &Device,
+        precision: Precision,
+    ) -> Result<Self, ModelError> {
+        if let Some(obstacle) = obstacle(config, precision) {
+            return Err(ModelError::Unsupported(format!(
+                "no CUDA kernels for {obstacle}"
+            )));
+        }
+        let cuda = device.as_cuda_device()?.clone();
+        let mut kernels = Kernels::new(&cuda);
+        let operations = Operations::load(&mut kernels, precision.compute)?;
+        let fp8 = precision.weights == WeightType::F8E4M3;
+        if fp8 {
+            check_fp8(&cuda)?;
+        }
+        let parts = Loader {
+            config,
+            weights,
+            device: &cuda,
+            operations: &operations,
+            fp8,
+        }
+        .load()?;
+        Ok(Self {
+            rope: RotaryTable::new(config, device, ROTARY)?,
+            products: Products::new(&cuda)?,
+            config: config.clone(),
+            device: device.clone(),
+            precision,
+            kernels,
+            parts,
+            operations,
+            cuda,
+        })
+    }
+
+    /// Makes room for steps, and allocates the cache.
+    ///
+    /// # Errors
+    /// [`ModelError::OutOfMemory`] when it does not fit beside the weights.
+    pub fn with_cache(
+        mut self,
+        limits: StepLimits,
+        cache: &CudaCache,
+    ) -> Result<CudaDecoder, ModelError> {
+        let (cuda, config, kernels) = (&self.cuda, &self.config, &mut self.kernels);
+        let dtype = self.precision.compute;
+        let fp8 = self.precision.weights == WeightType::F8E4M3;
+        if fp8 {
+            let widest = self.parts.widest();
+            self.products
+                .prepare_fp8(cuda, dtype, limits.tokens, widest)?;
+        }
+        let experts = match config.experts {
+            Some(_) => Some(ExpertKernels::load(cuda, kernels, config, &limits, dtype)?),
+            None => None,
+        };
+        let stride = self.parts.head.stride;
+        let settings = cache_settings(config, self.precision, cache);
+        // A step's numbers: a few words for each token, its share of the block tables, and the items of the plan.
+        let words = 32 * limits.tokens.max(1024);
+        let (cos, sin) = self.rope.tables();
+        Ok(CudaDecoder {
+            buffers: Buffers::new(cuda, config, &limits, dtype, fp8, stride)?,
+            sampler: Sampler::new(cuda, kernels, limits.rows)?,
+            cache: PagedCache::new(cuda, kernels, &settings)?,
+            upload: Upload::new(cuda, words)?,
+            cos: Array::of(cos)?,
+            sin: Array::of(sin)?,
+            positions: self.rope.positions(),
+            packer: Packer::default(),
+            profile: Profile::off(),
+            config: self.config,
+            device: self.device,
+            limits,
+            parts: self.parts,
+            operations: self.operations,
+            experts,
+            products: self.products,
+        })
+    }
+}
+
+/// A step on its way: where its sections lie in the upload.
+struct Queued {
+    n: usize,
+    wanted: usize,
+    /// All tokens' logits are wanted, in their order.
+    in_order: bool,
+    ids: std::ops::Range<usize>,
+    positions: std::ops::Range<usize>,
+    slots: std::ops::Range<usize>,
+    sources: Option<std::ops::Range<usize>>,
+    rows: std::ops::Range<usize>,
+    plan_words: std::ops::Range<usize>,
+    plan: StepPlan,
+}
+
+impl CudaDecoder {
+    /// The model's configuration.
+    pub fn config(&self) -> &ModelConfig {
+        &self.config
+    }
+
+    /// Positions the model can take: `0..max_positions()`.
+    pub fn max_positions(&self) -> usize {
+        self.positions
+    }
+
+    /// The largest step.
+    pub fn limits(&self) -> StepLimits {
+        self.limits
+    }
+
+    /// Notes where the time goes from now on; steps are slower then.
+    pub fn set_profile(&mut self, profile: Profile) {
+        self.profile = profile;
+    }
+
+    /// What was noted.
+    pub fn profile(&mut self) -> &mut Profile {
+        &mut self.profile
+    }
+
+    /// Builds the cache anew with `blocks` blocks; what it held is lost. After an error there is no cache, and this is to be
+    /// called again with fewer.
+    ///
+    /// # Errors
+    /// [`ModelError::OutOfMemory`] when it does not fit.
+    pub fn resize_cache(&mut self, blocks: usize) -> Result<(), ModelError> {
+        let cuda = self.device.as_cuda_device()?.clone();
+        self.cache.resize(&cuda, blocks)
+    }
+
+    /// Blocks of the cache.
+    pub fn blocks(&self) -> usize {
+        self.cache.blocks()
+    }
+
+    /// Queues a step and the choice of its tokens. [`Self::collect`] has them later; up to two more steps can be launched
+    /// before.
+    ///
+    /// Tokens of [`StepBatch::from_previous`] are put in on the device, from the step launched before this one.
+    ///
+    /// # Errors
+    /// [`ModelError::Batch`] for a step that does not fit model, cache or limits; the device's failure.
+    pub fn launch(
+        &mut self,
+        batch: &StepBatch,
+        requests: &[SampleRequest],
+    ) -> Result<(), ModelError> {
+        if requests.len() != batch.logits.len() {
+            return Err(ModelError::Batch(format!(
+                "{} requests for {} rows of logits",
+                requests.len(),
+                batch.logits.len()
+            )));
+        }
+        let queued = self.prepare(batch)?;
+        let packed = PackedRequests::new(requests);
+        let requests = self.packer.push(&packed.requests);
+        let choices = self.packer.push(&packed.choices);
+        self.upload.send(&self.packer)?;
+        self.queue(&queued)?;
+        let (vocab, stride) = (self.config.vocab, self.parts.head.stride);
+        let (sampler, upload, logits) = (&mut self.sampler, &self.upload, &self.buffers.logits);
+        self.profile.time(Phase::Sampling, None, &self.device, || {
+            sampler.launch(
+                logits.all(),
+                (queued.wanted, vocab, stride),
+                upload.section(requests)?,
+                upload.section(choices)?,
+            )
+        })
+    }
+
+    /// The tokens of the oldest step that was launched and not collected; waits for it.
+    ///
+    /// # Errors
+    /// [`ModelError::Batch`] when there is none; the device's failure.
+    pub fn collect(&mut self) -> Result<Vec<Sampled>, ModelError> {
+        self.sampler.collect()
+    }
+
+    /// Computes a step and gives its logits, `[batch.logits.len(), vocab]`, f32, on the host.
+    ///
+    /// # Errors
+    /// As [`Self::launch`].
+    pub fn logits(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
+        let queued = self.prepare(batch)?;
+        self.upload.send(&self.packer)?;
+        self.queue(&queued)?;
+        let (vocab, stride) = (self.config.vocab, self.parts.head.stride);
+        let values = self
+            .buffers
+            .logits
+            .part(0..queued.wanted * stride)?
+            .to_host(self.device.as_cuda_device()?)?;
+        let rows = Tensor::from_vec(values, (queued.wanted, stride), &Device::Cpu)?;
+        Ok(rows.narrow(1, 0, vocab)?.contiguous()?)
+    }
+
+    /// Checks a step, plans its attention, and packs both.
+    fn prepare(&mut self, batch: &StepBatch) -> Result<Queued, ModelError> {
+        batch.validate(self.cache.block_size(), self.cache.blocks())?;
+        let (n, wanted) = (batch.tokens.len(), batch.logits.len());
+        let refuse = |message: String| Err(ModelError::Batch(message));
+        if n > self.limits.tokens || wanted > self.limits.rows {
+            return refuse(format!(
+                "{n} tokens and {wanted} rows of logits, and there is room for {:?}",
+                self.limits
+            ));
+        }
+        let vocab = self.config.vocab;
+        if let Some(token) = batch.tokens.iter().find(|&&token| token as usize >= vocab) {
+            return refuse(format!("token {token}, but the vocabulary has {vocab}"));
+        }
+        let mut sources = Vec::new();
+        if !batch.from_previous.is_empty() {
+            sources = vec![u32::MAX; n];
+            for &(index, row) in &batch.from_previous {
+                let known = (row as usize) < self.sampler.newest_rows();
+                let Some(source) = sources.get_mut(index as usize).filter(|_| known) else {
+                    return refuse(format!(
+                        "token {index} of {n} from row {row} of {} of the step before",
+                        self.sampler.newest_rows()
+                    ));
+                };
+                *source = row;
+            }
+        }
+        if let Some(position) = batch
+            .positions
+            .iter()
+            .find(|&&position| position as usize >= self.positions)
+        {
+            return refuse(format!(
+                "position {position}, but the model's context ends at {}",
+                self.positions
+            ));
+        }
+        let plan = AttentionPlan::new(batch, self.cache.plan_settings())?;
+        let packer = &mut self.packer;
+        packer.clear();
+        Ok(Queued {
+            n,
+            wanted,
+            in_order: wanted == n && batch.logits.iter().zip(0..).all(|(&row, at)| row == at),
+            ids: packer.push(&batch.tokens),
+            positions: packer.push(&batch.positions),
+            slots: packer.push(&batch.slots),
+            sources: (!sources.is_empty()).then(|| packer.push(&sources)),
+            rows: packer.push(&batch.logits),
+            plan_words: packer.push(&plan.words),
+            plan: StepPlan::new(&plan, n),
+        })
+    }
+
+    /// Queues everything from the tokens to the logits.
+    fn queue(&mut self, step: &Queued) -> Result<(), ModelError> {
+        let Self {
+            config,
+            device,
+            parts,
+            operations,
+            experts,
+            products,
+            cache,
+            buffers,
+            upload,
+            sampler,
+            profile,
+            cos,
+            sin,
+            ..
+        } = self;
+        let (n, hidden) = (step.n, config.hidden);
+        if n == 0 {
+            return Ok(());
+        }
+        let queries = config.heads * config.head_dim;
+        let eps = config.rms_norm_eps as f32;
+        let ids = upload.section(step.ids.clone())?;
+        let tokens = Tokens {
+            count: n,
+            ids,
+            positions: upload.section(step.positions.clone())?,
+            slots: upload.section(step.slots.clone())?,
+        };
+        let plan_words = upload.section(step.plan_words.clone())?;
+        profile.time(Phase::Embedding, None, device, || {
+            if let Some(sources) = &step.sources {
+                let sources = upload.section(sources.clone())?;
+                operations.token_from_previous(ids, sources, sampler.previous(), n)?;
+            }
+            operations.gather_rows(buffers.hidden.all(), parts.embedding.all(), ids, n, hidden)
+        })?;
+        let mut residual = &buffers.hidden;
+        let mut rows = n;
+        for (index, layer) in parts.layers.iter().enumerate() {
+            let at = Some(index);
+            let (keys, values, kv_scales) = cache.layer(index)?;
+            let heads = HeadsLayer {
+                heads: config.heads,
+                kv_heads: config.kv_heads,
+                head_dim: config.head_dim,
+                norms: layer.qk_norms.as_ref().map(|(q, k)| (q.all(), k.all())),
+                eps,
+                cos: cos.all(),
+                sin: sin.all(),
+                keys,
+                values,
+                kv_scales,
+            };
+            let x = buffers.target(&buffers.normed, layer.qkv.is_fp8());
+            profile.time(Phase::Elementwise, at, device, || {
+                let weight = layer.attention_norm.all();
+                if index == 0 {
+                    operations.rms_norm(x, residual.all(), weight, (n, hidden), eps)
+                } else {
+                    let added = buffers.added.all();
+                    operations.add_rms_norm(x, residual.all(), added, weight, (n, hidden), eps)
+                }
+            })?;
+            profile.time(Phase::Gemm, at, device, || {
+                products.multiply(operations, x, &layer.qkv, buffers.qkv.all(), n)
+            })?;
+            profile.time(Phase::Elementwise, at, device, || {
+                operations.split_heads(buffers.q.all(), buffers.qkv.all(), &tokens, &heads)
+            })?;
+            profile.time(Phase::Attention, at, device, || {
+                cache.attend(
+                    index,
+                    buffers.q.all(),
+                    &step.plan,
+                    plan_words,
+                    buffers.attended.all(),
+                    buffers.lse.all(),
+                )
+            })?;
+            let mut attended = &buffers.attended;
+            // The last layer's keys and values are written: from here on only the wanted rows matter.
+            if index + 1 == parts.layers.len() && !step.in_order {
+                if step.wanted == 0 {
+                    return Ok(());
+                }
+                rows = step.wanted;
+                profile.time(Phase::Elementwise, at, device, || {
+                    let wanted = upload.section(step.rows.clone())?;
+                    let gather = |out: &Array, from: &Array, width| {
+                        let from = from.part(0..n * width)?;
+                        operations.gather_rows(out.all(), from, wanted, rows, width)
+                    };
+                    gather(&buffers.wanted_hidden, residual, hidden)?;
+                    gather(&buffers.wanted_attended, attended, queries)
+                })?;
+                (residual, attended) = (&buffers.wanted_hidden, &buffers.wanted_attended);
+            }
+            let x = buffers.target(attended, layer.output.is_fp8());
+            if let Target::Fp8(out) = x {
+                profile.time(Phase::Elementwise, at, device, || {
+                    operations.quantize_rows(out, attended.all(), (rows, queries))
+                })?;
+            }
+            profile.time(Phase::Gemm, at, device, || {
+                products.multiply(operations, x, &layer.output, buffers.added.all(), rows)
+            })?;
+            let fp8 = matches!(&layer.feed_forward, FeedForward::Gated { gate_up, .. } if gate_up.is_fp8());
+            let x = buffers.target(&buffers.normed, fp8);
+            profile.time(Phase::Elementwise, at, device, || {
+                let weight = layer.feed_forward_norm.all();
+                let added = buffers.added.all();
+                operations.add_rms_norm(x, residual.all(), added, weight, (rows, hidden), eps)
+            })?;
+            match &layer.feed_forward {
+                FeedForward::Gated { gate_up, down } => {
+                    let width = down.inputs;
+                    let inner = buffers.target(&buffers.gated, down.is_fp8());
+                    profile.time(Phase::Gemm, at, device, || {
+                        products.multiply(operations, x, gate_up, buffers.gate_up.all(), rows)?;
+                        operations.silu_mul(inner, buffers.gate_up.all(), (rows, width))?;
+                        products.multiply(operations, inner, down, buffers.added.all(), rows)
+                    })?;
+                }
+                FeedForward::Mixture(mixture) => {
+                    let Some(experts) = experts else {
+                        return Err(ModelError::Batch("no kernels for experts".into()));
+                    };
+                    profile.time(Phase::Gemm, at, device, || {
+                        products.multiply(
+                            operations,
+                            x,
+                            &mixture.router,
+                            experts.logits(),
+                            rows,
+                        )?;
+                        experts.forward(
+                            operations,
+                            mixture,
+                            &Routed {
+                                rows,
+                                hidden,
+                                x: buffers.normed.all(),
+                                gate_up: buffers.gate_up.all(),
+                                gated: buffers.gated.all(),
+                                out: buffers.added.all(),
+                            },
+                        )
+                    })?;
+                }
+            }
+        }
+        profile.time(Phase::Elementwise, None, device, || {
+            operations.add_rms_norm(
+                Target::Plain(buffers.normed.all()),
+                residual.all(),
+                buffers.added.all(),
+                parts.norm.all(),
+                (rows, hidden),
+                eps,
+            )
+        })?;
+        let x = Target::Plain(buffers.normed.all());
+        profile.time(Phase::Head, None, device, || {
+            products.multiply(operations, x, &parts.head, buffers.logits.all(), rows)
+        })
+    }
+}

@@ -1,0 +1,324 @@
+//! A mixture of experts: each token to its experts, sorted by expert, through one grouped product each way.
+
+use candle_core::{CudaDevice, DType};
+
+use super::array::{Array, Slice};
+use super::decoder::StepLimits;
+use super::gemm::Gemm;
+use super::kernel::{Arg, Function, Grid, Kernels, count};
+use super::layers::Mixture;
+use super::operations::{Operations, Target, suffix};
+use crate::model::{ModelConfig, ModelError};
+
+/// Names for messages.
+const ROUTE: &str = "moe_route";
+const SORT: &str = "moe_sort";
+const MULTIPLY: &str = "moe_gemm";
+const COMBINE: &str = "moe_combine";
+
+/// The kernels, and what lies between them.
+pub(super) struct ExpertKernels {
+    dtype: DType,
+    route: Function,
+    sort: Function,
+    /// Grouped products in tiles of 32 rows and of 128.
+    small: Function,
+    large: Function,
+    combine: Function,
+    /// `[P, experts]`, where `P` is [`Gemm::padded`] of the largest step's tokens.
+    logits: Array,
+    /// u32 `[P, k]`
+    chosen: Array,
+    /// f32 `[P, k]`
+    weights: Array,
+    /// u32 `[experts + 1]`
+    offsets: Array,
+    /// u32 `[P · k]`: row to pair, and pair to row.
+    permutation: Array,
+    inverse: Array,
+    /// `[P · k, hidden]`
+    out: Array,
+}
+
+/// A call's arrays.
+pub(super) struct Routed<'a> {
+    pub(super) rows: usize,
+    pub(super) hidden: usize,
+    /// `[rows, hidden]`
+    pub(super) x: Slice<'a>,
+    /// `[rows · k, 2 · width]`
+    pub(super) gate_up: Slice<'a>,
+    /// `[rows · k, width]`
+    pub(super) gated: Slice<'a>,
+    /// `[rows, hidden]`
+    pub(super) out: Slice<'a>,
+}
+
+/// A grouped product's shape.
+struct Grouped<'a> {
+    out: Slice<'a>,
+    x: Slice<'a>,
+    weights: Slice<'a>,
+    /// Rows of `x` are tokens, which the permutation leads to.
+    gather: bool,
+    pairs: usize,
+    outputs: usize,
+    inputs: usize,
+}
+
+impl ExpertKernels {
+    pub(super) fn load(
+        device: &CudaDevice,
+        kernels: &mut Kernels,
+        config: &ModelConfig,
+        limits: &StepLimits,
+        dtype: DType,
+    ) -> Result<Self, ModelError> {
+        let Some(experts) = config.experts else {
+            return Err(ModelError::Batch("a model without experts".into()));
+        };
+        if experts.count > 512 || experts.per_token > 32 {
+            return Err(ModelError::Unsupported(format!(
+                "the CUDA kernels take up to 512 experts and 32 for each token, not {} and {}",
+                experts.count, experts.per_token
+            )));
+        }
+        let t = suffix(dtype)?;
+        let p = Gemm::padded(limits.tokens);
+        let pairs = p * experts.per_token;
+        let what = "the experts' activations";
+        let words = |count| Array::zeros(device, count, DType::U32, what);
+        Ok(Self {
+            dtype,
+            route: kernels.function("moe", &format!("moe_route_{t}"))?,
+            sort: kernels.function("moe", "moe_sort")?,
+            small: kernels
+                .function("moe", &format!("moe_gemm_tile32_{t}"))?
+                .allow_shared(SMALL.shared)?,
+            large: kernels
+                .function("moe", &format!("moe_gemm_tile128_{t}"))?
+                .allow_shared(LARGE.shared)?,
+            combine: kernels.function("moe", &format!("moe_combine_{t}"))?,
+            logits: Array::zeros(device, p * experts.count, dtype, what)?,
+            chosen: words(pairs)?,
+            weights: Array::zeros(device, pairs, DType::F32, what)?,
+            offsets: words(experts.count + 1)?,
+            permutation: words(pairs)?,
+            inverse: words(pairs)?,
+            out: Array::zeros(device, pairs * config.hidden, dtype, what)?,
+        })
+    }
+
+    /// Where the router's product goes, `[rows, experts]`.
+    pub(super) fn logits(&self) -> Slice<'_> {
+        self.logits.all()
+    }
+
+    /// From the router's logits to the sum of the experts' results.
+    pub(super) fn forward(
+        &self,
+        operations: &Operations,
+        mixture: &Mixture,
+        call: &Routed,
+    ) -> Result<(), ModelError> {
+        let experts = &mixture.config;
+        let (n, k, width, hidden) = (
+            call.rows,
+            experts.per_token,
+            experts.intermediate,
+            call.hidden,
+        );
+        let pairs = n * k;
+        self.choose(n, experts.count, k, experts.normalise)?;
+        self.multiply(
+            mixture,
+            &Grouped {
+                out: call.gate_up,
+                x: call.x.check(MULTIPLY, "x", self.dtype, n * hidden)?,
+                weights: mixture.gate_up.all(),
+                gather: true,
+                pairs,
+                outputs: 2 * width,
+                inputs: hidden,
+            },
+        )?;
+        operations.silu_mul(Target::Plain(call.gated), call.gate_up, (pairs, width))?;
+        self.multiply(
+            mixture,
+            &Grouped {
+                out: self.out.all(),
+                x: call.gated.check(MULTIPLY, "x", self.dtype, pairs * width)?,
+                weights: mixture.down.all(),
+                gather: false,
+                pairs,
+                outputs: hidden,
+                inputs: width,
+            },
+        )?;
+        self.combine.launch(
+            Grid {
+                blocks: (n, hidden.div_ceil(2048), 1),
+                threads: (256, 1),
+                shared: 0,
+            },
+            &[
+                Arg::Array(call.out.check(COMBINE, "out", self.dtype, n * hidden)?),
+                Arg::Array(
+                    self.out
+                        .all()
+                        .check(COMBINE, "y", self.dtype, pairs * hidden)?,
+                ),
+                Arg::Array(
+                    self.weights
+                        .all()
+                        .check(COMBINE, "weights", DType::F32, pairs)?,
+                ),
+                Arg::Array(
+                    self.inverse
+                        .all()
+                        .check(COMBINE, "inverse", DType::U32, pairs)?,
+                ),
+                count(n),
+                count(hidden),
+                count(k),
+            ],
+        )
+    }
+
+    /// The experts of each token, and the pairs of token and expert sorted by expert.
+    fn choose(
+        &self,
+        n: usize,
+        experts: usize,
+        k: usize,
+        normalise: bool,
+    ) -> Result<(), ModelError> {
+        let pairs = n * k;
+        self.route.launch(
+            Grid::row(n.div_ceil(8), 256),
+            &[
+                Arg::Array(
+                    self.chosen
+                        .all()
+                        .check(ROUTE, "experts", DType::U32, pairs)?,
+                ),
+                Arg::Array(
+                    self.weights
+                        .all()
+                        .check(ROUTE, "weights", DType::F32, pairs)?,
+                ),
+                Arg::Array(
+                    self.logits
+                        .all()
+                        .check(ROUTE, "logits", self.dtype, n * experts)?,
+                ),
+                count(n),
+                count(experts),
+                count(k),
+                Arg::U32(u32::from(normalise)),
+            ],
+        )?;
+        self.sort.launch(
+            Grid::row(if pairs == 0 { 0 } else { experts }, 512),
+            &[
+                Arg::Array(
+                    self.offsets
+                        .all()
+                        .check(SORT, "offsets", DType::U32, experts + 1)?,
+                ),
+                Arg::Array(
+                    self.permutation
+                        .all()
+                        .check(SORT, "permutation", DType::U32, pairs)?,
+                ),
+                Arg::Array(
+                    self.inverse
+                        .all()
+                        .check(SORT, "inverse", DType::U32, pairs)?,
+                ),
+                Arg::Array(self.chosen.all().check(SORT, "chosen", DType::U32, pairs)?),
+                count(pairs),
+                count(experts),
+            ],
+        )
+    }
+
+    fn multiply(&self, mixture: &Mixture, call: &Grouped) -> Result<(), ModelError> {
+        let experts = mixture.config.count;
+        let Grouped {
+            pairs,
+            outputs,
+            inputs,
+            ..
+        } = *call;
+        if !outputs.is_multiple_of(8) || !inputs.is_multiple_of(8) {
+            return Err(ModelError::Unsupported(format!(
+                "{MULTIPLY}: experts of {outputs} × {inputs}"
+            )));
+        }
+        // Tiles of 128 rows need that many rows for most experts, or they multiply padding.
+        let (function, tile) = if pairs >= 64 * experts {
+            (&self.large, &LARGE)
+        } else {
+            (&self.small, &SMALL)
+        };
+        let blocks = if pairs == 0 {
+            0
+        } else {
+            pairs.div_ceil(tile.rows) + experts
+        };
+        function.launch(
+            Grid {
+                blocks: (outputs.div_ceil(128), blocks, 1),
+                threads: (tile.threads, 1),
+                shared: tile.shared,
+            },
+            &[
+                Arg::Array(
+                    call.out
+                        .check(MULTIPLY, "out", self.dtype, pairs * outputs)?,
+                ),
+                Arg::Array(call.x),
+                Arg::Array(call.weights.check(
+                    MULTIPLY,
+                    "weights",
+                    self.dtype,
+                    experts * outputs * inputs,
+                )?),
+                Arg::Array(self.offsets.all()),
+                if call.gather {
+                    Arg::Array(self.permutation.all().check(
+                        MULTIPLY,
+                        "permutation",
+                        DType::U32,
+                        pairs,
+                    )?)
+                } else {
+                    Arg::Null
+                },
+                count(mixture.config.per_token),
+                count(experts),
+                count(outputs),
+                count(inputs),
+            ],
+        )
+    }
+}
+
+/// How a grouped product is cut.
+struct Tile {
+    rows: usize,
+    threads: usize,
+    shared: usize,
+}
+
+const SMALL: Tile = Tile {
+    rows: 32,
+    threads: 128,
+    shared: 81_920,
+};
+const LARGE: Tile = Tile {
+    rows: 128,
+    threads: 256,
+    shared: 98_304,
+};

@@ -1,0 +1,275 @@
+//! Our own kernels: found, loaded and launched.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use candle_core::CudaDevice;
+use candle_core::cuda_backend::cudarc;
+use cudarc::driver::{CudaFunction, CudaModule, CudaStream, LaunchConfig, PushKernelArg, sys};
+use cudarc::nvrtc::Ptx;
+
+use super::array::Slice;
+use super::error::driver;
+use crate::model::ModelError;
+
+/// `(name, PTX)` of each file of `kernels/`.
+const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
+
+/// A folder whose `NAME.ptx` replaces the embedded module `NAME`, so that a kernel can be rebuilt where only nvcc is.
+const OVERRIDE: &str = "JUROR_CUDA_KERNELS";
+
+/// The kernels of a device, each module loaded when first asked for.
+pub struct Kernels {
+    stream: Arc<CudaStream>,
+    folder: Option<PathBuf>,
+    modules: HashMap<&'static str, Arc<CudaModule>>,
+}
+
+impl Kernels {
+    /// Those of a device; nothing is loaded yet.
+    pub fn new(device: &CudaDevice) -> Self {
+        Self {
+            stream: device.cuda_stream(),
+            folder: std::env::var_os(OVERRIDE).map(PathBuf::from),
+            modules: HashMap::new(),
+        }
+    }
+
+    /// The function `name` of `module`.
+    ///
+    /// # Errors
+    /// [`ModelError::Device`] when the module cannot be loaded on this device, or has no such function.
+    pub fn function(&mut self, module: &'static str, name: &str) -> Result<Function, ModelError> {
+        let loaded = if let Some(loaded) = self.modules.get(module) {
+            Arc::clone(loaded)
+        } else {
+            let loaded = self.load(module)?;
+            self.modules.insert(module, Arc::clone(&loaded));
+            loaded
+        };
+        let handle = loaded
+            .load_function(name)
+            .map_err(driver(&format!("kernel {name} of module {module}")))?;
+        Ok(Function {
+            name: name.to_owned(),
+            handle,
+            stream: Arc::clone(&self.stream),
+        })
+    }
+
+    fn load(&self, module: &'static str) -> Result<Arc<CudaModule>, ModelError> {
+        let file = self
+            .folder
+            .as_ref()
+            .map(|folder| folder.join(format!("{module}.ptx")))
+            .filter(|file| file.exists());
+        let ptx = match file {
+            Some(file) => std::fs::read_to_string(&file).map_err(|source| ModelError::Io {
+                path: file.display().to_string(),
+                source,
+            })?,
+            None => EMBEDDED
+                .iter()
+                .find(|(name, _)| *name == module)
+                .map(|(_, ptx)| (*ptx).to_owned())
+                .ok_or_else(|| {
+                    ModelError::Device(format!("this program holds no kernels `{module}`"))
+                })?,
+        };
+        let target = target(&ptx).map(str::to_owned).ok_or_else(|| {
+            ModelError::Device(format!(
+                "the kernels `{module}` are empty: this program was built with a stand-in for nvcc; build it with scripts/build_cuda.sh"
+            ))
+        })?;
+        let context = self.stream.context();
+        let (major, minor) = context
+            .compute_capability()
+            .map_err(driver("asking for the compute capability"))?;
+        if !runs_on(&target, major, minor) {
+            return Err(ModelError::Device(format!(
+                "this program's kernels are for {target} and the GPU is of compute capability {major}.{minor}: \
+                 build with CUDA_COMPUTE_CAP={major}{minor}"
+            )));
+        }
+        context
+            .load_module(Ptx::from_src(ptx))
+            .map_err(driver(&format!(
+                "loading the kernels `{module}` ({target})"
+            )))
+    }
+}
+
+/// The architecture that PTX is for, such as `sm_90a`.
+fn target(ptx: &str) -> Option<&str> {
+    let line = ptx.lines().find_map(|line| line.strip_prefix(".target "))?;
+    line.split([',', ' ']).next()
+}
+
+/// PTX for a plain architecture runs there and on all later ones; with the suffix `a` there alone, with `f` in its family.
+fn runs_on(target: &str, major: i32, minor: i32) -> bool {
+    let Some(number) = target.strip_prefix("sm_") else {
+        return true;
+    };
+    let digits = number.trim_end_matches(char::is_alphabetic);
+    let Ok(built) = digits.parse::<i32>() else {
+        return true;
+    };
+    let here = major * 10 + minor;
+    match &number[digits.len()..] {
+        "a" => built == here,
+        "f" => built / 10 == major && built <= here,
+        _ => built <= here,
+    }
+}
+
+/// An argument of a kernel.
+#[derive(Clone, Copy)]
+pub enum Arg<'a> {
+    /// A pointer to device memory.
+    Array(Slice<'a>),
+    /// A null pointer.
+    Null,
+    /// `unsigned int`, or an `int` that is not negative
+    U32(u32),
+    /// `float`
+    F32(f32),
+}
+
+/// A number of rows, columns or the like, each far below 2³¹.
+pub(super) fn count(value: usize) -> Arg<'static> {
+    Arg::U32(value as u32)
+}
+
+/// A kernel, ready to be launched on its device's stream.
+pub struct Function {
+    name: String,
+    handle: CudaFunction,
+    stream: Arc<CudaStream>,
+}
+
+/// Blocks, threads of a block, and its dynamic shared memory in bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct Grid {
+    /// Blocks in x, y and z.
+    pub blocks: (usize, usize, usize),
+    /// Threads of a block in x and y.
+    pub threads: (usize, usize),
+    /// Bytes of dynamic shared memory of a block.
+    pub shared: usize,
+}
+
+impl Grid {
+    /// Blocks in a row, without dynamic shared memory.
+    pub fn row(blocks: usize, threads: usize) -> Self {
+        Self {
+            blocks: (blocks, 1, 1),
+            threads: (threads, 1),
+            shared: 0,
+        }
+    }
+}
+
+impl Function {
+    /// Allows blocks with this much dynamic shared memory, beyond the 48 KiB that need no asking, and prefers shared
+    /// memory to the level-1 cache.
+    ///
+    /// # Errors
+    /// When the device has less.
+    pub fn allow_shared(self, bytes: usize) -> Result<Self, ModelError> {
+        use sys::CUfunction_attribute_enum as Attribute;
+        for (attribute, value) in [
+            (
+                Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                i32::try_from(bytes).unwrap_or(i32::MAX),
+            ),
+            (
+                Attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+                100,
+            ),
+        ] {
+            self.handle
+                .set_attribute(attribute, value)
+                .map_err(driver(&format!(
+                    "{bytes} bytes of shared memory for kernel {}",
+                    self.name
+                )))?;
+        }
+        Ok(self)
+    }
+
+    /// Queues the kernel. A grid without blocks queues nothing.
+    ///
+    /// Arguments must be those of the kernel, in its order, and large enough for the grid: the typed functions around
+    /// this one see to it.
+    ///
+    /// # Errors
+    /// [`ModelError::Device`] naming the kernel when the driver refuses.
+    pub(super) fn launch(&self, grid: Grid, args: &[Arg]) -> Result<(), ModelError> {
+        let (x, y, z) = grid.blocks;
+        if x * y * z == 0 {
+            return Ok(());
+        }
+        if x > i32::MAX as usize || y > 65_535 || z > 65_535 {
+            return Err(ModelError::Batch(format!(
+                "kernel {} in a grid of {:?}",
+                self.name, grid.blocks
+            )));
+        }
+        let null = 0u64;
+        let mut builder = self.stream.launch_builder(&self.handle);
+        for arg in args {
+            match arg {
+                Arg::Array(slice) => builder.arg(slice.pointer_ref()),
+                Arg::Null => builder.arg(&null),
+                Arg::U32(value) => builder.arg(value),
+                Arg::F32(value) => builder.arg(value),
+            };
+        }
+        let config = LaunchConfig {
+            grid_dim: (x as u32, y as u32, z as u32),
+            block_dim: (grid.threads.0 as u32, grid.threads.1 as u32, 1),
+            shared_mem_bytes: grid.shared as u32,
+        };
+        // SAFETY: number, order and types of the arguments are those of the kernel's signature, and the arrays are as
+        // long as the kernel reads and writes: every caller is a function of this room that is written beside that
+        // signature and has checked lengths and types. The arrays outlive the launch: they belong to structures that are
+        // dropped after it, and device memory is freed in the order of the same stream. Kernels change device memory
+        // alone, to which no Rust reference exists.
+        #[allow(unsafe_code)]
+        let launched = unsafe { builder.launch(config) };
+        launched
+            .map(|_| ())
+            .map_err(driver(&format!("kernel {}", self.name)))
+    }
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EMBEDDED, runs_on, target};
+
+    #[test]
+    fn ptx_says_where_it_runs() {
+        let ptx = "//\n.version 9.0\n.target sm_90a\n.address_size 64\n";
+        assert_eq!(target(ptx), Some("sm_90a"));
+        assert_eq!(target(".target sm_80, debug\n"), Some("sm_80"));
+        assert_eq!(target(""), None);
+        assert!(runs_on("sm_90a", 9, 0) && !runs_on("sm_90a", 10, 0));
+        assert!(runs_on("sm_80", 8, 9) && runs_on("sm_80", 9, 0) && !runs_on("sm_90", 8, 9));
+        assert!(runs_on("sm_120f", 12, 1) && !runs_on("sm_120f", 10, 0));
+    }
+
+    #[test]
+    fn every_module_is_there_once() {
+        let mut names: Vec<_> = EMBEDDED.iter().map(|(name, _)| name).collect();
+        names.dedup();
+        assert_eq!(names.len(), EMBEDDED.len());
+    }
+}

@@ -1,0 +1,178 @@
+//! Linear layers: weights as they are multiplied, in the type of the activations or quantised to e4m3.
+
+use candle_core::{CudaDevice, DType, Tensor};
+
+use super::array::{Array, Slice};
+use super::error::driver;
+use super::gemm::{Gemm, Rows, Weight};
+use super::operations::{Operations, Quantised, Target};
+use crate::model::ModelError;
+
+/// The compute capability from which there are tensor cores for e4m3.
+const FP8_CAPABILITY: (i32, i32) = (8, 9);
+
+/// Products with weights.
+pub struct Products {
+    gemm: Gemm,
+    /// Where cuBLAS takes no scales by row: products of e4m3 in f32, before the scales.
+    unscaled: Option<Array>,
+}
+
+impl Products {
+    /// Opens cuBLAS.
+    ///
+    /// # Errors
+    /// [`ModelError::OutOfMemory`], or cuBLAS's refusal.
+    pub fn new(device: &CudaDevice) -> Result<Self, ModelError> {
+        Ok(Self {
+            gemm: Gemm::new(device)?,
+            unscaled: None,
+        })
+    }
+
+    /// Makes ready for products of e4m3 of up to `rows` rows and `outputs` outputs, with results of `dtype`.
+    ///
+    /// # Errors
+    /// [`ModelError::OutOfMemory`].
+    pub fn prepare_fp8(
+        &mut self,
+        device: &CudaDevice,
+        dtype: DType,
+        rows: usize,
+        outputs: usize,
+    ) -> Result<(), ModelError> {
+        if !self.gemm.takes_scales(dtype) {
+            self.unscaled = Some(Array::zeros(
+                device,
+                Gemm::padded(rows) * outputs,
+                DType::F32,
+                "FP8 products before their scales",
+            )?);
+        }
+        Ok(())
+    }
+
+    /// `out = x · weightᵀ + bias` for `count` rows; arrays have room for [`Gemm::padded`] rows.
+    ///
+    /// # Errors
+    /// See [`Gemm::multiply`].
+    pub fn multiply(
+        &mut self,
+        operations: &Operations,
+        x: Target,
+        weight: &Weight,
+        out: Slice,
+        count: usize,
+    ) -> Result<(), ModelError> {
+        let (values, scales) = match x {
+            Target::Plain(values) => (values, None),
+            Target::Fp8(x) => (x.values, Some(x.scales)),
+        };
+        let (Some(unscaled), Some(row)) = (&self.unscaled, scales) else {
+            let rows = Rows {
+                values,
+                scales,
+                count,
+            };
+            return self.gemm.multiply(rows, weight, out);
+        };
+        let Some(column) = weight.scales.as_ref().filter(|_| weight.bias.is_none()) else {
+            return Err(ModelError::Unsupported(
+                "on this GPU layers with a bias cannot be quantised to FP8".into(),
+            ));
+        };
+        let rows = Rows {
+            values,
+            scales: None,
+            count,
+        };
+        self.gemm.multiply(rows, weight, unscaled.all())?;
+        operations.scale_rows_columns(
+            out,
+            unscaled.all(),
+            row,
+            column.all(),
+            (count, weight.outputs),
+        )
+    }
+}
+
+/// Whether a GPU multiplies e4m3 at all.
+///
+/// # Errors
+/// [`ModelError::Unsupported`] where it does not.
+pub fn check_fp8(device: &CudaDevice) -> Result<(), ModelError> {
+    let capability = device
+        .cuda_stream()
+        .context()
+        .compute_capability()
+        .map_err(driver("asking for the compute capability"))?;
+    if capability < FP8_CAPABILITY {
+        return Err(ModelError::Unsupported(format!(
+            "FP8 products need a GPU of compute capability 8.9 or above (RTX 40, L4, H100 and later) and this one has {}.{}: \
+             leave out --quantize fp8",
+            capability.0, capability.1
+        )));
+    }
+    Ok(())
+}
+
+impl Weight {
+    /// A weight `[outputs, inputs]` and bias `[outputs]` as they are.
+    ///
+    /// # Errors
+    /// [`ModelError::Batch`] for tensors that are not contiguous or not on the device.
+    pub fn plain(weight: &Tensor, bias: Option<&Tensor>) -> Result<Self, ModelError> {
+        let (outputs, inputs) = weight.dims2()?;
+        Ok(Self {
+            values: Array::of(weight)?,
+            scales: None,
+            bias: bias.map(Array::of).transpose()?,
+            outputs,
+            inputs,
+            stride: outputs,
+        })
+    }
+
+    /// The same, quantised to e4m3 with one scale for each output.
+    ///
+    /// # Errors
+    /// As above, and for sizes that are not a multiple of 16.
+    pub fn fp8(
+        device: &CudaDevice,
+        operations: &Operations,
+        weight: &Tensor,
+        bias: Option<&Tensor>,
+    ) -> Result<Self, ModelError> {
+        let (outputs, inputs) = weight.dims2()?;
+        if !outputs.is_multiple_of(16) || !inputs.is_multiple_of(16) {
+            return Err(ModelError::Unsupported(format!(
+                "--quantize fp8 needs layers whose sizes are multiples of 16, not {outputs} × {inputs}"
+            )));
+        }
+        let what = "weights in FP8";
+        let values = Array::zeros(device, outputs * inputs, DType::F8E4M3, what)?;
+        let scales = Array::zeros(device, outputs, DType::F32, what)?;
+        operations.quantize_rows(
+            Quantised {
+                values: values.all(),
+                scales: scales.all(),
+            },
+            Array::of(weight)?.all(),
+            (outputs, inputs),
+        )?;
+        Ok(Self {
+            values,
+            scales: Some(scales),
+            bias: bias.map(Array::of).transpose()?,
+            outputs,
+            inputs,
+            stride: outputs,
+        })
+    }
+
+    /// Whether the weight is in e4m3, and wants its activations so.
+    pub fn is_fp8(&self) -> bool {
+        self.scales.is_some()
+    }
+}

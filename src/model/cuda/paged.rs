@@ -1,0 +1,357 @@
+//! The KV cache on the device, and attention over it. `kernels/attention.md` describes the kernels, [`super::plan`] their
+//! work.
+
+use candle_core::cuda_backend::cudarc::driver::sys::CUdevice_attribute;
+use candle_core::{CudaDevice, DType};
+
+use super::array::{Array, Slice};
+use super::error::driver;
+use super::kernel::{Arg, Function, Grid, Kernels};
+use super::operations::suffix;
+use super::plan::{
+    AttentionPlan, PlanSettings, Section, THREADS, decode_shared_bytes, prefill_shared_bytes,
+};
+use crate::model::ModelError;
+use crate::model::attention::AttentionShape;
+
+/// Widths of heads that there are kernels for.
+const HEAD_DIMS: [usize; 2] = [64, 128];
+
+/// Bytes of scratch for the parts of outputs that are merged. A step that would need more is cut less.
+const SCRATCH_BYTES: usize = 256 << 20;
+
+/// The cache of all layers, and the kernels that attend to it.
+pub struct PagedCache {
+    shape: AttentionShape,
+    blocks: usize,
+    block_size: usize,
+    /// The type of queries and outputs.
+    dtype: DType,
+    /// The type of stored keys and values.
+    kv: DType,
+    /// For each layer keys and values, `[blocks, block_size, kv_heads, head_dim]`.
+    layers: Vec<(Array, Array)>,
+    /// For a cache in e4m3: one scale for each key head, f32.
+    scales: Option<Array>,
+    settings: PlanSettings,
+    prefill: Function,
+    decode: Function,
+    merge: Function,
+    partial_out: Array,
+    partial_lse: Array,
+}
+
+/// What a cache is to be like.
+#[derive(Debug, Clone, Copy)]
+pub struct CacheSettings {
+    /// Layers, heads, and their width.
+    pub shape: AttentionShape,
+    /// Blocks of the cache.
+    pub blocks: usize,
+    /// Tokens of a block: a power of two from 16.
+    pub block_size: usize,
+    /// The type of queries and outputs: bf16 or f16.
+    pub dtype: DType,
+    /// The type of stored keys and values: the same, or e4m3.
+    pub kv: DType,
+    /// Whether rows that share leading blocks attend to them together.
+    pub shared_prefix: bool,
+}
+
+impl CacheSettings {
+    /// Says what keeps the kernels from running with these settings, if anything does.
+    pub fn obstacle(&self) -> Option<String> {
+        let shape = &self.shape;
+        if !HEAD_DIMS.contains(&shape.head_dim) {
+            Some(format!("heads of {}", shape.head_dim))
+        } else if !shape.heads.is_multiple_of(shape.kv_heads.max(1)) {
+            Some(format!("{} heads on {}", shape.heads, shape.kv_heads))
+        } else if !matches!(self.dtype, DType::BF16 | DType::F16) {
+            Some(format!("activations of {:?}", self.dtype))
+        } else if self.kv != self.dtype && self.kv != DType::F8E4M3 {
+            Some(format!(
+                "keys and values of {:?} under activations of {:?}",
+                self.kv, self.dtype
+            ))
+        } else if self.block_size < 16 || !self.block_size.is_power_of_two() {
+            Some(format!("blocks of {}", self.block_size))
+        } else {
+            None
+        }
+    }
+}
+
+impl PagedCache {
+    /// Allocates the cache and loads the kernels.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] for what [`CacheSettings::obstacle`] names; [`ModelError::OutOfMemory`].
+    pub fn new(
+        device: &CudaDevice,
+        kernels: &mut Kernels,
+        settings: &CacheSettings,
+    ) -> Result<Self, ModelError> {
+        if let Some(obstacle) = settings.obstacle() {
+            return Err(ModelError::Unsupported(format!(
+                "no CUDA attention for {obstacle}"
+            )));
+        }
+        let CacheSettings {
+            shape,
+            blocks,
+            block_size,
+            dtype,
+            kv,
+            shared_prefix,
+        } = *settings;
+        let AttentionShape {
+            heads,
+            kv_heads,
+            head_dim,
+            ..
+        } = shape;
+        let fp8 = kv == DType::F8E4M3;
+        let t = suffix(dtype)?;
+        let stored = if fp8 { "_e4m3" } else { "" };
+        let kv_bytes = kv.size_in_bytes();
+        let multiprocessors = device
+            .cuda_stream()
+            .context()
+            .attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
+            .map_err(driver("counting multiprocessors"))?;
+        let max_slots = SCRATCH_BYTES / (heads * (head_dim + 1) * size_of::<f32>());
+        let mut cache = Self {
+            layers: Vec::new(),
+            kv,
+            scales: if fp8 {
+                Some(ones(device, kv_heads)?)
+            } else {
+                None
+            },
+            settings: PlanSettings {
+                heads,
+                kv_heads,
+                block_size,
+                multiprocessors: multiprocessors.max(1) as usize,
+                shared_prefix,
+                split_keys: None,
+                max_slots,
+            },
+            prefill: kernels
+                .function(
+                    "attention",
+                    &format!("attention_prefill_{t}{stored}_d{head_dim}"),
+                )?
+                .allow_shared(prefill_shared_bytes(head_dim, kv_bytes))?,
+            decode: kernels
+                .function(
+                    "attention",
+                    &format!("attention_decode_{t}{stored}_d{head_dim}"),
+                )?
+                .allow_shared(decode_shared_bytes(head_dim, kv_bytes))?,
+            merge: kernels.function("attention", &format!("attention_merge_{t}_d{head_dim}"))?,
+            partial_out: Array::zeros(
+                device,
+                max_slots * heads * head_dim,
+                DType::F32,
+                "attention's scratch",
+            )?,
+            partial_lse: Array::zeros(
+                device,
+                max_slots * heads,
+                DType::F32,
+                "attention's scratch",
+            )?,
+            shape,
+            blocks: 0,
+            block_size,
+            dtype,
+        };
+        cache.resize(device, blocks)?;
+        Ok(cache)
+    }
+
+    /// Gives up all keys and values, and allocates `blocks` blocks instead. After an error the cache has none.
+    ///
+    /// # Errors
+    /// [`ModelError::OutOfMemory`].
+    pub fn resize(&mut self, device: &CudaDevice, blocks: usize) -> Result<(), ModelError> {
+        self.blocks = 0;
+        self.layers.clear();
+        let size = blocks * self.block_size * self.shape.kv_heads * self.shape.head_dim;
+        let zeros = |what| Array::zeros(device, size, self.kv, what);
+        self.layers = (0..self.shape.layers)
+            .map(|_| Ok((zeros("keys")?, zeros("values")?)))
+            .collect::<Result<_, ModelError>>()?;
+        self.blocks = blocks;
+        Ok(())
+    }
+
+    /// Blocks.
+    pub fn blocks(&self) -> usize {
+        self.blocks
+    }
+
+    /// Tokens of a block.
+    pub fn block_size(&self) -> usize {
+        self.block_size
+    }
+
+    /// What a step's [`AttentionPlan`] must be made with.
+    pub fn plan_settings(&self) -> &PlanSettings {
+        &self.settings
+    }
+
+    /// A layer's keys and values, and the scales of an e4m3 cache.
+    ///
+    /// # Errors
+    /// [`ModelError::Batch`] for a layer that there is not.
+    #[allow(clippy::type_complexity)]
+    pub fn layer(
+        &self,
+        layer: usize,
+    ) -> Result<(Slice<'_>, Slice<'_>, Option<(Slice<'_>, Slice<'_>)>), ModelError> {
+        let Some((keys, values)) = self.layers.get(layer) else {
+            return Err(ModelError::Batch(format!(
+                "layer {layer} of {}",
+                self.layers.len()
+            )));
+        };
+        let scales = self
+            .scales
+            .as_ref()
+            .map(|scales| (scales.all(), scales.all()));
+        Ok((keys.all(), values.all(), scales))
+    }
+
+    /// Attends with the step's queries to a layer whose keys and values of the step were written before.
+    ///
+    /// `q` and `out` are `[n, heads, head_dim]`, `lse` is f32 `[n, heads]`; `words` are those of `plan`, on the device.
+    ///
+    /// # Errors
+    /// [`ModelError`] naming the kernel and what does not fit.
+    pub fn attend(
+        &self,
+        layer: usize,
+        q: Slice,
+        plan: &StepPlan,
+        words: Slice,
+        out: Slice,
+        lse: Slice,
+    ) -> Result<(), ModelError> {
+        const NAME: &str = "attention";
+        let AttentionShape {
+            heads,
+            kv_heads,
+            head_dim,
+            ..
+        } = self.shape;
+        let n = plan.tokens;
+        let (keys, values, scales) = self.layer(layer)?;
+        if plan.slots > self.settings.max_slots {
+            return Err(ModelError::Batch(format!(
+                "{NAME}: a plan of {} parts, and the scratch holds {}",
+                plan.slots, self.settings.max_slots
+            )));
+        }
+        let q = q.check(NAME, "q", self.dtype, n * heads * head_dim)?;
+        let out = out.check(NAME, "out", self.dtype, n * heads * head_dim)?;
+        let lse = lse.check(NAME, "lse", DType::F32, n * heads)?;
+        let words = words.check(NAME, "plan", DType::U32, plan.words)?;
+        let (key_scales, value_scales) = match scales {
+            Some((keys, values)) => (Arg::Array(keys), Arg::Array(values)),
+            None => (Arg::Null, Arg::Null),
+        };
+        let kv_bytes = keys.dtype().size_in_bytes();
+        let parts = [
+            (
+                &self.prefill,
+                plan.prefill,
+                prefill_shared_bytes(head_dim, kv_bytes),
+            ),
+            (
+                &self.decode,
+                plan.decode,
+                decode_shared_bytes(head_dim, kv_bytes),
+            ),
+        ];
+        for (function, items, shared) in parts {
+            let grid = Grid {
+                blocks: (items.count * kv_heads, 1, 1),
+                threads: (THREADS, 1),
+                shared,
+            };
+            function.launch(
+                grid,
+                &[
+                    Arg::Array(q),
+                    Arg::U32((heads * head_dim) as u32),
+                    Arg::Array(keys),
+                    Arg::Array(values),
+                    key_scales,
+                    value_scales,
+                    Arg::Array(words),
+                    Arg::U32(items.offset as u32),
+                    Arg::U32(items.count as u32),
+                    Arg::Array(out),
+                    Arg::Array(lse),
+                    Arg::Array(self.partial_out.all()),
+                    Arg::Array(self.partial_lse.all()),
+                    Arg::U32(heads as u32),
+                    Arg::U32(kv_heads as u32),
+                    Arg::U32(self.block_size.trailing_zeros()),
+                    Arg::F32(self.shape.scale()),
+                ],
+            )?;
+        }
+        self.merge.launch(
+            Grid::row(plan.merges.count, THREADS),
+            &[
+                Arg::Array(words),
+                Arg::U32(plan.merges.offset as u32),
+                Arg::U32(plan.merges.count as u32),
+                Arg::Array(self.partial_out.all()),
+                Arg::Array(self.partial_lse.all()),
+                Arg::Array(out),
+                Arg::Array(lse),
+                Arg::U32(heads as u32),
+            ],
+        )
+    }
+}
+
+/// What the launches need to know of a plan whose words are on the device.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StepPlan {
+    tokens: usize,
+    words: usize,
+    prefill: Section,
+    decode: Section,
+    merges: Section,
+    slots: usize,
+}
+
+impl StepPlan {
+    /// Of a step of `tokens` tokens.
+    pub fn new(plan: &AttentionPlan, tokens: usize) -> Self {
+        Self {
+            tokens,
+            words: plan.words.len(),
+            prefill: plan.prefill,
+            decode: plan.decode,
+            merges: plan.merges,
+            slots: plan.slots,
+        }
+    }
+}
+
+/// Scales of an e4m3 cache: keys, normed, and values lie well within ±448, and e4m3 is a floating-point type, so what would
+/// another scale gain?
+fn ones(device: &CudaDevice, count: usize) -> Result<Array, ModelError> {
+    let ones = candle_core::Tensor::ones(
+        count,
+        DType::F32,
+        &candle_core::Device::Cuda(device.clone()),
+    )?;
+    Array::of(&ones)
+}
