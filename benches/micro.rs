@@ -8,11 +8,15 @@
 
 use std::hint::black_box;
 
+use candle_core::quantized::{GgmlDType, QMatMul, QTensor};
+use candle_core::{Device, Module, Tensor};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use juror::dataset::{LoadOptions, Sample, load};
 use juror::engine::{BlockHash, BlockPool};
 use juror::judge::JudgeText;
 use juror::model::ModelSource;
+use juror::model::cpu::{matmul::PackedMatrix, with_f32};
+use juror::model::precision::WeightType;
 use juror::protocol::{self, PromptTemplate};
 use juror::rules::extract::{self, Extraction, Role};
 use juror::rules::{Config, compare, expr};
@@ -155,5 +159,46 @@ fn block_pool(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, prompt, parse, rules, block_pool);
+/// Elements are floating-point operations: a multiplication and an addition for each weight and row.
+fn matmul(criterion: &mut Criterion) {
+    let device = Device::Cpu;
+    for (inputs, outputs) in [(1024, 3072), (3072, 1024)] {
+        let weight = Tensor::randn(0f32, 0.02, (outputs, inputs), &device).expect("a weight");
+        let packed = [
+            WeightType::F32,
+            WeightType::F16,
+            WeightType::BF16,
+            WeightType::Q8_0,
+            WeightType::Q4K,
+        ]
+        .map(|kind| (kind, PackedMatrix::pack(&weight, kind).expect("packed")));
+        let candle = [GgmlDType::Q8_0, GgmlDType::Q4K].map(|kind| {
+            let weight = QTensor::quantize(&weight, kind).expect("quantised");
+            (kind, QMatMul::from_qtensor(weight).expect("a matrix"))
+        });
+        let transposed = weight.t().expect("a matrix");
+        for rows in [1, 8, 32, 512] {
+            let x = Tensor::randn(0f32, 1.0, (rows, inputs), &device).expect("activations");
+            let name = format!("[{rows}, {inputs}] x [{inputs}, {outputs}]");
+            let mut group = criterion.benchmark_group(name);
+            group.throughput(Throughput::Elements((2 * rows * inputs * outputs) as u64));
+            for (kind, matrix) in &packed {
+                group.bench_function(kind.as_str(), |bencher| {
+                    bencher.iter(|| with_f32(&x, |x| Ok(matrix.forward(x, rows))));
+                });
+            }
+            group.bench_function("candle f32", |bencher| {
+                bencher.iter(|| x.matmul(&transposed));
+            });
+            for (kind, matrix) in &candle {
+                group.bench_function(format!("candle {kind:?}"), |bencher| {
+                    bencher.iter(|| matrix.forward(&x));
+                });
+            }
+            group.finish();
+        }
+    }
+}
+
+criterion_group!(benches, prompt, parse, rules, block_pool, matmul);
 criterion_main!(benches);

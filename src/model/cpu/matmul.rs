@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::panels::{Multiply, PANEL, Split, Uniform};
 use super::quantized::{BLOCK, BlockMatrix, Group, Q4Group, Q8Group, rows};
-use super::widen::{self, HalfType};
+use super::widen::{self, HalfProduct, HalfType};
 use crate::model::precision::WeightType;
 
 /// Products that take less time than this many multiply-adds in f32 run on the calling thread: waking another costs about
@@ -171,8 +171,13 @@ impl PackedMatrix {
                 });
             }),
             Panels::Half(kind, panels) => self.share_out(out, 1, |row, from, out| {
-                let panels = &panels[from / PANEL * stride..];
-                widen::part(*kind, panels, &x[row * inputs..], inputs, out);
+                HalfProduct {
+                    panels: &panels[from / PANEL * stride..],
+                    x: &x[row * inputs..],
+                    inputs,
+                    out,
+                }
+                .multiply(*kind);
             }),
             Panels::Q8(matrix) => {
                 let x = rows::quantize(x, inputs, matrix.blocks());
