@@ -181,13 +181,13 @@ impl PackedMatrix {
             }),
             Panels::Q8(matrix) => {
                 let x = rows::quantize(x, inputs, matrix.blocks());
-                self.share_out(out, 4, |row, from, out| {
+                self.share_out(out, 2, |row, from, out| {
                     matrix.part(&x[row * matrix.blocks()..], from, out);
                 });
             }
             Panels::Q4(matrix) => {
                 let x = rows::quantize(x, inputs, matrix.blocks());
-                self.share_out(out, 4, |row, from, out| {
+                self.share_out(out, 2, |row, from, out| {
                     matrix.part(&x[row * matrix.blocks()..], from, out);
                 });
             }
