@@ -3,6 +3,9 @@
 //! This is the only place that knows all rooms. [`run`] keeps one promise to its caller: every trial that is not yet
 //! finished is handed to the sink exactly once, as soon as it is known, in whatever order the engine finishes.
 
+mod devices;
+mod feed;
+pub mod jobs;
 pub mod model;
 pub mod prompt;
 pub mod reading;
@@ -10,23 +13,22 @@ pub mod session;
 pub mod sizing;
 pub mod summary;
 
-use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{SyncSender, sync_channel};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::Sample;
-use crate::engine::{
-    Engine, EngineError, EngineThread, RandomKey, Request, Sampling, Stats, StepModel, Stop,
-};
-use crate::model::tokenizer::TextStream;
-use crate::protocol::StopMatcher;
+use crate::dataset::{DatasetError, Samples};
+use crate::engine::{EngineError, EngineThread, Sampling, Stats, StepModel};
 use crate::reward::RewardPolicy;
 use crate::rules::OutcomeRules;
-use crate::verdict::{Status, Verdict};
+use crate::verdict::Verdict;
+pub use devices::{DeviceEngine, DeviceStats};
+use devices::{DeviceRun, Dispatch, Event, Room, requests_ahead};
+use feed::{Feeder, InFlight, JOBS_AHEAD, guarded};
+pub use jobs::Job;
 pub use model::{EngineSizes, JudgeText, build_engine};
 pub use reading::VerdictReading;
 pub use session::{Session, SessionError};
@@ -97,6 +99,19 @@ pub enum JudgeError {
     /// The engine failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// One of several engines failed.
+    #[error(
+        "{device}: {source}. The same command goes on from the journal, also without this device"
+    )]
+    Device {
+        /// The device it ran on.
+        device: String,
+        /// What went wrong there.
+        source: Box<EngineError>,
+    },
+    /// A sample could not be read again.
+    #[error(transparent)]
+    Input(#[from] DatasetError),
     /// The engine's thread could not be started.
     #[error("could not start the engine's thread: {0}")]
     Thread(#[source] std::io::Error),
@@ -113,43 +128,49 @@ pub trait Sink {
     /// When it cannot be kept: the run then stops.
     fn keep(&mut self, verdict: Verdict) -> Result<(), JudgeError>;
 
-    /// Called now and then, a few times a second at most when nothing finishes.
+    /// Called now and then, some twenty times a second at most, and at the end: what all engines did together.
     fn progress(&mut self, stats: &Stats);
+
+    /// Called with [`Self::progress`] of a run with a model: what each device did.
+    fn devices(&mut self, devices: &[DeviceStats]) {
+        let _ = devices;
+    }
 }
 
-/// One generation to be run.
-#[derive(Debug, Clone, Copy)]
-struct Job<'s> {
-    sample: &'s Sample,
-    trial: u32,
-}
-
-/// Tokenise this many prompts at a time.
-const PROMPTS_AHEAD: usize = 64;
-
-/// Verdicts that needed no model and wait to be kept.
-const DECIDED_AHEAD: usize = 1024;
+/// Verdicts that wait to be kept.
+const VERDICTS_AHEAD: usize = 1024;
 
 /// Look for an interruption this often.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Judges with rules alone: every trial that is not in `finished`.
+/// Tell of progress this often.
+const PROGRESS_EVERY: Duration = Duration::from_millis(50);
+
+/// Judges with rules alone. Memory does not depend on the number of jobs.
 ///
 /// # Errors
-/// When the sink refuses a verdict.
-pub fn run_rules(
-    samples: &[Sample],
-    finished: &HashSet<(usize, u32)>,
+/// When a sample cannot be read again, or the sink refuses a verdict.
+pub fn run_rules<S: Samples + ?Sized>(
+    samples: &S,
+    jobs: &[Job],
     options: &RunOptions,
     interrupted: &AtomicBool,
     sink: &mut dyn Sink,
 ) -> Result<RunEnd, JudgeError> {
     let reading = VerdictReading::new(None, options);
-    let todo: Vec<Job> = jobs(samples, finished, options.trials);
-    for chunk in todo.chunks(PROMPTS_AHEAD * 16) {
-        let verdicts: Vec<Verdict> = chunk
+    let mut rest = jobs;
+    while !rest.is_empty() {
+        let now = jobs::cut(&mut rest, samples, JOBS_AHEAD * 16);
+        let (positions, own) = jobs::positions(now);
+        let fetched = samples.fetch(&positions)?;
+        let verdicts: Vec<Verdict> = now
             .par_iter()
-            .map(|job| reading.by_rules(job.sample, job.trial))
+            .zip(own)
+            .map(|(job, own)| {
+                let sample = &fetched[own];
+                guarded(|| reading.by_rules(sample, job.trial))
+                    .unwrap_or_else(|why| reading.broken(sample, job.trial, why))
+            })
             .collect();
         for verdict in verdicts {
             if interrupted.load(Ordering::Relaxed) {
@@ -162,209 +183,122 @@ pub fn run_rules(
     Ok(RunEnd::Complete)
 }
 
-/// Judges with a model: every trial that is not in `finished`.
+/// Judges with a model on one or more engines, which take their work from one queue. What a verdict says does not
+/// depend on the engine. Memory does not depend on the number of jobs.
 ///
 /// # Errors
-/// When the engine fails or the sink refuses a verdict. What the sink took before is valid.
-pub fn run<M: StepModel + 'static>(
-    samples: &[Sample],
-    finished: &HashSet<(usize, u32)>,
+/// When an engine fails, a sample cannot be read again, or the sink refuses a verdict. What the sink took before is
+/// valid.
+pub fn run<S: Samples + ?Sized, M: StepModel + 'static>(
+    samples: &S,
+    jobs: &[Job],
     options: &RunOptions,
     text: &JudgeText,
-    engine: Engine<M>,
+    engines: Vec<DeviceEngine<M>>,
     interrupted: &AtomicBool,
     sink: &mut dyn Sink,
 ) -> Result<RunEnd, JudgeError> {
     let reading = VerdictReading::new(Some(text), options);
-    let jobs = jobs(samples, finished, options.trials);
-    let mut left = jobs.len();
+    let in_flight = InFlight::default();
+    let stop = AtomicBool::new(false);
+    let several = engines.len() > 1;
+    let ahead = requests_ahead(engines.len());
+    let mut devices = Vec::with_capacity(engines.len());
+    let mut threads = Vec::with_capacity(engines.len());
+    let mut requests = Vec::with_capacity(engines.len());
+    for DeviceEngine { device, engine } in engines {
+        let mut thread = EngineThread::spawn(engine, ahead).map_err(JudgeError::Thread)?;
+        requests.extend(thread.requests());
+        thread.close();
+        threads.push(thread);
+        devices.push(DeviceRun::new(device, &reading, &in_flight, &stop));
+    }
+    let room = Room::default();
     std::thread::scope(|scope| {
-        // The engine lives inside the scope: dropped on any way out, it lets the feeder go.
-        let mut engine =
-            EngineThread::spawn(engine, 2 * PROMPTS_AHEAD).map_err(JudgeError::Thread)?;
-        let Some(requests) = engine.requests() else {
-            return Err(EngineError::Stopped.into());
-        };
-        engine.close();
-        let (decided, without_model) = sync_channel(DECIDED_AHEAD);
+        // Whatever ends the run, everyone else is told.
+        let _stop = Stopping(&stop);
+        let (events_in, events) = sync_channel(VERDICTS_AHEAD);
+        for (device, thread) in devices.iter().zip(threads) {
+            let (room, events_in) = (&room, events_in.clone());
+            scope.spawn(move || device.collect(thread, room, &events_in));
+        }
         let feeder = Feeder {
-            jobs: &jobs,
+            samples,
+            jobs,
             options,
             text,
             reading: &reading,
+            in_flight: &in_flight,
+            stop: &stop,
         };
-        scope.spawn(move || feeder.feed(&requests, &decided));
+        let dispatch = Dispatch {
+            devices: &devices,
+            requests,
+            room: &room,
+            stop: &stop,
+            last: None,
+        };
+        scope.spawn(move || feeder.feed(dispatch, &events_in));
+        let mut told = Instant::now();
+        let progress = |sink: &mut dyn Sink| {
+            let stats: Vec<DeviceStats> = devices.iter().map(DeviceRun::stats).collect();
+            sink.devices(&stats);
+            sink.progress(&devices::total(stats.iter().map(|device| &device.stats)));
+        };
+        let mut left = jobs.len();
         while left > 0 {
             if interrupted.load(Ordering::Relaxed) {
+                keep_rest(&events, sink)?;
                 return Ok(RunEnd::Interrupted);
             }
-            for verdict in without_model.try_iter().take(DECIDED_AHEAD) {
-                sink.keep(verdict)?;
-                left -= 1;
-            }
-            if left == 0 {
-                break;
-            }
-            match engine.recv(PATIENCE) {
-                Ok(Some(completion)) => {
-                    let job = jobs[completion.id as usize];
-                    sink.keep(reading.of_completion(job.sample, job.trial, completion))?;
+            match events.recv_timeout(PATIENCE) {
+                Ok(Event::Verdict(verdict)) => {
+                    sink.keep(*verdict)?;
                     left -= 1;
                 }
-                Ok(None) => {}
-                // The feeder has sent all it had and the engine has nothing left: the rest needs no model.
-                Err(EngineError::Stopped) => {
-                    let mut any = false;
-                    while let Ok(verdict) = without_model.recv_timeout(PATIENCE) {
-                        sink.keep(verdict)?;
-                        left -= 1;
-                        any = true;
-                    }
-                    if left > 0 && !any {
-                        return Err(EngineError::Stopped.into());
-                    }
+                Ok(Event::Engine { device, error }) => {
+                    keep_rest(&events, sink)?;
+                    return Err(if several {
+                        JudgeError::Device {
+                            device,
+                            source: Box::new(error),
+                        }
+                    } else {
+                        error.into()
+                    });
                 }
-                Err(error) => return Err(error.into()),
+                Ok(Event::Input(error)) => {
+                    keep_rest(&events, sink)?;
+                    return Err(error.into());
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(EngineError::Stopped.into()),
             }
-            sink.progress(&engine.stats());
+            if told.elapsed() > PROGRESS_EVERY {
+                progress(sink);
+                told = Instant::now();
+            }
         }
-        sink.progress(&engine.stats());
+        progress(sink);
         Ok(RunEnd::Complete)
     })
 }
 
-/// The trials still to be run, in the order that suits the engine: samples of one question together (they share more
-/// than the template), the longest first (so that no long one is left to run alone at the end).
-fn jobs<'s>(samples: &'s [Sample], finished: &HashSet<(usize, u32)>, trials: u32) -> Vec<Job<'s>> {
-    let size = |sample: &Sample| {
-        sample.question.len() + sample.student_answer.len() + sample.reference_answer.len()
-    };
-    let mut longest: HashMap<&str, usize> = HashMap::new();
-    for sample in samples {
-        let of_question = longest.entry(&sample.question).or_default();
-        *of_question = size(sample).max(*of_question);
-    }
-    let mut ordered: Vec<&Sample> = samples.iter().collect();
-    ordered.sort_by_cached_key(|sample| {
-        let of_question = longest[sample.question.as_str()];
-        (
-            std::cmp::Reverse(of_question),
-            &sample.question,
-            std::cmp::Reverse(size(sample)),
-            sample.index,
-        )
-    });
-    ordered
-        .into_iter()
-        .flat_map(|sample| (0..trials).map(move |trial| Job { sample, trial }))
-        .filter(|job| !finished.contains(&(job.sample.index, job.trial)))
-        .collect()
-}
-
-/// Tokenises ahead of the engine.
-struct Feeder<'a> {
-    jobs: &'a [Job<'a>],
-    options: &'a RunOptions,
-    text: &'a JudgeText,
-    reading: &'a VerdictReading<'a>,
-}
-
-impl Feeder<'_> {
-    /// Sends every job on its way, to the engine or as a verdict that needs no model. Ends early when nobody listens.
-    fn feed(&self, requests: &SyncSender<Request>, decided: &SyncSender<Verdict>) {
-        for (chunk, jobs) in self.jobs.chunks(PROMPTS_AHEAD).enumerate() {
-            let prepared: Vec<Result<Request, Box<Verdict>>> = jobs
-                .par_iter()
-                .enumerate()
-                .map(|(at, job)| self.prepare(*job, chunk * PROMPTS_AHEAD + at))
-                .collect();
-            for request in prepared {
-                let sent = match request {
-                    Ok(request) => requests.send(request).is_ok(),
-                    Err(verdict) => decided.send(*verdict).is_ok(),
-                };
-                if !sent {
-                    return;
-                }
-            }
+/// Keeps the verdicts that are there already, when a run ends early.
+fn keep_rest(events: &Receiver<Event>, sink: &mut dyn Sink) -> Result<(), JudgeError> {
+    for event in events.try_iter() {
+        if let Event::Verdict(verdict) = event {
+            sink.keep(*verdict)?;
         }
     }
-
-    /// The request for a job, or its verdict where no model is needed or could help.
-    fn prepare(&self, job: Job, id: usize) -> Result<Request, Box<Verdict>> {
-        let Job { sample, trial } = job;
-        if self.options.rules == RulesMode::First
-            && let Some(verdict) = self.reading.skipped_by_rules(sample, trial)
-        {
-            return Err(Box::new(verdict));
-        }
-        let prompt = match self.text.prompts.tokens(sample) {
-            Ok(prompt) => prompt,
-            Err(error) => {
-                return Err(Box::new(self.reading.without_completion(
-                    sample,
-                    trial,
-                    Status::Failed,
-                    error.to_string(),
-                )));
-            }
-        };
-        let context = self.text.config.max_positions;
-        if prompt.len().saturating_add(self.options.max_new_tokens) > context {
-            let error = format!(
-                "{} prompt tokens and up to {} new ones exceed the model's context of {context}; a smaller \
-                 --max-new-tokens leaves more room",
-                prompt.len(),
-                self.options.max_new_tokens
-            );
-            return Err(Box::new(self.reading.without_completion(
-                sample,
-                trial,
-                Status::TooLong,
-                error,
-            )));
-        }
-        let prompts = &self.text.prompts;
-        let matcher = self
-            .text
-            .protocol
-            .stop(prompts.starts_in_thinking(), self.options.wants_reason);
-        Ok(Request {
-            id: id as u64,
-            prompt,
-            max_new_tokens: self.options.max_new_tokens,
-            sampling: self.options.sampling,
-            random_key: RandomKey {
-                seed: self.options.seed,
-                sample: sample_key(&sample.id),
-                trial,
-            },
-            eos: self.text.eos.clone(),
-            stop: Some(Box::new(TextStop {
-                stream: TextStream::new(prompts.tokenizer().clone()),
-                matcher,
-            })),
-            choices: Some(self.text.choices.clone()),
-        })
-    }
+    Ok(())
 }
 
-/// A sample's part of the random key: draws follow its id, not its place.
-fn sample_key(id: &str) -> u64 {
-    let mut first = [0; 8];
-    first.copy_from_slice(&blake3::hash(id.as_bytes()).as_bytes()[..8]);
-    u64::from_le_bytes(first)
-}
+/// Raises a flag when it is dropped.
+struct Stopping<'s>(&'s AtomicBool);
 
-/// The protocol's stop rule, which reads text, behind the engine's, which sees tokens.
-struct TextStop {
-    stream: TextStream,
-    matcher: Box<dyn StopMatcher>,
-}
-
-impl Stop for TextStop {
-    fn push(&mut self, token: u32) -> bool {
-        let piece = self.stream.push(token);
-        !piece.is_empty() && self.matcher.push(&piece)
+impl Drop for Stopping<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }

@@ -9,7 +9,6 @@
 
 mod paged;
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -18,7 +17,8 @@ use candle_core::{DType, Device, Tensor};
 use juror::dataset::{LoadOptions, load};
 use juror::engine::{Engine, EngineConfig, PagedDecoder, RandomKey, Request, Sampling, Stats};
 use juror::judge::{
-    EngineSizes, JudgeError, JudgeText, RulesMode, RunOptions, Sink, build_engine, run,
+    DeviceEngine, EngineSizes, JudgeError, JudgeText, RulesMode, RunOptions, Sink, build_engine,
+    jobs, run,
 };
 use juror::model::attention::{self, AttentionKind, AttentionShape};
 use juror::model::{Decoder, DeviceChoice, ModelConfig, ModelSource, Precision, Weights};
@@ -594,11 +594,14 @@ fn judge_examples(device: &Device) -> Vec<Verdict> {
     let mut kept = Keep::default();
     let go_on = AtomicBool::new(false);
     run(
-        &loaded.samples,
-        &HashSet::new(),
+        loaded.samples.as_slice(),
+        &jobs::in_input_order(loaded.samples.as_slice(), 1, |_, _| false),
         &options,
         &text,
-        engine,
+        vec![DeviceEngine {
+            device: "the device".into(),
+            engine,
+        }],
         &go_on,
         &mut kept,
     )

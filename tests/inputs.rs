@@ -384,7 +384,7 @@ fn wrong_usage_is_refused_with_a_word_on_what_is_right() {
     folder.write("in.parquet", "PAR1");
     fs::create_dir(folder.path("void")).unwrap();
     fs::create_dir(folder.path("model")).unwrap();
-    let cases: [(&[&str], &[&str]); 27] = [
+    let cases: [(&[&str], &[&str]); 31] = [
         (
             &["nope.jsonl"],
             &["could not read nope.jsonl: No such file"],
@@ -406,6 +406,16 @@ fn wrong_usage_is_refused_with_a_word_on_what_is_right() {
         (
             &["in.jsonl", "--device", "tpu"],
             &["no device `tpu`", "cuda:N"],
+        ),
+        (
+            &["in.jsonl", "--gpus", "0,1,0"],
+            &["--gpus names GPU 0 twice", "name it once"],
+        ),
+        (&["in.jsonl", "--gpus", "0,one"], &["--gpus"]),
+        (&["in.jsonl", "--gpus", ""], &["--gpus"]),
+        (
+            &["in.jsonl", "--gpus", "0,1", "--device", "cpu"],
+            &["--gpus", "--device"],
         ),
         (
             &["in.jsonl", "--shard", "3/3"],
@@ -485,6 +495,10 @@ fn a_device_this_build_does_not_know_names_the_way_out() {
     folder
         .run(&["judge", "in.jsonl", "--device", "cuda"])
         .expect(1, &["no CUDA support", "--device cpu"]);
+    folder
+        .run(&["judge", "in.jsonl", "-o", "out.jsonl", "--gpus", "0,1"])
+        .expect(1, &["no CUDA support", "--device cpu"]);
+    assert_eq!(folder.names(), ["in.jsonl"]);
 }
 
 #[test]

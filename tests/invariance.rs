@@ -12,7 +12,8 @@ use std::sync::atomic::AtomicBool;
 use juror::dataset::{LoadOptions, Sample, load};
 use juror::engine::{Sampling, Stats};
 use juror::judge::{
-    EngineSizes, JudgeError, JudgeText, RulesMode, RunOptions, Sink, build_engine, run,
+    DeviceEngine, EngineSizes, JudgeError, JudgeText, RulesMode, RunOptions, Sink, build_engine,
+    jobs, run,
 };
 use juror::model::ModelSource;
 use juror::protocol::{self, PromptTemplate};
@@ -102,10 +103,13 @@ fn judge(
     };
     run(
         samples,
-        &HashSet::new(),
+        &jobs::by_question(samples, trials, |_, _| false),
         &options,
         &text,
-        engine,
+        vec![DeviceEngine {
+            device: "cpu".into(),
+            engine,
+        }],
         &AtomicBool::new(false),
         &mut kept,
     )

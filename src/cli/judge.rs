@@ -10,8 +10,9 @@ use rayon::prelude::*;
 use super::progress::{Progress, print_summary};
 use super::{DONE, EXIT_CODES, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
 use crate::dataset::journal::Identity;
-use crate::dataset::{ColumnMap, LoadOptions, Loaded, Shard, load};
+use crate::dataset::{ColumnMap, LoadOptions, Loaded, Rows, Sample, Samples, Shard, index};
 use crate::engine::Sampling;
+use crate::judge::session::TextSizes;
 use crate::judge::{EngineSizes, JudgeText, RulesMode, RunEnd, RunOptions, Session};
 use crate::model::precision::{KvType, Quantization};
 use crate::model::{DeviceChoice, ModelSource, PrecisionChoice};
@@ -45,6 +46,15 @@ pub(super) struct JudgeArguments {
         help_heading = "Judge"
     )]
     device: DeviceChoice,
+    /// Several NVIDIA GPUs by their numbers, as `0,1`: one engine for each, all fed from one queue
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        conflicts_with = "device",
+        help_heading = "Judge"
+    )]
+    gpus: Vec<usize>,
     /// What weights, and with them keys and values, are stored in: f32, f16 or bf16 [default: weights as in the
     /// checkpoint, keys and values in f32 on the CPU; bf16 on a GPU]
     #[arg(long, value_name = "TYPE", value_parser = PrecisionChoice::parse_dtype, help_heading = "Judge")]
@@ -306,7 +316,7 @@ pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
         return Ok(DONE);
     }
     let interrupted = catch_interrupts().or_fail()?;
-    let all = session.loaded.samples.len() * session.options.trials as usize;
+    let all = session.loaded.samples.count() * session.options.trials as usize;
     let progress = Progress::new(all, quiet);
     let mut announced = quiet;
     let result = session.execute(&interrupted, &mut |summary| {
@@ -360,6 +370,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         ))
         .or_usage();
     }
+    let devices = devices(arguments.device, &arguments.gpus).or_usage()?;
     let (protocol, template) = arguments.judge.prompt().or_usage()?;
     let judge = if rules == RulesMode::Only {
         None
@@ -411,6 +422,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
     };
     sizes.validate().or_usage()?;
 
+    let mut text_sizes = TextSizes::default();
     let loaded = load_inputs(
         &arguments.inputs,
         &LoadOptions {
@@ -420,10 +432,17 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
             skip_bad: arguments.skip_bad,
             output: out.clone(),
         },
+        // Rules alone make no prompts.
+        &mut |sample| {
+            if judge.is_some() {
+                text_sizes.add(sample);
+            }
+        },
     )
     .or_usage()?;
     Ok(Session {
         loaded,
+        text_sizes,
         shard: arguments.shard,
         skip_bad: arguments.skip_bad,
         options: RunOptions {
@@ -446,20 +465,40 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
             hash: template.hash(),
         },
         model_name: arguments.judge.model,
-        device: arguments.device,
+        devices,
         sizes,
         out,
         restart: arguments.restart,
     })
 }
 
-fn load_inputs(inputs: &[PathBuf], options: &LoadOptions) -> anyhow::Result<Loaded> {
+/// The devices asked for, one engine each.
+fn devices(device: DeviceChoice, gpus: &[usize]) -> anyhow::Result<Vec<DeviceChoice>> {
+    for (at, gpu) in gpus.iter().enumerate() {
+        if gpus[..at].contains(gpu) {
+            bail!(
+                "--gpus names GPU {gpu} twice: each runs one engine, which uses all of it; name it once"
+            );
+        }
+    }
+    Ok(if gpus.is_empty() {
+        vec![device]
+    } else {
+        gpus.iter().map(|&gpu| DeviceChoice::Cuda(gpu)).collect()
+    })
+}
+
+fn load_inputs(
+    inputs: &[PathBuf],
+    options: &LoadOptions,
+    seen: &mut dyn FnMut(&Sample),
+) -> anyhow::Result<Loaded<Rows>> {
     if inputs == [PathBuf::from("-")] && std::io::stdin().is_terminal() {
         bail!(
             "no input: name a JSONL file, a folder of them, or pipe rows in; see `juror judge --help`"
         );
     }
-    Ok(load(inputs, options)?)
+    Ok(index(inputs, options, seen)?)
 }
 
 /// What is about to be judged, and how it was understood.
@@ -476,11 +515,14 @@ fn describe(session: &Session) {
     if let Some(shard) = session.shard {
         say(&format!(
             "shard {shard}: {} of {} samples",
-            loaded.samples.len(),
+            loaded.samples.count(),
             loaded.accepted
         ));
     }
 }
+
+/// Samples that a dry run reads at a time.
+const DRY_RUN_AT_ONCE: usize = 256;
 
 /// Counts, token statistics, an estimate, and the first prompt.
 fn print_dry_run(session: &Session) -> anyhow::Result<()> {
@@ -490,21 +532,26 @@ fn print_dry_run(session: &Session) -> anyhow::Result<()> {
     writeln!(
         out,
         "{} samples × {trials} trials = {} verdicts",
-        samples.len(),
-        samples.len() * trials
+        samples.count(),
+        samples.count() * trials
     )?;
     let Some((_, text)) = &session.judge else {
         writeln!(out, "rules alone: no model is asked")?;
         return Ok(());
     };
-    let Some(first) = samples.first() else {
+    if samples.count() == 0 {
         return Ok(());
-    };
-    let lengths: Vec<usize> = samples
-        .par_iter()
-        .map(|sample| text.prompts.tokens(sample).map(|tokens| tokens.len()))
-        .collect::<Result<_, _>>()?;
-    let mut sorted = lengths;
+    }
+    let mut sorted: Vec<usize> = Vec::with_capacity(samples.count());
+    let positions: Vec<usize> = (0..samples.count()).collect();
+    for some in positions.chunks(DRY_RUN_AT_ONCE) {
+        let lengths: Result<Vec<usize>, _> = samples
+            .fetch(some)?
+            .par_iter()
+            .map(|sample| text.prompts.tokens(sample).map(|tokens| tokens.len()))
+            .collect();
+        sorted.extend(lengths?);
+    }
     sorted.sort_unstable();
     let total: usize = sorted.iter().sum();
     let shared = text.prompts.shared_prefix().len();
@@ -539,6 +586,7 @@ fn print_dry_run(session: &Session) -> anyhow::Result<()> {
         text.config.parameters() as f64 / 1e6,
         2.0 * text.config.parameters() as f64 * ((shared + own) as f64 + generated as f64) / 1e12,
     )?;
+    let first = &samples.fetch(&[0])?[0];
     writeln!(
         out,
         "\nthe first prompt ({}):\n\n{}",

@@ -178,6 +178,20 @@ pub(super) fn print_summary(summary: &Summary) {
             ),
         ));
     }
+    if summary.devices.len() > 1 {
+        let devices: Vec<String> = summary
+            .devices
+            .iter()
+            .map(|device| {
+                format!(
+                    "{} {} verdicts",
+                    device.device,
+                    HumanCount(device.verdicts as u64)
+                )
+            })
+            .collect();
+        rows.push(("devices", devices.join(", ")));
+    }
     if summary.resumed > 0 {
         rows.push(("resumed", format!("{} were done before", summary.resumed)));
     }

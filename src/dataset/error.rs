@@ -65,6 +65,26 @@ pub enum DatasetError {
         /// What the decompressor said.
         source: io::Error,
     },
+    /// What must be kept until the end of the run could not be.
+    #[error(
+        "could not keep {what} in a temporary file: {source}; make room beside the output (or where TMPDIR points)"
+    )]
+    Spool {
+        /// What was to be kept.
+        what: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file is not what it was when the run began.
+    #[error(
+        "{file} was changed while it was being judged: row {row} of the input is not what it was when the run began; put it back and run the same command again to go on, or begin anew with --restart"
+    )]
+    Changed {
+        /// The file.
+        file: String,
+        /// The row's number among the accepted rows of the whole input, from 1.
+        row: usize,
+    },
     /// Inputs that can be read but hold no rows.
     #[error("no rows in {files}: the input is empty")]
     Empty {

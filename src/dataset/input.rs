@@ -44,11 +44,15 @@ impl Source {
         match self {
             Self::Stdin => Lines::new(self.name(), io::stdin().lock()),
             Self::File(path) => {
-                let file = File::open(path).map_err(|source| DatasetError::Read {
+                let unreadable = |source| DatasetError::Read {
                     file: self.name(),
                     source,
-                })?;
-                Lines::new(self.name(), file)
+                };
+                let file = File::open(path).map_err(unreadable)?;
+                let regular = file.metadata().map_err(unreadable)?.is_file();
+                let mut lines = Lines::new(self.name(), file)?;
+                lines.seekable = regular && lines.compression.is_none();
+                Ok(lines)
             }
         }
     }
@@ -201,6 +205,12 @@ pub struct Lines {
     compression: Option<&'static str>,
     reader: Box<dyn BufRead>,
     line: usize,
+    /// Bytes read so far, decompressed.
+    read: u64,
+    /// Where the line last read begins, past a byte order mark.
+    offset: u64,
+    /// Can a line be read again by its offset?
+    seekable: bool,
 }
 
 impl Lines {
@@ -250,6 +260,9 @@ impl Lines {
             compression,
             reader,
             line: 0,
+            read: 0,
+            offset: 0,
+            seekable: false,
         })
     }
 
@@ -261,7 +274,10 @@ impl Lines {
         line.clear();
         match self.reader.read_until(b'\n', line) {
             Ok(0) => return Ok(false),
-            Ok(_) => {}
+            Ok(read) => {
+                self.offset = self.read;
+                self.read += read as u64;
+            }
             Err(source) => {
                 let file = self.file.clone();
                 return Err(match self.compression {
@@ -283,8 +299,19 @@ impl Lines {
         }
         if self.line == 1 && line.starts_with(b"\xef\xbb\xbf") {
             line.drain(..3);
+            self.offset += 3;
         }
         Ok(true)
+    }
+
+    /// Where the line last read begins: bytes from the beginning of the source, decompressed.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Can a line be read again by its offset? Not in a compressed file, a pipe, or standard input.
+    pub fn is_seekable(&self) -> bool {
+        self.seekable
     }
 
     /// The number of the line last read, from 1.

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::columns::{ColumnMap, ColumnsUsed, Field};
 use super::error::{BadLines, DatasetError};
-use super::input::{Lines, sources};
-use super::rejected::RejectedLine;
+use super::input::{Source, sources};
+use super::rejected::{Rejected, RejectedBuilder, RejectedLine};
 use super::row::{Row, Texts};
+use super::rows::{RawRow, Rows, RowsBuilder};
 use super::sample::Sample;
 use super::shard::Shard;
 
@@ -26,13 +27,13 @@ pub struct LoadOptions {
     pub output: Option<PathBuf>,
 }
 
-/// An input, read.
-#[derive(Debug, Clone)]
-pub struct Loaded {
+/// An input, read: its samples in memory ([`load`]) or in their files ([`index`]).
+#[derive(Debug)]
+pub struct Loaded<S = Vec<Sample>> {
     /// The samples of this shard, in input order. [`Sample::index`] is the place among all accepted rows.
-    pub samples: Vec<Sample>,
+    pub samples: S,
     /// The bad lines, with `skip_bad`.
-    pub rejected: Vec<RejectedLine>,
+    pub rejected: Rejected,
     /// 32 hexadecimal characters that change with any accepted sample: its id, its texts, its place.
     ///
     /// It covers what the limit lets through, and all shards: every shard of one input has the same fingerprint. Not
@@ -61,13 +62,43 @@ pub struct Loaded {
 /// When an input cannot be read, holds nothing, or (without `skip_bad`) has bad lines: [`DatasetError::BadLines`]
 /// then lists the first of them.
 pub fn load(inputs: &[PathBuf], options: &LoadOptions) -> Result<Loaded, DatasetError> {
+    let mut samples = Vec::new();
+    let loaded = read(inputs, options, &mut |sample, _| {
+        samples.push(sample);
+        Ok(())
+    })?;
+    Ok(loaded.with(samples))
+}
+
+/// Reads and validates inputs as [`load`] does, and leaves the samples where they are: of each only its place is kept
+/// in memory. `seen` is shown every sample of this shard once, in order.
+///
+/// # Errors
+/// As [`load`]; also when what cannot be read twice cannot be copied to a temporary file.
+pub fn index(
+    inputs: &[PathBuf],
+    options: &LoadOptions,
+    seen: &mut dyn FnMut(&Sample),
+) -> Result<Loaded<Rows>, DatasetError> {
+    let mut rows = RowsBuilder::new(&options.columns, options.output.as_deref());
+    let loaded = read(inputs, options, &mut |sample, row| {
+        seen(&sample);
+        rows.add(&sample, row)
+    })?;
+    Ok(loaded.with(rows.finish()?))
+}
+
+/// Takes a sample of this shard and the row it was read from.
+type Take<'t> = &'t mut dyn FnMut(Sample, &RawRow) -> Result<(), DatasetError>;
+
+fn read(inputs: &[PathBuf], options: &LoadOptions, take: Take) -> Result<Loaded<()>, DatasetError> {
     let sources = sources(inputs, options.output.as_deref())?;
-    let mut loader = Loader::new(options);
+    let mut loader = Loader::new(options, take);
     for source in &sources {
         if loader.full() {
             break;
         }
-        loader.read(source.open()?)?;
+        loader.read(source)?;
     }
     if loader.lines_read == 0 && !loader.full() {
         let files: Vec<String> = inputs.iter().map(|path| shown(path)).collect();
@@ -76,6 +107,19 @@ pub fn load(inputs: &[PathBuf], options: &LoadOptions) -> Result<Loaded, Dataset
         });
     }
     loader.finish()
+}
+
+impl Loaded<()> {
+    fn with<S>(self, samples: S) -> Loaded<S> {
+        Loaded {
+            samples,
+            rejected: self.rejected,
+            fingerprint: self.fingerprint,
+            columns: self.columns,
+            accepted: self.accepted,
+            lines_read: self.lines_read,
+        }
+    }
 }
 
 fn shown(path: &Path) -> String {
@@ -88,15 +132,18 @@ fn shown(path: &Path) -> String {
 
 struct Loader<'o> {
     options: &'o LoadOptions,
+    take: Take<'o>,
     /// The files so far, that `ids` points into.
     files: Vec<String>,
-    /// Where each id was used, by the id's hash: 16 bytes instead of a second copy of every id.
-    ids: HashMap<[u8; 16], (usize, usize)>,
-    /// How often each content without an id was met.
-    contents: HashMap<String, usize>,
+    /// Where each id was used (file, line), by the id's hash: 16 bytes instead of a second copy of every id.
+    ids: HashMap<[u8; 16], (u32, u32)>,
+    /// How often each content without an id was met, by its content id.
+    contents: HashMap<u64, u32>,
     fingerprint: blake3::Hasher,
-    samples: Vec<Sample>,
+    /// The first bad lines, where they stop the run.
     bad: Vec<RejectedLine>,
+    /// All of them, where they do not.
+    rejected: RejectedBuilder,
     bad_total: usize,
     columns: ColumnsUsed,
     accepted: usize,
@@ -104,15 +151,16 @@ struct Loader<'o> {
 }
 
 impl<'o> Loader<'o> {
-    fn new(options: &'o LoadOptions) -> Self {
+    fn new(options: &'o LoadOptions, take: Take<'o>) -> Self {
         Self {
             options,
+            take,
             files: Vec::new(),
             ids: HashMap::new(),
             contents: HashMap::new(),
             fingerprint: blake3::Hasher::new(),
-            samples: Vec::new(),
             bad: Vec::new(),
+            rejected: RejectedBuilder::default(),
             bad_total: 0,
             columns: ColumnsUsed::default(),
             accepted: 0,
@@ -127,22 +175,51 @@ impl<'o> Loader<'o> {
             .is_some_and(|limit| self.accepted >= limit)
     }
 
-    fn read(&mut self, mut lines: Lines) -> Result<(), DatasetError> {
+    fn read(&mut self, source: &Source) -> Result<(), DatasetError> {
+        let mut lines = source.open()?;
         self.files.push(lines.file().to_owned());
+        let path = match source {
+            Source::File(path) if lines.is_seekable() => Some(path.as_path()),
+            _ => None,
+        };
         let mut line = Vec::new();
         while !self.full() && lines.next(&mut line)? {
             if line.iter().all(u8::is_ascii_whitespace) {
                 continue;
             }
             self.lines_read += 1;
-            if let Err(reason) = self.accept(&line, lines.line()) {
-                self.reject(&line, lines.line(), reason);
+            match self.accept(&line, lines.line()) {
+                Ok((sample, copy)) => {
+                    let shard = self.options.shard;
+                    if shard.is_none_or(|shard| shard.contains(&sample.id)) {
+                        let row = RawRow {
+                            source: lines.file(),
+                            path,
+                            offset: lines.offset(),
+                            line: &line,
+                            copy,
+                        };
+                        (self.take)(sample, &row)?;
+                    }
+                }
+                Err(reason) => self.reject(&line, lines.line(), reason)?,
             }
         }
         Ok(())
     }
 
-    fn accept(&mut self, line: &[u8], number: usize) -> Result<(), String> {
+    /// The sample of a row; with how often its content was met, if its id is made from that.
+    fn accept(&mut self, line: &[u8], number: usize) -> Result<(Sample, Option<u32>), String> {
+        if [line.len(), number, self.accepted]
+            .iter()
+            .any(|&count| u32::try_from(count).is_err())
+        {
+            // Places are kept in 32 bits.
+            return Err(
+                "more than 4 GiB in one line, or 4 billion rows: split the input".to_owned(),
+            );
+        }
+        let place = (self.files.len() as u32 - 1, number as u32);
         let text = std::str::from_utf8(line).map_err(|error| not_utf8(line, number, error))?;
         let row = Row::parse(text)?;
         let mut used = Vec::with_capacity(Field::ALL.len());
@@ -155,16 +232,17 @@ impl<'o> Loader<'o> {
             reference_answer,
             student_answer,
         } = texts;
-        let place = (self.files.len() - 1, number);
-        let own_id = id.is_some();
-        let id = match id {
-            Some(id) => self.claim(id, place)?,
-            None => self.content_id(&question, &reference_answer, &student_answer, place),
+        let (id, copy) = if let Some(id) = id {
+            (self.claim(id, place)?, None)
+        } else {
+            let content = Sample::content_id(&question, &reference_answer, &student_answer);
+            let (id, copy) = self.number(&content, place);
+            (id, Some(copy))
         };
         for (field, key, passed_over) in used {
             self.columns.count(field, key, &passed_over);
         }
-        self.columns.content_ids += usize::from(!own_id);
+        self.columns.content_ids += usize::from(copy.is_some());
         let sample = Sample {
             id,
             index: self.accepted,
@@ -174,18 +252,11 @@ impl<'o> Loader<'o> {
         };
         sample.hash_into(&mut self.fingerprint);
         self.accepted += 1;
-        if self
-            .options
-            .shard
-            .is_none_or(|shard| shard.contains(&sample.id))
-        {
-            self.samples.push(sample);
-        }
-        Ok(())
+        Ok((sample, copy))
     }
 
     /// A row's own id, if no row before has it.
-    fn claim(&mut self, id: String, place: (usize, usize)) -> Result<String, String> {
+    fn claim(&mut self, id: String, place: (u32, u32)) -> Result<String, String> {
         match self.ids.entry(id_hash(&id)) {
             std::collections::hash_map::Entry::Vacant(entry) => {
                 entry.insert(place);
@@ -196,50 +267,51 @@ impl<'o> Loader<'o> {
                 Err(format!(
                     "the id {id:?} is taken by {}:{line}: ids must be unique in the whole input, or verdicts could not \
                      be told apart; name another key (`--columns id=KEY`), or make ids from the content (`--columns id=`)",
-                    self.files[file]
+                    self.files[file as usize]
                 ))
             }
         }
     }
 
-    /// The id of a row that has none, with a number if the same content was there before.
-    fn content_id(
-        &mut self,
-        question: &str,
-        reference: &str,
-        response: &str,
-        place: (usize, usize),
-    ) -> String {
-        let content = Sample::content_id(question, reference, response);
+    /// The id of a row that has none: `content`, with a number if the same content was there before; and that number.
+    fn number(&mut self, content: &str, place: (u32, u32)) -> (String, u32) {
+        // The id is 16 hexadecimal digits: all of it.
+        let key = u64::from_str_radix(content, 16).unwrap_or_default();
         loop {
-            let met = self.contents.entry(content.clone()).or_insert(0);
+            let met = self.contents.entry(key).or_insert(0);
             *met += 1;
-            let id = if *met == 1 {
-                content.clone()
+            let number = *met;
+            let id = if number == 1 {
+                content.to_owned()
             } else {
-                format!("{content}-{met}")
+                Sample::numbered_id(content, number)
             };
             // Another row may have that very id as its own: then the next number.
             if let Ok(id) = self.claim(id, place) {
-                return id;
+                return (id, number);
             }
         }
     }
 
-    fn reject(&mut self, line: &[u8], number: usize, reason: String) {
+    fn reject(&mut self, line: &[u8], number: usize, reason: String) -> Result<(), DatasetError> {
         self.bad_total += 1;
-        // Without `skip_bad` only the listing is needed: a wrong file of many gigabytes must not be kept.
-        if self.options.skip_bad || self.bad.len() < BadLines::LISTED {
-            self.bad.push(RejectedLine {
-                file: self.files.last().cloned().unwrap_or_default(),
-                line: number,
-                reason,
-                text: String::from_utf8_lossy(line).into_owned(),
-            });
+        let rejected = RejectedLine {
+            file: self.files.last().cloned().unwrap_or_default(),
+            line: number,
+            reason,
+            text: String::from_utf8_lossy(line).into_owned(),
+        };
+        if self.options.skip_bad {
+            let output = self.options.output.as_deref();
+            self.rejected.add(&rejected, output).map_err(bad_lines)?;
+        } else if self.bad.len() < BadLines::LISTED {
+            // Only the listing is needed: a wrong file of many gigabytes must not be kept.
+            self.bad.push(rejected);
         }
+        Ok(())
     }
 
-    fn finish(self) -> Result<Loaded, DatasetError> {
+    fn finish(self) -> Result<Loaded<()>, DatasetError> {
         if self.bad_total > 0 && !self.options.skip_bad {
             return Err(DatasetError::BadLines(BadLines {
                 first: self.bad,
@@ -250,13 +322,20 @@ impl<'o> Loader<'o> {
         let mut fingerprint = self.fingerprint.finalize().to_hex().to_string();
         fingerprint.truncate(32);
         Ok(Loaded {
-            samples: self.samples,
-            rejected: self.bad,
+            samples: (),
+            rejected: self.rejected.finish().map_err(bad_lines)?,
             fingerprint,
             columns: self.columns,
             accepted: self.accepted,
             lines_read: self.lines_read,
         })
+    }
+}
+
+fn bad_lines(source: std::io::Error) -> DatasetError {
+    DatasetError::Spool {
+        what: "the bad lines".to_owned(),
+        source,
     }
 }
 

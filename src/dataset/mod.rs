@@ -3,6 +3,7 @@
 //! | module | what it is for |
 //! |---|---|
 //! | [`load()`] | files, folders or stdin into [`Sample`]s, with every bad line named |
+//! | [`index()`] | the same, for any number of samples: they stay in their files as [`Rows`], read when needed |
 //! | [`ColumnMap`] | which key of a row holds the question, the reference, the response, the id |
 //! | [`Shard`] | one machine's part of the input |
 //! | [`journal`] | each finished verdict, on disk before it counts |
@@ -19,13 +20,18 @@ mod load;
 pub mod output;
 mod rejected;
 mod row;
+mod rows;
 mod sample;
+mod samples;
 mod shard;
+mod spool;
 
 pub use columns::{ColumnError, ColumnMap, ColumnsUsed, Field, FieldUse};
 pub use error::{BadLines, DatasetError};
 pub use input::{Lines, Source, sources};
-pub use load::{LoadOptions, Loaded, load};
-pub use rejected::{RejectedLine, rejected_path, write_rejected};
+pub use load::{LoadOptions, Loaded, index, load};
+pub use rejected::{Rejected, RejectedLine, rejected_path, write_rejected};
+pub use rows::Rows;
 pub use sample::Sample;
+pub use samples::{Outline, Samples};
 pub use shard::{Shard, ShardError};

@@ -4,8 +4,6 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::verdict::Verdict;
-
 /// A file that could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
@@ -50,34 +48,11 @@ pub fn check_place(out: &Path) -> Result<(), OutputError> {
     }
 }
 
-/// Writes the verdicts to `out`, ordered by (index, trial), so that a reader sees the old file or the whole new one.
+/// Lets `fill` write the whole of `path`, which changes only once all of it is on disk: a reader sees the old file or
+/// the whole new one.
 ///
 /// A temporary file in the same folder is written, synced and renamed. An existing file keeps its mode, a symbolic
 /// link its name (what it points at is replaced), and a device or pipe is written to directly.
-///
-/// # Errors
-/// When the file cannot be written; what was at `out` before is then still there.
-pub fn finish(out: &Path, verdicts: &mut [Verdict]) -> Result<(), OutputError> {
-    verdicts.sort_by_key(|verdict| (verdict.index, verdict.trial));
-    write_atomically(out, |writer| write_verdicts(writer, &*verdicts))
-}
-
-/// Writes verdicts as they come, one line each: for standard output.
-///
-/// # Errors
-/// When the writer does not take them.
-pub fn write_verdicts<'a>(
-    mut writer: impl Write,
-    verdicts: impl IntoIterator<Item = &'a Verdict>,
-) -> io::Result<()> {
-    for verdict in verdicts {
-        serde_json::to_writer(&mut writer, verdict)?;
-        writer.write_all(b"\n")?;
-    }
-    writer.flush()
-}
-
-/// Lets `fill` write the whole of `path`, which changes only once all of it is on disk.
 ///
 /// # Errors
 /// When `fill` or any step of writing fails; what was at `path` before is then still there.
@@ -173,30 +148,9 @@ pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdict::{Confidence, Status, Usage};
 
-    fn verdict(index: usize, trial: u32) -> Verdict {
-        Verdict {
-            id: format!("r{index}"),
-            index,
-            trial,
-            status: Status::Unparsed,
-            process: None,
-            outcome: None,
-            perfect: None,
-            overall: None,
-            reward: None,
-            reason: None,
-            outcome_source: None,
-            rule_outcome: None,
-            confidence: Confidence::default(),
-            usage: Usage::default(),
-            parse_rule: None,
-            inconsistent: false,
-            skipped: false,
-            error: None,
-            raw: None,
-        }
+    fn finish(out: &Path, content: &str) -> Result<(), OutputError> {
+        write_atomically(out, |writer| writer.write_all(content.as_bytes()))
     }
 
     fn names(folder: &Path) -> Vec<String> {
@@ -206,27 +160,6 @@ mod tests {
             .collect();
         names.sort();
         names
-    }
-
-    #[test]
-    fn verdicts_are_written_in_input_order() {
-        let folder = tempfile::tempdir().unwrap();
-        let out = folder.path().join("verdicts.jsonl");
-        let mut verdicts = vec![verdict(1, 1), verdict(0, 0), verdict(10, 0), verdict(1, 0)];
-        finish(&out, &mut verdicts).unwrap();
-        let read: Vec<Verdict> = fs::read_to_string(&out)
-            .unwrap()
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect();
-        assert_eq!(
-            read,
-            [verdict(0, 0), verdict(1, 0), verdict(1, 1), verdict(10, 0)]
-        );
-        assert_eq!(names(folder.path()), ["verdicts.jsonl"]);
-        let mut stdout = Vec::new();
-        write_verdicts(&mut stdout, &verdicts).unwrap();
-        assert_eq!(stdout, fs::read(&out).unwrap());
     }
 
     #[test]
@@ -246,12 +179,12 @@ mod tests {
         assert_eq!(fs::read_to_string(&out).unwrap(), "before");
         assert_eq!(names(folder.path()), ["verdicts.jsonl"]);
         assert!(
-            finish(folder.path(), &mut [])
+            finish(folder.path(), "")
                 .unwrap_err()
                 .to_string()
                 .contains("is a folder")
         );
-        assert!(finish(&folder.path().join("missing/out.jsonl"), &mut []).is_err());
+        assert!(finish(&folder.path().join("missing/out.jsonl"), "").is_err());
     }
 
     #[cfg(unix)]
@@ -268,7 +201,7 @@ mod tests {
                 & 0o777
         };
         fs::write(folder.path().join("usual"), "").unwrap();
-        finish(&folder.path().join("new"), &mut []).unwrap();
+        finish(&folder.path().join("new"), "").unwrap();
         assert_eq!(mode("new"), mode("usual"));
 
         fs::set_permissions(
@@ -277,7 +210,7 @@ mod tests {
         )
         .unwrap();
         std::os::unix::fs::symlink("usual", folder.path().join("link")).unwrap();
-        finish(&folder.path().join("link"), &mut [verdict(0, 0)]).unwrap();
+        finish(&folder.path().join("link"), "r0").unwrap();
         assert!(
             fs::symlink_metadata(folder.path().join("link"))
                 .unwrap()
@@ -287,10 +220,10 @@ mod tests {
         assert!(
             fs::read_to_string(folder.path().join("usual"))
                 .unwrap()
-                .contains("\"r0\"")
+                .contains("r0")
         );
 
-        finish(Path::new("/dev/null"), &mut [verdict(0, 0)]).unwrap();
+        finish(Path::new("/dev/null"), "r0").unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
     }
 }

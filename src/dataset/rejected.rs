@@ -2,11 +2,14 @@
 
 use std::ffi::OsString;
 use std::fmt;
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::output::{OutputError, write_atomically};
+use super::spool::temporary;
 
 /// A line that cannot become a sample.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,18 +37,80 @@ pub fn rejected_path(out: &Path) -> PathBuf {
     path.into()
 }
 
-/// Writes the lines set aside, one JSON object each, by atomic rename.
+/// The lines set aside of an input: in a temporary file, since there may be as many as there are samples.
+#[derive(Debug, Default)]
+pub struct Rejected {
+    count: usize,
+    /// [`RejectedLine`]s, one JSON object a line.
+    lines: Option<File>,
+}
+
+impl Rejected {
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Was every line accepted?
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Writes them, one JSON object each.
+    ///
+    /// # Errors
+    /// When the temporary file cannot be read, or `writer` not be written.
+    pub fn write(&self, writer: &mut dyn Write) -> io::Result<()> {
+        let Some(mut lines) = self.lines.as_ref() else {
+            return Ok(());
+        };
+        lines.seek(SeekFrom::Start(0))?;
+        io::copy(&mut lines, writer).map(|_| ())
+    }
+}
+
+/// Takes lines as they are set aside.
+#[derive(Debug, Default)]
+pub(super) struct RejectedBuilder {
+    count: usize,
+    lines: Option<BufWriter<File>>,
+}
+
+impl RejectedBuilder {
+    /// Adds a line; the file is beside `output`, if there is one.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn add(&mut self, line: &RejectedLine, output: Option<&Path>) -> io::Result<()> {
+        let lines = match &mut self.lines {
+            Some(lines) => lines,
+            none => none.insert(BufWriter::new(temporary(output)?)),
+        };
+        serde_json::to_writer(&mut *lines, line)?;
+        lines.write_all(b"\n")?;
+        self.count += 1;
+        Ok(())
+    }
+
+    /// All lines that were added.
+    ///
+    /// # Errors
+    /// When they cannot be written out.
+    pub(super) fn finish(self) -> io::Result<Rejected> {
+        let lines = self.lines.map(BufWriter::into_inner).transpose();
+        Ok(Rejected {
+            count: self.count,
+            lines: lines.map_err(io::IntoInnerError::into_error)?,
+        })
+    }
+}
+
+/// Writes the lines set aside by atomic rename.
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn write_rejected(path: &Path, rejected: &[RejectedLine]) -> Result<(), OutputError> {
-    write_atomically(path, |writer| {
-        for line in rejected {
-            serde_json::to_writer(&mut *writer, line)?;
-            writer.write_all(b"\n")?;
-        }
-        Ok(())
-    })
+pub fn write_rejected(path: &Path, rejected: &Rejected) -> Result<(), OutputError> {
+    write_atomically(path, |writer| rejected.write(writer))
 }
 
 #[cfg(test)]
@@ -71,12 +136,21 @@ mod tests {
                 text: "\u{fffd}".into(),
             },
         ];
-        write_rejected(&path, &lines).unwrap();
+        let mut rejected = RejectedBuilder::default();
+        for line in &lines {
+            rejected.add(line, Some(&path)).unwrap();
+        }
+        let rejected = rejected.finish().unwrap();
+        assert_eq!((rejected.len(), rejected.is_empty()), (2, false));
+        write_rejected(&path, &rejected).unwrap();
+        write_rejected(&path, &rejected).unwrap();
         let read: Vec<RejectedLine> = std::fs::read_to_string(&path)
             .unwrap()
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect();
         assert_eq!(read, lines);
+        write_rejected(&path, &Rejected::default()).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "");
     }
 }

@@ -30,6 +30,28 @@ impl Sample {
         id
     }
 
+    /// The id of the `number`th row with the very same content, from 2.
+    pub(super) fn numbered_id(content_id: &str, number: u32) -> String {
+        format!("{content_id}-{number}")
+    }
+
+    /// A short hash of everything that tells this sample from another, to notice that a file has changed.
+    pub(super) fn check(&self) -> u64 {
+        let mut hasher = blake3::Hasher::new();
+        self.hash_into(&mut hasher);
+        first_bytes(&hasher.finalize())
+    }
+
+    /// A short hash of the question: samples that share it share more of the prompt than the template.
+    pub(super) fn question_hash(&self) -> u64 {
+        first_bytes(&blake3::hash(self.question.as_bytes()))
+    }
+
+    /// Bytes of the three texts.
+    pub(super) fn bytes(&self) -> usize {
+        self.question.len() + self.reference_answer.len() + self.student_answer.len()
+    }
+
     /// Adds everything that tells this sample from another to the input's fingerprint.
     pub(super) fn hash_into(&self, hasher: &mut blake3::Hasher) {
         for text in [
@@ -41,6 +63,12 @@ impl Sample {
             hash_text(hasher, text);
         }
     }
+}
+
+fn first_bytes(hash: &blake3::Hash) -> u64 {
+    let mut first = [0; 8];
+    first.copy_from_slice(&hash.as_bytes()[..8]);
+    u64::from_le_bytes(first)
 }
 
 fn hash_text(hasher: &mut blake3::Hasher, text: &str) {

@@ -27,6 +27,11 @@ impl<'a> VerdictReading<'a> {
             RulesMode::Off => None,
             _ => self.verify(sample).outcome,
         };
+        Self::unknown(sample, trial, status, rule_outcome)
+    }
+
+    /// A verdict about which nothing is known beside `rule_outcome`.
+    fn unknown(sample: &Sample, trial: u32, status: Status, rule_outcome: Option<bool>) -> Verdict {
         Verdict {
             id: sample.id.clone(),
             index: sample.index,
@@ -84,24 +89,35 @@ impl<'a> VerdictReading<'a> {
 
     /// The verdict of the rules alone.
     pub fn by_rules(&self, sample: &Sample, trial: u32) -> Verdict {
-        let mut verdict = self.blank(sample, trial, Status::Ok);
+        let found = self.verify(sample);
+        let mut verdict = Self::unknown(sample, trial, Status::Ok, found.outcome);
         Self::outcome_by_rules(&mut verdict);
         if verdict.outcome.is_none() {
             verdict.status = Status::Unparsed;
-            let why = self.verify(sample).reason;
-            verdict.error = Some(format!("the rules cannot tell: {why}"));
+            verdict.error = Some(format!("the rules cannot tell: {}", found.reason));
         }
         self.settle(verdict)
     }
 
-    /// The verdict on a sample whose final answer the rules already find wrong; `None` if they do not.
-    pub fn skipped_by_rules(&self, sample: &Sample, trial: u32) -> Option<Verdict> {
-        let mut verdict = self.blank(sample, trial, Status::Ok);
-        (verdict.rule_outcome == Some(false)).then(|| {
-            verdict.skipped = true;
-            Self::outcome_by_rules(&mut verdict);
-            self.settle(verdict)
-        })
+    /// Do the rules already find the final answer wrong?
+    pub fn is_skipped_by_rules(&self, sample: &Sample) -> bool {
+        self.verify(sample).outcome == Some(false)
+    }
+
+    /// The verdict on a sample whose final answer the rules already find wrong.
+    pub fn skipped_by_rules(&self, sample: &Sample, trial: u32) -> Verdict {
+        let mut verdict = Self::unknown(sample, trial, Status::Ok, Some(false));
+        verdict.skipped = true;
+        Self::outcome_by_rules(&mut verdict);
+        self.settle(verdict)
+    }
+
+    /// The verdict on a sample that an error of our own keeps from being judged: not even the rules are asked, for it
+    /// may be theirs.
+    pub fn broken(&self, sample: &Sample, trial: u32, error: String) -> Verdict {
+        let mut verdict = Self::unknown(sample, trial, Status::Failed, None);
+        verdict.error = Some(error);
+        self.settle(verdict)
     }
 
     /// The verdict on a sample that the model could not be asked about.

@@ -5,17 +5,20 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use candle_core::Device;
+
 use super::sizing::describe;
 use super::{
-    EngineSizes, JudgeError, JudgeText, RulesMode, RunEnd, RunOptions, Sink, Summary, build_engine,
-    run, run_rules,
+    DeviceEngine, DeviceStats, EngineSizes, JudgeError, JudgeText, RulesMode, RunEnd, RunOptions,
+    Sink, Summary, build_engine, jobs, run, run_rules,
 };
 use crate::dataset::journal::{
-    Identity, InputIdentity, Journal, JournalError, Manifest, SamplingSettings, journal_path,
+    Finished, Identity, InputIdentity, Journal, JournalError, Manifest, Noted, SamplingSettings,
+    journal_path,
 };
-use crate::dataset::output::{OutputError, check_place, finish, write_verdicts};
-use crate::dataset::{Loaded, Sample, Shard, rejected_path, write_rejected};
-use crate::engine::{EngineError, Stats};
+use crate::dataset::output::{OutputError, check_place, write_atomically};
+use crate::dataset::{Loaded, Rows, Sample, Samples, Shard, rejected_path, write_rejected};
+use crate::engine::{EngineError, PagedDecoder, Stats};
 use crate::model::{DeviceChoice, ModelError, ModelSource, Weights};
 use crate::protocol::neutralise;
 use crate::verdict::Verdict;
@@ -25,8 +28,10 @@ const SYNC_EVERY: Duration = Duration::from_secs(10);
 
 /// Everything a run needs, resolved.
 pub struct Session {
-    /// The samples, and the lines set aside.
-    pub loaded: Loaded,
+    /// Where the samples are, and the lines set aside.
+    pub loaded: Loaded<Rows>,
+    /// How long the samples are.
+    pub text_sizes: TextSizes,
     /// The shard they were taken from.
     pub shard: Option<Shard>,
     /// Write the lines set aside beside the output.
@@ -39,8 +44,8 @@ pub struct Session {
     pub protocol: Identity,
     /// The model's name, as the user gave it.
     pub model_name: String,
-    /// Where the model runs.
-    pub device: DeviceChoice,
+    /// Where the model runs: one engine for each.
+    pub devices: Vec<DeviceChoice>,
     /// The engine's sizes.
     pub sizes: EngineSizes,
     /// The output file; none for standard output, which has no journal.
@@ -61,6 +66,14 @@ pub enum SessionError {
     /// The engine could not be built.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// One of several engines could not be built.
+    #[error("{device}: {source}")]
+    Device {
+        /// The device it was to run on.
+        device: String,
+        /// Why not.
+        source: Box<EngineError>,
+    },
     /// The run stopped.
     #[error(transparent)]
     Judge(#[from] JudgeError),
@@ -129,26 +142,6 @@ impl Session {
         })
     }
 
-    /// Bytes of a sample's texts, as they go into the prompt: of the longest, and on average.
-    fn text_sizes(&self) -> (usize, usize) {
-        let bytes = |sample: &Sample| -> usize {
-            [
-                &sample.question,
-                &sample.student_answer,
-                &sample.reference_answer,
-            ]
-            .map(|text| neutralise(text).len())
-            .into_iter()
-            .sum()
-        };
-        let (mut longest, mut sum) = (0, 0);
-        for size in self.loaded.samples.iter().map(bytes) {
-            longest = longest.max(size);
-            sum += size;
-        }
-        (longest, sum / self.loaded.samples.len().max(1))
-    }
-
     /// Judges what no earlier run of this session has judged, and writes the output once everything is there.
     ///
     /// # Errors
@@ -158,105 +151,208 @@ impl Session {
         interrupted: &AtomicBool,
         observer: &mut dyn FnMut(&Summary),
     ) -> Result<(RunEnd, Summary), SessionError> {
+        // Whatever is wrong with device or weights shows before a journal is touched.
+        let mut devices = Vec::new();
+        if let Some((source, _)) = &self.judge {
+            Weights::open(source)?;
+            for device in &self.devices {
+                devices.push((device.to_string(), device.open()?));
+            }
+        }
+        let samples = &self.loaded.samples;
+        let trials = self.options.trials;
+        let mut summary = Summary::default();
+        let mut finished = Finished::new(samples.count(), trials);
+        let mut note = |verdict: Verdict, line| {
+            let Verdict { index, trial, .. } = verdict;
+            let noted = samples
+                .position(index)
+                .map_or(Noted::Unknown, |place| finished.insert(place, trial, line));
+            match noted {
+                Noted::New => summary.add(&verdict),
+                Noted::Before => {}
+                Noted::Unknown => {
+                    return Err(format!("this run has no trial {trial} of a sample {index}"));
+                }
+            }
+            Ok(())
+        };
+        // A device has no place beside it for a journal.
+        let journal = match self.out.as_ref().filter(|out| !out.starts_with("/dev")) {
+            Some(out) => {
+                check_place(out)?;
+                let manifest = self.manifest()?;
+                let (journal, _) =
+                    Journal::open(&journal_path(out), &manifest, self.restart, &mut note)?;
+                // Only now: a run that the journal refuses leaves everything as it was.
+                if self.skip_bad {
+                    // Also when there are none: a file of an earlier run would speak of lines that are no longer there.
+                    write_rejected(&rejected_path(out), &self.loaded.rejected)?;
+                }
+                journal
+            }
+            None => Journal::temporary()?,
+        };
+        summary.resumed = finished.count();
         let mut keeper = Keeper {
-            journal: None,
-            verdicts: Vec::new(),
-            summary: Summary::default(),
+            journal,
+            samples,
+            finished,
+            summary,
             observer,
             started: Instant::now(),
             synced: Instant::now(),
         };
-        let mut finished = std::collections::HashSet::new();
-        // Whatever is wrong with device or weights shows before a journal is touched.
-        let device = match &self.judge {
-            Some((source, _)) => {
-                Weights::open(source)?;
-                Some(self.device.open()?)
-            }
-            None => None,
-        };
-        // A device has no place beside it for a journal.
-        if let Some(out) = self.out.as_ref().filter(|out| !out.starts_with("/dev")) {
-            check_place(out)?;
-            let (journal, resumed) =
-                Journal::open(&journal_path(out), &self.manifest()?, self.restart)?;
-            // Only now: a run that the journal refuses leaves everything as it was.
-            if self.skip_bad {
-                // Also when there are none: a file of an earlier run would speak of lines that are no longer there.
-                write_rejected(&rejected_path(out), &self.loaded.rejected)?;
-            }
-            finished = resumed.finished();
-            for verdict in resumed.verdicts {
-                keeper.summary.add(&verdict);
-                keeper.verdicts.push(verdict);
-            }
-            keeper.summary.resumed = keeper.verdicts.len();
-            keeper.journal = Some(journal);
-        }
-        let all = self.loaded.samples.len() * self.options.trials as usize;
-        let end = if finished.len() >= all {
+        let end = if keeper.finished.is_complete() {
             RunEnd::Complete
         } else {
-            match (&self.judge, &device) {
-                (Some((source, text)), Some(device)) => {
-                    let (longest_text, typical_text) = self.text_sizes();
-                    let sizes = EngineSizes {
-                        longest_text,
-                        typical_text,
-                        ..self.sizes
-                    };
-                    let engine =
-                        build_engine(source, text, device, &sizes, self.options.max_new_tokens)?;
-                    keeper.summary.sizes = Some(describe(&engine));
-                    (keeper.observer)(&keeper.summary);
-                    keeper.started = Instant::now();
-                    run(
-                        &self.loaded.samples,
-                        &finished,
-                        &self.options,
-                        text,
-                        engine,
-                        interrupted,
-                        &mut keeper,
-                    )?
-                }
-                _ => run_rules(
-                    &self.loaded.samples,
-                    &finished,
-                    &self.options,
-                    interrupted,
-                    &mut keeper,
-                )?,
-            }
+            self.judge_rest(devices, interrupted, &mut keeper)?
         };
         keeper.summary.elapsed = keeper.started.elapsed();
-        if let Some(journal) = &mut keeper.journal {
-            journal.sync()?;
-        }
+        keeper.journal.sync()?;
         let Keeper {
-            mut verdicts,
+            mut journal,
+            finished,
             summary,
             ..
         } = keeper;
         if end == RunEnd::Complete {
             if let Some(out) = &self.out {
-                finish(out, &mut verdicts)?;
+                write_atomically(out, |writer| journal.copy(finished.lines(), writer))?;
             } else {
-                verdicts.sort_by_key(|verdict| (verdict.index, verdict.trial));
                 let mut stdout = std::io::stdout().lock();
-                write_verdicts(&mut stdout, &verdicts)
+                journal
+                    .copy(finished.lines(), &mut stdout)
                     .and_then(|()| stdout.flush())
                     .map_err(SessionError::Stdout)?;
             }
         }
         Ok((end, summary))
     }
+
+    /// Judges every trial that is not finished.
+    fn judge_rest(
+        &self,
+        devices: Vec<(String, Device)>,
+        interrupted: &AtomicBool,
+        keeper: &mut Keeper,
+    ) -> Result<RunEnd, SessionError> {
+        let samples = &self.loaded.samples;
+        let trials = self.options.trials;
+        let finished = |position, trial| keeper.finished.contains(position, trial);
+        let end = if let Some((_, text)) = &self.judge {
+            let jobs = jobs::by_question(samples, trials, finished);
+            let engines = self.engines(devices)?;
+            keeper.summary.sizes = Some(describe_all(&engines));
+            (keeper.observer)(&keeper.summary);
+            keeper.started = Instant::now();
+            run(
+                samples,
+                &jobs,
+                &self.options,
+                text,
+                engines,
+                interrupted,
+                keeper,
+            )?
+        } else {
+            let jobs = jobs::in_input_order(samples, trials, finished);
+            run_rules(samples, &jobs, &self.options, interrupted, keeper)?
+        };
+        Ok(end)
+    }
+
+    /// An engine for each device; the weights are loaded on all devices at once.
+    fn engines(
+        &self,
+        devices: Vec<(String, Device)>,
+    ) -> Result<Vec<DeviceEngine<PagedDecoder>>, SessionError> {
+        let Some((source, text)) = &self.judge else {
+            return Ok(Vec::new());
+        };
+        let sizes = EngineSizes {
+            longest_text: self.text_sizes.longest,
+            typical_text: self.text_sizes.typical(),
+            ..self.sizes
+        };
+        let several = devices.len() > 1;
+        std::thread::scope(|scope| {
+            let loading: Vec<_> = devices
+                .into_iter()
+                .map(|(name, device)| {
+                    let new_tokens = self.options.max_new_tokens;
+                    let load = move || build_engine(source, text, &device, &sizes, new_tokens);
+                    (name, scope.spawn(load))
+                })
+                .collect();
+            loading
+                .into_iter()
+                .map(|(device, engine)| match engine.join() {
+                    Ok(Ok(engine)) => Ok(DeviceEngine { device, engine }),
+                    Ok(Err(error)) if several => Err(SessionError::Device {
+                        device,
+                        source: Box::new(error),
+                    }),
+                    Ok(Err(error)) => Err(error.into()),
+                    // What a thread panics with would have ended the process without it.
+                    Err(panic) => std::panic::resume_unwind(panic),
+                })
+                .collect()
+        })
+    }
 }
 
-/// Keeps each verdict in the journal before it counts.
+/// The engines' sizes in words; of several, each with its device.
+fn describe_all(engines: &[DeviceEngine<PagedDecoder>]) -> String {
+    let sizes: Vec<String> = engines
+        .iter()
+        .map(|DeviceEngine { device, engine }| {
+            let sizes = describe(engine);
+            if engines.len() > 1 {
+                format!("{device}: {sizes}")
+            } else {
+                sizes
+            }
+        })
+        .collect();
+    sizes.join("; ")
+}
+
+/// Bytes of the samples' texts as they go into the prompt.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TextSizes {
+    longest: usize,
+    total: usize,
+    samples: usize,
+}
+
+impl TextSizes {
+    /// Counts a sample.
+    pub fn add(&mut self, sample: &Sample) {
+        let bytes = [
+            &sample.question,
+            &sample.student_answer,
+            &sample.reference_answer,
+        ]
+        .map(|text| neutralise(text).len())
+        .into_iter()
+        .sum();
+        self.longest = self.longest.max(bytes);
+        self.total += bytes;
+        self.samples += 1;
+    }
+
+    /// Of a sample on average.
+    fn typical(&self) -> usize {
+        self.total / self.samples.max(1)
+    }
+}
+
+/// Keeps each verdict in the journal before it counts, and of the verdict itself only where that is.
 struct Keeper<'a> {
-    journal: Option<Journal>,
-    verdicts: Vec<Verdict>,
+    journal: Journal,
+    samples: &'a Rows,
+    finished: Finished,
     summary: Summary,
     observer: &'a mut dyn FnMut(&Summary),
     started: Instant,
@@ -265,15 +361,15 @@ struct Keeper<'a> {
 
 impl Sink for Keeper<'_> {
     fn keep(&mut self, verdict: Verdict) -> Result<(), JudgeError> {
-        if let Some(journal) = &mut self.journal {
-            journal.append(&verdict)?;
-            if self.synced.elapsed() > SYNC_EVERY {
-                journal.sync()?;
-                self.synced = Instant::now();
-            }
+        let line = self.journal.append(&verdict)?;
+        if self.synced.elapsed() > SYNC_EVERY {
+            self.journal.sync()?;
+            self.synced = Instant::now();
+        }
+        if let Some(position) = self.samples.position(verdict.index) {
+            self.finished.insert(position, verdict.trial, line);
         }
         self.summary.add(&verdict);
-        self.verdicts.push(verdict);
         Ok(())
     }
 
@@ -281,5 +377,9 @@ impl Sink for Keeper<'_> {
         self.summary.engine = *stats;
         self.summary.elapsed = self.started.elapsed();
         (self.observer)(&self.summary);
+    }
+
+    fn devices(&mut self, devices: &[DeviceStats]) {
+        devices.clone_into(&mut self.summary.devices);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::DeviceStats;
 use crate::engine::Stats;
 use crate::verdict::{Status, Verdict};
 
@@ -34,10 +35,12 @@ pub struct Summary {
     pub resumed: usize,
     /// Time from the first request to the last verdict of this run.
     pub elapsed: Duration,
-    /// The engine's sizes in words, once it is built.
+    /// The engine's sizes in words, once it is built; of several, each with its device.
     pub sizes: Option<String>,
-    /// What the engine did in this run.
+    /// What the engines did in this run, all together.
     pub engine: Stats,
+    /// What each device did in this run.
+    pub devices: Vec<DeviceStats>,
 }
 
 impl Summary {

@@ -5,12 +5,15 @@
 //! the process at any moment loses at most the line that was being written. The same command run again takes up where
 //! it was left; a run with another manifest is refused.
 //!
+//! Nothing of a verdict is kept in memory: the output is copied from the journal, line by line in input order, by an
+//! index of where each line is ([`Finished`]).
+//!
 //! The journal stays when the output is complete. Running the same command once more then finds every trial
 //! finished, and writes the same output again without judging anything.
 
+mod finished;
 mod manifest;
 
-use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::{File, TryLockError};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -18,9 +21,11 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+pub use finished::{Finished, LinePlace, Noted};
 pub use manifest::{Difference, Identity, InputIdentity, Manifest, SamplingSettings};
 
 use super::output::{folder_of, sync_folder};
+use super::spool::temporary;
 use crate::verdict::Verdict;
 
 /// A journal that cannot be used.
@@ -78,6 +83,14 @@ pub enum JournalError {
         /// Everything that differs.
         differences: Vec<Difference>,
     },
+    /// A run without a journal has no place for its verdicts until they are all there.
+    #[error("could not keep verdicts in a temporary file in {}: {source}; make room there, let TMPDIR name another folder, or name an output with `-o`", path.display())]
+    Temporary {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// A line could not be written.
     #[error("could not write to the journal {}: {source}. Every verdict before is safe: make room, then run the same command again to go on", path.display())]
     Write {
@@ -100,6 +113,8 @@ pub fn journal_path(out: &Path) -> PathBuf {
 pub struct Journal {
     path: PathBuf,
     file: File,
+    /// The file has no name and is never resumed.
+    temporary: bool,
     /// The length of the whole lines.
     length: u64,
     /// Is there part of a line behind `length` that could not be removed?
@@ -108,24 +123,9 @@ pub struct Journal {
     line: Vec<u8>,
 }
 
-/// What an existing journal held.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Resumed {
-    /// The finished verdicts in the order they were written, each (index, trial) once.
-    pub verdicts: Vec<Verdict>,
-    /// The last line was torn by a crash and has been removed: its trial is judged again.
-    pub torn: bool,
-}
-
-impl Resumed {
-    /// The (index, trial) of every finished trial.
-    pub fn finished(&self) -> HashSet<(usize, u32)> {
-        self.verdicts
-            .iter()
-            .map(|verdict| (verdict.index, verdict.trial))
-            .collect()
-    }
-}
+/// Takes each verdict of an existing journal, in the order written, with the place of its line; the error says why it
+/// cannot be of this run.
+pub type Resume<'r> = &'r mut dyn FnMut(Verdict, LinePlace) -> Result<(), String>;
 
 /// The first line.
 #[derive(Serialize, Deserialize)]
@@ -133,22 +133,27 @@ struct ManifestLine<T> {
     manifest: T,
 }
 
+/// Most bytes copied in one go, unless a single line is longer.
+const SPAN: u64 = 1 << 20;
+
 const MANIFEST_START: &[u8] = b"{\"manifest\":";
 
 impl Journal {
     /// Opens the journal at `path`, or begins one; `restart` throws away what it holds.
     ///
-    /// A journal whose manifest line was never finished counts as new. A last line that is cut off is removed; a trial
-    /// that was written twice counts once.
+    /// `resume` is given every verdict that is there, one at a time. A journal whose manifest line was never finished
+    /// counts as new. A last line that is cut off is removed, and its trial is judged again: then the second value is
+    /// true.
     ///
     /// # Errors
-    /// When the file cannot be opened, is in use, is no journal, has a broken line in the middle, or has a manifest
-    /// other than `manifest`: then nothing is changed.
+    /// When the file cannot be opened, is in use, is no journal, has a broken line in the middle or one that `resume`
+    /// does not know, or has a manifest other than `manifest`: then nothing is changed.
     pub fn open(
         path: &Path,
         manifest: &Manifest,
         restart: bool,
-    ) -> Result<(Self, Resumed), JournalError> {
+        resume: Resume,
+    ) -> Result<(Self, bool), JournalError> {
         let open = |source| JournalError::Open {
             path: path.to_owned(),
             source,
@@ -182,15 +187,16 @@ impl Journal {
             Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
             Err(TryLockError::Error(error)) => return Err(read(error)),
         }
-        let Contents { resumed, length } = if restart {
+        let Contents { length, torn } = if restart {
             check_beginning(&mut file, path)?;
             Contents::default()
         } else {
-            Contents::read(&mut file, path, manifest)?
+            Contents::read(&mut file, path, manifest, resume)?
         };
         let mut journal = Self {
             path: path.to_owned(),
             file,
+            temporary: false,
             length,
             torn: true,
             line: Vec::new(),
@@ -201,15 +207,73 @@ impl Journal {
             journal.sync()?;
             sync_folder(folder_of(path)).map_err(open)?;
         }
-        Ok((journal, resumed))
+        Ok((journal, torn))
     }
 
-    /// Writes one finished trial. When this returns, the line outlives the process, if not yet a power cut.
+    /// A journal of a run that cannot be resumed: a temporary file without a name, which goes with the process.
+    ///
+    /// # Errors
+    /// When there is no place for temporary files.
+    pub fn temporary() -> Result<Self, JournalError> {
+        let path = std::env::temp_dir();
+        let file = temporary(None).map_err(|source| JournalError::Temporary {
+            path: path.clone(),
+            source,
+        })?;
+        Ok(Self {
+            path,
+            file,
+            temporary: true,
+            length: 0,
+            torn: false,
+            line: Vec::new(),
+        })
+    }
+
+    /// Writes one finished trial; returns where. When this returns, the line outlives the process, if not yet a power
+    /// cut.
     ///
     /// # Errors
     /// When the line cannot be written whole; what was written of it is removed again.
-    pub fn append(&mut self, verdict: &Verdict) -> Result<(), JournalError> {
-        self.write(verdict)
+    pub fn append(&mut self, verdict: &Verdict) -> Result<LinePlace, JournalError> {
+        let offset = self.length;
+        self.write(verdict)?;
+        Ok(LinePlace {
+            offset,
+            length: self.line.len() as u32,
+        })
+    }
+
+    /// Copies lines to `writer`, in the order given.
+    ///
+    /// # Errors
+    /// When the journal cannot be read (the message says so), or the writer does not take what was read.
+    pub fn copy(
+        &mut self,
+        lines: impl IntoIterator<Item = LinePlace>,
+        writer: &mut dyn Write,
+    ) -> io::Result<()> {
+        // Whatever is appended after this has to find the end again.
+        self.torn = true;
+        let mut lines = lines.into_iter().peekable();
+        let mut bytes = Vec::new();
+        while let Some(LinePlace { offset, length }) = lines.next() {
+            // Lines that follow each other in the journal are read in one go.
+            let mut end = offset + u64::from(length);
+            while let Some(next) = lines.next_if(|next| next.offset == end && end - offset < SPAN) {
+                end += u64::from(next.length);
+            }
+            bytes.resize((end - offset) as usize, 0);
+            self.file
+                .seek(SeekFrom::Start(offset))
+                .and_then(|_| self.file.read_exact(&mut bytes))
+                .map_err(|error| {
+                    let path = self.path.display();
+                    io::Error::new(error.kind(), format!("reading back from {path}: {error}"))
+                })?;
+            writer.write_all(&bytes)?;
+        }
+        Ok(())
     }
 
     /// Makes everything appended survive a power cut; to be called now and then, and at the end.
@@ -217,6 +281,9 @@ impl Journal {
     /// # Errors
     /// When the system cannot.
     pub fn sync(&mut self) -> Result<(), JournalError> {
+        if self.temporary {
+            return Ok(());
+        }
         self.file
             .sync_all()
             .map_err(|source| self.write_error(source))
@@ -237,6 +304,9 @@ impl Journal {
             .map_err(io::Error::from)
             .and_then(|()| {
                 self.line.push(b'\n');
+                if u32::try_from(self.line.len()).is_err() {
+                    return Err(io::Error::other("a verdict of more than 4 GiB"));
+                }
                 self.torn = true;
                 self.file.write_all(&self.line)
             });
@@ -259,9 +329,11 @@ impl Journal {
     }
 
     fn write_error(&self, source: io::Error) -> JournalError {
-        JournalError::Write {
-            path: self.path.clone(),
-            source,
+        let path = self.path.clone();
+        if self.temporary {
+            JournalError::Temporary { path, source }
+        } else {
+            JournalError::Write { path, source }
         }
     }
 }
@@ -269,13 +341,19 @@ impl Journal {
 /// A journal's whole lines.
 #[derive(Default)]
 struct Contents {
-    resumed: Resumed,
     /// Their length in bytes; 0 if not even the manifest is whole.
     length: u64,
+    /// Is there part of a line behind them?
+    torn: bool,
 }
 
 impl Contents {
-    fn read(file: &mut File, path: &Path, manifest: &Manifest) -> Result<Self, JournalError> {
+    fn read(
+        file: &mut File,
+        path: &Path,
+        manifest: &Manifest,
+        resume: Resume,
+    ) -> Result<Self, JournalError> {
         let read = |source| JournalError::Read {
             path: path.to_owned(),
             source,
@@ -302,7 +380,7 @@ impl Contents {
             }
             // The process that began this journal died before it judged anything.
             _ => {
-                contents.resumed.torn = !line.is_empty();
+                contents.torn = !line.is_empty();
                 return Ok(contents);
             }
         };
@@ -314,7 +392,6 @@ impl Contents {
             });
         }
         contents.length = line.len() as u64;
-        let mut finished = HashSet::new();
         let mut number = 1;
         loop {
             line.clear();
@@ -325,9 +402,15 @@ impl Contents {
             let last = at_end(&mut reader).map_err(read)?;
             match serde_json::from_slice::<Verdict>(&line) {
                 Ok(verdict) if line.ends_with(b"\n") => {
-                    if finished.insert((verdict.index, verdict.trial)) {
-                        contents.resumed.verdicts.push(verdict);
-                    }
+                    let place = LinePlace {
+                        offset: contents.length,
+                        length: line.len() as u32,
+                    };
+                    resume(verdict, place).map_err(|reason| JournalError::Broken {
+                        path: path.to_owned(),
+                        line: number,
+                        reason,
+                    })?;
                     contents.length += line.len() as u64;
                 }
                 // Whole JSON that is no verdict is not the mark of a crash.
@@ -340,7 +423,7 @@ impl Contents {
                 }
                 // Without its end, even what can be read may be a part of something longer.
                 _ => {
-                    contents.resumed.torn = true;
+                    contents.torn = true;
                     return Ok(contents);
                 }
             }

@@ -70,6 +70,46 @@ fn verdict(index: usize, trial: u32) -> Verdict {
     }
 }
 
+/// What an existing journal held.
+#[derive(Debug, Default, PartialEq)]
+struct Resumed {
+    /// The verdicts in the order they were written, each (index, trial) once.
+    verdicts: Vec<Verdict>,
+    torn: bool,
+}
+
+/// Opens a journal of up to 8 samples with 2 trials each, and checks that every place leads to its line.
+fn open(
+    path: &Path,
+    manifest: &Manifest,
+    restart: bool,
+) -> Result<(Journal, Resumed), JournalError> {
+    let mut finished = Finished::new(8, 2);
+    let mut verdicts: Vec<Verdict> = Vec::new();
+    let (mut journal, torn) = Journal::open(path, manifest, restart, &mut |verdict, line| {
+        match finished.insert(verdict.index, verdict.trial, line) {
+            Noted::New => verdicts.push(verdict),
+            Noted::Before => {}
+            Noted::Unknown => return Err("no such trial".into()),
+        }
+        Ok(())
+    })?;
+    assert_eq!(finished.count(), verdicts.len());
+    let mut copied = Vec::new();
+    journal.copy(finished.lines(), &mut copied).unwrap();
+    let mut ordered = verdicts.clone();
+    ordered.sort_by_key(|verdict| (verdict.index, verdict.trial));
+    assert_eq!(read(&copied), ordered);
+    Ok((journal, Resumed { verdicts, torn }))
+}
+
+fn read(lines: &[u8]) -> Vec<Verdict> {
+    let lines = std::str::from_utf8(lines).unwrap().lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
 struct Place {
     _folder: tempfile::TempDir,
     path: PathBuf,
@@ -94,7 +134,7 @@ fn place() -> Place {
 /// A journal of these trials, closed.
 fn written(trials: &[(usize, u32)]) -> Place {
     let place = place();
-    let (mut journal, _) = Journal::open(&place.path, &manifest(), false).unwrap();
+    let (mut journal, _) = open(&place.path, &manifest(), false).unwrap();
     for (index, trial) in trials {
         journal.append(&verdict(*index, *trial)).unwrap();
     }
@@ -113,7 +153,7 @@ fn trials(resumed: &Resumed) -> Vec<(usize, u32)> {
 fn a_new_journal_holds_its_manifest() {
     let place = place();
     assert!(place.path.ends_with("verdicts.jsonl.journal"));
-    let (journal, resumed) = Journal::open(&place.path, &manifest(), false).unwrap();
+    let (journal, resumed) = open(&place.path, &manifest(), false).unwrap();
     assert_eq!(
         (resumed, journal.path()),
         (Resumed::default(), place.path.as_path())
@@ -128,7 +168,7 @@ fn a_new_journal_holds_its_manifest() {
 #[test]
 fn every_line_is_in_the_file_when_append_returns() {
     let place = place();
-    let (mut journal, _) = Journal::open(&place.path, &manifest(), false).unwrap();
+    let (mut journal, _) = open(&place.path, &manifest(), false).unwrap();
     for count in 1..4 {
         journal.append(&verdict(count, 0)).unwrap();
         let text = fs::read_to_string(&place.path).unwrap();
@@ -143,7 +183,7 @@ fn every_line_is_in_the_file_when_append_returns() {
 #[test]
 fn finished_verdicts_come_back_as_they_were() {
     let place = written(&[(5, 1), (0, 0), (5, 0)]);
-    let (mut journal, resumed) = Journal::open(&place.path, &manifest(), false).unwrap();
+    let (mut journal, resumed) = open(&place.path, &manifest(), false).unwrap();
     assert_eq!(
         resumed,
         Resumed {
@@ -151,17 +191,16 @@ fn finished_verdicts_come_back_as_they_were() {
             torn: false
         }
     );
-    assert_eq!(resumed.finished(), HashSet::from([(5, 1), (0, 0), (5, 0)]));
     journal.append(&verdict(1, 0)).unwrap();
     drop(journal);
-    let (_, resumed) = Journal::open(&place.path, &manifest(), false).unwrap();
+    let (_, resumed) = open(&place.path, &manifest(), false).unwrap();
     assert_eq!(trials(&resumed), [(5, 1), (0, 0), (5, 0), (1, 0)]);
 }
 
 #[test]
 fn a_trial_written_twice_counts_once() {
     let place = written(&[(0, 0), (1, 0), (0, 0), (0, 1)]);
-    let (_, resumed) = Journal::open(&place.path, &manifest(), false).unwrap();
+    let (_, resumed) = open(&place.path, &manifest(), false).unwrap();
     assert_eq!(trials(&resumed), [(0, 0), (1, 0), (0, 1)]);
 }
 
@@ -179,7 +218,7 @@ fn a_journal_torn_at_any_byte_goes_on() {
         for zeros in [0, 7] {
             let place = place();
             fs::write(&place.path, [&whole[..length], &vec![0; zeros]].concat()).unwrap();
-            let (mut journal, resumed) = Journal::open(&place.path, &manifest(), false).unwrap();
+            let (mut journal, resumed) = open(&place.path, &manifest(), false).unwrap();
             let kept = ends
                 .iter()
                 .filter(|end| **end <= length)
@@ -191,10 +230,7 @@ fn a_journal_torn_at_any_byte_goes_on() {
                 zeros > 0 || (length > 0 && !ends.contains(&length)),
                 "cut at {length}"
             );
-            for trial in all
-                .iter()
-                .filter(|trial| !resumed.finished().contains(trial))
-            {
+            for trial in &all[kept..] {
                 journal.append(&verdict(trial.0, trial.1)).unwrap();
             }
             drop(journal);
@@ -208,7 +244,7 @@ fn a_broken_last_line_is_removed_and_a_broken_line_before_it_is_not() {
     let place = written(&[(0, 0), (1, 0)]);
     let whole = fs::read_to_string(&place.path).unwrap();
     fs::write(&place.path, format!("{whole}{{\"id\":\"r2\",\n")).unwrap();
-    let (journal, resumed) = Journal::open(&place.path, &manifest(), false).unwrap();
+    let (journal, resumed) = open(&place.path, &manifest(), false).unwrap();
     assert_eq!(
         (trials(&resumed), resumed.torn),
         (vec![(0, 0), (1, 0)], true)
@@ -218,7 +254,7 @@ fn a_broken_last_line_is_removed_and_a_broken_line_before_it_is_not() {
 
     let broken = whole.replacen("{\"id\":\"r0\"", "{\"id\"\"r0\"", 1);
     fs::write(&place.path, &broken).unwrap();
-    let message = Journal::open(&place.path, &manifest(), false)
+    let message = open(&place.path, &manifest(), false)
         .unwrap_err()
         .to_string();
     assert!(
@@ -230,7 +266,7 @@ fn a_broken_last_line_is_removed_and_a_broken_line_before_it_is_not() {
 
     // Whole JSON that is no verdict is not what a crash leaves, even at the end.
     fs::write(&place.path, format!("{whole}{{\"id\":\"r2\"}}\n")).unwrap();
-    let error = Journal::open(&place.path, &manifest(), false).unwrap_err();
+    let error = open(&place.path, &manifest(), false).unwrap_err();
     assert!(
         matches!(error, JournalError::Broken { line: 4, .. }),
         "{error}"
@@ -248,9 +284,7 @@ fn another_manifest_is_refused_with_every_difference() {
     other.seed = 2;
     other.input.fingerprint = "4567".into();
     other.shard = Some("0/2".into());
-    let message = Journal::open(&place.path, &other, false)
-        .unwrap_err()
-        .to_string();
+    let message = open(&place.path, &other, false).unwrap_err().to_string();
     let message = message.replace(&place.path.display().to_string(), "OUT.journal");
     assert_eq!(
         message,
@@ -265,11 +299,11 @@ Use the earlier settings to go on with it, choose another output, or pass --rest
     );
     assert_eq!(fs::read(&place.path).unwrap(), before);
 
-    let (journal, resumed) = Journal::open(&place.path, &other, true).unwrap();
+    let (journal, resumed) = open(&place.path, &other, true).unwrap();
     assert_eq!(resumed, Resumed::default());
     drop(journal);
     assert_eq!(fs::read_to_string(&place.path).unwrap().lines().count(), 1);
-    assert!(Journal::open(&place.path, &other, false).is_ok());
+    assert!(open(&place.path, &other, false).is_ok());
 }
 
 #[test]
@@ -296,15 +330,15 @@ fn fields_of_another_version_count_as_differences() {
 #[test]
 fn two_runs_cannot_write_one_journal() {
     let place = place();
-    let (journal, _) = Journal::open(&place.path, &manifest(), false).unwrap();
+    let (journal, _) = open(&place.path, &manifest(), false).unwrap();
     for restart in [false, true] {
-        let message = Journal::open(&place.path, &manifest(), restart)
+        let message = open(&place.path, &manifest(), restart)
             .unwrap_err()
             .to_string();
         assert!(message.starts_with("another run is writing "), "{message}");
     }
     drop(journal);
-    assert!(Journal::open(&place.path, &manifest(), false).is_ok());
+    assert!(open(&place.path, &manifest(), false).is_ok());
 }
 
 #[test]
@@ -319,7 +353,7 @@ fn a_file_that_is_no_journal_is_left_alone() {
     ] {
         fs::write(&place.path, content).unwrap();
         for restart in [false, true] {
-            let error = Journal::open(&place.path, &manifest(), restart).unwrap_err();
+            let error = open(&place.path, &manifest(), restart).unwrap_err();
             assert!(
                 matches!(error, JournalError::NotAJournal { .. }),
                 "{content:?}: {error}"
@@ -329,7 +363,7 @@ fn a_file_that_is_no_journal_is_left_alone() {
     }
     let folder = place.path.parent().unwrap();
     assert!(
-        Journal::open(folder, &manifest(), false)
+        open(folder, &manifest(), false)
             .unwrap_err()
             .to_string()
             .contains("is not a regular file")
@@ -343,9 +377,7 @@ fn a_journal_that_cannot_be_made_says_where() {
         .path
         .with_file_name("missing")
         .join("verdicts.jsonl.journal");
-    let message = Journal::open(&path, &manifest(), false)
-        .unwrap_err()
-        .to_string();
+    let message = open(&path, &manifest(), false).unwrap_err().to_string();
     assert!(
         message.starts_with("could not open the journal ") && message.contains("missing"),
         "{message}"
@@ -364,7 +396,7 @@ fn a_read_only_folder_is_a_clear_error() {
     let place = place();
     let folder = place.path.parent().unwrap();
     fs::set_permissions(folder, fs::Permissions::from_mode(0o555)).unwrap();
-    let opened = Journal::open(&place.path, &manifest(), false);
+    let opened = open(&place.path, &manifest(), false);
     fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
     // The superuser may write anywhere.
     if let Err(error) = opened {
@@ -386,6 +418,7 @@ fn a_full_disk_is_an_error_that_names_the_journal() {
     let mut journal = Journal {
         path: "verdicts.jsonl.journal".into(),
         file: full,
+        temporary: false,
         length: 0,
         torn: false,
         line: Vec::new(),
@@ -403,16 +436,63 @@ fn a_full_disk_is_an_error_that_names_the_journal() {
 }
 
 #[test]
+fn lines_come_back_in_any_order_between_appends() {
+    let place = place();
+    let (named, _) = open(&place.path, &manifest(), false).unwrap();
+    for mut journal in [named, Journal::temporary().unwrap()] {
+        let lines: Vec<LinePlace> = (0..4)
+            .map(|index| journal.append(&verdict(index, 0)).unwrap())
+            .collect();
+        let mut copied = Vec::new();
+        let order = [3, 0, 1, 2];
+        journal
+            .copy(order.map(|at| lines[at]), &mut copied)
+            .unwrap();
+        assert_eq!(read(&copied), order.map(|index| verdict(index, 0)));
+
+        let last = journal.append(&verdict(4, 0)).unwrap();
+        copied.clear();
+        journal
+            .copy(lines.iter().copied().chain([last]), &mut copied)
+            .unwrap();
+        assert_eq!(
+            read(&copied),
+            [0, 1, 2, 3, 4].map(|index| verdict(index, 0))
+        );
+
+        let beyond = LinePlace {
+            offset: last.offset + u64::from(last.length),
+            length: 1,
+        };
+        let error = journal.copy([beyond], &mut Vec::new()).unwrap_err();
+        assert!(
+            error.to_string().starts_with("reading back from "),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_verdict_of_no_sample_of_the_run_is_a_broken_line() {
+    let place = written(&[(0, 0), (8, 0)]);
+    let error = open(&place.path, &manifest(), false).unwrap_err();
+    assert!(
+        matches!(error, JournalError::Broken { line: 3, .. }),
+        "{error}"
+    );
+}
+
+#[test]
 fn part_of_a_line_is_removed_before_the_next() {
     let place = place();
-    let (mut journal, _) = Journal::open(&place.path, &manifest(), false).unwrap();
+    let (mut journal, _) = open(&place.path, &manifest(), false).unwrap();
     journal.append(&verdict(0, 0)).unwrap();
     // As if the disk had filled up in the middle of a line, and cutting it off had failed as well.
     journal.file.write_all(b"{\"id\":\"r1\",\"ind").unwrap();
     journal.torn = true;
     journal.append(&verdict(1, 0)).unwrap();
     drop(journal);
-    let (_, resumed) = Journal::open(&place.path, &manifest(), false).unwrap();
+    let (_, resumed) = open(&place.path, &manifest(), false).unwrap();
     assert_eq!(
         (trials(&resumed), resumed.torn),
         (vec![(0, 0), (1, 0)], false)

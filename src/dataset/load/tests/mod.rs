@@ -2,6 +2,7 @@ use std::fs;
 use std::io::Write as _;
 
 use super::*;
+use crate::dataset::Samples as _;
 
 mod bad_lines;
 mod columns;
@@ -35,7 +36,23 @@ impl Files {
 
     fn load(&self, names: &[&str], options: &LoadOptions) -> Result<Loaded, DatasetError> {
         let inputs: Vec<PathBuf> = names.iter().map(|name| self.path(name)).collect();
-        load(&inputs, options)
+        let loaded = load(&inputs, options);
+        let mut seen = Vec::new();
+        let indexed = index(&inputs, options, &mut |sample| seen.push(sample.clone()));
+        match (&loaded, indexed) {
+            (Ok(loaded), Ok(indexed)) => {
+                assert_eq!(seen, loaded.samples);
+                assert_in_place(&indexed.samples, &loaded.samples);
+                assert_eq!(rejected(&indexed.rejected), rejected(&loaded.rejected));
+                assert_eq!(indexed.fingerprint, loaded.fingerprint);
+                assert_eq!(indexed.columns, loaded.columns);
+                assert_eq!(indexed.accepted, loaded.accepted);
+                assert_eq!(indexed.lines_read, loaded.lines_read);
+            }
+            (Err(loaded), Err(indexed)) => assert_eq!(indexed.to_string(), loaded.to_string()),
+            (loaded, indexed) => panic!("{loaded:?} in memory, {indexed:?} in place"),
+        }
+        loaded
     }
 
     /// Loads `rows.jsonl`.
@@ -48,6 +65,37 @@ impl Files {
         let folder = format!("{}/", self.folder.path().display());
         result.unwrap_err().to_string().replace(&folder, "")
     }
+}
+
+fn rejected(rejected: &Rejected) -> Vec<RejectedLine> {
+    let mut lines = Vec::new();
+    rejected.write(&mut lines).unwrap();
+    let lines: Vec<RejectedLine> = std::str::from_utf8(&lines)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines.len(), rejected.len());
+    lines
+}
+
+/// Samples left in their files are those read into memory, in whatever order they are fetched.
+fn assert_in_place(rows: &Rows, samples: &[Sample]) {
+    assert_eq!(rows.count(), samples.len());
+    for order in [1, 7] {
+        let positions: Vec<usize> = (0..samples.len())
+            .map(|at| at * order % samples.len().max(1))
+            .collect();
+        let expected: Vec<&Sample> = positions.iter().map(|&at| &samples[at]).collect();
+        let fetched = rows.fetch(&positions).unwrap();
+        assert_eq!(fetched.iter().collect::<Vec<_>>(), expected);
+    }
+    for (position, sample) in samples.iter().enumerate() {
+        assert_eq!(rows.outline(position), samples.outline(position));
+        assert_eq!(rows.position(sample.index), Some(position));
+    }
+    let beyond = samples.last().map_or(0, |sample| sample.index + 1);
+    assert_eq!(rows.position(beyond), None);
 }
 
 fn columns(settings: &[&str]) -> LoadOptions {

@@ -1,0 +1,83 @@
+//! Which trials are finished, and where their lines are.
+
+/// A line of the journal, by place.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LinePlace {
+    /// Bytes from the beginning of the file.
+    pub offset: u64,
+    /// Bytes, the newline included; 0 only of a line that there is not.
+    pub length: u32,
+}
+
+/// The finished trials of a run: 16 bytes for each there will be, in place of its verdict.
+#[derive(Debug, Clone, Default)]
+pub struct Finished {
+    trials: usize,
+    /// Of trial `t` of the sample at position `p` at `p * trials + t`.
+    lines: Vec<LinePlace>,
+    count: usize,
+}
+
+impl Finished {
+    /// None finished yet of `samples` times `trials`.
+    pub fn new(samples: usize, trials: u32) -> Self {
+        let trials = trials as usize;
+        Self {
+            trials,
+            lines: vec![LinePlace::default(); samples.saturating_mul(trials)],
+            count: 0,
+        }
+    }
+
+    fn place(&self, position: usize, trial: u32) -> Option<usize> {
+        let trial = trial as usize;
+        let place = position.checked_mul(self.trials)?.checked_add(trial)?;
+        (trial < self.trials && place < self.lines.len()).then_some(place)
+    }
+
+    /// Notes a finished trial of the sample at `position`, unless it was noted before.
+    pub fn insert(&mut self, position: usize, trial: u32, line: LinePlace) -> Noted {
+        let Some(place) = self.place(position, trial) else {
+            return Noted::Unknown;
+        };
+        let kept = &mut self.lines[place];
+        if kept.length > 0 {
+            return Noted::Before;
+        }
+        *kept = line;
+        self.count += 1;
+        Noted::New
+    }
+
+    /// Is this trial of the sample at `position` finished?
+    pub fn contains(&self, position: usize, trial: u32) -> bool {
+        self.place(position, trial)
+            .is_some_and(|place| self.lines[place].length > 0)
+    }
+
+    /// How many are finished.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Are all?
+    pub fn is_complete(&self) -> bool {
+        self.count == self.lines.len()
+    }
+
+    /// The lines of the finished trials, by position and trial: the order of the output.
+    pub fn lines(&self) -> impl Iterator<Item = LinePlace> {
+        self.lines.iter().copied().filter(|line| line.length > 0)
+    }
+}
+
+/// What [`Finished::insert`] found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Noted {
+    /// The trial was not finished before.
+    New,
+    /// It was: its first line counts.
+    Before,
+    /// This run has no such trial.
+    Unknown,
+}

@@ -1,0 +1,388 @@
+//! Samples that stay in their files: 40 bytes of memory each, read again when they are judged.
+//!
+//! The first pass over an input validates every row and keeps of each only where it lies, how long it is, and two
+//! hashes: of its question, to bring rollouts of one question together, and of everything, to notice a file that was
+//! changed under the run. What cannot be read twice (standard input, pipes, compressed files) is copied to a temporary
+//! file on the way, which has no name and goes with the process.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use super::columns::ColumnMap;
+use super::error::DatasetError;
+use super::row::Row;
+use super::sample::Sample;
+use super::samples::{Outline, Samples};
+use super::spool::temporary;
+
+/// Rows closer together than this are read in one go, gap included.
+const GAP: u64 = 4 << 10;
+
+/// Most bytes read in one go, unless a single row is longer.
+const SPAN: u64 = 1 << 20;
+
+/// The rows of an input, by place.
+#[derive(Debug)]
+pub struct Rows {
+    columns: ColumnMap,
+    entries: Vec<Entry>,
+    /// (position, number) of the samples whose content was there before: the number is part of the id.
+    copies: Vec<(u32, u32)>,
+    files: Vec<PathBuf>,
+    spool: Option<Mutex<File>>,
+    /// The file last read from: most inputs are one file.
+    open: Mutex<Option<(u32, File)>>,
+}
+
+/// Where a row lies, and what must be known of it before it is read.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    offset: u64,
+    check: u64,
+    question: u64,
+    length: u32,
+    bytes: u32,
+    index: u32,
+    /// [`SPOOL`] or a place in [`Rows::files`].
+    file: u32,
+}
+
+/// The temporary file, in place of a file's number.
+const SPOOL: u32 = u32::MAX;
+
+impl Samples for Rows {
+    fn count(&self) -> usize {
+        self.entries.len()
+    }
+
+    fn outline(&self, position: usize) -> Outline {
+        let entry = &self.entries[position];
+        Outline {
+            index: entry.index as usize,
+            question: entry.question,
+            bytes: entry.bytes as usize,
+        }
+    }
+
+    fn fetch(&self, positions: &[usize]) -> Result<Vec<Sample>, DatasetError> {
+        let lines = self.read(positions)?;
+        lines
+            .par_iter()
+            .zip(positions)
+            .map(|(line, &position)| self.sample(line, position))
+            .collect()
+    }
+}
+
+impl Rows {
+    /// The bytes of the rows at `positions`, in that order, read in the order in which they lie.
+    fn read(&self, positions: &[usize]) -> Result<Vec<Vec<u8>>, DatasetError> {
+        let entry = |at: usize| self.entries[positions[at]];
+        let mut order: Vec<usize> = (0..positions.len()).collect();
+        order.sort_unstable_by_key(|&at| (entry(at).file, entry(at).offset));
+        let mut lines = vec![Vec::new(); positions.len()];
+        let mut rest = order.as_slice();
+        let mut bytes = Vec::new();
+        while let Some(&first) = rest.first() {
+            let (file, start) = (entry(first).file, entry(first).offset);
+            let mut end = start;
+            let count = rest
+                .iter()
+                .take_while(|&&at| {
+                    let row = entry(at);
+                    let row_end = row.offset + u64::from(row.length);
+                    let near = row.file == file
+                        && (end == start || (row.offset <= end + GAP && row_end - start <= SPAN));
+                    if near {
+                        end = end.max(row_end);
+                    }
+                    near
+                })
+                .count();
+            bytes.resize((end - start) as usize, 0);
+            self.read_at(file, start, &mut bytes)
+                .map_err(|source| match source.kind() {
+                    io::ErrorKind::UnexpectedEof => self.changed(positions[first]),
+                    _ => DatasetError::Read {
+                        file: self.name(file),
+                        source,
+                    },
+                })?;
+            for &at in &rest[..count] {
+                let row = entry(at);
+                let from = (row.offset - start) as usize;
+                lines[at].extend_from_slice(&bytes[from..from + row.length as usize]);
+            }
+            rest = &rest[count..];
+        }
+        Ok(lines)
+    }
+
+    fn read_at(&self, number: u32, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
+        let read = |file: &mut File, bytes: &mut [u8]| {
+            file.seek(SeekFrom::Start(offset))?;
+            file.read_exact(bytes)
+        };
+        if let (SPOOL, Some(spool)) = (number, &self.spool) {
+            return read(
+                &mut spool.lock().unwrap_or_else(PoisonError::into_inner),
+                bytes,
+            );
+        }
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let (_, mut file) = match open.take() {
+            Some(file) if file.0 == number => file,
+            _ => (number, File::open(&self.files[number as usize])?),
+        };
+        let result = read(&mut file, bytes);
+        *open = Some((number, file));
+        result
+    }
+
+    /// The sample of a row that was read again: the very one of the first pass, or an error.
+    fn sample(&self, line: &[u8], position: usize) -> Result<Sample, DatasetError> {
+        let entry = &self.entries[position];
+        let texts = std::str::from_utf8(line)
+            .ok()
+            .and_then(|line| {
+                Row::parse(line)
+                    .ok()?
+                    .texts(&self.columns, |_, _, _| {})
+                    .ok()
+            })
+            .ok_or_else(|| self.changed(position))?;
+        let id = texts.id.unwrap_or_else(|| {
+            let content = Sample::content_id(
+                &texts.question,
+                &texts.reference_answer,
+                &texts.student_answer,
+            );
+            match self
+                .copies
+                .binary_search_by_key(&(position as u32), |copy| copy.0)
+            {
+                Ok(at) => Sample::numbered_id(&content, self.copies[at].1),
+                Err(_) => content,
+            }
+        });
+        let sample = Sample {
+            id,
+            index: entry.index as usize,
+            question: texts.question,
+            reference_answer: texts.reference_answer,
+            student_answer: texts.student_answer,
+        };
+        if sample.check() == entry.check {
+            Ok(sample)
+        } else {
+            Err(self.changed(position))
+        }
+    }
+
+    fn changed(&self, position: usize) -> DatasetError {
+        let entry = &self.entries[position];
+        DatasetError::Changed {
+            file: self.name(entry.file),
+            row: entry.index as usize + 1,
+        }
+    }
+
+    fn name(&self, file: u32) -> String {
+        self.files.get(file as usize).map_or_else(
+            || "the temporary copy of the input".to_owned(),
+            |path| path.display().to_string(),
+        )
+    }
+}
+
+/// Takes rows as they are read for the first time.
+#[derive(Debug)]
+pub(super) struct RowsBuilder<'o> {
+    rows: Rows,
+    /// The output: what is copied goes beside it, where there is room for verdicts too.
+    output: Option<&'o Path>,
+    spool: Option<BufWriter<File>>,
+    spooled: u64,
+}
+
+/// A row as it was read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RawRow<'l> {
+    /// The source's name in messages.
+    pub(super) source: &'l str,
+    /// The file, if the row can be read again from it.
+    pub(super) path: Option<&'l Path>,
+    pub(super) offset: u64,
+    pub(super) line: &'l [u8],
+    /// How often the content was met, where that is a part of the id.
+    pub(super) copy: Option<u32>,
+}
+
+impl<'o> RowsBuilder<'o> {
+    pub(super) fn new(columns: &ColumnMap, output: Option<&'o Path>) -> Self {
+        Self {
+            rows: Rows {
+                columns: columns.clone(),
+                entries: Vec::new(),
+                copies: Vec::new(),
+                files: Vec::new(),
+                spool: None,
+                open: Mutex::new(None),
+            },
+            output,
+            spool: None,
+            spooled: 0,
+        }
+    }
+
+    /// Keeps the place of a row.
+    ///
+    /// # Errors
+    /// When a copy is needed and cannot be written.
+    pub(super) fn add(&mut self, sample: &Sample, row: &RawRow) -> Result<(), DatasetError> {
+        let (file, offset) = if let Some(path) = row.path {
+            (self.file(path), row.offset)
+        } else {
+            let copied = self.copy(row.line);
+            let offset = copied.map_err(|source| DatasetError::Spool {
+                what: format!("a copy of {}, which cannot be read twice,", row.source),
+                source,
+            })?;
+            (SPOOL, offset)
+        };
+        if let Some(copy) = row.copy.filter(|&copy| copy > 1) {
+            self.rows
+                .copies
+                .push((self.rows.entries.len() as u32, copy));
+        }
+        self.rows.entries.push(Entry {
+            offset,
+            check: sample.check(),
+            question: sample.question_hash(),
+            length: row.line.len() as u32,
+            bytes: sample.bytes() as u32,
+            index: sample.index as u32,
+            file,
+        });
+        Ok(())
+    }
+
+    fn file(&mut self, path: &Path) -> u32 {
+        let files = &mut self.rows.files;
+        if files.last().is_none_or(|last| last != path) {
+            files.push(path.to_owned());
+        }
+        files.len() as u32 - 1
+    }
+
+    /// Writes a row to the temporary file; returns where.
+    fn copy(&mut self, line: &[u8]) -> io::Result<u64> {
+        let spool = match &mut self.spool {
+            Some(spool) => spool,
+            none => none.insert(BufWriter::with_capacity(1 << 16, temporary(self.output)?)),
+        };
+        spool.write_all(line)?;
+        let offset = self.spooled;
+        self.spooled += line.len() as u64;
+        Ok(offset)
+    }
+
+    /// All rows that were added.
+    ///
+    /// # Errors
+    /// When the copies cannot be written out.
+    pub(super) fn finish(mut self) -> Result<Rows, DatasetError> {
+        if let Some(spool) = self.spool {
+            let file = spool.into_inner().map_err(|error| DatasetError::Spool {
+                what: "a copy of the input".to_owned(),
+                source: error.into_error(),
+            })?;
+            self.rows.spool = Some(Mutex::new(file));
+        }
+        self.rows.entries.shrink_to_fit();
+        Ok(self.rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::load::{LoadOptions, index};
+    use super::*;
+
+    fn row(id: usize, length: usize) -> String {
+        let response = "s".repeat(length);
+        format!(
+            "{{\"id\": \"r{id}\", \"question\": \"q\", \"answer\": \"a\", \"response\": \"{response}\"}}\n"
+        )
+    }
+
+    #[test]
+    fn rows_come_back_in_any_order_near_and_far() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.jsonl");
+        // Some next to each other, some with a gap too wide to read over, one longer than what is read in one go.
+        let lengths = [1, 10, GAP as usize * 3, 5, SPAN as usize + 9, 7, 20];
+        let text: String = (0..lengths.len()).map(|at| row(at, lengths[at])).collect();
+        fs::write(&path, &text).unwrap();
+        let rows = index(&[path], &LoadOptions::default(), &mut |_| {})
+            .unwrap()
+            .samples;
+        for positions in [vec![0, 1, 3, 5], vec![6, 4, 2, 0], vec![3, 3, 1], vec![]] {
+            let fetched = rows.fetch(&positions).unwrap();
+            assert_eq!(fetched.len(), positions.len());
+            for (sample, position) in fetched.iter().zip(positions) {
+                assert_eq!(sample.id, format!("r{position}"));
+                assert_eq!(sample.student_answer.len(), lengths[position]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_changes_under_the_run_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.jsonl");
+        let text: String = (0..3).map(|at| row(at, 9)).collect();
+        fs::write(&path, &text).unwrap();
+        let rows = |path: &PathBuf| {
+            index(
+                std::slice::from_ref(path),
+                &LoadOptions::default(),
+                &mut |_| {},
+            )
+            .unwrap()
+            .samples
+        };
+        let kept = rows(&path);
+        let changes = [
+            text.replacen("sss", "sts", 1),
+            format!("\n{text}"),
+            text[..20].to_owned(),
+            String::new(),
+        ];
+        for change in changes {
+            fs::write(&path, change).unwrap();
+            // The last row read before is still open.
+            let message = kept.fetch(&[0]).unwrap_err().to_string();
+            assert!(
+                message.contains("rows.jsonl was changed while it was being judged: row 1"),
+                "{message}"
+            );
+        }
+        // What is added behind is none of this run's business.
+        fs::write(&path, format!("{text}{text}")).unwrap();
+        assert_eq!(kept.fetch(&[2]).unwrap()[0].id, "r2");
+        fs::remove_file(&path).unwrap();
+        assert_eq!(kept.fetch(&[1]).unwrap()[0].id, "r1", "it is still open");
+        fs::write(&path, &text).unwrap();
+        let unopened = rows(&path);
+        fs::remove_file(&path).unwrap();
+        let message = unopened.fetch(&[0]).unwrap_err().to_string();
+        assert!(message.starts_with("could not read "), "{message}");
+    }
+}

@@ -1,0 +1,74 @@
+//! Samples by their position, wherever they are kept.
+
+use super::error::DatasetError;
+use super::sample::Sample;
+
+/// What is known of a sample without fetching it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outline {
+    /// [`Sample::index`].
+    pub index: usize,
+    /// A hash of the question: equal for equal questions.
+    pub question: u64,
+    /// Bytes of question, reference answer and response together.
+    pub bytes: usize,
+}
+
+/// The samples of a run, in the order of their indices: in memory, or in files and read when needed ([`Rows`]).
+///
+/// A position counts the samples of this run from 0; it is the index unless the run is one shard of an input.
+///
+/// [`Rows`]: super::Rows
+pub trait Samples: Sync {
+    /// How many there are.
+    fn count(&self) -> usize;
+
+    /// What is known of the sample at `position` (less than [`Self::count`]).
+    fn outline(&self, position: usize) -> Outline;
+
+    /// The samples at `positions`, in that order.
+    ///
+    /// # Errors
+    /// When a file cannot be read again, or has changed.
+    fn fetch(&self, positions: &[usize]) -> Result<Vec<Sample>, DatasetError>;
+
+    /// Where the sample with this index is.
+    fn position(&self, index: usize) -> Option<usize> {
+        // Without shards the two are the same.
+        if index < self.count() && self.outline(index).index == index {
+            return Some(index);
+        }
+        let (mut from, mut to) = (0, self.count());
+        while from < to {
+            let middle = from.midpoint(to);
+            match self.outline(middle).index.cmp(&index) {
+                std::cmp::Ordering::Equal => return Some(middle),
+                std::cmp::Ordering::Less => from = middle + 1,
+                std::cmp::Ordering::Greater => to = middle,
+            }
+        }
+        None
+    }
+}
+
+impl Samples for [Sample] {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn outline(&self, position: usize) -> Outline {
+        let sample = &self[position];
+        Outline {
+            index: sample.index,
+            question: sample.question_hash(),
+            bytes: sample.bytes(),
+        }
+    }
+
+    fn fetch(&self, positions: &[usize]) -> Result<Vec<Sample>, DatasetError> {
+        Ok(positions
+            .iter()
+            .map(|&position| self[position].clone())
+            .collect())
+    }
+}

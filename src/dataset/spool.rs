@@ -1,0 +1,19 @@
+//! Temporary files.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use super::output::folder_of;
+
+/// A temporary file without a name, beside `output` if that can be: the system's own place may be a memory disk.
+pub(super) fn temporary(output: Option<&Path>) -> io::Result<File> {
+    match output
+        // A device has no place beside it.
+        .filter(|output| !output.starts_with("/dev"))
+        .map(|output| tempfile::tempfile_in(folder_of(output)))
+    {
+        Some(Ok(file)) => Ok(file),
+        _ => tempfile::tempfile(),
+    }
+}
