@@ -129,6 +129,10 @@ impl LoadedModel {
 }
 
 /// Why a model on an NVIDIA GPU is computed by candle's operations, if it is.
+#[cfg_attr(
+    not(feature = "cuda"),
+    allow(clippy::unnecessary_wraps, reason = "with CUDA there may be none")
+)]
 fn obstacle(config: &ModelConfig, precision: Precision, plain_operations: bool) -> Option<String> {
     if plain_operations {
         return Some("plain operations were asked for".into());
