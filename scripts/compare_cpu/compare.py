@@ -170,8 +170,8 @@ class Comparison:
     def transformers(self, kind: str) -> dict:
         """The peer in a process of its own."""
         arguments = self.arguments
-        command = [Path(arguments.python), HERE / "transformers_cpu.py", self.folder / "hf", "--dtype", FLOAT_TYPES[kind]]
-        command += ["--threads", str(arguments.threads), "--samples", str(arguments.transformers_samples)]
+        command = [Path(arguments.python), HERE / "transformers_cpu.py", self.folder / "hf"]
+        command += ["--dtype", FLOAT_TYPES[kind], "--threads", str(arguments.threads), "--samples", str(arguments.transformers_samples)]
         command += ["--workload", json.dumps(self.result["workload"])]
         threads = str(arguments.threads)
         found = json.loads(self.log.run(command, f"transformers-{kind}", arguments.timeout, OMP_NUM_THREADS=threads))

@@ -45,7 +45,9 @@ class Juror:
         command += ["--input-tokens", str(own), "--output-tokens", str(output), *more, *self.extra, "--json", report]
         self.log.run(command, report.stem, self.seconds, RAYON_NUM_THREADS=str(self.threads))
         try:
-            return json.loads(report.read_text(encoding="utf-8"))
+            found = json.loads(report.read_text(encoding="utf-8"))
+            # Paths of this machine; the command is noted by its names.
+            return {name: value for name, value in found.items() if name not in ("command", "model_id")}
         except (OSError, ValueError) as error:
             raise PeerError(f"juror bench left no figures in {report}: {error}") from error
 
