@@ -1,0 +1,559 @@
+//! Every kernel of the fast path against the plainest computation of the same on the CPU, from the same rounded numbers.
+//! Those of attention and of experts are in the tests around this one.
+
+use candle_core::{DType, Device, Tensor};
+use juror::engine::sampler::choose;
+use juror::engine::{Choices, RandomKey, RowRequest, Sampling};
+use juror::model::cuda::SampleRequest;
+use juror::model::cuda::array::Array;
+use juror::model::cuda::gemm::{Gemm, Weight};
+use juror::model::cuda::kernel::Kernels;
+use juror::model::cuda::linear::{Products, check_fp8};
+use juror::model::cuda::operations::{HeadsLayer, Operations, Quantised, Target, Tokens};
+use juror::model::cuda::sampling::{PackedRequests, Sampler};
+use juror::model::ops::{self, Heads};
+
+use super::{Difference, floats, gpu, random};
+
+/// The types that kernels compute in, and by how much a result around 1 may differ.
+const TYPES: [(DType, f32); 2] = [(DType::BF16, 0.02), (DType::F16, 0.003)];
+
+/// A result may differ by this in e4m3: half a step of its largest numbers, relative to a row's largest.
+const FP8: f32 = 0.04;
+
+struct Gpu {
+    device: Device,
+    operations: Operations,
+    dtype: DType,
+}
+
+impl Gpu {
+    fn new(dtype: DType) -> Self {
+        let device = gpu();
+        let operations = Operations::on(device.as_cuda_device().unwrap(), dtype).unwrap();
+        Self {
+            device,
+            operations,
+            dtype,
+        }
+    }
+
+    /// Random numbers around 0 with deviation 1, here in f32 as they are rounded there.
+    fn random(&self, seed: u64, rows: usize, width: usize) -> (Tensor, Tensor) {
+        let rounded = random(seed, (1, rows, width), self.dtype)
+            .reshape((rows, width))
+            .unwrap();
+        let there = rounded.to_device(&self.device).unwrap();
+        (rounded.to_dtype(DType::F32).unwrap(), there)
+    }
+
+    fn zeros(&self, rows: usize, width: usize, dtype: DType) -> Tensor {
+        Tensor::zeros((rows, width), dtype, &self.device).unwrap()
+    }
+
+    fn words(&self, words: &[u32]) -> Tensor {
+        Tensor::new(words, &self.device).unwrap()
+    }
+}
+
+fn array(tensor: &Tensor) -> Array {
+    Array::of(tensor).unwrap()
+}
+
+fn check(name: &str, ours: &[f32], expected: &[f32], allowed: f32) {
+    let mut difference = Difference::default();
+    difference.add(ours, expected);
+    println!(
+        "measured | {name} | worst {:.1e}, mean {:.1e} | {allowed:.0e}",
+        difference.worst,
+        difference.mean()
+    );
+    assert!(
+        difference.worst <= allowed,
+        "{name}: worst {:e}",
+        difference.worst
+    );
+}
+
+/// Rows in e4m3 and their scales, multiplied out; and the largest number of each row, by which errors are measured.
+fn dequantised(values: &Tensor, scales: &Tensor) -> Vec<f32> {
+    let (_, width) = values.dims2().unwrap();
+    let scales = floats(scales);
+    floats(values)
+        .chunks(width)
+        .zip(scales)
+        .flat_map(|(row, scale)| row.iter().map(move |x| x * scale).collect::<Vec<_>>())
+        .collect()
+}
+
+#[test]
+fn norms() {
+    for (dtype, allowed) in TYPES {
+        let gpu = Gpu::new(dtype);
+        for (rows, width) in [(1, 64), (9, 256), (300, 1024), (33, 4096), (3, 16_384)] {
+            let (x, x_there) = gpu.random(1, rows, width);
+            let (y, y_there) = gpu.random(2, rows, width);
+            let (weight, weight_there) = gpu.random(3, 1, width);
+            let weight = weight.flatten_all().unwrap();
+            let shape = (rows, width);
+            let out = gpu.zeros(rows, width, dtype);
+            let expected = ops::rms_norm(&x, &weight, 1e-6).unwrap();
+            gpu.operations
+                .rms_norm(
+                    Target::Plain(array(&out).all()),
+                    array(&x_there).all(),
+                    array(&weight_there).all(),
+                    shape,
+                    1e-6,
+                )
+                .unwrap();
+            // Values are products of two numbers up to 3.5.
+            let name = format!("rms_norm {rows} × {width}, {dtype:?}");
+            check(&name, &floats(&out), &floats(&expected), 4.0 * allowed);
+            // In place: the sum is left behind.
+            let (sum, expected) = ops::add_rms_norm(&x, &y, &weight, 1e-6).unwrap();
+            let residual = x_there.copy().unwrap();
+            gpu.operations
+                .add_rms_norm(
+                    Target::Plain(array(&out).all()),
+                    array(&residual).all(),
+                    array(&y_there).all(),
+                    array(&weight_there).all(),
+                    shape,
+                    1e-6,
+                )
+                .unwrap();
+            let name = format!("add_rms_norm {rows} × {width}, {dtype:?}");
+            check(&name, &floats(&residual), &floats(&sum), 2.0 * allowed);
+            check(&name, &floats(&out), &floats(&expected), 4.0 * allowed);
+            let (values, scales) = (
+                gpu.zeros(rows, width, DType::F8E4M3),
+                gpu.zeros(1, rows, DType::F32),
+            );
+            let residual = x_there.copy().unwrap();
+            let (values_there, scales_there) = (array(&values), array(&scales));
+            gpu.operations
+                .add_rms_norm(
+                    Target::Fp8(Quantised {
+                        values: values_there.all(),
+                        scales: scales_there.all(),
+                    }),
+                    array(&residual).all(),
+                    array(&y_there).all(),
+                    array(&weight_there).all(),
+                    shape,
+                    1e-6,
+                )
+                .unwrap();
+            let name = format!("add_rms_norm to e4m3 {rows} × {width}, {dtype:?}");
+            let expected = floats(&expected);
+            let largest = expected.iter().fold(0f32, |most, x| most.max(x.abs()));
+            check(
+                &name,
+                &dequantised(&values, &scales),
+                &expected,
+                FP8 * largest,
+            );
+        }
+    }
+}
+
+#[test]
+fn heads_are_split_normed_rotated_and_stored() {
+    for (dtype, allowed) in TYPES {
+        let gpu = Gpu::new(dtype);
+        for (n, heads, kv_heads, head_dim) in [
+            (1, 4, 2, 64),
+            (37, 32, 8, 128),
+            (130, 6, 6, 64),
+            (5, 8, 1, 256),
+        ] {
+            for normed in [true, false] {
+                let width = (heads + 2 * kv_heads) * head_dim;
+                let (qkv, qkv_there) = gpu.random(4, n, width);
+                let (q_norm, q_norm_there) = gpu.random(5, 1, head_dim);
+                let (k_norm, k_norm_there) = gpu.random(6, 1, head_dim);
+                let flat = |x: &Tensor| x.flatten_all().unwrap();
+                let (q_norm, k_norm) = (flat(&q_norm), flat(&k_norm));
+                let positions: Vec<u32> = (0..n as u32).map(|i| i * 7 % 90).collect();
+                let slots: Vec<u32> = (0..n as u32).map(|i| (i * 11 + 3) % 160).collect();
+                let angles: Vec<f32> = (0..90 * head_dim / 2).map(|i| i as f32 * 0.37).collect();
+                let table = |f: fn(f32) -> f32| {
+                    let values: Vec<f32> = angles.iter().copied().map(f).collect();
+                    Tensor::from_vec(values, (90, head_dim / 2), &Device::Cpu).unwrap()
+                };
+                let (cos, sin) = (table(f32::cos), table(f32::sin));
+                let index = Tensor::new(positions.as_slice(), &Device::Cpu).unwrap();
+                let (q, k, v) = ops::split_heads(
+                    &qkv,
+                    &Heads {
+                        heads,
+                        kv_heads,
+                        head_dim,
+                        norms: normed.then_some((&q_norm, &k_norm)),
+                        eps: 1e-6,
+                        cos: &cos.index_select(&index, 0).unwrap(),
+                        sin: &sin.index_select(&index, 0).unwrap(),
+                    },
+                )
+                .unwrap();
+                let there = |x: &Tensor| x.to_device(&gpu.device).unwrap();
+                let (cos, sin) = (array(&there(&cos)), array(&there(&sin)));
+                let (positions, places) = (gpu.words(&positions), gpu.words(&slots));
+                let (positions, places) = (array(&positions), array(&places));
+                let norms = (array(&q_norm_there), array(&k_norm_there));
+                let halves = Tensor::full(0.5f32, kv_heads, &gpu.device).unwrap();
+                let halves = array(&halves);
+                for kv in [dtype, DType::F8E4M3] {
+                    let out = gpu.zeros(n, heads * head_dim, dtype);
+                    let keys = gpu.zeros(160, kv_heads * head_dim, kv);
+                    let values = gpu.zeros(160, kv_heads * head_dim, kv);
+                    gpu.operations
+                        .split_heads(
+                            array(&out).all(),
+                            array(&qkv_there).all(),
+                            &Tokens {
+                                count: n,
+                                ids: positions.all(),
+                                positions: positions.all(),
+                                slots: places.all(),
+                            },
+                            &HeadsLayer {
+                                heads,
+                                kv_heads,
+                                head_dim,
+                                norms: normed.then_some((norms.0.all(), norms.1.all())),
+                                eps: 1e-6,
+                                cos: cos.all(),
+                                sin: sin.all(),
+                                keys: array(&keys).all(),
+                                values: array(&values).all(),
+                                kv_scales: (kv == DType::F8E4M3)
+                                    .then_some((halves.all(), halves.all())),
+                            },
+                        )
+                        .unwrap();
+                    let name = format!(
+                        "split_heads {n} × {heads} on {kv_heads} of {head_dim}, {dtype:?} to {kv:?}"
+                    );
+                    check(&name, &floats(&out), &floats(&q), 8.0 * allowed);
+                    let width = kv_heads * head_dim;
+                    for (cache, new) in [(&keys, &k), (&values, &v)] {
+                        let (cache, new) = (floats(cache), floats(new));
+                        let scale = if kv == dtype { 1.0 } else { 0.5 };
+                        let stored: Vec<f32> = slots
+                            .iter()
+                            .flat_map(|&slot| &cache[slot as usize * width..][..width])
+                            .map(|x| x * scale)
+                            .collect();
+                        let largest = new.iter().fold(0f32, |most, x| most.max(x.abs()));
+                        let allowed = if kv == dtype {
+                            8.0 * allowed
+                        } else {
+                            2.0 * FP8 * largest
+                        };
+                        check(&name, &stored, &new, allowed);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn activations() {
+    for (dtype, allowed) in TYPES {
+        let gpu = Gpu::new(dtype);
+        for (rows, width) in [(1, 64), (70, 768), (33, 3072), (3, 12_288)] {
+            let (x, x_there) = gpu.random(7, rows, 2 * width);
+            let expected = floats(&ops::silu_mul(&x).unwrap());
+            let out = gpu.zeros(rows, width, dtype);
+            let shape = (rows, width);
+            let target = array(&out);
+            gpu.operations
+                .silu_mul(Target::Plain(target.all()), array(&x_there).all(), shape)
+                .unwrap();
+            let name = format!("silu_mul {rows} × {width}, {dtype:?}");
+            check(&name, &floats(&out), &expected, 4.0 * allowed);
+            let (values, scales) = (
+                gpu.zeros(rows, width, DType::F8E4M3),
+                gpu.zeros(1, rows, DType::F32),
+            );
+            let (values_there, scales_there) = (array(&values), array(&scales));
+            let quantised = Quantised {
+                values: values_there.all(),
+                scales: scales_there.all(),
+            };
+            gpu.operations
+                .silu_mul(Target::Fp8(quantised), array(&x_there).all(), shape)
+                .unwrap();
+            let largest = expected.iter().fold(0f32, |most, x| most.max(x.abs()));
+            let name = format!("silu_mul to e4m3 {rows} × {width}, {dtype:?}");
+            check(
+                &name,
+                &dequantised(&values, &scales),
+                &expected,
+                FP8 * largest,
+            );
+            gpu.operations
+                .quantize_rows(quantised, array(&out).all(), shape)
+                .unwrap();
+            let name = format!("quantize_rows {rows} × {width}, {dtype:?}");
+            check(
+                &name,
+                &dequantised(&values, &scales),
+                &expected,
+                FP8 * largest,
+            );
+        }
+    }
+}
+
+#[test]
+fn rows_are_gathered_and_tokens_put_in() {
+    for (dtype, _) in TYPES {
+        let gpu = Gpu::new(dtype);
+        let (table, table_there) = gpu.random(8, 50, 264);
+        let ids = [3u32, 49, 0, 3, 17];
+        let out = gpu.zeros(5, 264, dtype);
+        let (places, rows) = (array(&gpu.words(&ids)), array(&out));
+        gpu.operations
+            .gather_rows(rows.all(), array(&table_there).all(), places.all(), 5, 264)
+            .unwrap();
+        let index = Tensor::new(&ids, &Device::Cpu).unwrap();
+        let expected = table.index_select(&index, 0).unwrap();
+        check("gather_rows", &floats(&out), &floats(&expected), 0.0);
+        // A row beyond the table is no number.
+        let beyond = array(&gpu.words(&[50]));
+        gpu.operations
+            .gather_rows(rows.all(), array(&table_there).all(), beyond.all(), 1, 264)
+            .unwrap();
+        assert!(floats(&out)[0].is_nan());
+        let tokens = gpu.words(&[9, 8, 7, 6]);
+        let sources = array(&gpu.words(&[u32::MAX, 2, u32::MAX, 0]));
+        let previous = array(&gpu.words(&[100, 101, 102]));
+        gpu.operations
+            .token_from_previous(array(&tokens).all(), sources.all(), previous.all(), 4)
+            .unwrap();
+        assert_eq!(tokens.to_vec1::<u32>().unwrap(), [9, 102, 7, 100]);
+    }
+}
+
+/// `x · weightᵀ`, on the CPU.
+fn product(x: &Tensor, weight: &Tensor) -> Vec<f32> {
+    floats(&x.matmul(&weight.t().unwrap()).unwrap())
+}
+
+#[test]
+fn matrix_products() {
+    for (dtype, allowed) in TYPES {
+        let gpu = Gpu::new(dtype);
+        let cuda = gpu.device.as_cuda_device().unwrap();
+        let mut products = Products::new(cuda).unwrap();
+        for (rows, inputs, outputs) in [(1, 256, 512), (17, 1024, 3072), (300, 4096, 264)] {
+            let room = Gemm::padded(rows);
+            let (x, _) = gpu.random(9, rows, inputs);
+            // Sums of so many products are as large as one.
+            let x = (x / (inputs as f64).sqrt()).unwrap();
+            let x = x.to_dtype(dtype).unwrap();
+            let wide = x.to_dtype(DType::F32).unwrap();
+            let padding = Tensor::zeros((room - rows, inputs), dtype, &Device::Cpu).unwrap();
+            let there = Tensor::cat(&[&x, &padding], 0)
+                .unwrap()
+                .to_device(&gpu.device)
+                .unwrap();
+            let (weight, weight_there) = gpu.random(10, outputs, inputs);
+            let (bias, bias_there) = gpu.random(11, 1, outputs);
+            for (bias, bias_there) in [(None, None), (Some(&bias), Some(&bias_there))] {
+                let mut expected = product(&wide, &weight);
+                if let Some(bias) = bias {
+                    let bias = floats(bias);
+                    for row in expected.chunks_mut(outputs) {
+                        row.iter_mut().zip(&bias).for_each(|(x, bias)| *x += bias);
+                    }
+                }
+                let weight = Weight::plain(&weight_there, bias_there).unwrap();
+                let out = gpu.zeros(room, outputs, dtype);
+                let input = array(&there);
+                products
+                    .multiply(
+                        &gpu.operations,
+                        Target::Plain(input.all()),
+                        &weight,
+                        array(&out).all(),
+                        rows,
+                    )
+                    .unwrap();
+                let name = format!(
+                    "product {rows} × {inputs} × {outputs}{}, {dtype:?}",
+                    if bias.is_some() { " + bias" } else { "" }
+                );
+                check(
+                    &name,
+                    &floats(&out)[..rows * outputs],
+                    &expected,
+                    4.0 * allowed,
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn matrix_products_in_fp8() {
+    for (dtype, _) in TYPES {
+        let gpu = Gpu::new(dtype);
+        let cuda = gpu.device.as_cuda_device().unwrap();
+        if let Err(error) = check_fp8(cuda) {
+            println!("measured | products in FP8 | {error} | not on this GPU");
+            return;
+        }
+        let mut products = Products::new(cuda).unwrap();
+        products.prepare_fp8(cuda, dtype, 300, 3072).unwrap();
+        for (rows, inputs, outputs) in [(1, 256, 512), (17, 1024, 3072), (300, 4096, 272)] {
+            let room = Gemm::padded(rows);
+            let (x, x_there) = gpu.random(12, rows, inputs);
+            let (weight, weight_there) = gpu.random(13, outputs, inputs);
+            let weight_fp8 = Weight::fp8(cuda, &gpu.operations, &weight_there, None).unwrap();
+            let values = array(&gpu.zeros(room, inputs, DType::F8E4M3));
+            let scales = array(&gpu.zeros(1, room, DType::F32));
+            let x_fp8 = Quantised {
+                values: values.all(),
+                scales: scales.all(),
+            };
+            gpu.operations
+                .quantize_rows(x_fp8, array(&x_there).all(), (rows, inputs))
+                .unwrap();
+            let out = gpu.zeros(room, outputs, dtype);
+            products
+                .multiply(
+                    &gpu.operations,
+                    Target::Fp8(x_fp8),
+                    &weight_fp8,
+                    array(&out).all(),
+                    rows,
+                )
+                .unwrap();
+            // Sums deviate by √inputs; each factor is off by up to 1/16, a quarter of that on average, and errors cancel.
+            let deviation = (inputs as f32).sqrt();
+            check(
+                &format!("product in FP8 {rows} × {inputs} × {outputs}, {dtype:?}"),
+                &floats(&out)[..rows * outputs],
+                &product(&x, &weight),
+                0.25 * deviation,
+            );
+        }
+    }
+}
+
+#[test]
+fn sampling_equals_the_host() {
+    let gpu = Gpu::new(DType::BF16);
+    let cuda = gpu.device.as_cuda_device().unwrap();
+    let choices = Choices {
+        yes: vec![5, 700],
+        no: vec![6],
+    };
+    let mut other = 0;
+    let mut count = 0;
+    for vocab in [1000, 32_003, 151_936] {
+        let rows = 64;
+        let stride = usize::next_multiple_of(vocab, 8);
+        let logits = random(14, (1, rows, vocab), DType::F32)
+            .reshape((rows, vocab))
+            .unwrap();
+        let logits = (logits * 3.0).unwrap();
+        let padding = Tensor::zeros((rows, stride - vocab), DType::F32, &Device::Cpu).unwrap();
+        let there = Tensor::cat(&[&logits, &padding], 1)
+            .unwrap()
+            .contiguous()
+            .unwrap()
+            .to_device(&gpu.device)
+            .unwrap();
+        let requests: Vec<RowRequest> = (0..rows)
+            .map(|row| RowRequest {
+                sampling: Sampling {
+                    temperature: [0.0, 0.6, 1.0, 2.0][row % 4],
+                    top_k: [0, 1, 20, 0][row / 4 % 4],
+                    top_p: [1.0, 0.95, 0.5][row % 3],
+                    min_p: [0.0, 0.1][row / 32],
+                },
+                key: RandomKey {
+                    seed: 1,
+                    sample: row as u64,
+                    trial: 0,
+                },
+                position: 3,
+                choices: (row % 2 == 0).then_some(&choices),
+            })
+            .collect();
+        let expected = choose(&logits, &requests).unwrap();
+        let packed: Vec<SampleRequest> = requests
+            .iter()
+            .map(|row| SampleRequest {
+                draw: row.draw(),
+                temperature: row.sampling.temperature,
+                top_k: row.sampling.top_k,
+                top_p: row.sampling.top_p,
+                min_p: row.sampling.min_p,
+                yes: row.choices.map_or(&[], |choices| &choices.yes),
+                no: row.choices.map_or(&[], |choices| &choices.no),
+            })
+            .collect();
+        let packed = PackedRequests::new(&packed);
+        let mut sampler = Sampler::new(cuda, &mut Kernels::new(cuda), rows).unwrap();
+        let (words, lists) = (
+            array(&gpu.words(&packed.requests)),
+            array(&gpu.words(&packed.choices)),
+        );
+        sampler
+            .launch(
+                array(&there).all(),
+                (rows, vocab, stride),
+                words.all(),
+                lists.all(),
+            )
+            .unwrap();
+        let ours = sampler.collect().unwrap();
+        for ((ours, expected), request) in ours.iter().zip(&expected).zip(&requests) {
+            let expected = expected.unwrap();
+            count += 1;
+            if ours.token != Some(expected.token) {
+                assert!(request.sampling.temperature > 0.0, "greedy is exact");
+                other += 1;
+            } else if let Some(odds) = expected.odds {
+                assert!((ours.odds.unwrap() - odds).abs() < 1e-4);
+            } else {
+                assert_eq!(ours.odds, None);
+            }
+        }
+    }
+    println!(
+        "measured | sampled tokens | {} of {count} the same | all but 2 %",
+        count - other
+    );
+    assert!(other * 50 <= count, "{other} of {count} differ");
+    // No numbers, no token.
+    let nan = Tensor::full(f32::NAN, (1, 1000), &gpu.device).unwrap();
+    let request = SampleRequest {
+        draw: 0.5,
+        temperature: 1.0,
+        top_k: 0,
+        top_p: 1.0,
+        min_p: 0.0,
+        yes: &[],
+        no: &[],
+    };
+    let packed = PackedRequests::new(&[request]);
+    let mut sampler = Sampler::new(cuda, &mut Kernels::new(cuda), 1).unwrap();
+    let words = array(&gpu.words(&packed.requests));
+    sampler
+        .launch(
+            array(&nan).all(),
+            (1, 1000, 1000),
+            words.all(),
+            words.part(0..0).unwrap(),
+        )
+        .unwrap();
+    assert_eq!(sampler.collect().unwrap()[0].token, None);
+}
