@@ -52,7 +52,7 @@ strip -o "$dist/bin/juror" "$program"
 strip -o "$dist/bin/test-cuda" "$tests"
 cp -r tests/data/qwen3-random "$dist/tests/data/"
 cp examples/*.jsonl "$dist/examples/"
-cp scripts/test_gpu.sh scripts/cuda_libraries.sh "$dist/scripts/"
+cp scripts/test_gpu.sh scripts/cuda_libraries.sh scripts/compare_gpu.py "$dist/scripts/"
 cp -L "$CUDA_HOME/lib64/libcudart.so.13" "$dist/lib/"
 for stub in "$CUDA_HOME"/lib/stubs/*.so.*; do
     # NVIDIA's own toolkit has no such names; then the folder stays empty and only GPU machines can start the program.
@@ -84,8 +84,8 @@ needs: Linux on x86-64, glibc ${glibc#GLIBC_} or newer, an NVIDIA driver for CUD
 EOF
 
 # Is it what it should be?
-if ! grep -qa '\.target sm_' "$dist/bin/juror"; then
-    fail "the program holds no kernels: was nvcc a stand-in? Delete the folder candle-kernels-* under $(dirname "$program")/build and build again"
+if ! grep -qa '\.target sm_' "$dist/bin/juror" || ! grep -qa 'split_heads_write_kv_bf16' "$dist/bin/juror"; then
+    fail "the program holds no kernels: was nvcc a stand-in? Delete the folders candle-kernels-* and juror-* under $(dirname "$program")/build and build again"
 fi
 for binary in "$dist/bin/juror" "$dist/bin/test-cuda"; do
     ldd "$binary" | grep -q libcuda.so.1 || fail "$binary is not linked to the NVIDIA driver"

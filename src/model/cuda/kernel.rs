@@ -1,5 +1,6 @@
 //! Our own kernels: found, loaded and launched.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -24,7 +25,12 @@ const OVERRIDE: &str = "JUROR_CUDA_KERNELS";
 pub struct Kernels {
     stream: Arc<CudaStream>,
     folder: Option<PathBuf>,
-    modules: HashMap<&'static str, Arc<CudaModule>>,
+    modules: HashMap<&'static str, Module>,
+}
+
+struct Module {
+    loaded: Arc<CudaModule>,
+    ptx: Cow<'static, str>,
 }
 
 impl Kernels {
@@ -42,38 +48,43 @@ impl Kernels {
     /// # Errors
     /// [`ModelError::Device`] when the module cannot be loaded on this device, or has no such function.
     pub fn function(&mut self, module: &'static str, name: &str) -> Result<Function, ModelError> {
-        let loaded = if let Some(loaded) = self.modules.get(module) {
-            Arc::clone(loaded)
-        } else {
+        if !self.modules.contains_key(module) {
             let loaded = self.load(module)?;
-            self.modules.insert(module, Arc::clone(&loaded));
-            loaded
-        };
-        let handle = loaded
-            .load_function(name)
-            .map_err(driver(&format!("kernel {name} of module {module}")))?;
+            self.modules.insert(module, loaded);
+        }
+        let missing = || ModelError::Device(format!("no kernel {name} in module {module}"));
+        let found = self.modules.get(module).ok_or_else(missing)?;
         Ok(Function {
             name: name.to_owned(),
-            handle,
+            parameters: parameters(&found.ptx, name).ok_or_else(missing)?,
+            handle: found
+                .loaded
+                .load_function(name)
+                .map_err(driver(&format!("kernel {name} of module {module}")))?,
             stream: Arc::clone(&self.stream),
         })
     }
 
-    fn load(&self, module: &'static str) -> Result<Arc<CudaModule>, ModelError> {
+    fn load(&self, module: &'static str) -> Result<Module, ModelError> {
         let file = self
             .folder
             .as_ref()
             .map(|folder| folder.join(format!("{module}.ptx")))
             .filter(|file| file.exists());
         let ptx = match file {
-            Some(file) => std::fs::read_to_string(&file).map_err(|source| ModelError::Io {
-                path: file.display().to_string(),
-                source,
-            })?,
+            Some(file) => match std::fs::read_to_string(&file) {
+                Ok(ptx) => Cow::Owned(ptx),
+                Err(source) => {
+                    return Err(ModelError::Io {
+                        path: file.display().to_string(),
+                        source,
+                    });
+                }
+            },
             None => EMBEDDED
                 .iter()
                 .find(|(name, _)| *name == module)
-                .map(|(_, ptx)| (*ptx).to_owned())
+                .map(|(_, ptx)| Cow::Borrowed(*ptx))
                 .ok_or_else(|| {
                     ModelError::Device(format!("this program holds no kernels `{module}`"))
                 })?,
@@ -93,11 +104,12 @@ impl Kernels {
                  build with CUDA_COMPUTE_CAP={major}{minor}"
             )));
         }
-        context
-            .load_module(Ptx::from_src(ptx))
+        let loaded = context
+            .load_module(Ptx::from_src(ptx.as_ref()))
             .map_err(driver(&format!(
                 "loading the kernels `{module}` ({target})"
-            )))
+            )))?;
+        Ok(Module { loaded, ptx })
     }
 }
 
@@ -124,6 +136,32 @@ fn runs_on(target: &str, major: i32, minor: i32) -> bool {
     }
 }
 
+/// The types of a kernel's parameters, as PTX declares them; `None` where there is no such kernel.
+fn parameters(ptx: &str, name: &str) -> Option<Vec<Parameter>> {
+    let (_, declaration) = ptx.split_once(&format!(".entry {name}("))?;
+    let (list, _) = declaration.split_once(')')?;
+    let words = list.split(',').map(|one| one.split_whitespace());
+    words
+        .map(|mut words| {
+            (words.next()? == ".param").then_some(())?;
+            match words.next()? {
+                ".u64" => Some(Parameter::Pointer),
+                ".u32" | ".s32" | ".b32" => Some(Parameter::Word),
+                ".f32" => Some(Parameter::Float),
+                _ => None,
+            }
+        })
+        .collect()
+}
+
+/// The type of a kernel's parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Parameter {
+    Pointer,
+    Word,
+    Float,
+}
+
 /// An argument of a kernel.
 #[derive(Clone, Copy)]
 pub enum Arg<'a> {
@@ -137,6 +175,16 @@ pub enum Arg<'a> {
     F32(f32),
 }
 
+impl Arg<'_> {
+    fn parameter(&self) -> Parameter {
+        match self {
+            Self::Array(_) | Self::Null => Parameter::Pointer,
+            Self::U32(_) => Parameter::Word,
+            Self::F32(_) => Parameter::Float,
+        }
+    }
+}
+
 /// A number of rows, columns or the like, each far below 2³¹.
 pub(super) fn count(value: usize) -> Arg<'static> {
     Arg::U32(value as u32)
@@ -145,6 +193,7 @@ pub(super) fn count(value: usize) -> Arg<'static> {
 /// A kernel, ready to be launched on its device's stream.
 pub struct Function {
     name: String,
+    parameters: Vec<Parameter>,
     handle: CudaFunction,
     stream: Arc<CudaStream>,
 }
@@ -201,12 +250,25 @@ impl Function {
 
     /// Queues the kernel. A grid without blocks queues nothing.
     ///
-    /// Arguments must be those of the kernel, in its order, and large enough for the grid: the typed functions around
+    /// Arrays must be those that the kernel expects, in its order, and large enough for the grid: the typed functions around
     /// this one see to it.
     ///
     /// # Errors
-    /// [`ModelError::Device`] naming the kernel when the driver refuses.
+    /// [`ModelError::Batch`] when number or types of the arguments are not the kernel's; [`ModelError::Device`] naming the
+    /// kernel when the driver refuses.
     pub(super) fn launch(&self, grid: Grid, args: &[Arg]) -> Result<(), ModelError> {
+        if !args
+            .iter()
+            .map(Arg::parameter)
+            .eq(self.parameters.iter().copied())
+        {
+            return Err(ModelError::Batch(format!(
+                "kernel {} takes {:?} and was given {:?}",
+                self.name,
+                self.parameters,
+                args.iter().map(Arg::parameter).collect::<Vec<_>>()
+            )));
+        }
         let (x, y, z) = grid.blocks;
         if x * y * z == 0 {
             return Ok(());
@@ -232,9 +294,9 @@ impl Function {
             block_dim: (grid.threads.0 as u32, grid.threads.1 as u32, 1),
             shared_mem_bytes: grid.shared as u32,
         };
-        // SAFETY: number, order and types of the arguments are those of the kernel's signature, and the arrays are as
-        // long as the kernel reads and writes: every caller is a function of this room that is written beside that
-        // signature and has checked lengths and types. The arrays outlive the launch: they belong to structures that are
+        // SAFETY: number and types of the arguments are those that the kernel's PTX declares: checked above. The arrays are
+        // in its order and as long as it reads and writes: every caller is a function of this room that is written
+        // beside the kernel's signature and has checked lengths and element types. The arrays outlive the launch: they belong to structures that are
         // dropped after it, and device memory is freed in the order of the same stream. Kernels change device memory
         // alone, to which no Rust reference exists.
         #[allow(unsafe_code)]
@@ -253,7 +315,18 @@ impl fmt::Debug for Function {
 
 #[cfg(test)]
 mod tests {
-    use super::{EMBEDDED, runs_on, target};
+    use super::{EMBEDDED, Parameter, parameters, runs_on, target};
+
+    #[test]
+    fn parameters_are_those_of_the_declaration() {
+        let ptx = ".visible .entry first(\n\t.param .u64 .ptr .align 1 first_param_0\n)\n{}\n\
+                   .visible .entry second(\n\t.param .u64 second_param_0,\n\t.param .u32 second_param_1,\n\
+                   \t.param .f32 second_param_2\n)\n.maxntid 256\n";
+        assert_eq!(parameters(ptx, "first"), Some(vec![Parameter::Pointer]));
+        let second = [Parameter::Pointer, Parameter::Word, Parameter::Float];
+        assert_eq!(parameters(ptx, "second"), Some(second.to_vec()));
+        assert_eq!(parameters(ptx, "third"), None);
+    }
 
     #[test]
     fn ptx_says_where_it_runs() {
