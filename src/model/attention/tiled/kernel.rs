@@ -114,8 +114,9 @@ impl<F: Format> WithSimd for Work<'_, F> {
         refill(&mut state.values, rows * width, 0.0);
         refill(&mut state.high, rows, f32::NEG_INFINITY);
         refill(&mut state.sum, rows, 0.0);
-        for run in &unit.plan.runs {
-            tile(simd, state, unit.plan, run, cache);
+        for (index, run) in unit.plan.runs.iter().enumerate() {
+            let next = unit.plan.runs.get(index + 1);
+            tile(simd, state, unit.plan, run, next, cache);
         }
         for head in unit.results {
             let from = head.query * group;
@@ -152,6 +153,7 @@ fn tile<S: Simd, F: Format>(
     state: &mut State,
     plan: &PlanUnit,
     run: &Run,
+    next: Option<&Run>,
     cache: &Cache<F>,
 ) {
     let layout = cache.layout;
@@ -164,7 +166,10 @@ fn tile<S: Simd, F: Format>(
     if rows <= FEW || F::plain(cache.keys).is_some() {
         starts.extend(run.blocks.iter().map(|&id| id as usize * key_block));
         starts.extend(run.blocks.iter().map(|&id| id as usize * value_block));
-        let (keys, values) = starts.split_at(count);
+        let next = next.map_or(&[][..], |run| &run.blocks);
+        starts.extend(next.iter().map(|&id| id as usize * key_block));
+        let (keys, rest) = starts.split_at(count);
+        let (values, next) = rest.split_at(count);
         attend::<S, F>(
             simd,
             state,
@@ -173,6 +178,7 @@ fn tile<S: Simd, F: Format>(
             layout,
             (cache.keys, keys),
             (cache.values, values),
+            (cache.keys, next),
         );
     } else {
         let room = room(&mut wide, count * (key_block + value_block));
@@ -198,6 +204,7 @@ fn tile<S: Simd, F: Format>(
             layout,
             (keys, key_starts),
             (values, value_starts),
+            (&[], &[]),
         );
     }
     (state.wide, state.starts) = (wide, starts);
@@ -228,6 +235,7 @@ fn attend<S: Simd, F: Format>(
     layout: &Layout,
     (keys, key_starts): (&[F::Bits], &[usize]),
     (values, value_starts): (&[F::Bits], &[usize]),
+    next: (&[F::Bits], &[usize]),
 ) {
     let head_dim = layout.shape.head_dim;
     let group = layout.shape.group();
@@ -246,6 +254,7 @@ fn attend<S: Simd, F: Format>(
             per_start: layout.lanes / PANEL,
             stride: head_dim * PANEL,
         },
+        ahead: (values, value_starts),
         panels: width / PANEL,
         out: scores,
         out_stride: width,
@@ -292,6 +301,7 @@ fn attend<S: Simd, F: Format>(
             per_start: usize::MAX,
             stride: layout.lanes * PANEL,
         },
+        ahead: next,
         panels: value_width / PANEL,
         out: sums,
         out_stride: value_width,

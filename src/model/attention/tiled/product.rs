@@ -7,10 +7,17 @@
 // What runs under `Arch::dispatch` must be inlined into it, or it is compiled without the instruction set.
 #![allow(clippy::inline_always)]
 
+use std::any::Any;
+
 use pulp::{Simd, WithSimd};
 
 use crate::model::cpu::half::Format;
 use crate::model::cpu::panels::PANEL;
+
+/// Rows up to which the time goes into waiting for memory.
+const FEW: usize = 4;
+/// Bytes of a cache line.
+const LINE: usize = 64;
 
 /// Panels in a cache. Panel `p` of segment `s` begins at `starts[p / per_start + s] + p % per_start * stride`.
 pub(super) struct Panels<'a, F: Format> {
@@ -40,6 +47,8 @@ pub(super) struct Product<'a, F: Format> {
     /// Length of the sums in each segment.
     pub(super) k: usize,
     pub(super) b: Panels<'a, F>,
+    /// What is to be read next: where it begins for each of `b.starts`. A few rows wait for memory more than they compute.
+    pub(super) ahead: (&'a [F::Bits], &'a [usize]),
     /// Panels of the result.
     pub(super) panels: usize,
     /// Rows of results.
@@ -205,7 +214,23 @@ impl<F: Format, const W: usize, const R: usize, const P: usize> WithSimd
                 let bits = &product.b.bits[product.b.starts[start + s] + distance..][..k * PANEL];
                 b[p] = &bits.as_chunks().0[..k];
             }
+            let mut ahead = [no_rows; P];
+            if R <= FEW {
+                let (bits, starts) = product.ahead;
+                for p in 0..P {
+                    let (start, distance) = places[p];
+                    let begin = starts.get(start + s).map_or(bits.len(), |at| at + distance);
+                    ahead[p] = bits.get(begin..).unwrap_or_default().as_chunks().0;
+                }
+            }
             for i in 0..k {
+                if R <= FEW && i % (LINE / size_of_val(&b[0][0])) == 0 {
+                    for rows in ahead {
+                        if let Some(row) = rows.get(i) {
+                            prefetch(simd, row);
+                        }
+                    }
+                }
                 let mut x = [simd.splat_f32s(0.0); R];
                 for r in 0..R {
                     x[r] = simd.splat_f32s(a[r][i]);
@@ -228,6 +253,23 @@ impl<F: Format, const W: usize, const R: usize, const P: usize> WithSimd
                     vectors[p * W + w] = sums[r][p][w];
                 }
             }
+        }
+    }
+}
+
+/// Asks for the cache line of `row`; its data are not read.
+#[inline(always)]
+fn prefetch<S: Simd, T>(simd: S, row: &[T; PANEL]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let sse = match (&simd as &dyn Any).downcast_ref::<pulp::x86::V4>() {
+            Some(v4) => Some(v4.sse),
+            None => (&simd as &dyn Any)
+                .downcast_ref::<pulp::x86::V3>()
+                .map(|v3| v3.sse),
+        };
+        if let Some(sse) = sse {
+            sse._mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(row.as_ptr().cast());
         }
     }
 }
@@ -319,6 +361,7 @@ mod tests {
                                 per_start: usize::MAX,
                                 stride,
                             },
+                            ahead: (&bits, &starts),
                             panels,
                             out: &mut out,
                             out_stride: width,
