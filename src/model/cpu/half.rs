@@ -10,7 +10,7 @@ use super::panels::PANEL;
 /// A way to store numbers.
 pub trait Format: Send + Sync + 'static {
     /// What is stored.
-    type Bits: Copy + Default + Send + Sync + 'static;
+    type Bits: bytemuck::Pod + Default + Send + Sync;
 
     /// The nearest number that can be stored; halves go to the even one.
     fn round(x: f32) -> Self::Bits;

@@ -9,7 +9,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::Layout;
 use super::plan::{PlanUnit, Run};
-use super::product::{Panels, Product};
+use super::product::{Ahead, Panels, Product};
 use crate::model::attention::AttentionShape;
 use crate::model::cpu::elementwise::tree_sum;
 use crate::model::cpu::exp::{exp, exp_lanes};
@@ -83,8 +83,10 @@ struct State {
     sum: Vec<f32>,
     /// The tile at hand, widened: its keys' blocks, then its values' blocks.
     wide: Vec<f32>,
-    /// Where the tile's blocks begin: keys, then values.
+    /// Where blocks begin in the cache.
     starts: Vec<usize>,
+    /// Where blocks begin in `wide`.
+    wide_starts: Vec<usize>,
 }
 
 impl<F: Format> WithSimd for Work<'_, F> {
@@ -162,24 +164,22 @@ fn tile<S: Simd, F: Format>(
     let State { wide, starts, .. } = state;
     let (mut wide, mut starts) = (std::mem::take(wide), std::mem::take(starts));
     let count = run.blocks.len();
+    // Where blocks begin: this tile's keys and values, the next tile's keys and values.
     starts.clear();
+    for blocks in [&run.blocks[..], next.map_or(&[], |run| &run.blocks)] {
+        for size in [key_block, value_block] {
+            starts.extend(blocks.iter().map(|&id| id as usize * size));
+        }
+    }
+    let (here, there) = starts.split_at(2 * count);
+    let (next_keys, next_values) = there.split_at(there.len() / 2);
+    let next_keys = Ahead::new(cache.keys, next_keys);
+    let next_values = Ahead::new(cache.values, next_values);
     if rows <= FEW || F::plain(cache.keys).is_some() {
-        starts.extend(run.blocks.iter().map(|&id| id as usize * key_block));
-        starts.extend(run.blocks.iter().map(|&id| id as usize * value_block));
-        let next = next.map_or(&[][..], |run| &run.blocks);
-        starts.extend(next.iter().map(|&id| id as usize * key_block));
-        let (keys, rest) = starts.split_at(count);
-        let (values, next) = rest.split_at(count);
-        attend::<S, F>(
-            simd,
-            state,
-            plan,
-            run,
-            layout,
-            (cache.keys, keys),
-            (cache.values, values),
-            (cache.keys, next),
-        );
+        let (keys, values) = here.split_at(count);
+        let ahead = (Ahead::new(cache.values, values), next_keys);
+        let (keys, values) = ((cache.keys, keys), (cache.values, values));
+        attend::<S, F>(simd, state, plan, run, layout, keys, values, ahead);
     } else {
         let room = room(&mut wide, count * (key_block + value_block));
         let (keys, values) = room.split_at_mut(count * key_block);
@@ -193,19 +193,26 @@ fn tile<S: Simd, F: Format>(
                 &mut values[index * value_block..][..value_block],
             );
         }
-        starts.extend((0..count).map(|index| index * key_block));
-        starts.extend((0..count).map(|index| index * value_block));
-        let (key_starts, value_starts) = starts.split_at(count);
+        state.wide_starts.clear();
+        for size in [key_block, value_block] {
+            state
+                .wide_starts
+                .extend((0..count).map(|index| index * size));
+        }
+        let wide_starts = std::mem::take(&mut state.wide_starts);
+        let (key_starts, value_starts) = wide_starts.split_at(count);
+        let (keys, values) = ((&*keys, key_starts), (&*values, value_starts));
         attend::<S, F32>(
             simd,
             state,
             plan,
             run,
             layout,
-            (keys, key_starts),
-            (values, value_starts),
-            (&[], &[]),
+            keys,
+            values,
+            (next_keys, next_values),
         );
+        state.wide_starts = wide_starts;
     }
     (state.wide, state.starts) = (wide, starts);
 }
@@ -235,7 +242,7 @@ fn attend<S: Simd, F: Format>(
     layout: &Layout,
     (keys, key_starts): (&[F::Bits], &[usize]),
     (values, value_starts): (&[F::Bits], &[usize]),
-    next: (&[F::Bits], &[usize]),
+    ahead: (Ahead, Ahead),
 ) {
     let head_dim = layout.shape.head_dim;
     let group = layout.shape.group();
@@ -254,7 +261,7 @@ fn attend<S: Simd, F: Format>(
             per_start: layout.lanes / PANEL,
             stride: head_dim * PANEL,
         },
-        ahead: (values, value_starts),
+        ahead: ahead.0,
         panels: width / PANEL,
         out: scores,
         out_stride: width,
@@ -301,7 +308,7 @@ fn attend<S: Simd, F: Format>(
             per_start: usize::MAX,
             stride: layout.lanes * PANEL,
         },
-        ahead: next,
+        ahead: ahead.1,
         panels: value_width / PANEL,
         out: sums,
         out_stride: value_width,

@@ -9,13 +9,11 @@
 
 use std::any::Any;
 
-use pulp::{Simd, WithSimd};
+use pulp::{Simd, WithSimd, bytemuck};
 
 use crate::model::cpu::half::Format;
 use crate::model::cpu::panels::PANEL;
 
-/// Rows up to which the time goes into waiting for memory.
-const FEW: usize = 4;
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
@@ -47,8 +45,8 @@ pub(super) struct Product<'a, F: Format> {
     /// Length of the sums in each segment.
     pub(super) k: usize,
     pub(super) b: Panels<'a, F>,
-    /// What is to be read next: where it begins for each of `b.starts`. A few rows wait for memory more than they compute.
-    pub(super) ahead: (&'a [F::Bits], &'a [usize]),
+    /// What is read after this product.
+    pub(super) ahead: Ahead<'a>,
     /// Panels of the result.
     pub(super) panels: usize,
     /// Rows of results.
@@ -214,20 +212,26 @@ impl<F: Format, const W: usize, const R: usize, const P: usize> WithSimd
                 let bits = &product.b.bits[product.b.starts[start + s] + distance..][..k * PANEL];
                 b[p] = &bits.as_chunks().0[..k];
             }
-            let mut ahead = [no_rows; P];
-            if R <= FEW {
-                let (bits, starts) = product.ahead;
-                for p in 0..P {
-                    let (start, distance) = places[p];
-                    let begin = starts.get(start + s).map_or(bits.len(), |at| at + distance);
-                    ahead[p] = bits.get(begin..).unwrap_or_default().as_chunks().0;
-                }
+            // The first rows ask for all; the others find it on its way.
+            let ahead = if row == 0 {
+                product.ahead
+            } else {
+                Ahead::default()
+            };
+            let asked = if ahead.starts.is_empty() { 0 } else { k };
+            let mut next = [0; P];
+            for p in 0..P {
+                let (start, distance) = places[p];
+                next[p] = match ahead.starts.get(start + s) {
+                    Some(at) => (at + distance) / PANEL * ahead.row,
+                    None => usize::MAX / 2,
+                };
             }
             for i in 0..k {
-                if R <= FEW && i % (LINE / size_of_val(&b[0][0])) == 0 {
-                    for rows in ahead {
-                        if let Some(row) = rows.get(i) {
-                            prefetch(simd, row);
+                if i < asked && i * ahead.row % LINE == 0 {
+                    for at in next {
+                        if let Some(byte) = ahead.bytes.get(at + i * ahead.row) {
+                            prefetch(simd, byte);
                         }
                     }
                 }
@@ -257,9 +261,28 @@ impl<F: Format, const W: usize, const R: usize, const P: usize> WithSimd
     }
 }
 
-/// Asks for the cache line of `row`; its data are not read.
+/// Memory to ask for while a product computes, because it comes next. `starts` are those of the product's panels, there.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Ahead<'a> {
+    bytes: &'a [u8],
+    starts: &'a [usize],
+    /// Bytes of a panel's row.
+    row: usize,
+}
+
+impl<'a> Ahead<'a> {
+    pub(super) fn new<T: bytemuck::Pod>(numbers: &'a [T], starts: &'a [usize]) -> Self {
+        Self {
+            bytes: bytemuck::cast_slice(numbers),
+            starts,
+            row: PANEL * size_of::<T>(),
+        }
+    }
+}
+
+/// Asks for the cache line of a byte; the program does not wait for it.
 #[inline(always)]
-fn prefetch<S: Simd, T>(simd: S, row: &[T; PANEL]) {
+fn prefetch<S: Simd>(simd: S, byte: &u8) {
     #[cfg(target_arch = "x86_64")]
     {
         let sse = match (&simd as &dyn Any).downcast_ref::<pulp::x86::V4>() {
@@ -269,7 +292,8 @@ fn prefetch<S: Simd, T>(simd: S, row: &[T; PANEL]) {
                 .map(|v3| v3.sse),
         };
         if let Some(sse) = sse {
-            sse._mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(row.as_ptr().cast());
+            let address = std::ptr::from_ref(byte).cast();
+            sse._mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address);
         }
     }
 }
@@ -303,7 +327,7 @@ impl Registers {
 mod tests {
     use pulp::{Arch, Scalar, Simd, WithSimd};
 
-    use super::{Panels, Product};
+    use super::{Ahead, Panels, Product};
     use crate::model::cpu::half::{Bf16, F16, F32, Format};
     use crate::model::cpu::panels::PANEL;
 
@@ -361,7 +385,7 @@ mod tests {
                                 per_start: usize::MAX,
                                 stride,
                             },
-                            ahead: (&bits, &starts),
+                            ahead: Ahead::new(&bits, &starts),
                             panels,
                             out: &mut out,
                             out_stride: width,
