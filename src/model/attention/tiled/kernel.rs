@@ -177,9 +177,17 @@ fn tile<S: Simd, F: Format>(
     let next_values = Ahead::new(cache.values, next_values);
     if rows <= FEW || F::plain(cache.keys).is_some() {
         let (keys, values) = here.split_at(count);
-        let ahead = (Ahead::new(cache.values, values), next_keys);
-        let (keys, values) = ((cache.keys, keys), (cache.values, values));
-        attend::<S, F>(simd, state, plan, run, layout, keys, values, ahead);
+        let keys = Side::<F> {
+            bits: cache.keys,
+            starts: keys,
+            ahead: Ahead::new(cache.values, values),
+        };
+        let values = Side::<F> {
+            bits: cache.values,
+            starts: values,
+            ahead: next_keys,
+        };
+        attend(simd, state, plan, run, layout, &keys, &values);
     } else {
         let room = room(&mut wide, count * (key_block + value_block));
         let (keys, values) = room.split_at_mut(count * key_block);
@@ -187,32 +195,26 @@ fn tile<S: Simd, F: Format>(
             let key = &cache.keys[id as usize * key_block..][..key_block];
             widen::<S, F>(simd, key, &mut keys[index * key_block..][..key_block]);
             let value = &cache.values[id as usize * value_block..][..value_block];
-            widen::<S, F>(
-                simd,
-                value,
-                &mut values[index * value_block..][..value_block],
-            );
+            let to = &mut values[index * value_block..][..value_block];
+            widen::<S, F>(simd, value, to);
         }
-        state.wide_starts.clear();
+        let mut starts = std::mem::take(&mut state.wide_starts);
+        starts.clear();
         for size in [key_block, value_block] {
-            state
-                .wide_starts
-                .extend((0..count).map(|index| index * size));
+            starts.extend((0..count).map(|index| index * size));
         }
-        let wide_starts = std::mem::take(&mut state.wide_starts);
-        let (key_starts, value_starts) = wide_starts.split_at(count);
-        let (keys, values) = ((&*keys, key_starts), (&*values, value_starts));
-        attend::<S, F32>(
-            simd,
-            state,
-            plan,
-            run,
-            layout,
-            keys,
-            values,
-            (next_keys, next_values),
-        );
-        state.wide_starts = wide_starts;
+        let keys = Side::<F32> {
+            bits: keys,
+            starts: &starts[..count],
+            ahead: next_keys,
+        };
+        let values = Side::<F32> {
+            bits: values,
+            starts: &starts[count..],
+            ahead: next_values,
+        };
+        attend(simd, state, plan, run, layout, &keys, &values);
+        state.wide_starts = starts;
     }
     (state.wide, state.starts) = (wide, starts);
 }
@@ -232,7 +234,16 @@ fn widen<S: Simd, F: Format>(simd: S, from: &[F::Bits], to: &mut [f32]) {
     }
 }
 
-/// [`tile`], with keys and values and where their blocks begin.
+/// A tile's keys, or its values.
+struct Side<'a, F: Format> {
+    bits: &'a [F::Bits],
+    /// Where the tile's blocks begin.
+    starts: &'a [usize],
+    /// What is read after them.
+    ahead: Ahead<'a>,
+}
+
+/// [`tile`], with keys and values at hand.
 #[inline(always)]
 fn attend<S: Simd, F: Format>(
     simd: S,
@@ -240,9 +251,8 @@ fn attend<S: Simd, F: Format>(
     plan: &PlanUnit,
     run: &Run,
     layout: &Layout,
-    (keys, key_starts): (&[F::Bits], &[usize]),
-    (values, value_starts): (&[F::Bits], &[usize]),
-    ahead: (Ahead, Ahead),
+    keys: &Side<F>,
+    values: &Side<F>,
 ) {
     let head_dim = layout.shape.head_dim;
     let group = layout.shape.group();
@@ -256,12 +266,12 @@ fn attend<S: Simd, F: Format>(
         segments: 1,
         k: head_dim,
         b: Panels::<F> {
-            bits: keys,
-            starts: key_starts,
+            bits: keys.bits,
+            starts: keys.starts,
             per_start: layout.lanes / PANEL,
             stride: head_dim * PANEL,
         },
-        ahead: ahead.0,
+        ahead: keys.ahead,
         panels: width / PANEL,
         out: scores,
         out_stride: width,
@@ -303,12 +313,12 @@ fn attend<S: Simd, F: Format>(
         segments: run.blocks.len(),
         k: layout.lanes,
         b: Panels::<F> {
-            bits: values,
-            starts: value_starts,
+            bits: values.bits,
+            starts: values.starts,
             per_start: usize::MAX,
             stride: layout.lanes * PANEL,
         },
-        ahead: ahead.1,
+        ahead: values.ahead,
         panels: value_width / PANEL,
         out: sums,
         out_stride: value_width,
