@@ -336,10 +336,11 @@ fn compare_attention(candidate: &Candidate) {
 
 /// All numbers of a tensor, wherever it is.
 fn floats(x: &Tensor) -> Vec<f32> {
+    // To the host first, which converts every type.
     let x = x
-        .to_dtype(DType::F32)
-        .unwrap()
         .to_device(&Device::Cpu)
+        .unwrap()
+        .to_dtype(DType::F32)
         .unwrap();
     x.flatten_all().unwrap().to_vec1().unwrap()
 }

@@ -106,6 +106,11 @@ impl Gemm {
         rows.next_multiple_of(if rows <= 512 { 16 } else { 64 })
     }
 
+    /// Where the workspace is on the device.
+    fn workspace(&self) -> u64 {
+        self.workspace.device_ptr(&self.stream).0
+    }
+
     /// Whether products in e4m3 take scales by row and by output; cuBLAS has them on Hopper.
     pub fn takes_scales(&self, out: DType) -> bool {
         let key = Key {
@@ -118,7 +123,7 @@ impl Gemm {
             bias: false,
             scaled: true,
         };
-        Plan::new(&self.handle, key).is_ok()
+        Plan::new(&self.handle, key, self.workspace()).is_ok()
     }
 
     /// `out = x · weightᵀ + bias`, `[rows, stride]`. Operands of e4m3 are taken as they are where `x` has no scales, and
@@ -170,7 +175,7 @@ impl Gemm {
         };
         let what = || format!("{key:?}");
         if !self.plans.contains_key(&key) {
-            let plan = Plan::new(&self.handle, key)?;
+            let plan = Plan::new(&self.handle, key, self.workspace())?;
             self.plans.insert(key, plan);
         }
         let Some(plan) = self.plans.get(&key) else {
@@ -193,7 +198,7 @@ impl Gemm {
             .bind_to_thread()
             .map_err(driver("using the device"))?;
         let (one, zero) = (1f32, 0f32);
-        let workspace = self.workspace.device_ptr(&self.stream).0;
+        let workspace = self.workspace();
         // SAFETY: descriptor and layouts are alive, and describe matrices of the types and sizes that were checked above:
         // weights [outputs, inputs], x [rows, inputs], result [rows, stride]. The pointers are device
         // memory that is freed in the order of this stream. With β = 0 the result is not read, so it may stand for C too.
@@ -226,7 +231,10 @@ impl Gemm {
 impl Plan {
     /// cuBLAS counts by columns, and its result is our result's transpose: `outᵀ = weight · xᵀ`, where the weight, read by
     /// columns, is transposed and x and the result are as they lie. It is the one form that FP8 products have.
-    fn new(handle: &Handle, key: Key) -> Result<Self, ModelError> {
+    ///
+    /// `somewhere` stands for the pointers of bias and scales, which each product sets anew: without any the library may
+    /// take another view of what is to be computed.
+    fn new(handle: &Handle, key: Key, somewhere: u64) -> Result<Self, ModelError> {
         let Key {
             rows,
             inputs,
@@ -241,12 +249,15 @@ impl Plan {
                 Attribute::CUBLASLT_MATMUL_DESC_EPILOGUE,
                 sys::cublasLtEpilogue_t::CUBLASLT_EPILOGUE_BIAS as u32,
             )?;
+            description.set(Attribute::CUBLASLT_MATMUL_DESC_BIAS_POINTER, somewhere)?;
         }
         if key.scaled {
             let mode =
                 sys::cublasLtMatmulMatrixScale_t::CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F as u32;
             description.set(Attribute::CUBLASLT_MATMUL_DESC_A_SCALE_MODE, mode)?;
             description.set(Attribute::CUBLASLT_MATMUL_DESC_B_SCALE_MODE, mode)?;
+            description.set(Attribute::CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, somewhere)?;
+            description.set(Attribute::CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, somewhere)?;
         }
         let weight = Layout::new(key.operands, inputs, outputs, inputs)?;
         let x = Layout::new(key.operands, inputs, rows, inputs)?;
