@@ -93,6 +93,7 @@ pub(super) struct BenchArguments {
         long,
         value_name = "T",
         default_value_t = 0.0,
+        allow_negative_numbers = true,
         help_heading = "Workload"
     )]
     temperature: f64,

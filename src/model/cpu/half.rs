@@ -212,7 +212,7 @@ mod tests {
             for shift in [12, 13, 15, 16] {
                 values
                     .extend([0, 1, u32::MAX].map(|d| f32::from_bits((i << shift).wrapping_add(d))));
-                values.push(f32::from_bits(0x3800_0000 + (i << shift)));
+                values.push(f32::from_bits(0x3800_0000u32.wrapping_add(i << shift)));
             }
         }
         let ours: Vec<f32> =
