@@ -88,7 +88,8 @@ if ! grep -qa '\.target sm_' "$dist/bin/juror" || ! grep -qa 'split_heads_write_
     fail "the program holds no kernels: was nvcc a stand-in? Delete the folders candle-kernels-* and juror-* under $(dirname "$program")/build and build again"
 fi
 for binary in "$dist/bin/juror" "$dist/bin/test-cuda"; do
-    ldd "$binary" | grep -q libcuda.so.1 || fail "$binary is not linked to the NVIDIA driver"
+    # Not `grep -q`: it stops reading, and then a longer list counts as a failure of ldd.
+    ldd "$binary" | grep libcuda.so.1 >/dev/null || fail "$binary is not linked to the NVIDIA driver"
 done
 (
     find_cuda_libraries "$dist/bin/juror" "$dist" 2>/dev/null
