@@ -8,15 +8,15 @@
 //! ─▶ add + norm ─▶ head ─▶ sampler ─▶ token ids, which the next step can read where they are
 //! ```
 
-use candle_core::{CudaDevice, DType, Device, Tensor};
+use candle_core::{CudaDevice, Device, Tensor};
 
 use super::array::Array;
+use super::buffers::{Buffers, StepLimits};
 use super::experts::{ExpertKernels, Routed};
-use super::gemm::Gemm;
 use super::kernel::Kernels;
 use super::layers::{FeedForward, Loader, Parts, ROTARY};
 use super::linear::{Products, check_fp8};
-use super::operations::{HeadsLayer, Operations, Quantised, Target, Tokens};
+use super::operations::{HeadsLayer, Operations, Target, Tokens};
 use super::paged::{CacheSettings, PagedCache, StepPlan};
 use super::plan::AttentionPlan;
 use super::sampling::{PackedRequests, SampleRequest, Sampled, Sampler};
@@ -26,15 +26,6 @@ use crate::model::precision::{Precision, WeightType};
 use crate::model::profile::{Phase, Profile};
 use crate::model::rope::RotaryTable;
 use crate::model::{ModelConfig, ModelError, StepBatch, Weights};
-
-/// The largest step that a decoder makes room for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StepLimits {
-    /// Tokens.
-    pub tokens: usize,
-    /// Tokens whose logits are wanted.
-    pub rows: usize,
-}
 
 /// How the paged cache of a decoder is to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,89 +105,6 @@ pub struct CudaModel {
     rope: RotaryTable,
     operations: Operations,
     products: Products,
-}
-
-/// Activations, for the largest step. `P` is [`Gemm::padded`] of its tokens, `W` of its wanted rows.
-struct Buffers {
-    /// The residual stream, `[P, hidden]`.
-    hidden: Array,
-    /// What a norm gives, `[P, hidden]`.
-    normed: Array,
-    /// `[P, (heads + 2 · kv_heads) · head_dim]`
-    qkv: Array,
-    /// `[P, heads · head_dim]`
-    q: Array,
-    /// `[P, heads · head_dim]`
-    attended: Array,
-    /// f32 `[P, heads]`
-    lse: Array,
-    /// What is added to the residual stream next, `[P, hidden]`.
-    added: Array,
-    /// `[P, 2 · intermediate]`; for experts `[P · k, …]`.
-    gate_up: Array,
-    /// `[P, intermediate]`; for experts `[P · k, …]`.
-    gated: Array,
-    /// Activations in e4m3, `[P, widest]`, and their scales, f32 `[P]`.
-    fp8: Option<(Array, Array)>,
-    /// The wanted rows of `hidden` and `attended`.
-    wanted_hidden: Array,
-    wanted_attended: Array,
-    /// f32 `[W, stride]`
-    logits: Array,
-}
-
-impl Buffers {
-    fn new(
-        device: &CudaDevice,
-        config: &ModelConfig,
-        limits: &StepLimits,
-        dtype: DType,
-        fp8: bool,
-        stride: usize,
-    ) -> Result<Self, ModelError> {
-        let (p, w) = (Gemm::padded(limits.tokens), Gemm::padded(limits.rows));
-        let (hidden, queries) = (config.hidden, config.heads * config.head_dim);
-        let qkv = queries + 2 * config.kv_heads * config.head_dim;
-        let (rows, width) = match config.experts {
-            None => (p, config.intermediate),
-            Some(experts) => (p * experts.per_token, experts.intermediate),
-        };
-        let zeros = |elements| Array::zeros(device, elements, dtype, "activations");
-        Ok(Self {
-            hidden: zeros(p * hidden)?,
-            normed: zeros(p * hidden)?,
-            qkv: zeros(p * qkv)?,
-            q: zeros(p * queries)?,
-            attended: zeros(p * queries)?,
-            lse: Array::zeros(device, p * config.heads, DType::F32, "activations")?,
-            added: zeros(p * hidden)?,
-            gate_up: zeros(rows * 2 * width)?,
-            gated: zeros(rows * width)?,
-            fp8: if fp8 {
-                let widest = hidden.max(queries).max(width);
-                Some((
-                    Array::zeros(device, p * widest, DType::F8E4M3, "activations")?,
-                    Array::zeros(device, p, DType::F32, "activations")?,
-                ))
-            } else {
-                None
-            },
-            wanted_hidden: zeros(w * hidden)?,
-            wanted_attended: zeros(w * queries)?,
-            logits: Array::zeros(device, w * stride, DType::F32, "logits")?,
-        })
-    }
-
-    /// Where the input of a product goes: as it is, or in e4m3.
-    fn target<'a>(&'a self, plain: &'a Array, fp8: bool) -> Target<'a> {
-        match &self.fp8 {
-            Some((values, scales)) if fp8 => Target::Fp8(Quantised {
-                values: values.all(),
-                scales: scales.all(),
-            }),
-            _ => Target::Plain(plain.all()),
-        }
-    }
 }
 
 impl CudaModel {

@@ -3,7 +3,7 @@
 use candle_core::{CudaDevice, DType};
 
 use super::array::{Array, Slice};
-use super::decoder::StepLimits;
+use super::buffers::StepLimits;
 use super::gemm::Gemm;
 use super::kernel::{Arg, Function, Grid, Kernels, count};
 use super::layers::Mixture;

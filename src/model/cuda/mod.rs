@@ -8,7 +8,7 @@
 //! | `operations`, `experts` | one function around each kernel, which checks what it gives to it |
 //! | `gemm`, `linear` | matrix products by cuBLASLt, in bf16, f16 and FP8 |
 //! | `paged` | the KV cache, and attention over it |
-//! | `layers`, `decoder` | the decoder's weights and its step |
+//! | `layers`, `buffers`, `decoder` | the decoder's weights, its activations and its step |
 //! | `upload`, `sampling` | a step's numbers on their way to the device, and the chosen tokens on their way back |
 //!
 //! The fast path is for bf16 and f16, and for heads of 64 and 128; everything else goes through candle's operations
@@ -21,6 +21,8 @@ pub mod plan;
 
 #[cfg(feature = "cuda")]
 pub mod array;
+#[cfg(feature = "cuda")]
+mod buffers;
 #[cfg(feature = "cuda")]
 pub mod decoder;
 #[cfg(feature = "cuda")]
@@ -47,6 +49,8 @@ pub mod sampling;
 pub mod upload;
 
 #[cfg(feature = "cuda")]
-pub use decoder::{CudaCache, CudaDecoder, CudaModel, StepLimits, obstacle};
+pub use buffers::StepLimits;
+#[cfg(feature = "cuda")]
+pub use decoder::{CudaCache, CudaDecoder, CudaModel, obstacle};
 #[cfg(feature = "cuda")]
 pub use sampling::{SampleRequest, Sampled};

@@ -1,0 +1,100 @@
+//! A step's activations.
+
+use candle_core::{CudaDevice, DType};
+
+use super::array::Array;
+use super::gemm::Gemm;
+use super::operations::{Quantised, Target};
+use crate::model::{ModelConfig, ModelError};
+
+/// The largest step that a decoder makes room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StepLimits {
+    /// Tokens.
+    pub tokens: usize,
+    /// Tokens whose logits are wanted.
+    pub rows: usize,
+}
+
+/// Activations, for the largest step. `P` is [`Gemm::padded`] of its tokens, `W` of its wanted rows.
+pub(super) struct Buffers {
+    /// The residual stream, `[P, hidden]`.
+    pub(super) hidden: Array,
+    /// What a norm gives, `[P, hidden]`.
+    pub(super) normed: Array,
+    /// `[P, (heads + 2 · kv_heads) · head_dim]`
+    pub(super) qkv: Array,
+    /// `[P, heads · head_dim]`
+    pub(super) q: Array,
+    /// `[P, heads · head_dim]`
+    pub(super) attended: Array,
+    /// f32 `[P, heads]`
+    pub(super) lse: Array,
+    /// What is added to the residual stream next, `[P, hidden]`.
+    pub(super) added: Array,
+    /// `[P, 2 · intermediate]`; for experts `[P · k, …]`.
+    pub(super) gate_up: Array,
+    /// `[P, intermediate]`; for experts `[P · k, …]`.
+    pub(super) gated: Array,
+    /// Activations in e4m3, `[P, widest]`, and their scales, f32 `[P]`.
+    pub(super) fp8: Option<(Array, Array)>,
+    /// The wanted rows of `hidden` and `attended`.
+    pub(super) wanted_hidden: Array,
+    pub(super) wanted_attended: Array,
+    /// f32 `[W, stride]`
+    pub(super) logits: Array,
+}
+
+impl Buffers {
+    pub(super) fn new(
+        device: &CudaDevice,
+        config: &ModelConfig,
+        limits: &StepLimits,
+        dtype: DType,
+        fp8: bool,
+        stride: usize,
+    ) -> Result<Self, ModelError> {
+        let (p, w) = (Gemm::padded(limits.tokens), Gemm::padded(limits.rows));
+        let (hidden, queries) = (config.hidden, config.heads * config.head_dim);
+        let qkv = queries + 2 * config.kv_heads * config.head_dim;
+        let (rows, width) = match config.experts {
+            None => (p, config.intermediate),
+            Some(experts) => (p * experts.per_token, experts.intermediate),
+        };
+        let zeros = |elements| Array::zeros(device, elements, dtype, "activations");
+        Ok(Self {
+            hidden: zeros(p * hidden)?,
+            normed: zeros(p * hidden)?,
+            qkv: zeros(p * qkv)?,
+            q: zeros(p * queries)?,
+            attended: zeros(p * queries)?,
+            lse: Array::zeros(device, p * config.heads, DType::F32, "activations")?,
+            added: zeros(p * hidden)?,
+            gate_up: zeros(rows * 2 * width)?,
+            gated: zeros(rows * width)?,
+            fp8: if fp8 {
+                let widest = hidden.max(queries).max(width);
+                Some((
+                    Array::zeros(device, p * widest, DType::F8E4M3, "activations")?,
+                    Array::zeros(device, p, DType::F32, "activations")?,
+                ))
+            } else {
+                None
+            },
+            wanted_hidden: zeros(w * hidden)?,
+            wanted_attended: zeros(w * queries)?,
+            logits: Array::zeros(device, w * stride, DType::F32, "logits")?,
+        })
+    }
+
+    /// Where the input of a product goes: as it is, or in e4m3.
+    pub(super) fn target<'a>(&'a self, plain: &'a Array, fp8: bool) -> Target<'a> {
+        match &self.fp8 {
+            Some((values, scales)) if fp8 => Target::Fp8(Quantised {
+                values: values.all(),
+                scales: scales.all(),
+            }),
+            _ => Target::Plain(plain.all()),
+        }
+    }
+}
