@@ -169,14 +169,14 @@ pub(super) struct JudgeArguments {
     #[arg(short, long, help_heading = "Run")]
     quiet: bool,
 
-    /// Most samples at once [default: 64 on the CPU, 256 on a GPU]
+    /// Most samples at once [default: as memory allows, at most 64 on the CPU, 256 on a GPU]
     #[arg(
         long,
         value_name = "N",
         help_heading = "Engine (changes speed and memory, never a verdict)"
     )]
     max_sequences: Option<usize>,
-    /// Most tokens a step [default: 512 on the CPU, 8192 on a GPU]
+    /// Most tokens a step [default: as cache or memory allow, at most 512 on the CPU, 8192 on a GPU]
     #[arg(
         long,
         value_name = "N",
