@@ -10,7 +10,7 @@ pub mod model;
 pub mod prompt;
 pub mod reading;
 pub mod session;
-pub mod sizing;
+mod sizing;
 pub mod summary;
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -164,8 +164,10 @@ class Comparison:
         return setting.flash_attention if setting else self.arguments.flash_attention[0]
 
     def llama_judge(self, kind: str, run: int) -> dict:
-        setting = self.tune(kind)
-        return self.llama.judge(kind, setting, self.workload, self.arguments.server_samples, seed=f"run {run}")
+        setting, samples, seed = self.tune(kind), self.arguments.server_samples, f"run {run}"
+        found = self.llama.judge(kind, setting, self.workload, samples, seed)
+        cold = self.llama.judge(kind, setting, self.workload, samples, seed, warm=False)
+        return {**found, "cold_verdicts_per_second": cold["verdicts_per_second"], "cold": cold}
 
     def transformers(self, kind: str) -> dict:
         """The peer in a process of its own."""
@@ -199,10 +201,10 @@ class Comparison:
                     found.setdefault(peer, {}).update(self.attempt(peer, kind, step))
                 for peer, figures in found.items():
                     self.result["figures"][kind].setdefault(peer, []).append(figures)
-            self.write(run + 1)
+                self.write(run + 1)
 
     def write(self, runs: int) -> None:
-        """The results so far, after every run, so that an interrupted comparison is not lost."""
+        """The results so far, so that an interrupted comparison is not lost."""
         self.result["runs"] = runs
         out = self.arguments.out
         out.parent.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,8 @@
 """llama.cpp as a peer: its server under the judge workload, its benches for raw prefill and decode.
 
-The server gets what it has for this workload: a slot for each concurrent request, the prompt cache of a slot, and the
-template in every slot before the clock starts (computed once, saved, restored into the other slots), so that a request
-computes only its own tokens.  Slots keep separate caches (`--no-kv-unified`): with one common cache every row would
+The server is measured as it comes, from an empty cache, where every slot computes the template for itself; and with what
+it can be made to do: the template in every slot before the clock starts (computed once, saved, restored into the other
+slots), so that a request computes only its own tokens.  Slots keep separate caches (`--no-kv-unified`): with one common cache every row would
 attend over the cells of all slots.  How many slots, and whether flash attention is on, is tried out first.
 """
 
@@ -130,8 +130,8 @@ class Llama:
         except urllib.error.HTTPError as error:
             raise PeerError(f"llama-server refuses {path}: {error.read().decode(errors='replace')[:500]}") from error
 
-    def judge(self, kind: str, setting: Setting, workload: Workload, samples: int, seed: str) -> dict:
-        """Verdicts a second of the server: all samples sent at once, the template warm in every slot."""
+    def judge(self, kind: str, setting: Setting, workload: Workload, samples: int, seed: str, warm: bool = True) -> dict:
+        """Verdicts a second of the server: all samples sent at once, the template in every slot before if `warm`."""
         template, owns = workload.prompts(samples, seed)
         needed = workload.template + workload.own + workload.output + 16
         context = -(-needed // 256) * 256
@@ -142,9 +142,8 @@ class Llama:
 
         # The server goes first when something ends this early, and with it the requests that the pool waits for.
         with ThreadPoolExecutor(samples) as pool, self.server(kind, setting, context) as address:
-            warm = template + workload.prompts(1, "warm")[1][0]
-            complete(warm, min(4, workload.output), id_slot=0)
-            if setting.slots > 1:
+            if warm:
+                complete(template + workload.prompts(1, "warm")[1][0], min(4, workload.output), id_slot=0)
                 self.post(address, "/slots/0?action=save", {"filename": "warm"})
                 for slot in range(1, setting.slots):
                     self.post(address, f"/slots/{slot}?action=restore", {"filename": "warm"})

@@ -53,7 +53,8 @@ def rows_of(workload: dict) -> list[tuple[str, str]]:
     raw = [("prefill_tokens_per_second", f"prefill {workload['prefill']}, tokens/s")]
     for batch in workload["decode_batches"]:
         raw.append((f"decode_tokens_per_second_{batch}", f"decode at batch {batch}, tokens/s"))
-    return [("verdicts_per_second", "judging, verdicts/s"), *raw]
+    judged = [("verdicts_per_second", "judging, verdicts/s"), ("cold_verdicts_per_second", "the same from an empty cache")]
+    return [*judged, *raw]
 
 
 def table(result: dict) -> str:

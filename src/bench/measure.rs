@@ -12,6 +12,8 @@ use crate::model::profile::{Profile, Span};
 
 /// What came of a run.
 pub struct Run {
+    /// What it took to compute the template, before the clock started.
+    pub template: Duration,
     /// When the first request was handed in.
     pub started: Instant,
     /// From there to the last token.
@@ -80,6 +82,7 @@ pub fn measure(
     };
     let mut warm = config.pinned_prefix.clone();
     warm.push(0);
+    let started = Instant::now();
     engine.add(request(
         jobs.len(),
         &Job {
@@ -94,6 +97,7 @@ pub fn measure(
     while engine.has_work() {
         engine.step()?;
     }
+    let template = started.elapsed();
     let before = engine.stats();
     let recorder = Recorder::default();
     engine.observe(Box::new(recorder.clone()));
@@ -121,6 +125,7 @@ pub fn measure(
     let spans = model.take_spans();
     model.set_profile(Profile::off());
     Ok(Run {
+        template,
         started,
         wall,
         requests: times,

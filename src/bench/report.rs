@@ -37,6 +37,8 @@ pub struct Report {
 
     /// Verdicts a second: one for each generation.
     pub verdicts_per_second: f64,
+    /// Seconds to compute the shared template, once, before the clock started.
+    pub template_seconds: f64,
     /// Prompt tokens put through the model, a second.
     pub computed_prompt_throughput: f64,
     /// Prompt tokens found in the prefix cache.
@@ -163,6 +165,7 @@ impl Report {
             total_token_throughput: rate((prompt + output) as f64),
             latencies: latencies(run),
             verdicts_per_second: rate(run.requests.len() as f64),
+            template_seconds: run.template.as_secs_f64(),
             computed_prompt_throughput: rate((prompt - cached) as f64),
             cached_tokens: cached,
             cached_throughput: rate(cached as f64),

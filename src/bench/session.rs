@@ -11,13 +11,11 @@ use super::measure::{Run, Settings, measure};
 use super::shared::SharedModel;
 use super::workload::Job;
 use super::{Ceiling, Context, Report, trace};
-use crate::engine::{EngineConfig, EngineError, LoadedModel, ModelSizes, Sampling};
-use crate::judge::sizing::footprint;
-use crate::model::device::gpu_memory;
+use crate::engine::sizing::{GivenSizes, Lengths};
+use crate::engine::{
+    EngineConfig, EngineError, LoadedModel, ModelSizes, Sampling, StepModel, sizes_for,
+};
 use crate::model::{ModelConfig, ModelError, Precision, Weights};
-
-/// Token positions a KV block.
-const BLOCK_SIZE: usize = 16;
 
 /// What is measured: a model and the generations asked of it.
 pub struct Subject {
@@ -93,19 +91,9 @@ impl Bench {
         )?;
         let load_seconds = started.elapsed().as_secs_f64();
         subject.jobs.shrink_to_fit();
-        let wanted = sizes
-            .kv_blocks
-            .unwrap_or_else(|| wanted_blocks(&subject, sizes));
-        let rows = max_sequences(&subject, sizes);
-        let blocks = wanted.min(most_blocks(&subject, sizes)?).max(1);
-        let model = model.with_cache(&ModelSizes {
-            blocks,
-            least_blocks: blocks,
-            block_size: BLOCK_SIZE,
-            tokens: token_budget(&subject, sizes).max(rows),
-            rows,
-            shared_prefix: !sizes.no_shared_prefix,
-        })?;
+        let config = engine_config(&subject, sizes);
+        let model = model.with_cache(&ModelSizes::new(&config, !sizes.no_shared_prefix))?;
+        let blocks = model.blocks().unwrap_or(config.blocks);
         Ok(Self {
             model: SharedModel::new(model),
             ceiling,
@@ -122,18 +110,11 @@ impl Bench {
 
     /// Sizes for one run.
     pub fn engine_config(&self, sizes: &Sizes) -> EngineConfig {
-        let token_budget = token_budget(&self.subject, sizes);
-        EngineConfig {
-            blocks: self.blocks,
-            least_blocks: self.blocks,
-            block_size: BLOCK_SIZE,
-            max_sequences: max_sequences(&self.subject, sizes),
-            token_budget,
-            max_prefill_chunk: sizes.prefill_chunk.unwrap_or(token_budget),
-            context_length: self.subject.config.max_positions,
-            prefix_cache: !sizes.no_prefix_cache,
-            pinned_prefix: self.subject.template.clone(),
-        }
+        let sizes = Sizes {
+            kv_blocks: Some(self.blocks),
+            ..*sizes
+        };
+        engine_config(&self.subject, &sizes)
     }
 
     /// One run in one setting. On a GPU noting where the time goes slows a run down, so there the breakdown is from a
@@ -183,41 +164,37 @@ impl Bench {
     }
 }
 
-fn max_sequences(subject: &Subject, sizes: &Sizes) -> usize {
-    let usual = if subject.device.is_cpu() { 64 } else { 256 };
-    sizes.max_sequences.unwrap_or(usual)
-}
-
-fn token_budget(subject: &Subject, sizes: &Sizes) -> usize {
-    let usual = if subject.device.is_cpu() { 512 } else { 8192 };
-    sizes.token_budget.unwrap_or(usual)
-}
-
-/// Blocks that fit beside weights and activations into the memory of a GPU that says how much it has.
-fn most_blocks(subject: &Subject, sizes: &Sizes) -> Result<usize, ModelError> {
-    let Some((free, _)) = gpu_memory(&subject.device)? else {
-        return Ok(usize::MAX);
+/// The sizes that a judge of the same texts would choose, for lengths that are known beforehand.
+fn engine_config(subject: &Subject, sizes: &Sizes) -> EngineConfig {
+    let shared = if sizes.no_prefix_cache {
+        0
+    } else {
+        subject.template.len()
     };
-    let model = footprint(&subject.config, subject.precision);
-    let step = token_budget(subject, sizes) * model.activation_bytes_per_token
-        + max_sequences(subject, sizes) * model.logits_bytes_per_row;
-    let left = (free / 100 * 95).saturating_sub(step + (1 << 29));
-    Ok(left / (model.kv_bytes_per_token * BLOCK_SIZE).max(1))
-}
-
-/// Blocks for as many of the longest sequences as run at once, the template once.
-fn wanted_blocks(subject: &Subject, sizes: &Sizes) -> usize {
-    let template = subject.template.len() / BLOCK_SIZE;
-    let shared = if sizes.no_prefix_cache { 0 } else { template };
-    let mut own: Vec<usize> = subject
+    let own = subject
         .jobs
         .iter()
-        .map(|job| (job.prompt.len() + job.output).div_ceil(BLOCK_SIZE) - shared)
-        .collect();
-    own.sort_unstable_by_key(|&blocks| std::cmp::Reverse(blocks));
-    let running: usize = own.iter().take(max_sequences(subject, sizes)).sum();
-    // And a hundredth that the scheduler keeps free.
-    (shared + running + 2) * 51 / 50 + 2
+        .map(|job| (job.prompt.len() + job.output).saturating_sub(shared));
+    let lengths = Lengths {
+        shared,
+        // The mean, with room for a block that ends behind the text and for what the scheduler keeps free.
+        typical: own.clone().sum::<usize>() * 51 / (50 * subject.jobs.len().max(1)) + 16,
+        longest: own.max().unwrap_or(0),
+        // Every generation goes to its end, so it is part of the lengths.
+        max_new: 0,
+    };
+    let given = GivenSizes {
+        max_sequences: sizes.max_sequences,
+        token_budget: sizes.token_budget,
+        prefill_chunk: sizes.prefill_chunk,
+        blocks: sizes.kv_blocks,
+    };
+    let (config, device) = (&subject.config, &subject.device);
+    EngineConfig {
+        prefix_cache: !sizes.no_prefix_cache,
+        pinned_prefix: subject.template.clone(),
+        ..sizes_for(config, subject.precision, device, &lengths, &given)
+    }
 }
 
 /// Writes a run for Chrome's trace viewer.

@@ -3,8 +3,13 @@
 use candle_core::Device;
 
 use super::core::EngineConfig;
+use super::host;
 use super::paged::PagedDecoder;
-use crate::model::attention::{AttentionKind, AttentionShape, build};
+use super::sizing::{
+    ActivationShape, GivenSizes, Lengths, ModelFootprint, Processor, choose_sizes,
+};
+use crate::model::attention::{AttentionKind, AttentionShape, build, kv_bytes_per_token};
+use crate::model::device::gpu_memory;
 use crate::model::{Decoder, ModelConfig, ModelError, Precision, Weights};
 
 /// What a model with its cache is to have room for.
@@ -155,4 +160,72 @@ fn refuse_fp8(precision: Precision, obstacle: &str) -> Result<(), ModelError> {
     Err(ModelError::Unsupported(format!(
         "FP8 needs our CUDA kernels, which do not run this model ({obstacle}): leave out --quantize fp8 and --kv-dtype fp8"
     )))
+}
+
+/// Token positions a KV block.
+const BLOCK_SIZE: usize = 16;
+
+/// The sizes of an engine on a device whose memory holds the weights already: what was given, else what the device's free
+/// memory and the lengths of what will be asked suggest. The pinned prefix is left to the caller.
+pub fn sizes_for(
+    config: &ModelConfig,
+    precision: Precision,
+    device: &Device,
+    lengths: &Lengths,
+    given: &GivenSizes,
+) -> EngineConfig {
+    let processor = if device.is_cpu() {
+        Processor::Cpu {
+            cache_bytes: host::cache_bytes(rayon::current_num_threads()),
+        }
+    } else {
+        Processor::Gpu
+    };
+    let model = footprint(config, precision);
+    choose_sizes(
+        processor,
+        free_memory(device),
+        &model,
+        lengths,
+        BLOCK_SIZE,
+        given,
+    )
+}
+
+/// What a model takes beside its weights.
+fn footprint(config: &ModelConfig, precision: Precision) -> ModelFootprint {
+    let intermediate = config
+        .experts
+        .as_ref()
+        .map_or(config.intermediate, |experts| {
+            experts.intermediate * experts.per_token
+        });
+    let shape = ActivationShape {
+        hidden: config.hidden,
+        queries: config.heads * config.head_dim,
+        keys: config.kv_heads * config.head_dim,
+        intermediate,
+    };
+    let cache = AttentionShape::from(config);
+    ModelFootprint {
+        kv_bytes_per_token: kv_bytes_per_token(&cache, precision.kv.dtype()),
+        activation_bytes_per_token: shape.bytes_per_token(precision.compute.size_in_bytes()),
+        // Logits are f32.
+        logits_bytes_per_row: 4 * config.vocab,
+        context_length: config.max_positions,
+    }
+}
+
+/// Bytes of memory that a device has free.
+fn free_memory(device: &Device) -> usize {
+    if let Ok(Some((free, _))) = gpu_memory(device) {
+        return free;
+    }
+    let free = host::free_memory();
+    if device.is_cpu() {
+        free
+    } else {
+        // A GPU that shares the machine's memory may not have all of it.
+        free / 2
+    }
 }

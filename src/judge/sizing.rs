@@ -5,18 +5,9 @@ use std::fmt::Write as _;
 use candle_core::Device;
 
 use super::model::{EngineSizes, JudgeText};
-use crate::engine::host;
-use crate::engine::sizing::{
-    ActivationShape, GivenSizes, Lengths, ModelFootprint, Processor, choose_sizes,
-};
-use crate::engine::{Engine, EngineConfig};
-use crate::model::ModelConfig;
-use crate::model::attention::{AttentionShape, kv_bytes_per_token};
-use crate::model::device::gpu_memory;
+use crate::engine::sizing::{GivenSizes, Lengths};
+use crate::engine::{Engine, EngineConfig, sizes_for};
 use crate::model::precision::Precision;
-
-/// Token positions a KV block.
-const BLOCK_SIZE: usize = 16;
 
 /// Tokens of a prompt beside template and texts, at most; and of a typical one beside the template, where the texts are
 /// not known.
@@ -50,64 +41,11 @@ pub(super) fn engine_config(
         prefill_chunk: sizes.prefill_chunk,
         blocks: sizes.kv_blocks,
     };
-    let processor = if device.is_cpu() {
-        Processor::Cpu {
-            cache_bytes: host::cache_bytes(rayon::current_num_threads()),
-        }
-    } else {
-        Processor::Gpu
-    };
-    let model = footprint(&text.config, precision);
-    let config = choose_sizes(
-        processor,
-        free_memory(device),
-        &model,
-        &lengths,
-        BLOCK_SIZE,
-        &given,
-    );
+    let config = sizes_for(&text.config, precision, device, &lengths, &given);
     EngineConfig {
         prefix_cache: !sizes.no_prefix_cache,
         pinned_prefix,
         ..config
-    }
-}
-
-/// What a model takes beside its weights.
-pub fn footprint(config: &ModelConfig, precision: Precision) -> ModelFootprint {
-    let intermediate = config
-        .experts
-        .as_ref()
-        .map_or(config.intermediate, |experts| {
-            experts.intermediate * experts.per_token
-        });
-    let shape = ActivationShape {
-        hidden: config.hidden,
-        queries: config.heads * config.head_dim,
-        keys: config.kv_heads * config.head_dim,
-        intermediate,
-    };
-    let cache = AttentionShape::from(config);
-    ModelFootprint {
-        kv_bytes_per_token: kv_bytes_per_token(&cache, precision.kv.dtype()),
-        activation_bytes_per_token: shape.bytes_per_token(precision.compute.size_in_bytes()),
-        // Logits are f32.
-        logits_bytes_per_row: 4 * config.vocab,
-        context_length: config.max_positions,
-    }
-}
-
-/// Bytes of memory that a device has free.
-fn free_memory(device: &Device) -> usize {
-    if let Ok(Some((free, _))) = gpu_memory(device) {
-        return free;
-    }
-    let free = host::free_memory();
-    if device.is_cpu() {
-        free
-    } else {
-        // A GPU that shares the machine's memory may not have all of it.
-        free / 2
     }
 }
 

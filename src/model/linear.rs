@@ -1,6 +1,6 @@
 //! Linear layers, and the token embedding that may share its weight with the output head.
 
-use candle_core::{Result, Tensor};
+use candle_core::{DType, Result, Tensor};
 
 use super::cpu::elementwise::silu_mul_into;
 use super::cpu::matmul::PackedMatrix;
@@ -10,11 +10,16 @@ use super::{cpu, ops};
 /// `x · weightᵀ + bias`.
 ///
 /// On the CPU the weight is packed at load, in one of the [`WeightType`]s, and a row's result does not depend on the other
-/// rows ([`PackedMatrix`]); elsewhere it is the device's matrix product.
+/// rows ([`PackedMatrix`]); elsewhere, and for f32 weights where a [`LIBRARY`] is part of the program, it is the device's
+/// matrix product.
 pub struct Linear {
     weight: Weight,
     bias: Option<Tensor>,
 }
+
+/// Whether a library for dense algebra (MKL, Accelerate) is part of the program, for the CPU's products with f32 weights.
+/// Its sums may depend on the number of rows.
+pub const LIBRARY: bool = cfg!(any(feature = "mkl", feature = "accelerate"));
 
 enum Weight {
     Packed(PackedMatrix),
@@ -30,10 +35,12 @@ impl Linear {
     /// When the weight is not a matrix, or the device has no products with weights of that type.
     pub fn new(weight: Tensor, bias: Option<Tensor>, weight_type: WeightType) -> Result<Self> {
         weight.dims2()?;
-        let weight = if weight.device().is_cpu() {
-            Weight::Packed(PackedMatrix::pack(&weight, weight_type)?)
-        } else {
-            Weight::Dense(weight)
+        let weight = match weight.device().is_cpu() {
+            true if LIBRARY && weight_type == WeightType::F32 => {
+                Weight::Dense(weight.to_dtype(DType::F32)?)
+            }
+            true => Weight::Packed(PackedMatrix::pack(&weight, weight_type)?),
+            false => Weight::Dense(weight),
         };
         Ok(Self { weight, bias })
     }

@@ -65,7 +65,8 @@ impl WeightType {
             Self::F32 => 32.0,
             Self::F16 | Self::BF16 => 16.0,
             Self::Q8_0 => 8.5,
-            Self::Q4K => 4.5,
+            // Scales and minima of parts are kept as whole bytes.
+            Self::Q4K => 4.625,
             Self::F8E4M3 => 8.0,
         }
     }

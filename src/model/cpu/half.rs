@@ -1,5 +1,6 @@
-//! How numbers are stored in a cache: f32, f16 or bf16, rounded to nearest even when written and widened in registers
-//! when read. Widening is exact, so a product does not depend on whether it widens its numbers on the way or beforehand.
+//! How weights, keys and values are stored: f32, f16 or bf16, rounded to nearest even when written and widened in
+//! registers when read. Widening is exact, so a product does not depend on whether it widens its numbers on the way or
+//! beforehand.
 
 use std::any::Any;
 
@@ -14,6 +15,9 @@ pub trait Format: Send + Sync + 'static {
 
     /// The nearest number that can be stored; halves go to the even one.
     fn round(x: f32) -> Self::Bits;
+
+    /// The number that is stored.
+    fn to_f32(bits: Self::Bits) -> f32;
 
     /// The 16 numbers of a panel's row in `W` vectors.
     fn widen<S: Simd, const W: usize>(simd: S, row: &[Self::Bits; PANEL]) -> [S::f32s; W];
@@ -42,6 +46,11 @@ impl Format for F32 {
     #[inline(always)]
     fn round(x: f32) -> f32 {
         x
+    }
+
+    #[inline(always)]
+    fn to_f32(bits: f32) -> f32 {
+        bits
     }
 
     #[inline(always)]
@@ -76,6 +85,19 @@ impl Format for F16 {
         let number = if size < 0x3880_0000 { small } else { normal };
         let number = if size > 0x7f80_0000 { 0x7e00 } else { number };
         (sign | number) as u16
+    }
+
+    #[inline(always)]
+    fn to_f32(bits: u16) -> f32 {
+        let size = u32::from(bits & 0x7fff) << 13;
+        // The exponent's bias from 15 to 127; numbers below 2⁻¹⁴ become normal on the way.
+        let number = f32::from_bits(size) * f32::from_bits((127 + 112) << 23);
+        let number = if number < 65536.0 {
+            number.to_bits()
+        } else {
+            number.to_bits() | 0x7f80_0000
+        };
+        f32::from_bits(number | u32::from(bits & 0x8000) << 16)
     }
 
     #[inline(always)]
@@ -118,10 +140,30 @@ impl Format for Bf16 {
     }
 
     #[inline(always)]
+    fn to_f32(bits: u16) -> f32 {
+        f32::from_bits(u32::from(bits) << 16)
+    }
+
+    #[inline(always)]
     fn widen<S: Simd, const W: usize>(simd: S, row: &[u16; PANEL]) -> [S::f32s; W] {
         let shift = simd.splat_u32s(16);
         widen_integers::<S, W>(simd, row)
             .map(|bits| simd.transmute_f32s_u32s(simd.wrapping_dyn_shl_u32s(bits, shift)))
+    }
+}
+
+/// Whole rows of panels to f32. `to` may be longer.
+#[inline(always)]
+pub fn widen_all<S: Simd, F: Format>(simd: S, from: &[F::Bits], to: &mut [f32]) {
+    let rows = from.as_chunks::<PANEL>().0;
+    for (from, to) in rows.iter().zip(to.chunks_exact_mut(PANEL)) {
+        let to = S::as_mut_simd_f32s(to).0;
+        match S::F32_LANES {
+            16 => to.copy_from_slice(&F::widen::<S, 1>(simd, from)),
+            8 => to.copy_from_slice(&F::widen::<S, 2>(simd, from)),
+            4 => to.copy_from_slice(&F::widen::<S, 4>(simd, from)),
+            _ => to.copy_from_slice(&F::widen::<S, PANEL>(simd, from)),
+        }
     }
 }
 
@@ -155,8 +197,7 @@ mod tests {
     use candle_core::{DType, Device, Tensor};
     use pulp::{Arch, Scalar, Simd, WithSimd};
 
-    use super::{Bf16, F16, Format};
-    use crate::model::cpu::panels::PANEL;
+    use super::{Bf16, F16, Format, widen_all};
 
     struct Widen<F: Format>(Vec<F::Bits>);
 
@@ -166,16 +207,7 @@ mod tests {
         #[inline(always)]
         fn with_simd<S: Simd>(self, simd: S) -> Vec<f32> {
             let mut out = vec![0.0; self.0.len()];
-            let rows = self.0.as_chunks::<PANEL>().0;
-            for (row, out) in rows.iter().zip(out.chunks_exact_mut(PANEL)) {
-                let out = S::as_mut_simd_f32s(out).0;
-                match S::F32_LANES {
-                    16 => out.copy_from_slice(&F::widen::<S, 1>(simd, row)),
-                    8 => out.copy_from_slice(&F::widen::<S, 2>(simd, row)),
-                    4 => out.copy_from_slice(&F::widen::<S, 4>(simd, row)),
-                    _ => out.copy_from_slice(&F::widen::<S, PANEL>(simd, row)),
-                }
-            }
+            widen_all::<S, F>(simd, &self.0, &mut out);
             out
         }
     }
@@ -196,6 +228,8 @@ mod tests {
                 let expected = to_f32(*bits);
                 let same = x.to_bits() == expected.to_bits() || x.is_nan() && expected.is_nan();
                 assert!(same, "{bits:#06x} is {x:e}, not {expected:e}");
+                let alone = F::to_f32(*bits);
+                assert!(alone.to_bits() == x.to_bits() || alone.is_nan() && x.is_nan());
                 if !x.is_nan() {
                     assert_eq!(F::round(x), *bits);
                 }

@@ -1,12 +1,11 @@
 //! Linear layers on the CPU: weights packed once, products that do not depend on the batch.
 
 use candle_core::{CpuStorage, Result, Storage, Tensor};
-use half::{bf16, f16};
 use rayon::prelude::*;
 
-use super::panels::{Multiply, PANEL, Split, Uniform};
+use super::half::{Bf16, F16, F32, Format};
+use super::panels::{Multiply, PANEL};
 use super::quantized::{BLOCK, BlockMatrix, Group, Q4Group, Q8Group, rows};
-use super::widen::{self, HalfProduct, HalfType};
 use crate::model::precision::WeightType;
 
 /// Products that take less time than this many multiply-adds in f32 run on the calling thread: waking another costs about
@@ -26,8 +25,10 @@ pub struct PackedMatrix {
 enum Panels {
     /// `[ceil(outputs / 16), inputs, 16]`
     F32(Vec<f32>),
-    /// `[ceil(outputs / 16), inputs, 16]`
-    Half(HalfType, Vec<u16>),
+    /// The same in IEEE half precision.
+    F16(Vec<u16>),
+    /// The same, of each number the upper half.
+    Bf16(Vec<u16>),
     Q8(BlockMatrix<Q8Group>),
     Q4(BlockMatrix<Q4Group>),
 }
@@ -75,15 +76,9 @@ impl PackedMatrix {
             );
         }
         let panels = match weight_type {
-            WeightType::F32 => Panels::F32(interleave(outputs, inputs, read, |x| x)),
-            WeightType::F16 => Panels::Half(
-                HalfType::F16,
-                interleave(outputs, inputs, read, |x| f16::from_f32(x).to_bits()),
-            ),
-            WeightType::BF16 => Panels::Half(
-                HalfType::BF16,
-                interleave(outputs, inputs, read, |x| bf16::from_f32(x).to_bits()),
-            ),
+            WeightType::F32 => Panels::F32(interleave::<F32>(outputs, inputs, read)),
+            WeightType::F16 => Panels::F16(interleave::<F16>(outputs, inputs, read)),
+            WeightType::BF16 => Panels::Bf16(interleave::<Bf16>(outputs, inputs, read)),
             WeightType::Q4K if inputs % (Q4Group::BLOCKS * BLOCK) == 0 => {
                 Panels::Q4(BlockMatrix::pack(outputs, inputs, read)?)
             }
@@ -113,7 +108,7 @@ impl PackedMatrix {
     pub fn bytes(&self) -> usize {
         match &self.panels {
             Panels::F32(panels) => size_of_val(panels.as_slice()),
-            Panels::Half(_, panels) => size_of_val(panels.as_slice()),
+            Panels::F16(panels) | Panels::Bf16(panels) => size_of_val(panels.as_slice()),
             Panels::Q8(matrix) => matrix.bytes(),
             Panels::Q4(matrix) => matrix.bytes(),
         }
@@ -122,24 +117,22 @@ impl PackedMatrix {
     /// Row `index` of the weight, `[inputs]`: an embedding, when the matrix is also the output head.
     pub fn row(&self, index: usize, out: &mut [f32]) {
         match &self.panels {
-            Panels::F32(panels) => self.lane(panels, index, out, |x| x),
-            Panels::Half(HalfType::F16, panels) => self.lane(panels, index, out, widen::f16_to_f32),
-            Panels::Half(HalfType::BF16, panels) => {
-                self.lane(panels, index, out, widen::bf16_to_f32);
-            }
+            Panels::F32(panels) => self.lane::<F32>(panels, index, out),
+            Panels::F16(panels) => self.lane::<F16>(panels, index, out),
+            Panels::Bf16(panels) => self.lane::<Bf16>(panels, index, out),
             Panels::Q8(matrix) => matrix.row(index, out),
             Panels::Q4(matrix) => matrix.row(index, out),
         }
     }
 
-    fn lane<T: Copy>(&self, panels: &[T], index: usize, out: &mut [f32], to: impl Fn(T) -> f32) {
+    fn lane<F: Format>(&self, panels: &[F::Bits], index: usize, out: &mut [f32]) {
         let stride = self.inputs * PANEL;
         let panel = &panels[index / PANEL * stride..][..stride];
         for (out, x) in out
             .iter_mut()
             .zip(panel.iter().skip(index % PANEL).step_by(PANEL))
         {
-            *out = to(*x);
+            *out = F::to_f32(*x);
         }
     }
 
@@ -152,33 +145,11 @@ impl PackedMatrix {
 
     /// `x × weightᵀ`, into `[rows, outputs]` numbers whatever they hold.
     pub fn forward_into(&self, x: &[f32], out: &mut [f32]) {
-        let stride = self.inputs * PANEL;
         let inputs = self.inputs;
         match &self.panels {
-            Panels::F32(panels) => self.share_out(out, 1, |row, from, out| {
-                pulp::Arch::new().dispatch(Multiply {
-                    a: &x[row * inputs..],
-                    a_stride: inputs,
-                    rows: out.len(),
-                    k: inputs,
-                    b: Uniform {
-                        data: &panels[from / PANEL * stride..],
-                        stride,
-                    },
-                    n: out.first().map_or(0, |row| row.len()),
-                    out: Split(out),
-                    accumulate: false,
-                });
-            }),
-            Panels::Half(kind, panels) => self.share_out(out, 1, |row, from, out| {
-                HalfProduct {
-                    panels: &panels[from / PANEL * stride..],
-                    x: &x[row * inputs..],
-                    inputs,
-                    out,
-                }
-                .multiply(*kind);
-            }),
+            Panels::F32(panels) => self.chains::<F32>(panels, x, out),
+            Panels::F16(panels) => self.chains::<F16>(panels, x, out),
+            Panels::Bf16(panels) => self.chains::<Bf16>(panels, x, out),
             Panels::Q8(matrix) => {
                 let x = rows::quantize(x, inputs, matrix.blocks());
                 self.share_out(out, 2, |row, from, out| {
@@ -192,6 +163,22 @@ impl PackedMatrix {
                 });
             }
         }
+    }
+
+    /// The product with weights that are stored one by one.
+    fn chains<F: Format>(&self, panels: &[F::Bits], x: &[f32], out: &mut [f32]) {
+        let (k, stride) = (self.inputs, self.inputs * PANEL);
+        self.share_out(out, 1, |row, from, out| {
+            pulp::Arch::new().dispatch(Multiply::<F> {
+                a: &x[row * k..],
+                a_stride: k,
+                k,
+                panels: &panels[from / PANEL * stride..],
+                stride,
+                out,
+                accumulate: false,
+            });
+        });
     }
 
     /// Shares the outputs `[rows, outputs]` out to threads: `part` is given its first row, its first column, and its
@@ -246,14 +233,13 @@ impl PackedMatrix {
 }
 
 /// Packs rows that `read` gives (from a first one on) into panels `[ceil(outputs / 16), inputs, 16]`.
-fn interleave<T: Copy + Default + Send>(
+fn interleave<F: Format>(
     outputs: usize,
     inputs: usize,
     read: impl Fn(usize, &mut [f32]) + Sync,
-    convert: impl Fn(f32) -> T + Sync,
-) -> Vec<T> {
+) -> Vec<F::Bits> {
     let stride = inputs * PANEL;
-    let mut panels = vec![T::default(); outputs.div_ceil(PANEL) * stride];
+    let mut panels = vec![F::Bits::default(); outputs.div_ceil(PANEL) * stride];
     if stride > 0 {
         panels
             .par_chunks_exact_mut(stride)
@@ -264,7 +250,7 @@ fn interleave<T: Copy + Default + Send>(
                     for lane in 0..PANEL.min(outputs - p * PANEL) {
                         read(p * PANEL + lane, row);
                         for (to, from) in panel.iter_mut().skip(lane).step_by(PANEL).zip(&*row) {
-                            *to = convert(*from);
+                            *to = F::round(*from);
                         }
                     }
                 },

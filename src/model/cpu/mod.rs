@@ -15,7 +15,6 @@ pub mod half;
 pub mod matmul;
 pub mod panels;
 pub mod quantized;
-pub mod widen;
 
 use candle_core::{CpuStorage, DType, Result, Storage, Tensor};
 

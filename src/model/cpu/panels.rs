@@ -1,119 +1,62 @@
-//! The one matrix kernel: rows times packed panels of [`PANEL`] columns.
+//! The matrix kernel of linear layers: rows times packed panels of [`PANEL`] columns.
 //!
 //! A panel holds 16 columns of a `[k, 16]` matrix, row after row, which is what a register tile reads in order: at each
-//! step of `k` one vector of 16 columns, and one number of each row to multiply it with. Linear layers pack their weights
-//! into panels once at load; the KV cache keeps its keys and values as panels.
+//! step of `k` one vector of 16 columns, and one number of each row to multiply it with. Weights are packed into panels once
+//! at load, in any [`Format`]; what has 16 bits is widened to f32 in registers, which is exact.
 //!
-//! Every output is `fma(a[k], b[k], …fma(a[1], b[1], fma(a[0], b[0], start)))`, whatever the number of rows.
+//! Every output is `fma(a[k], b[k], …fma(a[1], b[1], fma(a[0], b[0], start)))`, whatever the number of rows and the format.
 
 use pulp::{Simd, WithSimd};
+
+use super::half::{F32, Format, widen_all};
 
 /// Columns of a panel.
 pub const PANEL: usize = 16;
 
-/// Where a product's rows go: row `i` as a slice of the columns asked for.
-pub trait OutRows {
-    /// The columns of row `i`.
-    fn row(&mut self, i: usize) -> &mut [f32];
-}
-
-/// Rows of one buffer, `stride` apart.
-pub struct Strided<'a> {
-    /// The buffer; row `i` begins at `i * stride`.
-    pub data: &'a mut [f32],
-    /// Distance of rows.
-    pub stride: usize,
-    /// Columns.
-    pub width: usize,
-}
-
-impl OutRows for Strided<'_> {
-    #[inline(always)]
-    fn row(&mut self, i: usize) -> &mut [f32] {
-        &mut self.data[i * self.stride..][..self.width]
-    }
-}
-
-/// Rows that were split off their buffer one by one, so that threads can share a buffer by columns.
-pub struct Split<'a, 'b>(pub &'a mut [&'b mut [f32]]);
-
-impl OutRows for Split<'_, '_> {
-    #[inline(always)]
-    fn row(&mut self, i: usize) -> &mut [f32] {
-        self.0[i]
-    }
-}
-
-/// Where a product's panels are. The sums may be cut into segments that lie apart in memory (the blocks of a KV cache);
-/// they are still one chain.
-pub trait Panels {
-    /// Segments, in the order of the sum.
-    fn segments(&self) -> usize;
-
-    /// Segment `s` of panel `p`: `[k of the segment, PANEL]`.
-    fn panel(&self, p: usize, s: usize) -> &[f32];
-}
-
-/// Panels `stride` apart, in one segment.
-pub struct Uniform<'a> {
-    /// The panels.
-    pub data: &'a [f32],
-    /// Their distance.
-    pub stride: usize,
-}
-
-impl Panels for Uniform<'_> {
-    #[inline(always)]
-    fn segments(&self) -> usize {
-        1
-    }
-
-    #[inline(always)]
-    fn panel(&self, p: usize, _: usize) -> &[f32] {
-        &self.data[p * self.stride..][..self.stride]
-    }
-}
+/// Rows up to which 16-bit numbers are widened in registers by processors whose vectors are short: for more rows, pieces
+/// are widened once, to memory.
+const FEW: usize = 8;
 
 /// `out = a × b` (or `out += a × b`), with `a` `[rows, k]` in rows `a_stride` apart and `b` `[k, n]` in panels.
-pub struct Multiply<'a, B, O> {
-    /// Left rows.
+pub struct Multiply<'a, 'o, F: Format> {
+    /// Left rows; those beyond the rows of `out` are not read.
     pub a: &'a [f32],
     /// Distance of left rows.
     pub a_stride: usize,
-    /// Number of rows.
-    pub rows: usize,
-    /// Length of the sums in each segment.
+    /// Length of the sums.
     pub k: usize,
-    /// The right side.
-    pub b: B,
-    /// Number of columns; the last panel may be wider.
-    pub n: usize,
-    /// Results.
-    pub out: O,
+    /// The panels, `[k, PANEL]` each.
+    pub panels: &'a [F::Bits],
+    /// Distance of panels.
+    pub stride: usize,
+    /// Rows of results, split off their buffer one by one, so that threads can share a buffer by columns. The last panel
+    /// may be wider than they are.
+    pub out: &'a mut [&'o mut [f32]],
     /// Whether the sums start from what `out` holds, and not from zero.
     pub accumulate: bool,
 }
 
-impl<B: Panels, O: OutRows> WithSimd for Multiply<'_, B, O> {
+impl<F: Format> WithSimd for Multiply<'_, '_, F> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        self.run(simd);
-    }
-}
-
-impl<B: Panels, O: OutRows> Multiply<'_, B, O> {
-    /// The product, inside a function that is already compiled for `S`.
-    #[inline(always)]
-    pub fn run<S: Simd>(&mut self, simd: S) {
+        let wide = F::plain(&[]).is_some();
         // Registers: rows × panels × vectors per panel accumulators, plus one vector per panel and one broadcast.
         match S::F32_LANES {
             16 => self.columns::<S, 1, 8, 2>(simd),
-            8 => self.columns::<S, 2, 6, 1>(simd),
-            4 => self.columns::<S, 4, 4, 1>(simd),
-            _ => self.columns_scalar(),
+            8 if wide || self.out.len() <= FEW => self.columns::<S, 2, 6, 1>(simd),
+            4 if wide || self.out.len() <= FEW => self.columns::<S, 4, 4, 1>(simd),
+            8 => self.pieces::<S, 2, 6>(simd),
+            4 => self.pieces::<S, 4, 4>(simd),
+            _ => self.scalar(),
         }
+    }
+}
+
+impl<F: Format> Multiply<'_, '_, F> {
+    fn columns_wanted(&self) -> usize {
+        self.out.first().map_or(0, |row| row.len())
     }
 
     /// Panels outside, rows inside, so that a panel stays in the first-level cache while all rows pass over it.
@@ -122,20 +65,22 @@ impl<B: Panels, O: OutRows> Multiply<'_, B, O> {
         &mut self,
         simd: S,
     ) {
-        let panels = self.n.div_ceil(PANEL);
+        let panels = self.columns_wanted().div_ceil(PANEL);
         let mut panel = 0;
         while panel < panels {
             let left = panels - panel;
             // Few rows leave registers free: more panels at once hide the latency of the multiply-add.
-            let at_once = match self.rows {
+            let at_once = match self.out.len() {
                 1 if left >= 4 => 4,
+                2 if left >= 4 && W == 1 => 4,
                 1..=2 if left >= 2 => 2,
                 _ if left >= WIDE => WIDE,
                 _ => 1,
             };
-            match at_once {
-                4 => self.tile::<S, W, 1, 4>(simd, panel, 0),
-                2 => self.rows::<S, W, MAX_ROWS, 2>(simd, panel),
+            match (at_once, self.out.len()) {
+                (4, 1) => self.tile::<S, W, 1, 4>(simd, panel, 0),
+                (4, _) => self.tile::<S, W, 2, 4>(simd, panel, 0),
+                (2, _) => self.rows::<S, W, MAX_ROWS, 2>(simd, panel),
                 _ => self.rows::<S, W, MAX_ROWS, 1>(simd, panel),
             }
             panel += at_once;
@@ -149,8 +94,8 @@ impl<B: Panels, O: OutRows> Multiply<'_, B, O> {
         panel: usize,
     ) {
         let mut row = 0;
-        while row < self.rows {
-            let left = self.rows - row;
+        while row < self.out.len() {
+            let left = self.out.len() - row;
             // Even groups: 8 rows under a maximum of 6 go as 4 + 4, not as 6 + 2.
             let take = left.div_ceil(left.div_ceil(MAX_ROWS));
             match take {
@@ -181,7 +126,7 @@ impl<B: Panels, O: OutRows> Multiply<'_, B, O> {
         let mut acc = [[[simd.splat_f32s(0.0); W]; P]; R];
         if self.accumulate {
             for r in 0..R {
-                let out = &*self.out.row(row + r);
+                let out = &*self.out[row + r];
                 for p in 0..P {
                     let from = (panel + p) * PANEL;
                     let columns = &out[from..out.len().min(from + PANEL)];
@@ -199,35 +144,33 @@ impl<B: Panels, O: OutRows> Multiply<'_, B, O> {
                 }
             }
         }
-        for s in 0..self.b.segments() {
-            let empty: &[f32] = &[];
-            let mut a = [empty; R];
-            for r in 0..R {
-                a[r] = &self.a[(row + r) * self.a_stride + s * k..][..k];
-            }
-            let no_vectors: &[[S::f32s; W]] = &[];
-            let mut b = [no_vectors; P];
+        let empty: &[f32] = &[];
+        let mut a = [empty; R];
+        for r in 0..R {
+            a[r] = &self.a[(row + r) * self.a_stride..][..k];
+        }
+        let no_rows: &[[F::Bits; PANEL]] = &[];
+        let mut b = [no_rows; P];
+        for p in 0..P {
+            let panel = &self.panels[(panel + p) * self.stride..][..k * PANEL];
+            b[p] = &panel.as_chunks().0[..k];
+        }
+        for i in 0..k {
+            let mut vectors = [[simd.splat_f32s(0.0); W]; P];
             for p in 0..P {
-                let panel = self.b.panel(panel + p, s);
-                b[p] = &pulp::as_arrays::<W, _>(S::as_simd_f32s(panel).0).0[..k];
+                vectors[p] = F::widen::<S, W>(simd, &b[p][i]);
             }
-            for i in 0..k {
-                let mut vectors = [[simd.splat_f32s(0.0); W]; P];
+            for r in 0..R {
+                let x = simd.splat_f32s(a[r][i]);
                 for p in 0..P {
-                    vectors[p] = b[p][i];
-                }
-                for r in 0..R {
-                    let x = simd.splat_f32s(a[r][i]);
-                    for p in 0..P {
-                        for w in 0..W {
-                            acc[r][p][w] = simd.mul_add_e_f32s(x, vectors[p][w], acc[r][p][w]);
-                        }
+                    for w in 0..W {
+                        acc[r][p][w] = simd.mul_add_e_f32s(x, vectors[p][w], acc[r][p][w]);
                     }
                 }
             }
         }
         for r in 0..R {
-            let out = self.out.row(row + r);
+            let out = &mut *self.out[row + r];
             for p in 0..P {
                 let from = (panel + p) * PANEL;
                 let to = out.len().min(from + PANEL);
@@ -245,28 +188,57 @@ impl<B: Panels, O: OutRows> Multiply<'_, B, O> {
         }
     }
 
+    /// Widens pieces that stay in the first-level cache, and goes on with the sums of f32 from piece to piece.
+    #[inline(always)]
+    fn pieces<S: Simd, const W: usize, const MAX_ROWS: usize>(&mut self, simd: S) {
+        /// Length of a piece's sums, and its panels.
+        const LENGTH: usize = 128;
+        const WIDE: usize = 4;
+        let n = self.columns_wanted();
+        let mut piece = vec![0.0; WIDE * LENGTH * PANEL];
+        for (group, from) in (0..n).step_by(WIDE * PANEL).enumerate() {
+            let to = n.min(from + WIDE * PANEL);
+            let mut columns: Vec<&mut [f32]> =
+                self.out.iter_mut().map(|row| &mut row[from..to]).collect();
+            for first in (0..self.k).step_by(LENGTH) {
+                let k = LENGTH.min(self.k - first);
+                let panels = group * WIDE..group * WIDE + (to - from).div_ceil(PANEL);
+                for (panel, piece) in panels.zip(piece.chunks_exact_mut(LENGTH * PANEL)) {
+                    let panel = &self.panels[panel * self.stride + first * PANEL..][..k * PANEL];
+                    widen_all::<S, F>(simd, panel, piece);
+                }
+                Multiply::<F32> {
+                    a: &self.a[first..],
+                    a_stride: self.a_stride,
+                    k,
+                    panels: &piece,
+                    stride: LENGTH * PANEL,
+                    out: &mut columns,
+                    accumulate: self.accumulate || first > 0,
+                }
+                .columns::<S, W, MAX_ROWS, 1>(simd);
+            }
+        }
+    }
+
     /// For processors without vectors this crate knows.
     #[inline(always)]
-    fn columns_scalar(&mut self) {
-        for panel in 0..self.n.div_ceil(PANEL) {
-            for row in 0..self.rows {
-                let mut acc = [0.0f32; PANEL];
-                if self.accumulate {
-                    let columns = &self.out.row(row)[panel * PANEL..];
-                    let count = columns.len().min(PANEL);
-                    acc[..count].copy_from_slice(&columns[..count]);
-                }
-                for s in 0..self.b.segments() {
-                    let a = &self.a[row * self.a_stride + s * self.k..][..self.k];
-                    for (x, b) in a.iter().zip(self.b.panel(panel, s).chunks_exact(PANEL)) {
-                        for (acc, b) in acc.iter_mut().zip(b) {
-                            *acc += x * b;
-                        }
-                    }
-                }
-                let out = self.out.row(row);
+    fn scalar(&mut self) {
+        for panel in 0..self.columns_wanted().div_ceil(PANEL) {
+            for (row, out) in self.out.iter_mut().enumerate() {
                 let to = out.len().min((panel + 1) * PANEL);
                 let columns = &mut out[panel * PANEL..to];
+                let mut acc = [0.0f32; PANEL];
+                if self.accumulate {
+                    acc[..columns.len()].copy_from_slice(columns);
+                }
+                let a = &self.a[row * self.a_stride..][..self.k];
+                let b = self.panels[panel * self.stride..].as_chunks::<PANEL>().0;
+                for (x, b) in a.iter().zip(b) {
+                    for (acc, b) in acc.iter_mut().zip(b) {
+                        *acc += x * F::to_f32(*b);
+                    }
+                }
                 columns.copy_from_slice(&acc[..columns.len()]);
             }
         }
@@ -279,4 +251,70 @@ fn lanes_mut<S: Simd>(columns: &mut [f32], w: usize) -> &mut [f32] {
     let from = (w * S::F32_LANES).min(columns.len());
     let to = columns.len().min(from + S::F32_LANES);
     &mut columns[from..to]
+}
+
+#[cfg(test)]
+mod tests {
+    use pulp::{Arch, Scalar, Simd};
+
+    use super::{Multiply, PANEL};
+    use crate::model::cpu::half::{Bf16, F16, F32, Format};
+
+    /// On every instruction set, any number of rows and columns, starting from zero or not.
+    fn equals_a_chain<F: Format>() {
+        let number = |i: usize| ((i * 7919 % 1009) as f32 / 504.5 - 1.0) * 1.1;
+        for (columns, k) in [(5usize, 3usize), (16, 1), (70, 300), (90, 129)] {
+            let stride = k * PANEL + 32;
+            let bits: Vec<F::Bits> = (0..columns.div_ceil(PANEL) * stride)
+                .map(|i| F::round(number(i)))
+                .collect();
+            for rows in [1, 2, 3, 5, 6, 8, 9, 13, 17] {
+                let a: Vec<f32> = (0..rows * k).map(|i| number(i * 31 + 5)).collect();
+                for accumulate in [false, true] {
+                    let before: Vec<f32> = (0..rows * columns).map(number).collect();
+                    let chain = |row: usize, column: usize| {
+                        let start = before[row * columns + column] * f32::from(accumulate);
+                        (0..k).fold(start, |sum, i| {
+                            let at = column / PANEL * stride + i * PANEL + column % PANEL;
+                            a[row * k + i].mul_add(F::to_f32(bits[at]), sum)
+                        })
+                    };
+                    let check = |name: &str, tolerance: f32, run: &dyn Fn(Multiply<F>)| {
+                        let mut out = before.clone();
+                        let mut split: Vec<&mut [f32]> = out.chunks_mut(columns).collect();
+                        run(Multiply {
+                            a: &a,
+                            a_stride: k,
+                            k,
+                            panels: &bits,
+                            stride,
+                            out: &mut split,
+                            accumulate,
+                        });
+                        for (i, out) in out.iter().enumerate() {
+                            let expected = chain(i / columns, i % columns);
+                            assert!(
+                                (out - expected).abs() <= tolerance,
+                                "{name}: {rows} rows, {columns} columns, {accumulate}: {out}, not {expected}"
+                            );
+                        }
+                    };
+                    check("best", 0.0, &|product| Arch::new().dispatch(product));
+                    // Its multiply-add rounds twice.
+                    check("scalar", 1e-3, &|product| Scalar.vectorize(product));
+                    #[cfg(target_arch = "x86_64")]
+                    if let Some(v3) = pulp::x86::V3::try_new() {
+                        check("V3", 0.0, &|product| Simd::vectorize(v3, product));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn products_are_chains_of_multiply_adds() {
+        equals_a_chain::<F32>();
+        equals_a_chain::<F16>();
+        equals_a_chain::<Bf16>();
+    }
 }

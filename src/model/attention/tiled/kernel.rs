@@ -13,7 +13,7 @@ use super::product::{Ahead, Panels, Product};
 use crate::model::attention::AttentionShape;
 use crate::model::cpu::elementwise::tree_sum;
 use crate::model::cpu::exp::{exp, exp_lanes};
-use crate::model::cpu::half::{F32, Format};
+use crate::model::cpu::half::{F32, Format, widen_all};
 use crate::model::cpu::panels::PANEL;
 
 /// Rows up to which 16-bit keys and values are widened in registers, each time they are used; for more rows a tile is
@@ -193,10 +193,10 @@ fn tile<S: Simd, F: Format>(
         let (keys, values) = room.split_at_mut(count * key_block);
         for (index, &id) in run.blocks.iter().enumerate() {
             let key = &cache.keys[id as usize * key_block..][..key_block];
-            widen::<S, F>(simd, key, &mut keys[index * key_block..][..key_block]);
+            widen_all::<S, F>(simd, key, &mut keys[index * key_block..][..key_block]);
             let value = &cache.values[id as usize * value_block..][..value_block];
             let to = &mut values[index * value_block..][..value_block];
-            widen::<S, F>(simd, value, to);
+            widen_all::<S, F>(simd, value, to);
         }
         let mut starts = std::mem::take(&mut state.wide_starts);
         starts.clear();
@@ -217,21 +217,6 @@ fn tile<S: Simd, F: Format>(
         state.wide_starts = starts;
     }
     (state.wide, state.starts) = (wide, starts);
-}
-
-/// Whole panels of 16-bit numbers to f32.
-#[inline(always)]
-fn widen<S: Simd, F: Format>(simd: S, from: &[F::Bits], to: &mut [f32]) {
-    let rows = from.as_chunks::<PANEL>().0;
-    for (from, to) in rows.iter().zip(to.chunks_exact_mut(PANEL)) {
-        let to = S::as_mut_simd_f32s(to).0;
-        match S::F32_LANES {
-            16 => to.copy_from_slice(&F::widen::<S, 1>(simd, from)),
-            8 => to.copy_from_slice(&F::widen::<S, 2>(simd, from)),
-            4 => to.copy_from_slice(&F::widen::<S, 4>(simd, from)),
-            _ => to.copy_from_slice(&F::widen::<S, PANEL>(simd, from)),
-        }
-    }
 }
 
 /// A tile's keys, or its values.

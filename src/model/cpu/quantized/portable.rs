@@ -4,7 +4,7 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use super::{PANEL, Product, Q4Group, Q8Group, RowBlock, Vector};
-use crate::model::cpu::widen::f16_to_f32;
+use crate::model::cpu::half::{F16, Format};
 
 /// The product with weights of a byte.
 pub(super) fn q8(product: &mut Product<'_, '_, Q8Group>) {
@@ -35,7 +35,7 @@ impl WithSimd for Q8<'_, '_, '_> {
                             dot(w, x, &mut sums);
                         }
                         for lane in 0..PANEL {
-                            let scale = f16_to_f32(group.scales[half][lane]) * x.scale;
+                            let scale = F16::to_f32(group.scales[half][lane]) * x.scale;
                             out[lane] = scale.mul_add(sums[lane] as f32, out[lane]);
                         }
                     }
@@ -69,8 +69,8 @@ impl WithSimd for Q4<'_, '_, '_> {
 
 #[inline(always)]
 fn q4_group(group: &Q4Group, x: &[RowBlock; 8], out: &mut [f32; PANEL]) {
-    let scale = group.scale.map(f16_to_f32);
-    let min = group.min.map(f16_to_f32);
+    let scale = group.scale.map(F16::to_f32);
+    let min = group.min.map(F16::to_f32);
     for (part, x) in x.iter().enumerate() {
         let mut sums = [0; PANEL];
         let (first, second) = x.values.split_at(4);

@@ -6,8 +6,8 @@ use candle_core::quantized::GgmlDType;
 use super::{BLOCK, Group, Instructions, Product, Vector, portable};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
+use crate::model::cpu::half::{F16, Format};
 use crate::model::cpu::panels::PANEL;
-use crate::model::cpu::widen::f16_to_f32;
 
 /// Blocks of a super-block.
 const BLOCKS: usize = 8;
@@ -59,7 +59,7 @@ impl Group for Q4Group {
     }
 
     fn get(&self, lane: usize, out: &mut [f32]) {
-        let (scale, min) = (f16_to_f32(self.scale[lane]), f16_to_f32(self.min[lane]));
+        let (scale, min) = (F16::to_f32(self.scale[lane]), F16::to_f32(self.min[lane]));
         for (block, out) in out.chunks_exact_mut(BLOCK).enumerate() {
             let scale = scale * f32::from(self.scales[block][lane]);
             let min = min * f32::from(self.mins[block][lane]);

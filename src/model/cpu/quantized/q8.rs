@@ -5,8 +5,8 @@ use candle_core::quantized::GgmlDType;
 use super::{BLOCK, Group, Instructions, Product, Vector, portable};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
+use crate::model::cpu::half::{F16, Format};
 use crate::model::cpu::panels::PANEL;
-use crate::model::cpu::widen::f16_to_f32;
 
 /// Two blocks of 16 outputs (two, so that scales fill a cache line: 8.5 bits a weight).
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +37,7 @@ impl Group for Q8Group {
 
     fn get(&self, lane: usize, out: &mut [f32]) {
         for (block, out) in out.chunks_exact_mut(BLOCK).enumerate() {
-            let scale = f16_to_f32(self.scales[block][lane]);
+            let scale = F16::to_f32(self.scales[block][lane]);
             for (i, out) in out.iter_mut().enumerate() {
                 let value = self.weights[block][i / 4].0[4 * lane + i % 4];
                 *out = (f32::from(value) - 128.0) * scale;
