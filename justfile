@@ -23,7 +23,7 @@ bench *ARGS:
 
 # Make the golden logits anew (needs Python with torch and transformers).
 golden:
-    python scripts/golden_qwen3.py
+    python scripts/golden_models.py
 
 # Type-check the CUDA feature without a CUDA toolkit.
 check-cuda:

@@ -133,11 +133,11 @@ fn rules(criterion: &mut Criterion) {
 
 fn block_pool(criterion: &mut Criterion) {
     let tokens: Vec<u32> = (0..1600).collect();
-    let hashes = BlockHash::chain_all(&tokens, 16);
+    let hashes = BlockHash::chain_all(None, &tokens, 16);
     let mut group = criterion.benchmark_group("block pool");
     group.throughput(Throughput::Elements(hashes.len() as u64));
     group.bench_function("name 100 blocks", |bencher| {
-        bencher.iter(|| BlockHash::chain_all(black_box(&tokens), 16));
+        bencher.iter(|| BlockHash::chain_all(None, black_box(&tokens), 16));
     });
     group.bench_function("allocate, publish, find, release 100 blocks", |bencher| {
         bencher.iter_batched_ref(
@@ -222,6 +222,7 @@ fn step(shared: usize, rows: impl IntoIterator<Item = (usize, usize)>) -> (StepB
             query_len: queries,
             context_len: context,
             blocks: table.clone(),
+            long: false,
         });
         for position in context - queries..context {
             batch.tokens.push(0);
@@ -289,7 +290,9 @@ fn attention(criterion: &mut Criterion) {
             let [q, k, v] = vectors(&shape, fill.tokens.len());
             cache.prepare(&fill).expect("a step that fits");
             for layer in 0..shape.layers {
-                cache.forward(layer, &q, &k, &v).expect("the prepared step");
+                cache
+                    .forward(layer, None, &q, &k, &v)
+                    .expect("the prepared step");
             }
             let [q, k, v] = vectors(&shape, batch.tokens.len());
             cache.prepare(batch).expect("a step that fits");
@@ -297,7 +300,9 @@ fn attention(criterion: &mut Criterion) {
             group.bench_function(format!("{name}, {}", dtype.as_str()), |bencher| {
                 bencher.iter(|| {
                     layer = (layer + 1) % shape.layers;
-                    cache.forward(layer, &q, &k, &v).expect("the prepared step")
+                    cache
+                        .forward(layer, None, &q, &k, &v)
+                        .expect("the prepared step")
                 });
             });
         }

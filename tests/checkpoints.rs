@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 fn checkpoint(name: &str) -> TempDir {
     let from = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/data/qwen3-random")
+        .join("tests/data/checkpoints")
         .join(name);
     let folder = TempDir::new().unwrap();
     for entry in fs::read_dir(from).unwrap() {
@@ -79,35 +79,35 @@ fn has(message: &str, parts: &[&str]) {
 fn damaged_weight_files() {
     let file = "model.safetensors";
     has(
-        &refusal("tied", file, |bytes| bytes.truncate(5)),
+        &refusal("qwen3-tied", file, |bytes| bytes.truncate(5)),
         &[file, "5 bytes"],
     );
     has(
-        &refusal("tied", file, |bytes| bytes.truncate(500)),
+        &refusal("qwen3-tied", file, |bytes| bytes.truncate(500)),
         &[file, "500"],
     );
     has(
-        &refusal("tied", file, |bytes| bytes.truncate(40_000)),
+        &refusal("qwen3-tied", file, |bytes| bytes.truncate(40_000)),
         &[file, "40000", "download"],
     );
     has(
-        &refusal("tied", file, |bytes| bytes.push(0)),
+        &refusal("qwen3-tied", file, |bytes| bytes.push(0)),
         &[file, "describes"],
     );
     has(
-        &refusal("tied", file, |bytes| bytes[..8].fill(0xff)),
+        &refusal("qwen3-tied", file, |bytes| bytes[..8].fill(0xff)),
         &[file, "claims"],
     );
     has(
-        &refusal("tied", file, |bytes| bytes[8] = b'!'),
+        &refusal("qwen3-tied", file, |bytes| bytes[8] = b'!'),
         &[file, "damaged"],
     );
     has(
-        &refusal("tied", file, replace_header("[67,32]", "[99,32]")),
+        &refusal("qwen3-tied", file, replace_header("[67,32]", "[99,32]")),
         &[file, "damaged"],
     );
     has(
-        &refusal("tied", file, replace_header("BF16", "BOOL")),
+        &refusal("qwen3-tied", file, replace_header("BF16", "BOOL")),
         &[file],
     );
 }
@@ -116,31 +116,32 @@ fn damaged_weight_files() {
 fn tensors_that_do_not_fit_the_configuration() {
     let config = "config.json";
     let message = refusal(
-        "tied",
+        "qwen3-tied",
         config,
         replace("\"intermediate_size\": 48", "\"intermediate_size\": 40"),
     );
     has(&message, &["gate_proj", "[48, 32]", "[40, 32]", "more"]);
-    let message = refusal(
-        "tied",
-        config,
-        replace("\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1"),
-    );
+    let message = refusal("qwen3-tied", config, |bytes| {
+        let mut value: serde_json::Value = serde_json::from_slice(bytes).unwrap();
+        value["num_hidden_layers"] = 1.into();
+        value["layer_types"] = serde_json::Value::Null;
+        *bytes = value.to_string().into_bytes();
+    });
     has(&message, &["not expected", "model.layers.1."]);
     let message = refusal(
-        "tied",
+        "qwen3-tied",
         config,
         replace("\"attention_bias\": false", "\"attention_bias\": true"),
     );
     has(&message, &["missing", "bias [64]"]);
     let message = refusal(
-        "untied",
+        "qwen3-untied",
         config,
         replace("\"num_key_value_heads\": 1", "\"num_key_value_heads\": 3"),
     );
     has(&message, &["k_proj", "[8, 20]", "[24, 20]"]);
     let message = refusal(
-        "tied",
+        "qwen3-tied",
         config,
         replace(
             "\"tie_word_embeddings\": true",
@@ -161,24 +162,24 @@ fn damaged_and_hostile_shard_indices() {
         "..",
         "c:\\\\x",
     ] {
-        let message = refusal("untied", index, replace(shard, elsewhere));
+        let message = refusal("qwen3-untied", index, replace(shard, elsewhere));
         has(&message, &[index, "not a plain file name"]);
     }
     let message = refusal(
-        "untied",
+        "qwen3-untied",
         index,
         replace(shard, "model-00002-of-00003.safetensors"),
     );
     has(&message, &[index, "does not"]);
     has(
-        &refusal("untied", index, replace(shard, "gone.safetensors")),
+        &refusal("qwen3-untied", index, replace(shard, "gone.safetensors")),
         &["gone.safetensors"],
     );
     has(
-        &refusal("untied", index, |bytes| bytes.truncate(30)),
+        &refusal("qwen3-untied", index, |bytes| bytes.truncate(30)),
         &[index, "not a shard index"],
     );
-    let folder = checkpoint("untied");
+    let folder = checkpoint("qwen3-untied");
     fs::remove_file(folder.path().join(shard)).unwrap();
     has(&load(folder.path()).err().unwrap().to_string(), &[shard]);
 }
@@ -192,7 +193,7 @@ fn names_that_are_no_model() {
         &load(empty.path()).err().unwrap().to_string(),
         &["config.json"],
     );
-    let folder = checkpoint("tied");
+    let folder = checkpoint("qwen3-tied");
     fs::remove_file(folder.path().join("model.safetensors")).unwrap();
     has(
         &load(folder.path()).err().unwrap().to_string(),
@@ -208,17 +209,17 @@ fn a_hash_follows_content_and_not_place() {
             .hash()
             .unwrap()
     };
-    let (a, b) = (checkpoint("tied"), checkpoint("tied"));
+    let (a, b) = (checkpoint("qwen3-tied"), checkpoint("qwen3-tied"));
     assert_eq!(hash(a.path()), hash(b.path()));
     for file in ["config.json", "model.safetensors"] {
-        let changed = checkpoint("tied");
+        let changed = checkpoint("qwen3-tied");
         let path = changed.path().join(file);
         let mut bytes = fs::read(&path).unwrap();
         *bytes.last_mut().unwrap() ^= 1;
         fs::write(&path, bytes).unwrap();
         assert_ne!(hash(changed.path()), hash(a.path()), "{file}");
     }
-    let sharded = checkpoint("untied");
+    let sharded = checkpoint("qwen3-untied");
     let before = hash(sharded.path());
     let path = sharded.path().join("model-00003-of-00003.safetensors");
     let mut bytes = fs::read(&path).unwrap();

@@ -34,7 +34,9 @@ use juror::verdict::{Status, Verdict};
 use paged::{Blocks, step};
 
 const BLOCK: usize = 4;
-const CHECKPOINTS: [&str; 2] = ["tied", "untied"];
+const CHECKPOINTS: [&str; 2] = ["qwen3-tied", "qwen3-untied"];
+/// Of the other families, those without experts: rounding may choose others.
+const FAMILIES: [&str; 6] = ["qwen2", "llama", "mistral", "phi3-longrope", "glm", "glm4"];
 
 /// What a precision may cost.
 struct Tolerance {
@@ -85,7 +87,7 @@ struct Checkpoint {
 
 impl Checkpoint {
     fn open(name: &str) -> Self {
-        let folder = root().join("tests/data/qwen3-random").join(name);
+        let folder = root().join("tests/data/checkpoints").join(name);
         let source = ModelSource::resolve(folder.to_str().unwrap()).unwrap();
         Self {
             config: ModelConfig::load(&source).unwrap(),
@@ -142,10 +144,11 @@ impl Difference {
 
 fn compare_with_goldens(precision: &Tolerance) {
     let device = gpu();
-    for name in CHECKPOINTS {
+    for name in CHECKPOINTS.into_iter().chain(FAMILIES) {
         let checkpoint = Checkpoint::open(name);
         let decoder = checkpoint.decoder(&device, precision.dtype);
         let golden = checkpoint.golden();
+        let short = checkpoint.config.rope.short_context();
         let shape = AttentionShape::from(&checkpoint.config);
         for (chunk, label) in [
             (usize::MAX, "whole prompts"),
@@ -164,7 +167,10 @@ fn compare_with_goldens(precision: &Tolerance) {
             let mut blocks = Blocks::new(64, BLOCK);
             let mut sequences: Vec<_> = golden
                 .iter()
-                .map(|(tokens, _)| blocks.sequence(tokens))
+                .map(|(tokens, _)| paged::Sequence {
+                    long: short.is_some_and(|short| tokens.len() > short),
+                    ..blocks.sequence(tokens)
+                })
                 .collect();
             let mut difference = Difference::default();
             loop {
@@ -275,6 +281,7 @@ fn compare_attention(candidate: &Candidate) {
                 tokens: vec![0; shared * block_size + own],
                 cached: shared * block_size,
                 blocks: sequences[0].blocks[..shared].to_vec(),
+                long: false,
             };
             blocks.grow(&mut sequence);
             sequences.push(sequence);
@@ -310,12 +317,14 @@ fn compare_attention(candidate: &Candidate) {
                 let wide = |x: &Tensor| x.to_dtype(DType::F32).unwrap();
                 reference.prepare(&batch).unwrap();
                 reference
-                    .forward(0, &wide(&q), &wide(&k), &wide(&v))
+                    .forward(0, None, &wide(&q), &wide(&k), &wide(&v))
                     .unwrap()
             };
             let there = |x: &Tensor| x.to_device(&device).unwrap();
             ours.prepare(&batch).unwrap();
-            let ours = ours.forward(0, &there(&q), &there(&k), &there(&v)).unwrap();
+            let ours = ours
+                .forward(0, None, &there(&q), &there(&k), &there(&v))
+                .unwrap();
             for (ours, expected) in [(ours.output, expected.output), (ours.lse, expected.lse)] {
                 difference.add(&floats(&ours), &floats(&expected));
             }
@@ -669,6 +678,7 @@ fn judge_examples(device: &Device) -> Vec<Verdict> {
         device,
         &EngineSizes::default(),
         max_new_tokens,
+        Arc::default(),
     )
     .unwrap();
     let options = RunOptions {

@@ -92,6 +92,7 @@ fn step(rows: &[Row], block_size: usize) -> (StepBatch, usize) {
             query_len: row.query_len,
             context_len: row.context_len,
             blocks,
+            long: false,
         });
     }
     let blocks = taken as usize + 1;

@@ -103,7 +103,15 @@ fn engines(count: usize) -> (JudgeText, Vec<DeviceEngine<juror::engine::PagedDec
             };
             DeviceEngine {
                 device: format!("cpu:{at}"),
-                engine: build_engine(&source, &text, &Device::Cpu, &sizes, NEW_TOKENS).unwrap(),
+                engine: build_engine(
+                    &source,
+                    &text,
+                    &Device::Cpu,
+                    &sizes,
+                    NEW_TOKENS,
+                    Arc::default(),
+                )
+                .unwrap(),
             }
         })
         .collect();
@@ -351,7 +359,15 @@ fn an_error_of_our_own_costs_one_sample() {
         token_budget: Some(128),
         ..EngineSizes::default()
     };
-    let engine = build_engine(&source, &text, &Device::Cpu, &sizes, NEW_TOKENS).unwrap();
+    let engine = build_engine(
+        &source,
+        &text,
+        &Device::Cpu,
+        &sizes,
+        NEW_TOKENS,
+        Arc::default(),
+    )
+    .unwrap();
     let mut kept = Keep::default();
     let end = run(
         samples.as_slice(),

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
-use candle_transformers::models::{llama, qwen3_moe};
+use candle_transformers::models::{glm4, glm4_new, llama, mistral, phi3, qwen2, qwen3_moe};
 use juror::model::attention::{self, AttentionKind, AttentionShape};
 use juror::model::{Decoder, ModelConfig, ModelSource, Precision, Weights};
 use paged::{Blocks, step};
@@ -39,6 +39,8 @@ fn checkpoint(folder: &Path, config: &Value) -> HashMap<String, Tensor> {
         .map(|(name, shape)| {
             let (mean, deviation) = if name.ends_with("norm.weight") {
                 (1.0, 0.2)
+            } else if let [_] = shape {
+                (0.0, 0.5)
             } else {
                 (0.0, 1.2 / (shape[1] as f32).sqrt())
             };
@@ -191,4 +193,127 @@ fn llama_with_and_without_stretched_angles() {
             tokens.iter().enumerate().map(one).collect()
         });
     }
+}
+
+/// Logits of their model, which takes one token after the other.
+fn one_by_one(
+    tokens: &[u32],
+    mut forward: impl FnMut(&Tensor, usize) -> candle_core::Result<Tensor>,
+) -> Vec<Vec<f32>> {
+    let mut one = |(position, token): (usize, &u32)| {
+        let input = Tensor::new(&[[*token]], &Device::Cpu).unwrap();
+        row(&forward(&input, position).unwrap())
+    };
+    tokens.iter().enumerate().map(&mut one).collect()
+}
+
+#[test]
+fn qwen2() {
+    for tied in [false, true] {
+        let mut config = sizes("Qwen2ForCausalLM");
+        config["tie_word_embeddings"] = json!(tied);
+        config["sliding_window"] = json!(16);
+        config["max_window_layers"] = json!(3);
+        config["use_sliding_window"] = json!(false);
+        compare(&config, |vars, tokens| {
+            let config: qwen2::Config = serde_json::from_value(config.clone()).unwrap();
+            let mut model = qwen2::ModelForCausalLM::new(&config, vars).unwrap();
+            one_by_one(tokens, |input, position| model.forward(input, position))
+        });
+    }
+}
+
+#[test]
+fn mistral_without_a_window() {
+    let mut config = sizes("MistralForCausalLM");
+    config["head_dim"] = json!(16);
+    compare(&config, |vars, tokens| {
+        let config: mistral::Config = serde_json::from_value(config.clone()).unwrap();
+        let mut model = mistral::Model::new(&config, vars).unwrap();
+        one_by_one(tokens, |input, position| model.forward(input, position))
+    });
+}
+
+#[test]
+fn phi3_with_whole_and_partial_rotation() {
+    for share in [1.0, 0.75] {
+        let mut config = sizes("Phi3ForCausalLM");
+        config["partial_rotary_factor"] = json!(share);
+        compare(&config, |vars, tokens| {
+            let config: phi3::Config = serde_json::from_value(config.clone()).unwrap();
+            let mut model = phi3::Model::new(&config, vars).unwrap();
+            one_by_one(tokens, |input, position| model.forward(input, position))
+        });
+    }
+}
+
+#[test]
+fn glm4_of_0414() {
+    let mut config = sizes("Glm4ForCausalLM");
+    config["partial_rotary_factor"] = json!(0.5);
+    config["attention_bias"] = json!(true);
+    compare(&config, |vars, tokens| {
+        let config: glm4_new::Config = serde_json::from_value(config.clone()).unwrap();
+        let mut model = glm4_new::ModelForCausalLM::new(&config, vars).unwrap();
+        one_by_one(tokens, |input, position| model.forward(input, position))
+    });
+}
+
+#[test]
+fn glm4_under_its_first_names() {
+    let config = json!({
+        "architectures": ["ChatGLMModel"], "num_layers": 3, "padded_vocab_size": 61, "hidden_size": 32,
+        "ffn_hidden_size": 48, "kv_channels": 8, "num_attention_heads": 4, "seq_length": 256, "layernorm_epsilon": 1e-6,
+        "rmsnorm": true, "apply_residual_connection_post_layernorm": false, "post_layer_norm": true,
+        "add_bias_linear": false, "add_qkv_bias": true, "bias_dropout_fusion": true, "multi_query_attention": true,
+        "multi_query_group_num": 2, "apply_query_key_layer_scaling": true, "attention_softmax_in_fp32": true,
+        "fp32_residual_connection": false, "rope_ratio": 50, "original_rope": true,
+    });
+    compare(&config, |vars, tokens| {
+        let config: glm4::Config = serde_json::from_value(config.clone()).unwrap();
+        let mut model = glm4::Model::new(&config, vars).unwrap();
+        one_by_one(tokens, |input, _| model.forward(input))
+    });
+}
+
+#[test]
+fn weights_in_fp8_are_multiplied_with_their_blocks_scales() {
+    const BLOCK: [usize; 2] = [16, 24];
+    let mut config = sizes("Qwen3ForCausalLM");
+    let [plain, stored] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let tensors = checkpoint(plain.path(), &config);
+    let (mut rounded, mut small) = (tensors.clone(), tensors.clone());
+    for (name, tensor) in &tensors {
+        let Ok((rows, columns)) = tensor.dims2() else {
+            continue;
+        };
+        if !name.contains("_proj") {
+            continue;
+        }
+        let blocks = (rows.div_ceil(BLOCK[0]), columns.div_ceil(BLOCK[1]));
+        let scales = Tensor::rand(0.01f32, 0.03, blocks, &Device::Cpu).unwrap();
+        let spread = {
+            let scales: Vec<Vec<f32>> = scales.to_vec2().unwrap();
+            let all = (0..rows).flat_map(|row| {
+                let scales = &scales[row / BLOCK[0]];
+                (0..columns).map(move |column| scales[column / BLOCK[1]])
+            });
+            Tensor::from_iter(all.collect::<Vec<_>>(), &Device::Cpu).unwrap()
+        };
+        let spread = spread.reshape((rows, columns)).unwrap();
+        let eight = (tensor / &spread).unwrap().to_dtype(DType::F8E4M3).unwrap();
+        let back = (eight.to_dtype(DType::F32).unwrap() * spread).unwrap();
+        rounded.insert(name.clone(), back.to_dtype(DType::BF16).unwrap());
+        small.insert(name.clone(), eight);
+        small.insert(format!("{name}_scale_inv"), scales);
+    }
+    let save = |tensors: &HashMap<String, Tensor>, folder: &Path, config: &Value| {
+        candle_core::safetensors::save(tensors, folder.join("model.safetensors")).unwrap();
+        std::fs::write(folder.join("config.json"), config.to_string()).unwrap();
+    };
+    save(&rounded, plain.path(), &config);
+    config["quantization_config"] = json!({"quant_method": "fp8", "weight_block_size": BLOCK});
+    save(&small, stored.path(), &config);
+    let tokens: Vec<u32> = (0..20).map(|i| (i * 7 + 3) % 61).collect();
+    assert!(ours(plain.path(), &tokens, 20) == ours(stored.path(), &tokens, 20));
 }

@@ -1,5 +1,5 @@
-//! The decoder against Hugging Face transformers and candle-transformers, on tiny random checkpoints made by
-//! `scripts/golden_qwen3.py`.
+//! The decoder against Hugging Face transformers and candle-transformers, on tiny random checkpoints of every family made
+//! by `scripts/golden_models.py`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -18,6 +18,25 @@ use paged::{Blocks, Sequence, step};
 /// Logits lie between −5 and 5; f32 sums taken in another order differ by less than this.
 const TOLERANCE: f32 = 1e-4;
 const BLOCK: usize = 4;
+/// Every checkpoint there is.
+const NAMES: [&str; 16] = [
+    "chatglm",
+    "glm",
+    "glm4",
+    "gpt-oss",
+    "gpt-oss-mxfp4",
+    "llama",
+    "llama-linear",
+    "mistral",
+    "phi3",
+    "phi3-longrope",
+    "qwen2",
+    "qwen2-window",
+    "qwen3-moe",
+    "qwen3-tied",
+    "qwen3-untied",
+    "qwen3-yarn",
+];
 const KINDS: [AttentionKind; 3] = [
     AttentionKind::Reference,
     AttentionKind::Tiled,
@@ -34,7 +53,7 @@ struct Checkpoint {
 impl Checkpoint {
     fn load(name: &str) -> Self {
         let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-            .join("tests/data/qwen3-random")
+            .join("tests/data/checkpoints")
             .join(name);
         let source = ModelSource::resolve(folder.to_str().unwrap()).unwrap();
         let config = ModelConfig::load(&source).unwrap();
@@ -66,9 +85,13 @@ impl Checkpoint {
     }
 
     fn sequences(&self, blocks: &mut Blocks) -> Vec<Sequence> {
+        let short = self.decoder.config().rope.short_context();
         self.golden
             .iter()
-            .map(|(tokens, _)| blocks.sequence(tokens))
+            .map(|(tokens, _)| Sequence {
+                long: short.is_some_and(|short| tokens.len() > short),
+                ..blocks.sequence(tokens)
+            })
             .collect()
     }
 
@@ -101,7 +124,10 @@ impl Checkpoint {
                 close(
                     ours,
                     golden,
-                    &format!("{kind:?}, chunks of {chunk}, token {token}"),
+                    &format!(
+                        "{}, {kind:?}, chunks of {chunk}, token {token}",
+                        self.folder.display()
+                    ),
                 );
             }
         }
@@ -119,8 +145,19 @@ fn close(ours: &[f32], golden: &[f32], what: &str) {
 }
 
 #[test]
+fn every_checkpoint_is_compared() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/checkpoints");
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names, NAMES);
+}
+
+#[test]
 fn logits_equal_those_of_transformers() {
-    for name in ["tied", "untied"] {
+    for name in NAMES {
         let checkpoint = Checkpoint::load(name);
         for kind in KINDS {
             for chunk in [usize::MAX, 7, 1] {
@@ -132,7 +169,7 @@ fn logits_equal_those_of_transformers() {
 
 #[test]
 fn logits_equal_those_of_candle_transformers() {
-    for name in ["tied", "untied"] {
+    for name in ["qwen3-tied", "qwen3-untied"] {
         let checkpoint = Checkpoint::load(name);
         let ours = checkpoint.decoder.config();
         let config = qwen3::Config {
@@ -142,13 +179,13 @@ fn logits_equal_those_of_candle_transformers() {
             num_hidden_layers: ours.layers,
             num_attention_heads: ours.heads,
             head_dim: ours.head_dim,
-            attention_bias: ours.attention_bias,
+            attention_bias: ours.biases.qkv,
             num_key_value_heads: ours.kv_heads,
             max_position_embeddings: ours.max_positions,
             sliding_window: None,
             max_window_layers: ours.layers,
             tie_word_embeddings: ours.tie_embeddings,
-            rope_theta: ours.rope_theta,
+            rope_theta: ours.rope.theta,
             rms_norm_eps: ours.rms_norm_eps,
             use_sliding_window: false,
             hidden_act: candle_nn::Activation::Silu,
@@ -192,7 +229,7 @@ fn logits_equal_those_of_candle_transformers() {
 
 #[test]
 fn only_the_wanted_rows_in_the_wanted_order() {
-    let checkpoint = Checkpoint::load("tied");
+    let checkpoint = Checkpoint::load("qwen3-tied");
     let mut sequences = checkpoint.sequences(&mut Blocks::new(64, BLOCK));
     let (_, golden) = &checkpoint.golden[2];
     let last = golden.len() - 1;
@@ -256,7 +293,7 @@ fn logit_bits(checkpoint: &Checkpoint, chunk: usize, together: bool) -> Vec<Vec<
 
 #[test]
 fn logits_are_bitwise_the_same_alone_together_and_in_any_chunks() {
-    for name in ["tied", "untied"] {
+    for name in NAMES {
         let checkpoint = Checkpoint::load(name);
         let whole = logit_bits(&checkpoint, usize::MAX, false);
         for (chunk, together) in [

@@ -146,7 +146,10 @@ fn models_are_listed_and_shown() {
     let of_folder = helped(&["models", "show", folder]);
     assert_eq!(of_folder, shown);
     // A checkpoint without a tokenizer is described, and said to be no judge.
-    let bare = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/qwen3-random/tied");
+    let bare = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/data/checkpoints/qwen3-tied"
+    );
     let bare = helped(&["models", "show", bare]);
     assert!(bare.contains("not a judge"), "{bare}");
     Folder::new()

@@ -7,6 +7,7 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use juror::dataset::{LoadOptions, Sample, load};
@@ -85,7 +86,7 @@ fn judge(
     let template = PromptTemplate::parse(protocol.template_text()).unwrap();
     let text = JudgeText::load(&source, protocol, &template).unwrap();
     let device = candle_core::Device::Cpu;
-    let engine = build_engine(&source, &text, &device, &sizes, NEW_TOKENS).unwrap();
+    let engine = build_engine(&source, &text, &device, &sizes, NEW_TOKENS, Arc::default()).unwrap();
     let options = RunOptions {
         sampling,
         max_new_tokens: NEW_TOKENS,

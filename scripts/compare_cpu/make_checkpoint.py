@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random weights of a Qwen3, once as a Hugging Face folder and once as GGUF.
 
-    python make_checkpoint.py FOLDER [--shape qwen3-0.6b|tiny] [--gguf f16 f32]
+    python make_checkpoint.py FOLDER [--shape qwen3-0.6b|qwen3-4b|tiny] [--gguf f16 f32]
 
 writes FOLDER/hf (config.json, model.safetensors in bf16, a byte-level tokenizer with a trivial chat template) and
 FOLDER/f16.gguf, FOLDER/f32.gguf with the same numbers.  Needs numpy, and for GGUF the package gguf.  What exists
@@ -24,6 +24,16 @@ SHAPES = {
         "intermediate_size": 3072,
         "num_hidden_layers": 28,
         "num_attention_heads": 16,
+        "num_key_value_heads": 8,
+        "head_dim": 128,
+        "vocab_size": 151936,
+        "max_position_embeddings": 40960,
+    },
+    "qwen3-4b": {
+        "hidden_size": 2560,
+        "intermediate_size": 9728,
+        "num_hidden_layers": 36,
+        "num_attention_heads": 32,
         "num_key_value_heads": 8,
         "head_dim": 128,
         "vocab_size": 151936,

@@ -50,6 +50,10 @@ impl StepModel for SharedModel {
         self.model().collect(ticket)
     }
 
+    fn short_context(&self) -> Option<usize> {
+        self.model().short_context()
+    }
+
     fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {
         self.model().shrink(blocks)
     }

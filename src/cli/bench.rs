@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, anyhow};
-use candle_core::DType;
 use clap::Args;
 
 use super::judge::JudgeChoice;
@@ -16,7 +15,7 @@ use crate::bench::{Job, Lengths, Report, Workload, shapes};
 use crate::dataset::{ColumnMap, LoadOptions, load};
 use crate::engine::Sampling;
 use crate::judge::JudgeText;
-use crate::model::precision::{KvType, Quantization};
+use crate::model::precision::{DtypeOrAuto, KvType, Quantization};
 use crate::model::{DeviceChoice, ModelConfig, ModelSource, PrecisionChoice, Weights};
 
 /// Measure how fast a judge is, on any model or on random weights of a known shape.
@@ -42,9 +41,9 @@ pub(super) struct BenchArguments {
         help_heading = "Judge"
     )]
     device: DeviceChoice,
-    /// What weights, and with them keys and values, are stored in: f32, f16 or bf16
-    #[arg(long, value_name = "TYPE", value_parser = PrecisionChoice::parse_dtype, help_heading = "Judge")]
-    dtype: Option<DType>,
+    /// What weights, and with them keys and values, are stored in: auto, f32, f16 or bf16
+    #[arg(long, value_name = "TYPE", default_value = "auto", value_parser = PrecisionChoice::parse_dtype, help_heading = "Judge")]
+    dtype: DtypeOrAuto,
     /// Store weights smaller: `q8_0` or `q4k` on the CPU, fp8 on an NVIDIA GPU
     #[arg(long, value_name = "TYPE", help_heading = "Judge")]
     quantize: Option<Quantization>,

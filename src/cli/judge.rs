@@ -14,12 +14,11 @@ use crate::dataset::{ColumnMap, LoadOptions, Loaded, Rows, Sample, Samples, Shar
 use crate::engine::Sampling;
 use crate::judge::session::TextSizes;
 use crate::judge::{EngineSizes, JudgeText, RulesMode, RunEnd, RunOptions, Session};
-use crate::model::precision::{KvType, Quantization};
+use crate::model::precision::{DtypeOrAuto, KvType, Quantization};
 use crate::model::{DeviceChoice, ModelSource, PrecisionChoice};
 use crate::protocol::{self, PromptTemplate, Protocol};
 use crate::reward::RewardPolicy;
 use crate::rules::{Config, OutcomeRules, RulesProfile};
-use candle_core::DType;
 
 /// Judge rollouts: one verdict and reward for each.
 #[derive(Debug, Args)]
@@ -55,10 +54,10 @@ pub(super) struct JudgeArguments {
         help_heading = "Judge"
     )]
     gpus: Vec<usize>,
-    /// What weights, and with them keys and values, are stored in: f32, f16 or bf16 [default: weights as in the
-    /// checkpoint, keys and values in f32 on the CPU; bf16 on a GPU]
-    #[arg(long, value_name = "TYPE", value_parser = PrecisionChoice::parse_dtype, help_heading = "Judge")]
-    dtype: Option<DType>,
+    /// What weights, and with them keys and values, are stored in: f32, f16, bf16, or auto: weights as in the checkpoint,
+    /// keys and values in f32 on the CPU; bf16 on a GPU
+    #[arg(long, value_name = "TYPE", default_value = "auto", value_parser = PrecisionChoice::parse_dtype, help_heading = "Judge")]
+    dtype: DtypeOrAuto,
     /// Store weights smaller: `q8_0` or `q4k` on the CPU, fp8 on an NVIDIA GPU
     #[arg(long, value_name = "TYPE", help_heading = "Judge")]
     quantize: Option<Quantization>,

@@ -35,6 +35,11 @@ impl Progress {
 
     /// Shows how far the run is.
     pub(super) fn update(&self, summary: &Summary) {
+        if summary.sizes.is_none() && summary.loaded > 0.0 {
+            let loaded = format!("loading the model: {:.0} %", 100.0 * summary.loaded);
+            self.bar.set_message(loaded);
+            return;
+        }
         let seconds = summary.elapsed.as_secs_f64().max(1e-9);
         let engine = &summary.engine;
         let judged = summary.verdicts() - summary.resumed;

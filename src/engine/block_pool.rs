@@ -15,6 +15,10 @@ pub type BlockId = u32;
 pub struct BlockHash([u8; 16]);
 
 impl BlockHash {
+    /// What the names of sequences that are computed as long ones begin from: their keys and values are not those of short
+    /// ones with the same tokens.
+    pub const LONG: Self = Self([0xff; 16]);
+
     /// The name of the block holding `tokens` after the block named `parent`.
     ///
     /// 128 bits of a cryptographic hash: text under judgement cannot be made to collide with another's prefix.
@@ -29,9 +33,9 @@ impl BlockHash {
         Self(name)
     }
 
-    /// The names of all full blocks of `tokens`, in order.
-    pub fn chain_all(tokens: &[u32], block_size: usize) -> Vec<Self> {
-        let mut parent = None;
+    /// The names of all full blocks of `tokens`, in order, from a root on.
+    pub fn chain_all(root: Option<Self>, tokens: &[u32], block_size: usize) -> Vec<Self> {
+        let mut parent = root;
         tokens
             .chunks_exact(block_size)
             .map(|block| {
@@ -289,8 +293,8 @@ mod tests {
 
     #[test]
     fn a_hash_names_the_whole_prefix() {
-        let one = BlockHash::chain_all(&[1, 2, 3, 4, 5], 2);
-        let other = BlockHash::chain_all(&[9, 2, 3, 4, 5], 2);
+        let one = BlockHash::chain_all(None, &[1, 2, 3, 4, 5], 2);
+        let other = BlockHash::chain_all(None, &[9, 2, 3, 4, 5], 2);
         assert_eq!(one.len(), 2);
         assert_ne!(
             one[1], other[1],

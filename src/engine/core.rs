@@ -124,6 +124,7 @@ impl<M: StepModel> Engine<M> {
             max_sequences: config.max_sequences,
             max_prefill_chunk: config.max_prefill_chunk,
             context_length: config.context_length,
+            short_context: model.short_context(),
         };
         let pinned = if config.prefix_cache {
             config.pinned_prefix.as_slice()

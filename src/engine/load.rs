@@ -71,6 +71,7 @@ impl LoadedModel {
         precision: Precision,
         plain_operations: bool,
     ) -> Result<Self, ModelError> {
+        check_memory(config, device, precision)?;
         if device.is_cuda() {
             match obstacle(config, precision, plain_operations) {
                 None => {
@@ -159,6 +160,36 @@ fn refuse_fp8(precision: Precision, obstacle: &str) -> Result<(), ModelError> {
     }
     Err(ModelError::Unsupported(format!(
         "FP8 needs our CUDA kernels, which do not run this model ({obstacle}): leave out --quantize fp8 and --kv-dtype fp8"
+    )))
+}
+
+/// Bytes that a model's weights take once they are loaded.
+fn weight_bytes(config: &ModelConfig, precision: Precision) -> usize {
+    let table = config.vocab * config.hidden;
+    let tables = if config.tie_embeddings { 1 } else { 2 } * table;
+    let head = table as f64 * precision.weights.for_head().bits();
+    // Kept as it is stored, which is 16 bits as a rule.
+    let own_table = (tables - table) as f64 * 16.0;
+    let layers = (config.parameters() - tables) as f64 * precision.weights.bits();
+    ((layers + head + own_table) / 8.0) as usize
+}
+
+/// Refuses weights for which there is no memory, before they are read.
+fn check_memory(
+    config: &ModelConfig,
+    device: &Device,
+    precision: Precision,
+) -> Result<(), ModelError> {
+    let (needed, free) = (weight_bytes(config, precision), free_memory(device));
+    if needed <= free {
+        return Ok(());
+    }
+    let gigabytes = |bytes: usize| format!("{:.1} GB", bytes as f64 / 1e9);
+    Err(ModelError::OutOfMemory(format!(
+        "the weights take {} as {}, and {} are free; take a smaller model, or a smaller type with --quantize",
+        gigabytes(needed),
+        precision.weights.as_str(),
+        gigabytes(free)
     )))
 }
 

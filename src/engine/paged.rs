@@ -132,6 +132,10 @@ impl StepModel for PagedDecoder {
         self.model().blocks()
     }
 
+    fn short_context(&self) -> Option<usize> {
+        self.model().short_context()
+    }
+
     fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {
         self.model_mut().shrink(blocks)
     }
@@ -148,6 +152,10 @@ impl StepModel for Plain {
 
     fn blocks(&self) -> Option<usize> {
         self.attention.as_ref().map(|cache| cache.blocks())
+    }
+
+    fn short_context(&self) -> Option<usize> {
+        self.decoder.config().rope.short_context()
     }
 
     fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {

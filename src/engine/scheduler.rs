@@ -24,6 +24,8 @@ pub struct Limits {
     pub max_prefill_chunk: usize,
     /// Most tokens of a sequence, prompt and completion together.
     pub context_length: usize,
+    /// See [`StepModel::short_context`](super::StepModel::short_context).
+    pub short_context: Option<usize>,
 }
 
 /// What a step could be planned to do.
@@ -61,7 +63,7 @@ pub struct Scheduler {
 impl Scheduler {
     /// A scheduler over an empty pool; the full blocks of `pinned` are never evicted once computed.
     pub fn new(limits: Limits, pool: BlockPool, pinned: &[u32]) -> Self {
-        let pinned = BlockHash::chain_all(pinned, pool.block_size())
+        let pinned = BlockHash::chain_all(None, pinned, pool.block_size())
             .into_iter()
             .collect();
         let watermark = watermark(&pool);
@@ -89,7 +91,7 @@ impl Scheduler {
     /// Queues a request; one that can never run comes straight back.
     pub fn add(&mut self, request: Request) -> Option<Completion> {
         let length = request.prompt.len() + request.max_new_tokens;
-        let sequence = Sequence::new(request, self.pool.block_size());
+        let sequence = Sequence::new(request, self.pool.block_size(), self.limits.short_context);
         let shared = sequence
             .hashes
             .iter()
@@ -324,6 +326,7 @@ impl Scheduler {
                 query_len: sequence.scheduled,
                 context_len: end,
                 blocks: blocks.to_vec(),
+                long: sequence.long,
             });
             for position in sequence.computed..end {
                 let token = sequence.tokens.get(position).copied();

@@ -111,6 +111,8 @@ pub(crate) struct Sequence {
     pub(crate) last_row: u32,
     /// Blocks that hold `computed + scheduled` tokens.
     pub(crate) blocks: Vec<BlockId>,
+    /// Whether it may outgrow the context that the model was first trained with.
+    pub(crate) long: bool,
     /// Names of the full blocks of `tokens`.
     pub(crate) hashes: Vec<BlockHash>,
     /// Full blocks whose content was published, or found, in the prefix cache.
@@ -122,8 +124,11 @@ pub(crate) struct Sequence {
 }
 
 impl Sequence {
-    pub(crate) fn new(request: Request, block_size: usize) -> Self {
+    /// `short_context` is how long a sequence may become before the model encodes its positions in another way.
+    pub(crate) fn new(request: Request, block_size: usize, short_context: Option<usize>) -> Self {
         let now = Instant::now();
+        let length = request.prompt.len() + request.max_new_tokens;
+        let long = short_context.is_some_and(|short| length > short);
         Self {
             tokens: request.prompt.clone(),
             admission: 0,
@@ -133,7 +138,8 @@ impl Sequence {
             awaiting: 0,
             last_row: 0,
             blocks: Vec::new(),
-            hashes: BlockHash::chain_all(&request.prompt, block_size),
+            long,
+            hashes: BlockHash::chain_all(root(long), &request.prompt, block_size),
             published: 0,
             cached_tokens: None,
             odds: Vec::new(),
@@ -177,8 +183,8 @@ impl Sequence {
         self.tokens.push(token);
         if self.tokens.len().is_multiple_of(block_size) {
             let block = &self.tokens[self.tokens.len() - block_size..];
-            self.hashes
-                .push(BlockHash::chain(self.hashes.last().copied(), block));
+            let parent = self.hashes.last().copied().or(root(self.long));
+            self.hashes.push(BlockHash::chain(parent, block));
         }
     }
 
@@ -197,4 +203,9 @@ impl Sequence {
             },
         }
     }
+}
+
+/// What the names of a sequence's blocks begin from.
+fn root(long: bool) -> Option<BlockHash> {
+    long.then_some(BlockHash::LONG)
 }

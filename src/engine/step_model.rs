@@ -79,6 +79,12 @@ pub trait StepModel: Send {
         None
     }
 
+    /// The length up to which a sequence's positions are encoded in the first of two ways, if the model has two. A sequence
+    /// that may become longer has [`BatchRow::long`](crate::model::BatchRow::long) set from its beginning.
+    fn short_context(&self) -> Option<usize> {
+        None
+    }
+
     /// Gives memory back after a step that found too little of it: builds the KV cache anew with at most `blocks`
     /// blocks, and returns how many it has; their content is lost. `None` if the cache stays as it is, which is what a
     /// model does that cannot rebuild it. No step is under way.

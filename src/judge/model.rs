@@ -12,6 +12,7 @@ use crate::engine::{
 };
 use crate::model::chat_template::ChatTemplate;
 use crate::model::tokenizer::Tokenizer;
+use crate::model::weights::LoadProgress;
 use crate::model::{ModelConfig, ModelError, ModelSource, PrecisionChoice, Weights};
 use crate::protocol::{PromptTemplate, Protocol};
 
@@ -152,7 +153,7 @@ fn optional(source: &ModelSource, file: &str) -> Result<Option<String>, ModelErr
     source.has(file).then(|| source.read_text(file)).transpose()
 }
 
-/// Loads the weights and builds an engine for them.
+/// Loads the weights, noting in `progress` how much was read, and builds an engine for them.
 ///
 /// # Errors
 /// When the weights are damaged or do not fit the configuration, or a size cannot work.
@@ -162,8 +163,9 @@ pub fn build_engine(
     device: &Device,
     sizes: &EngineSizes,
     max_new_tokens: usize,
+    progress: Arc<LoadProgress>,
 ) -> Result<Engine<PagedDecoder>, EngineError> {
-    let weights = Weights::open(source)?;
+    let weights = Weights::open_with(source, progress)?;
     let precision = sizes.precision.resolve(device, weights.stored_dtype())?;
     let plain = sizes.plain_operations;
     let model = LoadedModel::load(&text.config, &weights, device, precision, plain)?;

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -19,12 +20,16 @@ use crate::dataset::journal::{
 use crate::dataset::output::{OutputError, check_place, write_atomically};
 use crate::dataset::{Loaded, Rows, Sample, Samples, Shard, rejected_path, write_rejected};
 use crate::engine::{EngineError, PagedDecoder, Stats};
+use crate::model::weights::LoadProgress;
 use crate::model::{DeviceChoice, ModelError, ModelSource, Weights};
 use crate::protocol::neutralise;
 use crate::verdict::Verdict;
 
 /// Make what was journalled survive a power cut this often.
 const SYNC_EVERY: Duration = Duration::from_secs(10);
+
+/// Look this often whether the weights are loaded.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// Everything a run needs, resolved.
 pub struct Session {
@@ -242,7 +247,10 @@ impl Session {
         let finished = |position, trial| keeper.finished.contains(position, trial);
         let end = if let Some((_, text)) = &self.judge {
             let jobs = jobs::by_question(samples, trials, finished);
-            let engines = self.engines(devices)?;
+            let engines = self.engines(devices, &mut |share| {
+                keeper.summary.loaded = share;
+                (keeper.observer)(&keeper.summary);
+            })?;
             keeper.summary.sizes = Some(describe_all(&engines));
             (keeper.observer)(&keeper.summary);
             keeper.started = Instant::now();
@@ -262,10 +270,11 @@ impl Session {
         Ok(end)
     }
 
-    /// An engine for each device; the weights are loaded on all devices at once.
+    /// An engine for each device; the weights are loaded on all devices at once. `observe` hears which share of them is.
     fn engines(
         &self,
         devices: Vec<(String, Device)>,
+        observe: &mut dyn FnMut(f64),
     ) -> Result<Vec<DeviceEngine<PagedDecoder>>, SessionError> {
         let Some((source, text)) = &self.judge else {
             return Ok(Vec::new());
@@ -276,15 +285,24 @@ impl Session {
             ..self.sizes
         };
         let several = devices.len() > 1;
+        let progress = Arc::new(LoadProgress::default());
         std::thread::scope(|scope| {
             let loading: Vec<_> = devices
                 .into_iter()
                 .map(|(name, device)| {
                     let new_tokens = self.options.max_new_tokens;
-                    let load = move || build_engine(source, text, &device, &sizes, new_tokens);
+                    let progress = Arc::clone(&progress);
+                    let load =
+                        move || build_engine(source, text, &device, &sizes, new_tokens, progress);
                     (name, scope.spawn(load))
                 })
                 .collect();
+            while loading.iter().any(|(_, engine)| !engine.is_finished()) {
+                if let (read, total @ 1..) = progress.bytes() {
+                    observe(read as f64 / total as f64);
+                }
+                std::thread::sleep(LOOK_EVERY);
+            }
             loading
                 .into_iter()
                 .map(|(device, engine)| match engine.join() {

@@ -35,6 +35,8 @@ pub struct Summary {
     pub resumed: usize,
     /// Time from the first request to the last verdict of this run.
     pub elapsed: Duration,
+    /// The share of the weights that is loaded, while they are.
+    pub loaded: f64,
     /// The engine's sizes in words, once it is built; of several, each with its device.
     pub sizes: Option<String>,
     /// What the engines did in this run, all together.

@@ -4,15 +4,19 @@
 //! tokens of any number of sequences, side by side without padding.
 
 use candle_core::{DType, Device, Tensor};
+use rayon::prelude::*;
 
 use super::attention::Attention;
+use super::checkpoint::{Checkpoint, Projection};
 use super::feed_forward::{FeedForward, Gated, Mixture};
 use super::linear::Linear;
 use super::ops::{self, Heads};
-use super::precision::{Precision, WeightType};
+use super::precision::Precision;
 use super::profile::{Phase, Profile};
 use super::rope::RotaryTable;
-use super::tensors::expected_tensors;
+use super::tensors::{
+    ExpertNames, FeedForwardNames, LayerNames, Names, check_sizes, expected_tensors, unused,
+};
 use super::{ModelConfig, ModelError, StepBatch, Weights};
 
 /// A model's weights on a device, immutable.
@@ -27,8 +31,11 @@ pub struct Decoder {
     rope: RotaryTable,
 }
 
+/// Layers that are loaded at the same time on the CPU: each takes memory for what is stored beside what is packed.
+const LOADED_AT_ONCE: usize = 2;
+
 enum Embedding {
-    /// `[vocab, hidden]`
+    /// `[vocab, hidden]`, as stored.
     Own(Tensor),
     /// The output head's weight.
     Tied,
@@ -40,9 +47,15 @@ struct Layer {
     qkv: Linear,
     /// Norms of queries and keys, `[head_dim]`.
     qk_norms: Option<(Tensor, Tensor)>,
+    /// Scores of attending to nothing, by query head, `[heads]`, f32.
+    sinks: Option<Tensor>,
     output: Linear,
+    /// Norm of what attention gives.
+    attention_result_norm: Option<Tensor>,
     feed_forward_norm: Tensor,
     feed_forward: FeedForward,
+    /// Norm of what the feed-forward layer gives.
+    feed_forward_result_norm: Option<Tensor>,
 }
 
 impl Decoder {
@@ -63,34 +76,50 @@ impl Decoder {
                 "the CPU computes in f32, not in {dtype:?}"
             )));
         }
-        // A tied checkpoint may carry the head it does not use, and old ones the rotary frequencies.
-        weights.check(&expected_tensors(config), |name| {
-            (config.tie_embeddings && name == "lm_head.weight")
-                || name.ends_with("rotary_emb.inv_freq")
-        })?;
-        let get = |name: &str| weights.get(name, device, dtype);
+        check_sizes(config)?;
+        weights.check(&expected_tensors(config), |name| unused(config, name))?;
+        let names = Names::new(config.architecture);
         let loader = Loader {
-            weights,
-            device,
+            checkpoint: Checkpoint {
+                config,
+                weights,
+                device,
+                compute: dtype,
+                // The CPU packs, and may quantise, what the checkpoint stores; a GPU multiplies in the type it computes in.
+                matrices: (!device.is_cpu()).then_some(dtype),
+            },
             precision,
         };
-        let layers = (0..config.layers)
-            .map(|index| loader.layer(config, index))
-            .collect::<Result<Vec<_>, ModelError>>()?;
+        // The largest tensors first: what they take beside their packed form is free again when the layers come.
         let head = if config.tie_embeddings {
-            "model.embed_tokens"
+            names.embedding.to_owned()
         } else {
-            "lm_head"
+            format!("{}.weight", names.head)
         };
-        Ok(Self {
-            embedding: if config.tie_embeddings {
-                Embedding::Tied
+        let head = loader.checkpoint.matrix(&head)?;
+        let head = Linear::new(head, None, precision.weights.for_head())?;
+        let embedding = if config.tie_embeddings {
+            Embedding::Tied
+        } else {
+            Embedding::Own(loader.checkpoint.matrix(names.embedding)?)
+        };
+        let mut layers = Vec::with_capacity(config.layers);
+        for first in (0..config.layers).step_by(LOADED_AT_ONCE) {
+            let group = first..config.layers.min(first + LOADED_AT_ONCE);
+            let load = |index| loader.layer(config, index);
+            if device.is_cpu() {
+                // One is read while another is packed.
+                let group = group.into_par_iter().map(load);
+                layers.extend(group.collect::<Result<Vec<_>, ModelError>>()?);
             } else {
-                Embedding::Own(get("model.embed_tokens.weight")?)
-            },
+                layers.extend(group.map(load).collect::<Result<Vec<_>, ModelError>>()?);
+            }
+        }
+        Ok(Self {
+            embedding,
             layers,
-            norm: get("model.norm.weight")?,
-            head: loader.linear(&[head], false, precision.weights.for_head())?,
+            norm: loader.checkpoint.vector(names.norm)?,
+            head,
             rope: RotaryTable::new(config, device, dtype)?,
             config: config.clone(),
             device: device.clone(),
@@ -166,7 +195,7 @@ impl Decoder {
         }
         let eps = self.config.rms_norm_eps as f32;
         let (mut hidden, (cos, sin)) = profile.time(Phase::Embedding, None, device, || {
-            let angles = self.rope.gather(&batch.positions)?;
+            let angles = self.rope.gather(batch)?;
             Ok::<_, ModelError>((self.embed(&batch.tokens)?, angles))
         })?;
         // What the previous layer adds to the residual stream; summed together with the next norm.
@@ -191,11 +220,14 @@ impl Decoder {
                 ops::split_heads(&qkv, &heads)
             })?;
             let attended = profile.time(Phase::Attention, at, device, || {
-                attention.forward(index, &q, &k, &v)
+                let window = self.config.windows[index];
+                let attended = attention.forward(index, window, &q, &k, &v)?;
+                match &layer.sinks {
+                    Some(sinks) => Ok(ops::share_with_sinks(&attended, sinks)?),
+                    None => Ok::<_, ModelError>(attended.output),
+                }
             })?;
-            let mut attended = attended
-                .output
-                .reshape((n, self.config.heads * self.config.head_dim))?;
+            let mut attended = attended.reshape((n, self.config.heads * self.config.head_dim))?;
             // The last layer's keys and values are written: from here on only the wanted rows matter.
             if index + 1 == self.layers.len() && wanted < n {
                 if wanted == 0 {
@@ -209,9 +241,14 @@ impl Decoder {
                 profile.time(Phase::Gemm, at, device, || layer.output.forward(&attended))?;
             let x;
             (hidden, x) = profile.time(Phase::Elementwise, at, device, || {
+                let projected = norm_result(projected, layer.attention_result_norm.as_ref(), eps)?;
                 ops::add_rms_norm(&hidden, &projected, &layer.feed_forward_norm, eps)
             })?;
-            added = Some(profile.time(Phase::Gemm, at, device, || layer.feed_forward.forward(&x))?);
+            let result =
+                profile.time(Phase::Gemm, at, device, || layer.feed_forward.forward(&x))?;
+            added = Some(profile.time(Phase::Elementwise, at, device, || {
+                norm_result(result, layer.feed_forward_result_norm.as_ref(), eps)
+            })?);
         }
         let (_, x) = profile.time(Phase::Elementwise, None, device, || {
             add_and_norm(hidden, added, &self.norm, eps)
@@ -242,9 +279,19 @@ impl Decoder {
     /// `[N]` token ids to `[N, hidden]`.
     fn embed(&self, tokens: &[u32]) -> Result<Tensor, ModelError> {
         Ok(match &self.embedding {
-            Embedding::Own(table) => table.index_select(&Tensor::new(tokens, &self.device)?, 0)?,
+            Embedding::Own(table) => table
+                .index_select(&Tensor::new(tokens, &self.device)?, 0)?
+                .to_dtype(self.norm.dtype())?,
             Embedding::Tied => self.head.rows(tokens, &self.device)?,
         })
+    }
+}
+
+/// What a part of a layer gives, normed where the family does that.
+fn norm_result(x: Tensor, weight: Option<&Tensor>, eps: f32) -> candle_core::Result<Tensor> {
+    match weight {
+        Some(weight) => ops::rms_norm(&x, weight, eps),
+        None => Ok(x),
     }
 }
 
@@ -264,109 +311,86 @@ fn add_and_norm(
 
 /// Reads layers.
 struct Loader<'a> {
-    weights: &'a Weights,
-    device: &'a Device,
+    checkpoint: Checkpoint<'a>,
     precision: Precision,
 }
 
 impl Loader<'_> {
     fn layer(&self, config: &ModelConfig, index: usize) -> Result<Layer, ModelError> {
-        let at = format!("model.layers.{index}");
-        let attention = format!("{at}.self_attn");
-        let get = |name: &str| {
-            let name = format!("{at}.{name}.weight");
-            self.weights.get(&name, self.device, self.precision.compute)
-        };
+        let names = LayerNames::new(config, index);
+        let checkpoint = &self.checkpoint;
         let weight_type = self.precision.weights;
-        let projections = ["q_proj", "k_proj", "v_proj"].map(|name| format!("{attention}.{name}"));
-        let feed_forward = match config.experts {
-            None => FeedForward::Dense(self.gated(&format!("{at}.mlp"))?),
-            Some(experts) => FeedForward::Mixture(Mixture {
-                // Small, and its rounding would choose other experts.
-                router: self.linear(
-                    &[&format!("{at}.mlp.gate")],
-                    false,
-                    weight_type.for_router(self.precision.compute),
-                )?,
-                experts: (0..experts.count)
-                    .map(|expert| self.gated(&format!("{at}.mlp.experts.{expert}")))
-                    .collect::<Result<_, _>>()?,
-                config: experts,
-            }),
+        let optional = |name: &Option<String>| {
+            name.as_ref()
+                .map(|name| checkpoint.vector(name))
+                .transpose()
         };
+        let (qkv, qkv_bias) = checkpoint.qkv(&names.qkv)?;
+        let output = [names.output];
+        let (output, output_bias) = checkpoint.linear(&output, config.biases.output)?;
         Ok(Layer {
-            attention_norm: get("input_layernorm")?,
-            qkv: self.linear(
-                &projections.each_ref().map(String::as_str),
-                config.attention_bias,
-                weight_type,
-            )?,
-            qk_norms: if config.architecture.norms_heads() {
-                Some((get("self_attn.q_norm")?, get("self_attn.k_norm")?))
-            } else {
-                None
+            attention_norm: checkpoint.vector(&names.attention_norm)?,
+            qkv: Linear::new(qkv, qkv_bias, weight_type)?,
+            qk_norms: match &names.head_norms {
+                Some([q, k]) => Some((checkpoint.head_norm(q)?, checkpoint.head_norm(k)?)),
+                None => None,
             },
-            output: self.linear(
-                &[&format!("{attention}.o_proj")],
-                config.attention_bias,
-                weight_type,
-            )?,
-            feed_forward_norm: get("post_attention_layernorm")?,
-            feed_forward,
+            // Their exponentials are summed in f32, like the scores'.
+            sinks: optional(&names.sinks)?
+                .map(|sinks| sinks.to_dtype(DType::F32))
+                .transpose()?,
+            output: Linear::new(output, output_bias, weight_type)?,
+            attention_result_norm: optional(&names.attention_result_norm)?,
+            feed_forward_norm: checkpoint.vector(&names.feed_forward_norm)?,
+            feed_forward: self.feed_forward(config, &names.feed_forward)?,
+            feed_forward_result_norm: optional(&names.feed_forward_result_norm)?,
         })
     }
 
-    fn gated(&self, prefix: &str) -> Result<Gated, ModelError> {
-        let name = |name: &str| format!("{prefix}.{name}");
-        let weight_type = self.precision.weights;
-        Ok(Gated {
-            gate_up: self.linear(&[&name("gate_proj"), &name("up_proj")], false, weight_type)?,
-            down: self.linear(&[&name("down_proj")], false, weight_type)?,
-        })
-    }
-
-    /// One layer from the outputs of several, side by side.
-    fn linear(
+    fn feed_forward(
         &self,
-        names: &[&str],
-        bias: bool,
-        weight_type: WeightType,
-    ) -> Result<Linear, ModelError> {
-        let fused = |what: &str, dtype: Option<DType>| -> Result<Tensor, ModelError> {
-            let parts = names
-                .iter()
-                .map(|name| {
-                    let name = format!("{name}.{what}");
-                    match dtype {
-                        Some(dtype) => self.weights.get(&name, self.device, dtype),
-                        None => self.weights.get_as_stored(&name, self.device),
-                    }
-                })
-                .collect::<Result<Vec<_>, _>>()?;
-            let same = parts
-                .windows(2)
-                .all(|pair| pair[0].dtype() == pair[1].dtype());
-            let parts = if same {
-                parts
-            } else {
-                parts
-                    .iter()
-                    .map(|part| part.to_dtype(DType::F32))
-                    .collect::<candle_core::Result<_>>()?
-            };
-            match parts.as_slice() {
-                [one] => Ok(one.clone()),
-                several => Ok(Tensor::cat(several, 0)?),
+        config: &ModelConfig,
+        names: &FeedForwardNames,
+    ) -> Result<FeedForward, ModelError> {
+        let (router, experts, sizes) = match (names, config.experts) {
+            (FeedForwardNames::Mixture { router, experts }, Some(sizes)) => {
+                (router, experts, sizes)
+            }
+            (FeedForwardNames::Dense(names), _) => {
+                let gated = self.gated(self.checkpoint.gated(names)?)?;
+                return Ok(FeedForward::Dense(gated));
+            }
+            (FeedForwardNames::Mixture { .. }, None) => {
+                return Err(ModelError::Unsupported("experts without sizes".into()));
             }
         };
-        let compute = self.precision.compute;
-        let bias = if bias {
-            Some(fused("bias", Some(compute))?)
-        } else {
-            None
-        };
-        // The CPU packs, and may quantise, what the checkpoint stores; a GPU multiplies in the type it computes in.
-        let dtype = (!self.device.is_cpu()).then_some(compute);
-        Ok(Linear::new(fused("weight", dtype)?, bias, weight_type)?)
+        let router = std::slice::from_ref(router);
+        let (router, bias) = self.checkpoint.linear(router, config.biases.feed_forward)?;
+        // Small, and its rounding would choose other experts.
+        let router_type = self.precision.weights.for_router(self.precision.compute);
+        let experts = (0..sizes.count)
+            .map(|index| {
+                self.gated(match experts {
+                    ExpertNames::Apart(experts) => self.checkpoint.gated(&experts[index])?,
+                    ExpertNames::Together { gate_up, down } => {
+                        self.checkpoint.expert(gate_up, down, &sizes, index)?
+                    }
+                })
+            })
+            .collect::<Result<_, ModelError>>()?;
+        Ok(FeedForward::Mixture(Mixture {
+            router: Linear::new(router, bias, router_type)?,
+            experts,
+            config: sizes,
+        }))
+    }
+
+    fn gated(&self, (wide, narrow): (Projection, Projection)) -> Result<Gated, ModelError> {
+        let weight_type = self.precision.weights;
+        Ok(Gated {
+            gate_up: Linear::new(wide.0, wide.1, weight_type)?,
+            down: Linear::new(narrow.0, narrow.1, weight_type)?,
+            activation: self.checkpoint.config.activation,
+        })
     }
 }

@@ -2,9 +2,9 @@
 
 use candle_core::{DType, Device, Tensor};
 
-use super::config::Experts;
+use super::config::{Activation, Experts};
 use super::linear::Linear;
-use super::{ModelError, cpu};
+use super::{ModelError, cpu, ops};
 
 /// What follows attention in a layer: from `[N, hidden]` to `[N, hidden]`.
 pub enum FeedForward {
@@ -14,12 +14,14 @@ pub enum FeedForward {
     Mixture(Mixture),
 }
 
-/// `down(silu(gate(x)) · up(x))`
+/// `down(activation(gate(x), up(x)))`
 pub struct Gated {
     /// Gate and up in one product: `[2 · width, hidden]`.
     pub gate_up: Linear,
     /// `[hidden, width]`
     pub down: Linear,
+    /// What joins gate and up.
+    pub activation: Activation,
 }
 
 impl Gated {
@@ -28,7 +30,13 @@ impl Gated {
     /// # Errors
     /// When shapes, dtype or device do not fit.
     pub fn forward(&self, x: &Tensor) -> candle_core::Result<Tensor> {
-        Linear::feed_forward(&self.gate_up, &self.down, x)
+        match self.activation {
+            Activation::Silu => Linear::feed_forward(&self.gate_up, &self.down, x),
+            Activation::Clamped { alpha, limit } => {
+                let inner = ops::clamped_swiglu(&self.gate_up.forward(x)?, alpha, limit)?;
+                self.down.forward(&inner)
+            }
+        }
     }
 }
 
@@ -153,6 +161,7 @@ mod tests {
             per_token: 2,
             intermediate: 8,
             normalise,
+            mxfp4: false,
         };
         let logits = [0.1f32.ln(), 0.4f32.ln(), 0.3f32.ln(), 0.2f32.ln()];
         let shares = route(&logits, &config(false));

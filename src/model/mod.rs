@@ -28,6 +28,7 @@
 pub mod attention;
 pub mod batch;
 pub mod chat_template;
+mod checkpoint;
 pub mod config;
 pub mod cpu;
 pub mod cuda;

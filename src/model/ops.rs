@@ -6,8 +6,9 @@
 use candle_core::{Result, Tensor};
 use candle_nn::{ops, rotary_emb};
 
+use super::attention::AttentionOutput;
 use super::cpu;
-use super::cpu::elementwise::{self, HeadSplit};
+use super::cpu::elementwise::{self, HeadSplit, sigmoid};
 
 /// RMS norm over the last dimension of `[N, width]`.
 ///
@@ -57,6 +58,56 @@ pub fn silu_mul(gate_up: &Tensor) -> Result<Tensor> {
         Ok(elementwise::silu_mul(gate_up, width / 2))
     })?;
     Tensor::from_vec(out, (rows, width / 2), gate_up.device())
+}
+
+/// gpt-oss' `gate · sigmoid(alpha · gate) · (up + 1)`, with the gate at most `limit` and `up` within `±limit`; from
+/// `[N, 2 · width]` (gate, then up) to `[N, width]`.
+///
+/// # Errors
+/// When shapes or devices do not fit.
+pub fn clamped_swiglu(gate_up: &Tensor, alpha: f64, limit: f64) -> Result<Tensor> {
+    if !cpu::applies(gate_up) {
+        return plain::clamped_swiglu(gate_up, alpha, limit);
+    }
+    let (rows, width) = gate_up.dims2()?;
+    let out = cpu::with_f32(gate_up, |gate_up| {
+        Ok(elementwise::clamped_swiglu(
+            gate_up,
+            width / 2,
+            alpha as f32,
+            limit as f32,
+        ))
+    })?;
+    Tensor::from_vec(out, (rows, width / 2), gate_up.device())
+}
+
+/// Attention with a further score for each head, `sinks` `[heads]` in f32, that belongs to no value: what remains of the
+/// output `[N, heads, head_dim]` is its share of the exponentials.
+///
+/// # Errors
+/// When shapes or devices do not fit.
+pub fn share_with_sinks(attended: &AttentionOutput, sinks: &Tensor) -> Result<Tensor> {
+    let AttentionOutput { output, lse } = attended;
+    if !cpu::applies(output) {
+        return plain::share_with_sinks(attended, sinks);
+    }
+    let head_dim = output.dim(2)?;
+    let out = cpu::with_f32(output, |output| {
+        cpu::with_f32(lse, |lse| {
+            cpu::with_f32(sinks, |sinks| {
+                let mut out = output.to_vec();
+                let shares = lse.iter().zip(sinks.iter().cycle());
+                for (head, (lse, sink)) in out.chunks_exact_mut(head_dim).zip(shares) {
+                    let share = sigmoid(lse - sink);
+                    for x in head {
+                        *x *= share;
+                    }
+                }
+                Ok(out)
+            })
+        })
+    })?;
+    Tensor::from_vec(out, output.shape(), output.device())
 }
 
 /// What [`split_heads`] needs to know of a layer and a step.
@@ -129,7 +180,9 @@ pub fn split_heads(qkv: &Tensor, heads: &Heads) -> Result<(Tensor, Tensor, Tenso
 
 /// The same operations made of candle's, for any device.
 mod plain {
-    use super::{Heads, Result, Tensor, ops, rotary_emb};
+    use candle_core::DType;
+
+    use super::{AttentionOutput, Heads, Result, Tensor, ops, rotary_emb};
 
     pub(super) fn rms_norm(x: &Tensor, weight: &Tensor, eps: f32) -> Result<Tensor> {
         ops::rms_norm(&x.contiguous()?, weight, eps)
@@ -149,6 +202,22 @@ mod plain {
     pub(super) fn silu_mul(gate_up: &Tensor) -> Result<Tensor> {
         let width = gate_up.dim(1)? / 2;
         gate_up.narrow(1, 0, width)?.silu()? * gate_up.narrow(1, width, width)?
+    }
+
+    pub(super) fn clamped_swiglu(gate_up: &Tensor, alpha: f64, limit: f64) -> Result<Tensor> {
+        let width = gate_up.dim(1)? / 2;
+        let gate = gate_up.narrow(1, 0, width)?.minimum(limit)?;
+        let up = gate_up.narrow(1, width, width)?.clamp(-limit, limit)?;
+        let share = ops::sigmoid(&(&gate * alpha)?)?;
+        (gate * share)? * (up + 1.0)?
+    }
+
+    pub(super) fn share_with_sinks(attended: &AttentionOutput, sinks: &Tensor) -> Result<Tensor> {
+        let share = ops::sigmoid(&attended.lse.broadcast_sub(sinks)?)?.unsqueeze(2)?;
+        let output = attended.output.to_dtype(DType::F32)?;
+        output
+            .broadcast_mul(&share)?
+            .to_dtype(attended.output.dtype())
     }
 
     pub(super) fn split_heads(qkv: &Tensor, heads: &Heads) -> Result<(Tensor, Tensor, Tensor)> {
@@ -184,7 +253,7 @@ mod plain {
 mod tests {
     use candle_core::{Device, Tensor};
 
-    use super::{Heads, plain};
+    use super::{AttentionOutput, Heads, plain};
 
     fn close(fused: &Tensor, plain: &Tensor) {
         assert_eq!(fused.dims(), plain.dims());
@@ -220,7 +289,31 @@ mod tests {
                 &super::silu_mul(&gate_up).unwrap(),
                 &plain::silu_mul(&gate_up).unwrap(),
             );
+            close(
+                &super::clamped_swiglu(&gate_up, 1.7, 0.7).unwrap(),
+                &plain::clamped_swiglu(&gate_up, 1.7, 0.7).unwrap(),
+            );
         }
+    }
+
+    #[test]
+    fn a_sink_takes_its_share_of_the_weight() {
+        let attended = AttentionOutput {
+            output: random(&[5, 3, 4]),
+            lse: (random(&[5, 3]) * 20.0).unwrap(),
+        };
+        let sinks = Tensor::new(&[-30f32, 0.5, 40.0], &Device::Cpu).unwrap();
+        let shared = super::share_with_sinks(&attended, &sinks).unwrap();
+        close(
+            &shared,
+            &plain::share_with_sinks(&attended, &sinks).unwrap(),
+        );
+        // By definition: e^lse of e^lse + e^sink.
+        let lse: Vec<Vec<f32>> = attended.lse.to_vec2().unwrap();
+        let share = f64::from(lse[2][1]).exp() / (f64::from(lse[2][1]).exp() + 0.5f64.exp());
+        let [before, after] =
+            [&attended.output, &shared].map(|x| x.to_vec3::<f32>().unwrap()[2][1][3]);
+        assert!((f64::from(after) - f64::from(before) * share).abs() < 1e-6);
     }
 
     #[test]

@@ -187,11 +187,14 @@ fn unknown(what: &str, text: &str, known: &str) -> ModelError {
     ModelError::Unsupported(format!("no {what} `{text}`: use {known}"))
 }
 
+/// A type, or what device and checkpoint suggest.
+pub type DtypeOrAuto = Option<DType>;
+
 /// What was asked for; `None` everywhere lets device and checkpoint decide.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PrecisionChoice {
     /// `--dtype`: F32, F16 or BF16.
-    pub dtype: Option<DType>,
+    pub dtype: DtypeOrAuto,
     /// `--quantize`.
     pub quantize: Option<Quantization>,
     /// `--kv-dtype`.
@@ -203,13 +206,14 @@ impl PrecisionChoice {
     ///
     /// # Errors
     /// [`ModelError::Unsupported`] with the names there are.
-    pub fn parse_dtype(text: &str) -> Result<DType, ModelError> {
-        Ok(match text {
+    pub fn parse_dtype(text: &str) -> Result<DtypeOrAuto, ModelError> {
+        Ok(Some(match text {
+            "auto" => return Ok(None),
             "f32" => DType::F32,
             "f16" => DType::F16,
             "bf16" => DType::BF16,
-            _ => return Err(unknown("dtype", text, "f32, f16 or bf16")),
-        })
+            _ => return Err(unknown("dtype", text, "auto, f32, f16 or bf16")),
+        }))
     }
 
     /// What was asked for, in words; `None` if nothing was. Part of a run's identity: other roundings may give other verdicts.

@@ -223,17 +223,29 @@ pub(super) enum WeightFile {
 }
 
 impl WeightFile {
-    /// Fills `buffer` with the bytes from `offset` on.
-    pub(super) fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> std::io::Result<()> {
-        use std::io::{Seek, SeekFrom};
+    /// Fills `buffer` with the bytes from `offset` on. Several threads may read at once.
+    pub(super) fn read_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<()> {
         match self {
             Self::Embedded(bytes) => {
+                let mut bytes = Cursor::new(*bytes.get_ref());
                 bytes.set_position(offset);
                 bytes.read_exact(buffer)
             }
+            #[cfg(unix)]
+            Self::File(file) => std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset),
+            #[cfg(windows)]
             Self::File(file) => {
-                file.seek(SeekFrom::Start(offset))?;
-                file.read_exact(buffer)
+                let (mut offset, mut rest) = (offset, buffer);
+                while !rest.is_empty() {
+                    match std::os::windows::fs::FileExt::seek_read(file, rest, offset)? {
+                        0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
+                        read => {
+                            offset += read as u64;
+                            rest = &mut rest[read..];
+                        }
+                    }
+                }
+                Ok(())
             }
         }
     }

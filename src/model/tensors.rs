@@ -1,56 +1,300 @@
-//! A checkpoint's tensors: which there are and how large, under Hugging Face's names.
+//! A checkpoint's tensors: what they are called, which there are, and how large.
 
-use super::ModelConfig;
+use super::config::{Architecture, Experts};
+use super::{ModelConfig, ModelError};
+
+/// The names of what is not in a layer.
+pub(super) struct Names {
+    /// `[vocab, hidden]`
+    pub(super) embedding: &'static str,
+    /// `[hidden]`
+    pub(super) norm: &'static str,
+    /// `[vocab, hidden]`, where it is not the embedding.
+    pub(super) head: &'static str,
+}
+
+/// The names of a layer's tensors. Those of linear layers are without `.weight` and `.bias`; where there are several, their
+/// outputs follow each other.
+pub(super) struct LayerNames {
+    pub(super) attention_norm: String,
+    /// Queries, keys and values.
+    pub(super) qkv: Vec<String>,
+    /// Norms of queries and of keys by head.
+    pub(super) head_norms: Option<[String; 2]>,
+    pub(super) sinks: Option<String>,
+    pub(super) output: String,
+    /// Norm of what attention gives.
+    pub(super) attention_result_norm: Option<String>,
+    pub(super) feed_forward_norm: String,
+    pub(super) feed_forward: FeedForwardNames,
+    /// Norm of what the feed-forward layer gives.
+    pub(super) feed_forward_result_norm: Option<String>,
+}
+
+pub(super) enum FeedForwardNames {
+    Dense(GatedNames),
+    Mixture {
+        router: String,
+        experts: ExpertNames,
+    },
+}
+
+/// A gated layer's.
+pub(super) struct GatedNames {
+    /// Gate and up.
+    pub(super) gate_up: Vec<String>,
+    pub(super) down: String,
+}
+
+pub(super) enum ExpertNames {
+    /// Each for itself.
+    Apart(Vec<GatedNames>),
+    /// All in one tensor, gate and up alternating: `[experts, hidden, 2 · width]` and `[experts, width, hidden]`, with
+    /// biases; or their blocks and scales in MXFP4.
+    Together { gate_up: String, down: String },
+}
+
+impl Names {
+    pub(super) fn new(architecture: Architecture) -> Self {
+        match architecture {
+            Architecture::ChatGlm => Self {
+                embedding: "transformer.embedding.word_embeddings.weight",
+                norm: "transformer.encoder.final_layernorm.weight",
+                head: "transformer.output_layer",
+            },
+            _ => Self {
+                embedding: "model.embed_tokens.weight",
+                norm: "model.norm.weight",
+                head: "lm_head",
+            },
+        }
+    }
+}
+
+impl LayerNames {
+    pub(super) fn new(config: &ModelConfig, layer: usize) -> Self {
+        let family = config.architecture;
+        if family == Architecture::ChatGlm {
+            return Self::chat_glm(layer);
+        }
+        let at = |name: &str| format!("model.layers.{layer}.{name}");
+        let norm = |name: &str| at(&format!("{name}.weight"));
+        let gated = |prefix: &str| {
+            let at = |name: &str| at(&format!("{prefix}.{name}"));
+            GatedNames {
+                gate_up: if family.fuses_gate_up() {
+                    vec![at("gate_up_proj")]
+                } else {
+                    vec![at("gate_proj"), at("up_proj")]
+                },
+                down: at("down_proj"),
+            }
+        };
+        let qkv: &[&str] = if family.fuses_qkv() {
+            &["qkv_proj"]
+        } else {
+            &["q_proj", "k_proj", "v_proj"]
+        };
+        let feed_forward = match (&config.experts, family) {
+            (None, _) => FeedForwardNames::Dense(gated("mlp")),
+            (Some(_), Architecture::GptOss) => FeedForwardNames::Mixture {
+                router: at("mlp.router"),
+                experts: ExpertNames::Together {
+                    gate_up: at("mlp.experts.gate_up_proj"),
+                    down: at("mlp.experts.down_proj"),
+                },
+            },
+            (Some(experts), _) => FeedForwardNames::Mixture {
+                router: at("mlp.gate"),
+                experts: ExpertNames::Apart(
+                    (0..experts.count)
+                        .map(|expert| gated(&format!("mlp.experts.{expert}")))
+                        .collect(),
+                ),
+            },
+        };
+        let results = family.norms_results();
+        Self {
+            attention_norm: norm("input_layernorm"),
+            qkv: qkv
+                .iter()
+                .map(|name| at(&format!("self_attn.{name}")))
+                .collect(),
+            head_norms: family
+                .norms_heads()
+                .then(|| ["q_norm", "k_norm"].map(|name| norm(&format!("self_attn.{name}")))),
+            sinks: family.has_sinks().then(|| at("self_attn.sinks")),
+            output: at("self_attn.o_proj"),
+            attention_result_norm: results.then(|| norm("post_self_attn_layernorm")),
+            feed_forward_norm: norm("post_attention_layernorm"),
+            feed_forward,
+            feed_forward_result_norm: results.then(|| norm("post_mlp_layernorm")),
+        }
+    }
+
+    fn chat_glm(layer: usize) -> Self {
+        let at = |name: &str| format!("transformer.encoder.layers.{layer}.{name}");
+        Self {
+            attention_norm: at("input_layernorm.weight"),
+            qkv: vec![at("self_attention.query_key_value")],
+            head_norms: None,
+            sinks: None,
+            output: at("self_attention.dense"),
+            attention_result_norm: None,
+            feed_forward_norm: at("post_attention_layernorm.weight"),
+            feed_forward: FeedForwardNames::Dense(GatedNames {
+                gate_up: vec![at("mlp.dense_h_to_4h")],
+                down: at("mlp.dense_4h_to_h"),
+            }),
+            feed_forward_result_norm: None,
+        }
+    }
+}
+
+/// Whether a checkpoint may hold a tensor that the model does not use.
+pub(super) fn unused(config: &ModelConfig, name: &str) -> bool {
+    // A tied checkpoint may carry the head it does not use, and old ones the rotary frequencies.
+    let head = Names::new(config.architecture).head;
+    (config.tie_embeddings && name.strip_suffix(".weight") == Some(head))
+        || name.ends_with("rotary_emb.inv_freq")
+        || name.ends_with("rotary_pos_emb.inv_freq")
+}
 
 /// Every tensor of a checkpoint with its shape.
 pub(super) fn expected_tensors(config: &ModelConfig) -> Vec<(String, Vec<usize>)> {
-    let (hidden, head_dim) = (config.hidden, config.head_dim);
-    let (q, kv) = (config.heads * head_dim, config.kv_heads * head_dim);
-    let mut tensors = vec![
-        (
-            "model.embed_tokens.weight".to_owned(),
-            vec![config.vocab, hidden],
-        ),
-        ("model.norm.weight".to_owned(), vec![hidden]),
-    ];
+    let mut list = List {
+        config,
+        tensors: Vec::new(),
+    };
+    let (hidden, vocab) = (config.hidden, config.vocab);
+    let (q, kv) = (
+        config.heads * config.head_dim,
+        config.kv_heads * config.head_dim,
+    );
+    let names = Names::new(config.architecture);
+    list.add(names.embedding, &[vocab, hidden]);
+    list.add(names.norm, &[hidden]);
     if !config.tie_embeddings {
-        tensors.push(("lm_head.weight".to_owned(), vec![config.vocab, hidden]));
+        list.add(&format!("{}.weight", names.head), &[vocab, hidden]);
     }
-    for index in 0..config.layers {
-        let mut add = |name: &str, shape: Vec<usize>| {
-            tensors.push((format!("model.layers.{index}.{name}"), shape));
-        };
-        add("input_layernorm.weight", vec![hidden]);
-        add("post_attention_layernorm.weight", vec![hidden]);
-        if config.architecture.norms_heads() {
-            add("self_attn.q_norm.weight", vec![head_dim]);
-            add("self_attn.k_norm.weight", vec![head_dim]);
+    for layer in 0..config.layers {
+        let names = LayerNames::new(config, layer);
+        list.add(&names.attention_norm, &[hidden]);
+        list.parts(&names.qkv, &[q, kv, kv], hidden, config.biases.qkv);
+        for norm in names.head_norms.iter().flatten() {
+            list.add(norm, &[config.head_dim]);
         }
-        for (name, outputs, inputs) in [
-            ("q_proj", q, hidden),
-            ("k_proj", kv, hidden),
-            ("v_proj", kv, hidden),
-            ("o_proj", hidden, q),
-        ] {
-            add(&format!("self_attn.{name}.weight"), vec![outputs, inputs]);
-            if config.attention_bias {
-                add(&format!("self_attn.{name}.bias"), vec![outputs]);
-            }
+        if let Some(sinks) = &names.sinks {
+            list.add(sinks, &[config.heads]);
         }
-        let mut gated = |prefix: &str, width: usize| {
-            add(&format!("{prefix}.gate_proj.weight"), vec![width, hidden]);
-            add(&format!("{prefix}.up_proj.weight"), vec![width, hidden]);
-            add(&format!("{prefix}.down_proj.weight"), vec![hidden, width]);
-        };
-        match &config.experts {
-            None => gated("mlp", config.intermediate),
-            Some(experts) => {
-                for expert in 0..experts.count {
-                    gated(&format!("mlp.experts.{expert}"), experts.intermediate);
+        list.linear(&names.output, hidden, q, config.biases.output);
+        let norms = [
+            &names.attention_result_norm,
+            &names.feed_forward_result_norm,
+        ];
+        for norm in norms.into_iter().flatten() {
+            list.add(norm, &[hidden]);
+        }
+        list.add(&names.feed_forward_norm, &[hidden]);
+        match (&names.feed_forward, config.experts) {
+            (FeedForwardNames::Mixture { router, experts }, Some(sizes)) => {
+                list.add(&format!("{router}.weight"), &[sizes.count, hidden]);
+                if config.biases.feed_forward {
+                    list.add(&format!("{router}.bias"), &[sizes.count]);
                 }
-                add("mlp.gate.weight", vec![experts.count, hidden]);
+                match experts {
+                    ExpertNames::Apart(experts) => {
+                        for expert in experts {
+                            list.gated(expert, sizes.intermediate);
+                        }
+                    }
+                    ExpertNames::Together { gate_up, down } => {
+                        list.together(gate_up, &sizes, hidden, 2 * sizes.intermediate);
+                        list.together(down, &sizes, sizes.intermediate, hidden);
+                    }
+                }
             }
+            (FeedForwardNames::Dense(names), _) => list.gated(names, config.intermediate),
+            // Names are of a mixture where the configuration has experts.
+            (FeedForwardNames::Mixture { .. }, None) => {}
         }
     }
-    tensors
+    list.tensors
+}
+
+struct List<'a> {
+    config: &'a ModelConfig,
+    tensors: Vec<(String, Vec<usize>)>,
+}
+
+impl List<'_> {
+    fn add(&mut self, name: &str, shape: &[usize]) {
+        self.tensors.push((name.to_owned(), shape.to_vec()));
+    }
+
+    fn linear(&mut self, name: &str, outputs: usize, inputs: usize, bias: bool) {
+        self.add(&format!("{name}.weight"), &[outputs, inputs]);
+        if let Some([rows, columns]) = self.config.fp8_blocks {
+            let blocks = [outputs.div_ceil(rows), inputs.div_ceil(columns)];
+            self.add(&format!("{name}.weight_scale_inv"), &blocks);
+        }
+        if bias {
+            self.add(&format!("{name}.bias"), &[outputs]);
+        }
+    }
+
+    /// Linear layers side by side, each of its own outputs or one of all.
+    fn parts(&mut self, names: &[String], outputs: &[usize], inputs: usize, bias: bool) {
+        if let [one] = names {
+            self.linear(one, outputs.iter().sum(), inputs, bias);
+            return;
+        }
+        for (name, outputs) in names.iter().zip(outputs) {
+            self.linear(name, *outputs, inputs, bias);
+        }
+    }
+
+    fn gated(&mut self, names: &GatedNames, width: usize) {
+        let (hidden, bias) = (self.config.hidden, self.config.biases.feed_forward);
+        self.parts(&names.gate_up, &[width, width], hidden, bias);
+        self.linear(&names.down, hidden, width, bias);
+    }
+
+    fn together(&mut self, name: &str, experts: &Experts, inputs: usize, outputs: usize) {
+        if experts.mxfp4 {
+            let blocks = inputs / MXFP4_BLOCK;
+            self.add(
+                &format!("{name}_blocks"),
+                &[experts.count, outputs, blocks, MXFP4_BLOCK / 2],
+            );
+            self.add(&format!("{name}_scales"), &[experts.count, outputs, blocks]);
+        } else {
+            self.add(name, &[experts.count, inputs, outputs]);
+        }
+        self.add(&format!("{name}_bias"), &[experts.count, outputs]);
+    }
+}
+
+/// Numbers that share a scale in MXFP4.
+pub(super) const MXFP4_BLOCK: usize = 32;
+
+/// Checks what names and shapes alone do not show.
+///
+/// # Errors
+/// [`ModelError::Unsupported`] for sizes that the way of storing them does not allow.
+pub(super) fn check_sizes(config: &ModelConfig) -> Result<(), ModelError> {
+    let Some(experts) = config.experts.filter(|experts| experts.mxfp4) else {
+        return Ok(());
+    };
+    for (name, size) in [
+        ("hidden_size", config.hidden),
+        ("intermediate_size", experts.intermediate),
+    ] {
+        if !size.is_multiple_of(MXFP4_BLOCK) {
+            return Err(ModelError::Unsupported(format!(
+                "MXFP4 has blocks of {MXFP4_BLOCK}, but {name} is {size}"
+            )));
+        }
+    }
+    Ok(())
 }

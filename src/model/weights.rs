@@ -5,9 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use candle_core::{DType, Device, Tensor};
+use half::vec::HalfBitsVecExt;
+use half::{bf16, f16};
+use pulp::bytemuck;
 use safetensors::Dtype;
 use safetensors::tensor::Metadata;
 use serde::Deserialize;
@@ -28,11 +32,33 @@ pub struct Weights {
     random: Option<u64>,
     files: Vec<Shard>,
     tensors: BTreeMap<String, Location>,
+    progress: Arc<LoadProgress>,
 }
 
 struct Shard {
     path: String,
-    file: Mutex<WeightFile>,
+    file: WeightFile,
+}
+
+/// How much of a checkpoint was read.
+#[derive(Debug, Default)]
+pub struct LoadProgress {
+    read: AtomicU64,
+    total: AtomicU64,
+}
+
+impl LoadProgress {
+    fn add(&self, bytes: usize) {
+        self.read.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Bytes read, and bytes in all; both 0 as long as no checkpoint was opened.
+    pub fn bytes(&self) -> (u64, u64) {
+        (
+            self.read.load(Ordering::Relaxed),
+            self.total.load(Ordering::Relaxed),
+        )
+    }
 }
 
 struct Location {
@@ -90,11 +116,23 @@ impl Weights {
     /// # Errors
     /// [`ModelError::Weights`] for damaged headers, lengths that do not agree, shards that do not hold what the index says.
     pub fn open(source: &ModelSource) -> Result<Self, ModelError> {
+        Self::open_with(source, Arc::default())
+    }
+
+    /// [`Self::open`], noting in `progress` how much is read.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_with(
+        source: &ModelSource,
+        progress: Arc<LoadProgress>,
+    ) -> Result<Self, ModelError> {
         let mut weights = Self {
             model: source.to_string(),
             random: None,
             files: Vec::new(),
             tensors: BTreeMap::new(),
+            progress,
         };
         let names = files(source)?;
         for name in &names {
@@ -136,6 +174,7 @@ impl Weights {
             random: Some(seed),
             files: Vec::new(),
             tensors: tensors.collect(),
+            progress: Arc::default(),
         }
     }
 
@@ -145,7 +184,7 @@ impl Weights {
             path: path.clone(),
             message,
         };
-        let (mut file, length) = source.open(name)?;
+        let (file, length) = source.open(name)?;
         let mut word = [0; 8];
         file.read_at(0, &mut word)
             .map_err(|_| fail(format!("{length} bytes are too few for a Safetensors file")))?;
@@ -176,9 +215,11 @@ impl Weights {
                 Dtype::F32 => DType::F32,
                 Dtype::F16 => DType::F16,
                 Dtype::BF16 => DType::BF16,
+                Dtype::F8_E4M3 => DType::F8E4M3,
+                Dtype::U8 => DType::U8,
                 other => {
                     return Err(fail(format!(
-                        "{tensor} is {other:?}; only F32, F16 and BF16 are supported"
+                        "{tensor} is {other:?}; only F32, F16, BF16, F8_E4M3 and MXFP4's U8 are supported"
                     )));
                 }
             };
@@ -194,10 +235,10 @@ impl Weights {
                 return Err(fail(format!("{tensor} is in another shard too")));
             }
         }
-        self.files.push(Shard {
-            path,
-            file: Mutex::new(file),
-        });
+        self.progress
+            .total
+            .fetch_add(length - data, Ordering::Relaxed);
+        self.files.push(Shard { path, file });
         Ok(())
     }
 
@@ -206,6 +247,11 @@ impl Weights {
         self.tensors
             .iter()
             .map(|(name, location)| (name.as_str(), location.shape.as_slice()))
+    }
+
+    /// Where it is noted how much was read.
+    pub fn progress(&self) -> Arc<LoadProgress> {
+        Arc::clone(&self.progress)
     }
 
     /// Number of parameters.
@@ -279,7 +325,12 @@ impl Weights {
         Ok(self.get_as_stored(name, device)?.to_dtype(dtype)?)
     }
 
-    /// The type that most of the weights are stored in.
+    /// Whether there is a tensor of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.tensors.contains_key(name)
+    }
+
+    /// The type that most of the weights are stored in, as far as they are plain numbers of 16 or 32 bits.
     pub fn stored_dtype(&self) -> DType {
         if self.random.is_some() {
             return DType::BF16;
@@ -299,29 +350,97 @@ impl Weights {
     /// # Errors
     /// When there is no such tensor, or its file cannot be read.
     pub fn get_as_stored(&self, name: &str, device: &Device) -> Result<Tensor, ModelError> {
-        let missing = || ModelError::Mismatch {
-            model: self.model.clone(),
-            message: format!("missing: {name}"),
-        };
-        let location = self.tensors.get(name).ok_or_else(missing)?;
+        let location = self.location(name)?;
         if let Some(seed) = self.random {
             return Ok(random::tensor(seed, name, &location.shape, device)?);
         }
-        let shard = self.files.get(location.shard).ok_or_else(missing)?;
-        let mut bytes = vec![0; location.bytes];
-        // A reader that panicked leaves no broken state behind: every read seeks first.
-        let mut file = shard.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.read_at(location.offset, &mut bytes)
-            .map_err(|source| ModelError::Io {
-                path: shard.path.clone(),
-                source,
-            })?;
-        drop(file);
-        Ok(Tensor::from_raw_buffer(
-            &bytes,
-            location.dtype,
-            &location.shape,
-            device,
-        )?)
+        self.read(name, location, 0, &location.shape, device)
+    }
+
+    /// Reads one element along a tensor's first dimension, in the type it is stored in: an expert's part.
+    ///
+    /// # Errors
+    /// When there is no such tensor or element, or its file cannot be read.
+    pub fn get_part(
+        &self,
+        name: &str,
+        index: usize,
+        device: &Device,
+    ) -> Result<Tensor, ModelError> {
+        let location = self.location(name)?;
+        let Some((&count, shape)) = location.shape.split_first().filter(|(n, _)| index < **n)
+        else {
+            return Err(self.mismatch(format!("{name} has no part {index}")));
+        };
+        if let Some(seed) = self.random {
+            let name = format!("{index} of {name}");
+            return Ok(random::tensor(seed, &name, shape, device)?);
+        }
+        let offset = (location.bytes / count * index) as u64;
+        self.read(name, location, offset, shape, device)
+    }
+
+    fn mismatch(&self, message: String) -> ModelError {
+        ModelError::Mismatch {
+            model: self.model.clone(),
+            message,
+        }
+    }
+
+    fn location(&self, name: &str) -> Result<&Location, ModelError> {
+        self.tensors
+            .get(name)
+            .ok_or_else(|| self.mismatch(format!("missing: {name}")))
+    }
+
+    /// Reads a tensor's numbers of a shape, from `offset` bytes behind its beginning on.
+    fn read(
+        &self,
+        name: &str,
+        location: &Location,
+        offset: u64,
+        shape: &[usize],
+        device: &Device,
+    ) -> Result<Tensor, ModelError> {
+        let shard = self
+            .files
+            .get(location.shard)
+            .ok_or_else(|| self.mismatch(format!("missing: {name}")))?;
+        let fill = |bytes: &mut [u8]| -> Result<(), ModelError> {
+            let offset = location.offset + offset;
+            shard
+                .file
+                .read_at(offset, bytes)
+                .map_err(|source| ModelError::Io {
+                    path: shard.path.clone(),
+                    source,
+                })?;
+            self.progress.add(bytes.len());
+            Ok(())
+        };
+        // Read to where the numbers stay: a copy would double the memory that a large tensor takes while it is loaded.
+        let count = shape.iter().product::<usize>();
+        Ok(match location.dtype {
+            DType::F32 => {
+                let mut numbers = vec![0f32; count];
+                fill(bytemuck::cast_slice_mut(&mut numbers))?;
+                Tensor::from_vec(numbers, shape, device)?
+            }
+            DType::F16 => {
+                let mut bits = vec![0u16; count];
+                fill(bytemuck::cast_slice_mut(&mut bits))?;
+                Tensor::from_vec(bits.reinterpret_into::<f16>(), shape, device)?
+            }
+            DType::BF16 => {
+                let mut bits = vec![0u16; count];
+                fill(bytemuck::cast_slice_mut(&mut bits))?;
+                Tensor::from_vec(bits.reinterpret_into::<bf16>(), shape, device)?
+            }
+            dtype => {
+                let mut bytes = vec![0; count * dtype.size_in_bytes()];
+                fill(&mut bytes)?;
+                Tensor::from_raw_buffer(&bytes, dtype, shape, device)?
+            }
+        })
     }
 }

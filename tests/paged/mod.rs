@@ -10,6 +10,8 @@ pub(crate) struct Sequence {
     pub(crate) tokens: Vec<u32>,
     pub(crate) cached: usize,
     pub(crate) blocks: Vec<u32>,
+    /// See [`BatchRow::long`].
+    pub(crate) long: bool,
 }
 
 /// Blocks to hand out, in an order that is not the natural one.
@@ -55,6 +57,7 @@ pub(crate) fn step(parts: &mut [(&mut Sequence, usize)], block_size: usize) -> S
             query_len: *count,
             context_len: end,
             blocks: sequence.blocks[..end.div_ceil(block_size)].to_vec(),
+            long: sequence.long,
         });
         for position in sequence.cached..end {
             batch.logits.push(batch.tokens.len() as u32);

@@ -99,10 +99,16 @@ impl Attention for Cuda {
     fn forward(
         &mut self,
         layer: usize,
+        window: Option<usize>,
         q: &Tensor,
         k: &Tensor,
         v: &Tensor,
     ) -> Result<AttentionOutput, ModelError> {
+        if window.is_some() {
+            return Err(ModelError::Unsupported(
+                "the CUDA kernels have no attention windows".into(),
+            ));
+        }
         let step = self
             .step
             .as_ref()

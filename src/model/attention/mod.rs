@@ -36,7 +36,8 @@ pub trait Attention: Send {
     /// [`ModelError::Batch`] when the step does not fit the cache.
     fn prepare(&mut self, batch: &StepBatch) -> Result<(), ModelError>;
 
-    /// Writes the step's keys and values to their slots of `layer`, then attends causally through the block tables.
+    /// Writes the step's keys and values to their slots of `layer`, then attends causally through the block tables; with a
+    /// `window`, each query to that many keys at most: its own and those right before.
     ///
     /// `q` is `[N, heads, head_dim]`, `k` and `v` are `[N, kv_heads, head_dim]`, rotary embedding applied. Scores are
     /// scaled by `1/√head_dim`.
@@ -46,6 +47,7 @@ pub trait Attention: Send {
     fn forward(
         &mut self,
         layer: usize,
+        window: Option<usize>,
         q: &Tensor,
         k: &Tensor,
         v: &Tensor,

@@ -47,8 +47,35 @@ struct Rectangle {
     tokens: Tensor,
     /// Blocks, `[rows · blocks]`; padding repeats the first.
     table: Tensor,
-    /// 0 where a query sees a key and −∞ where not, `[rows, 1, queries, keys]`, f32.
-    mask: Tensor,
+    /// For each query the keys it sees without a window.
+    seen: Vec<usize>,
+    /// For windows, as far as they were asked for: 0 where a query sees a key and −∞ where not, `[rows, 1, queries, keys]`,
+    /// f32.
+    masks: Vec<(Option<usize>, Tensor)>,
+}
+
+impl Rectangle {
+    /// The mask for a window.
+    fn mask(
+        &mut self,
+        window: Option<usize>,
+        block_size: usize,
+        device: &Device,
+    ) -> Result<Tensor, ModelError> {
+        if let Some((_, mask)) = self.masks.iter().find(|(known, _)| *known == window) {
+            return Ok(mask.clone());
+        }
+        let keys = self.blocks * block_size;
+        let mut mask = Vec::with_capacity(self.seen.len() * keys);
+        for &seen in &self.seen {
+            let first = window.map_or(0, |window| seen.saturating_sub(window));
+            let sees = |key| (first..seen).contains(&key);
+            mask.extend((0..keys).map(|key| if sees(key) { 0.0 } else { f32::NEG_INFINITY }));
+        }
+        let mask = Tensor::from_vec(mask, (self.rows, 1, self.queries, keys), device)?;
+        self.masks.push((window, mask.clone()));
+        Ok(mask)
+    }
 }
 
 impl Plain {
@@ -121,16 +148,14 @@ impl Plain {
         let queries = rows.iter().map(|row| row.query_len).max().unwrap_or(0);
         let keys = rows.iter().map(|row| row.context_len).max().unwrap_or(0);
         let blocks = keys.div_ceil(self.block_size);
-        let keys = blocks * self.block_size;
         let mut tokens = Vec::with_capacity(rows.len() * queries);
         let mut table = Vec::with_capacity(rows.len() * blocks);
-        let mut mask = Vec::with_capacity(rows.len() * queries * keys);
+        let mut seen = Vec::with_capacity(rows.len() * queries);
         for row in &rows {
             for i in 0..queries {
                 let i = i.min(row.query_len - 1);
                 tokens.push((row.query_start + i) as u32);
-                let seen = row.context_len - row.query_len + i + 1;
-                mask.extend((0..keys).map(|key| if key < seen { 0.0 } else { f32::NEG_INFINITY }));
+                seen.push(row.context_len - row.query_len + i + 1);
             }
             table.extend((0..blocks).map(|j| {
                 row.blocks
@@ -146,7 +171,8 @@ impl Plain {
             blocks,
             tokens: Tensor::new(tokens, &self.device)?,
             table: Tensor::new(table, &self.device)?,
-            mask: Tensor::from_vec(mask, (rows.len(), 1, queries, keys), &self.device)?,
+            seen,
+            masks: Vec::new(),
         })
     }
 
@@ -170,6 +196,7 @@ impl Plain {
         layer: usize,
         q: &Tensor,
         rectangle: &Rectangle,
+        mask: &Tensor,
     ) -> Result<(Tensor, Tensor), ModelError> {
         let AttentionShape {
             heads,
@@ -194,7 +221,7 @@ impl Plain {
         let count = scores.dim(D::Minus1)?;
         let scores = scores
             .reshape((rows, kv_heads * group, queries, count))?
-            .broadcast_add(&rectangle.mask)?
+            .broadcast_add(mask)?
             .reshape((rows, kv_heads, group * queries, count))?;
         let high = scores.max_keepdim(D::Minus1)?;
         let weights = scores.broadcast_sub(&high)?.exp()?;
@@ -255,14 +282,30 @@ impl Attention for Plain {
     fn forward(
         &mut self,
         layer: usize,
+        window: Option<usize>,
         q: &Tensor,
         k: &Tensor,
         v: &Tensor,
     ) -> Result<AttentionOutput, ModelError> {
-        let step = self
+        let mut step = self
             .step
-            .as_ref()
+            .take()
             .ok_or_else(|| ModelError::Batch("no step was prepared".into()))?;
+        let output = self.attend_all(&mut step, layer, window, (q, k, v));
+        self.step = Some(step);
+        output
+    }
+}
+
+impl Plain {
+    /// [`Attention::forward`].
+    fn attend_all(
+        &self,
+        step: &mut Step,
+        layer: usize,
+        window: Option<usize>,
+        (q, k, v): (&Tensor, &Tensor, &Tensor),
+    ) -> Result<AttentionOutput, ModelError> {
         let n = step.tokens;
         self.shape.check_step(n, layer, q, k, v)?;
         let AttentionShape {
@@ -284,8 +327,11 @@ impl Attention for Plain {
         let q = q.to_dtype(self.dtype)?.contiguous()?;
         let parts = step
             .rectangles
-            .iter()
-            .map(|rectangle| self.attend(layer, &q, rectangle))
+            .iter_mut()
+            .map(|rectangle| {
+                let mask = rectangle.mask(window, self.block_size, &self.device)?;
+                self.attend(layer, &q, rectangle, &mask)
+            })
             .collect::<Result<Vec<_>, _>>()?;
         if parts.is_empty() {
             return Ok(AttentionOutput {

@@ -58,6 +58,7 @@ impl Attention for Reference {
     fn forward(
         &mut self,
         layer: usize,
+        window: Option<usize>,
         q: &Tensor,
         k: &Tensor,
         v: &Tensor,
@@ -87,6 +88,7 @@ impl Attention for Reference {
             for row in &self.batch.rows {
                 for i in 0..row.query_len {
                     let seen = row.context_len - row.query_len + i + 1;
+                    let first = window.map_or(0, |window| seen.saturating_sub(window));
                     for head in 0..heads {
                         let query = (row.query_start + i) * heads + head;
                         let kv_head = head / (heads / kv_heads);
@@ -95,7 +97,7 @@ impl Attention for Reference {
                             let slot = block * self.block_size + position % self.block_size;
                             (slot * kv_heads + kv_head) * head_dim
                         };
-                        let scores: Vec<f64> = (0..seen)
+                        let scores: Vec<f64> = (first..seen)
                             .map(|position| {
                                 let key = &keys[entry(position)..][..head_dim];
                                 let query = &q[query * head_dim..][..head_dim];
@@ -115,7 +117,8 @@ impl Attention for Reference {
                                 .iter()
                                 .enumerate()
                                 .map(|(position, score)| {
-                                    (score - high).exp() * f64::from(values[entry(position) + d])
+                                    (score - high).exp()
+                                        * f64::from(values[entry(first + position) + d])
                                 })
                                 .sum();
                             output[query * head_dim + d] = (weighted / sum) as f32;

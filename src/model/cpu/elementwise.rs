@@ -163,27 +163,63 @@ pub fn silu_mul(gate_up: &[f32], width: usize) -> Vec<f32> {
 
 /// [`silu_mul`] into `[rows, width]` numbers whatever they hold.
 pub fn silu_mul_into(gate_up: &[f32], width: usize, out: &mut [f32]) {
+    gate_into(gate_up, width, out, |gate, up| {
+        // x / (1 + e^-x), with the exponent kept below zero.
+        let e = exp(-gate.abs());
+        let numerator = if gate < 0.0 { gate * e } else { gate };
+        numerator / (1.0 + e) * up
+    });
+}
+
+/// gpt-oss' `gate · sigmoid(alpha · gate) · (up + 1)` for rows of `[gate | up]`, with the gate at most `limit` and `up`
+/// within `±limit`: from `[rows, 2 · width]` to `[rows, width]`.
+pub fn clamped_swiglu(gate_up: &[f32], width: usize, alpha: f32, limit: f32) -> Vec<f32> {
+    let mut out = vec![0.0; gate_up.len() / 2];
+    gate_into(gate_up, width, &mut out, |gate, up| {
+        // What is no number stays none.
+        let gate = if gate > limit { limit } else { gate };
+        gate * sigmoid(alpha * gate) * (up.clamp(-limit, limit) + 1.0)
+    });
+    out
+}
+
+/// `1 / (1 + e^-x)`, with the exponent kept below zero.
+#[inline(always)]
+pub fn sigmoid(x: f32) -> f32 {
+    let e = exp(-x.abs());
+    (if x < 0.0 { e } else { 1.0 }) / (1.0 + e)
+}
+
+/// Joins the halves of rows `[gate | up]`.
+fn gate_into(
+    gate_up: &[f32],
+    width: usize,
+    out: &mut [f32],
+    join: impl Fn(f32, f32) -> f32 + Copy + Sync,
+) {
     let width = width.max(1);
     let part = rows_per_task(out.len() / width, width);
     let inputs = gate_up.par_chunks(2 * part * width);
     out.par_chunks_mut(part * width)
         .zip(inputs)
         .for_each(|(out, gate_up)| {
-            Arch::new().dispatch(SiluMul {
+            Arch::new().dispatch(Joined {
                 gate_up,
                 width,
                 out,
+                join,
             });
         });
 }
 
-struct SiluMul<'a> {
+struct Joined<'a, F> {
     gate_up: &'a [f32],
     width: usize,
     out: &'a mut [f32],
+    join: F,
 }
 
-impl WithSimd for SiluMul<'_> {
+impl<F: Fn(f32, f32) -> f32> WithSimd for Joined<'_, F> {
     type Output = ();
 
     #[inline(always)]
@@ -191,11 +227,8 @@ impl WithSimd for SiluMul<'_> {
         let rows = self.gate_up.chunks_exact(2 * self.width);
         for (out, row) in self.out.chunks_exact_mut(self.width).zip(rows) {
             let (gate, up) = row.split_at(self.width);
-            for ((out, g), u) in out.iter_mut().zip(gate).zip(up) {
-                // x / (1 + e^-x), with the exponent kept below zero.
-                let e = exp(-g.abs());
-                let numerator = if *g < 0.0 { g * e } else { *g };
-                *out = numerator / (1.0 + e) * u;
+            for ((out, gate), up) in out.iter_mut().zip(gate).zip(up) {
+                *out = (self.join)(*gate, *up);
             }
         }
     }

@@ -22,6 +22,7 @@ use super::plan::AttentionPlan;
 use super::sampling::{PackedRequests, SampleRequest, Sampled, Sampler};
 use super::upload::{Packer, Upload};
 use crate::model::attention::AttentionShape;
+use crate::model::config::Activation;
 use crate::model::precision::{Precision, WeightType};
 use crate::model::profile::{Phase, Profile};
 use crate::model::rope::RotaryTable;
@@ -47,6 +48,25 @@ pub fn obstacle(config: &ModelConfig, precision: Precision) -> Option<String> {
     };
     if let Some(obstacle) = cache_settings(config, precision, &cache).obstacle() {
         return Some(obstacle);
+    }
+    // What our kernels do not compute; candle's operations do.
+    let family = config.architecture;
+    let lacking = [
+        (
+            "attention windows",
+            config.windows.iter().any(Option::is_some),
+        ),
+        ("attention sinks", family.has_sinks()),
+        ("norms of results", family.norms_results()),
+        ("another activation", config.activation != Activation::Silu),
+        (
+            "biases in its feed-forward layers",
+            config.biases.feed_forward,
+        ),
+        ("angles by length", config.rope.short_context().is_some()),
+    ];
+    if let Some((what, _)) = lacking.iter().find(|(_, there)| *there) {
+        return Some((*what).to_owned());
     }
     let multiple = if precision.weights == WeightType::F8E4M3 {
         16
@@ -134,7 +154,8 @@ impl CudaModel {
         let parts = Loader {
             config,
             weights,
-            device: &cuda,
+            device: device.clone(),
+            cuda: &cuda,
             operations: &operations,
             fp8,
         }

@@ -5,8 +5,11 @@ use candle_core::{CudaDevice, DType, Device, Tensor};
 use super::array::Array;
 use super::gemm::Weight;
 use super::operations::Operations;
+use crate::model::checkpoint::{Checkpoint, Projection};
 use crate::model::config::Experts;
-use crate::model::tensors::expected_tensors;
+use crate::model::tensors::{
+    ExpertNames, FeedForwardNames, GatedNames, LayerNames, Names, expected_tensors, unused,
+};
 use crate::model::{ModelConfig, ModelError, Weights};
 
 /// One layer.
@@ -53,7 +56,8 @@ pub(super) struct Parts {
 pub(super) struct Loader<'a> {
     pub(super) config: &'a ModelConfig,
     pub(super) weights: &'a Weights,
-    pub(super) device: &'a CudaDevice,
+    pub(super) device: Device,
+    pub(super) cuda: &'a CudaDevice,
     pub(super) operations: &'a Operations,
     /// Whether the layers' weights are quantised to e4m3. Embeddings, head and routers never are.
     pub(super) fp8: bool,
@@ -68,15 +72,16 @@ impl Loader<'_> {
                 "--quantize fp8 is for models without a mixture of experts".into(),
             ));
         }
-        self.weights.check(&expected_tensors(config), |name| {
-            (config.tie_embeddings && name == "lm_head.weight")
-                || name.ends_with("rotary_emb.inv_freq")
-        })?;
-        let table = self.get("model.embed_tokens.weight")?;
+        self.weights
+            .check(&expected_tensors(config), |name| unused(config, name))?;
+        let names = Names::new(config.architecture);
+        let checkpoint = self.checkpoint();
+        let table = checkpoint.matrix(names.embedding)?;
         let mut head = if config.tie_embeddings {
             Weight::plain(&table, None)?
         } else {
-            Weight::plain(&self.get("lm_head.weight")?, None)?
+            let head = checkpoint.matrix(&format!("{}.weight", names.head))?;
+            Weight::plain(&head, None)?
         };
         // Rows of logits begin at multiples of 32 bytes, whatever the vocabulary.
         head.stride = config.vocab.next_multiple_of(8);
@@ -85,89 +90,91 @@ impl Loader<'_> {
             layers: (0..config.layers)
                 .map(|index| self.layer(index))
                 .collect::<Result<_, _>>()?,
-            norm: self.vector("model.norm.weight")?,
+            norm: Array::of(&checkpoint.vector(names.norm)?)?,
             head,
         })
     }
 
+    fn checkpoint(&self) -> Checkpoint<'_> {
+        let dtype = self.operations.dtype();
+        Checkpoint {
+            config: self.config,
+            weights: self.weights,
+            device: &self.device,
+            compute: dtype,
+            matrices: Some(dtype),
+        }
+    }
+
     fn layer(&self, index: usize) -> Result<Layer, ModelError> {
-        let at = format!("model.layers.{index}");
-        let attention = format!("{at}.self_attn");
-        let bias = self.config.attention_bias;
-        let projections = ["q_proj", "k_proj", "v_proj"].map(|name| format!("{attention}.{name}"));
+        let checkpoint = self.checkpoint();
+        let names = LayerNames::new(self.config, index);
+        let vector = |name: &str| Array::of(&checkpoint.vector(name)?);
+        let output = [names.output];
         Ok(Layer {
-            attention_norm: self.vector(&format!("{at}.input_layernorm.weight"))?,
-            qkv: self.linear(&projections, bias)?,
-            qk_norms: if self.config.architecture.norms_heads() {
-                let norm = |name: &str| self.vector(&format!("{attention}.{name}.weight"));
-                Some((norm("q_norm")?, norm("k_norm")?))
-            } else {
-                None
+            attention_norm: vector(&names.attention_norm)?,
+            qkv: self.linear(checkpoint.qkv(&names.qkv)?)?,
+            qk_norms: match &names.head_norms {
+                Some([q, k]) => Some((
+                    Array::of(&checkpoint.head_norm(q)?)?,
+                    Array::of(&checkpoint.head_norm(k)?)?,
+                )),
+                None => None,
             },
-            output: self.linear(&[format!("{attention}.o_proj")], bias)?,
-            feed_forward_norm: self.vector(&format!("{at}.post_attention_layernorm.weight"))?,
-            feed_forward: match self.config.experts {
-                None => FeedForward::Gated {
-                    gate_up: self.linear(
-                        &["gate_proj", "up_proj"].map(|name| format!("{at}.mlp.{name}")),
-                        false,
-                    )?,
-                    down: self.linear(&[format!("{at}.mlp.down_proj")], false)?,
-                },
-                Some(experts) => FeedForward::Mixture(self.mixture(&at, experts)?),
+            output: self.linear(checkpoint.linear(&output, self.config.biases.output)?)?,
+            feed_forward_norm: vector(&names.feed_forward_norm)?,
+            feed_forward: match (&names.feed_forward, self.config.experts) {
+                (FeedForwardNames::Dense(names), _) => {
+                    let (gate_up, down) = checkpoint.gated(names)?;
+                    FeedForward::Gated {
+                        gate_up: self.linear(gate_up)?,
+                        down: self.linear(down)?,
+                    }
+                }
+                (
+                    FeedForwardNames::Mixture {
+                        router,
+                        experts: ExpertNames::Apart(names),
+                    },
+                    Some(experts),
+                ) => FeedForward::Mixture(mixture(&checkpoint, router, names, experts)?),
+                (FeedForwardNames::Mixture { .. }, _) => {
+                    return Err(ModelError::Unsupported(
+                        "the CUDA kernels have no experts of this kind".into(),
+                    ));
+                }
             },
         })
     }
 
-    fn mixture(&self, at: &str, experts: Experts) -> Result<Mixture, ModelError> {
-        let all = |names: &[&str]| -> Result<Array, ModelError> {
-            let parts = (0..experts.count)
-                .flat_map(|expert| {
-                    names.iter().map(move |name| {
-                        self.get(&format!("{at}.mlp.experts.{expert}.{name}.weight"))
-                    })
-                })
-                .collect::<Result<Vec<_>, _>>()?;
-            Array::of(&Tensor::cat(&parts, 0)?)
-        };
-        Ok(Mixture {
-            router: Weight::plain(&self.get(&format!("{at}.mlp.gate.weight"))?, None)?,
-            gate_up: all(&["gate_proj", "up_proj"])?,
-            down: all(&["down_proj"])?,
-            config: experts,
-        })
-    }
-
-    fn get(&self, name: &str) -> Result<Tensor, ModelError> {
-        let device = Device::Cuda(self.device.clone());
-        let tensor = self.weights.get(name, &device, self.operations.dtype())?;
-        Ok(tensor.contiguous()?)
-    }
-
-    fn vector(&self, name: &str) -> Result<Array, ModelError> {
-        Array::of(&self.get(name)?)
-    }
-
-    /// One layer from the outputs of several, side by side.
-    fn linear(&self, names: &[String], bias: bool) -> Result<Weight, ModelError> {
-        let fused = |what: &str| -> Result<Tensor, ModelError> {
-            let parts = names
-                .iter()
-                .map(|name| self.get(&format!("{name}.{what}")))
-                .collect::<Result<Vec<_>, _>>()?;
-            match parts.as_slice() {
-                [one] => Ok(one.clone()),
-                several => Ok(Tensor::cat(several, 0)?),
-            }
-        };
-        let weight = fused("weight")?;
-        let bias = if bias { Some(fused("bias")?) } else { None };
+    fn linear(&self, (weight, bias): Projection) -> Result<Weight, ModelError> {
         if self.fp8 {
-            Weight::fp8(self.device, self.operations, &weight, bias.as_ref())
+            Weight::fp8(self.cuda, self.operations, &weight, bias.as_ref())
         } else {
             Weight::plain(&weight, bias.as_ref())
         }
     }
+}
+
+fn mixture(
+    checkpoint: &Checkpoint,
+    router: &str,
+    names: &[GatedNames],
+    experts: Experts,
+) -> Result<Mixture, ModelError> {
+    let (mut wide, mut narrow) = (Vec::new(), Vec::new());
+    for names in names {
+        let (gate_up, down) = checkpoint.gated(names)?;
+        wide.push(gate_up.0);
+        narrow.push(down.0);
+    }
+    let (router, _) = checkpoint.linear(&[router.to_owned()], false)?;
+    Ok(Mixture {
+        router: Weight::plain(&router, None)?,
+        gate_up: Array::of(&Tensor::cat(&wide, 0)?)?,
+        down: Array::of(&Tensor::cat(&narrow, 0)?)?,
+        config: experts,
+    })
 }
 
 impl Parts {

@@ -4,6 +4,7 @@
 #![allow(clippy::inline_always)]
 
 use std::cell::RefCell;
+use std::ops::Range;
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -267,9 +268,10 @@ fn attend<S: Simd, F: Format>(
     let sums = &mut state.values[from * value_width..][..rows * value_width];
     let full = run.blocks.len() * layout.block_size;
     for (row, scores) in scores.chunks_exact_mut(width).enumerate() {
-        let seen = plan.queries[run.first + row / group].seen - run.start;
-        if seen < full || layout.lanes > layout.block_size {
-            mask(scores, layout, seen);
+        let query = &plan.queries[run.first + row / group];
+        let visible = query.first.saturating_sub(run.start)..query.seen - run.start;
+        if visible.start > 0 || visible.end < full || layout.lanes > layout.block_size {
+            mask(scores, layout, &visible);
         }
         let high = &mut state.high[from + row];
         let (new_high, sum) = match S::F32_LANES {
@@ -314,15 +316,15 @@ fn attend<S: Simd, F: Format>(
 
 /// Sets the scores of keys that the query must not see, and of lanes that hold no key, to −∞.
 #[inline(always)]
-fn mask(scores: &mut [f32], layout: &Layout, seen: usize) {
+fn mask(scores: &mut [f32], layout: &Layout, visible: &Range<usize>) {
     let Layout {
         lanes, block_size, ..
     } = *layout;
     for (index, block) in scores.chunks_exact_mut(lanes).enumerate() {
-        let visible = seen.saturating_sub(index * block_size).min(block_size);
-        for score in &mut block[visible..] {
-            *score = f32::NEG_INFINITY;
-        }
+        let place = |key: usize| key.saturating_sub(index * block_size).min(block_size);
+        let (first, last) = (place(visible.start), place(visible.end));
+        block[..first].fill(f32::NEG_INFINITY);
+        block[last..].fill(f32::NEG_INFINITY);
     }
 }
 

@@ -47,8 +47,10 @@ struct Tiled<F: Format> {
     layout: Layout,
     blocks: usize,
     layers: Vec<Layer<F>>,
-    plan: Plan,
-    slots: Vec<u32>,
+    /// The step.
+    batch: StepBatch,
+    /// Its plans for the windows that were asked for so far.
+    plans: Vec<(Option<usize>, Plan)>,
 }
 
 /// A layer's cache. Key heads lie apart, so that each can be written by a thread of its own.
@@ -117,8 +119,8 @@ impl<F: Format> Tiled<F> {
             layout,
             blocks,
             layers,
-            plan: Plan::default(),
-            slots: Vec::new(),
+            batch: StepBatch::default(),
+            plans: Vec::new(),
         })
     }
 }
@@ -134,29 +136,31 @@ impl<F: Format> Attention for Tiled<F> {
 
     fn prepare(&mut self, batch: &StepBatch) -> Result<(), ModelError> {
         batch.validate(self.layout.block_size, self.blocks)?;
-        self.plan = Plan::new(batch, &self.layout, rayon::current_num_threads());
-        self.slots.clone_from(&batch.slots);
+        self.plans.clear();
+        self.batch.clone_from(batch);
         Ok(())
     }
 
     fn forward(
         &mut self,
         layer: usize,
+        window: Option<usize>,
         q: &Tensor,
         k: &Tensor,
         v: &Tensor,
     ) -> Result<AttentionOutput, ModelError> {
-        let n = self.slots.len();
+        let n = self.batch.tokens.len();
         let AttentionShape {
             heads, head_dim, ..
         } = self.layout.shape;
         self.layout.shape.check_step(n, layer, q, k, v)?;
+        let index = self.plan(window);
         let mut output = vec![0.0; n * heads * head_dim];
         let mut lse = vec![0.0; n * heads];
         with_f32(q, |q| {
             with_f32(k, |k| {
                 with_f32(v, |v| {
-                    self.attend(layer, (q, k, v), (&mut output, &mut lse));
+                    self.attend(layer, index, (q, k, v), (&mut output, &mut lse));
                     Ok(())
                 })
             })
@@ -169,10 +173,22 @@ impl<F: Format> Attention for Tiled<F> {
 }
 
 impl<F: Format> Tiled<F> {
-    /// [`Attention::forward`] on slices.
+    /// Which plan is for a window.
+    fn plan(&mut self, window: Option<usize>) -> usize {
+        let known = self.plans.iter().position(|(known, _)| *known == window);
+        known.unwrap_or_else(|| {
+            let threads = rayon::current_num_threads();
+            let plan = Plan::new(&self.batch, &self.layout, threads, window);
+            self.plans.push((window, plan));
+            self.plans.len() - 1
+        })
+    }
+
+    /// [`Attention::forward`] on slices, by one of the plans.
     fn attend(
         &mut self,
         layer: usize,
+        plan: usize,
         (q, k, v): (&[f32], &[f32], &[f32]),
         (output, lse): (&mut [f32], &mut [f32]),
     ) {
@@ -180,9 +196,11 @@ impl<F: Format> Tiled<F> {
             layout,
             blocks,
             layers,
-            plan,
-            slots,
+            batch,
+            plans,
         } = self;
+        let (_, plan) = &plans[plan];
+        let slots = &batch.slots;
         let kv_heads = layout.shape.kv_heads;
         let group = layout.shape.group();
         // For each key head a task of each unit of queries, which owns its parts of the results.

@@ -31,7 +31,9 @@ pub(super) struct PlanUnit {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Query {
     pub(super) token: usize,
-    /// Keys it sees: its own position and all before.
+    /// First key that it sees.
+    pub(super) first: usize,
+    /// One past the last key that it sees, its own.
     pub(super) seen: usize,
 }
 
@@ -53,8 +55,13 @@ pub(super) struct Place {
 }
 
 impl Plan {
-    /// Plans a validated step for some number of threads.
-    pub(super) fn new(batch: &StepBatch, layout: &Layout, threads: usize) -> Self {
+    /// Plans a validated step for some number of threads, with queries that see all keys before them or a window's.
+    pub(super) fn new(
+        batch: &StepBatch,
+        layout: &Layout,
+        threads: usize,
+        window: Option<usize>,
+    ) -> Self {
         let mut order: Vec<usize> = (0..batch.rows.len()).collect();
         order.sort_by(|&a, &b| batch.rows[a].blocks.cmp(&batch.rows[b].blocks));
         let queries: Vec<(usize, Query)> = order
@@ -67,6 +74,7 @@ impl Plan {
                         row,
                         Query {
                             token: tokens.query_start + i,
+                            first: window.map_or(0, |window| seen.saturating_sub(window)),
                             seen,
                         },
                     )
@@ -74,7 +82,10 @@ impl Plan {
             })
             .collect();
         // Several tasks for every thread, unless they would be tiny.
-        let seen: usize = queries.iter().map(|(_, query)| query.seen).sum();
+        let seen: usize = queries
+            .iter()
+            .map(|(_, query)| query.seen - query.first)
+            .sum();
         let work = 2 * seen * layout.shape.heads * layout.shape.head_dim;
         let tasks = (4 * threads)
             .min(work / TASK)
@@ -112,11 +123,13 @@ fn runs(batch: &StepBatch, layout: &Layout, queries: &[(usize, Query)]) -> Vec<R
         .map(|(_, query)| query.seen)
         .max()
         .unwrap_or(0);
+    let first = queries.iter().map(|(_, query)| query.first).min();
+    let first = first.unwrap_or(0) / tile * tile;
     let mut runs: Vec<Run> = Vec::new();
-    for start in (0..longest).step_by(tile) {
+    for start in (first..longest).step_by(tile) {
         let first_of_tile = runs.len();
         for (index, (row, query)) in queries.iter().enumerate() {
-            if query.seen <= start {
+            if query.seen <= start || query.first >= start + tile {
                 continue;
             }
             let from = start / layout.block_size;
@@ -154,6 +167,7 @@ mod tests {
                 query_len: 1,
                 context_len: *context_len,
                 blocks: blocks.to_vec(),
+                long: false,
             });
         }
         batch.validate(16, 100).unwrap();
@@ -179,7 +193,15 @@ mod tests {
             &Layout::new(shape, 16),
             &[0, 2, 3, 1].map(|row| {
                 let seen = batch.rows[row].context_len;
-                (row, super::Query { token: row, seen })
+                let first = 0;
+                (
+                    row,
+                    super::Query {
+                        token: row,
+                        first,
+                        seen,
+                    },
+                )
             }),
         );
         let shapes: Vec<_> = runs

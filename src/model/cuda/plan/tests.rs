@@ -31,6 +31,7 @@ fn step(rows: &[(usize, usize, Vec<u32>)], block_size: usize) -> StepBatch {
             query_len: *query_len,
             context_len: *context_len,
             blocks: blocks.clone(),
+            long: false,
         });
     }
     batch.validate(block_size, usize::MAX).unwrap();

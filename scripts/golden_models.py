@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""Makes tests/data/checkpoints: a tiny random checkpoint of every family, and the logits that transformers gives for it.
+
+    pip install torch transformers safetensors
+    python scripts/golden_models.py [NAME…]
+
+Each folder holds a checkpoint as its makers publish them and golden.safetensors: for each sequence `tokens.I` [length] and
+`logits.I` [length, vocab], all positions, computed in f32 from the weights as stored, eager attention, each sequence alone.
+tests/golden_logits.rs compares with them.
+"""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+
+OUT = Path(__file__).resolve().parent.parent / "tests" / "data" / "checkpoints"
+
+SIZES = dict(
+    vocab_size=53, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+    max_position_embeddings=256, bos_token_id=1, eos_token_id=2, pad_token_id=None, tie_word_embeddings=False,
+)  # fmt: skip
+DEFAULT_ROPE = {"rope_type": "default", "rope_theta": 10000.0}
+YARN = {"rope_type": "yarn", "rope_theta": 150000.0, "factor": 4.0, "original_max_position_embeddings": 64,
+        "beta_fast": 32.0, "beta_slow": 1.0}  # fmt: skip
+LONGROPE = {
+    "rope_type": "longrope", "rope_theta": 10000.0, "original_max_position_embeddings": 48, "partial_rotary_factor": 0.75,
+    "short_factor": [1.0, 1.1, 1.2], "long_factor": [1.5, 3.0, 6.0],
+}  # fmt: skip
+
+# name -> (class, what its configuration adds or changes, dtype, options)
+CHECKPOINTS = {
+    "qwen3-tied": ("Qwen3", dict(vocab_size=67, head_dim=16, tie_word_embeddings=True, rope_parameters=DEFAULT_ROPE),
+                   torch.bfloat16, dict(lengths=[1, 5, 33, 90])),
+    "qwen3-untied": ("Qwen3", dict(vocab_size=50, hidden_size=20, intermediate_size=36, num_hidden_layers=3,
+                     num_attention_heads=6, num_key_value_heads=1, head_dim=8, max_position_embeddings=128,
+                     rope_parameters={"rope_type": "default", "rope_theta": 1e6}),
+                     torch.float32, dict(shard="24KB", lengths=[1, 5, 33, 90])),
+    "qwen3-yarn": ("Qwen3", dict(head_dim=16, rope_parameters={**YARN, "rope_theta": 1e6}), torch.bfloat16, {}),
+    "qwen3-moe": ("Qwen3Moe", dict(head_dim=8, num_experts=6, num_experts_per_tok=2, moe_intermediate_size=24,
+                  norm_topk_prob=True, decoder_sparse_step=1, mlp_only_layers=[], rope_parameters=DEFAULT_ROPE),
+                  torch.bfloat16, {}),
+    "qwen2": ("Qwen2", dict(tie_word_embeddings=True, use_sliding_window=False, rope_parameters=DEFAULT_ROPE),
+              torch.bfloat16, {}),
+    "qwen2-window": ("Qwen2", dict(use_sliding_window=True, sliding_window=9, max_window_layers=1,
+                     rope_parameters=DEFAULT_ROPE), torch.float16, {}),
+    "llama": ("Llama", dict(attention_bias=True, mlp_bias=True, rope_parameters={
+              "rope_type": "llama3", "rope_theta": 10000.0, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+              "original_max_position_embeddings": 64}), torch.bfloat16, {}),
+    "llama-linear": ("Llama", dict(tie_word_embeddings=True, rope_parameters={
+                     "rope_type": "linear", "rope_theta": 10000.0, "factor": 4.0}), torch.bfloat16, {}),
+    "mistral": ("Mistral", dict(head_dim=16, sliding_window=7, rope_parameters=DEFAULT_ROPE), torch.bfloat16, {}),
+    "phi3": ("Phi3", dict(sliding_window=None, rope_parameters={**DEFAULT_ROPE, "partial_rotary_factor": 1.0}),
+             torch.bfloat16, {}),
+    "phi3-longrope": ("Phi3", dict(sliding_window=40, original_max_position_embeddings=48, tie_word_embeddings=True,
+                      rope_parameters=LONGROPE), torch.bfloat16, dict(lengths=[3, 40, 80])),
+    "glm": ("Glm", dict(head_dim=16, attention_bias=True, rope_parameters={**DEFAULT_ROPE, "partial_rotary_factor": 0.5}),
+            torch.bfloat16, {}),
+    "glm4": ("Glm4", dict(head_dim=8, attention_bias=True, rope_parameters={**DEFAULT_ROPE, "partial_rotary_factor": 0.5}),
+             torch.bfloat16, {}),
+    "gpt-oss": ("GptOss", dict(head_dim=16, num_local_experts=4, num_experts_per_tok=2, sliding_window=8, attention_bias=True,
+                rope_parameters={**YARN, "truncate": False}), torch.bfloat16, {}),
+    "gpt-oss-mxfp4": ("GptOss", dict(head_dim=16, num_local_experts=3, num_experts_per_tok=2, sliding_window=8, hidden_size=64,
+                      intermediate_size=32, attention_bias=True, rope_parameters={**YARN, "truncate": False}),
+                      torch.bfloat16, dict(mxfp4=True)),
+}  # fmt: skip
+
+E2M1 = torch.tensor([0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, -0.0, -0.5, -1.0, -1.5, -2.0, -3.0, -4.0, -6.0])
+"""The sixteen numbers of MXFP4 (https://www.opencompute.org/documents/ocp-microscaling-formats-mx-v1-0-spec-final-pdf)."""
+
+
+def fill(model: torch.nn.Module) -> None:
+    """Weights wide enough that logits differ by several units, as a trained model's do; norms around 1."""
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if "norm" in name:
+                parameter.normal_(1.0, 0.2)
+            elif "bias" in name or "sinks" in name:
+                parameter.normal_(0.0, 0.5)
+            else:
+                inputs = parameter.shape[-2] if name.endswith(("gate_up_proj", "down_proj")) else parameter.shape[-1]
+                parameter.normal_(0.0, inputs**-0.5 * 1.2)
+
+
+def to_mxfp4(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """[experts, outputs, inputs] to blocks [experts, outputs, inputs / 32, 16] of two nibbles a byte, the first one low, and
+    scales [experts, outputs, inputs / 32], exponents with 127 added."""
+    groups = weight.float().unflatten(-1, (-1, 32))
+    exponent = torch.floor(torch.log2(groups.abs().amax(-1).clamp_min(1e-30))) - 2
+    scaled = groups / torch.exp2(exponent)[..., None]
+    nibbles = (scaled[..., None] - E2M1).abs().argmin(-1).to(torch.uint8)
+    return nibbles[..., 0::2] | nibbles[..., 1::2] << 4, (exponent + 127).to(torch.uint8)
+
+
+def from_mxfp4(blocks: torch.Tensor, scales: torch.Tensor) -> torch.Tensor:
+    """The numbers, [experts, outputs, inputs]."""
+    nibbles = torch.stack([blocks & 15, blocks >> 4], -1).flatten(-2).long()
+    return (E2M1[nibbles] * torch.exp2(scales.float() - 127)[..., None]).flatten(-2)
+
+
+def quantise(folder: Path, model: torch.nn.Module) -> None:
+    """Stores the experts as gpt-oss' makers do, and puts the numbers that these stand for into the model."""
+    tensors = load_file(folder / "model.safetensors")
+    for name in [name for name in tensors if name.endswith(("experts.gate_up_proj", "experts.down_proj"))]:
+        blocks, scales = to_mxfp4(tensors.pop(name).transpose(1, 2))
+        tensors[f"{name}_blocks"], tensors[f"{name}_scales"] = blocks.contiguous(), scales.contiguous()
+        parameter = dict(model.named_parameters())[name]
+        parameter.data = from_mxfp4(blocks, scales).transpose(1, 2).contiguous()
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    config = json.loads((folder / "config.json").read_text())
+    config["quantization_config"] = {
+        "quant_method": "mxfp4",
+        "modules_to_not_convert": ["model.layers.*.self_attn", "model.layers.*.mlp.router", "model.embed_tokens", "lm_head"],
+    }
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+
+
+def as_chatglm(glm: Path, folder: Path) -> None:
+    """GLM-4 9B as it was first published, under the names of its own code: the same weights, the same logits."""
+    folder.mkdir()
+    given = json.loads((glm / "config.json").read_text())
+    heads, head_dim = given["num_attention_heads"], given["head_dim"]
+    tensors, renamed = load_file(glm / "model.safetensors"), {}
+    renamed["transformer.embedding.word_embeddings.weight"] = tensors["model.embed_tokens.weight"]
+    renamed["transformer.encoder.final_layernorm.weight"] = tensors["model.norm.weight"]
+    renamed["transformer.output_layer.weight"] = tensors["lm_head.weight"]
+    renamed["transformer.rotary_pos_emb.inv_freq"] = torch.ones(head_dim // 4, dtype=torch.bfloat16)
+    for layer in range(given["num_hidden_layers"]):
+        old, new = f"model.layers.{layer}", f"transformer.encoder.layers.{layer}"
+        for what in ["weight", "bias"]:
+            parts = [tensors[f"{old}.self_attn.{part}_proj.{what}"] for part in "qkv"]
+            renamed[f"{new}.self_attention.query_key_value.{what}"] = torch.cat(parts)
+        for was, name in [
+            ("self_attn.o_proj", "self_attention.dense"), ("mlp.gate_up_proj", "mlp.dense_h_to_4h"),
+            ("mlp.down_proj", "mlp.dense_4h_to_h"), ("input_layernorm", "input_layernorm"),
+            ("post_attention_layernorm", "post_attention_layernorm"),
+        ]:  # fmt: skip
+            renamed[f"{new}.{name}.weight"] = tensors[f"{old}.{was}.weight"]
+    save_file({name: tensor.clone() for name, tensor in renamed.items()}, folder / "model.safetensors", metadata={"format": "pt"})
+    config = {
+        "model_type": "chatglm", "architectures": ["ChatGLMModel"], "add_bias_linear": False, "add_qkv_bias": True,
+        "apply_query_key_layer_scaling": True, "apply_residual_connection_post_layernorm": False,
+        "attention_softmax_in_fp32": True, "ffn_hidden_size": given["intermediate_size"], "fp32_residual_connection": False,
+        "hidden_size": given["hidden_size"], "kv_channels": head_dim, "layernorm_epsilon": given["rms_norm_eps"],
+        "multi_query_attention": True, "multi_query_group_num": given["num_key_value_heads"], "num_attention_heads": heads,
+        "num_layers": given["num_hidden_layers"], "original_rope": True, "padded_vocab_size": given["vocab_size"],
+        "post_layer_norm": True, "rmsnorm": True, "rope_ratio": 1, "seq_length": given["max_position_embeddings"],
+        "tie_word_embeddings": False, "eos_token_id": [2], "torch_dtype": "bfloat16", "vocab_size": given["vocab_size"],
+        "attention_dropout": 0.0, "hidden_dropout": 0.0, "use_cache": True, "bias_dropout_fusion": True,
+    }  # fmt: skip
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    shutil.copy(glm / "golden.safetensors", folder)
+
+
+def make(name: str, seed: int) -> None:
+    family, changes, dtype, options = CHECKPOINTS[name]
+    folder = OUT / name
+    shutil.rmtree(folder, ignore_errors=True)
+    config = getattr(transformers, f"{family}Config")(**{**SIZES, **changes})
+    kind = getattr(transformers, f"{family}ForCausalLM")
+    torch.manual_seed(seed)
+    model = kind(config)
+    fill(model)
+    model.to(dtype).save_pretrained(folder, max_shard_size=options.get("shard", "1GB"))
+    (folder / "generation_config.json").unlink(missing_ok=True)
+
+    # Loaded again, not converted back: `to` rounds the rotary frequencies too.
+    model = kind.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
+    if options.get("mxfp4"):
+        quantise(folder, model)
+    golden = {}
+    for i, length in enumerate(options.get("lengths", [3, 60])):
+        tokens = torch.randint(0, config.vocab_size, (1, length))
+        with torch.no_grad():
+            logits = model(tokens).logits[0].float()
+        golden[f"tokens.{i}"] = tokens[0].to(torch.int64)
+        golden[f"logits.{i}"] = logits.contiguous()
+    save_file(golden, folder / "golden.safetensors")
+    size = sum(f.stat().st_size for f in folder.iterdir())
+    print(f"{name}: {size:,} bytes, logits from {logits.min():.2f} to {logits.max():.2f}")
+
+
+def main() -> None:
+    wanted = sys.argv[1:] or list(CHECKPOINTS)
+    for seed, name in enumerate(CHECKPOINTS):
+        if name in wanted:
+            make(name, seed)
+    if "glm" in wanted:
+        shutil.rmtree(OUT / "chatglm", ignore_errors=True)
+        as_chatglm(OUT / "glm", OUT / "chatglm")
+
+
+if __name__ == "__main__":
+    main()

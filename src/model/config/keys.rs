@@ -1,0 +1,205 @@
+//! A JSON object whose values are checked as they are read, and whose keys are all accounted for.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::model::ModelError;
+
+/// A configuration with the path that its error messages name. It remembers which keys were asked for.
+pub(super) struct Keys<'a> {
+    value: &'a Value,
+    path: &'a str,
+    asked: RefCell<BTreeSet<String>>,
+}
+
+/// Keys that say nothing about how logits are computed: names and versions, training, tokens, how libraries run the model.
+const WITHOUT_EFFECT: [&str; 60] = [
+    "_attn_implementation_autoset",
+    "_name_or_path",
+    "architectures",
+    "attention_dropout",
+    "attn_implementation",
+    "auto_map",
+    "bias_dropout_fusion",
+    "bos_token_id",
+    "chunk_size_feed_forward",
+    "classifier_dropout",
+    "custom_pipelines",
+    "dropout",
+    "dtype",
+    "embd_pdrop",
+    "eos_token_id",
+    "ep_size",
+    "finetuning_task",
+    "gradient_checkpointing",
+    "hidden_dropout",
+    "hidden_dropout_prob",
+    "id2label",
+    "initializer_factor",
+    "initializer_range",
+    "label2id",
+    "language",
+    "length_penalty",
+    "max_length",
+    "max_new_tokens",
+    "model_max_length",
+    "model_type",
+    "num_beams",
+    "num_labels",
+    "output_attentions",
+    "output_hidden_states",
+    "output_router_logits",
+    "pad_token_id",
+    "prefix",
+    "pretraining_tp",
+    "problem_type",
+    "pruned_heads",
+    "repetition_penalty",
+    "resid_pdrop",
+    "return_dict",
+    "return_dict_in_generate",
+    "router_aux_loss_coef",
+    "router_jitter_noise",
+    "sep_token_id",
+    "task_specific_params",
+    "temperature",
+    "tokenizer_class",
+    "top_k",
+    "top_p",
+    "torch_dtype",
+    "torchscript",
+    "transformers_version",
+    "unk_token_id",
+    "use_bfloat16",
+    "use_cache",
+    "use_return_dict",
+    "do_sample",
+];
+
+/// Beginnings of keys that tools leave behind.
+const WITHOUT_EFFECT_BEGIN: [&str; 2] = ["unsloth_", "_commit_hash"];
+
+impl<'a> Keys<'a> {
+    pub(super) fn new(value: &'a Value, path: &'a str) -> Self {
+        Self {
+            value,
+            path,
+            asked: RefCell::default(),
+        }
+    }
+
+    pub(super) fn fail<T>(&self, message: impl Into<String>) -> Result<T, ModelError> {
+        Err(ModelError::Config {
+            path: self.path.into(),
+            message: message.into(),
+        })
+    }
+
+    /// A key's value; absent and null are the same.
+    pub(super) fn get(&self, key: &str) -> Option<&'a Value> {
+        self.asked.borrow_mut().insert(key.to_owned());
+        self.value.get(key).filter(|value| !value.is_null())
+    }
+
+    /// Fails on the first key that was never asked for and could mean anything: neither known to be without effect, nor
+    /// null, false or empty.
+    pub(super) fn all_asked_for(&self) -> Result<(), ModelError> {
+        let asked = self.asked.borrow();
+        let keys = self.value.as_object().into_iter().flatten();
+        let mut unknown = keys.filter(|(key, value)| {
+            let nothing = match value {
+                Value::Null | Value::Bool(false) => true,
+                Value::Array(list) => list.is_empty(),
+                Value::Object(map) => map.is_empty(),
+                Value::String(text) => text.is_empty(),
+                _ => false,
+            };
+            let harmless = WITHOUT_EFFECT.contains(&key.as_str())
+                || WITHOUT_EFFECT_BEGIN
+                    .iter()
+                    .any(|begin| key.starts_with(begin));
+            !(nothing || harmless || asked.contains(*key))
+        });
+        if let Some((key, value)) = unknown.next() {
+            return self.fail(format!(
+                "{key} ({}) is not supported with this architecture: it may change the result (if you know that it does \
+                 not, take the key out)",
+                short(value)
+            ));
+        }
+        Ok(())
+    }
+
+    pub(super) fn size(&self, key: &str) -> Result<usize, ModelError> {
+        self.optional_size(key)?
+            .map_or_else(|| self.fail(format!("no {key}")), Ok)
+    }
+
+    pub(super) fn optional_size(&self, key: &str) -> Result<Option<usize>, ModelError> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(value) => match value.as_u64() {
+                // Products of any three sizes then fit in 64 bits.
+                Some(size) if (1..1 << 21).contains(&size) => Ok(Some(size as usize)),
+                _ => self.fail(format!("{key} is {}, not a size", short(value))),
+            },
+        }
+    }
+
+    /// A positive number, by the name that messages call it.
+    pub(super) fn positive(&self, name: &str, value: Option<&Value>) -> Result<f64, ModelError> {
+        match value.map(Value::as_f64) {
+            Some(Some(number)) if number > 0.0 && number.is_finite() => Ok(number),
+            Some(_) => self.fail(format!("{name} is not a positive number")),
+            None => self.fail(format!("no {name}")),
+        }
+    }
+
+    pub(super) fn flag(&self, key: &str, default: bool) -> Result<bool, ModelError> {
+        match self.get(key) {
+            None => Ok(default),
+            Some(Value::Bool(flag)) => Ok(*flag),
+            Some(value) => self.fail(format!("{key} is {}, not true or false", short(value))),
+        }
+    }
+
+    /// Fails unless a key is absent or has the one value that this decoder follows.
+    pub(super) fn must_be(&self, key: &str, expected: impl Into<Value>) -> Result<(), ModelError> {
+        let expected = expected.into();
+        match self.get(key) {
+            Some(value) if *value != expected => self.fail(format!(
+                "{key} {} is not supported, only {expected}",
+                short(value)
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn token_ids(&self, key: &str) -> Result<Vec<u32>, ModelError> {
+        let one = |value: &Value| value.as_u64().and_then(|id| u32::try_from(id).ok());
+        let value = self.get(key);
+        let ids = match value {
+            None => Some(Vec::new()),
+            Some(Value::Array(ids)) => ids.iter().map(one).collect(),
+            Some(id) => one(id).map(|id| vec![id]),
+        };
+        match (ids, value) {
+            (Some(ids), _) => Ok(ids),
+            (None, value) => self.fail(format!(
+                "{key} is {}, not a token id or a list of them",
+                short(value.unwrap_or(&Value::Null))
+            )),
+        }
+    }
+}
+
+/// A value as messages show it.
+pub(super) fn short(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(100) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}

@@ -1,0 +1,306 @@
+//! The keys of the rotary embedding, in both generations of transformers.
+
+use serde_json::Value;
+
+use super::keys::{Keys, short};
+use crate::model::ModelError;
+
+/// The rotary embedding of queries and keys (<https://arxiv.org/abs/2104.09864>).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rope {
+    /// Base of the frequencies.
+    pub theta: f64,
+    /// How many of a head's numbers are rotated, the first ones; even.
+    pub dims: usize,
+    /// Whether a pair is two neighbours, and not two numbers half of [`Self::dims`] apart.
+    pub interleaved: bool,
+    /// Its stretching for contexts longer than the original one.
+    pub scaling: RopeScaling,
+}
+
+/// How rotary angles are stretched.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RopeScaling {
+    /// They are not.
+    None,
+    /// All are divided by a factor.
+    Linear {
+        /// `factor`
+        factor: f64,
+    },
+    /// Llama 3.1's way.
+    Llama3 {
+        /// Low frequencies are divided by this, `factor`.
+        factor: f64,
+        /// Frequencies with fewer turns over the original context than this are low, `low_freq_factor`.
+        low_turns: f64,
+        /// Frequencies with more turns than this stay, `high_freq_factor`; those between are blended.
+        high_turns: f64,
+        /// The original context, `original_max_position_embeddings`.
+        original_positions: f64,
+    },
+    /// `YaRN` (<https://arxiv.org/abs/2309.00071>).
+    Yarn {
+        /// Low frequencies are divided by this, `factor`.
+        factor: f64,
+        /// Frequencies with more turns over the original context than this stay, `beta_fast`.
+        fast_turns: f64,
+        /// Frequencies with fewer turns than this are low, `beta_slow`; those between are blended.
+        slow_turns: f64,
+        /// Whether the blending begins and ends at whole frequencies, `truncate`.
+        truncate: bool,
+        /// The original context, `original_max_position_embeddings`.
+        original_positions: f64,
+        /// What cosines and sines are multiplied with, `attention_factor`.
+        attention_factor: f64,
+    },
+    /// `LongRoPE` (<https://arxiv.org/abs/2402.13753>): a divisor for each frequency, and another set of them for sequences
+    /// that may outgrow the original context.
+    LongRope {
+        /// `short_factor`, one for each pair.
+        short: Vec<f64>,
+        /// `long_factor`, one for each pair.
+        long: Vec<f64>,
+        /// The original context, `original_max_position_embeddings`.
+        original_positions: usize,
+        /// What cosines and sines are multiplied with, `attention_factor`.
+        attention_factor: f64,
+    },
+}
+
+/// The keys of `rope_scaling` (transformers 4) or `rope_parameters` (5).
+struct RopeKeys<'a> {
+    keys: &'a Keys<'a>,
+    /// `rope_scaling` or `rope_parameters`
+    name: &'static str,
+    values: Option<&'a Value>,
+}
+
+impl<'a> RopeKeys<'a> {
+    fn get(&self, key: &str) -> Option<&'a Value> {
+        self.values?.get(key).filter(|value| !value.is_null())
+    }
+
+    fn named(&self, key: &str) -> String {
+        format!("{}.{key}", self.name)
+    }
+
+    fn number(&self, key: &str) -> Result<f64, ModelError> {
+        self.keys.positive(&self.named(key), self.get(key))
+    }
+
+    fn number_or(&self, key: &str, default: f64) -> Result<f64, ModelError> {
+        self.get(key).map_or(Ok(default), |_| self.number(key))
+    }
+
+    /// One positive number for each pair.
+    fn factors(&self, key: &str, pairs: usize) -> Result<Vec<f64>, ModelError> {
+        let numbers = match self.get(key) {
+            Some(Value::Array(list)) => list
+                .iter()
+                .map(|value| value.as_f64().filter(|x| *x > 0.0 && x.is_finite()))
+                .collect::<Option<Vec<f64>>>(),
+            _ => None,
+        };
+        match numbers {
+            Some(numbers) if numbers.len() == pairs => Ok(numbers),
+            _ => self.keys.fail(format!(
+                "{} is not a list of {pairs} positive numbers",
+                self.named(key)
+            )),
+        }
+    }
+
+    /// The original context: beside the other keys, or on top.
+    fn original_positions(&self) -> Result<f64, ModelError> {
+        let key = "original_max_position_embeddings";
+        let on_top = self.keys.get(key);
+        self.keys
+            .positive(&self.named(key), self.get(key).or(on_top))
+    }
+
+    fn refuse(&self, keys: &[&str]) -> Result<(), ModelError> {
+        for key in keys {
+            if let Some(value) = self.get(key) {
+                return self.keys.fail(format!(
+                    "{} ({}) is not supported",
+                    self.named(key),
+                    short(value)
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Rope {
+    /// The length up to which sequences have the first of two sets of angles, if there are two.
+    pub fn short_context(&self) -> Option<usize> {
+        match self.scaling {
+            RopeScaling::LongRope {
+                original_positions, ..
+            } => Some(original_positions),
+            _ => None,
+        }
+    }
+
+    /// Reads the keys for heads of some width. Families whose older checkpoints leave the base out have a `default` for it.
+    pub(super) fn parse(
+        keys: &Keys,
+        head_dim: usize,
+        interleaved: bool,
+        default_theta: Option<f64>,
+    ) -> Result<Self, ModelError> {
+        let scaling = keys.get("rope_scaling");
+        let parameters = keys.get("rope_parameters");
+        let rope = match (scaling, parameters) {
+            (Some(scaling), Some(parameters)) if scaling != parameters => {
+                return keys.fail("both rope_scaling and rope_parameters are given, and differ");
+            }
+            (None, parameters) => RopeKeys {
+                keys,
+                name: "rope_parameters",
+                values: parameters,
+            },
+            (scaling, _) => RopeKeys {
+                keys,
+                name: "rope_scaling",
+                values: scaling,
+            },
+        };
+        if let Some(value) = rope.values
+            && !value.is_object()
+        {
+            return keys.fail(format!("{} is {}, not an object", rope.name, short(value)));
+        }
+        if !head_dim.is_multiple_of(2) {
+            return keys.fail(format!(
+                "head_dim is {head_dim}, but the rotary embedding needs an even one"
+            ));
+        }
+        let theta = match keys.get("rope_theta").or_else(|| rope.get("rope_theta")) {
+            None => match default_theta {
+                Some(theta) => theta,
+                None => return keys.fail("no rope_theta"),
+            },
+            theta => keys.positive("rope_theta", theta)?,
+        };
+        let on_top = keys.get("partial_rotary_factor");
+        let partial = match rope.get("partial_rotary_factor").or(on_top) {
+            None => 1.0,
+            share => keys.positive("partial_rotary_factor", share)?,
+        };
+        // As transformers rounds.
+        let dims = (head_dim as f64 * partial) as usize;
+        if dims == 0 || dims > head_dim || dims % 2 == 1 {
+            return keys.fail(format!(
+                "partial_rotary_factor {partial} rotates {dims} of a head's {head_dim} numbers"
+            ));
+        }
+        let kind = rope.get("rope_type").or_else(|| rope.get("type"));
+        let kind = match kind {
+            // transformers 5 may leave it out where nothing is stretched; 4 has the key only where something is.
+            None if rope.name == "rope_parameters" || rope.values.is_none() => "default",
+            Some(Value::String(kind)) => kind,
+            _ => return keys.fail(format!("{} does not say its rope_type", rope.name)),
+        };
+        let scaling = match kind {
+            "default" => RopeScaling::None,
+            "linear" => RopeScaling::Linear {
+                factor: rope.number("factor")?,
+            },
+            "llama3" => llama3(&rope)?,
+            "yarn" => yarn(&rope)?,
+            "longrope" | "su" => long_rope(&rope, dims / 2)?,
+            other => {
+                return keys.fail(format!(
+                    "{} of type {other:?} is not supported, only default, linear, llama3, yarn and longrope",
+                    rope.name
+                ));
+            }
+        };
+        if !matches!(scaling, RopeScaling::LongRope { .. }) {
+            // Written beside the other sizes by some tools; the stretching has one of its own.
+            keys.get("original_max_position_embeddings");
+        }
+        Ok(Self {
+            theta,
+            dims,
+            interleaved,
+            scaling,
+        })
+    }
+}
+
+fn llama3(rope: &RopeKeys) -> Result<RopeScaling, ModelError> {
+    let (low_turns, high_turns) = (
+        rope.number("low_freq_factor")?,
+        rope.number("high_freq_factor")?,
+    );
+    if high_turns <= low_turns {
+        return rope.keys.fail(format!(
+            "{} must be above low_freq_factor",
+            rope.named("high_freq_factor")
+        ));
+    }
+    Ok(RopeScaling::Llama3 {
+        factor: rope.number("factor")?,
+        low_turns,
+        high_turns,
+        original_positions: rope.original_positions()?,
+    })
+}
+
+fn yarn(rope: &RopeKeys) -> Result<RopeScaling, ModelError> {
+    let original_positions = match rope.original_positions() {
+        // transformers' default where the key is missing.
+        Err(_) if rope.get("original_max_position_embeddings").is_none() => {
+            rope.keys.size("max_position_embeddings")? as f64
+        }
+        positions => positions?,
+    };
+    let factor = rope.number("factor")?;
+    // The temperature of the paper: what attention loses in sharpness over a longer context.
+    let temperature = |share: f64| {
+        if factor <= 1.0 {
+            1.0
+        } else {
+            0.1 * share * factor.ln() + 1.0
+        }
+    };
+    let attention_factor = match rope.get("attention_factor") {
+        Some(_) => rope.number("attention_factor")?,
+        None => match (rope.get("mscale"), rope.get("mscale_all_dim")) {
+            (Some(_), Some(_)) => {
+                temperature(rope.number("mscale")?) / temperature(rope.number("mscale_all_dim")?)
+            }
+            _ => temperature(1.0),
+        },
+    };
+    Ok(RopeScaling::Yarn {
+        factor,
+        fast_turns: rope.number_or("beta_fast", 32.0)?,
+        slow_turns: rope.number_or("beta_slow", 1.0)?,
+        truncate: rope.get("truncate").is_none_or(|value| value != false),
+        original_positions,
+        attention_factor,
+    })
+}
+
+fn long_rope(rope: &RopeKeys, pairs: usize) -> Result<RopeScaling, ModelError> {
+    rope.refuse(&["short_mscale", "long_mscale"])?;
+    let original_positions = rope.original_positions()?;
+    let positions = rope.keys.size("max_position_embeddings")? as f64;
+    let factor = rope.number_or("factor", positions / original_positions)?;
+    let attention_factor = match rope.get("attention_factor") {
+        Some(_) => rope.number("attention_factor")?,
+        None if factor <= 1.0 => 1.0,
+        None => (1.0 + factor.ln() / original_positions.ln()).sqrt(),
+    };
+    Ok(RopeScaling::LongRope {
+        short: rope.factors("short_factor", pairs)?,
+        long: rope.factors("long_factor", pairs)?,
+        original_positions: original_positions as usize,
+        attention_factor,
+    })
+}

@@ -1,0 +1,180 @@
+//! Keys that are followed, and those that are refused.
+
+use serde_json::{Value, json};
+
+use super::{Architecture, ModelConfig, RopeScaling};
+
+fn config() -> Value {
+    json!({
+        "architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "vocab_size": 100, "hidden_size": 32,
+        "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
+        "head_dim": 16, "max_position_embeddings": 512, "rms_norm_eps": 1e-6, "rope_theta": 1e6, "eos_token_id": [1, 2],
+        "hidden_act": "silu", "rope_scaling": null, "use_sliding_window": false, "tie_word_embeddings": true,
+    })
+}
+
+fn parse(value: &Value) -> Result<ModelConfig, String> {
+    ModelConfig::parse(&value.to_string(), "config.json").map_err(|error| error.to_string())
+}
+
+#[test]
+fn both_generations_of_transformers() {
+    let four = parse(&config()).unwrap();
+    assert_eq!(
+        (four.architecture, four.rope.theta),
+        (Architecture::Qwen3, 1e6)
+    );
+    assert_eq!(four.eos_token_ids, [1, 2]);
+    let mut five = config();
+    five.as_object_mut().unwrap().remove("rope_theta");
+    five["rope_parameters"] = json!({"rope_theta": 1e6, "rope_type": "default"});
+    five["layer_types"] = json!(["full_attention", "full_attention"]);
+    assert_eq!(parse(&five).unwrap(), four);
+}
+
+#[test]
+fn what_would_change_the_result_is_named() {
+    for (key, value) in [
+        (
+            "rope_scaling",
+            json!({"rope_type": "dynamic", "factor": 4.0}),
+        ),
+        ("rope_scaling", json!({"factor": 4.0})),
+        ("rope_scaling", json!("yarn")),
+        ("rope_scaling", json!({"rope_type": "yarn", "factor": "4"})),
+        (
+            "rope_parameters",
+            json!({"rope_theta": 1e6, "rope_type": "longrope"}),
+        ),
+        ("use_sliding_window", json!("yes")),
+        ("hidden_act", json!("gelu")),
+        ("quantization_config", json!({"bits": 4})),
+        ("layer_types", json!(["full_attention"])),
+        (
+            "layer_types",
+            json!(["full_attention", "chunked_attention"]),
+        ),
+        (
+            "layer_types",
+            json!(["full_attention", "sliding_attention"]),
+        ),
+        ("partial_rotary_factor", json!(0.2)),
+        ("partial_rotary_factor", json!(2)),
+        ("attn_logit_softcapping", json!(50.0)),
+        ("query_pre_attn_scalar", json!(256)),
+        ("no_rope_layers", json!([0])),
+        ("is_encoder_decoder", json!(true)),
+        ("head_dim", json!(15)),
+        ("num_key_value_heads", json!(3)),
+        ("hidden_size", json!(1e18)),
+        ("vocab_size", json!(-1)),
+        ("rms_norm_eps", json!("small")),
+        ("eos_token_id", json!("<|end|>")),
+    ] {
+        let mut changed = config();
+        changed[key] = value;
+        let message = parse(&changed).unwrap_err();
+        assert!(message.contains(key), "{key}: {message}");
+    }
+    for key in ["vocab_size", "head_dim", "rope_theta", "rms_norm_eps"] {
+        let mut lacking = config();
+        lacking.as_object_mut().unwrap().remove(key);
+        assert!(parse(&lacking).unwrap_err().contains(key));
+    }
+}
+
+#[test]
+fn llama_without_a_head_width_and_with_stretched_angles() {
+    let mut llama = config();
+    llama["architectures"] = json!(["LlamaForCausalLM"]);
+    llama.as_object_mut().unwrap().remove("head_dim");
+    llama["rope_scaling"] = json!({"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0,
+        "high_freq_factor": 4.0, "original_max_position_embeddings": 8192});
+    let parsed = parse(&llama).unwrap();
+    assert_eq!(
+        (parsed.architecture, parsed.head_dim),
+        (Architecture::Llama, 8)
+    );
+    let RopeScaling::Llama3 {
+        original_positions, ..
+    } = parsed.rope.scaling
+    else {
+        panic!("{:?}", parsed.rope);
+    };
+    assert!((original_positions - 8192.0).abs() < 1e-9);
+    llama["rope_scaling"]["factor"] = json!(-1);
+    assert!(parse(&llama).unwrap_err().contains("rope_scaling.factor"));
+}
+
+#[test]
+fn experts_are_read_and_layers_without_them_refused() {
+    let mut mixture = config();
+    mixture["architectures"] = json!(["Qwen3MoeForCausalLM"]);
+    assert!(parse(&mixture).unwrap_err().contains("num_experts"));
+    mixture["num_experts"] = json!(8);
+    mixture["num_experts_per_tok"] = json!(2);
+    mixture["moe_intermediate_size"] = json!(16);
+    mixture["norm_topk_prob"] = json!(true);
+    let experts = parse(&mixture).unwrap().experts.unwrap();
+    assert_eq!(
+        (experts.count, experts.per_token, experts.normalise),
+        (8, 2, true)
+    );
+    for (key, value) in [
+        ("mlp_only_layers", json!([0])),
+        ("decoder_sparse_step", json!(2)),
+        ("num_experts_per_tok", json!(9)),
+    ] {
+        let mut changed = mixture.clone();
+        changed[key] = value;
+        assert!(parse(&changed).unwrap_err().contains(key));
+    }
+    let mut dense = config();
+    dense["num_experts"] = json!(8);
+    assert!(parse(&dense).unwrap_err().contains("num_experts"));
+}
+
+#[test]
+fn an_unknown_architecture_lists_the_known() {
+    let mut other = config();
+    other["architectures"] = json!(["MambaForCausalLM"]);
+    let message = parse(&other).unwrap_err();
+    assert!(
+        message.contains("MambaForCausalLM") && message.contains("Qwen3ForCausalLM"),
+        "{message}"
+    );
+}
+
+#[test]
+fn keys_without_effect_are_passed_over_and_unknown_ones_are_not() {
+    let mut harmless = config();
+    harmless["attention_dropout"] = json!(0.1);
+    harmless["unsloth_version"] = json!("2025.1");
+    harmless["use_cache"] = json!(true);
+    harmless["some_switch"] = json!(false);
+    harmless["sliding_window"] = json!(4096);
+    harmless["max_window_layers"] = json!(2);
+    assert_eq!(parse(&harmless).unwrap(), parse(&config()).unwrap());
+    harmless["some_switch"] = json!(true);
+    assert!(parse(&harmless).unwrap_err().contains("some_switch"));
+}
+
+#[test]
+fn windows_are_where_the_family_has_them() {
+    let windows = |changes: &Value| {
+        let mut config = config();
+        for (key, value) in changes.as_object().unwrap() {
+            config[key] = value.clone();
+        }
+        parse(&config).unwrap().windows
+    };
+    let sliding = json!({"sliding_window": 64, "use_sliding_window": true, "max_window_layers": 1});
+    assert_eq!(windows(&sliding), [None, Some(64)]);
+    let mistral = json!({"architectures": ["MistralForCausalLM"], "sliding_window": 64});
+    assert_eq!(windows(&mistral), [Some(64), Some(64)]);
+    let none = json!({"architectures": ["MistralForCausalLM"], "sliding_window": null});
+    assert_eq!(windows(&none), [None, None]);
+    let listed = json!({"sliding_window": 64, "use_sliding_window": true,
+        "layer_types": ["sliding_attention", "full_attention"]});
+    assert_eq!(windows(&listed), [Some(64), None]);
+}
