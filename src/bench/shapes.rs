@@ -49,7 +49,15 @@ pub fn find(name: &str) -> Result<ModelConfig, ModelError> {
         return ModelConfig::parse(text, name);
     }
     match std::fs::read_to_string(name) {
-        Ok(text) => ModelConfig::parse(&text, name),
+        Ok(text) => {
+            let mut config = ModelConfig::parse(&text, name)?;
+            // Random weights are bf16, whatever the checkpoint stores.
+            config.fp8_blocks = None;
+            if let Some(experts) = &mut config.experts {
+                experts.mxfp4 = false;
+            }
+            Ok(config)
+        }
         Err(_)
             if !name.contains(['/', '.', '\\'])
                 || SHAPES.iter().any(|(shape, _)| shape.starts_with(name)) =>

@@ -198,6 +198,12 @@ fn hugging_face(keys: &Keys, architecture: Architecture) -> Result<ModelConfig, 
     } else {
         Activation::Silu
     };
+    if architecture == Phi3 {
+        // Phi-4-mini names two ways of mixing layers and positions, and uses neither.
+        keys.must_be("full_attn_mod", 1)?;
+        keys.must_be("interpolate_factor", 1)?;
+        keys.must_be("lm_head_bias", false)?;
+    }
     if architecture == GptOss {
         // Other names of sizes that are given already, in the makers' own files.
         keys.get("experts_per_token");
@@ -398,6 +404,7 @@ fn chat_glm(keys: &Keys) -> Result<ModelConfig, ModelError> {
         ratio => keys.positive("rope_ratio", ratio)?,
     };
     let layers = keys.size("num_layers")?;
+    keys.must_be("num_hidden_layers", layers)?;
     Ok(ModelConfig {
         architecture: Architecture::ChatGlm,
         vocab: keys.size("padded_vocab_size")?,

@@ -178,3 +178,95 @@ fn windows_are_where_the_family_has_them() {
         "layer_types": ["sliding_attention", "full_attention"]});
     assert_eq!(windows(&listed), [Some(64), None]);
 }
+
+/// What the makers publish, and how many parameters they say that makes.
+#[test]
+fn published_configurations_are_read() {
+    let published = [
+        (
+            "Qwen2.5-7B-Instruct",
+            7.616,
+            json!({"architectures": ["Qwen2ForCausalLM"], "attention_dropout": 0.0, "bos_token_id": 151_643,
+                "eos_token_id": 151_645, "hidden_act": "silu", "hidden_size": 3584, "initializer_range": 0.02,
+                "intermediate_size": 18944, "max_position_embeddings": 32768, "max_window_layers": 28,
+                "model_type": "qwen2", "num_attention_heads": 28, "num_hidden_layers": 28, "num_key_value_heads": 4,
+                "rms_norm_eps": 1e-6, "rope_theta": 1_000_000.0, "sliding_window": 131_072, "tie_word_embeddings": false,
+                "torch_dtype": "bfloat16", "transformers_version": "4.43.1", "use_cache": true,
+                "use_sliding_window": false, "vocab_size": 152_064}),
+        ),
+        (
+            "Mistral-7B-Instruct-v0.3",
+            7.248,
+            json!({"architectures": ["MistralForCausalLM"], "attention_dropout": 0.0, "bos_token_id": 1, "eos_token_id": 2,
+                "hidden_act": "silu", "hidden_size": 4096, "initializer_range": 0.02, "intermediate_size": 14336,
+                "max_position_embeddings": 32768, "model_type": "mistral", "num_attention_heads": 32,
+                "num_hidden_layers": 32, "num_key_value_heads": 8, "rms_norm_eps": 1e-5, "rope_theta": 1_000_000.0,
+                "sliding_window": null, "tie_word_embeddings": false, "torch_dtype": "bfloat16", "use_cache": true,
+                "vocab_size": 32768}),
+        ),
+        (
+            "phi-4",
+            14.660,
+            json!({"architectures": ["Phi3ForCausalLM"], "attention_bias": false, "attention_dropout": 0.0,
+                "bos_token_id": 100_257, "embd_pdrop": 0.0, "eos_token_id": 100_265, "hidden_act": "silu",
+                "hidden_size": 5120, "initializer_range": 0.02, "intermediate_size": 17920,
+                "max_position_embeddings": 16384, "model_type": "phi3", "num_attention_heads": 40,
+                "num_hidden_layers": 40, "num_key_value_heads": 10, "original_max_position_embeddings": 16384,
+                "pad_token_id": 100_349, "resid_pdrop": 0.0, "rms_norm_eps": 1e-5, "rope_scaling": null,
+                "rope_theta": 250_000, "sliding_window": null, "tie_word_embeddings": false, "torch_dtype": "bfloat16",
+                "use_cache": true, "vocab_size": 100_352}),
+        ),
+        (
+            "Phi-4-mini-instruct",
+            3.836,
+            json!({"architectures": ["Phi3ForCausalLM"], "attention_bias": false, "attention_dropout": 0.0,
+                "auto_map": {"AutoConfig": "configuration_phi3.Phi3Config"}, "bos_token_id": 199_999, "embd_pdrop": 0.0,
+                "eos_token_id": 199_999, "full_attn_mod": 1, "hidden_act": "silu", "hidden_size": 3072,
+                "initializer_range": 0.02, "intermediate_size": 8192, "interpolate_factor": 1, "lm_head_bias": false,
+                "max_position_embeddings": 131_072, "mlp_bias": false, "model_type": "phi3",
+                "num_attention_heads": 24, "num_hidden_layers": 32, "num_key_value_heads": 8,
+                "original_max_position_embeddings": 4096, "pad_token_id": 199_999, "partial_rotary_factor": 0.75,
+                "resid_pdrop": 0.0, "rms_norm_eps": 1e-5, "rope_scaling": {"long_factor": vec![1.5; 48],
+                "short_factor": vec![1.0; 48], "type": "longrope"}, "rope_theta": 10000.0, "sliding_window": 262_144,
+                "tie_word_embeddings": true, "torch_dtype": "bfloat16", "use_cache": true, "vocab_size": 200_064}),
+        ),
+        (
+            "glm-4-9b-chat",
+            9.400,
+            json!({"_name_or_path": "THUDM/glm-4-9b-chat", "model_type": "chatglm", "architectures": ["ChatGLMModel"],
+                "add_bias_linear": false, "add_qkv_bias": true, "apply_query_key_layer_scaling": true,
+                "apply_residual_connection_post_layernorm": false, "attention_dropout": 0.0,
+                "attention_softmax_in_fp32": true, "bias_dropout_fusion": true, "ffn_hidden_size": 13696,
+                "fp32_residual_connection": false, "hidden_dropout": 0.0, "hidden_size": 4096, "kv_channels": 128,
+                "layernorm_epsilon": 1.5625e-07, "multi_query_attention": true, "multi_query_group_num": 2,
+                "num_attention_heads": 32, "num_hidden_layers": 40, "num_layers": 40, "rope_ratio": 500,
+                "original_rope": true, "padded_vocab_size": 151_552, "post_layer_norm": true, "rmsnorm": true,
+                "seq_length": 131_072, "use_cache": true, "torch_dtype": "bfloat16", "tie_word_embeddings": false,
+                "eos_token_id": [151_329, 151_336, 151_338], "pad_token_id": 151_329}),
+        ),
+        (
+            "gpt-oss-20b",
+            20.915,
+            json!({"architectures": ["GptOssForCausalLM"], "attention_bias": true, "attention_dropout": 0.0,
+                "eos_token_id": 200_002, "experts_per_token": 4, "head_dim": 64, "hidden_act": "silu",
+                "hidden_size": 2880, "initial_context_length": 4096, "initializer_range": 0.02,
+                "intermediate_size": 2880, "layer_types": (["sliding_attention", "full_attention"].repeat(12)),
+                "max_position_embeddings": 131_072, "model_type": "gpt_oss", "num_attention_heads": 64,
+                "num_experts_per_tok": 4, "num_hidden_layers": 24, "num_key_value_heads": 8, "num_local_experts": 32,
+                "output_router_logits": false, "pad_token_id": 199_999, "quantization_config":
+                {"modules_to_not_convert": ["lm_head"], "quant_method": "mxfp4"}, "rms_norm_eps": 1e-5, "rope_scaling":
+                {"beta_fast": 32.0, "beta_slow": 1.0, "factor": 32.0, "original_max_position_embeddings": 4096,
+                "rope_type": "yarn", "truncate": false}, "rope_theta": 150_000, "router_aux_loss_coef": 0.9,
+                "sliding_window": 128, "swiglu_limit": 7.0, "tie_word_embeddings": false, "use_cache": true,
+                "vocab_size": 201_088}),
+        ),
+    ];
+    for (name, billions, config) in published {
+        let config = parse(&config).unwrap_or_else(|message| panic!("{name}: {message}"));
+        let found = config.parameters() as f64 / 1e9;
+        assert!(
+            (found - billions).abs() < 0.002,
+            "{name} has {found} billion"
+        );
+    }
+}
