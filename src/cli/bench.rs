@@ -314,7 +314,7 @@ fn subject(arguments: &BenchArguments) -> Result<Subject, Failure> {
         let weights = Weights::open(&source).or_usage()?;
         (source.to_string(), config, weights)
     };
-    let precision = choice.resolve(&device, weights.stored_dtype()).or_usage()?;
+    let precision = choice.resolve(&device, weights.stored()).or_usage()?;
     let (template, jobs) = if arguments.inputs.is_empty() {
         let workload = Workload {
             samples: arguments.samples.unwrap_or(64) as usize,

@@ -166,7 +166,7 @@ pub fn build_engine(
     progress: Arc<LoadProgress>,
 ) -> Result<Engine<PagedDecoder>, EngineError> {
     let weights = Weights::open_with(source, progress)?;
-    let precision = sizes.precision.resolve(device, weights.stored_dtype())?;
+    let precision = sizes.precision.resolve(device, weights.stored())?;
     let plain = sizes.plain_operations;
     let model = LoadedModel::load(&text.config, &weights, device, precision, plain)?;
     let config = engine_config(text, precision, device, sizes, max_new_tokens);

@@ -5,6 +5,7 @@ use candle_core::{DType, Device, Tensor};
 use rayon::prelude::*;
 
 use super::config::Experts;
+use super::cpu::matmul::PackedMatrix;
 use super::rope::head_order;
 use super::tensors::{GatedNames, MXFP4_BLOCK};
 use super::{ModelConfig, ModelError, Weights};
@@ -43,23 +44,66 @@ impl Checkpoint<'_> {
             .iter()
             .map(|name| self.weight(name))
             .collect::<Result<Vec<_>, _>>()?;
-        let bias = if bias {
-            let biases = names
-                .iter()
-                .map(|name| self.vector(&format!("{name}.bias")))
-                .collect::<Result<Vec<_>, _>>()?;
-            Some(side_by_side(biases)?)
-        } else {
-            None
-        };
+        let bias = bias.then(|| self.bias(names)).transpose()?;
         Ok((side_by_side(weights)?, bias))
+    }
+
+    fn bias(&self, names: &[String]) -> Result<Tensor, ModelError> {
+        let biases = names
+            .iter()
+            .map(|name| self.vector(&format!("{name}.bias")))
+            .collect::<Result<Vec<_>, _>>()?;
+        side_by_side(biases)
+    }
+
+    /// [`Self::linear`] for the CPU, in the blocks that a GGUF file stores it in; `None` where it is stored otherwise.
+    pub(super) fn packed_linear(
+        &self,
+        names: &[String],
+        bias: bool,
+    ) -> Result<Option<(PackedMatrix, Option<Tensor>)>, ModelError> {
+        let weights: Vec<String> = names.iter().map(|name| format!("{name}.weight")).collect();
+        let Some(weight) = self.weights.packed(&weights, None)? else {
+            return Ok(None);
+        };
+        let bias = bias.then(|| self.bias(names)).transpose()?;
+        Ok(Some((weight, bias)))
+    }
+
+    /// [`Self::qkv`] in the same way.
+    pub(super) fn packed_qkv(
+        &self,
+        names: &[String],
+    ) -> Result<Option<(PackedMatrix, Option<Tensor>)>, ModelError> {
+        let weights: Vec<String> = names.iter().map(|name| format!("{name}.weight")).collect();
+        let order = self.head_order();
+        let turned = self.config.heads + self.config.kv_heads;
+        let heads = order.as_deref().map(|order| (order, turned));
+        let Some(weight) = self.weights.packed(&weights, heads)? else {
+            return Ok(None);
+        };
+        let there = self.config.biases.qkv;
+        let mut bias = there.then(|| self.bias(names)).transpose()?;
+        if let (Some(bias), Some(rows)) = (&mut bias, self.qkv_order()?) {
+            *bias = bias.index_select(&rows, 0)?;
+        }
+        Ok(Some((weight, bias)))
     }
 
     /// Queries, keys and values.
     pub(super) fn qkv(&self, names: &[String]) -> Result<Projection, ModelError> {
         let (weight, bias) = self.linear(names, self.config.biases.qkv)?;
-        let Some(order) = self.head_order() else {
+        let Some(rows) = self.qkv_order()? else {
             return Ok((weight, bias));
+        };
+        let bias = bias.map(|bias| bias.index_select(&rows, 0)).transpose()?;
+        Ok((weight.index_select(&rows, 0)?, bias))
+    }
+
+    /// Which rows of queries, keys and values come one after the other; `None` if they are in order.
+    fn qkv_order(&self) -> Result<Option<Tensor>, ModelError> {
+        let Some(order) = self.head_order() else {
+            return Ok(None);
         };
         let head_dim = self.config.head_dim;
         let turned = self.config.heads + self.config.kv_heads;
@@ -71,9 +115,7 @@ impl Checkpoint<'_> {
                 move |i| (head * head_dim + if head < turned { order[i] } else { i }) as u32
             })
         });
-        let rows = Tensor::from_iter(rows, self.device)?;
-        let bias = bias.map(|bias| bias.index_select(&rows, 0)).transpose()?;
-        Ok((weight.index_select(&rows, 0)?, bias))
+        Ok(Some(Tensor::from_iter(rows, self.device)?))
     }
 
     /// The norm of queries, or of keys, by head.

@@ -11,11 +11,12 @@ use super::checkpoint::{Checkpoint, Projection};
 use super::feed_forward::{FeedForward, Gated, Mixture};
 use super::linear::Linear;
 use super::ops::{self, Heads};
-use super::precision::Precision;
+use super::precision::{Precision, WeightType};
 use super::profile::{Phase, Profile};
 use super::rope::RotaryTable;
 use super::tensors::{
-    ExpertNames, FeedForwardNames, LayerNames, Names, check_sizes, expected_tensors, unused,
+    ExpertNames, FeedForwardNames, GatedNames, LayerNames, Names, check_sizes, expected_tensors,
+    unused,
 };
 use super::{ModelConfig, ModelError, StepBatch, Weights};
 
@@ -37,6 +38,8 @@ const LOADED_AT_ONCE: usize = 2;
 enum Embedding {
     /// `[vocab, hidden]`, as stored.
     Own(Tensor),
+    /// The same in the blocks of a GGUF file, on the CPU.
+    Packed(Linear),
     /// The output head's weight.
     Tied,
 }
@@ -96,10 +99,16 @@ impl Decoder {
         } else {
             format!("{}.weight", names.head)
         };
-        let head = loader.checkpoint.matrix(&head)?;
-        let head = Linear::new(head, None, precision.weights.for_head())?;
+        let head = if let Some(head) = loader.packed(&head)? {
+            head
+        } else {
+            let head = loader.checkpoint.matrix(&head)?;
+            Linear::new(head, None, precision.weights.for_head())?
+        };
         let embedding = if config.tie_embeddings {
             Embedding::Tied
+        } else if let Some(table) = loader.packed(names.embedding)? {
+            Embedding::Packed(table)
         } else {
             Embedding::Own(loader.checkpoint.matrix(names.embedding)?)
         };
@@ -282,6 +291,7 @@ impl Decoder {
             Embedding::Own(table) => table
                 .index_select(&Tensor::new(tokens, &self.device)?, 0)?
                 .to_dtype(self.norm.dtype())?,
+            Embedding::Packed(table) => table.rows(tokens, &self.device)?,
             Embedding::Tied => self.head.rows(tokens, &self.device)?,
         })
     }
@@ -319,18 +329,14 @@ impl Loader<'_> {
     fn layer(&self, config: &ModelConfig, index: usize) -> Result<Layer, ModelError> {
         let names = LayerNames::new(config, index);
         let checkpoint = &self.checkpoint;
-        let weight_type = self.precision.weights;
         let optional = |name: &Option<String>| {
             name.as_ref()
                 .map(|name| checkpoint.vector(name))
                 .transpose()
         };
-        let (qkv, qkv_bias) = checkpoint.qkv(&names.qkv)?;
-        let output = [names.output];
-        let (output, output_bias) = checkpoint.linear(&output, config.biases.output)?;
         Ok(Layer {
             attention_norm: checkpoint.vector(&names.attention_norm)?,
-            qkv: Linear::new(qkv, qkv_bias, weight_type)?,
+            qkv: self.qkv(&names.qkv)?,
             qk_norms: match &names.head_norms {
                 Some([q, k]) => Some((checkpoint.head_norm(q)?, checkpoint.head_norm(k)?)),
                 None => None,
@@ -339,7 +345,7 @@ impl Loader<'_> {
             sinks: optional(&names.sinks)?
                 .map(|sinks| sinks.to_dtype(DType::F32))
                 .transpose()?,
-            output: Linear::new(output, output_bias, weight_type)?,
+            output: self.linear(&[names.output], config.biases.output)?,
             attention_result_norm: optional(&names.attention_result_norm)?,
             feed_forward_norm: checkpoint.vector(&names.feed_forward_norm)?,
             feed_forward: self.feed_forward(config, &names.feed_forward)?,
@@ -357,8 +363,7 @@ impl Loader<'_> {
                 (router, experts, sizes)
             }
             (FeedForwardNames::Dense(names), _) => {
-                let gated = self.gated(self.checkpoint.gated(names)?)?;
-                return Ok(FeedForward::Dense(gated));
+                return Ok(FeedForward::Dense(self.gated(names)?));
             }
             (FeedForwardNames::Mixture { .. }, None) => {
                 return Err(ModelError::Unsupported("experts without sizes".into()));
@@ -369,13 +374,11 @@ impl Loader<'_> {
         // Small, and its rounding would choose other experts.
         let router_type = self.precision.weights.for_router(self.precision.compute);
         let experts = (0..sizes.count)
-            .map(|index| {
-                self.gated(match experts {
-                    ExpertNames::Apart(experts) => self.checkpoint.gated(&experts[index])?,
-                    ExpertNames::Together { gate_up, down } => {
-                        self.checkpoint.expert(gate_up, down, &sizes, index)?
-                    }
-                })
+            .map(|index| match experts {
+                ExpertNames::Apart(experts) => self.gated(&experts[index]),
+                ExpertNames::Together { gate_up, down } => {
+                    self.expert(self.checkpoint.expert(gate_up, down, &sizes, index)?)
+                }
             })
             .collect::<Result<_, ModelError>>()?;
         Ok(FeedForward::Mixture(Mixture {
@@ -385,12 +388,61 @@ impl Loader<'_> {
         }))
     }
 
-    fn gated(&self, (wide, narrow): (Projection, Projection)) -> Result<Gated, ModelError> {
+    fn gated(&self, names: &GatedNames) -> Result<Gated, ModelError> {
+        if !self.keeps_blocks() {
+            return self.expert(self.checkpoint.gated(names)?);
+        }
+        let bias = self.checkpoint.config.biases.feed_forward;
+        Ok(Gated {
+            gate_up: self.linear(&names.gate_up, bias)?,
+            down: self.linear(std::slice::from_ref(&names.down), bias)?,
+            activation: self.checkpoint.config.activation,
+        })
+    }
+
+    fn expert(&self, (wide, narrow): (Projection, Projection)) -> Result<Gated, ModelError> {
         let weight_type = self.precision.weights;
         Ok(Gated {
             gate_up: Linear::new(wide.0, wide.1, weight_type)?,
             down: Linear::new(narrow.0, narrow.1, weight_type)?,
             activation: self.checkpoint.config.activation,
         })
+    }
+
+    /// Queries, keys and values.
+    fn qkv(&self, names: &[String]) -> Result<Linear, ModelError> {
+        if self.keeps_blocks()
+            && let Some((weight, bias)) = self.checkpoint.packed_qkv(names)?
+        {
+            return Ok(Linear::packed(weight, bias));
+        }
+        let (weight, bias) = self.checkpoint.qkv(names)?;
+        Ok(Linear::new(weight, bias, self.precision.weights)?)
+    }
+
+    /// One linear layer from the outputs of several, side by side.
+    fn linear(&self, names: &[String], bias: bool) -> Result<Linear, ModelError> {
+        if self.keeps_blocks()
+            && let Some((weight, bias)) = self.checkpoint.packed_linear(names, bias)?
+        {
+            return Ok(Linear::packed(weight, bias));
+        }
+        let (weight, bias) = self.checkpoint.linear(names, bias)?;
+        Ok(Linear::new(weight, bias, self.precision.weights)?)
+    }
+
+    /// A matrix in the blocks of a GGUF file, by its whole name.
+    fn packed(&self, name: &str) -> Result<Option<Linear>, ModelError> {
+        if !self.keeps_blocks() {
+            return Ok(None);
+        }
+        let weight = self.checkpoint.weights.packed(&[name.to_owned()], None)?;
+        Ok(weight.map(|weight| Linear::packed(weight, None)))
+    }
+
+    /// Whether weights stay in the blocks that they are stored in.
+    fn keeps_blocks(&self) -> bool {
+        let stored = matches!(self.precision.weights, WeightType::Stored { .. });
+        stored && self.checkpoint.device.is_cpu()
     }
 }

@@ -45,6 +45,14 @@ impl Linear {
         Ok(Self { weight, bias })
     }
 
+    /// A layer of the CPU from a weight that is packed already.
+    pub fn packed(weight: PackedMatrix, bias: Option<Tensor>) -> Self {
+        Self {
+            weight: Weight::Packed(weight),
+            bias,
+        }
+    }
+
     /// From `[N, inputs]` to `[N, outputs]`.
     ///
     /// # Errors

@@ -8,7 +8,8 @@
 //!
 //! | file | what it is for |
 //! |---|---|
-//! | [`source`] | where a model's files come from: embedded in the binary, or a folder |
+//! | [`source`] | where a model's files come from: embedded in the binary, a folder, or a GGUF file |
+//! | [`gguf`] | GGUF files: header, sizes, vocabulary, names of tensors |
 //! | [`config`] | `config.json`, with everything unsupported refused by name |
 //! | [`weights`] | Safetensors, single or sharded, read tensor by tensor |
 //! | [`device`] | `--device`: CPU, CUDA, Metal |
@@ -36,6 +37,7 @@ pub mod decoder;
 pub mod device;
 mod error;
 pub mod feed_forward;
+pub mod gguf;
 pub mod linear;
 pub mod ops;
 pub mod precision;

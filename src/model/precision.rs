@@ -26,6 +26,17 @@ pub enum WeightType {
     Q4K,
     /// E4M3 with one scale for each output; NVIDIA GPUs from compute capability 8.9 on.
     F8E4M3,
+    /// Each weight in the blocks that a GGUF file stores it in.
+    Stored {
+        /// Hundredths of a bit that a weight of the file takes, on average.
+        centibits: u16,
+    },
+}
+
+impl From<DType> for WeightType {
+    fn from(dtype: DType) -> Self {
+        Self::exact(dtype)
+    }
 }
 
 impl WeightType {
@@ -55,7 +66,7 @@ impl WeightType {
     pub fn for_router(self, compute: DType) -> Self {
         match self {
             Self::F32 | Self::F16 | Self::BF16 => self,
-            Self::Q8_0 | Self::Q4K | Self::F8E4M3 => Self::exact(compute),
+            Self::Q8_0 | Self::Q4K | Self::F8E4M3 | Self::Stored { .. } => Self::exact(compute),
         }
     }
 
@@ -68,6 +79,7 @@ impl WeightType {
             // Scales and minima of parts are kept as whole bytes.
             Self::Q4K => 4.625,
             Self::F8E4M3 => 8.0,
+            Self::Stored { centibits } => f64::from(centibits) / 100.0,
         }
     }
 
@@ -80,13 +92,17 @@ impl WeightType {
             Self::Q8_0 => "q8_0",
             Self::Q4K => "q4k",
             Self::F8E4M3 => "fp8",
+            Self::Stored { .. } => "stored",
         }
     }
 }
 
 impl fmt::Display for WeightType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        match self {
+            Self::Stored { .. } => write!(f, "the file's blocks ({:.2} bits)", self.bits()),
+            _ => f.write_str(self.as_str()),
+        }
     }
 }
 
@@ -235,11 +251,23 @@ impl PrecisionChoice {
     /// in f32; a GPU takes bf16 for everything. Smaller weights bring smaller keys and values: f16 with quantised ones.
     ///
     /// # Errors
-    /// [`ModelError::Unsupported`] for what the device does not compute.
-    pub fn resolve(&self, device: &Device, stored: DType) -> Result<Precision, ModelError> {
+    /// [`ModelError::Unsupported`] for what the device does not compute, and for quantising what is quantised.
+    pub fn resolve(
+        &self,
+        device: &Device,
+        stored: impl Into<WeightType>,
+    ) -> Result<Precision, ModelError> {
+        let stored = stored.into();
+        let in_blocks = matches!(stored, WeightType::Stored { .. });
         let refuse = |message: &str| Err(ModelError::Unsupported(message.into()));
         if device.is_cpu() {
             let weights = match (self.quantize, self.dtype) {
+                (Some(Quantization::Q8_0 | Quantization::Q4K), _) if in_blocks => {
+                    return refuse(
+                        "the weights of this file are quantised already: leave --quantize away to run them as they are, \
+                         or quantise the original checkpoint",
+                    );
+                }
                 (Some(Quantization::Q8_0), _) => WeightType::Q8_0,
                 (Some(Quantization::Q4K), _) => WeightType::Q4K,
                 (Some(Quantization::Fp8), _) => {
@@ -247,11 +275,12 @@ impl PrecisionChoice {
                         "--quantize fp8 needs an NVIDIA GPU; on the CPU use q8_0 or q4k",
                     );
                 }
-                (None, dtype) => WeightType::exact(dtype.unwrap_or(stored)),
+                (None, dtype) => dtype.map_or(stored, WeightType::exact),
             };
             let kv = self.kv.unwrap_or(match (self.quantize, self.dtype) {
                 (_, Some(dtype)) => KvType::of(dtype),
                 (Some(_), None) => KvType::F16,
+                (None, None) if in_blocks => KvType::F16,
                 (None, None) => KvType::F32,
             });
             if kv == KvType::F8E4M3 {
@@ -349,6 +378,25 @@ mod tests {
             (quantised.weights, quantised.kv, quantised.compute),
             (WeightType::Q4K, KvType::F16, DType::F32)
         );
+    }
+
+    #[test]
+    fn blocks_of_a_file_stay_as_they_are_or_are_widened_but_not_quantised_again() {
+        let stored = WeightType::Stored { centibits: 485 };
+        let resolve = |choice: PrecisionChoice| choice.resolve(&Device::Cpu, stored);
+        let default = resolve(PrecisionChoice::default()).unwrap();
+        assert_eq!((default.weights, default.kv), (stored, KvType::F16));
+        assert!(default.to_string().contains("4.85 bits"));
+        let wide = resolve(PrecisionChoice {
+            dtype: Some(DType::F32),
+            ..PrecisionChoice::default()
+        });
+        assert_eq!(wide.unwrap(), Precision::F32);
+        let again = resolve(PrecisionChoice {
+            quantize: Some(Quantization::Q8_0),
+            ..PrecisionChoice::default()
+        });
+        assert!(again.unwrap_err().to_string().contains("already"));
     }
 
     #[test]

@@ -4,8 +4,10 @@ use std::fmt;
 use std::fs::File;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::ModelError;
+use super::gguf::{self, Gguf};
 
 /// Files that, with the weights, decide what a model answers.
 const IDENTITY_FILES: [&str; 5] = [
@@ -54,22 +56,43 @@ pub enum ModelSource {
     Embedded(&'static EmbeddedModel),
     /// A folder in the layout of the Hugging Face hub.
     Folder(PathBuf),
+    /// A GGUF file, which holds everything.
+    Gguf(Arc<Gguf>),
 }
 
 impl ModelSource {
-    /// Finds the model that `--model` names: an embedded model's name, or a folder.
+    /// Finds the model that `--model` names: an embedded model's name, a folder, or a GGUF file.
     ///
     /// # Errors
-    /// [`ModelError::UnknownModel`], or [`ModelError::MissingFile`] for a folder without a configuration.
+    /// [`ModelError::UnknownModel`], [`ModelError::MissingFile`] for a folder without a configuration, or what reading a
+    /// GGUF file's header gives.
     pub fn resolve(name: &str) -> Result<Self, ModelError> {
         if let Some(model) = EMBEDDED.iter().find(|model| model.name == name) {
             return Ok(Self::Embedded(model));
         }
         let folder = Path::new(name);
+        if gguf::is_gguf(folder) && folder.is_file() {
+            return Ok(Self::Gguf(Arc::new(Gguf::open(folder)?)));
+        }
         if !folder.is_dir() {
             return Err(ModelError::UnknownModel { name: name.into() });
         }
+        Self::in_folder(folder)
+    }
+
+    /// The model of a folder: a checkpoint in Safetensors if there is one, else the one GGUF file it holds.
+    ///
+    /// # Errors
+    /// [`ModelError::MissingFile`] for a folder without a configuration, or what reading a GGUF file's header gives.
+    pub fn in_folder(folder: &Path) -> Result<Self, ModelError> {
         let source = Self::Folder(folder.into());
+        // Folders of GGUF files may hold the original's configuration too.
+        if !source.has(WEIGHTS_FILE)
+            && !source.has(WEIGHTS_INDEX)
+            && let Some(file) = Gguf::find(folder)?
+        {
+            return Ok(Self::Gguf(Arc::new(Gguf::open(&file)?)));
+        }
         if source.has(super::config::CONFIG_FILE) {
             Ok(source)
         } else {
@@ -90,6 +113,7 @@ impl ModelSource {
         match self {
             Self::Embedded(model) => model.text(file).is_some() || file == WEIGHTS_FILE,
             Self::Folder(folder) => folder.join(file).is_file(),
+            Self::Gguf(model) => model.text(file).is_some(),
         }
     }
 
@@ -98,6 +122,10 @@ impl ModelSource {
         match self {
             Self::Embedded(model) => format!("{}/{file} (built in)", model.name),
             Self::Folder(folder) => folder.join(file).display().to_string(),
+            Self::Gguf(model) => match model.file(file) {
+                Some(path) => path.display().to_string(),
+                None => format!("{} ({file}, from its metadata)", model.path().display()),
+            },
         }
     }
 
@@ -113,6 +141,15 @@ impl ModelSource {
                     .map(str::to_owned)
                     .ok_or_else(|| ModelError::MissingFile {
                         folder: model.name.into(),
+                        file: file.into(),
+                    })
+            }
+            Self::Gguf(model) => {
+                model
+                    .text(file)
+                    .map(str::to_owned)
+                    .ok_or_else(|| ModelError::MissingFile {
+                        folder: model.path().into(),
                         file: file.into(),
                     })
             }
@@ -139,8 +176,12 @@ impl ModelSource {
     /// When a file cannot be read, or the weights are missing.
     pub fn hash(&self) -> Result<String, ModelError> {
         let mut hasher = blake3::Hasher::new();
-        // Names and lengths go in too, so that no file can pass for part of another.
-        for file in IDENTITY_FILES.into_iter().filter(|file| self.has(file)) {
+        // Names and lengths go in too, so that no file can pass for part of another. What is made of a GGUF file's metadata
+        // is in the file.
+        let texts = IDENTITY_FILES
+            .into_iter()
+            .filter(|file| self.has(file) && !matches!(self, Self::Gguf(_)));
+        for file in texts {
             let text = self.read_text(file)?;
             hasher.update(format!("{file}\n{}\n", text.len()).as_bytes());
             hasher.update(text.as_bytes());
@@ -175,18 +216,22 @@ impl ModelSource {
                 folder: model.name.into(),
                 file: file.into(),
             }),
-            Self::Folder(folder) => {
+            Self::Folder(_) | Self::Gguf(_) => {
                 let io = |source| ModelError::Io {
                     path: self.describe(file),
                     source,
                 };
-                let path = folder.join(file);
-                if !path.is_file() {
+                let (folder, path) = match self {
+                    Self::Gguf(model) => (model.path(), model.file(file).map(Path::to_owned)),
+                    Self::Folder(folder) => (folder.as_path(), Some(folder.join(file))),
+                    Self::Embedded(model) => (Path::new(model.name), None),
+                };
+                let Some(path) = path.filter(|path| path.is_file()) else {
                     return Err(ModelError::MissingFile {
-                        folder: folder.clone(),
+                        folder: folder.into(),
                         file: file.into(),
                     });
-                }
+                };
                 let opened = File::open(path).map_err(io)?;
                 let length = opened.metadata().map_err(io)?.len();
                 Ok((WeightFile::File(opened), length))
@@ -200,6 +245,7 @@ impl fmt::Display for ModelSource {
         match self {
             Self::Embedded(model) => f.write_str(model.name),
             Self::Folder(folder) => write!(f, "{}", folder.display()),
+            Self::Gguf(model) => write!(f, "{}", model.path().display()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Weights in Safetensors (<https://huggingface.co/docs/safetensors>), in one file or in shards.
+//! Weights in Safetensors (<https://huggingface.co/docs/safetensors>), in one file or in shards, or in a GGUF file.
 //!
 //! Headers are read and checked at [`Weights::open`]; each tensor is read when it is asked for, so that never more than one
 //! lies in memory beside the model. Nothing a file says about itself is believed beyond its own length.
@@ -16,11 +16,16 @@ use safetensors::Dtype;
 use safetensors::tensor::Metadata;
 use serde::Deserialize;
 
+use super::gguf::StorageType;
+use super::precision::WeightType;
 use super::source::{WEIGHTS_FILE, WEIGHTS_INDEX, WeightFile};
 use super::tensors::expected_tensors;
 use super::{ModelConfig, ModelError, ModelSource};
 
+mod blocks;
 mod random;
+
+pub(super) use blocks::RowOrder;
 
 /// Safetensors' own limit on the header.
 const MAX_HEADER: u64 = 100_000_000;
@@ -63,10 +68,14 @@ impl LoadProgress {
 
 struct Location {
     shard: usize,
+    /// The type of the tensor that is made of it.
     dtype: DType,
     shape: Vec<usize>,
     offset: u64,
     bytes: usize,
+    /// The blocks it is stored in, where its numbers are not stored one by one.
+    blocks: Option<StorageType>,
+    rows: RowOrder,
 }
 
 /// `model.safetensors.index.json`
@@ -77,6 +86,9 @@ struct Index {
 
 /// The names of a model's weight files, in a fixed order.
 pub(super) fn files(source: &ModelSource) -> Result<Vec<String>, ModelError> {
+    if let ModelSource::Gguf(model) = source {
+        return Ok(model.files().collect());
+    }
     if source.has(WEIGHTS_FILE) || !source.has(WEIGHTS_INDEX) {
         return Ok(vec![WEIGHTS_FILE.into()]);
     }
@@ -135,6 +147,10 @@ impl Weights {
             progress,
         };
         let names = files(source)?;
+        if let ModelSource::Gguf(model) = source {
+            weights.add_gguf(source, model, &names)?;
+            return Ok(weights);
+        }
         for name in &names {
             weights.add(source, name)?;
         }
@@ -166,6 +182,8 @@ impl Weights {
                 shape,
                 offset: 0,
                 bytes,
+                blocks: None,
+                rows: RowOrder::Stored,
             };
             (name, location)
         });
@@ -230,6 +248,8 @@ impl Weights {
                 shape: info.shape.clone(),
                 offset: data + from as u64,
                 bytes: to - from,
+                blocks: None,
+                rows: RowOrder::Stored,
             };
             if self.tensors.insert(tensor.clone(), location).is_some() {
                 return Err(fail(format!("{tensor} is in another shard too")));
@@ -258,7 +278,7 @@ impl Weights {
     pub fn parameters(&self) -> u64 {
         self.tensors
             .values()
-            .map(|location| (location.bytes / location.dtype.size_in_bytes()) as u64)
+            .map(|location| location.shape.iter().product::<usize>() as u64)
             .sum()
     }
 
@@ -322,7 +342,12 @@ impl Weights {
     /// # Errors
     /// When there is no such tensor, or its file cannot be read.
     pub fn get(&self, name: &str, device: &Device, dtype: DType) -> Result<Tensor, ModelError> {
-        Ok(self.get_as_stored(name, device)?.to_dtype(dtype)?)
+        match self.tensors.get(name) {
+            Some(location) if location.is_converted() => {
+                self.convert(name, location, device, dtype)
+            }
+            _ => Ok(self.get_as_stored(name, device)?.to_dtype(dtype)?),
+        }
     }
 
     /// Whether there is a tensor of this name.
@@ -330,22 +355,27 @@ impl Weights {
         self.tensors.contains_key(name)
     }
 
-    /// The type that most of the weights are stored in, as far as they are plain numbers of 16 or 32 bits.
-    pub fn stored_dtype(&self) -> DType {
+    /// What most of the weights are stored in, as far as they are plain numbers of 16 or 32 bits; the blocks of a GGUF file
+    /// if it has any.
+    pub fn stored(&self) -> WeightType {
         if self.random.is_some() {
-            return DType::BF16;
+            return WeightType::BF16;
+        }
+        if let Some(blocks) = self.stored_blocks() {
+            return blocks;
         }
         let bytes = |dtype: DType| -> usize {
             let of_type = self.tensors.values().filter(|tensor| tensor.dtype == dtype);
             of_type.map(|tensor| tensor.bytes).sum()
         };
-        [DType::F32, DType::F16, DType::BF16]
+        let most = [DType::F32, DType::F16, DType::BF16]
             .into_iter()
             .max_by_key(|&dtype| bytes(dtype))
-            .unwrap_or(DType::F32)
+            .unwrap_or(DType::F32);
+        WeightType::exact(most)
     }
 
-    /// Reads one tensor to a device in the type it is stored in.
+    /// Reads one tensor to a device in the type it is stored in; one in blocks in f32.
     ///
     /// # Errors
     /// When there is no such tensor, or its file cannot be read.
@@ -353,6 +383,9 @@ impl Weights {
         let location = self.location(name)?;
         if let Some(seed) = self.random {
             return Ok(random::tensor(seed, name, &location.shape, device)?);
+        }
+        if location.is_converted() {
+            return self.convert(name, location, device, location.dtype);
         }
         self.read(name, location, 0, &location.shape, device)
     }
@@ -393,6 +426,29 @@ impl Weights {
             .ok_or_else(|| self.mismatch(format!("missing: {name}")))
     }
 
+    /// Reads a tensor's bytes, from `offset` bytes behind its beginning on.
+    fn fill(
+        &self,
+        name: &str,
+        location: &Location,
+        offset: u64,
+        bytes: &mut [u8],
+    ) -> Result<(), ModelError> {
+        let shard = self
+            .files
+            .get(location.shard)
+            .ok_or_else(|| self.mismatch(format!("missing: {name}")))?;
+        shard
+            .file
+            .read_at(location.offset + offset, bytes)
+            .map_err(|source| ModelError::Io {
+                path: shard.path.clone(),
+                source,
+            })?;
+        self.progress.add(bytes.len());
+        Ok(())
+    }
+
     /// Reads a tensor's numbers of a shape, from `offset` bytes behind its beginning on.
     fn read(
         &self,
@@ -402,22 +458,7 @@ impl Weights {
         shape: &[usize],
         device: &Device,
     ) -> Result<Tensor, ModelError> {
-        let shard = self
-            .files
-            .get(location.shard)
-            .ok_or_else(|| self.mismatch(format!("missing: {name}")))?;
-        let fill = |bytes: &mut [u8]| -> Result<(), ModelError> {
-            let offset = location.offset + offset;
-            shard
-                .file
-                .read_at(offset, bytes)
-                .map_err(|source| ModelError::Io {
-                    path: shard.path.clone(),
-                    source,
-                })?;
-            self.progress.add(bytes.len());
-            Ok(())
-        };
+        let fill = |bytes: &mut [u8]| self.fill(name, location, offset, bytes);
         // Read to where the numbers stay: a copy would double the memory that a large tensor takes while it is loaded.
         let count = shape.iter().product::<usize>();
         Ok(match location.dtype {

@@ -5,7 +5,10 @@ use rayon::prelude::*;
 
 use super::half::{Bf16, F16, F32, Format};
 use super::panels::{Multiply, PANEL};
-use super::quantized::{BLOCK, BlockMatrix, Group, Q4Group, Q8Group, rows};
+use super::quantized::{
+    BLOCK, BlockMatrix, Group, Q4Group, Q5Group, Q6Group, Q8Group, rows, stored,
+};
+use crate::model::gguf::StorageType;
 use crate::model::precision::WeightType;
 
 /// Products that take less time than this many multiply-adds in f32 run on the calling thread: waking another costs about
@@ -31,6 +34,10 @@ enum Panels {
     Bf16(Vec<u16>),
     Q8(BlockMatrix<Q8Group>),
     Q4(BlockMatrix<Q4Group>),
+    Q5(BlockMatrix<Q5Group>),
+    Q6(BlockMatrix<Q6Group>),
+    /// Weights with the same inputs and different types, whose outputs follow each other.
+    Joined(Vec<PackedMatrix>),
 }
 
 impl PackedMatrix {
@@ -75,6 +82,10 @@ impl PackedMatrix {
                 weight.device()
             );
         }
+        let weight_type = match weight_type {
+            WeightType::Stored { .. } => WeightType::exact(weight.dtype()),
+            other => other,
+        };
         let panels = match weight_type {
             WeightType::F32 => Panels::F32(interleave::<F32>(outputs, inputs, read)),
             WeightType::F16 => Panels::F16(interleave::<F16>(outputs, inputs, read)),
@@ -85,13 +96,84 @@ impl PackedMatrix {
             WeightType::Q8_0 | WeightType::Q4K => {
                 Panels::Q8(BlockMatrix::pack(outputs, inputs, read)?)
             }
-            WeightType::F8E4M3 => candle_core::bail!("the CPU has no products with fp8 weights"),
+            WeightType::F8E4M3 | WeightType::Stored { .. } => {
+                candle_core::bail!("the CPU has no products with {weight_type} weights")
+            }
         };
         Ok(Self {
             panels,
             outputs,
             inputs,
         })
+    }
+
+    /// Packs a weight `[outputs, inputs]` that is stored in GGML's blocks, row after row.
+    ///
+    /// `Q8_0`, `Q4_K`, `Q5_K` and `Q6_K` keep every bit. `Q4_0` and `Q5_0` become `Q8_0`, which holds the same values.
+    /// `Q4_1` and `Q5_1` become f16, which rounds.
+    ///
+    /// # Errors
+    /// When there are more or fewer bytes than such a weight has.
+    pub fn from_blocks(
+        kind: StorageType,
+        outputs: usize,
+        inputs: usize,
+        bytes: &[u8],
+    ) -> Result<Self> {
+        let (numbers, size) = kind.block();
+        let row = inputs / numbers * size;
+        if row == 0 || !inputs.is_multiple_of(numbers) || bytes.len() != outputs * row {
+            candle_core::bail!(
+                "{} bytes of {kind:?} are no {outputs} × {inputs} weight",
+                bytes.len()
+            );
+        }
+        let panels = match kind {
+            StorageType::Q8_0 => Panels::Q8(BlockMatrix::pack_blocks(inputs, row, bytes)),
+            StorageType::Q4_K => Panels::Q4(BlockMatrix::pack_blocks(inputs, row, bytes)),
+            StorageType::Q5_K => Panels::Q5(BlockMatrix::pack_blocks(inputs, row, bytes)),
+            StorageType::Q6_K => Panels::Q6(BlockMatrix::pack_blocks(inputs, row, bytes)),
+            StorageType::Q4_0 | StorageType::Q5_0 => {
+                let bytes = stored::to_q8(kind, bytes);
+                let row = bytes.len() / outputs;
+                Panels::Q8(BlockMatrix::pack_blocks(inputs, row, &bytes))
+            }
+            StorageType::Q4_1
+            | StorageType::Q5_1
+            | StorageType::F32
+            | StorageType::F16
+            | StorageType::BF16 => Panels::F16(interleave::<F16>(outputs, inputs, |first, out| {
+                let bytes = &bytes[first * row..][..out.len() / inputs * row];
+                stored::dequantize(kind, bytes, out);
+            })),
+        };
+        Ok(Self {
+            panels,
+            outputs,
+            inputs,
+        })
+    }
+
+    /// One weight whose outputs are those of `parts`, one part after the other.
+    ///
+    /// # Errors
+    /// When they have not the same inputs.
+    pub fn join(mut parts: Vec<Self>) -> Result<Self> {
+        let inputs = parts.first().map_or(0, |part| part.inputs);
+        if parts.iter().any(|part| part.inputs != inputs) {
+            candle_core::bail!("weights side by side with different inputs");
+        }
+        match (parts.len(), parts.pop()) {
+            (1, Some(one)) => Ok(one),
+            (_, last) => {
+                parts.extend(last);
+                Ok(Self {
+                    outputs: parts.iter().map(|part| part.outputs).sum(),
+                    panels: Panels::Joined(parts),
+                    inputs,
+                })
+            }
+        }
     }
 
     /// Outputs of the layer.
@@ -111,6 +193,9 @@ impl PackedMatrix {
             Panels::F16(panels) | Panels::Bf16(panels) => size_of_val(panels.as_slice()),
             Panels::Q8(matrix) => matrix.bytes(),
             Panels::Q4(matrix) => matrix.bytes(),
+            Panels::Q5(matrix) => matrix.bytes(),
+            Panels::Q6(matrix) => matrix.bytes(),
+            Panels::Joined(parts) => parts.iter().map(Self::bytes).sum(),
         }
     }
 
@@ -122,6 +207,17 @@ impl PackedMatrix {
             Panels::Bf16(panels) => self.lane::<Bf16>(panels, index, out),
             Panels::Q8(matrix) => matrix.row(index, out),
             Panels::Q4(matrix) => matrix.row(index, out),
+            Panels::Q5(matrix) => matrix.row(index, out),
+            Panels::Q6(matrix) => matrix.row(index, out),
+            Panels::Joined(parts) => {
+                let mut index = index;
+                for part in parts {
+                    if index < part.outputs {
+                        return part.row(index, out);
+                    }
+                    index -= part.outputs;
+                }
+            }
         }
     }
 
@@ -150,19 +246,34 @@ impl PackedMatrix {
             Panels::F32(panels) => self.chains::<F32>(panels, x, out),
             Panels::F16(panels) => self.chains::<F16>(panels, x, out),
             Panels::Bf16(panels) => self.chains::<Bf16>(panels, x, out),
-            Panels::Q8(matrix) => {
-                let x = rows::quantize(x, inputs, matrix.blocks());
-                self.share_out(out, 2, |row, from, out| {
-                    matrix.part(&x[row * matrix.blocks()..], from, out);
-                });
-            }
-            Panels::Q4(matrix) => {
-                let x = rows::quantize(x, inputs, matrix.blocks());
-                self.share_out(out, 2, |row, from, out| {
-                    matrix.part(&x[row * matrix.blocks()..], from, out);
-                });
+            Panels::Q8(matrix) => self.blocks(matrix, x, out),
+            Panels::Q4(matrix) => self.blocks(matrix, x, out),
+            Panels::Q5(matrix) => self.blocks(matrix, x, out),
+            Panels::Q6(matrix) => self.blocks(matrix, x, out),
+            Panels::Joined(parts) => {
+                let mut from = 0;
+                let rows = x.len() / inputs.max(1);
+                for part in parts {
+                    let own = part.forward(x, rows);
+                    let width = part.outputs.max(1);
+                    for (out, own) in out
+                        .chunks_exact_mut(self.outputs.max(1))
+                        .zip(own.chunks_exact(width))
+                    {
+                        out[from..from + width].copy_from_slice(own);
+                    }
+                    from += part.outputs;
+                }
             }
         }
+    }
+
+    /// The product with weights in blocks.
+    fn blocks<G: Group>(&self, matrix: &BlockMatrix<G>, x: &[f32], out: &mut [f32]) {
+        let x = rows::quantize(x, self.inputs, matrix.blocks());
+        self.share_out(out, 2, |row, from, out| {
+            matrix.part(&x[row * matrix.blocks()..], from, out);
+        });
     }
 
     /// The product with weights that are stored one by one.

@@ -3,26 +3,27 @@
 
 use std::arch::x86_64::{
     __m128i, __m256, __m256i, _mm_set1_epi32, _mm256_add_epi32, _mm256_and_si256,
-    _mm256_cvtepi8_epi16, _mm256_cvtepi32_ps, _mm256_cvtepu8_epi16, _mm256_cvtepu8_epi32,
-    _mm256_cvtph_ps, _mm256_fmadd_ps, _mm256_hadd_epi32, _mm256_madd_epi16, _mm256_mul_ps,
-    _mm256_permute4x64_epi64, _mm256_set1_epi8, _mm256_set1_epi32, _mm256_set1_ps,
-    _mm256_setzero_ps, _mm256_setzero_si256, _mm256_srli_epi16,
+    _mm256_cmpeq_epi8, _mm256_cvtepi8_epi16, _mm256_cvtepi8_epi32, _mm256_cvtepi32_ps,
+    _mm256_cvtepu8_epi16, _mm256_cvtepu8_epi32, _mm256_cvtph_ps, _mm256_fmadd_ps,
+    _mm256_hadd_epi32, _mm256_madd_epi16, _mm256_mul_ps, _mm256_or_si256, _mm256_permute4x64_epi64,
+    _mm256_set1_epi8, _mm256_set1_epi32, _mm256_set1_ps, _mm256_setzero_ps, _mm256_setzero_si256,
+    _mm256_slli_epi16, _mm256_srli_epi16,
 };
 
 use fearless_simd::kernel;
 use pulp::cast;
 
-use super::{Product, Q4Group, Q8Group, RowBlock, Vector};
+use super::{Nibbles, Product, Q4Group, Q5Group, Q6Group, Q8Group, RowBlock, Vector};
 
 macro_rules! tiles {
-    ($tile:ident, $product:ident) => {
+    ($tile:ident $(, $kind:ty)?; $product:ident) => {
         for panel in 0..$product.panels() {
             let rows = $product.rows();
             for row in (0..rows - rows % 2).step_by(2) {
-                $tile::<2>($product, row, panel);
+                $tile::<$($kind,)? 2>($product, row, panel);
             }
             if rows % 2 == 1 {
-                $tile::<1>($product, rows - 1, panel);
+                $tile::<$($kind,)? 1>($product, rows - 1, panel);
             }
         }
     };
@@ -31,14 +32,28 @@ macro_rules! tiles {
 kernel!(
     /// The product with weights of a byte.
     pub(super) fn q8(avx2: Avx2, product: &mut Product<'_, '_, Q8Group>) {
-        tiles!(tile_q8, product);
+        tiles!(tile_q8; product);
     }
 );
 
 kernel!(
     /// The product with weights of half a byte.
     pub(super) fn q4(avx2: Avx2, product: &mut Product<'_, '_, Q4Group>) {
-        tiles!(tile_q4, product);
+        tiles!(tile_nibbles, Q4Group; product);
+    }
+);
+
+kernel!(
+    /// The product with weights of five bits.
+    pub(super) fn q5(avx2: Avx2, product: &mut Product<'_, '_, Q5Group>) {
+        tiles!(tile_nibbles, Q5Group; product);
+    }
+);
+
+kernel!(
+    /// The product with weights of six bits.
+    pub(super) fn q6(avx2: Avx2, product: &mut Product<'_, '_, Q6Group>) {
+        tiles!(tile_q6; product);
     }
 );
 
@@ -88,12 +103,17 @@ fn tile_q8<const R: usize>(product: &mut Product<'_, '_, Q8Group>, row: usize, p
 #[allow(clippy::needless_range_loop)]
 #[inline]
 #[target_feature(enable = "avx2,f16c,fma")]
-fn tile_q4<const R: usize>(product: &mut Product<'_, '_, Q4Group>, row: usize, panel: usize) {
+fn tile_nibbles<G: Nibbles, const R: usize>(
+    product: &mut Product<'_, '_, G>,
+    row: usize,
+    panel: usize,
+) {
     let [weights] = product.weights(panel);
     let x: [&[[RowBlock; 8]]; R] = product.activations(row);
     let low = _mm256_set1_epi8(15);
     let mut out = [[_mm256_setzero_ps(); 2]; R];
-    for (g, group) in weights.iter().enumerate() {
+    for (g, whole) in weights.iter().enumerate() {
+        let group = whole.nibbles();
         let (scale, min) = (halves(&group.scale), halves(&group.min));
         for part in 0..8 {
             let mut sums = [[_mm256_setzero_si256(); 4]; R];
@@ -101,7 +121,10 @@ fn tile_q4<const R: usize>(product: &mut Product<'_, '_, Q4Group>, row: usize, p
                 let w: [__m256i; 2] = cast(w.0);
                 let first = w.map(|w| _mm256_and_si256(w, low));
                 let second = w.map(|w| _mm256_and_si256(_mm256_srli_epi16::<4>(w), low));
-                for (i, w) in [(i, first), (i + 4, second)] {
+                for (i, mut w) in [(i, first), (i + 4, second)] {
+                    if let Some(bits) = whole.fifth(part) {
+                        w = fifth(w, bits, i);
+                    }
                     let w: [__m128i; 4] = cast(w);
                     for r in 0..R {
                         let x = inputs(x[r][g][part].values[i]);
@@ -129,6 +152,86 @@ fn tile_q4<const R: usize>(product: &mut Product<'_, '_, Q4Group>, row: usize, p
     for r in 0..R {
         product.store(row + r, panel, &cast(out[r]));
     }
+}
+
+/// `R` rows times a panel, all inputs.
+#[allow(clippy::needless_range_loop)]
+#[inline]
+#[target_feature(enable = "avx2,f16c,fma")]
+fn tile_q6<const R: usize>(product: &mut Product<'_, '_, Q6Group>, row: usize, panel: usize) {
+    let [weights] = product.weights(panel);
+    let x: [&[[RowBlock; 8]]; R] = product.activations(row);
+    let mut out = [[_mm256_setzero_ps(); 2]; R];
+    for (g, group) in weights.iter().enumerate() {
+        let scale = halves(&group.scale);
+        for part in 0..8 {
+            for half in 0..2 {
+                let mut sums = [[_mm256_setzero_si256(); 4]; R];
+                for i in 0..4 {
+                    let w = six_bits(&group.low[part][i], half, &group.high[part][half], i);
+                    for r in 0..R {
+                        let x = inputs(x[r][g][part].values[4 * half + i]);
+                        for q in 0..4 {
+                            let w = _mm256_cvtepu8_epi16(w[q]);
+                            sums[r][q] = _mm256_add_epi32(sums[r][q], _mm256_madd_epi16(w, x));
+                        }
+                    }
+                }
+                let scales = signed_bytes(&group.scales[2 * part + half]);
+                for r in 0..R {
+                    let x = &x[r][g][part];
+                    let sums = fold(&sums[r], _mm256_set1_epi32(x.halves[half]));
+                    for v in 0..2 {
+                        let scale = _mm256_mul_ps(scale[v], scales[v]);
+                        let scale = _mm256_mul_ps(scale, _mm256_set1_ps(x.scale));
+                        out[r][v] = _mm256_fmadd_ps(scale, sums[v], out[r][v]);
+                    }
+                }
+            }
+        }
+    }
+    for r in 0..R {
+        product.store(row + r, panel, &cast(out[r]));
+    }
+}
+
+/// Adds to nibbles their fifth bits, the `i`th of each byte.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn fifth(w: [__m256i; 2], bits: &Vector, i: usize) -> [__m256i; 2] {
+    let bits: [__m256i; 2] = cast(bits.0);
+    let (bit, sixteen) = (
+        _mm256_set1_epi8((1u8 << i).cast_signed()),
+        _mm256_set1_epi8(16),
+    );
+    let add = |w, bits| {
+        let set = _mm256_cmpeq_epi8(_mm256_and_si256(bits, bit), bit);
+        _mm256_or_si256(w, _mm256_and_si256(set, sixteen))
+    };
+    [add(w[0], bits[0]), add(w[1], bits[1])]
+}
+
+/// Nibbles of a half and, above them, the `i`th pairs of bits.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn six_bits(both: &Vector, half: usize, bits: &Vector, i: usize) -> [__m128i; 4] {
+    let (low, high) = (_mm256_set1_epi8(15), _mm256_set1_epi8(48));
+    let (both, bits): ([__m256i; 2], [__m256i; 2]) = (cast(both.0), cast(bits.0));
+    let join = |both, bits| {
+        let nibbles = if half == 0 {
+            both
+        } else {
+            _mm256_srli_epi16::<4>(both)
+        };
+        let bits = match i {
+            0 => _mm256_slli_epi16::<4>(bits),
+            1 => _mm256_slli_epi16::<2>(bits),
+            2 => bits,
+            _ => _mm256_srli_epi16::<2>(bits),
+        };
+        _mm256_or_si256(_mm256_and_si256(nibbles, low), _mm256_and_si256(bits, high))
+    };
+    cast([join(both[0], bits[0]), join(both[1], bits[1])])
 }
 
 #[inline]
@@ -169,4 +272,11 @@ fn halves(bits: &[u16; 16]) -> [__m256; 2] {
 fn bytes(bytes: &[u8; 16]) -> [__m256; 2] {
     let halves: [u64; 2] = cast(*bytes);
     halves.map(|half| _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(cast([half, 0]))))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn signed_bytes(bytes: &[i8; 16]) -> [__m256; 2] {
+    let halves: [u64; 2] = cast(*bytes);
+    halves.map(|half| _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(cast([half, 0]))))
 }

@@ -4,20 +4,22 @@
 //! Registers of a tile of 6 rows × 2 panels: 12 integer sums, 12 sums, 2 weights, 1 activation.
 
 use std::arch::x86_64::{
-    __m512, __m512i, _mm512_and_si512, _mm512_cvtepi32_ps, _mm512_cvtepu8_epi32, _mm512_cvtph_ps,
-    _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_mul_ps, _mm512_set1_epi8, _mm512_set1_epi32,
-    _mm512_set1_ps, _mm512_setzero_ps, _mm512_setzero_si512, _mm512_srli_epi16,
+    __m512, __m512i, _mm512_and_si512, _mm512_cvtepi8_epi32, _mm512_cvtepi32_ps,
+    _mm512_cvtepu8_epi32, _mm512_cvtph_ps, _mm512_dpbusd_epi32, _mm512_fmadd_ps,
+    _mm512_mask_add_epi8, _mm512_mul_ps, _mm512_or_si512, _mm512_set1_epi8, _mm512_set1_epi32,
+    _mm512_set1_ps, _mm512_setzero_ps, _mm512_setzero_si512, _mm512_slli_epi16, _mm512_srli_epi16,
+    _mm512_test_epi8_mask,
 };
 
 use fearless_simd::kernel;
 use pulp::cast;
 
-use super::{Product, Q4Group, Q8Group, RowBlock, Vector};
+use super::{Nibbles, Product, Q4Group, Q5Group, Q6Group, Q8Group, RowBlock, Vector};
 
 /// Panels outside, rows inside, so that a panel stays in the cache while all rows pass over it. Few rows leave registers
 /// free: more panels at once hide the latency of the dot product.
 macro_rules! tiles {
-    ($tile:ident, $product:ident) => {
+    ($tile:ident $(, $kind:ty)?; $product:ident) => {
         let (rows, panels) = ($product.rows(), $product.panels());
         let mut panel = 0;
         while panel < panels {
@@ -32,21 +34,21 @@ macro_rules! tiles {
                 // Even groups: 8 rows go as 4 + 4, not as 6 + 2.
                 let take = left.div_ceil(left.div_ceil(6));
                 match (take, at_once) {
-                    (1, 4) => $tile::<1, 4>($product, row, panel),
-                    (2, 4) => $tile::<2, 4>($product, row, panel),
-                    (_, 4) => $tile::<3, 4>($product, row, panel),
-                    (1, 2) => $tile::<1, 2>($product, row, panel),
-                    (2, 2) => $tile::<2, 2>($product, row, panel),
-                    (3, 2) => $tile::<3, 2>($product, row, panel),
-                    (4, 2) => $tile::<4, 2>($product, row, panel),
-                    (5, 2) => $tile::<5, 2>($product, row, panel),
-                    (_, 2) => $tile::<6, 2>($product, row, panel),
-                    (1, _) => $tile::<1, 1>($product, row, panel),
-                    (2, _) => $tile::<2, 1>($product, row, panel),
-                    (3, _) => $tile::<3, 1>($product, row, panel),
-                    (4, _) => $tile::<4, 1>($product, row, panel),
-                    (5, _) => $tile::<5, 1>($product, row, panel),
-                    _ => $tile::<6, 1>($product, row, panel),
+                    (1, 4) => $tile::<$($kind,)? 1, 4>($product, row, panel),
+                    (2, 4) => $tile::<$($kind,)? 2, 4>($product, row, panel),
+                    (_, 4) => $tile::<$($kind,)? 3, 4>($product, row, panel),
+                    (1, 2) => $tile::<$($kind,)? 1, 2>($product, row, panel),
+                    (2, 2) => $tile::<$($kind,)? 2, 2>($product, row, panel),
+                    (3, 2) => $tile::<$($kind,)? 3, 2>($product, row, panel),
+                    (4, 2) => $tile::<$($kind,)? 4, 2>($product, row, panel),
+                    (5, 2) => $tile::<$($kind,)? 5, 2>($product, row, panel),
+                    (_, 2) => $tile::<$($kind,)? 6, 2>($product, row, panel),
+                    (1, _) => $tile::<$($kind,)? 1, 1>($product, row, panel),
+                    (2, _) => $tile::<$($kind,)? 2, 1>($product, row, panel),
+                    (3, _) => $tile::<$($kind,)? 3, 1>($product, row, panel),
+                    (4, _) => $tile::<$($kind,)? 4, 1>($product, row, panel),
+                    (5, _) => $tile::<$($kind,)? 5, 1>($product, row, panel),
+                    _ => $tile::<$($kind,)? 6, 1>($product, row, panel),
                 }
                 row += take;
             }
@@ -58,14 +60,28 @@ macro_rules! tiles {
 kernel!(
     /// The product with weights of a byte.
     pub(super) fn q8(avx512: Avx512, product: &mut Product<'_, '_, Q8Group>) {
-        tiles!(tile_q8, product);
+        tiles!(tile_q8; product);
     }
 );
 
 kernel!(
     /// The product with weights of half a byte.
     pub(super) fn q4(avx512: Avx512, product: &mut Product<'_, '_, Q4Group>) {
-        tiles!(tile_q4, product);
+        tiles!(tile_nibbles, Q4Group; product);
+    }
+);
+
+kernel!(
+    /// The product with weights of five bits.
+    pub(super) fn q5(avx512: Avx512, product: &mut Product<'_, '_, Q5Group>) {
+        tiles!(tile_nibbles, Q5Group; product);
+    }
+);
+
+kernel!(
+    /// The product with weights of six bits.
+    pub(super) fn q6(avx512: Avx512, product: &mut Product<'_, '_, Q6Group>) {
+        tiles!(tile_q6; product);
     }
 );
 
@@ -124,14 +140,14 @@ fn tile_q8<const R: usize, const P: usize>(
 #[allow(clippy::needless_range_loop)]
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-fn tile_q4<const R: usize, const P: usize>(
-    product: &mut Product<'_, '_, Q4Group>,
+fn tile_nibbles<G: Nibbles, const R: usize, const P: usize>(
+    product: &mut Product<'_, '_, G>,
     row: usize,
     panel: usize,
 ) {
-    let weights: [&[Q4Group]; P] = product.weights(panel);
+    let weights: [&[G]; P] = product.weights(panel);
     let x: [&[[RowBlock; 8]]; R] = product.activations(row);
-    let low = _mm512_set1_epi8(15);
+    let (low, fifth) = (_mm512_set1_epi8(15), _mm512_set1_epi8(16));
     let mut out = [[_mm512_setzero_ps(); P]; R];
     for g in 0..product.groups {
         for part in 0..8 {
@@ -140,9 +156,16 @@ fn tile_q4<const R: usize, const P: usize>(
                 let (mut first, mut second) =
                     ([_mm512_setzero_si512(); P], [_mm512_setzero_si512(); P]);
                 for p in 0..P {
-                    let both = vector(&weights[p][g].weights[part][i]);
+                    let both = vector(&weights[p][g].nibbles().weights[part][i]);
                     first[p] = _mm512_and_si512(both, low);
                     second[p] = _mm512_and_si512(_mm512_srli_epi16::<4>(both), low);
+                    if let Some(bits) = weights[p][g].fifth(part) {
+                        let bits = vector(bits);
+                        let [a, b] = [1 << i, 16 << i]
+                            .map(|bit| _mm512_test_epi8_mask(bits, _mm512_set1_epi8(bit)));
+                        first[p] = _mm512_mask_add_epi8(first[p], a, first[p], fifth);
+                        second[p] = _mm512_mask_add_epi8(second[p], b, second[p], fifth);
+                    }
                 }
                 for r in 0..R {
                     let x = inputs(x[r][g][part].values[i]);
@@ -160,7 +183,7 @@ fn tile_q4<const R: usize, const P: usize>(
             let mut scales = [_mm512_setzero_ps(); P];
             let mut mins = [_mm512_setzero_ps(); P];
             for p in 0..P {
-                let group = &weights[p][g];
+                let group = weights[p][g].nibbles();
                 scales[p] = _mm512_mul_ps(halves(group.scale), bytes(group.scales[part]));
                 mins[p] = _mm512_mul_ps(halves(group.min), bytes(group.mins[part]));
             }
@@ -181,6 +204,83 @@ fn tile_q4<const R: usize, const P: usize>(
             product.store(row + r, panel + p, &cast(out[r][p]));
         }
     }
+}
+
+/// `R` rows times `P` panels, all inputs.
+#[allow(clippy::needless_range_loop)]
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+fn tile_q6<const R: usize, const P: usize>(
+    product: &mut Product<'_, '_, Q6Group>,
+    row: usize,
+    panel: usize,
+) {
+    let weights: [&[Q6Group]; P] = product.weights(panel);
+    let x: [&[[RowBlock; 8]]; R] = product.activations(row);
+    let mut out = [[_mm512_setzero_ps(); P]; R];
+    for g in 0..product.groups {
+        for part in 0..8 {
+            for half in 0..2 {
+                let mut sums = [[_mm512_setzero_si512(); P]; R];
+                for r in 0..R {
+                    sums[r] = [_mm512_set1_epi32(x[r][g][part].halves[half]); P];
+                }
+                for i in 0..4 {
+                    let mut w = [_mm512_setzero_si512(); P];
+                    for p in 0..P {
+                        let group = &weights[p][g];
+                        let both = vector(&group.low[part][i]);
+                        let bits = vector(&group.high[part][half]);
+                        w[p] = six_bits(both, half, bits, i);
+                    }
+                    for r in 0..R {
+                        let x = inputs(x[r][g][part].values[4 * half + i]);
+                        for p in 0..P {
+                            sums[r][p] = _mm512_dpbusd_epi32(sums[r][p], w[p], x);
+                        }
+                    }
+                }
+                let mut scales = [_mm512_setzero_ps(); P];
+                for p in 0..P {
+                    let group = &weights[p][g];
+                    let own = signed_bytes(group.scales[2 * part + half]);
+                    scales[p] = _mm512_mul_ps(halves(group.scale), own);
+                }
+                for r in 0..R {
+                    let scale = _mm512_set1_ps(x[r][g][part].scale);
+                    for p in 0..P {
+                        let scale = _mm512_mul_ps(scales[p], scale);
+                        let sum = _mm512_cvtepi32_ps(sums[r][p]);
+                        out[r][p] = _mm512_fmadd_ps(scale, sum, out[r][p]);
+                    }
+                }
+            }
+        }
+    }
+    for r in 0..R {
+        for p in 0..P {
+            product.store(row + r, panel + p, &cast(out[r][p]));
+        }
+    }
+}
+
+/// Nibbles of a half and, above them, the `i`th pairs of bits.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn six_bits(both: __m512i, half: usize, bits: __m512i, i: usize) -> __m512i {
+    let nibbles = if half == 0 {
+        both
+    } else {
+        _mm512_srli_epi16::<4>(both)
+    };
+    let bits = match i {
+        0 => _mm512_slli_epi16::<4>(bits),
+        1 => _mm512_slli_epi16::<2>(bits),
+        2 => bits,
+        _ => _mm512_srli_epi16::<2>(bits),
+    };
+    let (low, high) = (_mm512_set1_epi8(15), _mm512_set1_epi8(48));
+    _mm512_or_si512(_mm512_and_si512(nibbles, low), _mm512_and_si512(bits, high))
 }
 
 #[inline]
@@ -207,4 +307,10 @@ fn halves(bits: [u16; 16]) -> __m512 {
 #[target_feature(enable = "avx512f")]
 fn bytes(bytes: [u8; 16]) -> __m512 {
     _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(cast(bytes)))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn signed_bytes(bytes: [i8; 16]) -> __m512 {
+    _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(cast(bytes)))
 }

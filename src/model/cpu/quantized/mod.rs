@@ -1,6 +1,6 @@
 //! Weights quantised in blocks of 32 inputs, and their products with activations quantised the same way.
 //!
-//! Weights have the values of GGML's `Q8_0` and `Q4_K`
+//! Weights have the values of GGML's `Q8_0`, `Q4_K`, `Q5_K` and `Q6_K`
 //! (<https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h>), in another order: panels of 16 outputs, in which
 //! 64 consecutive bytes are four inputs of each output ([`Vector`]). Activations become signed bytes with one scale for
 //! 32 of them ([`rows`]).
@@ -15,14 +15,19 @@ mod avx2;
 mod avx512;
 mod portable;
 mod q4;
+mod q5;
+mod q6;
 mod q8;
 pub mod rows;
+pub mod stored;
 
 use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{Device, Result, Tensor};
 use rayon::prelude::*;
 
 pub use q4::Q4Group;
+pub use q5::Q5Group;
+pub use q6::Q6Group;
 pub use q8::Q8Group;
 
 use super::panels::PANEL;
@@ -42,6 +47,8 @@ pub trait Group: Copy + Send + Sync {
     const BLOCKS: usize;
     /// The type of GGML whose values these are.
     const DTYPE: GgmlDType;
+    /// Bytes that GGML stores the weights of one output in.
+    const STORED: usize;
     /// All weights zero.
     const ZERO: Self;
 
@@ -53,6 +60,15 @@ pub trait Group: Copy + Send + Sync {
 
     /// The product.
     fn multiply(instructions: Instructions, product: &mut Product<'_, '_, Self>);
+}
+
+/// Groups of nibbles, to which a fifth bit may be added.
+pub trait Nibbles: Group {
+    /// The nibbles with scales and minima.
+    fn nibbles(&self) -> &Q4Group;
+
+    /// The fifth bits of a block: bit `i` of byte `4 · output + j` belongs to input `4i + j`.
+    fn fifth(&self, block: usize) -> Option<&Vector>;
 }
 
 /// What the processor can do.
@@ -145,6 +161,30 @@ impl<G: Group> BlockMatrix<G> {
             per_panel,
             inputs,
         })
+    }
+
+    /// Packs rows as GGML stores them, `row` bytes each.
+    pub fn pack_blocks(inputs: usize, row: usize, bytes: &[u8]) -> Self {
+        let per_panel = inputs.div_ceil(G::BLOCKS * BLOCK);
+        let outputs = bytes.len() / row.max(1);
+        let mut groups = vec![G::ZERO; outputs.div_ceil(PANEL) * per_panel];
+        if per_panel > 0 && row > 0 {
+            groups
+                .par_chunks_exact_mut(per_panel)
+                .zip(bytes.par_chunks(PANEL * row))
+                .for_each(|(panel, rows)| {
+                    for (lane, row) in rows.chunks_exact(row).enumerate() {
+                        for (group, bytes) in panel.iter_mut().zip(row.chunks(G::STORED)) {
+                            group.set(lane, bytes);
+                        }
+                    }
+                });
+        }
+        Self {
+            groups,
+            per_panel,
+            inputs,
+        }
     }
 
     /// Row `index` of the weight, `[inputs]`.

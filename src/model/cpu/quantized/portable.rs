@@ -3,7 +3,7 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::{PANEL, Product, Q4Group, Q8Group, RowBlock, Vector};
+use super::{Nibbles, PANEL, Product, Q4Group, Q5Group, Q6Group, Q8Group, RowBlock, Vector};
 use crate::model::cpu::half::{F16, Format};
 
 /// The product with weights of a byte.
@@ -13,7 +13,17 @@ pub(super) fn q8(product: &mut Product<'_, '_, Q8Group>) {
 
 /// The product with weights of half a byte.
 pub(super) fn q4(product: &mut Product<'_, '_, Q4Group>) {
-    Arch::new().dispatch(Q4(product));
+    Arch::new().dispatch(Q45(product));
+}
+
+/// The product with weights of five bits.
+pub(super) fn q5(product: &mut Product<'_, '_, Q5Group>) {
+    Arch::new().dispatch(Q45(product));
+}
+
+/// The product with weights of six bits.
+pub(super) fn q6(product: &mut Product<'_, '_, Q6Group>) {
+    Arch::new().dispatch(Q6(product));
 }
 
 struct Q8<'p, 'a, 'o>(&'p mut Product<'a, 'o, Q8Group>);
@@ -46,9 +56,9 @@ impl WithSimd for Q8<'_, '_, '_> {
     }
 }
 
-struct Q4<'p, 'a, 'o>(&'p mut Product<'a, 'o, Q4Group>);
+struct Q45<'p, 'a, 'o, G>(&'p mut Product<'a, 'o, G>);
 
-impl WithSimd for Q4<'_, '_, '_> {
+impl<G: Nibbles> WithSimd for Q45<'_, '_, '_, G> {
     type Output = ();
 
     #[inline(always)]
@@ -59,7 +69,7 @@ impl WithSimd for Q4<'_, '_, '_> {
                 let [x] = self.0.activations::<1, 8>(row);
                 let mut out = [0.0f32; PANEL];
                 for (group, x) in weights.iter().zip(x) {
-                    q4_group(group, x, &mut out);
+                    nibbles(group, x, &mut out);
                 }
                 self.0.store(row, panel, &out);
             }
@@ -68,21 +78,70 @@ impl WithSimd for Q4<'_, '_, '_> {
 }
 
 #[inline(always)]
-fn q4_group(group: &Q4Group, x: &[RowBlock; 8], out: &mut [f32; PANEL]) {
+fn nibbles<G: Nibbles>(whole: &G, x: &[RowBlock; 8], out: &mut [f32; PANEL]) {
+    let group = whole.nibbles();
     let scale = group.scale.map(F16::to_f32);
     let min = group.min.map(F16::to_f32);
     for (part, x) in x.iter().enumerate() {
         let mut sums = [0; PANEL];
-        let (first, second) = x.values.split_at(4);
-        for (w, (first, second)) in group.weights[part].iter().zip(first.iter().zip(second)) {
-            dot(&Vector(w.0.map(|w| w & 15)), first, &mut sums);
-            dot(&Vector(w.0.map(|w| w >> 4)), second, &mut sums);
+        for (i, x) in x.values.iter().enumerate() {
+            let mut w = group.weights[part][i % 4]
+                .0
+                .map(|both| both >> (4 * (i / 4)) & 15);
+            if let Some(fifth) = whole.fifth(part) {
+                for (w, bits) in w.iter_mut().zip(&fifth.0) {
+                    *w |= (bits >> i & 1) << 4;
+                }
+            }
+            dot(&Vector(w), x, &mut sums);
         }
         for lane in 0..PANEL {
             let scale = scale[lane] * f32::from(group.scales[part][lane]);
             let min = min[lane] * f32::from(group.mins[part][lane]);
             out[lane] = (scale * x.scale).mul_add(sums[lane] as f32, out[lane]);
             out[lane] = min.mul_add(x.negative_sum, out[lane]);
+        }
+    }
+}
+
+struct Q6<'p, 'a, 'o>(&'p mut Product<'a, 'o, Q6Group>);
+
+impl WithSimd for Q6<'_, '_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for panel in 0..self.0.panels() {
+            for row in 0..self.0.rows() {
+                let [weights] = self.0.weights(panel);
+                let [x] = self.0.activations::<1, 8>(row);
+                let mut out = [0.0f32; PANEL];
+                for (group, x) in weights.iter().zip(x) {
+                    q6_group(group, x, &mut out);
+                }
+                self.0.store(row, panel, &out);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn q6_group(group: &Q6Group, x: &[RowBlock; 8], out: &mut [f32; PANEL]) {
+    let scale = group.scale.map(F16::to_f32);
+    for (part, x) in x.iter().enumerate() {
+        for half in 0..2 {
+            let mut sums = [x.halves[half]; PANEL];
+            for (i, x) in x.values[4 * half..][..4].iter().enumerate() {
+                let mut w = group.low[part][i].0.map(|both| both >> (4 * half) & 15);
+                for (w, bits) in w.iter_mut().zip(&group.high[part][half].0) {
+                    *w |= (bits >> (2 * i) & 3) << 4;
+                }
+                dot(&Vector(w), x, &mut sums);
+            }
+            for lane in 0..PANEL {
+                let scale = scale[lane] * f32::from(group.scales[2 * part + half][lane]);
+                out[lane] = (scale * x.scale).mul_add(sums[lane] as f32, out[lane]);
+            }
         }
     }
 }

@@ -3,14 +3,14 @@
 
 use candle_core::quantized::GgmlDType;
 
-use super::{BLOCK, Group, Instructions, Product, Vector, portable};
+use super::{BLOCK, Group, Instructions, Nibbles, Product, Vector, portable};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 use crate::model::cpu::half::{F16, Format};
 use crate::model::cpu::panels::PANEL;
 
 /// Blocks of a super-block.
-const BLOCKS: usize = 8;
+pub(super) const BLOCKS: usize = 8;
 
 /// A super-block of 16 outputs (4.625 bits a weight).
 #[derive(Debug, Clone, Copy)]
@@ -32,6 +32,7 @@ pub struct Q4Group {
 impl Group for Q4Group {
     const BLOCKS: usize = BLOCKS;
     const DTYPE: GgmlDType = GgmlDType::Q4K;
+    const STORED: usize = 16 + BLOCKS * BLOCK / 2;
     const ZERO: Self = Self {
         scale: [0; PANEL],
         min: [0; PANEL],
@@ -42,6 +43,27 @@ impl Group for Q4Group {
 
     fn set(&mut self, lane: usize, bytes: &[u8]) {
         let (header, nibbles) = bytes.split_at(16);
+        self.set_parts(lane, header, nibbles);
+    }
+
+    fn get(&self, lane: usize, out: &mut [f32]) {
+        self.get_with(lane, out, |_, _| 0);
+    }
+
+    fn multiply(instructions: Instructions, product: &mut Product<'_, '_, Self>) {
+        match instructions {
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512(token) => avx512::q4(token, product),
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2(token) => avx2::q4(token, product),
+            Instructions::Portable => portable::q4(product),
+        }
+    }
+}
+
+impl Q4Group {
+    /// Takes the weights of one output: scales and minima, and nibbles.
+    pub(super) fn set_parts(&mut self, lane: usize, header: &[u8], nibbles: &[u8]) {
         self.scale[lane] = u16::from_le_bytes([header[0], header[1]]);
         self.min[lane] = u16::from_le_bytes([header[2], header[3]]);
         for block in 0..BLOCKS {
@@ -58,7 +80,8 @@ impl Group for Q4Group {
         }
     }
 
-    fn get(&self, lane: usize, out: &mut [f32]) {
+    /// The weights of one output, with `more` of a block and an input added to its nibble.
+    pub(super) fn get_with(&self, lane: usize, out: &mut [f32], more: impl Fn(usize, usize) -> u8) {
         let (scale, min) = (F16::to_f32(self.scale[lane]), F16::to_f32(self.min[lane]));
         for (block, out) in out.chunks_exact_mut(BLOCK).enumerate() {
             let scale = scale * f32::from(self.scales[block][lane]);
@@ -67,19 +90,21 @@ impl Group for Q4Group {
                 let half = i % (BLOCK / 2);
                 let both = self.weights[block][half / 4].0[4 * lane + half % 4];
                 let nibble = both >> (4 * (i / (BLOCK / 2))) & 15;
-                *out = scale * f32::from(nibble) - min;
+                *out = scale * f32::from(nibble + more(block, i)) - min;
             }
         }
     }
+}
 
-    fn multiply(instructions: Instructions, product: &mut Product<'_, '_, Self>) {
-        match instructions {
-            #[cfg(target_arch = "x86_64")]
-            Instructions::Avx512(token) => avx512::q4(token, product),
-            #[cfg(target_arch = "x86_64")]
-            Instructions::Avx2(token) => avx2::q4(token, product),
-            Instructions::Portable => portable::q4(product),
-        }
+impl Nibbles for Q4Group {
+    #[inline(always)]
+    fn nibbles(&self) -> &Q4Group {
+        self
+    }
+
+    #[inline(always)]
+    fn fifth(&self, _: usize) -> Option<&Vector> {
+        None
     }
 }
 

@@ -21,6 +21,7 @@ pub struct Q8Group {
 impl Group for Q8Group {
     const BLOCKS: usize = 2;
     const DTYPE: GgmlDType = GgmlDType::Q8_0;
+    const STORED: usize = 2 * (2 + BLOCK);
     const ZERO: Self = Self {
         scales: [[0; PANEL]; 2],
         weights: [[Vector([128; 64]); BLOCK / 4]; 2],

@@ -26,6 +26,8 @@ pub struct RowBlock {
     pub offset: i32,
     /// −scale times the sum of the values: what weights stored with their minimum taken away are too little, negated.
     pub negative_sum: f32,
+    /// −32 times the sums of the first and the last 16 values: what weights stored with 32 added are too much.
+    pub halves: [i32; 2],
 }
 
 /// Quantises rows `[rows, inputs]` to `[rows, blocks]`. Blocks beyond the inputs are zero.
@@ -96,7 +98,11 @@ fn block(x: &[f32; BLOCK]) -> RowBlock {
     for (value, x) in values.iter_mut().zip(x) {
         *value = (x * inverse + ROUND).to_bits() as i8;
     }
-    let sum: i32 = values.iter().map(|&value| i32::from(value)).sum();
+    let mut sums = [0; 2];
+    for (sum, half) in sums.iter_mut().zip(values.as_chunks::<{ BLOCK / 2 }>().0) {
+        *sum = half.iter().map(|&value| i32::from(value)).sum();
+    }
+    let sum: i32 = sums.iter().sum();
     let mut groups = [[0; 4]; BLOCK / 4];
     groups.copy_from_slice(values.as_chunks().0);
     RowBlock {
@@ -104,6 +110,7 @@ fn block(x: &[f32; BLOCK]) -> RowBlock {
         scale,
         offset: -128 * sum,
         negative_sum: -(scale * sum as f32),
+        halves: sums.map(|sum| -32 * sum),
     }
 }
 
@@ -127,6 +134,7 @@ mod tests {
             for block in blocks {
                 let sum: i32 = block.values.iter().flatten().map(|v| i32::from(*v)).sum();
                 assert_eq!(block.offset, -128 * sum);
+                assert_eq!(block.halves.iter().sum::<i32>(), -32 * sum);
                 assert!(block.values.iter().flatten().any(|v| v.abs() == 127));
             }
         }

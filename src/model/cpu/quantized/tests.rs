@@ -1,9 +1,12 @@
-use candle_core::quantized::{QMatMul, QTensor};
+use candle_core::quantized::{GgmlDType, QMatMul, QTensor};
 use candle_core::{Device, Module, Tensor};
 use rayon::prelude::*;
 
 use super::rows::quantize;
-use super::{BLOCK, BlockMatrix, Group, Instructions, Q4Group, Q8Group};
+use super::stored;
+use super::{BLOCK, BlockMatrix, Group, Instructions, Q4Group, Q5Group, Q6Group, Q8Group};
+use crate::model::cpu::matmul::PackedMatrix;
+use crate::model::gguf::StorageType;
 
 /// Numbers near a normal distribution, the same every time.
 fn normal(count: usize, seed: u32) -> Vec<f32> {
@@ -98,6 +101,16 @@ fn q4_rows_do_not_depend_on_others_nor_on_instructions() {
     a_row_is_the_same_alone_and_by_all_instructions::<Q4Group>();
 }
 
+#[test]
+fn q5_rows_do_not_depend_on_others_nor_on_instructions() {
+    a_row_is_the_same_alone_and_by_all_instructions::<Q5Group>();
+}
+
+#[test]
+fn q6_rows_do_not_depend_on_others_nor_on_instructions() {
+    a_row_is_the_same_alone_and_by_all_instructions::<Q6Group>();
+}
+
 fn values_are_candles<G: Group>() {
     let (outputs, inputs) = (37, 512);
     let weight = normal(outputs * inputs, 3);
@@ -120,6 +133,107 @@ fn q8_weights_have_the_values_of_the_format() {
 #[test]
 fn q4_weights_have_the_values_of_the_format() {
     values_are_candles::<Q4Group>();
+}
+
+#[test]
+fn q5_weights_have_the_values_of_the_format() {
+    values_are_candles::<Q5Group>();
+}
+
+#[test]
+fn q6_weights_have_the_values_of_the_format() {
+    values_are_candles::<Q6Group>();
+}
+
+/// Of blocks as a file has them: the same values as candle's, rows and products those of the packed matrix.
+#[test]
+fn stored_blocks_have_the_values_of_their_formats() {
+    let (outputs, inputs) = (21, 512);
+    let weight = normal(outputs * inputs, 8);
+    let dense = Tensor::from_vec(weight, (outputs, inputs), &Device::Cpu).unwrap();
+    for (dtype, kind) in [
+        (GgmlDType::Q4_0, StorageType::Q4_0),
+        (GgmlDType::Q4_1, StorageType::Q4_1),
+        (GgmlDType::Q5_0, StorageType::Q5_0),
+        (GgmlDType::Q5_1, StorageType::Q5_1),
+        (GgmlDType::Q8_0, StorageType::Q8_0),
+        (GgmlDType::Q4K, StorageType::Q4_K),
+        (GgmlDType::Q5K, StorageType::Q5_K),
+        (GgmlDType::Q6K, StorageType::Q6_K),
+    ] {
+        let quantised = QTensor::quantize(&dense, dtype).unwrap();
+        let expected = quantised.dequantize(&Device::Cpu).unwrap();
+        let expected: Vec<f32> = expected.flatten_all().unwrap().to_vec1().unwrap();
+        let bytes = quantised.data().unwrap();
+        let mut numbers = vec![0.0; outputs * inputs];
+        stored::dequantize(kind, &bytes, &mut numbers);
+        // Candle fuses multiplication and addition in some formats, and not in others.
+        let near = |a: &[f32], b: &[f32], tolerance: f32| {
+            a.iter().zip(b).all(|(a, b)| (a - b).abs() <= tolerance)
+        };
+        assert!(near(&numbers, &expected, 1e-6), "{kind:?}");
+        let matrix = PackedMatrix::from_blocks(kind, outputs, inputs, &bytes).unwrap();
+        // Half precision where minima do not fit our blocks.
+        let rounds = matches!(kind, StorageType::Q4_1 | StorageType::Q5_1);
+        let mut row = vec![0.0; inputs];
+        for (index, expected) in numbers.chunks_exact(inputs).enumerate() {
+            matrix.row(index, &mut row);
+            if rounds {
+                assert!(near(&row, expected, 2e-3), "{kind:?}, row {index}");
+            } else {
+                assert_eq!(bits(&row), bits(expected), "{kind:?}, row {index}");
+            }
+        }
+        assert!(PackedMatrix::from_blocks(kind, outputs, inputs, &bytes[1..]).is_err());
+    }
+}
+
+/// Different types side by side give what each gives alone, whatever the number of rows.
+#[test]
+fn joined_weights_are_their_parts_side_by_side() {
+    let inputs = 256;
+    let part = |outputs: usize, dtype, kind, seed| {
+        let weight = normal(outputs * inputs, seed);
+        let dense = Tensor::from_vec(weight, (outputs, inputs), &Device::Cpu).unwrap();
+        let bytes = QTensor::quantize(&dense, dtype)
+            .unwrap()
+            .data()
+            .unwrap()
+            .into_owned();
+        PackedMatrix::from_blocks(kind, outputs, inputs, &bytes).unwrap()
+    };
+    let parts = || {
+        vec![
+            part(19, GgmlDType::Q4K, StorageType::Q4_K, 1),
+            part(40, GgmlDType::Q6K, StorageType::Q6_K, 2),
+            part(5, GgmlDType::Q8_0, StorageType::Q8_0, 3),
+        ]
+    };
+    let joined = PackedMatrix::join(parts()).unwrap();
+    assert_eq!((joined.outputs(), joined.inputs()), (64, inputs));
+    let x = normal(7 * inputs, 9);
+    let alone = parts()
+        .iter()
+        .map(|part| part.forward(&x, 7))
+        .collect::<Vec<_>>();
+    let together = joined.forward(&x, 7);
+    let (mut ours, mut theirs) = (vec![0.0; inputs], vec![0.0; inputs]);
+    for row in 0..7 {
+        let expected: Vec<f32> = alone
+            .iter()
+            .flat_map(|out| out[row * out.len() / 7..][..out.len() / 7].to_vec())
+            .collect();
+        assert_eq!(bits(&together[row * 64..][..64]), bits(&expected));
+        assert_eq!(
+            bits(&joined.forward(&x[row * inputs..][..inputs], 1)),
+            bits(&expected)
+        );
+    }
+    for (index, (part, own)) in [(0, (0, 0)), (18, (0, 18)), (19, (1, 0)), (63, (2, 4))] {
+        joined.row(index, &mut ours);
+        parts()[part].row(own, &mut theirs);
+        assert_eq!(bits(&ours), bits(&theirs), "row {index}");
+    }
 }
 
 /// Largest and root mean square difference, in units of the root mean square of what is expected.
@@ -198,6 +312,18 @@ fn q8_products_are_within_a_hundredth() {
 #[test]
 fn q4_products_are_within_a_tenth() {
     close::<Q4Group>(0.1);
+}
+
+/// Half the error of four bits.
+#[test]
+fn q5_products_are_within_a_twentieth() {
+    close::<Q5Group>(0.05);
+}
+
+/// Half of that again.
+#[test]
+fn q6_products_are_within_a_fortieth() {
+    close::<Q6Group>(0.025);
 }
 
 #[test]

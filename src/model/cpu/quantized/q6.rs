@@ -1,0 +1,93 @@
+//! `Q6_K`: a super-block of 256 weights is sixteen parts of 16 weights of 6 bits with a signed scale of 8 bits each, and for
+//! all of them a scale of scales in half precision: `weight = d·scale·(bits − 32)`.
+
+use candle_core::quantized::GgmlDType;
+
+use super::{BLOCK, Group, Instructions, Product, Vector, portable};
+#[cfg(target_arch = "x86_64")]
+use super::{avx2, avx512};
+use crate::model::cpu::half::{F16, Format};
+use crate::model::cpu::panels::PANEL;
+
+/// Blocks of a super-block.
+const BLOCKS: usize = 8;
+/// Weights that share a scale: half a block.
+const PART: usize = BLOCK / 2;
+
+/// A super-block of 16 outputs (6.625 bits a weight).
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+pub struct Q6Group {
+    /// What the scales are multiplied with, in half precision.
+    pub scale: [u16; PANEL],
+    /// Scales of the halves of blocks.
+    pub scales: [[i8; PANEL]; 2 * BLOCKS],
+    /// The lower four bits: vector `i` holds inputs `4i` to `4i + 3` of a block in its low nibbles, and those 16 further on
+    /// in its high ones.
+    pub low: [[Vector; PART / 4]; BLOCKS],
+    /// The upper two bits of the halves of blocks: bits `2i` and `2i + 1` of byte `4 · output + j` belong to input `4i + j`
+    /// of the half.
+    pub high: [[Vector; 2]; BLOCKS],
+}
+
+impl Group for Q6Group {
+    const BLOCKS: usize = BLOCKS;
+    const DTYPE: GgmlDType = GgmlDType::Q6K;
+    const STORED: usize = 128 + 64 + 2 * BLOCKS + 2;
+    const ZERO: Self = Self {
+        scale: [0; PANEL],
+        scales: [[0; PANEL]; 2 * BLOCKS],
+        low: [[Vector([0; 64]); PART / 4]; BLOCKS],
+        high: [[Vector([0; 64]); 2]; BLOCKS],
+    };
+
+    fn set(&mut self, lane: usize, bytes: &[u8]) {
+        let (low, rest) = bytes.split_at(128);
+        let (high, rest) = rest.split_at(64);
+        let (scales, scale) = rest.split_at(2 * BLOCKS);
+        self.scale[lane] = u16::from_le_bytes([scale[0], scale[1]]);
+        for (to, from) in self.scales.iter_mut().zip(scales) {
+            to[lane] = i8::from_le_bytes([*from]);
+        }
+        for block in 0..BLOCKS {
+            // Four blocks share 64 bytes of nibbles, the first two in the low ones, and 32 bytes with two bits for each.
+            let (four, in_four) = (block / 4, block % 4);
+            let nibbles = &low[64 * four + BLOCK * (in_four % 2)..][..BLOCK];
+            let nibble = |i: usize| nibbles[i] >> (4 * (in_four / 2)) & 15;
+            let bits = |i: usize| high[BLOCK * four + i] >> (2 * in_four) & 3;
+            for i in 0..PART {
+                self.low[block][i / 4].0[4 * lane + i % 4] = nibble(i) | nibble(i + PART) << 4;
+            }
+            for (half, vector) in self.high[block].iter_mut().enumerate() {
+                let own = &mut vector.0[4 * lane..][..4];
+                own.fill(0);
+                for i in 0..PART {
+                    own[i % 4] |= bits(half * PART + i) << (2 * (i / 4));
+                }
+            }
+        }
+    }
+
+    fn get(&self, lane: usize, out: &mut [f32]) {
+        let scale = F16::to_f32(self.scale[lane]);
+        for (part, out) in out.chunks_exact_mut(PART).enumerate() {
+            let scale = scale * f32::from(self.scales[part][lane]);
+            let (block, half) = (part / 2, part % 2);
+            for (i, out) in out.iter_mut().enumerate() {
+                let nibble = self.low[block][i / 4].0[4 * lane + i % 4] >> (4 * half) & 15;
+                let bits = self.high[block][half].0[4 * lane + i % 4] >> (2 * (i / 4)) & 3;
+                *out = scale * (f32::from(nibble | bits << 4) - 32.0);
+            }
+        }
+    }
+
+    fn multiply(instructions: Instructions, product: &mut Product<'_, '_, Self>) {
+        match instructions {
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512(token) => avx512::q6(token, product),
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2(token) => avx2::q6(token, product),
+            Instructions::Portable => portable::q6(product),
+        }
+    }
+}

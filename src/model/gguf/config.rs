@@ -1,0 +1,312 @@
+//! The metadata of a file as a `config.json` with Hugging Face's keys.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value as Json, json};
+
+use super::header::{TensorInfo, Value};
+use super::metadata::Metadata;
+use super::names::Family;
+use crate::model::ModelError;
+
+/// Divisors of rotary frequencies that a file has as tensors, by name.
+pub(super) type Factors = BTreeMap<String, Vec<f64>>;
+
+/// The family of a file.
+///
+/// # Errors
+/// [`ModelError::Config`] for what is no model, and for families that are not known.
+pub(super) fn family(
+    metadata: &Metadata,
+    tensors: &BTreeMap<String, TensorInfo>,
+) -> Result<Family, ModelError> {
+    if let Some(kind) = metadata.text("general.type")?
+        && kind != "model"
+    {
+        return metadata.fail(format!("it holds a {kind} (general.type), not a model"));
+    }
+    let name = metadata.text("general.architecture")?.unwrap_or("(none)");
+    match Family::named(name) {
+        Some(Family::Glm) if tensors.contains_key("blk.0.attn_qkv.weight") => Ok(Family::ChatGlm),
+        Some(family) => Ok(family),
+        None => metadata.fail(format!(
+            "architecture {name} is not supported in GGUF files; supported: {}",
+            Family::names()
+        )),
+    }
+}
+
+/// Width of a head.
+pub(super) fn head_dim(metadata: &Metadata) -> Result<usize, ModelError> {
+    let at = Keys::of(metadata)?;
+    let (hidden, heads) = (
+        metadata.size(&at.key("embedding_length"))?,
+        metadata.size(&at.key("attention.head_count"))?,
+    );
+    let head_dim = metadata
+        .optional_size(&at.key("attention.key_length"))?
+        .unwrap_or(hidden / heads);
+    if let Some(values) = metadata.optional_size(&at.key("attention.value_length"))?
+        && values != head_dim
+    {
+        return metadata.fail(format!(
+            "values of {values} ({}) beside keys of {head_dim} are not supported",
+            at.key("attention.value_length")
+        ));
+    }
+    if head_dim == 0 {
+        return metadata.fail(format!("{heads} heads share a width of {hidden}"));
+    }
+    Ok(head_dim)
+}
+
+/// Keys under the architecture's name.
+struct Keys<'a>(&'a str);
+
+impl<'a> Keys<'a> {
+    fn of(metadata: &Metadata<'a>) -> Result<Self, ModelError> {
+        Ok(Self(
+            metadata.text("general.architecture")?.unwrap_or_default(),
+        ))
+    }
+
+    fn key(&self, name: &str) -> String {
+        format!("{}.{name}", self.0)
+    }
+}
+
+/// `config.json`
+///
+/// # Errors
+/// [`ModelError::Config`] for keys that are missing, wrong, or not known.
+pub(super) fn config(
+    family: Family,
+    metadata: &Metadata,
+    tensors: &BTreeMap<String, TensorInfo>,
+    factors: &Factors,
+    eos: &[usize],
+) -> Result<Json, ModelError> {
+    let at = Keys::of(metadata)?;
+    let size = |name: &str| metadata.size(&at.key(name));
+    let optional = |name: &str| metadata.optional_size(&at.key(name));
+    let number = |name: &str| metadata.number(&at.key(name));
+    let Some(embedding) = tensors.get("token_embd.weight") else {
+        return metadata.fail("no tensor token_embd.weight");
+    };
+    let vocab = embedding.shape[0];
+    if let Some(said) = optional("vocab_size")?
+        && said != vocab
+    {
+        return metadata.fail(format!(
+            "{} is {said}, but token_embd.weight has {vocab} rows",
+            at.key("vocab_size")
+        ));
+    }
+    let head_dim = head_dim(metadata)?;
+    let heads = size("attention.head_count")?;
+    let window = optional("attention.sliding_window")?;
+    let class = match family {
+        Family::Qwen2 => "Qwen2ForCausalLM",
+        Family::Qwen3 => "Qwen3ForCausalLM",
+        Family::Qwen3Moe => "Qwen3MoeForCausalLM",
+        Family::Llama if window.is_some() => "MistralForCausalLM",
+        Family::Llama => "LlamaForCausalLM",
+        Family::Phi3 => "Phi3ForCausalLM",
+        Family::Glm4 => "Glm4ForCausalLM",
+        Family::Glm => "GlmForCausalLM",
+        Family::ChatGlm => "ChatGLMModel",
+    };
+    let has = |name: &str| tensors.contains_key(name);
+    let tied = !has("output.weight");
+    let kv_heads = optional("attention.head_count_kv")?.unwrap_or(heads);
+    let theta = number("rope.freq_base")?.unwrap_or(10_000.0);
+    let Some(eps) = number("attention.layer_norm_rms_epsilon")? else {
+        return metadata.fail(format!(
+            "no {} in its metadata",
+            at.key("attention.layer_norm_rms_epsilon")
+        ));
+    };
+    let (hidden, layers) = (size("embedding_length")?, size("block_count")?);
+    let (intermediate, positions) = (size("feed_forward_length")?, size("context_length")?);
+    let dimensions = optional("rope.dimension_count")?.unwrap_or(head_dim);
+    let scaling = scaling(metadata, &at, factors, head_dim, theta)?;
+    if metadata.flag(&at.key("attention.causal"))? == Some(false) {
+        return metadata.fail(format!(
+            "{} is false: it reads texts in both directions, and writes none",
+            at.key("attention.causal")
+        ));
+    }
+    let scales = [Value::Float(1.0), Value::Float(0.0)];
+    metadata.must_be(&at.key("expert_weights_scale"), &scales)?;
+    // Softmax.
+    metadata.must_be(&at.key("expert_gating_func"), &[Value::Unsigned(1)])?;
+    // Notes on how the file was made.
+    metadata.text(&at.key("tensor_data_layout"))?;
+    metadata.flag(&at.key("rope.scaling.finetuned"))?;
+
+    let mut config = if family == Family::ChatGlm {
+        if dimensions * 2 != head_dim || scaling.is_some() {
+            return metadata.fail("chatglm with other rotary embeddings than its own");
+        }
+        json!({
+            "num_layers": layers, "padded_vocab_size": vocab, "hidden_size": hidden, "ffn_hidden_size": intermediate,
+            "kv_channels": head_dim, "num_attention_heads": heads, "multi_query_attention": true,
+            "multi_query_group_num": kv_heads, "layernorm_epsilon": eps, "seq_length": positions,
+            "add_qkv_bias": has("blk.0.attn_qkv.bias"), "rope_ratio": theta / 10_000.0, "rmsnorm": true,
+            "post_layer_norm": true, "add_bias_linear": false,
+        })
+    } else {
+        json!({
+            "vocab_size": vocab, "hidden_size": hidden, "intermediate_size": intermediate, "num_hidden_layers": layers,
+            "num_attention_heads": heads, "num_key_value_heads": kv_heads, "head_dim": head_dim,
+            "max_position_embeddings": positions, "rms_norm_eps": eps, "rope_theta": theta, "hidden_act": "silu",
+        })
+    };
+    let mut set = |key: &str, value: Json| config[key] = value;
+    set("architectures", json!([class]));
+    set("tie_word_embeddings", tied.into());
+    set("eos_token_id", json!(eos));
+    if family != Family::ChatGlm {
+        if dimensions != head_dim || family.fuses_gate_up() {
+            set(
+                "partial_rotary_factor",
+                json!(dimensions as f64 / head_dim as f64),
+            );
+        }
+        if let Some(scaling) = scaling {
+            set("rope_scaling", scaling);
+        }
+    }
+    if matches!(
+        family,
+        Family::Qwen3 | Family::Qwen3Moe | Family::Llama | Family::Glm | Family::Glm4
+    ) && window.is_none()
+    {
+        set("attention_bias", has("blk.0.attn_q.bias").into());
+    }
+    if family == Family::Llama && window.is_none() {
+        set("mlp_bias", has("blk.0.ffn_down.bias").into());
+    }
+    match (family, window) {
+        (Family::Llama | Family::Phi3, Some(window)) => set("sliding_window", window.into()),
+        (_, Some(_)) => {
+            return metadata.fail(format!(
+                "{} is not supported with this architecture",
+                at.key("attention.sliding_window")
+            ));
+        }
+        (_, None) => {}
+    }
+    if family == Family::Qwen3Moe {
+        set("num_experts", size("expert_count")?.into());
+        set("num_experts_per_tok", size("expert_used_count")?.into());
+        set(
+            "moe_intermediate_size",
+            size("expert_feed_forward_length")?.into(),
+        );
+        let normalise = metadata.flag(&at.key("expert_weights_norm"))?;
+        set("norm_topk_prob", normalise.unwrap_or(true).into());
+    }
+    metadata.all_asked_for(&at.key(""))?;
+    Ok(config)
+}
+
+/// `rope_scaling`
+fn scaling(
+    metadata: &Metadata,
+    at: &Keys,
+    factors: &Factors,
+    head_dim: usize,
+    theta: f64,
+) -> Result<Option<Json>, ModelError> {
+    let key = |name: &str| at.key(&format!("rope.scaling.{name}"));
+    let kind = metadata.text(&key("type"))?.unwrap_or("none");
+    let factor = metadata.number(&key("factor"))?;
+    let original = metadata.optional_size(&key("original_context_length"))?;
+    let attention = metadata.number(&key("attn_factor"))?;
+    let (fast, slow) = (
+        metadata.number(&key("yarn_beta_fast"))?,
+        metadata.number(&key("yarn_beta_slow"))?,
+    );
+    if let Some(stored) = factors.get("rope_freqs.weight") {
+        return Ok(Some(llama3(stored, head_dim, theta)));
+    }
+    let given = |entries: &[(&str, Option<Json>)]| {
+        let entries = entries
+            .iter()
+            .filter_map(|(key, value)| Some(((*key).to_owned(), value.clone()?)));
+        Json::Object(entries.collect::<Map<_, _>>())
+    };
+    if let (Some(short), Some(long)) = (
+        factors.get("rope_factors_short.weight"),
+        factors.get("rope_factors_long.weight"),
+    ) {
+        let Some(original) = original else {
+            return metadata.fail(format!(
+                "no {} in its metadata, but factors of LongRoPE",
+                key("original_context_length")
+            ));
+        };
+        return Ok(Some(given(&[
+            ("rope_type", Some("longrope".into())),
+            ("short_factor", Some(json!(short))),
+            ("long_factor", Some(json!(long))),
+            ("original_max_position_embeddings", Some(original.into())),
+            ("attention_factor", attention.map(Json::from)),
+        ])));
+    }
+    if attention.is_some_and(|factor| (factor - 1.0).abs() > 1e-6) {
+        return metadata.fail(format!("{} is not supported", key("attn_factor")));
+    }
+    match kind {
+        "none" => Ok(None),
+        "linear" if factor.is_none_or(|factor| (factor - 1.0).abs() < 1e-9) => Ok(None),
+        "linear" => Ok(Some(
+            json!({ "rope_type": "linear", "factor": factor.unwrap_or(1.0) }),
+        )),
+        "yarn" => Ok(Some(given(&[
+            ("rope_type", Some("yarn".into())),
+            ("factor", factor.map(Json::from)),
+            ("original_max_position_embeddings", original.map(Json::from)),
+            ("beta_fast", fast.map(Json::from)),
+            ("beta_slow", slow.map(Json::from)),
+        ]))),
+        other => metadata.fail(format!(
+            "{} {other:?} is not supported without its factors",
+            key("type")
+        )),
+    }
+}
+
+/// Llama 3's stretching of rotary angles, of which a file has only the outcome: a divisor for each frequency. Where it is
+/// that of the published models, which all have the same bounds, the rule itself is taken, since the file's divisors are
+/// rounded; else the divisors are.
+fn llama3(stored: &[f64], head_dim: usize, theta: f64) -> Json {
+    const ORIGINAL: f64 = 8192.0;
+    const LOW: f64 = 1.0;
+    const HIGH: f64 = 4.0;
+    let factor = stored.iter().copied().fold(1.0, f64::max).round();
+    let rule = |index: usize| {
+        let wavelength = std::f64::consts::TAU * theta.powf(2.0 * index as f64 / head_dim as f64);
+        let turns = ORIGINAL / wavelength;
+        if turns < LOW {
+            factor
+        } else if turns > HIGH {
+            1.0
+        } else {
+            let stays = (turns - LOW) / (HIGH - LOW);
+            1.0 / ((1.0 - stays) / factor + stays)
+        }
+    };
+    let published = stored.len() == head_dim / 2
+        && stored
+            .iter()
+            .enumerate()
+            .all(|(index, stored)| (stored / rule(index) - 1.0).abs() < 1e-4);
+    if published {
+        return json!({ "rope_type": "llama3", "factor": factor, "low_freq_factor": LOW, "high_freq_factor": HIGH,
+            "original_max_position_embeddings": ORIGINAL as u64 });
+    }
+    json!({ "rope_type": "longrope", "short_factor": stored, "long_factor": stored, "attention_factor": 1.0,
+        "original_max_position_embeddings": ORIGINAL as u64 })
+}

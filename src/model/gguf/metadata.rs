@@ -1,0 +1,176 @@
+//! Metadata whose values are checked as they are read, and whose keys are accounted for.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::header::{List, Value};
+use crate::model::ModelError;
+
+/// A file's metadata with the path that messages name. It remembers which keys were asked for.
+pub(super) struct Metadata<'a> {
+    values: &'a BTreeMap<String, Value>,
+    path: &'a str,
+    asked: RefCell<BTreeSet<String>>,
+}
+
+impl<'a> Metadata<'a> {
+    pub(super) fn new(values: &'a BTreeMap<String, Value>, path: &'a str) -> Self {
+        Self {
+            values,
+            path,
+            asked: RefCell::default(),
+        }
+    }
+
+    pub(super) fn fail<T>(&self, message: impl Into<String>) -> Result<T, ModelError> {
+        Err(ModelError::Config {
+            path: self.path.into(),
+            message: message.into(),
+        })
+    }
+
+    fn get(&self, key: &str) -> Option<&'a Value> {
+        self.asked.borrow_mut().insert(key.to_owned());
+        self.values.get(key)
+    }
+
+    fn wrong<T>(&self, key: &str, wanted: &str) -> Result<T, ModelError> {
+        let mut text = format!("{:?}", self.values.get(key));
+        if let Some((end, _)) = text.char_indices().nth(80) {
+            text.truncate(end);
+            text.push('…');
+        }
+        self.fail(format!("{key} is {text}, not {wanted}"))
+    }
+
+    /// A number that counts something; absent is none, and so is zero.
+    pub(super) fn optional_size(&self, key: &str) -> Result<Option<usize>, ModelError> {
+        let whole = match self.get(key) {
+            None => return Ok(None),
+            Some(Value::Unsigned(size)) => Some(*size),
+            Some(Value::Signed(size)) => u64::try_from(*size).ok(),
+            // One for each layer; all the same.
+            Some(Value::List(List::Unsigned(sizes))) => same(sizes),
+            Some(Value::List(List::Signed(sizes))) => {
+                same(sizes).and_then(|size| u64::try_from(size).ok())
+            }
+            Some(_) => None,
+        };
+        match whole {
+            Some(size) if size < 1 << 31 => Ok((size > 0).then_some(size as usize)),
+            _ => self.wrong(key, "one size"),
+        }
+    }
+
+    pub(super) fn size(&self, key: &str) -> Result<usize, ModelError> {
+        self.optional_size(key)?
+            .map_or_else(|| self.fail(format!("no {key} in its metadata")), Ok)
+    }
+
+    pub(super) fn number(&self, key: &str) -> Result<Option<f64>, ModelError> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(Value::Float(number)) if number.is_finite() => Ok(Some(*number)),
+            Some(Value::Unsigned(number)) => Ok(Some(*number as f64)),
+            Some(_) => self.wrong(key, "a number"),
+        }
+    }
+
+    pub(super) fn text(&self, key: &str) -> Result<Option<&'a str>, ModelError> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(Value::Text(text)) => Ok(Some(text)),
+            Some(_) => self.wrong(key, "a text"),
+        }
+    }
+
+    pub(super) fn flag(&self, key: &str) -> Result<Option<bool>, ModelError> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(*flag)),
+            Some(_) => self.wrong(key, "true or false"),
+        }
+    }
+
+    /// The number of a token, which zero is too.
+    pub(super) fn token(&self, key: &str) -> Result<Option<usize>, ModelError> {
+        match self.get(key) {
+            Some(Value::Unsigned(id)) if *id < 1 << 31 => Ok(Some(*id as usize)),
+            // How a missing token is written by some tools.
+            None | Some(Value::Signed(-1) | Value::Unsigned(0xffff_ffff)) => Ok(None),
+            Some(Value::Signed(id)) if (0..1 << 31).contains(id) => Ok(Some(*id as usize)),
+            Some(_) => self.wrong(key, "a token's number"),
+        }
+    }
+
+    pub(super) fn texts(&self, key: &str) -> Result<Option<&'a [String]>, ModelError> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(Value::List(List::Text(texts))) => Ok(Some(texts)),
+            Some(_) => self.wrong(key, "a list of texts"),
+        }
+    }
+
+    pub(super) fn numbers(&self, key: &str) -> Result<Option<&'a [f64]>, ModelError> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(Value::List(List::Float(numbers))) => Ok(Some(numbers)),
+            Some(_) => self.wrong(key, "a list of numbers"),
+        }
+    }
+
+    pub(super) fn integers(&self, key: &str) -> Result<Option<Vec<i64>>, ModelError> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(Value::List(List::Signed(numbers))) => Ok(Some(numbers.clone())),
+            Some(Value::List(List::Unsigned(numbers))) => Ok(Some(
+                numbers
+                    .iter()
+                    .map(|number| i64::try_from(*number).unwrap_or(i64::MAX))
+                    .collect(),
+            )),
+            Some(_) => self.wrong(key, "a list of whole numbers"),
+        }
+    }
+
+    /// Fails unless a key is absent or zero, false or one of `allowed`.
+    pub(super) fn must_be(&self, key: &str, allowed: &[Value]) -> Result<(), ModelError> {
+        match self.get(key) {
+            Some(value) if !nothing(value) && !allowed.contains(value) => {
+                self.fail(format!("{key} ({value:?}) is not supported"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Fails on the first key with this beginning that was never asked for and says something.
+    pub(super) fn all_asked_for(&self, beginning: &str) -> Result<(), ModelError> {
+        let asked = self.asked.borrow();
+        let unknown = self
+            .values
+            .iter()
+            .find(|(key, value)| {
+                key.starts_with(beginning) && !asked.contains(*key) && !nothing(value)
+            })
+            .map(|(key, _)| key);
+        match unknown {
+            None => Ok(()),
+            Some(key) => self.wrong(key, "known here: it may change the result"),
+        }
+    }
+}
+
+fn nothing(value: &Value) -> bool {
+    match value {
+        Value::Unsigned(number) => *number == 0,
+        Value::Signed(number) => *number == 0,
+        Value::Bool(flag) => !flag,
+        Value::Text(text) => text.is_empty(),
+        Value::Float(_) | Value::List(_) => false,
+    }
+}
+
+fn same<T: Copy + PartialEq>(list: &[T]) -> Option<T> {
+    let first = *list.first()?;
+    list.iter().all(|other| *other == first).then_some(first)
+}

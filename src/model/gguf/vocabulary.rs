@@ -1,0 +1,376 @@
+//! The vocabulary in a file's metadata as a `tokenizer.json`.
+//!
+//! Two kinds are known by `tokenizer.ggml.model`: `gpt2`, pairs of bytes merged in a given order
+//! (<https://arxiv.org/abs/1508.07909>) after the text was split by a pattern that `tokenizer.ggml.pre` names, and `llama`,
+//! `SentencePiece`'s, in which the score of a piece decides what is merged first.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Map, Value as Json, json};
+
+use super::metadata::Metadata;
+use super::names::Family;
+use crate::model::ModelError;
+
+/// What tokens are, by `tokenizer.ggml.token_type`.
+const NORMAL: i64 = 1;
+const UNKNOWN: i64 = 2;
+const CONTROL: i64 = 3;
+const USER_DEFINED: i64 = 4;
+const UNUSED: i64 = 5;
+const BYTE: i64 = 6;
+
+/// Bytes of a piece up to which it is looked at what it can be merged from: `SentencePiece` makes none of more than a few
+/// dozen, and the work grows with the square.
+const LONGEST_PIECE: usize = 256;
+
+/// Texts of tokens that end what a model says; a file names one of them, two at best.
+const ENDS: [&str; 6] = [
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|end|>",
+    "<|endoftext|>",
+    "<|end_of_text|>",
+];
+/// GLM's: whoever speaks next.
+const GLM_ENDS: [&str; 2] = ["<|user|>", "<|observation|>"];
+
+/// The pattern of `OpenAI`'s cl100k vocabulary, with digits one by one.
+const SINGLE_DIGITS: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+/// The same with digits in threes.
+const THREE_DIGITS: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+/// The pattern of `OpenAI`'s o200k vocabulary: words end where a small letter is followed by a capital.
+const BY_CASE: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+/// Mistral's: by case too, with digits one by one and endings not kept.
+const TEKKEN: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+
+/// How text is split before pairs are merged: the settings of the models' own tokenizer.json.
+struct PreTokenizer {
+    /// `tokenizer.ggml.pre`
+    names: &'static [&'static str],
+    pattern: &'static str,
+    /// Whether composed characters are taken for what they are made of (Unicode's form C).
+    composes: bool,
+    /// Whether a word that is a token is never split.
+    ignores_merges: bool,
+}
+
+const PRE_TOKENIZERS: [PreTokenizer; 5] = [
+    PreTokenizer {
+        names: &["qwen2"],
+        pattern: SINGLE_DIGITS,
+        composes: true,
+        ignores_merges: false,
+    },
+    PreTokenizer {
+        names: &["llama-bpe", "llama3", "llama-v3"],
+        pattern: THREE_DIGITS,
+        composes: false,
+        ignores_merges: true,
+    },
+    PreTokenizer {
+        names: &["glm4", "chatglm-bpe", "dbrx"],
+        pattern: THREE_DIGITS,
+        composes: false,
+        ignores_merges: false,
+    },
+    PreTokenizer {
+        names: &["gpt-4o"],
+        pattern: BY_CASE,
+        composes: false,
+        ignores_merges: false,
+    },
+    PreTokenizer {
+        names: &["tekken"],
+        pattern: TEKKEN,
+        composes: false,
+        ignores_merges: true,
+    },
+];
+
+/// A vocabulary's files.
+pub(super) struct Vocabulary {
+    /// `tokenizer.json`
+    pub(super) tokenizer: String,
+    /// `tokenizer_config.json`: the chat template, and the texts of tokens it may write.
+    pub(super) tokenizer_config: String,
+    /// Tokens that end a generation.
+    pub(super) eos: Vec<usize>,
+}
+
+impl Vocabulary {
+    /// Reads a file's metadata.
+    ///
+    /// # Errors
+    /// [`ModelError::Config`] naming the key.
+    pub(super) fn read(metadata: &Metadata, family: Family) -> Result<Self, ModelError> {
+        let tokens = Tokens::read(metadata)?;
+        let tokenizer = match metadata.text("tokenizer.ggml.model")? {
+            Some("gpt2") => byte_pairs(metadata, &tokens)?,
+            Some("llama") => sentence_pieces(metadata, &tokens)?,
+            other => {
+                return metadata.fail(format!(
+                    "tokenizer.ggml.model {:?} is not supported, only \"gpt2\" and \"llama\"",
+                    other.unwrap_or_default()
+                ));
+            }
+        };
+        let text_of = |key: &str| -> Result<Option<&String>, ModelError> {
+            let key = format!("tokenizer.ggml.{key}_token_id");
+            match metadata.token(&key)? {
+                None => Ok(None),
+                Some(id) => match tokens.texts.get(id) {
+                    Some(text) => Ok(Some(text)),
+                    None => metadata.fail(format!(
+                        "{key} is {id}, but there are {} tokens",
+                        tokens.texts.len()
+                    )),
+                },
+            }
+        };
+        let mut eos = Vec::new();
+        for key in ["eos", "eot", "eom"] {
+            text_of(key)?;
+            eos.extend(metadata.token(&format!("tokenizer.ggml.{key}_token_id"))?);
+        }
+        let glm = matches!(family, Family::Glm | Family::Glm4 | Family::ChatGlm);
+        let by_text = tokens
+            .texts
+            .iter()
+            .enumerate()
+            .filter(|(id, text)| {
+                tokens.is_added(*id)
+                    && (ENDS.contains(&text.as_str()) || glm && GLM_ENDS.contains(&text.as_str()))
+            })
+            .map(|(id, _)| id);
+        eos.extend(by_text);
+        // The file's own choice first, none twice.
+        let mut seen = HashSet::new();
+        eos.retain(|id| seen.insert(*id));
+        let tokenizer_config = json!({
+            "bos_token": text_of("bos")?,
+            "eos_token": text_of("eos")?,
+            "add_bos_token": metadata.flag("tokenizer.ggml.add_bos_token")?,
+            "chat_template": metadata.text("tokenizer.chat_template")?,
+        });
+        Ok(Self {
+            tokenizer: tokenizer.to_string(),
+            tokenizer_config: tokenizer_config.to_string(),
+            eos,
+        })
+    }
+}
+
+struct Tokens<'a> {
+    texts: &'a [String],
+    /// One for each text.
+    kinds: Vec<i64>,
+}
+
+impl<'a> Tokens<'a> {
+    fn read(metadata: &Metadata<'a>) -> Result<Self, ModelError> {
+        let Some(texts) = metadata.texts("tokenizer.ggml.tokens")? else {
+            return metadata.fail("no tokenizer.ggml.tokens in its metadata");
+        };
+        let kinds = match metadata.integers("tokenizer.ggml.token_type")? {
+            Some(kinds) if kinds.len() != texts.len() => {
+                return metadata.fail(format!(
+                    "{} tokens, but {} types of them (tokenizer.ggml.token_type)",
+                    texts.len(),
+                    kinds.len()
+                ));
+            }
+            Some(kinds) => kinds,
+            None => vec![NORMAL; texts.len()],
+        };
+        if let Some(kind) = kinds.iter().find(|kind| !(0..=BYTE).contains(*kind)) {
+            return metadata.fail(format!(
+                "tokenizer.ggml.token_type holds {kind}, which there is not"
+            ));
+        }
+        let mut seen = HashSet::with_capacity(texts.len());
+        if let Some(twice) = texts
+            .iter()
+            .zip(&kinds)
+            .find(|(text, kind)| **kind != UNUSED && !seen.insert(text.as_str()))
+        {
+            return metadata.fail(format!("tokenizer.ggml.tokens holds {:?} twice", twice.0));
+        }
+        Ok(Self { texts, kinds })
+    }
+
+    /// Whether a token is found in texts as it stands, and not merged from pieces.
+    fn is_added(&self, id: usize) -> bool {
+        matches!(self.kinds[id], UNKNOWN | CONTROL | USER_DEFINED)
+    }
+
+    /// `added_tokens`
+    fn added(&self) -> Json {
+        let added = (0..self.texts.len())
+            .filter(|id| self.is_added(*id))
+            .map(|id| {
+                json!({
+                    "id": id, "content": self.texts[id], "single_word": false, "lstrip": false, "rstrip": false,
+                    "normalized": false, "special": self.kinds[id] != USER_DEFINED,
+                })
+            });
+        Json::Array(added.collect())
+    }
+
+    /// `vocab`. Added tokens that follow all others get their numbers from their order, and stay out, as in the models' own
+    /// files: no merge can then make one of them. Where they are in between, they have to be in.
+    fn vocabulary(&self) -> Map<String, Json> {
+        let plain = |id: usize| !self.is_added(id) && self.kinds[id] != UNUSED;
+        let count = (0..self.texts.len()).filter(|id| plain(*id)).count();
+        let used = (0..self.texts.len()).filter(|id| self.kinds[*id] != UNUSED);
+        let in_order = used
+            .clone()
+            .enumerate()
+            .all(|(place, id)| place == id && plain(id) == (id < count));
+        used.filter(|id| plain(*id) || !in_order)
+            .map(|id| (self.texts[id].clone(), id.into()))
+            .collect()
+    }
+}
+
+/// `tokenizer.json` of a vocabulary of byte pairs.
+fn byte_pairs(metadata: &Metadata, tokens: &Tokens) -> Result<Json, ModelError> {
+    let known = || -> String {
+        let names = PRE_TOKENIZERS.iter().flat_map(|pre| pre.names);
+        names.copied().collect::<Vec<_>>().join(", ")
+    };
+    let Some(name) = metadata.text("tokenizer.ggml.pre")? else {
+        return metadata.fail(
+            "it does not say how its tokenizer splits text (tokenizer.ggml.pre): it was made by an old converter; make \
+             or take a newer file",
+        );
+    };
+    let Some(pre) = PRE_TOKENIZERS.iter().find(|pre| pre.names.contains(&name)) else {
+        return metadata.fail(format!(
+            "tokenizer.ggml.pre {name:?} is not supported; supported: {}",
+            known()
+        ));
+    };
+    let Some(merges) = metadata.texts("tokenizer.ggml.merges")? else {
+        return metadata.fail("no tokenizer.ggml.merges in its metadata");
+    };
+    let pairs = merges
+        .iter()
+        .map(|merge| match merge.split_once(' ') {
+            Some((left, right)) if !right.contains(' ') => Ok(json!([left, right])),
+            _ => metadata.fail(format!(
+                "tokenizer.ggml.merges holds {merge:?}, which is no pair"
+            )),
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    let byte_level = json!({ "type": "ByteLevel", "add_prefix_space": false, "trim_offsets": false, "use_regex": false });
+    let normalizer = if pre.composes {
+        json!({ "type": "NFC" })
+    } else {
+        Json::Null
+    };
+    Ok(json!({
+        "version": "1.0",
+        "truncation": null,
+        "padding": null,
+        "added_tokens": tokens.added(),
+        "normalizer": normalizer,
+        "pre_tokenizer": {
+            "type": "Sequence",
+            "pretokenizers": [
+                { "type": "Split", "pattern": { "Regex": pre.pattern }, "behavior": "Isolated", "invert": false },
+                byte_level,
+            ],
+        },
+        "post_processor": null,
+        "decoder": byte_level,
+        "model": {
+            "type": "BPE", "dropout": null, "unk_token": null, "continuing_subword_prefix": null,
+            "end_of_word_suffix": null, "fuse_unk": false, "byte_fallback": false,
+            "ignore_merges": pre.ignores_merges, "vocab": tokens.vocabulary(), "merges": pairs,
+        },
+    }))
+}
+
+/// `tokenizer.json` of `SentencePiece`'s vocabulary.
+fn sentence_pieces(metadata: &Metadata, tokens: &Tokens) -> Result<Json, ModelError> {
+    const SPACE: &str = "\u{2581}";
+    let scores = match metadata.numbers("tokenizer.ggml.scores")? {
+        Some(scores) if scores.len() == tokens.texts.len() => scores,
+        _ => {
+            return metadata
+                .fail("tokenizer.ggml.scores is missing, or has not one score for each token");
+        }
+    };
+    let prefix = metadata
+        .flag("tokenizer.ggml.add_space_prefix")?
+        .unwrap_or(true);
+    let unknown = tokens
+        .kinds
+        .iter()
+        .position(|kind| *kind == UNKNOWN)
+        .and_then(|id| tokens.texts.get(id));
+    let mut normalizers = Vec::new();
+    let mut decoders = vec![
+        json!({ "type": "Replace", "pattern": { "String": SPACE }, "content": " " }),
+        json!({ "type": "ByteFallback" }),
+        json!({ "type": "Fuse" }),
+    ];
+    if prefix {
+        normalizers.push(json!({ "type": "Prepend", "prepend": SPACE }));
+        decoders.push(json!({ "type": "Strip", "content": " ", "start": 1, "stop": 0 }));
+    }
+    normalizers.push(json!({ "type": "Replace", "pattern": { "String": " " }, "content": SPACE }));
+    Ok(json!({
+        "version": "1.0",
+        "truncation": null,
+        "padding": null,
+        "added_tokens": tokens.added(),
+        "normalizer": { "type": "Sequence", "normalizers": normalizers },
+        "pre_tokenizer": null,
+        "post_processor": null,
+        "decoder": { "type": "Sequence", "decoders": decoders },
+        "model": {
+            "type": "BPE", "dropout": null, "unk_token": unknown, "continuing_subword_prefix": null,
+            "end_of_word_suffix": null, "fuse_unk": true, "byte_fallback": true, "ignore_merges": false,
+            "vocab": tokens.vocabulary(), "merges": merges_by_score(tokens, scores),
+        },
+    }))
+}
+
+/// Every way to make a piece of two others, the piece with the highest score first; of equal ones the longer left part,
+/// then the longer right part.
+fn merges_by_score(tokens: &Tokens, scores: &[f64]) -> Vec<[String; 2]> {
+    let pieces: HashMap<&str, usize> = tokens
+        .texts
+        .iter()
+        .enumerate()
+        .filter(|(id, _)| tokens.kinds[*id] == NORMAL)
+        .map(|(id, text)| (text.as_str(), id))
+        .collect();
+    let mut merges = Vec::new();
+    for (id, piece) in tokens.texts.iter().enumerate() {
+        if tokens.kinds[id] != NORMAL || piece.len() > LONGEST_PIECE {
+            continue;
+        }
+        let from = merges.len();
+        for (at, _) in piece.char_indices().skip(1) {
+            let (left, right) = piece.split_at(at);
+            if let (Some(first), Some(second)) = (pieces.get(left), pieces.get(right)) {
+                merges.push((scores[id], left, right, (*first, *second)));
+            }
+        }
+        merges[from..].sort_by_key(|(.., ids)| *ids);
+    }
+    let length = |text: &str| text.chars().count();
+    merges.sort_by(|a, b| {
+        b.0.total_cmp(&a.0)
+            .then_with(|| length(b.1).cmp(&length(a.1)))
+            .then_with(|| length(b.2).cmp(&length(a.2)))
+    });
+    merges
+        .into_iter()
+        .map(|(_, left, right, _)| [left.to_owned(), right.to_owned()])
+        .collect()
+}
