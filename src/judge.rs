@@ -5,6 +5,8 @@
 
 mod devices;
 mod feed;
+mod generation;
+mod harmony;
 pub mod jobs;
 pub mod model;
 pub mod prompt;
@@ -12,6 +14,7 @@ pub mod reading;
 pub mod session;
 mod sizing;
 pub mod summary;
+pub mod thinking;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -28,8 +31,9 @@ use crate::verdict::Verdict;
 pub use devices::{DeviceEngine, DeviceStats};
 use devices::{DeviceRun, Dispatch, Event, Room, requests_ahead};
 use feed::{Feeder, InFlight, JOBS_AHEAD, guarded};
+pub use generation::GenerationDefaults;
 pub use jobs::Job;
-pub use model::{EngineSizes, JudgeText, build_engine};
+pub use model::{ChatSettings, EngineSizes, JudgeText, build_engine};
 pub use reading::VerdictReading;
 pub use session::{Session, SessionError};
 pub use summary::Summary;

@@ -347,7 +347,8 @@ fn subject(arguments: &BenchArguments) -> Result<Subject, Failure> {
 fn real_jobs(arguments: &BenchArguments) -> Result<(Vec<u32>, Vec<Job>), Failure> {
     let source = ModelSource::resolve(&arguments.judge.model).or_usage()?;
     let (protocol, template) = arguments.judge.prompt().or_usage()?;
-    let text = JudgeText::load(&source, protocol, &template).or_usage()?;
+    let chat = arguments.judge.chat.settings(None).or_usage()?;
+    let text = JudgeText::load_with(&source, protocol, &template, &chat).or_usage()?;
     let loaded = load(
         &arguments.inputs,
         &LoadOptions {

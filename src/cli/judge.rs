@@ -7,6 +7,7 @@ use anyhow::{Context, anyhow, bail};
 use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 
+use super::chat::ChatArguments;
 use super::progress::{Progress, print_summary};
 use super::{DONE, EXIT_CODES, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
 use crate::dataset::journal::Identity;
@@ -222,7 +223,7 @@ OUT holds all verdicts in the order of the input.
 }
 
 /// Which judge: a model under a protocol.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(super) struct JudgeChoice {
     /// `tiny` (built in, no download), or a folder with config.json, tokenizer.json and *.safetensors
     #[arg(
@@ -248,6 +249,8 @@ pub(super) struct JudgeChoice {
     /// Text for the prompt's `{{few_shots}}`
     #[arg(long, value_name = "FILE", help_heading = "Judge")]
     pub(super) few_shots: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) chat: ChatArguments,
 }
 
 impl JudgeChoice {
@@ -375,7 +378,9 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         None
     } else {
         let source = ModelSource::resolve(&arguments.judge.model).or_usage()?;
-        let text = JudgeText::load(&source, protocol, &template).or_usage()?;
+        let begun = out.as_deref().filter(|_| !arguments.restart);
+        let chat = arguments.judge.chat.settings(begun).or_usage()?;
+        let text = JudgeText::load_with(&source, protocol, &template, &chat).or_usage()?;
         Some((source, text))
     };
 
@@ -503,6 +508,9 @@ fn load_inputs(
 /// What is about to be judged, and how it was understood.
 fn describe(session: &Session) {
     let loaded = &session.loaded;
+    for note in session.judge.iter().flat_map(|(_, text)| &text.notes) {
+        say(&format!("note: {note}"));
+    }
     say(&format!("columns: {}", loaded.columns));
     if !loaded.rejected.is_empty() {
         say(&format!(

@@ -3,6 +3,7 @@
 //! Data goes to files or standard output; everything said about it goes to standard error.
 
 mod bench;
+mod chat;
 mod judge;
 mod models;
 mod progress;

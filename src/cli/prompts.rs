@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, anyhow};
 use clap::Subcommand;
+use serde_json::json;
 
 use super::judge::JudgeChoice;
 use super::{Failure, OrFail, say};
@@ -40,8 +41,11 @@ pub(super) enum PromptsAction {
         /// Print the token ids too
         #[arg(long)]
         tokens: bool,
+        /// Print one line of JSON instead: `id`, `prompt` and `prompt_tokens`, as `juror judge --raw` has them
+        #[arg(long, conflicts_with = "tokens")]
+        raw: bool,
         #[command(flatten)]
-        judge: JudgeChoice,
+        judge: Box<JudgeChoice>,
     },
 }
 
@@ -57,8 +61,7 @@ pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
             let choice = JudgeChoice {
                 model,
                 protocol: name,
-                prompt: None,
-                few_shots: None,
+                ..JudgeChoice::default()
             };
             let (protocol, template) = choice.prompt().or_usage()?;
             let source = ModelSource::resolve(&choice.model).or_usage()?;
@@ -75,6 +78,7 @@ pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
             id,
             columns,
             tokens,
+            raw,
             judge,
         } => {
             let (protocol, template) = judge.prompt().or_usage()?;
@@ -91,9 +95,16 @@ pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
             .or_usage()?;
             let sample = pick(&loaded.samples, id.as_deref()).or_usage()?;
             let source = ModelSource::resolve(&judge.model).or_usage()?;
-            let text = JudgeText::load(&source, protocol, &template).or_usage()?;
-            writeln!(out, "{}", text.prompts.text(sample)).or_fail()?;
+            let chat = judge.chat.settings(None).or_usage()?;
+            let text = JudgeText::load_with(&source, protocol, &template, &chat).or_usage()?;
             let ids = text.prompts.tokens(sample).or_fail()?;
+            let prompt = text.prompts.text(sample);
+            if raw {
+                let line = json!({"id": sample.id, "prompt": prompt, "prompt_tokens": ids});
+                writeln!(out, "{line}").or_fail()?;
+            } else {
+                writeln!(out, "{prompt}").or_fail()?;
+            }
             if tokens {
                 writeln!(out, "{}", serde_json::to_string(&ids).or_fail()?).or_fail()?;
             }

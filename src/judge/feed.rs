@@ -10,10 +10,10 @@ use rayon::prelude::*;
 
 use super::devices::{Dispatch, Event};
 use super::jobs::{self, Job};
+use super::thinking::AnswerStream;
 use super::{JudgeText, RulesMode, RunOptions, VerdictReading};
 use crate::dataset::{Sample, Samples};
 use crate::engine::{RandomKey, Request, Stop};
-use crate::model::tokenizer::TextStream;
 use crate::protocol::StopMatcher;
 use crate::verdict::{Status, Verdict};
 
@@ -179,8 +179,8 @@ impl<S: Samples + ?Sized> Feeder<'_, S> {
 
     fn request(&self, sample: &Arc<Sample>, trial: u32, prompt: Vec<u32>) -> Request {
         let prompts = &self.text.prompts;
-        let protocol = self.text.protocol;
-        let matcher = protocol.stop(prompts.starts_in_thinking(), self.options.wants_reason);
+        let (protocol, wants_reason) = (self.text.protocol, self.options.wants_reason);
+        let starts_in_thinking = prompts.thinking().starts_in_thinking();
         let failure = Arc::new(OnceLock::new());
         let id = self.in_flight.add(Pending {
             sample: Arc::clone(sample),
@@ -199,8 +199,9 @@ impl<S: Samples + ?Sized> Feeder<'_, S> {
             },
             eos: self.text.eos.clone(),
             stop: Some(Box::new(TextStop {
-                stream: TextStream::new(prompts.tokenizer().clone()),
-                matcher,
+                stream: prompts.thinking().stream(prompts.tokenizer().clone()),
+                matcher: protocol.stop(starts_in_thinking, wants_reason),
+                anew: Box::new(move || protocol.stop(false, wants_reason)),
                 failure,
             })),
             choices: Some(self.text.choices.clone()),
@@ -217,8 +218,10 @@ fn sample_key(id: &str) -> u64 {
 
 /// The protocol's stop rule, which reads text, behind the engine's, which sees tokens.
 struct TextStop {
-    stream: TextStream,
+    stream: AnswerStream,
     matcher: Box<dyn StopMatcher>,
+    /// A matcher that has read nothing, for an answer that begins only now.
+    anew: Box<dyn Fn() -> Box<dyn StopMatcher> + Send>,
     failure: Arc<OnceLock<String>>,
 }
 
@@ -226,8 +229,11 @@ impl Stop for TextStop {
     fn push(&mut self, token: u32) -> bool {
         // On the engine's thread, where a panic would end every sample's generation.
         guarded(|| {
-            let piece = self.stream.push(token);
-            !piece.is_empty() && self.matcher.push(&piece)
+            let heard = self.stream.push(token);
+            if heard.restart {
+                self.matcher = (self.anew)();
+            }
+            !heard.text.is_empty() && self.matcher.push(&heard.text)
         })
         .unwrap_or_else(|why| {
             let _ = self.failure.set(why);

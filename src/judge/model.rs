@@ -2,19 +2,17 @@
 
 use std::sync::Arc;
 
-use candle_core::Device;
-use serde_json::Value;
-
+use super::generation::GenerationDefaults;
 use super::prompt::{PromptBuilder, PromptError};
 use super::sizing::engine_config;
-use crate::engine::{
-    Choices, Engine, EngineError, LoadedModel, ModelSizes, PagedDecoder, Sampling,
-};
-use crate::model::chat_template::ChatTemplate;
+use crate::dataset::journal::{ChatIdentity, Identity};
+use crate::engine::{Choices, Engine, EngineError, LoadedModel, ModelSizes, PagedDecoder};
+use crate::model::chat_template::{ChatOptions, ChatTemplate, Moment};
 use crate::model::tokenizer::Tokenizer;
 use crate::model::weights::LoadProgress;
 use crate::model::{ModelConfig, ModelError, ModelSource, PrecisionChoice, Weights};
-use crate::protocol::{PromptTemplate, Protocol};
+use crate::protocol::{PromptTemplate, Protocol, ThinkingStyle};
+use candle_core::Device;
 
 /// Sizes of a run's engine; `None` lets the device decide.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -60,6 +58,19 @@ impl EngineSizes {
     }
 }
 
+/// What a user says of the model's chat template and of its thinking; by default nothing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ChatSettings {
+    /// What is asked of the chat template.
+    pub options: ChatOptions,
+    /// Another chat template than the model's: what it is called, and its text.
+    pub template: Option<(String, String)>,
+    /// How the model writes its thinking.
+    pub style: Option<ThinkingStyle>,
+    /// The moment that the chat template is told, where it asks for one.
+    pub moment: Option<Moment>,
+}
+
 /// The judge's text side: what it takes to write a prompt and to read an answer. Needs no weights.
 pub struct JudgeText {
     /// The protocol.
@@ -74,32 +85,10 @@ pub struct JudgeText {
     pub config: ModelConfig,
     /// How the model's makers would have it generate.
     pub generation: GenerationDefaults,
-}
-
-/// What `generation_config.json` recommends.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct GenerationDefaults {
-    /// Sampling, if the model is to be sampled.
-    pub sampling: Option<Sampling>,
-    /// The longest completion.
-    pub max_new_tokens: Option<usize>,
-}
-
-impl GenerationDefaults {
-    fn read(json: &Value) -> Self {
-        let number = |key: &str| json[key].as_f64();
-        let count = |key: &str| json[key].as_u64().map(|count| count as usize);
-        let sampling = (json["do_sample"].as_bool() == Some(true)).then(|| Sampling {
-            temperature: number("temperature").unwrap_or(1.0),
-            top_k: count("top_k").unwrap_or(0),
-            top_p: number("top_p").unwrap_or(1.0),
-            min_p: number("min_p").unwrap_or(0.0),
-        });
-        Self {
-            sampling,
-            max_new_tokens: count("max_new_tokens"),
-        }
-    }
+    /// What a run's manifest says of the chat template; none where nothing was asked of it.
+    pub chat: Option<ChatIdentity>,
+    /// What the user should know before the first verdict.
+    pub notes: Vec<String>,
 }
 
 impl JudgeText {
@@ -112,11 +101,38 @@ impl JudgeText {
         protocol: &'static dyn Protocol,
         template: &PromptTemplate,
     ) -> Result<Self, PromptError> {
+        Self::load_with(source, protocol, template, &ChatSettings::default())
+    }
+
+    /// As [`Self::load`], with what the user says of the chat template.
+    ///
+    /// # Errors
+    /// Also when the chat template has no use for an option.
+    pub fn load_with(
+        source: &ModelSource,
+        protocol: &'static dyn Protocol,
+        template: &PromptTemplate,
+        settings: &ChatSettings,
+    ) -> Result<Self, PromptError> {
         let config = ModelConfig::load(source)?;
         let tokenizer = Arc::new(Tokenizer::from_json(&source.read_text("tokenizer.json")?)?);
-        let separate = optional(source, "chat_template.jinja")?;
-        let chat = ChatTemplate::new(&source.read_text("tokenizer_config.json")?, separate)?;
-        let prompts = PromptBuilder::new(Arc::clone(&tokenizer), &chat, template)?;
+        let separate = match &settings.template {
+            Some((_, text)) => Some(text.clone()),
+            None => optional(source, "chat_template.jinja")?,
+        };
+        let tokenizer_config =
+            optional(source, "tokenizer_config.json")?.unwrap_or_else(|| "{}".into());
+        let chat = ChatTemplate::new(&tokenizer_config, separate)?;
+        if let Some(moment) = settings.moment {
+            chat.clock().set(moment);
+        }
+        let prompts = PromptBuilder::new(
+            Arc::clone(&tokenizer),
+            &chat,
+            template,
+            &settings.options,
+            settings.style.clone(),
+        )?;
         if tokenizer.vocab_size() > config.vocab {
             return Err(ModelError::Tokenizer(format!(
                 "tokenizer.json has token ids up to {}, config.json a vocabulary of {}: they are not of the same model",
@@ -125,13 +141,18 @@ impl JudgeText {
             ))
             .into());
         }
-        let mut generation = GenerationDefaults::default();
+        let (mut generation, mut notes) = (GenerationDefaults::default(), Vec::new());
         if let Some(json) = optional(source, "generation_config.json")? {
-            let json: Value = serde_json::from_str(&json).map_err(|error| ModelError::Config {
-                path: source.describe("generation_config.json"),
-                message: error.to_string(),
-            })?;
-            generation = GenerationDefaults::read(&json);
+            let path = source.describe("generation_config.json");
+            (generation, notes) = GenerationDefaults::read(&json, &path)?;
+        }
+        let mut eos = config.eos_token_ids.clone();
+        // The token that ends a turn in the chat template, where a checkpoint's own list has been forgotten.
+        if let Some(token) = chat.special_token("eos_token")
+            && let Some(id) = tokenizer.token_id(token)
+            && !eos.contains(&id)
+        {
+            eos.push(id);
         }
         let choices = Arc::new(Choices {
             yes: tokenizer.variants("true"),
@@ -139,13 +160,34 @@ impl JudgeText {
         });
         Ok(Self {
             protocol,
+            eos: prompts.thinking().ends(&eos, &tokenizer).into(),
             prompts,
-            eos: config.eos_token_ids.as_slice().into(),
             choices,
             config,
             generation,
+            chat: identity(settings, &chat),
+            notes,
         })
     }
+}
+
+/// What decides the verdicts beside the model's own files.
+fn identity(settings: &ChatSettings, chat: &ChatTemplate) -> Option<ChatIdentity> {
+    let options = &settings.options;
+    let identity = ChatIdentity {
+        thinking: options.thinking,
+        reasoning_effort: options
+            .reasoning_effort
+            .map(|effort| effort.as_str().to_owned()),
+        system_prompt: options.system_prompt.clone(),
+        template: settings.template.as_ref().map(|(name, text)| Identity {
+            name: name.clone(),
+            hash: blake3::hash(text.as_bytes()).to_hex().to_string(),
+        }),
+        thinking_style: settings.style.as_ref().map(ToString::to_string),
+        date: chat.clock().used(),
+    };
+    (identity != ChatIdentity::default()).then_some(identity)
 }
 
 /// A file that a model may lack.

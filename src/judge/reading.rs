@@ -1,9 +1,10 @@
 //! From what the engine gives back to a verdict.
 
+use super::thinking::Answer;
 use super::{JudgeText, RulesMode, RunOptions};
 use crate::dataset::Sample;
 use crate::engine::{Completion, FinishReason};
-use crate::protocol::{ParsedVerdict, ValueSpans};
+use crate::protocol::{ParsedVerdict, Unreadable, ValueSpans};
 use crate::reward::reward;
 use crate::rules::RuleVerdict;
 use crate::verdict::{Confidence, OutcomeSource, Raw, Status, Usage, Verdict};
@@ -149,17 +150,18 @@ impl<'a> VerdictReading<'a> {
             FinishReason::EndOfSequence => &completion.tokens[..completion.tokens.len() - 1],
             _ => &completion.tokens[..],
         };
-        let written = tokenizer.decode(written);
+        let Answer { written, visible } = text.prompts.thinking().read(tokenizer, written);
         let mut verdict = self.blank(sample, trial, Status::Ok);
         verdict.usage = Usage {
             prompt_tokens: completion.prompt.len(),
             cached_tokens: completion.cached_tokens,
             completion_tokens: completion.tokens.len(),
         };
-        match text
-            .protocol
-            .parse(&written, text.prompts.starts_in_thinking())
-        {
+        let starts_in_thinking = text.prompts.thinking().starts_in_thinking();
+        let parsed = visible
+            .ok_or(Unreadable::ThinkingNotFinished)
+            .and_then(|visible| text.protocol.parse(&visible, starts_in_thinking));
+        match parsed {
             Ok(ParsedVerdict {
                 fields,
                 rule,

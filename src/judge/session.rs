@@ -125,6 +125,7 @@ impl Session {
             juror: env!("CARGO_PKG_VERSION").into(),
             model,
             protocol: self.protocol.clone(),
+            chat: self.judge.as_ref().and_then(|(_, text)| text.chat.clone()),
             sampling: SamplingSettings {
                 temperature: sampling.temperature as f32,
                 top_k: (sampling.top_k > 0).then_some(sampling.top_k as u32),

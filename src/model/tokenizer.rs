@@ -3,20 +3,54 @@
 //! There are two ways in. Trusted text (template, chat markup) is tokenised as its author meant it: `<|im_end|>` is a
 //! control token. Text under judgement is tokenised by a twin of the tokenizer that knows no added tokens at all, so
 //! whatever a student writes stays ordinary text (see `docs/decisions/untrusted-text.md`).
+//!
+//! A prompt is tokenised in stretches. A tokenizer that puts a space before a text (Llama's and Mistral's) would put one
+//! before every stretch; so a stretch is tokenised for its [`Place`], and gives the tokens it has in the middle of a text.
+//!
+//! Nothing is put around a text, whatever the tokenizer's post-processor says: the chat template writes `bos_token`
+//! where the model wants one, as with transformers' `apply_chat_template(tokenize=True)`.
 
-use std::collections::HashSet;
-use std::sync::Arc;
+mod prefix;
+mod stream;
+mod untrusted;
+
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
 use super::ModelError;
+use prefix::Prefix;
+pub use stream::TextStream;
 
-/// A model's tokenizer (`tokenizer.json`).
-pub struct Tokenizer {
+/// Where a stretch of text stands in the whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// At its beginning.
+    Beginning,
+    /// Right behind an added token, such as `<|user|>`.
+    BehindToken,
+    /// Behind other text.
+    Within,
+}
+
+/// A tokenizer with and without added tokens.
+struct Pair {
     trusted: tokenizers::Tokenizer,
     /// The same vocabulary and merges, without any added token.
     untrusted: tokenizers::Tokenizer,
+}
+
+/// A model's tokenizer (`tokenizer.json`).
+pub struct Tokenizer {
+    as_it_is: Pair,
+    /// What it puts before a text, and the same tokenizer without that.
+    continuing: Option<(Prefix, Pair)>,
+    /// Tokens that no text under judgement may become.
     control: HashSet<u32>,
+    /// Added tokens by their text.
+    added: HashMap<String, u32>,
+    /// Added tokens that the tokenizer cuts a text at: not the one of unknown characters.
+    added_ids: HashSet<u32>,
 }
 
 impl Tokenizer {
@@ -25,30 +59,55 @@ impl Tokenizer {
     /// # Errors
     /// [`ModelError::Tokenizer`] when it is not JSON or not a tokenizer.
     pub fn from_json(json: &str) -> Result<Self, ModelError> {
-        let unreadable = |error: &dyn std::fmt::Display| {
-            ModelError::Tokenizer(format!("tokenizer.json: {error}"))
-        };
-        let trusted: tokenizers::Tokenizer = json.parse().map_err(|error| unreadable(&error))?;
-        let mut twin: Value = serde_json::from_str(json).map_err(|error| unreadable(&error))?;
-        if let Some(object) = twin.as_object_mut() {
-            object.insert("added_tokens".into(), Value::Array(Vec::new()));
-            // A post-processor may name added tokens that the twin does not have; it is never run.
-            object.insert("post_processor".into(), Value::Null);
+        let mut document: Value = serde_json::from_str(json).map_err(|error| unreadable(&error))?;
+        let trusted: tokenizers::Tokenizer = if has_random_merges(&document) {
+            document["model"]["dropout"] = Value::Null;
+            document.to_string().parse()
+        } else {
+            json.parse()
         }
-        let untrusted = twin
-            .to_string()
-            .parse()
-            .map_err(|error| unreadable(&error))?;
-        let control = trusted
-            .get_added_tokens_decoder()
-            .into_iter()
-            .filter(|(_, token)| token.special)
-            .map(|(id, _)| id)
+        .map_err(|error| unreadable(&error))?;
+        let added_tokens = trusted.get_added_tokens_decoder();
+        let unknown = untrusted::unknown_token(&document);
+        let control = added_tokens
+            .iter()
+            .filter(|(_, token)| token.special || untrusted::is_markup(&token.content))
+            // A character that the vocabulary lacks is no control token.
+            .filter(|(_, token)| {
+                unknown.as_ref() != Some(&token.content)
+                    || !token.content.to_lowercase().contains("unk")
+            })
+            .map(|(&id, _)| id)
             .collect();
+        let added = added_tokens
+            .iter()
+            .map(|(&id, token)| (token.content.clone(), id))
+            .collect();
+        let added_ids = added_tokens
+            .iter()
+            .filter(|(_, token)| unknown.as_ref() != Some(&token.content))
+            .map(|(&id, _)| id)
+            .collect();
+        let untrusted = untrusted::twin(&document)?;
+        let continuing = match prefix::remove(&mut document) {
+            None => None,
+            Some(prefix) => Some((
+                prefix,
+                Pair::new(
+                    document
+                        .to_string()
+                        .parse()
+                        .map_err(|error| unreadable(&error))?,
+                    untrusted::twin(&document)?,
+                )?,
+            )),
+        };
         Ok(Self {
-            trusted,
-            untrusted,
+            as_it_is: Pair::new(trusted, untrusted)?,
+            continuing,
             control,
+            added,
+            added_ids,
         })
     }
 
@@ -57,42 +116,99 @@ impl Tokenizer {
     /// # Errors
     /// [`ModelError::Tokenizer`] if the tokenizer refuses the text.
     pub fn encode_trusted(&self, text: &str) -> Result<Vec<u32>, ModelError> {
-        let encoding = self.trusted.encode_fast(text, false);
-        Ok(encoding
-            .map_err(|error| ModelError::Tokenizer(error.to_string()))?
-            .get_ids()
-            .to_vec())
+        self.encode_trusted_at(text, Place::Beginning)
     }
 
-    /// Token ids of text under judgement: never a control token, whatever it says.
+    /// As [`Self::encode_trusted`], of a stretch that stands at `place` in the prompt.
+    ///
+    /// # Errors
+    /// [`ModelError::Tokenizer`] if the tokenizer refuses the text.
+    pub fn encode_trusted_at(&self, text: &str, place: Place) -> Result<Vec<u32>, ModelError> {
+        let Some((prefix, continuing)) = &self.continuing else {
+            return encode(&self.as_it_is.trusted, text);
+        };
+        if prefix.is_put_at(place) {
+            return encode(&self.as_it_is.trusted, text);
+        }
+        let encoding = continuing
+            .trusted
+            .encode(text, false)
+            .map_err(|error| ModelError::Tokenizer(error.to_string()))?;
+        let ids = encoding.get_ids();
+        if !prefix.is_put_at(Place::BehindToken) {
+            return Ok(ids.to_vec());
+        }
+        // Up to the first added token it goes on from the text before; behind it the tokenizer begins anew.
+        let Some(first) = ids.iter().position(|id| self.added_ids.contains(id)) else {
+            return Ok(ids.to_vec());
+        };
+        let at = encoding
+            .get_offsets()
+            .get(first)
+            .map_or(0, |offsets| offsets.0);
+        let rest = encode(&self.as_it_is.trusted, text.get(at..).unwrap_or_default())?;
+        let rest = rest.into_iter().skip_while(|id| *id != ids[first]);
+        Ok(ids[..first].iter().copied().chain(rest).collect())
+    }
+
+    /// Token ids of text under judgement that goes on from other text: never a control token, whatever it says.
     ///
     /// # Errors
     /// [`ModelError::Tokenizer`] if the tokenizer refuses the text, or if its plain vocabulary holds a control token
-    /// that the text spells out.
+    /// that the text becomes.
     pub fn encode_untrusted(&self, text: &str) -> Result<Vec<u32>, ModelError> {
-        let encoding = self
-            .untrusted
-            .encode_fast(text, false)
-            .map_err(|error| ModelError::Tokenizer(error.to_string()))?;
-        let ids = encoding.get_ids();
+        self.encode_untrusted_at(text, Place::Within)
+    }
+
+    /// As [`Self::encode_untrusted`], of a text that stands at `place` in the prompt.
+    ///
+    /// # Errors
+    /// As [`Self::encode_untrusted`].
+    pub fn encode_untrusted_at(&self, text: &str, place: Place) -> Result<Vec<u32>, ModelError> {
+        let pair = match &self.continuing {
+            Some((prefix, continuing)) if !prefix.is_put_at(place) => continuing,
+            _ => &self.as_it_is,
+        };
+        let ids = encode(&pair.untrusted, text)?;
         if let Some(id) = ids.iter().find(|id| self.control.contains(id)) {
-            let token = self.trusted.id_to_token(*id).unwrap_or_default();
+            let token = self.as_it_is.trusted.id_to_token(*id).unwrap_or_default();
             return Err(ModelError::Tokenizer(format!(
                 "the text would become the control token {token}"
             )));
         }
-        Ok(ids.to_vec())
+        Ok(ids)
+    }
+
+    /// Where text stands that follows these tokens.
+    pub fn place_behind(&self, ids: &[u32]) -> Option<Place> {
+        let last = ids.last()?;
+        Some(if self.added_ids.contains(last) {
+            Place::BehindToken
+        } else {
+            Place::Within
+        })
     }
 
     /// The text of token ids, special tokens included.
     pub fn decode(&self, ids: &[u32]) -> String {
         // Unknown ids are skipped by the library; there is no other way for decoding to fail.
-        self.trusted.decode(ids, false).unwrap_or_default()
+        self.as_it_is.trusted.decode(ids, false).unwrap_or_default()
+    }
+
+    /// The id of a token, added or not, by its text in the vocabulary.
+    pub fn token_id(&self, text: &str) -> Option<u32> {
+        self.as_it_is.trusted.token_to_id(text)
+    }
+
+    /// The id of an added token.
+    pub fn added_token(&self, text: &str) -> Option<u32> {
+        self.added.get(text).copied()
     }
 
     /// One past the highest token id.
     pub fn vocab_size(&self) -> usize {
-        self.trusted
+        self.as_it_is
+            .trusted
             .get_vocab(true)
             .into_values()
             .max()
@@ -108,37 +224,42 @@ impl Tokenizer {
     }
 }
 
-/// Turns a growing sequence of tokens into text, piece by piece, holding back bytes that are not yet a character.
-pub struct TextStream {
-    tokenizer: Arc<Tokenizer>,
-    /// The newest tokens: decoding starts here, far enough back for context-dependent decoders.
-    tokens: Vec<u32>,
-    /// Of `tokens`, those whose text was handed out.
-    given: usize,
-}
-
-impl TextStream {
-    /// A stream at the beginning of a text.
-    pub fn new(tokenizer: Arc<Tokenizer>) -> Self {
-        Self {
-            tokenizer,
-            tokens: Vec::new(),
-            given: 0,
+impl Pair {
+    /// Takes off what would cut a text short or fill it up.
+    fn new(
+        mut trusted: tokenizers::Tokenizer,
+        mut untrusted: tokenizers::Tokenizer,
+    ) -> Result<Self, ModelError> {
+        for tokenizer in [&mut trusted, &mut untrusted] {
+            tokenizer
+                .with_truncation(None)
+                .map_err(|error| unreadable(&error))?;
+            tokenizer.with_padding(None);
         }
-    }
-
-    /// Takes a token; returns the text that became certain with it, possibly none.
-    pub fn push(&mut self, token: u32) -> String {
-        self.tokens.push(token);
-        let before = self.tokenizer.decode(&self.tokens[..self.given]);
-        let now = self.tokenizer.decode(&self.tokens);
-        // A replacement character at the end is a character whose bytes are still coming.
-        if now.len() <= before.len() || now.ends_with('\u{FFFD}') {
-            return String::new();
-        }
-        let piece = now.get(before.len()..).unwrap_or_default().to_owned();
-        self.tokens.drain(..self.given);
-        self.given = self.tokens.len();
-        piece
+        Ok(Self { trusted, untrusted })
     }
 }
+
+fn encode(tokenizer: &tokenizers::Tokenizer, text: &str) -> Result<Vec<u32>, ModelError> {
+    let encoding = tokenizer
+        .encode_fast(text, false)
+        .map_err(|error| ModelError::Tokenizer(error.to_string()))?;
+    Ok(encoding.get_ids().to_vec())
+}
+
+/// Whether merges are left out at random, as some models are trained: the same text would have other tokens each time.
+fn has_random_merges(document: &Value) -> bool {
+    document
+        .get("model")
+        .and_then(|model| model.get("dropout"))
+        .and_then(Value::as_f64)
+        .is_some_and(|dropout| dropout > 0.0)
+}
+
+fn unreadable(error: &dyn std::fmt::Display) -> ModelError {
+    ModelError::Tokenizer(format!("tokenizer.json: {error}"))
+}
+
+#[cfg(test)]
+#[path = "tokenizer/tests.rs"]
+mod tests;

@@ -9,6 +9,7 @@
 //! | [`tags`] | the incremental scanner that finds tags in a completion |
 //! | [`verdict_reader`] | the state machine that turns tags into verdict blocks, thinking left out |
 //! | [`parser`] | a whole completion to a verdict, and a verdict to its canonical text |
+//! | [`thinking`] | how a judge writes its thinking, and how it is masked |
 //! | [`stop`] | when a generation may end, because everything asked for is known |
 //! | [`prime`] | the protocol of process-outcome verification |
 //!
@@ -19,6 +20,7 @@ pub mod prime;
 pub mod stop;
 pub mod tags;
 pub mod template;
+pub mod thinking;
 pub mod untrusted;
 pub mod verdict_reader;
 
@@ -28,6 +30,7 @@ pub use parser::{ParsedVerdict, Unreadable, ValueSpans, VerdictFields};
 pub use prime::Prime;
 pub use stop::{StopMatcher, VerdictStop};
 pub use template::{FieldName, Fields, PromptTemplate, Segment, TemplateError};
+pub use thinking::{ThinkingStyle, ThinkingTags};
 pub use untrusted::neutralise;
 
 /// What a judge is asked, and how its answer is read.

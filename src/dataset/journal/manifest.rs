@@ -18,6 +18,9 @@ pub struct Manifest {
     pub model: Option<Identity>,
     /// The protocol, few-shots and a user's own prompt included.
     pub protocol: Identity,
+    /// What was asked of the chat template, and the date it wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chat: Option<ChatIdentity>,
     /// How tokens are chosen.
     pub sampling: SamplingSettings,
     /// The seed of every random choice.
@@ -64,6 +67,30 @@ pub struct Identity {
     pub name: String,
     /// The hash of what it is.
     pub hash: String,
+}
+
+/// What was asked of the chat template beside the prompt; each is absent where the template's own default holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ChatIdentity {
+    /// Is the model to think (`enable_thinking`)?
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<bool>,
+    /// How long (`reasoning_effort`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning_effort: Option<String>,
+    /// The text of the role `system`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system_prompt: Option<String>,
+    /// Another chat template than the model's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template: Option<Identity>,
+    /// How the model writes its thinking, where that was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinking_style: Option<String>,
+    /// The date that the template wrote, with the time where it wrote that too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
 }
 
 /// How tokens are chosen.

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 pub use finished::{Finished, LinePlace, Noted};
-pub use manifest::{Difference, Identity, InputIdentity, Manifest, SamplingSettings};
+pub use manifest::{ChatIdentity, Difference, Identity, InputIdentity, Manifest, SamplingSettings};
 
 use super::output::{folder_of, sync_folder};
 use super::spool::temporary;
@@ -106,6 +106,23 @@ pub fn journal_path(out: &Path) -> PathBuf {
     let mut path = OsString::from(out);
     path.push(".journal");
     path.into()
+}
+
+/// The longest first line that is looked at for a date.
+const MAX_MANIFEST: u64 = 1 << 20;
+
+/// The date with which the chat template of an earlier run was rendered, from the first line of its journal; none where
+/// there is no such run or no such date. A run that is taken up on another day goes on with the date it began with.
+pub fn chat_date(journal: &Path) -> Option<String> {
+    if !journal.is_file() {
+        return None;
+    }
+    let mut line = Vec::new();
+    BufReader::new(File::open(journal).ok()?.take(MAX_MANIFEST))
+        .read_until(b'\n', &mut line)
+        .ok()?;
+    let line: serde_json::Value = serde_json::from_slice(&line).ok()?;
+    Some(line["manifest"]["chat"]["date"].as_str()?.to_owned())
 }
 
 /// The finished trials of one run. Held open, and locked against other processes, until dropped.

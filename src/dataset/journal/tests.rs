@@ -13,6 +13,7 @@ fn manifest() -> Manifest {
             name: "tiny".into(),
             hash: "abc".into(),
         }),
+        chat: None,
         protocol: Identity {
             name: "prime".into(),
             hash: "def".into(),

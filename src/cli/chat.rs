@@ -1,0 +1,94 @@
+//! What a user may say of the model's chat template and of its thinking.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+
+use crate::dataset::journal::{chat_date, journal_path};
+use crate::judge::ChatSettings;
+use crate::model::chat_template::{ChatOptions, Moment, ReasoningEffort};
+use crate::protocol::{ThinkingStyle, ThinkingTags};
+
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct ChatArguments {
+    /// Whether the model is to think, where its chat template lets one choose (`enable_thinking`)
+    #[arg(long, value_enum, value_name = "on|off", help_heading = CHAT)]
+    thinking: Option<Switch>,
+    /// How long the model is to think, where its chat template lets one choose (`reasoning_effort`)
+    #[arg(long, value_enum, value_name = "EFFORT", help_heading = CHAT)]
+    reasoning_effort: Option<Effort>,
+    /// A system message before the prompt
+    #[arg(long, value_name = "TEXT", help_heading = CHAT)]
+    system_prompt: Option<String>,
+    /// A chat template (Jinja) in place of the model's own
+    #[arg(long, value_name = "FILE", help_heading = CHAT)]
+    chat_template: Option<PathBuf>,
+    /// How the model writes its thinking: think (`<think>…</think>`), none, or harmony (gpt-oss' channels) [default: as
+    /// its tokenizer and chat template show]
+    #[arg(long, value_name = "STYLE", conflicts_with = "thinking_tags", help_heading = CHAT)]
+    thinking_style: Option<ThinkingStyle>,
+    /// The two tags around the model's thinking, as `<a>,</a>`
+    #[arg(long, value_name = "OPEN,CLOSE", allow_hyphen_values = true, help_heading = CHAT)]
+    thinking_tags: Option<ThinkingTags>,
+    /// The date for chat templates that write one, as 2026-11-21 [default: today, or that of the run gone on with]
+    #[arg(long, value_name = "DATE", help_heading = CHAT)]
+    date: Option<Moment>,
+}
+
+const CHAT: &str = "Chat template and thinking";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Switch {
+    On,
+    Off,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Effort {
+    Low,
+    Medium,
+    High,
+}
+
+impl From<Effort> for ReasoningEffort {
+    fn from(effort: Effort) -> Self {
+        match effort {
+            Effort::Low => Self::Low,
+            Effort::Medium => Self::Medium,
+            Effort::High => Self::High,
+        }
+    }
+}
+
+impl ChatArguments {
+    /// Arguments into settings. A run that writes `out` and was begun earlier goes on with its own date.
+    pub(super) fn settings(&self, out: Option<&Path>) -> anyhow::Result<ChatSettings> {
+        let template = match &self.chat_template {
+            None => None,
+            Some(path) => {
+                let name = path.file_name().unwrap_or(path.as_os_str());
+                let text = std::fs::read_to_string(path)
+                    .with_context(|| format!("could not read {}", path.display()))?;
+                Some((name.to_string_lossy().into_owned(), text))
+            }
+        };
+        let begun = out
+            .and_then(|out| chat_date(&journal_path(out)))
+            .and_then(|date| date.parse().ok());
+        Ok(ChatSettings {
+            options: ChatOptions {
+                thinking: self.thinking.map(|thinking| thinking == Switch::On),
+                reasoning_effort: self.reasoning_effort.map(ReasoningEffort::from),
+                system_prompt: self.system_prompt.clone(),
+            },
+            template,
+            style: self
+                .thinking_tags
+                .clone()
+                .map(ThinkingStyle::Tags)
+                .or_else(|| self.thinking_style.clone()),
+            moment: self.date.or(begun),
+        })
+    }
+}

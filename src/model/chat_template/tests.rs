@@ -1,0 +1,143 @@
+use super::*;
+
+const CHATML: &str = "{%- for message in messages %}\n    {{- '<|im_start|>' + message.role + '\\n' + \
+    message.content.strip() + '<|im_end|>' + '\\n' }}\n{%- endfor %}\n{%- if add_generation_prompt %}\n    \
+    {{- '<|im_start|>assistant\\n' }}\n{%- endif %}\n";
+
+fn config(template: &Value) -> String {
+    serde_json::json!({ "bos_token": {"content": "<s>"}, "eos_token": "</s>", "pad_token": null, "chat_template": template })
+        .to_string()
+}
+
+fn template(source: &str) -> ChatTemplate {
+    ChatTemplate::new(&config(&source.into()), None).unwrap()
+}
+
+fn plain(source: &str) -> Result<String, String> {
+    ChatTemplate::new(&config(&source.into()), None)
+        .and_then(|template| template.render("x", &ChatOptions::default()))
+        .map_err(|error| error.to_string())
+}
+
+#[test]
+fn writes_a_conversation_with_python_methods_and_stripped_blocks() {
+    assert_eq!(
+        template(CHATML)
+            .render(" hello ", &ChatOptions::default())
+            .unwrap(),
+        "<|im_start|>user\nhello<|im_end|>\n<|im_start|>assistant\n"
+    );
+}
+
+#[test]
+fn knows_named_templates_separate_files_and_tokens() {
+    let named = serde_json::json!([{"name": "tool_use", "template": "T"}, {"name": "default", "template": "{{ bos_token }}D"}]);
+    let chat = ChatTemplate::new(&config(&named), None).unwrap();
+    assert_eq!(chat.render("x", &ChatOptions::default()).unwrap(), "<s>D");
+    let separate = Some(
+        "{{ messages[0]['content'] }}{{ eos_token }}{{ pad_token }}{{ pad_token is defined }}"
+            .to_owned(),
+    );
+    let chat = ChatTemplate::new(&config(&CHATML.into()), separate).unwrap();
+    assert_eq!(
+        chat.render("x", &ChatOptions::default()).unwrap(),
+        "x</s>False"
+    );
+}
+
+#[test]
+fn says_what_is_wrong() {
+    let message = |template: Value| match ChatTemplate::new(&config(&template), None) {
+        Ok(template) => template
+            .render("x", &ChatOptions::default())
+            .unwrap_err()
+            .to_string(),
+        Err(error) => error.to_string(),
+    };
+    assert!(message(Value::Null).contains("no chat template"));
+    assert!(message(serde_json::json!([{"name": "rag", "template": "T"}])).contains("rag"));
+    assert!(message("{% if %}".into()).contains("compile"));
+    assert!(
+        message("{{ raise_exception('roles must alternate') }}".into())
+            .contains("roles must alternate")
+    );
+    let endless = "{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% endfor %}";
+    assert!(message(endless.into()).contains("failed"));
+}
+
+#[test]
+fn marked_turns_keep_their_variables_and_an_empty_list_reverses() {
+    let source =
+        "{% set a = 1 %}{%- generation -%} {% set a = 2 %}{{ a }} {%- endgeneration %}{{ a }}";
+    assert_eq!(plain(source).unwrap(), "21");
+    assert_eq!(
+        plain("{{ ([][::-1])|length }}{{ 'abc'[::-1] }}{{ [1, 2][::-1][0] }}").unwrap(),
+        "0cba2"
+    );
+    assert_eq!(plain("a[::-1]").unwrap(), "a[::-1]");
+}
+
+#[test]
+fn an_option_that_changes_nothing_is_refused() {
+    let chat = template(
+        "{{ messages[0].content }}{% if enable_thinking is defined and enable_thinking is false %}<think></think>{% endif %}",
+    );
+    let with = |thinking, effort, system: Option<&str>| {
+        chat.render(
+            "x",
+            &ChatOptions {
+                thinking,
+                reasoning_effort: effort,
+                system_prompt: system.map(str::to_owned),
+            },
+        )
+        .map_err(|error| error.to_string())
+    };
+    assert_eq!(with(Some(true), None, None).unwrap(), "x");
+    assert_eq!(with(Some(false), None, None).unwrap(), "x<think></think>");
+    assert_eq!(with(None, None, Some("be kind")).unwrap(), "be kind");
+    assert!(
+        with(None, Some(ReasoningEffort::Low), None)
+            .unwrap_err()
+            .contains("--reasoning-effort")
+    );
+    let deaf = template("{{ messages[-1].content }}");
+    let options = ChatOptions {
+        thinking: Some(true),
+        ..ChatOptions::default()
+    };
+    assert!(
+        deaf.render("x", &options)
+            .unwrap_err()
+            .to_string()
+            .contains("--thinking")
+    );
+    let options = ChatOptions {
+        system_prompt: Some("be kind".into()),
+        ..ChatOptions::default()
+    };
+    assert!(
+        deaf.render("x", &options)
+            .unwrap_err()
+            .to_string()
+            .contains("--system-prompt")
+    );
+    let other_name = template("{% if thinking %}<think>{% endif %}");
+    let options = ChatOptions {
+        thinking: Some(true),
+        ..ChatOptions::default()
+    };
+    assert_eq!(other_name.render("x", &options).unwrap(), "<think>");
+}
+
+#[test]
+fn the_date_is_one_for_all_renderings() {
+    let chat = template("{{ strftime_now('%d %B %Y') }}");
+    assert_eq!(chat.clock().used(), None);
+    chat.clock().set("2026-02-03".parse().unwrap());
+    assert_eq!(
+        chat.render("x", &ChatOptions::default()).unwrap(),
+        "03 February 2026"
+    );
+    assert_eq!(chat.clock().used().unwrap(), "2026-02-03");
+}

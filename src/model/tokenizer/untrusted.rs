@@ -1,0 +1,122 @@
+//! The twin of a tokenizer that tokenises text under judgement.
+//!
+//! It has no added tokens. Where the plain vocabulary lists control tokens too, as those of `SentencePiece` do, they get
+//! names there that no text spells: a model that matches whole pieces (Unigram, or BPE that takes whole words) would
+//! otherwise make `</s>` of the letters.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use super::unreadable;
+use crate::model::ModelError;
+
+/// Begins the names that no text spells: a Unicode noncharacter.
+const HIDDEN: char = '\u{FDD3}';
+
+/// The tokenizer of `document` without added tokens.
+pub(super) fn twin(document: &Value) -> Result<tokenizers::Tokenizer, ModelError> {
+    let mut twin = document.clone();
+    hide_control_tokens(&mut twin);
+    if let Some(object) = twin.as_object_mut() {
+        object.insert("added_tokens".into(), Value::Array(Vec::new()));
+        // A post-processor may name added tokens that the twin does not have; it is never run.
+        object.insert("post_processor".into(), Value::Null);
+    }
+    twin.to_string().parse().map_err(|error| unreadable(&error))
+}
+
+/// Is this the name of a control token, special or not: in angle or square brackets, and no byte (`<0x0A>`)?
+pub(super) fn is_markup(name: &str) -> bool {
+    let inside = name
+        .strip_prefix('<')
+        .and_then(|rest| rest.strip_suffix('>'))
+        .or_else(|| name.strip_prefix('[')?.strip_suffix(']'));
+    inside.is_some_and(|inside| {
+        inside.contains(|character: char| character.is_alphanumeric()) && !is_byte(inside)
+    })
+}
+
+fn is_byte(inside: &str) -> bool {
+    inside
+        .strip_prefix("0x")
+        .is_some_and(|digits| digits.len() == 2 && u8::from_str_radix(digits, 16).is_ok())
+}
+
+/// The token of characters that the vocabulary lacks, by its text.
+pub(super) fn unknown_token(document: &Value) -> Option<String> {
+    let model = document.get("model")?;
+    if let Some(name) = model.get("unk_token").and_then(Value::as_str) {
+        return Some(name.to_owned());
+    }
+    let id = usize::try_from(model.get("unk_id")?.as_u64()?).ok()?;
+    let piece = model.get("vocab")?.get(id)?.get(0)?.as_str()?;
+    Some(piece.to_owned())
+}
+
+/// Renames the control tokens of the plain vocabulary, and drops the merges that would make them.
+fn hide_control_tokens(document: &mut Value) {
+    let control: HashSet<String> = document
+        .get("added_tokens")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(|token| {
+            let content = token.get("content")?.as_str()?;
+            let special = token.get("special").and_then(Value::as_bool) == Some(true);
+            (special || is_markup(content)).then(|| content.to_owned())
+        })
+        .collect();
+    let Some(model) = document.get_mut("model").and_then(Value::as_object_mut) else {
+        return;
+    };
+    let mut renamed: HashMap<String, String> = HashMap::new();
+    match model.get_mut("vocab") {
+        Some(Value::Object(vocabulary)) => {
+            for name in &control {
+                if let Some(id) = vocabulary.remove(name) {
+                    let hidden = format!("{HIDDEN}{id}");
+                    vocabulary.insert(hidden.clone(), id);
+                    renamed.insert(name.clone(), hidden);
+                }
+            }
+        }
+        Some(Value::Array(pieces)) => {
+            for (id, piece) in pieces.iter_mut().enumerate() {
+                if let Some(Value::String(name)) = piece.get_mut(0)
+                    && control.contains(name)
+                {
+                    *name = format!("{HIDDEN}{id}");
+                }
+            }
+        }
+        _ => {}
+    }
+    if renamed.is_empty() {
+        return;
+    }
+    if let Some(Value::String(unknown)) = model.get_mut("unk_token")
+        && let Some(hidden) = renamed.get(unknown)
+    {
+        unknown.clone_from(hidden);
+    }
+    if let Some(Value::Array(merges)) = model.get_mut("merges") {
+        merges.retain(|merge| match parts(merge) {
+            Some((left, right)) => {
+                !renamed.contains_key(left)
+                    && !renamed.contains_key(right)
+                    && !renamed.contains_key(&format!("{left}{right}"))
+            }
+            None => true,
+        });
+    }
+}
+
+/// A merge is written as `left right`, or as a list of both.
+fn parts(merge: &Value) -> Option<(&str, &str)> {
+    match merge {
+        Value::String(text) => text.split_once(' '),
+        Value::Array(_) => Some((merge.get(0)?.as_str()?, merge.get(1)?.as_str()?)),
+        _ => None,
+    }
+}
