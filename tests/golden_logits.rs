@@ -12,7 +12,8 @@ use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::qwen3;
 use juror::model::attention::{self, Attention, AttentionKind, AttentionShape};
-use juror::model::{Decoder, ModelConfig, ModelSource, Precision, Weights};
+use juror::model::precision::WeightType;
+use juror::model::{Decoder, ModelConfig, ModelSource, Precision, PrecisionChoice, Weights};
 use paged::{Blocks, Sequence, step};
 
 /// Logits lie between −5 and 5; f32 sums taken in another order differ by less than this.
@@ -309,4 +310,32 @@ fn logits_are_bitwise_the_same_alone_together_and_in_any_chunks() {
             );
         }
     }
+}
+
+/// Activations are rounded to eight bits then, and experts may be chosen in another order; weights lose nothing.
+#[test]
+fn experts_in_mxfp4_may_stay_as_they_are_stored() {
+    let mut checkpoint = Checkpoint::load("gpt-oss-mxfp4");
+    let source = ModelSource::resolve(checkpoint.folder.to_str().unwrap()).unwrap();
+    let weights = Weights::open(&source).unwrap();
+    let precision = PrecisionChoice::default()
+        .resolve(&Device::Cpu, weights.stored())
+        .unwrap();
+    assert!(matches!(precision.weights, WeightType::Stored { .. }));
+    let config = checkpoint.decoder.config().clone();
+    checkpoint.decoder = Decoder::load(&config, &weights, &Device::Cpu, precision).unwrap();
+    let whole = logit_bits(&checkpoint, usize::MAX, true);
+    assert!(logit_bits(&checkpoint, 7, false) == whole);
+    let pairs = whole
+        .iter()
+        .zip(&checkpoint.golden)
+        .flat_map(|(ours, (_, golden))| {
+            let ours = ours.iter().flatten().map(|bits| f32::from_bits(*bits));
+            ours.zip(golden.iter().flatten())
+        });
+    let differences: Vec<f32> = pairs.map(|(ours, golden)| (ours - golden).abs()).collect();
+    let mean = differences.iter().sum::<f32>() / differences.len() as f32;
+    let worst = differences.iter().copied().fold(0.0, f32::max);
+    assert!(mean < 0.02 && worst < 0.3, "mean {mean}, worst {worst}");
+    assert!(worst > 1e-4, "the weights were made plain numbers");
 }

@@ -148,31 +148,63 @@ impl Checkpoint<'_> {
         index: usize,
     ) -> Result<(Projection, Projection), ModelError> {
         let (hidden, width) = (self.config.hidden, experts.intermediate);
-        let one = |name: &str, inputs: usize, outputs: usize| -> Result<Projection, ModelError> {
+        let one = |name: &str, inputs: usize, outputs: usize| -> Result<Tensor, ModelError> {
             let weight = if experts.mxfp4 {
                 self.mxfp4(name, index, outputs, inputs)?
             } else {
                 let weight = self.weights.get_part(name, index, self.device)?;
                 weight.reshape((inputs, outputs))?.t()?.contiguous()?
             };
-            let weight = match self.matrices {
+            Ok(match self.matrices {
                 Some(dtype) => weight.to_dtype(dtype)?,
                 None => weight,
-            };
-            let bias = self
-                .weights
-                .get_part(&format!("{name}_bias"), index, self.device)?;
-            Ok((weight, Some(bias.flatten_all()?.to_dtype(self.compute)?)))
+            })
         };
-        let (weight, bias) = one(gate_up, hidden, 2 * width)?;
-        // Gates first, then ups.
-        let rows = (0..2 * width as u32)
-            .step_by(2)
-            .chain((1..2 * width as u32).step_by(2));
-        let rows = Tensor::from_iter(rows, self.device)?;
-        let bias = bias.map(|bias| bias.index_select(&rows, 0)).transpose()?;
-        let gate_up = (weight.index_select(&rows, 0)?, bias);
-        Ok((gate_up, one(down, width, hidden)?))
+        let rows = Tensor::from_iter((0..2 * width).map(gates_first(width)), self.device)?;
+        let weight = one(gate_up, hidden, 2 * width)?.index_select(&rows, 0)?;
+        let bias = self.expert_bias(gate_up, index)?.index_select(&rows, 0)?;
+        let narrow = one(down, width, hidden)?;
+        let narrow_bias = self.expert_bias(down, index)?;
+        Ok(((weight, Some(bias)), (narrow, Some(narrow_bias))))
+    }
+
+    /// [`Self::expert`] in MXFP4, as it is stored, for the CPU.
+    pub(super) fn packed_expert(
+        &self,
+        gate_up: &str,
+        down: &str,
+        experts: &Experts,
+        index: usize,
+    ) -> Result<[(PackedMatrix, Tensor); 2], ModelError> {
+        let (hidden, width) = (self.config.hidden, experts.intermediate);
+        let [blocks, scales] = self.mxfp4_bytes(gate_up, index)?;
+        let sorted = gates_first(width);
+        let order = |row| sorted(row) as usize;
+        let wide = PackedMatrix::from_mxfp4((2 * width, hidden), &blocks, &scales, order)?;
+        let rows = Tensor::from_iter((0..2 * width).map(&sorted), self.device)?;
+        let wide_bias = self.expert_bias(gate_up, index)?.index_select(&rows, 0)?;
+        let [blocks, scales] = self.mxfp4_bytes(down, index)?;
+        let narrow = PackedMatrix::from_mxfp4((hidden, width), &blocks, &scales, |row| row)?;
+        let narrow_bias = self.expert_bias(down, index)?;
+        Ok([(wide, wide_bias), (narrow, narrow_bias)])
+    }
+
+    fn expert_bias(&self, name: &str, index: usize) -> Result<Tensor, ModelError> {
+        let bias = self
+            .weights
+            .get_part(&format!("{name}_bias"), index, self.device)?;
+        Ok(bias.flatten_all()?.to_dtype(self.compute)?)
+    }
+
+    /// An expert's blocks and scales in MXFP4.
+    fn mxfp4_bytes(&self, name: &str, index: usize) -> Result<[Vec<u8>; 2], ModelError> {
+        let read = |what: &str| -> Result<Vec<u8>, ModelError> {
+            let part = self
+                .weights
+                .get_part(&format!("{name}_{what}"), index, &Device::Cpu)?;
+            Ok(part.flatten_all()?.to_vec1()?)
+        };
+        Ok([read("blocks")?, read("scales")?])
     }
 
     /// A weight `[outputs, inputs]`; one in FP8 is multiplied with its blocks' scales.
@@ -218,13 +250,7 @@ impl Checkpoint<'_> {
         const E2M1: [f32; 16] = [
             0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, -0.0, -0.5, -1.0, -1.5, -2.0, -3.0, -4.0, -6.0,
         ];
-        let read = |what: &str| -> Result<Vec<u8>, ModelError> {
-            let part = self
-                .weights
-                .get_part(&format!("{name}_{what}"), index, &Device::Cpu)?;
-            Ok(part.flatten_all()?.to_vec1()?)
-        };
-        let (blocks, scales) = (read("blocks")?, read("scales")?);
+        let [blocks, scales] = self.mxfp4_bytes(name, index)?;
         let mut numbers = vec![half::bf16::ZERO; outputs * inputs];
         numbers
             .par_chunks_exact_mut(MXFP4_BLOCK)
@@ -243,6 +269,18 @@ impl Checkpoint<'_> {
                 }
             });
         Ok(Tensor::from_vec(numbers, (outputs, inputs), self.device)?)
+    }
+}
+
+/// Where the outputs of alternating gates and ups are, taken as all gates first, then all ups.
+fn gates_first(width: usize) -> impl Fn(usize) -> u32 {
+    move |row| {
+        let (place, up) = if row < width {
+            (row, 0)
+        } else {
+            (row - width, 1)
+        };
+        (2 * place + up) as u32
     }
 }
 

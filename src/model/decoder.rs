@@ -376,6 +376,16 @@ impl Loader<'_> {
         let experts = (0..sizes.count)
             .map(|index| match experts {
                 ExpertNames::Apart(experts) => self.gated(&experts[index]),
+                ExpertNames::Together { gate_up, down } if sizes.mxfp4 && self.keeps_blocks() => {
+                    let [wide, narrow] = self
+                        .checkpoint
+                        .packed_expert(gate_up, down, &sizes, index)?;
+                    Ok(Gated {
+                        gate_up: Linear::packed(wide.0, Some(wide.1)),
+                        down: Linear::packed(narrow.0, Some(narrow.1)),
+                        activation: config.activation,
+                    })
+                }
                 ExpertNames::Together { gate_up, down } => {
                     self.expert(self.checkpoint.expert(gate_up, down, &sizes, index)?)
                 }

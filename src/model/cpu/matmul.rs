@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::half::{Bf16, F16, F32, Format};
 use super::panels::{Multiply, PANEL};
 use super::quantized::{
-    BLOCK, BlockMatrix, Group, Q4Group, Q5Group, Q6Group, Q8Group, rows, stored,
+    BLOCK, BlockMatrix, Group, Mx4Group, Q4Group, Q5Group, Q6Group, Q8Group, rows, stored,
 };
 use crate::model::gguf::StorageType;
 use crate::model::precision::WeightType;
@@ -36,6 +36,7 @@ enum Panels {
     Q4(BlockMatrix<Q4Group>),
     Q5(BlockMatrix<Q5Group>),
     Q6(BlockMatrix<Q6Group>),
+    Mx4(BlockMatrix<Mx4Group>),
     /// Weights with the same inputs and different types, whose outputs follow each other.
     Joined(Vec<PackedMatrix>),
 }
@@ -154,6 +155,46 @@ impl PackedMatrix {
         })
     }
 
+    /// Packs a weight that is stored in MXFP4 without loss: its blocks `[outputs, inputs / 32, 16]` and the exponents of their
+    /// scales `[outputs, inputs / 32]`, with the outputs in another order: number `i` of it is output `order(i)`.
+    ///
+    /// # Errors
+    /// When there are more or fewer bytes than such a weight has.
+    pub fn from_mxfp4(
+        (outputs, inputs): (usize, usize),
+        blocks: &[u8],
+        scales: &[u8],
+        order: impl Fn(usize) -> usize,
+    ) -> Result<Self> {
+        let count = inputs / BLOCK;
+        let size = BLOCK / 2;
+        if count == 0
+            || !inputs.is_multiple_of(BLOCK)
+            || scales.len() != outputs * count
+            || blocks.len() != scales.len() * size
+        {
+            candle_core::bail!(
+                "{} bytes and {} scales are no {outputs} × {inputs} weight in MXFP4",
+                blocks.len(),
+                scales.len()
+            );
+        }
+        let mut bytes = Vec::with_capacity(blocks.len() + scales.len());
+        for output in (0..outputs).map(order) {
+            let blocks = blocks[output * count * size..].chunks_exact(size);
+            for (block, scale) in blocks.zip(&scales[output * count..][..count]) {
+                bytes.push(*scale);
+                bytes.extend_from_slice(block);
+            }
+        }
+        let matrix = BlockMatrix::pack_blocks(inputs, count * (1 + size), &bytes);
+        Ok(Self {
+            panels: Panels::Mx4(matrix),
+            outputs,
+            inputs,
+        })
+    }
+
     /// One weight whose outputs are those of `parts`, one part after the other.
     ///
     /// # Errors
@@ -195,6 +236,7 @@ impl PackedMatrix {
             Panels::Q4(matrix) => matrix.bytes(),
             Panels::Q5(matrix) => matrix.bytes(),
             Panels::Q6(matrix) => matrix.bytes(),
+            Panels::Mx4(matrix) => matrix.bytes(),
             Panels::Joined(parts) => parts.iter().map(Self::bytes).sum(),
         }
     }
@@ -209,6 +251,7 @@ impl PackedMatrix {
             Panels::Q4(matrix) => matrix.row(index, out),
             Panels::Q5(matrix) => matrix.row(index, out),
             Panels::Q6(matrix) => matrix.row(index, out),
+            Panels::Mx4(matrix) => matrix.row(index, out),
             Panels::Joined(parts) => {
                 let mut index = index;
                 for part in parts {
@@ -250,6 +293,7 @@ impl PackedMatrix {
             Panels::Q4(matrix) => self.blocks(matrix, x, out),
             Panels::Q5(matrix) => self.blocks(matrix, x, out),
             Panels::Q6(matrix) => self.blocks(matrix, x, out),
+            Panels::Mx4(matrix) => self.blocks(matrix, x, out),
             Panels::Joined(parts) => {
                 let mut from = 0;
                 let rows = x.len() / inputs.max(1);

@@ -96,10 +96,16 @@ impl Weights {
                 .values()
                 .filter(|tensor| tensor.shape.len() > 1)
         };
-        matrices().find(|tensor| tensor.blocks.is_some())?;
+        // Bytes are MXFP4's blocks, of two numbers each, and scales, which are bytes and no numbers.
+        let mxfp4 = |tensor: &Location| tensor.dtype == DType::U8;
+        matrices().find(|tensor| tensor.blocks.is_some() || mxfp4(tensor))?;
         let bytes: usize = matrices().map(|tensor| tensor.bytes).sum();
         let numbers: usize = matrices()
-            .map(|tensor| tensor.shape.iter().product::<usize>())
+            .map(|tensor| match (mxfp4(tensor), tensor.shape.len()) {
+                (false, _) => tensor.shape.iter().product::<usize>(),
+                (true, 4) => 2 * tensor.bytes,
+                (true, _) => 0,
+            })
             .sum();
         Some(WeightType::Stored {
             centibits: (bytes as f64 * 800.0 / numbers.max(1) as f64).round() as u16,

@@ -3,17 +3,19 @@
 
 use std::arch::x86_64::{
     __m128i, __m256, __m256i, _mm_set1_epi32, _mm256_add_epi32, _mm256_and_si256,
-    _mm256_cmpeq_epi8, _mm256_cvtepi8_epi16, _mm256_cvtepi8_epi32, _mm256_cvtepi32_ps,
-    _mm256_cvtepu8_epi16, _mm256_cvtepu8_epi32, _mm256_cvtph_ps, _mm256_fmadd_ps,
-    _mm256_hadd_epi32, _mm256_madd_epi16, _mm256_mul_ps, _mm256_or_si256, _mm256_permute4x64_epi64,
-    _mm256_set1_epi8, _mm256_set1_epi32, _mm256_set1_ps, _mm256_setzero_ps, _mm256_setzero_si256,
-    _mm256_slli_epi16, _mm256_srli_epi16,
+    _mm256_broadcastsi128_si256, _mm256_castsi256_ps, _mm256_cmpeq_epi8, _mm256_cvtepi8_epi16,
+    _mm256_cvtepi8_epi32, _mm256_cvtepi32_ps, _mm256_cvtepu8_epi16, _mm256_cvtepu8_epi32,
+    _mm256_cvtph_ps, _mm256_fmadd_ps, _mm256_hadd_epi32, _mm256_madd_epi16, _mm256_mul_ps,
+    _mm256_or_si256, _mm256_permute4x64_epi64, _mm256_set1_epi8, _mm256_set1_epi32, _mm256_set1_ps,
+    _mm256_setzero_ps, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_slli_epi16,
+    _mm256_slli_epi32, _mm256_srli_epi16,
 };
 
 use fearless_simd::kernel;
 use pulp::cast;
 
-use super::{Nibbles, Product, Q4Group, Q5Group, Q6Group, Q8Group, RowBlock, Vector};
+use super::mx4::{NUMBERS, ZERO};
+use super::{Mx4Group, Nibbles, Product, Q4Group, Q5Group, Q6Group, Q8Group, RowBlock, Vector};
 
 macro_rules! tiles {
     ($tile:ident $(, $kind:ty)?; $product:ident) => {
@@ -54,6 +56,13 @@ kernel!(
     /// The product with weights of six bits.
     pub(super) fn q6(avx2: Avx2, product: &mut Product<'_, '_, Q6Group>) {
         tiles!(tile_q6; product);
+    }
+);
+
+kernel!(
+    /// The product with weights in MXFP4.
+    pub(super) fn mx4(avx2: Avx2, product: &mut Product<'_, '_, Mx4Group>) {
+        tiles!(tile_mx4; product);
     }
 );
 
@@ -186,6 +195,60 @@ fn tile_q6<const R: usize>(product: &mut Product<'_, '_, Q6Group>, row: usize, p
                         let scale = _mm256_mul_ps(scale, _mm256_set1_ps(x.scale));
                         out[r][v] = _mm256_fmadd_ps(scale, sums[v], out[r][v]);
                     }
+                }
+            }
+        }
+    }
+    for r in 0..R {
+        product.store(row + r, panel, &cast(out[r]));
+    }
+}
+
+/// `R` rows times a panel, all inputs.
+#[allow(clippy::needless_range_loop)]
+#[inline]
+#[target_feature(enable = "avx2,f16c,fma")]
+fn tile_mx4<const R: usize>(product: &mut Product<'_, '_, Mx4Group>, row: usize, panel: usize) {
+    let [weights] = product.weights(panel);
+    let x: [&[[RowBlock; 4]]; R] = product.activations(row);
+    let (low, numbers) = (
+        _mm256_set1_epi8(15),
+        _mm256_broadcastsi128_si256(cast(NUMBERS)),
+    );
+    let half = _mm256_set1_ps(0.5);
+    let mut out = [[_mm256_setzero_ps(); 2]; R];
+    for (g, group) in weights.iter().enumerate() {
+        for part in 0..4 {
+            let mut sums = [[_mm256_setzero_si256(); 4]; R];
+            for (i, w) in group.weights[part].iter().enumerate() {
+                let w: [__m256i; 2] = cast(w.0);
+                let of = |w| _mm256_shuffle_epi8(numbers, _mm256_and_si256(w, low));
+                let first = [of(w[0]), of(w[1])];
+                let second = w.map(|w| _mm256_srli_epi16::<4>(w));
+                let second = [of(second[0]), of(second[1])];
+                for (i, w) in [(i, first), (i + 4, second)] {
+                    let w: [__m128i; 4] = cast(w);
+                    for r in 0..R {
+                        let x = inputs(x[r][g][part].values[i]);
+                        for q in 0..4 {
+                            let w = _mm256_cvtepu8_epi16(w[q]);
+                            sums[r][q] = _mm256_add_epi32(sums[r][q], _mm256_madd_epi16(w, x));
+                        }
+                    }
+                }
+            }
+            let exponents: [u64; 2] = cast(group.scales[part]);
+            let scales = exponents.map(|exponents| {
+                let exponents = _mm256_cvtepu8_epi32(cast([exponents, 0]));
+                let powers = _mm256_castsi256_ps(_mm256_slli_epi32::<23>(exponents));
+                _mm256_mul_ps(powers, half)
+            });
+            for r in 0..R {
+                let x = &x[r][g][part];
+                let sums = fold(&sums[r], _mm256_set1_epi32(x.offset_of(ZERO)));
+                for v in 0..2 {
+                    let scale = _mm256_mul_ps(scales[v], _mm256_set1_ps(x.scale));
+                    out[r][v] = _mm256_fmadd_ps(scale, sums[v], out[r][v]);
                 }
             }
         }

@@ -4,17 +4,19 @@
 //! Registers of a tile of 6 rows × 2 panels: 12 integer sums, 12 sums, 2 weights, 1 activation.
 
 use std::arch::x86_64::{
-    __m512, __m512i, _mm512_and_si512, _mm512_cvtepi8_epi32, _mm512_cvtepi32_ps,
-    _mm512_cvtepu8_epi32, _mm512_cvtph_ps, _mm512_dpbusd_epi32, _mm512_fmadd_ps,
-    _mm512_mask_add_epi8, _mm512_mul_ps, _mm512_or_si512, _mm512_set1_epi8, _mm512_set1_epi32,
-    _mm512_set1_ps, _mm512_setzero_ps, _mm512_setzero_si512, _mm512_slli_epi16, _mm512_srli_epi16,
+    __m512, __m512i, _mm512_and_si512, _mm512_broadcast_i32x4, _mm512_castsi512_ps,
+    _mm512_cvtepi8_epi32, _mm512_cvtepi32_ps, _mm512_cvtepu8_epi32, _mm512_cvtph_ps,
+    _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_mask_add_epi8, _mm512_mul_ps, _mm512_or_si512,
+    _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_ps, _mm512_setzero_si512,
+    _mm512_shuffle_epi8, _mm512_slli_epi16, _mm512_slli_epi32, _mm512_srli_epi16,
     _mm512_test_epi8_mask,
 };
 
 use fearless_simd::kernel;
 use pulp::cast;
 
-use super::{Nibbles, Product, Q4Group, Q5Group, Q6Group, Q8Group, RowBlock, Vector};
+use super::mx4::{NUMBERS, ZERO};
+use super::{Mx4Group, Nibbles, Product, Q4Group, Q5Group, Q6Group, Q8Group, RowBlock, Vector};
 
 /// Panels outside, rows inside, so that a panel stays in the cache while all rows pass over it. Few rows leave registers
 /// free: more panels at once hide the latency of the dot product.
@@ -82,6 +84,13 @@ kernel!(
     /// The product with weights of six bits.
     pub(super) fn q6(avx512: Avx512, product: &mut Product<'_, '_, Q6Group>) {
         tiles!(tile_q6; product);
+    }
+);
+
+kernel!(
+    /// The product with weights in MXFP4.
+    pub(super) fn mx4(avx512: Avx512, product: &mut Product<'_, '_, Mx4Group>) {
+        tiles!(tile_mx4; product);
     }
 );
 
@@ -253,6 +262,70 @@ fn tile_q6<const R: usize, const P: usize>(
                         let sum = _mm512_cvtepi32_ps(sums[r][p]);
                         out[r][p] = _mm512_fmadd_ps(scale, sum, out[r][p]);
                     }
+                }
+            }
+        }
+    }
+    for r in 0..R {
+        for p in 0..P {
+            product.store(row + r, panel + p, &cast(out[r][p]));
+        }
+    }
+}
+
+/// `R` rows times `P` panels, all inputs.
+#[allow(clippy::needless_range_loop)]
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+fn tile_mx4<const R: usize, const P: usize>(
+    product: &mut Product<'_, '_, Mx4Group>,
+    row: usize,
+    panel: usize,
+) {
+    let weights: [&[Mx4Group]; P] = product.weights(panel);
+    let x: [&[[RowBlock; 4]]; R] = product.activations(row);
+    let (low, numbers) = (_mm512_set1_epi8(15), _mm512_broadcast_i32x4(cast(NUMBERS)));
+    let half = _mm512_set1_ps(0.5);
+    let mut out = [[_mm512_setzero_ps(); P]; R];
+    for g in 0..product.groups {
+        for part in 0..4 {
+            let mut sums = [[_mm512_setzero_si512(); P]; R];
+            for r in 0..R {
+                sums[r] = [_mm512_set1_epi32(x[r][g][part].offset_of(ZERO)); P];
+            }
+            for i in 0..4 {
+                let (mut first, mut second) =
+                    ([_mm512_setzero_si512(); P], [_mm512_setzero_si512(); P]);
+                for p in 0..P {
+                    let both = vector(&weights[p][g].weights[part][i]);
+                    let upper = _mm512_srli_epi16::<4>(both);
+                    first[p] = _mm512_shuffle_epi8(numbers, _mm512_and_si512(both, low));
+                    second[p] = _mm512_shuffle_epi8(numbers, _mm512_and_si512(upper, low));
+                }
+                for r in 0..R {
+                    let x = inputs(x[r][g][part].values[i]);
+                    for p in 0..P {
+                        sums[r][p] = _mm512_dpbusd_epi32(sums[r][p], first[p], x);
+                    }
+                }
+                for r in 0..R {
+                    let x = inputs(x[r][g][part].values[i + 4]);
+                    for p in 0..P {
+                        sums[r][p] = _mm512_dpbusd_epi32(sums[r][p], second[p], x);
+                    }
+                }
+            }
+            let mut scales = [_mm512_setzero_ps(); P];
+            for p in 0..P {
+                let exponents = _mm512_cvtepu8_epi32(cast(weights[p][g].scales[part]));
+                let powers = _mm512_castsi512_ps(_mm512_slli_epi32::<23>(exponents));
+                scales[p] = _mm512_mul_ps(powers, half);
+            }
+            for r in 0..R {
+                let scale = _mm512_set1_ps(x[r][g][part].scale);
+                for p in 0..P {
+                    let scale = _mm512_mul_ps(scales[p], scale);
+                    out[r][p] = _mm512_fmadd_ps(scale, _mm512_cvtepi32_ps(sums[r][p]), out[r][p]);
                 }
             }
         }

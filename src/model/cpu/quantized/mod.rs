@@ -13,6 +13,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod mx4;
 mod portable;
 mod q4;
 mod q5;
@@ -25,6 +26,7 @@ use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{Device, Result, Tensor};
 use rayon::prelude::*;
 
+pub use mx4::Mx4Group;
 pub use q4::Q4Group;
 pub use q5::Q5Group;
 pub use q6::Q6Group;
@@ -45,9 +47,7 @@ pub struct Vector(pub [u8; 64]);
 pub trait Group: Copy + Send + Sync {
     /// Blocks of inputs.
     const BLOCKS: usize;
-    /// The type of GGML whose values these are.
-    const DTYPE: GgmlDType;
-    /// Bytes that GGML stores the weights of one output in.
+    /// Bytes that the weights of one output are stored in.
     const STORED: usize;
     /// All weights zero.
     const ZERO: Self;
@@ -60,6 +60,12 @@ pub trait Group: Copy + Send + Sync {
 
     /// The product.
     fn multiply(instructions: Instructions, product: &mut Product<'_, '_, Self>);
+}
+
+/// Groups of a type that weights can be quantised to.
+pub trait Quantiser: Group {
+    /// The type of GGML whose values these are.
+    const DTYPE: GgmlDType;
 }
 
 /// Groups of nibbles, to which a fifth bit may be added.
@@ -109,7 +115,7 @@ pub struct BlockMatrix<G> {
     inputs: usize,
 }
 
-impl<G: Group> BlockMatrix<G> {
+impl<G: Quantiser> BlockMatrix<G> {
     /// Quantises and packs a weight panel by panel. `read` gives rows of the weight from a first one on, each of `inputs`
     /// numbers, into a buffer of as many rows as are wanted.
     ///
@@ -162,8 +168,10 @@ impl<G: Group> BlockMatrix<G> {
             inputs,
         })
     }
+}
 
-    /// Packs rows as GGML stores them, `row` bytes each.
+impl<G: Group> BlockMatrix<G> {
+    /// Packs rows as they are stored, `row` bytes each.
     pub fn pack_blocks(inputs: usize, row: usize, bytes: &[u8]) -> Self {
         let per_panel = inputs.div_ceil(G::BLOCKS * BLOCK);
         let outputs = bytes.len() / row.max(1);

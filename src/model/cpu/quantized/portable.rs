@@ -3,7 +3,10 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::{Nibbles, PANEL, Product, Q4Group, Q5Group, Q6Group, Q8Group, RowBlock, Vector};
+use super::mx4::{NUMBERS, ZERO, half_scale};
+use super::{
+    Mx4Group, Nibbles, PANEL, Product, Q4Group, Q5Group, Q6Group, Q8Group, RowBlock, Vector,
+};
 use crate::model::cpu::half::{F16, Format};
 
 /// The product with weights of a byte.
@@ -24,6 +27,11 @@ pub(super) fn q5(product: &mut Product<'_, '_, Q5Group>) {
 /// The product with weights of six bits.
 pub(super) fn q6(product: &mut Product<'_, '_, Q6Group>) {
     Arch::new().dispatch(Q6(product));
+}
+
+/// The product with weights in MXFP4.
+pub(super) fn mx4(product: &mut Product<'_, '_, Mx4Group>) {
+    Arch::new().dispatch(Mx4(product));
 }
 
 struct Q8<'p, 'a, 'o>(&'p mut Product<'a, 'o, Q8Group>);
@@ -141,6 +149,39 @@ fn q6_group(group: &Q6Group, x: &[RowBlock; 8], out: &mut [f32; PANEL]) {
             for lane in 0..PANEL {
                 let scale = scale[lane] * f32::from(group.scales[2 * part + half][lane]);
                 out[lane] = (scale * x.scale).mul_add(sums[lane] as f32, out[lane]);
+            }
+        }
+    }
+}
+
+struct Mx4<'p, 'a, 'o>(&'p mut Product<'a, 'o, Mx4Group>);
+
+impl WithSimd for Mx4<'_, '_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for panel in 0..self.0.panels() {
+            for row in 0..self.0.rows() {
+                let [weights] = self.0.weights(panel);
+                let [x] = self.0.activations::<1, 4>(row);
+                let mut out = [0.0f32; PANEL];
+                for (group, x) in weights.iter().zip(x) {
+                    for (part, x) in x.iter().enumerate() {
+                        let mut sums = [x.offset_of(ZERO); PANEL];
+                        for (i, x) in x.values.iter().enumerate() {
+                            let both = group.weights[part][i % 4].0;
+                            let w =
+                                both.map(|both| NUMBERS[usize::from(both >> (4 * (i / 4)) & 15)]);
+                            dot(&Vector(w), x, &mut sums);
+                        }
+                        for lane in 0..PANEL {
+                            let scale = half_scale(group.scales[part][lane]) * x.scale;
+                            out[lane] = scale.mul_add(sums[lane] as f32, out[lane]);
+                        }
+                    }
+                }
+                self.0.store(row, panel, &out);
             }
         }
     }

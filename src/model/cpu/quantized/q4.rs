@@ -3,7 +3,7 @@
 
 use candle_core::quantized::GgmlDType;
 
-use super::{BLOCK, Group, Instructions, Nibbles, Product, Vector, portable};
+use super::{BLOCK, Group, Instructions, Nibbles, Product, Quantiser, Vector, portable};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 use crate::model::cpu::half::{F16, Format};
@@ -29,9 +29,12 @@ pub struct Q4Group {
     pub weights: [[Vector; BLOCK / 8]; BLOCKS],
 }
 
+impl Quantiser for Q4Group {
+    const DTYPE: GgmlDType = GgmlDType::Q4K;
+}
+
 impl Group for Q4Group {
     const BLOCKS: usize = BLOCKS;
-    const DTYPE: GgmlDType = GgmlDType::Q4K;
     const STORED: usize = 16 + BLOCKS * BLOCK / 2;
     const ZERO: Self = Self {
         scale: [0; PANEL],

@@ -3,7 +3,7 @@
 use candle_core::quantized::GgmlDType;
 
 use super::q4::BLOCKS;
-use super::{BLOCK, Group, Instructions, Nibbles, Product, Q4Group, Vector, portable};
+use super::{BLOCK, Group, Instructions, Nibbles, Product, Q4Group, Quantiser, Vector, portable};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 
@@ -17,9 +17,12 @@ pub struct Q5Group {
     pub high: [Vector; BLOCKS],
 }
 
+impl Quantiser for Q5Group {
+    const DTYPE: GgmlDType = GgmlDType::Q5K;
+}
+
 impl Group for Q5Group {
     const BLOCKS: usize = BLOCKS;
-    const DTYPE: GgmlDType = GgmlDType::Q5K;
     const STORED: usize = 16 + BLOCK + BLOCKS * BLOCK / 2;
     const ZERO: Self = Self {
         low: Q4Group::ZERO,

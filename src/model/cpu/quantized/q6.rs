@@ -3,7 +3,7 @@
 
 use candle_core::quantized::GgmlDType;
 
-use super::{BLOCK, Group, Instructions, Product, Vector, portable};
+use super::{BLOCK, Group, Instructions, Product, Quantiser, Vector, portable};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 use crate::model::cpu::half::{F16, Format};
@@ -30,9 +30,12 @@ pub struct Q6Group {
     pub high: [[Vector; 2]; BLOCKS],
 }
 
+impl Quantiser for Q6Group {
+    const DTYPE: GgmlDType = GgmlDType::Q6K;
+}
+
 impl Group for Q6Group {
     const BLOCKS: usize = BLOCKS;
-    const DTYPE: GgmlDType = GgmlDType::Q6K;
     const STORED: usize = 128 + 64 + 2 * BLOCKS + 2;
     const ZERO: Self = Self {
         scale: [0; PANEL],

@@ -2,7 +2,7 @@
 
 use candle_core::quantized::GgmlDType;
 
-use super::{BLOCK, Group, Instructions, Product, Vector, portable};
+use super::{BLOCK, Group, Instructions, Product, Quantiser, Vector, portable};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 use crate::model::cpu::half::{F16, Format};
@@ -18,9 +18,12 @@ pub struct Q8Group {
     pub weights: [[Vector; BLOCK / 4]; 2],
 }
 
+impl Quantiser for Q8Group {
+    const DTYPE: GgmlDType = GgmlDType::Q8_0;
+}
+
 impl Group for Q8Group {
     const BLOCKS: usize = 2;
-    const DTYPE: GgmlDType = GgmlDType::Q8_0;
     const STORED: usize = 2 * (2 + BLOCK);
     const ZERO: Self = Self {
         scales: [[0; PANEL]; 2],

@@ -30,6 +30,15 @@ pub struct RowBlock {
     pub halves: [i32; 2],
 }
 
+impl RowBlock {
+    /// What weights are too much that are stored with `zero` added, a multiple of 4: −zero times the sum of the values.
+    #[inline(always)]
+    pub fn offset_of(&self, zero: i32) -> i32 {
+        // The sum is a whole number, so nothing is lost.
+        self.offset / 32 * (zero / 4)
+    }
+}
+
 /// Quantises rows `[rows, inputs]` to `[rows, blocks]`. Blocks beyond the inputs are zero.
 pub fn quantize(x: &[f32], inputs: usize, blocks: usize) -> Vec<RowBlock> {
     let inputs = inputs.max(1);

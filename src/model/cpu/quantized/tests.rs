@@ -4,7 +4,10 @@ use rayon::prelude::*;
 
 use super::rows::quantize;
 use super::stored;
-use super::{BLOCK, BlockMatrix, Group, Instructions, Q4Group, Q5Group, Q6Group, Q8Group};
+use super::{
+    BLOCK, BlockMatrix, Group, Instructions, Mx4Group, Q4Group, Q5Group, Q6Group, Q8Group,
+    Quantiser,
+};
 use crate::model::cpu::matmul::PackedMatrix;
 use crate::model::gguf::StorageType;
 
@@ -20,7 +23,7 @@ fn normal(count: usize, seed: u32) -> Vec<f32> {
         .collect()
 }
 
-fn pack<G: Group>(weight: &[f32], outputs: usize, inputs: usize) -> BlockMatrix<G> {
+fn pack<G: Quantiser>(weight: &[f32], outputs: usize, inputs: usize) -> BlockMatrix<G> {
     let read = |first: usize, out: &mut [f32]| {
         out.copy_from_slice(&weight[first * inputs..][..out.len()]);
     };
@@ -71,17 +74,23 @@ fn shapes<G: Group>() -> Vec<(usize, usize)> {
     shapes
 }
 
-fn a_row_is_the_same_alone_and_by_all_instructions<G: Group>() {
+fn a_row_is_the_same_alone_and_by_all_instructions<G: Quantiser>() {
     for (outputs, inputs) in shapes::<G>() {
         let matrix = pack::<G>(&normal(outputs * inputs, 1), outputs, inputs);
+        rows_are_the_same(&matrix, outputs, inputs);
+    }
+}
+
+fn rows_are_the_same<G: Group>(matrix: &BlockMatrix<G>, outputs: usize, inputs: usize) {
+    {
         let x = normal(200 * inputs, 2);
         let alone: Vec<u32> = x
             .par_chunks(inputs)
-            .flat_map_iter(|x| bits(&product(&matrix, outputs, Instructions::Portable, x)))
+            .flat_map_iter(|x| bits(&product(matrix, outputs, Instructions::Portable, x)))
             .collect();
         for instructions in all() {
             for rows in [1, 2, 3, 4, 5, 6, 7, 8, 13, 33, 200] {
-                let out = product(&matrix, outputs, instructions, &x[..rows * inputs]);
+                let out = product(matrix, outputs, instructions, &x[..rows * inputs]);
                 assert!(
                     bits(&out) == alone[..rows * outputs],
                     "{rows} rows, {outputs} × {inputs}, {instructions:?}"
@@ -111,7 +120,7 @@ fn q6_rows_do_not_depend_on_others_nor_on_instructions() {
     a_row_is_the_same_alone_and_by_all_instructions::<Q6Group>();
 }
 
-fn values_are_candles<G: Group>() {
+fn values_are_candles<G: Quantiser>() {
     let (outputs, inputs) = (37, 512);
     let weight = normal(outputs * inputs, 3);
     let matrix = pack::<G>(&weight, outputs, inputs);
@@ -259,7 +268,7 @@ fn multiply(x: &[f64], weight: &[f64], inputs: usize) -> Vec<f64> {
 
 /// Against the product of what weights and activations are quantised to only f32 rounding is left: 1e-6. Against the
 /// product of the originals there is the error of quantising, `expected` by the number of bits.
-fn close<G: Group>(expected: f64) {
+fn close<G: Quantiser>(expected: f64) {
     let (rows, outputs, inputs) = (9, 70, 1024);
     let (weight, x) = (normal(outputs * inputs, 4), normal(rows * inputs, 5));
     let matrix = pack::<G>(&weight, outputs, inputs);
@@ -334,5 +343,65 @@ fn what_is_no_number_stays_none() {
     for instructions in all() {
         let out = product(&matrix, 16, instructions, &x);
         assert!(out.iter().all(|x| x.is_nan()));
+    }
+}
+
+/// Rows of MXFP4: exponents near that of one, any nibbles.
+fn mxfp4(outputs: usize, inputs: usize) -> Vec<u8> {
+    let mut state = 7u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 20) as u8
+    };
+    let block = |_| {
+        let exponent = 120 + next() % 12;
+        std::iter::once(exponent).chain((0..16).map(|_| next()).collect::<Vec<_>>())
+    };
+    (0..outputs * inputs / BLOCK).flat_map(block).collect()
+}
+
+#[test]
+fn mxfp4_rows_do_not_depend_on_others_nor_on_instructions() {
+    // Inputs that fill no group, too.
+    for (outputs, inputs) in [(5, 128), (16, 256), (87, 96), (33, 288)] {
+        let row = inputs / BLOCK * 17;
+        let matrix = BlockMatrix::<Mx4Group>::pack_blocks(inputs, row, &mxfp4(outputs, inputs));
+        rows_are_the_same(&matrix, outputs, inputs);
+    }
+}
+
+#[test]
+fn mxfp4_weights_have_the_values_of_the_format_and_products_theirs() {
+    let numbers = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0f32];
+    let (outputs, inputs) = (37, 160);
+    let bytes = mxfp4(outputs, inputs);
+    let matrix = BlockMatrix::<Mx4Group>::pack_blocks(inputs, inputs / BLOCK * 17, &bytes);
+    let x = normal(3 * inputs, 9);
+    let out = product(&matrix, outputs, Instructions::best(), &x);
+    for (index, stored) in bytes.chunks(inputs / BLOCK * 17).enumerate() {
+        let expected: Vec<f32> = stored
+            .chunks(17)
+            .flat_map(|block| {
+                let scale = 2f32.powi(i32::from(block[0]) - 127);
+                let nibbles = block[1..].iter().flat_map(|byte| [byte & 15, byte >> 4]);
+                nibbles.map(move |nibble| {
+                    let number = numbers[usize::from(nibble & 7)] * scale;
+                    if nibble > 7 { -number } else { number }
+                })
+            })
+            .collect();
+        let mut row = vec![f32::NAN; inputs];
+        matrix.row(index, &mut row);
+        // Zeros have no sign here.
+        assert!(
+            row.iter().zip(&expected).all(|(a, b)| a == b),
+            "row {index}"
+        );
+        for (token, x) in x.chunks(inputs).enumerate() {
+            let dot: f32 = x.iter().zip(&expected).map(|(x, w)| x * w).sum();
+            let size: f32 = x.iter().zip(&expected).map(|(x, w)| (x * w).abs()).sum();
+            let found = out[token * outputs + index];
+            assert!((found - dot).abs() < 0.01 * size, "{found}, not {dot}");
+        }
     }
 }

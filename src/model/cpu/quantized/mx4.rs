@@ -1,0 +1,78 @@
+//! `MXFP4` (<https://www.opencompute.org/documents/ocp-microscaling-formats-mx-v1-0-spec-final-pdf>): a block of 32 weights is
+//! a power of two and 32 numbers of four bits, E2M1. Twice such a number is an integer from −12 to 12, so that products are
+//! sums of integers here too.
+
+use super::{BLOCK, Group, Instructions, PANEL, Product, Vector, portable};
+#[cfg(target_arch = "x86_64")]
+use super::{avx2, avx512};
+
+/// Blocks of a group: so many that their scales fill a cache line.
+const BLOCKS: usize = 4;
+
+/// Bytes of a block: the exponent, and of 16 pairs the first number in the low nibble.
+const STORED: usize = 1 + BLOCK / 2;
+
+/// What the four bits stand for, twice, with [`ZERO`] added to make it unsigned.
+pub(super) const NUMBERS: [u8; 16] = [12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0];
+
+/// What was added.
+pub(super) const ZERO: i32 = 12;
+
+/// Four blocks of 16 outputs (4.25 bits a weight).
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+pub struct Mx4Group {
+    /// Exponents of the blocks' scales, with 127 added.
+    pub scales: [[u8; PANEL]; BLOCKS],
+    /// Weights of the blocks: vector `i` holds inputs `4i` to `4i + 3` in its low nibbles, and those 16 further on in its
+    /// high ones.
+    pub weights: [[Vector; BLOCK / 8]; BLOCKS],
+}
+
+/// Half a block's scale: what an integer of its numbers stands for. The least exponent counts as zero.
+#[inline(always)]
+pub(super) fn half_scale(exponent: u8) -> f32 {
+    f32::from_bits(u32::from(exponent) << 23) * 0.5
+}
+
+impl Group for Mx4Group {
+    const BLOCKS: usize = BLOCKS;
+    const STORED: usize = BLOCKS * STORED;
+    const ZERO: Self = Self {
+        scales: [[0; PANEL]; BLOCKS],
+        weights: [[Vector([0; 64]); BLOCK / 8]; BLOCKS],
+    };
+
+    fn set(&mut self, lane: usize, bytes: &[u8]) {
+        for (block, bytes) in bytes.chunks_exact(STORED).enumerate() {
+            self.scales[block][lane] = bytes[0];
+            let nibble = |i: usize| bytes[1 + i / 2] >> (4 * (i % 2)) & 15;
+            for i in 0..BLOCK / 2 {
+                self.weights[block][i / 4].0[4 * lane + i % 4] =
+                    nibble(i) | nibble(i + BLOCK / 2) << 4;
+            }
+        }
+    }
+
+    fn get(&self, lane: usize, out: &mut [f32]) {
+        for (block, out) in out.chunks_exact_mut(BLOCK).enumerate() {
+            let scale = half_scale(self.scales[block][lane]);
+            for (i, out) in out.iter_mut().enumerate() {
+                let half = i % (BLOCK / 2);
+                let both = self.weights[block][half / 4].0[4 * lane + half % 4];
+                let number = NUMBERS[usize::from(both >> (4 * (i / (BLOCK / 2))) & 15)];
+                *out = (i32::from(number) - ZERO) as f32 * scale;
+            }
+        }
+    }
+
+    fn multiply(instructions: Instructions, product: &mut Product<'_, '_, Self>) {
+        match instructions {
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512(token) => avx512::mx4(token, product),
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2(token) => avx2::mx4(token, product),
+            Instructions::Portable => portable::mx4(product),
+        }
+    }
+}
