@@ -186,8 +186,12 @@ fn damaged_and_hostile_shard_indices() {
 
 #[test]
 fn names_that_are_no_model() {
-    let nowhere = ModelSource::resolve("some/model").unwrap_err().to_string();
-    has(&nowhere, &["some/model", "tiny", "folder"]);
+    // Of the form of an id on the hub it would be one.
+    let nowhere = ModelSource::resolve("some/folder/model").unwrap_err();
+    has(
+        &nowhere.to_string(),
+        &["some/folder/model", "tiny", "folder", "org/name"],
+    );
     let empty = TempDir::new().unwrap();
     has(
         &load(empty.path()).err().unwrap().to_string(),

@@ -8,6 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 
+use super::download;
 use super::judge::JudgeChoice;
 use super::{DONE, Failure, OrFail, say};
 use crate::bench::session::{Bench, Document, Setting, Sizes, Subject, machine, write_trace};
@@ -15,8 +16,9 @@ use crate::bench::{Job, Lengths, Report, Workload, shapes};
 use crate::dataset::{ColumnMap, LoadOptions, load};
 use crate::engine::Sampling;
 use crate::judge::JudgeText;
+use crate::model::hub::Want;
 use crate::model::precision::{DtypeOrAuto, KvType, Quantization};
-use crate::model::{DeviceChoice, ModelConfig, ModelSource, PrecisionChoice, Weights};
+use crate::model::{DeviceChoice, ModelConfig, PrecisionChoice, Weights};
 
 /// Measure how fast a judge is, on any model or on random weights of a known shape.
 #[derive(Debug, Args)]
@@ -309,7 +311,7 @@ fn subject(arguments: &BenchArguments) -> Result<Subject, Failure> {
         let weights = Weights::random(&config, arguments.seed);
         (format!("random {shape}"), config, weights)
     } else {
-        let source = ModelSource::resolve(&arguments.judge.model).or_usage()?;
+        let source = download::resolve(&arguments.judge.model, Want::Everything)?;
         let config = ModelConfig::load(&source).or_usage()?;
         let weights = Weights::open(&source).or_usage()?;
         (source.to_string(), config, weights)
@@ -345,7 +347,7 @@ fn subject(arguments: &BenchArguments) -> Result<Subject, Failure> {
 
 /// The prompts that `juror judge` would write for a file of rollouts.
 fn real_jobs(arguments: &BenchArguments) -> Result<(Vec<u32>, Vec<Job>), Failure> {
-    let source = ModelSource::resolve(&arguments.judge.model).or_usage()?;
+    let source = download::resolve(&arguments.judge.model, Want::Description)?;
     let (protocol, template) = arguments.judge.prompt().or_usage()?;
     let chat = arguments.judge.chat.settings(None).or_usage()?;
     let text = JudgeText::load_with(&source, protocol, &template, &chat).or_usage()?;

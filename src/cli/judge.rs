@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 
 use super::chat::ChatArguments;
+use super::download;
 use super::progress::{Progress, print_summary};
 use super::{DONE, EXIT_CODES, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
 use crate::dataset::journal::Identity;
@@ -15,8 +16,9 @@ use crate::dataset::{ColumnMap, LoadOptions, Loaded, Rows, Sample, Samples, Shar
 use crate::engine::Sampling;
 use crate::judge::session::TextSizes;
 use crate::judge::{EngineSizes, JudgeText, RulesMode, RunEnd, RunOptions, Session};
+use crate::model::hub::Want;
 use crate::model::precision::{DtypeOrAuto, KvType, Quantization};
-use crate::model::{DeviceChoice, ModelSource, PrecisionChoice};
+use crate::model::{DeviceChoice, PrecisionChoice};
 use crate::protocol::{self, PromptTemplate, Protocol};
 use crate::reward::RewardPolicy;
 use crate::rules::{Config, OutcomeRules, RulesProfile};
@@ -225,7 +227,8 @@ OUT holds all verdicts in the order of the input.
 /// Which judge: a model under a protocol.
 #[derive(Debug, Default, Args)]
 pub(super) struct JudgeChoice {
-    /// `tiny` (built in, no download), or a folder with config.json, tokenizer.json and *.safetensors
+    /// `tiny` (built in, no download), a folder with config.json, tokenizer.json and *.safetensors, an id on the Hugging
+    /// Face hub (`org/name` or `org/name@revision`), or an alias that `juror models list --known` shows
     #[arg(
         short,
         long,
@@ -377,7 +380,13 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
     let judge = if rules == RulesMode::Only {
         None
     } else {
-        let source = ModelSource::resolve(&arguments.judge.model).or_usage()?;
+        // A dry run reads no weights.
+        let want = if arguments.dry_run {
+            Want::Description
+        } else {
+            Want::Everything
+        };
+        let source = download::resolve(&arguments.judge.model, want)?;
         let begun = out.as_deref().filter(|_| !arguments.restart);
         let chat = arguments.judge.chat.settings(begun).or_usage()?;
         let text = JudgeText::load_with(&source, protocol, &template, &chat).or_usage()?;

@@ -4,6 +4,7 @@
 
 mod bench;
 mod chat;
+mod download;
 mod judge;
 mod models;
 mod progress;
@@ -66,7 +67,7 @@ enum Command {
         #[command(subcommand)]
         action: prompts::PromptsAction,
     },
-    /// Show the models that can judge
+    /// Show, fetch and describe the models that can judge
     Models {
         #[command(subcommand)]
         action: models::ModelsAction,

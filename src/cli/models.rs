@@ -1,108 +1,273 @@
 //! `juror models`
 
-use std::io::Write;
+mod show;
 
-use candle_core::DType;
+use std::io::{StdoutLock, Write};
+use std::path::PathBuf;
+
 use clap::Subcommand;
+use serde_json::Value;
 
-use super::{Failure, OrFail};
-use crate::judge::JudgeText;
-use crate::model::attention::{AttentionShape, kv_bytes_per_token};
-use crate::model::{ModelConfig, ModelSource};
-use crate::protocol::{self, PromptTemplate};
+use super::download::{self, Download};
+use super::{Failure, OrFail, say};
+use crate::model::config::CONFIG_FILE;
+use crate::model::hub::{CachedModel, Hub, Want, bytes};
+use crate::model::{ModelConfig, ModelError, ModelSource, known};
+use crate::protocol;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ModelsAction {
-    /// Name the models that need no download
-    List,
-    /// Say what a model is: family, sizes, memory
+    /// Name the models that need no download: built in, or in the cache
+    List {
+        /// The judges that are known to judge instead: where they are, and what they must be asked
+        #[arg(long)]
+        known: bool,
+    },
+    /// Fetch a model from the Hugging Face hub into the cache, and print the folder it is in
+    Pull {
+        /// `org/name`, `org/name@revision` (a branch, tag or commit), or an alias of `juror models list --known`
+        model: String,
+    },
+    /// Say what a model is: family, sizes, memory, chat template, what it should be asked
     Show {
-        /// `tiny`, or a folder
+        /// `tiny`, a folder, an id on the hub (its weights are not fetched), or an alias
         #[arg(default_value = "tiny")]
         model: String,
+        /// Hash the weights too, however large they are
+        #[arg(long)]
+        hash: bool,
     },
 }
 
 pub(super) fn run(action: ModelsAction) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match action {
-        ModelsAction::List => {
-            for model in ModelSource::embedded() {
-                let source = ModelSource::resolve(model.name).or_fail()?;
-                let config = ModelConfig::load(&source).or_fail()?;
-                writeln!(
-                    out,
-                    "{:<8}  built in, {:.1} M parameters, {:.1} MB: word problems of 2 to 4 steps over +, − and ×",
-                    model.name,
-                    config.parameters() as f64 / 1e6,
-                    model.weights.len() as f64 / 1e6
-                )
-                .or_fail()?;
-            }
-            writeln!(out, "FOLDER    any Qwen3 checkpoint: config.json, tokenizer.json, tokenizer_config.json, *.safetensors")
-                .or_fail()?;
-        }
-        ModelsAction::Show { model } => {
-            let source = ModelSource::resolve(&model).or_usage()?;
-            let config = ModelConfig::load(&source).or_usage()?;
-            let parameters = config.parameters();
-            let kv = kv_bytes_per_token(&AttentionShape::from(&config), DType::F32);
-            let protocol = protocol::known()[0];
-            let template = PromptTemplate::parse(protocol.template_text()).or_fail()?;
-            let mut rows = vec![
-                ("family", format!("{:?}", config.architecture)),
-                ("parameters", format!("{:.2} M", parameters as f64 / 1e6)),
-                (
-                    "memory",
-                    format!(
-                        "{} as f32, {} as bf16",
-                        megabytes(parameters * 4),
-                        megabytes(parameters * 2)
-                    ),
-                ),
-                (
-                    "layers",
-                    format!("{} of width {}", config.layers, config.hidden),
-                ),
-                (
-                    "attention",
-                    format!(
-                        "{} heads over {} of keys, {} wide",
-                        config.heads, config.kv_heads, config.head_dim
-                    ),
-                ),
-                ("vocabulary", config.vocab.to_string()),
-                ("context", format!("{} tokens", config.max_positions)),
-                (
-                    "KV cache",
-                    format!("{:.1} KiB a token as f32", kv as f64 / 1024.0),
-                ),
-            ];
-            match JudgeText::load(&source, protocol, &template) {
-                Ok(text) => {
-                    let tokenizer = text.prompts.tokenizer();
-                    let ends: Vec<String> =
-                        text.eos.iter().map(|&id| tokenizer.decode(&[id])).collect();
-                    rows.push(("ends with", ends.join(" ")));
-                    rows.push((
-                        "prime prompt",
-                        format!(
-                            "{} tokens shared by all samples",
-                            text.prompts.shared_prefix().len()
-                        ),
-                    ));
-                }
-                Err(error) => rows.push(("not a judge", error.to_string())),
-            }
-            rows.push(("hash", source.hash().or_fail()?));
-            for (name, value) in rows {
-                writeln!(out, "{name:>13}  {value}").or_fail()?;
-            }
-        }
+        ModelsAction::List { known: false } => list(&mut out),
+        ModelsAction::List { known: true } => list_known(&mut out),
+        ModelsAction::Pull { model } => pull(&mut out, &model),
+        ModelsAction::Show { model, hash } => show::show(&mut out, &model, hash),
+    }
+}
+
+/// What needs no download.
+fn list(out: &mut StdoutLock) -> Result<(), Failure> {
+    let mut rows = Vec::new();
+    for model in ModelSource::embedded() {
+        let source = ModelSource::Embedded(model);
+        let config = ModelConfig::load(&source).or_fail()?;
+        rows.push([
+            model.name.to_owned(),
+            "built in".into(),
+            "–".into(),
+            bytes(model.weights.len() as u64),
+            format!(
+                "{}: word problems of 2 to 4 steps over +, − and ×",
+                what_it_is(&config)
+            ),
+        ]);
+    }
+    let hub = Hub::from_environment().map_err(|error| download::failure(error.into()))?;
+    for model in hub
+        .models()
+        .map_err(|error| download::failure(error.into()))?
+    {
+        rows.push([
+            model.id.clone(),
+            if model.revisions.is_empty() {
+                "–".into()
+            } else {
+                model.revisions.join(", ")
+            },
+            model.commit.chars().take(12).collect(),
+            bytes(model.bytes),
+            describe(&model),
+        ]);
+    }
+    write_table(
+        out,
+        ["model", "revision", "commit", "size", "family"],
+        &rows,
+    )?;
+    writeln!(
+        out,
+        "\nBesides these --model takes a folder (config.json, tokenizer.json, tokenizer_config.json, *.safetensors) and ids\n\
+         on the Hugging Face hub (org/name); `juror models list --known` names judges there."
+    )
+    .or_fail()
+}
+
+/// Family and size in a few words.
+fn what_it_is(config: &ModelConfig) -> String {
+    format!(
+        "{:?}, {}",
+        config.architecture,
+        show::parameters(config.parameters())
+    )
+}
+
+/// What a cached model is, or why it cannot be run.
+fn describe(model: &CachedModel) -> String {
+    if !model.missing.is_empty() {
+        let missing = match model.missing.as_slice() {
+            [one] => one.clone(),
+            [first, rest @ ..] => format!("{first} and {} more", rest.len()),
+            [] => String::new(),
+        };
+        return format!(
+            "incomplete, without {missing}: juror models pull {}@{}",
+            model.id, model.commit
+        );
+    }
+    let source = ModelSource::Folder(model.folder.clone());
+    match ModelConfig::load(&source) {
+        Ok(config) => what_it_is(&config),
+        Err(_) => format!("{}, which juror cannot run", class_of(&source)),
+    }
+}
+
+/// What a checkpoint calls itself.
+fn class_of(source: &ModelSource) -> String {
+    let config = source.read_text(CONFIG_FILE).ok();
+    let config = config.and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    let class = config.as_ref().and_then(|config| {
+        let class = config["architectures"][0].as_str();
+        class.or_else(|| config["model_type"].as_str())
+    });
+    let class: String = class
+        .unwrap_or("something unnamed")
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(60)
+        .collect();
+    class
+}
+
+/// The judges that are known.
+fn list_known(out: &mut StdoutLock) -> Result<(), Failure> {
+    let percent =
+        |figure: Option<f64>| figure.map_or_else(|| "–".into(), |figure| format!("{figure:.2}"));
+    let mut rows = Vec::new();
+    for judge in known::judges().or_fail()? {
+        let mark = if protocol::find(&judge.protocol).is_some() {
+            ""
+        } else {
+            " *"
+        };
+        rows.push([
+            judge.alias.clone(),
+            judge.id.clone(),
+            judge.base.clone(),
+            format!("{}{mark}", judge.protocol),
+            percent(judge.prime.map(|prime| prime.outcome)),
+            percent(judge.prime.map(|prime| prime.overall)),
+            percent(judge.prime.map(|prime| prime.f1)),
+            percent(judge.prime.and_then(|prime| prime.lucky_guess)),
+        ]);
+    }
+    let header = [
+        "alias",
+        "on the hub",
+        "base",
+        "protocol",
+        "outcome",
+        "overall",
+        "F1",
+        "lucky",
+    ];
+    write_table(out, header, &rows)?;
+    writeln!(
+        out,
+        "\nThe figures are percent on PRIME (arXiv 2602.11570): outcome and overall accuracy, F1, lucky guesses recognised.\n\
+         `juror models show ALIAS` has thinking, sampling and licence; `juror models pull ALIAS` fetches one."
+    )
+    .or_fail()?;
+    if rows.iter().any(|row| row[3].ends_with('*')) {
+        writeln!(
+            out,
+            "* needs a protocol that this version does not have: it would be asked under another ({}).",
+            protocol::known()
+                .iter()
+                .map(|protocol| protocol.name())
+                .collect::<Vec<_>>()
+                .join(", ")
+        )
+        .or_fail()?;
     }
     Ok(())
 }
 
-fn megabytes(bytes: usize) -> String {
-    format!("{:.1} MB", bytes as f64 / 1e6)
+/// Fetches a model, whatever of it is not there.
+fn pull(out: &mut StdoutLock, model: &str) -> Result<(), Failure> {
+    if ModelSource::embedded()
+        .iter()
+        .any(|embedded| embedded.name == model)
+    {
+        say(&format!("{model} is built in: there is nothing to fetch"));
+        return Ok(());
+    }
+    let unknown = || ModelError::UnknownModel { name: model.into() };
+    let id = known::hub_id(model)
+        .and_then(|id| id.ok_or_else(unknown))
+        .map_err(download::failure)?;
+    let hub = Hub::from_environment().map_err(|error| download::failure(error.into()))?;
+    let progress = Download::new(&id.to_string());
+    let pulled = hub.pull(&id, Want::Everything, &|event| progress.watch(event));
+    progress.finish();
+    let snapshot = pulled.map_err(download::failure)?;
+    let size = files_of(&snapshot.folder);
+    say(&format!(
+        "{} at commit {}: {} in {} files, {}",
+        id,
+        snapshot.commit,
+        bytes(size.1),
+        size.0,
+        if snapshot.fetched == 0 {
+            "all of it there already".into()
+        } else {
+            format!("{} fetched now", bytes(snapshot.fetched))
+        }
+    ));
+    writeln!(out, "{}", snapshot.folder.display()).or_fail()
+}
+
+/// How many files a folder has, and their bytes.
+fn files_of(folder: &PathBuf) -> (usize, u64) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    entries
+        .filter_map(|entry| std::fs::metadata(entry.ok()?.path()).ok())
+        .filter(std::fs::Metadata::is_file)
+        .fold((0, 0), |(count, bytes), data| {
+            (count + 1, bytes + data.len())
+        })
+}
+
+/// Columns as wide as their widest entry; the last one ends where it ends.
+fn write_table<const N: usize>(
+    out: &mut StdoutLock,
+    header: [&str; N],
+    rows: &[[String; N]],
+) -> Result<(), Failure> {
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].as_str());
+        cells
+            .chain([header[column]])
+            .map(console::measure_text_width)
+            .max()
+            .unwrap_or(0)
+    };
+    let widths: [usize; N] = std::array::from_fn(width);
+    let header = header.map(str::to_owned);
+    for row in std::iter::once(&header).chain(rows) {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(widths) {
+            line.push_str(&console::pad_str(
+                cell,
+                width + 2,
+                console::Alignment::Left,
+                None,
+            ));
+        }
+        writeln!(out, "{}", line.trim_end()).or_fail()?;
+    }
+    Ok(())
 }

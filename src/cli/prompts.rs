@@ -7,11 +7,12 @@ use anyhow::{Context, anyhow};
 use clap::Subcommand;
 use serde_json::json;
 
+use super::download;
 use super::judge::JudgeChoice;
 use super::{Failure, OrFail, say};
 use crate::dataset::{ColumnMap, LoadOptions, Sample, load};
 use crate::judge::JudgeText;
-use crate::model::ModelSource;
+use crate::model::hub::Want;
 use crate::protocol;
 
 #[derive(Debug, Subcommand)]
@@ -64,7 +65,7 @@ pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
                 ..JudgeChoice::default()
             };
             let (protocol, template) = choice.prompt().or_usage()?;
-            let source = ModelSource::resolve(&choice.model).or_usage()?;
+            let source = download::resolve(&choice.model, Want::Description)?;
             let text = JudgeText::load(&source, protocol, &template).or_usage()?;
             writeln!(out, "{}", template.text()).or_fail()?;
             say(&format!(
@@ -94,7 +95,7 @@ pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
             )
             .or_usage()?;
             let sample = pick(&loaded.samples, id.as_deref()).or_usage()?;
-            let source = ModelSource::resolve(&judge.model).or_usage()?;
+            let source = download::resolve(&judge.model, Want::Description)?;
             let chat = judge.chat.settings(None).or_usage()?;
             let text = JudgeText::load_with(&source, protocol, &template, &chat).or_usage()?;
             let ids = text.prompts.tokens(sample).or_fail()?;

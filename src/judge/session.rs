@@ -124,6 +124,7 @@ impl Session {
             format: Manifest::FORMAT,
             juror: env!("CARGO_PKG_VERSION").into(),
             model,
+            model_origin: self.judge.as_ref().and_then(|(source, _)| source.origin()),
             protocol: self.protocol.clone(),
             chat: self.judge.as_ref().and_then(|(_, text)| text.chat.clone()),
             sampling: SamplingSettings {

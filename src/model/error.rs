@@ -5,9 +5,10 @@ use std::path::PathBuf;
 /// An error of the model room: what happened, where, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
-    /// `--model` named something that is neither embedded nor a folder.
+    /// `--model` named something that no model can be called.
     #[error(
-        "no model `{name}`: give `tiny` (built in) or a folder that holds config.json, tokenizer.json and *.safetensors"
+        "no model `{name}`: give `tiny` (built in), a folder that holds config.json, tokenizer.json and *.safetensors, an id \
+         on the Hugging Face hub (org/name), or an alias that `juror models list --known` shows"
     )]
     UnknownModel {
         /// What was asked for.
@@ -29,6 +30,17 @@ pub enum ModelError {
         /// The missing file's name.
         file: String,
     },
+    /// A model folder has pickled weights and no others.
+    #[error("{}: only pickled weights ({file}). {}", folder.display(), super::hub::needed::how_to_convert(&folder.display().to_string()))]
+    Pickled {
+        /// The model's folder.
+        folder: PathBuf,
+        /// One of the pickled files.
+        file: String,
+    },
+    /// The hub, or its cache, refused.
+    #[error(transparent)]
+    Hub(#[from] super::hub::HubError),
     /// A file could not be read.
     #[error("{path}: {source}")]
     Io {

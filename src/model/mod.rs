@@ -8,8 +8,10 @@
 //!
 //! | file | what it is for |
 //! |---|---|
-//! | [`source`] | where a model's files come from: embedded in the binary, a folder, or a GGUF file |
+//! | [`source`] | where a model's files come from: embedded in the binary, a folder, a GGUF file, or the hub |
 //! | [`gguf`] | GGUF files: header, sizes, vocabulary, names of tensors |
+//! | [`hub`] | the Hugging Face hub and its cache |
+//! | [`known`] | judges that are known to judge, with their aliases |
 //! | [`config`] | `config.json`, with everything unsupported refused by name |
 //! | [`weights`] | Safetensors, single or sharded, read tensor by tensor |
 //! | [`device`] | `--device`: CPU, CUDA, Metal |
@@ -38,6 +40,8 @@ pub mod device;
 mod error;
 pub mod feed_forward;
 pub mod gguf;
+pub mod hub;
+pub mod known;
 pub mod linear;
 pub mod ops;
 pub mod precision;

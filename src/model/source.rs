@@ -1,4 +1,4 @@
-//! Where a model's files come from.
+//! Where a model's files come from: compiled in, a folder, or the hub by way of its cache.
 
 use std::fmt;
 use std::fs::File;
@@ -6,8 +6,9 @@ use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::ModelError;
 use super::gguf::{self, Gguf};
+use super::hub::{self, Hub, Want, Watch};
+use super::{ModelError, known};
 
 /// Files that, with the weights, decide what a model answers.
 const IDENTITY_FILES: [&str; 5] = [
@@ -61,45 +62,69 @@ pub enum ModelSource {
 }
 
 impl ModelSource {
-    /// Finds the model that `--model` names: an embedded model's name, a folder, or a GGUF file.
+    /// Finds the model that `--model` names: an embedded model's name, a GGUF file, a folder, an alias of a known judge, or
+    /// an id on the hub, in this order. A model on the hub is fetched if the cache does not have it.
     ///
     /// # Errors
-    /// [`ModelError::UnknownModel`], [`ModelError::MissingFile`] for a folder without a configuration, or what reading a
-    /// GGUF file's header gives.
+    /// [`ModelError::UnknownModel`], [`ModelError::Hub`], [`ModelError::MissingFile`] for a folder without a configuration,
+    /// or what reading a GGUF file's header gives.
     pub fn resolve(name: &str) -> Result<Self, ModelError> {
+        Self::resolve_watched(name, Want::Everything, &|_| {})
+    }
+
+    /// As [`Self::resolve`], with somebody who watches a download, and perhaps without the weights.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn resolve_watched(name: &str, want: Want, watch: &Watch) -> Result<Self, ModelError> {
         if let Some(model) = EMBEDDED.iter().find(|model| model.name == name) {
             return Ok(Self::Embedded(model));
         }
-        let folder = Path::new(name);
-        if gguf::is_gguf(folder) && folder.is_file() {
-            return Ok(Self::Gguf(Arc::new(Gguf::open(folder)?)));
+        let place = Path::new(name);
+        if gguf::is_gguf(place) && place.is_file() {
+            return Ok(Self::Gguf(Arc::new(Gguf::open(place)?)));
         }
-        if !folder.is_dir() {
-            return Err(ModelError::UnknownModel { name: name.into() });
+        if place.is_dir() {
+            return Self::in_folder(place);
         }
-        Self::in_folder(folder)
+        match known::hub_id(name)? {
+            Some(id) => Ok(Self::Folder(
+                Hub::from_environment()?.fetch(&id, want, watch)?.folder,
+            )),
+            None => Err(ModelError::UnknownModel { name: name.into() }),
+        }
     }
 
     /// The model of a folder: a checkpoint in Safetensors if there is one, else the one GGUF file it holds.
     ///
     /// # Errors
-    /// [`ModelError::MissingFile`] for a folder without a configuration, or what reading a GGUF file's header gives.
+    /// [`ModelError::MissingFile`] for a folder without a configuration, [`ModelError::Pickled`] for one with nothing but
+    /// pickled weights, or what reading a GGUF file's header gives.
     pub fn in_folder(folder: &Path) -> Result<Self, ModelError> {
         let source = Self::Folder(folder.into());
+        let safetensors = source.has(WEIGHTS_FILE) || source.has(WEIGHTS_INDEX);
         // Folders of GGUF files may hold the original's configuration too.
-        if !source.has(WEIGHTS_FILE)
-            && !source.has(WEIGHTS_INDEX)
-            && let Some(file) = Gguf::find(folder)?
-        {
+        if !safetensors && let Some(file) = Gguf::find(folder)? {
             return Ok(Self::Gguf(Arc::new(Gguf::open(&file)?)));
         }
-        if source.has(super::config::CONFIG_FILE) {
-            Ok(source)
-        } else {
-            Err(ModelError::MissingFile {
+        if !source.has(super::config::CONFIG_FILE) {
+            return Err(ModelError::MissingFile {
                 folder: folder.into(),
                 file: super::config::CONFIG_FILE.into(),
-            })
+            });
+        }
+        if !safetensors {
+            hub::refuse_pickled(folder)?;
+        }
+        Ok(source)
+    }
+
+    /// The model and commit on the hub that it was taken from, `org/name@commit`; `None` for models from elsewhere.
+    pub fn origin(&self) -> Option<String> {
+        match self {
+            Self::Embedded(_) => None,
+            Self::Folder(folder) => hub::origin(folder),
+            Self::Gguf(model) => hub::origin(model.path().parent()?),
         }
     }
 
@@ -115,6 +140,24 @@ impl ModelSource {
             Self::Folder(folder) => folder.join(file).is_file(),
             Self::Gguf(model) => model.text(file).is_some(),
         }
+    }
+
+    /// Whether the model has weights; one on the hub may have come without.
+    pub fn has_weights(&self) -> bool {
+        self.weight_files().is_ok()
+    }
+
+    /// How many files the weights are in, and their bytes.
+    ///
+    /// # Errors
+    /// When one is missing or cannot be read.
+    pub fn weight_files(&self) -> Result<(usize, u64), ModelError> {
+        let files = super::weights::files(self)?;
+        let mut bytes = 0;
+        for file in &files {
+            bytes += self.open(file)?.1;
+        }
+        Ok((files.len(), bytes))
     }
 
     /// A file's path, for messages.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// Everything that decides what the verdicts of a run are: two runs with equal manifests give the same verdicts.
 ///
-/// A journal keeps it as its first line. Any field added here is compared without further ado.
+/// A journal keeps it as its first line. Any field added here is compared without further ado, unless it is told alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The journal's format: [`Manifest::FORMAT`].
@@ -16,6 +16,10 @@ pub struct Manifest {
     pub juror: String,
     /// The judge model; none with rules alone.
     pub model: Option<Identity>,
+    /// The hub's commit that the model was taken from, `org/name@commit`. Told, and not compared: where the hash is the same,
+    /// so are the verdicts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_origin: Option<String>,
     /// The protocol, few-shots and a user's own prompt included.
     pub protocol: Identity,
     /// What was asked of the chat template, and the date it wrote.
@@ -48,6 +52,9 @@ impl Manifest {
     /// The journal's format. A reader of one format does not read another.
     pub const FORMAT: u32 = 1;
 
+    /// Fields that say where something came from, not what it is.
+    const TOLD_ALONE: [&str; 1] = ["model_origin"];
+
     /// Every field that differs between this manifest and the one in a journal, down to the single value.
     pub fn differences(&self, earlier: &Value) -> Vec<Difference> {
         let mut differences = Vec::new();
@@ -56,6 +63,7 @@ impl Manifest {
             .and_then(|text| serde_json::from_str(&text))
             .unwrap_or(Value::Null);
         compare(String::new(), earlier, &now, &mut differences);
+        differences.retain(|difference| !Self::TOLD_ALONE.contains(&difference.field.as_str()));
         differences
     }
 }

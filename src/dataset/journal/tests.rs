@@ -14,6 +14,7 @@ fn manifest() -> Manifest {
             hash: "abc".into(),
         }),
         chat: None,
+        model_origin: None,
         protocol: Identity {
             name: "prime".into(),
             hash: "def".into(),

@@ -1,0 +1,80 @@
+//! Finds the model that `--model` names, and shows how a download goes on.
+
+use std::io::IsTerminal;
+use std::sync::Once;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::{FAILED, Failure, USAGE, say};
+use crate::model::hub::{Event, Want};
+use crate::model::{ModelError, ModelSource};
+
+/// A bar on standard error, if that is a terminal; else a line that says that something is being fetched.
+pub(super) struct Download {
+    name: String,
+    bar: ProgressBar,
+    begun: Once,
+}
+
+impl Download {
+    pub(super) fn new(name: &str) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
+        let template = "{bytes}/{total_bytes} {bar:20.cyan/dim} {bytes_per_sec} · {eta} left";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        Self {
+            name: name.into(),
+            bar,
+            begun: Once::new(),
+        }
+    }
+
+    /// Takes note of what happens.
+    pub(super) fn watch(&self, event: Event) {
+        match event {
+            Event::Expect { bytes, present } => {
+                self.begun.call_once(|| {
+                    if std::io::stderr().is_terminal() {
+                        self.bar
+                            .set_draw_target(ProgressDrawTarget::stderr_with_hz(5));
+                    } else {
+                        say(&format!("fetching {}", self.name));
+                    }
+                });
+                self.bar.inc_length(bytes);
+                self.bar.inc(present);
+                // What was there says nothing of the speed.
+                self.bar.reset_eta();
+            }
+            Event::Received(bytes) => self.bar.inc(bytes),
+            Event::Lost(bytes) => self.bar.dec(bytes),
+            Event::Note(note) => self.bar.suspend(|| say(note)),
+        }
+    }
+
+    /// Takes the bar away.
+    pub(super) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// Finds a model, fetching what is wanted of it.
+pub(super) fn resolve(name: &str, want: Want) -> Result<ModelSource, Failure> {
+    let download = Download::new(name);
+    let source = ModelSource::resolve_watched(name, want, &|event| download.watch(event));
+    download.finish();
+    source.map_err(failure)
+}
+
+/// Usage where what was asked for is at fault, a failure where the way there is.
+pub(super) fn failure(error: ModelError) -> Failure {
+    let code = match &error {
+        ModelError::Hub(error) if !error.is_usage() => FAILED,
+        _ => USAGE,
+    };
+    Failure {
+        code,
+        error: error.into(),
+    }
+}

@@ -1,0 +1,318 @@
+//! `juror models show`
+
+use std::io::{StdoutLock, Write};
+
+use candle_core::DType;
+use serde_json::Value;
+
+use super::super::download;
+use super::super::{Failure, OrFail};
+use crate::judge::JudgeText;
+use crate::model::attention::{AttentionShape, kv_bytes_per_token};
+use crate::model::hub::{Want, bytes};
+use crate::model::known::{self, KnownJudge};
+use crate::model::precision::WeightType;
+use crate::model::{ModelConfig, ModelSource, Weights};
+use crate::protocol::{self, PromptTemplate};
+
+/// Weights up to this size are hashed without being asked for: a matter of a second.
+const HASHED: u64 = 1 << 30;
+
+type Rows = Vec<(&'static str, String)>;
+
+/// Says what a model is. The weights of a model on the hub are not fetched for that.
+pub(super) fn show(out: &mut StdoutLock, model: &str, hash: bool) -> Result<(), Failure> {
+    let judge = known::find(model.split('@').next().unwrap_or(model)).or_fail()?;
+    let source = match download::resolve(model, Want::Description) {
+        Ok(source) => source,
+        Err(failure) => {
+            // What is known without the model can be told all the same.
+            if let Some(judge) = judge {
+                write(out, &known_rows(judge))?;
+            }
+            return Err(failure);
+        }
+    };
+    let judge = match (judge, source.origin()) {
+        // A folder of that name is not the judge.
+        (_, None) => None,
+        (Some(judge), Some(_)) => Some(judge),
+        (None, Some(origin)) => {
+            known::find(origin.split('@').next().unwrap_or_default()).or_fail()?
+        }
+    };
+    let mut rows = judge.map(known_rows).unwrap_or_default();
+    if let Some(origin) = source.origin() {
+        rows.push(("from the hub", origin));
+    }
+    rows.extend(rows_of(&source, judge, hash)?);
+    write(out, &rows)
+}
+
+fn write(out: &mut StdoutLock, rows: &Rows) -> Result<(), Failure> {
+    for (name, value) in rows {
+        writeln!(out, "{name:>13}  {value}").or_fail()?;
+    }
+    Ok(())
+}
+
+/// What is known of a judge before anybody looks at it.
+fn known_rows(judge: &KnownJudge) -> Rows {
+    let mut rows = vec![
+        ("known as", format!("{} ({})", judge.alias, judge.id)),
+        ("base", judge.base.clone()),
+    ];
+    if let Some(thinking) = judge.thinking {
+        rows.push(("thinking", thinking.to_string()));
+    }
+    let sampling = judge.sampling.map(|sampling| sampling.to_string());
+    let sampling = sampling.unwrap_or_else(|| "as generation_config.json says".into());
+    rows.push((
+        "recommended",
+        match judge.max_new_tokens {
+            Some(tokens) => format!("{sampling}, up to {tokens} tokens"),
+            None => sampling,
+        },
+    ));
+    if let Some(prime) = judge.prime {
+        let lucky = prime.lucky_guess.map_or_else(String::new, |share| {
+            format!(", lucky guesses recognised {share:.2}")
+        });
+        rows.push((
+            "PRIME",
+            format!(
+                "outcome {:.2}, overall {:.2}, F1 {:.2}{lucky} (percent, arXiv 2602.11570)",
+                prime.outcome, prime.overall, prime.f1
+            ),
+        ));
+    }
+    rows.push(("licence", judge.licence.clone()));
+    if let Some(note) = &judge.note {
+        rows.push(("note", note.clone()));
+    }
+    rows
+}
+
+/// What the model's own files say.
+fn rows_of(source: &ModelSource, judge: Option<&KnownJudge>, hash: bool) -> Result<Rows, Failure> {
+    let config = ModelConfig::load(source).or_usage()?;
+    let (all, active) = (config.parameters(), active_parameters(&config));
+    let mut rows = vec![
+        ("family", format!("{:?}", config.architecture)),
+        (
+            "parameters",
+            if active == all {
+                parameters(all)
+            } else {
+                format!(
+                    "{}, of which {} work on a token",
+                    parameters(all),
+                    parameters(active)
+                )
+            },
+        ),
+        ("memory", memory(&config)),
+        ("KV cache", kv_cache(&config)),
+        (
+            "layers",
+            format!("{} of width {}", config.layers, config.hidden),
+        ),
+        (
+            "attention",
+            format!(
+                "{} heads over {} of keys, {} wide",
+                config.heads, config.kv_heads, config.head_dim
+            ),
+        ),
+        ("vocabulary", config.vocab.to_string()),
+        ("context", format!("{} tokens", config.max_positions)),
+        ("chat template", chat_template(source)),
+    ];
+    let protocol = protocol::known()[0];
+    let template = PromptTemplate::parse(protocol.template_text()).or_fail()?;
+    match JudgeText::load(source, protocol, &template) {
+        Ok(text) => {
+            let tokenizer = text.prompts.tokenizer();
+            let ends: Vec<String> = text.eos.iter().map(|&id| tokenizer.decode(&[id])).collect();
+            rows.push(("ends with", ends.join(" ")));
+            rows.push(("protocol", suggested(judge, protocol.name())));
+            rows.push((
+                "prime prompt",
+                format!(
+                    "{} tokens shared by all samples",
+                    text.prompts.shared_prefix().len()
+                ),
+            ));
+        }
+        Err(error) => rows.push(("not a judge", error.to_string())),
+    }
+    if source.has_weights() {
+        let weights = Weights::open(source).or_fail()?;
+        let (files, stored) = source.weight_files().or_fail()?;
+        rows.push((
+            "weights",
+            format!(
+                "{} in {files} {}, {}",
+                bytes(stored),
+                if files == 1 { "file" } else { "files" },
+                stored_as(weights.stored())
+            ),
+        ));
+        rows.push((
+            "hash",
+            if hash || stored <= HASHED {
+                source.hash().or_fail()?
+            } else {
+                "not computed: --hash reads all weights".into()
+            },
+        ));
+    } else {
+        rows.push(("weights", "not fetched: `juror models pull` does".into()));
+    }
+    Ok(rows)
+}
+
+/// What weights are stored in, in a few words.
+fn stored_as(weights: WeightType) -> String {
+    match weights {
+        WeightType::Stored { .. } => format!("in blocks, {:.2} bits a weight", weights.bits()),
+        one => one.as_str().to_owned(),
+    }
+}
+
+/// A number of parameters for people: `8.19 B`.
+pub(super) fn parameters(count: usize) -> String {
+    let count = count as f64;
+    if count >= 999.5e6 {
+        format!("{:.2} B", count / 1e9)
+    } else {
+        format!("{:.2} M", count / 1e6)
+    }
+}
+
+/// Parameters that work on a token: all but the experts it is not sent to.
+fn active_parameters(config: &ModelConfig) -> usize {
+    let mut one_token = config.clone();
+    let Some(experts) = &mut one_token.experts else {
+        return config.parameters();
+    };
+    let idle = experts.count - experts.per_token;
+    experts.count = experts.per_token;
+    // The router looks at all of them.
+    one_token.parameters() + config.layers * idle * config.hidden
+}
+
+/// The weights in each type they can be loaded as.
+fn memory(config: &ModelConfig) -> String {
+    let types = [
+        WeightType::BF16,
+        WeightType::F32,
+        WeightType::Q8_0,
+        WeightType::Q4K,
+    ];
+    let sizes = types.map(|weights| {
+        let name = match weights {
+            WeightType::BF16 => "bf16 or f16",
+            other => other.as_str(),
+        };
+        format!("{} as {name}", bytes(weight_bytes(config, weights)))
+    });
+    sizes.join(", ")
+}
+
+/// Bytes of the weights stored in a type. The head is never below 8 bits, and a table that is no head is never quantised.
+fn weight_bytes(config: &ModelConfig, weights: WeightType) -> u64 {
+    let table = (config.vocab * config.hidden) as f64;
+    let tables = if config.tie_embeddings { 1.0 } else { 2.0 } * table;
+    let linear = config.parameters() as f64 - tables;
+    let lookup = if config.tie_embeddings {
+        0.0
+    } else {
+        table * weights.bits().max(16.0)
+    };
+    ((linear * weights.bits() + table * weights.for_head().bits() + lookup) / 8.0) as u64
+}
+
+fn kv_cache(config: &ModelConfig) -> String {
+    let shape = AttentionShape::from(config);
+    let of = |dtype| kv_bytes_per_token(&shape, dtype) as f64;
+    let full = of(DType::BF16) * config.max_positions as f64;
+    format!(
+        "{:.1} KiB a token as bf16 or f16, {:.1} as f32; {} for one whole context as bf16",
+        of(DType::BF16) / 1024.0,
+        of(DType::F32) / 1024.0,
+        bytes(full as u64)
+    )
+}
+
+/// Whether there is a chat template, and how the model thinks by it.
+fn chat_template(source: &ModelSource) -> String {
+    let text = source.read_text("chat_template.jinja").ok().or_else(|| {
+        let config: Value =
+            serde_json::from_str(&source.read_text("tokenizer_config.json").ok()?).ok()?;
+        let template = config
+            .get("chat_template")
+            .filter(|value| !value.is_null())?;
+        Some(template.to_string())
+    });
+    let Some(text) = text else {
+        return "none".into();
+    };
+    let thinks = if text.contains("<|channel|>") {
+        "thinks in harmony channels"
+    } else if text.contains("enable_thinking") {
+        "thinks in <think>, can be switched off"
+    } else if text.contains("<think>") {
+        "thinks in <think>"
+    } else {
+        "knows of no thinking"
+    };
+    format!("there; {thinks}")
+}
+
+/// The protocol that fits, and whether this program has it.
+fn suggested(judge: Option<&KnownJudge>, general: &str) -> String {
+    let Some(judge) = judge else {
+        return general.into();
+    };
+    if protocol::find(&judge.protocol).is_some() {
+        return judge.protocol.clone();
+    }
+    format!(
+        "{}, which this version does not have; under {general} it is used for what it was not made for",
+        judge.protocol
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::shapes;
+
+    #[test]
+    fn known_shapes_have_the_sizes_their_makers_name() {
+        let of = |name: &str| shapes::find(name).unwrap();
+        let sizes = |name: &str| {
+            let config = of(name);
+            (
+                parameters(config.parameters()),
+                parameters(active_parameters(&config)),
+            )
+        };
+        assert_eq!(sizes("qwen3-8b"), ("8.19 B".into(), "8.19 B".into()));
+        assert_eq!(sizes("qwen3-30b-a3b"), ("30.53 B".into(), "3.35 B".into()));
+        assert_eq!(sizes("qwen3-0.6b").0, "596.05 M");
+        // 16 bits for each of 8.19 B.
+        assert_eq!(
+            weight_bytes(&of("qwen3-8b"), WeightType::BF16),
+            16_381_470_720
+        );
+        let config = of("qwen3-0.6b");
+        assert_eq!(
+            weight_bytes(&config, WeightType::F32),
+            4 * config.parameters() as u64
+        );
+        assert!(weight_bytes(&config, WeightType::Q4K) < weight_bytes(&config, WeightType::Q8_0));
+        assert!(kv_cache(&of("qwen3-8b")).starts_with("144.0 KiB a token as bf16"));
+    }
+}

@@ -1,0 +1,402 @@
+//! Fetches files: several at a time, each from where an earlier attempt stopped, each checked by its hash.
+
+use std::fmt::Write as _;
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use ring::digest::{Context, SHA256};
+
+use super::cache::Repository;
+use super::client::{Answer, Client, Content};
+use super::name::{Commit, FileName, HubId};
+use super::trouble::Trouble;
+use super::{Event, HubError, Watch};
+
+/// Files that are fetched at once.
+pub(super) const WORKERS: usize = 8;
+/// Bytes that are read at once.
+const BUFFER: usize = 1 << 17;
+/// An attempt that came further than any before it, by this much, was no failure, however it ended.
+const PROGRESS: u64 = 1 << 16;
+/// The longest file whose length the hub does not tell.
+const MAX_UNTOLD: u64 = 256 << 20;
+
+/// Fetches files of one commit into the cache.
+pub(super) struct Downloads<'a> {
+    pub(super) client: &'a Client,
+    pub(super) repository: &'a Repository,
+    pub(super) id: &'a HubId,
+    pub(super) commit: &'a Commit,
+    pub(super) watch: &'a Watch<'a>,
+}
+
+/// A file that is not in the snapshot.
+struct Task<'a> {
+    file: &'a FileName,
+    content: Content,
+    /// Bytes that an earlier attempt left.
+    present: u64,
+}
+
+impl Downloads<'_> {
+    /// Fetches files that the cache does not have; returns how many bytes came.
+    pub(super) fn fetch(&self, files: &[FileName]) -> Result<u64, HubError> {
+        let missing: Vec<&FileName> = files
+            .iter()
+            .filter(|file| !self.repository.has(self.commit, file.as_str()))
+            .collect();
+        let tasks = in_parallel(&missing, |file, _| {
+            let content = self.client.content(self.id, self.commit, file)?;
+            Ok(Task {
+                file,
+                present: self.present(&content),
+                content,
+            })
+        })?;
+        self.check_room(&tasks)?;
+        for task in &tasks {
+            if !self.has_blob(&task.content) {
+                (self.watch)(Event::Expect {
+                    bytes: task.content.size.unwrap_or_default(),
+                    present: task.present,
+                });
+            }
+        }
+        let fetched = in_parallel(&tasks, |task, stop| self.fetch_one(task, stop))?;
+        Ok(fetched.into_iter().sum())
+    }
+
+    fn has_blob(&self, content: &Content) -> bool {
+        let blob = fs::metadata(self.repository.blob(&content.tag));
+        blob.is_ok_and(|blob| blob.is_file() && content.size.is_none_or(|size| blob.len() == size))
+    }
+
+    /// Bytes of a content that an earlier attempt left.
+    fn present(&self, content: &Content) -> u64 {
+        let length =
+            fs::metadata(self.repository.incomplete(&content.tag)).map_or(0, |file| file.len());
+        content.size.map_or(0, |size| length.min(size))
+    }
+
+    /// Refuses what the disk has no room for before anything is fetched.
+    fn check_room(&self, tasks: &[Task]) -> Result<(), HubError> {
+        let mut needed: u64 = 0;
+        for task in tasks.iter().filter(|task| !self.has_blob(&task.content)) {
+            needed = needed.saturating_add(task.content.size.unwrap_or_default() - task.present);
+        }
+        let folder = self.repository.snapshot(self.commit);
+        match free_space(&folder) {
+            Some(free) if free < needed => Err(HubError::DiskFull {
+                folder,
+                needed: Some(needed),
+                free: Some(free),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Fetches one file and makes it part of the snapshot; returns how many bytes came.
+    fn fetch_one(&self, task: &Task, stop: &AtomicBool) -> Result<u64, HubError> {
+        let Content { tag, size } = &task.content;
+        // Dropped, and with it released, at the end.
+        let _lock = self.repository.lock(tag, self.watch)?;
+        let mut fetched = 0;
+        if !self.has_blob(&task.content) {
+            let mut partial = Partial::open(
+                self.repository.incomplete(tag),
+                tag.sha256().is_some(),
+                size.unwrap_or(0),
+            )?;
+            let mut resumed = partial.length > 0;
+            loop {
+                fetched += self.complete(task, &mut partial, stop)?;
+                match partial.check(task.file, tag.sha256()) {
+                    Ok(()) => break,
+                    // What was there before may be of another program that writes in another order.
+                    Err(_) if resumed => self.restart(&mut partial)?,
+                    Err(error) => {
+                        partial.remove()?;
+                        return Err(error);
+                    }
+                }
+                resumed = false;
+            }
+            partial.finish(&self.repository.blob(tag))?;
+        }
+        self.repository.link(self.commit, task.file, tag)?;
+        Ok(fetched)
+    }
+
+    /// Attempts until all of a file has come, or no more is to be hoped for.
+    fn complete(
+        &self,
+        task: &Task,
+        partial: &mut Partial,
+        stop: &AtomicBool,
+    ) -> Result<u64, HubError> {
+        let mut furthest = partial.length;
+        let mut failures = 0;
+        let mut fetched = 0;
+        while let Err(trouble) = self.attempt(task, partial, &mut fetched, stop) {
+            // Compared with the furthest: a server that breaks off at the same place forever gets nowhere.
+            if partial.length >= furthest.saturating_add(PROGRESS) {
+                failures = 0;
+            }
+            furthest = furthest.max(partial.length);
+            failures += 1;
+            trouble.wait(failures)?;
+        }
+        Ok(fetched)
+    }
+
+    fn attempt(
+        &self,
+        task: &Task,
+        partial: &mut Partial,
+        fetched: &mut u64,
+        stop: &AtomicBool,
+    ) -> Result<(), Trouble> {
+        let size = task.content.size;
+        if size.is_some_and(|size| partial.length > size) {
+            self.restart(partial).map_err(Trouble::for_good)?;
+        }
+        if size == Some(partial.length) {
+            return Ok(());
+        }
+        let answer = self
+            .client
+            .open(self.id, self.commit, task.file, partial.length)?;
+        let fits = match answer.status() {
+            206 => answer.range_start() == Some(partial.length),
+            200 => partial.length == 0,
+            _ => false,
+        };
+        if !fits {
+            // The server cannot or will not go on from there.
+            self.restart(partial).map_err(Trouble::for_good)?;
+            if answer.status() != 200 {
+                return Err(Trouble::passing(HubError::Protocol {
+                    url: answer.url().into(),
+                    message: format!(
+                        "the server answered {} to a request for a part of {}",
+                        answer.status(),
+                        task.file
+                    ),
+                }));
+            }
+        }
+        self.receive(task, partial, answer, fetched, stop)
+    }
+
+    fn receive(
+        &self,
+        task: &Task,
+        partial: &mut Partial,
+        answer: Answer,
+        fetched: &mut u64,
+        stop: &AtomicBool,
+    ) -> Result<(), Trouble> {
+        let (url, host) = (answer.url().to_owned(), answer.host().to_owned());
+        let size = task.content.size;
+        let most = size.unwrap_or(MAX_UNTOLD);
+        let mut reader = answer.into_reader();
+        let mut buffer = vec![0; BUFFER];
+        let broken = |length: u64, why: &str| {
+            let of = size.map_or_else(String::new, |size| format!(" of {size}"));
+            Trouble::passing(HubError::Unreachable {
+                host: host.clone(),
+                message: format!("{} broke off after {length}{of} bytes{why}", task.file),
+            })
+        };
+        loop {
+            if stop.load(Ordering::Relaxed) {
+                return Err(Trouble::for_good(stopped(&partial.path)));
+            }
+            let count = match reader.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(count) => count,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(broken(partial.length, &format!(" ({error})"))),
+            };
+            if partial.length + count as u64 > most {
+                return Err(Trouble::for_good(HubError::Protocol {
+                    url,
+                    message: format!(
+                        "{} is longer than the {most} bytes it should have",
+                        task.file
+                    ),
+                }));
+            }
+            partial.write(&buffer[..count]).map_err(Trouble::for_good)?;
+            *fetched += count as u64;
+            (self.watch)(Event::Received(count as u64));
+        }
+        if size.is_some_and(|size| partial.length < size) {
+            return Err(broken(partial.length, ""));
+        }
+        Ok(())
+    }
+
+    fn restart(&self, partial: &mut Partial) -> Result<(), HubError> {
+        if partial.length > 0 {
+            (self.watch)(Event::Lost(partial.length));
+        }
+        partial.restart()
+    }
+}
+
+/// The part of a file that has come.
+struct Partial {
+    path: PathBuf,
+    file: File,
+    length: u64,
+    /// The hash of that part, where it will be asked for.
+    hash: Option<Context>,
+}
+
+impl Partial {
+    /// Opens what an earlier attempt left, or begins. More than `most` bytes are none of this content.
+    fn open(path: PathBuf, hashed: bool, most: u64) -> Result<Self, HubError> {
+        let io = |source| HubError::io(&path, source);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(|source| HubError::io(folder, source))?;
+        }
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(io)?;
+        let length = file.metadata().map_err(io)?.len();
+        let mut hash = hashed.then(|| Context::new(&SHA256));
+        if length > most {
+            file.set_len(0).map_err(io)?;
+        } else if let Some(hash) = &mut hash {
+            let mut rest = (&mut file).take(length);
+            let mut buffer = vec![0; BUFFER];
+            loop {
+                match rest.read(&mut buffer).map_err(io)? {
+                    0 => break,
+                    count => hash.update(&buffer[..count]),
+                }
+            }
+        }
+        let length = if length > most { 0 } else { length };
+        file.seek(SeekFrom::Start(length)).map_err(io)?;
+        Ok(Self {
+            path,
+            file,
+            length,
+            hash,
+        })
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), HubError> {
+        self.file
+            .write_all(bytes)
+            .map_err(|source| HubError::io(&self.path, source))?;
+        self.length += bytes.len() as u64;
+        if let Some(hash) = &mut self.hash {
+            hash.update(bytes);
+        }
+        Ok(())
+    }
+
+    fn restart(&mut self) -> Result<(), HubError> {
+        let io = |source| HubError::io(&self.path, source);
+        self.file.set_len(0).map_err(io)?;
+        self.file.seek(SeekFrom::Start(0)).map_err(io)?;
+        self.length = 0;
+        self.hash = self.hash.as_ref().map(|_| Context::new(&SHA256));
+        Ok(())
+    }
+
+    /// Compares the content with the hash it must have.
+    fn check(&self, file: &FileName, expected: Option<&str>) -> Result<(), HubError> {
+        let (Some(hash), Some(expected)) = (&self.hash, expected) else {
+            return Ok(());
+        };
+        let mut found = String::with_capacity(64);
+        for byte in hash.clone().finish().as_ref() {
+            let _ = write!(found, "{byte:02x}");
+        }
+        if found.eq_ignore_ascii_case(expected) {
+            Ok(())
+        } else {
+            Err(HubError::Hash {
+                file: file.to_string(),
+                expected: expected.into(),
+                found,
+            })
+        }
+    }
+
+    fn remove(self) -> Result<(), HubError> {
+        fs::remove_file(&self.path).map_err(|source| HubError::io(&self.path, source))
+    }
+
+    /// Makes it the blob, once it is on the disk for good.
+    fn finish(self, blob: &Path) -> Result<(), HubError> {
+        self.file
+            .sync_all()
+            .map_err(|source| HubError::io(&self.path, source))?;
+        fs::rename(&self.path, blob).map_err(|source| HubError::io(blob, source))
+    }
+}
+
+/// The error of a download that was stopped because another failed; it is never the one that is told.
+fn stopped(path: &Path) -> HubError {
+    HubError::io(path, std::io::Error::from(std::io::ErrorKind::Interrupted))
+}
+
+/// Does something with each of the items, [`WORKERS`] at a time. After an error nothing new is begun, what is under way is
+/// asked to stop, and the first error is returned.
+fn in_parallel<T: Sync, R: Send>(
+    items: &[T],
+    work: impl Fn(&T, &AtomicBool) -> Result<R, HubError> + Sync,
+) -> Result<Vec<R>, HubError> {
+    let next = AtomicUsize::new(0);
+    let stop = AtomicBool::new(false);
+    let results = Mutex::new(Ok(Vec::with_capacity(items.len())));
+    thread::scope(|scope| {
+        for _ in 0..WORKERS.min(items.len()) {
+            scope.spawn(|| {
+                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if stop.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    let result = work(item, &stop);
+                    let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+                    match (result, results.as_mut()) {
+                        (Ok(value), Ok(values)) => values.push(value),
+                        (Err(error), Ok(_)) => {
+                            stop.store(true, Ordering::Relaxed);
+                            *results = Err(error);
+                        }
+                        (_, Err(_)) => {}
+                    }
+                }
+            });
+        }
+    });
+    results.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Bytes free where a folder is or would be; `None` where that cannot be told.
+#[cfg(unix)]
+fn free_space(folder: &Path) -> Option<u64> {
+    let there = folder.ancestors().find(|folder| folder.is_dir())?;
+    let disk = rustix::fs::statvfs(there).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+/// Bytes free where a folder is or would be; `None` where that cannot be told.
+#[cfg(not(unix))]
+fn free_space(_: &Path) -> Option<u64> {
+    None
+}

@@ -1,0 +1,344 @@
+//! Names that come from the command line or from a server, checked before any of them becomes part of a path or a URL.
+//!
+//! Each kind is a type that only its check can make, so what has the type cannot leave the cache.
+
+use std::fmt;
+
+use super::HubError;
+
+/// The branch that is meant where no revision is given.
+pub const DEFAULT_REVISION: &str = "main";
+
+/// A model on the hub: `org/name`, with `@` and a branch, tag or commit if not the default branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HubId {
+    repository: String,
+    revision: String,
+}
+
+impl HubId {
+    /// Reads `org/name` or `org/name@revision`. `None` if the text does not have the form of one at all: it may then be
+    /// something else, a path for instance.
+    ///
+    /// # Errors
+    /// [`HubError::Id`] for a hub id whose revision cannot be one.
+    pub fn parse(text: &str) -> Result<Option<Self>, HubError> {
+        let (repository, revision) = match text.split_once('@') {
+            Some((repository, revision)) => (repository, Some(revision)),
+            None => (text, None),
+        };
+        let Some((organisation, name)) = repository.split_once('/') else {
+            return Ok(None);
+        };
+        if !is_repository_part(organisation) || !is_repository_part(name) || repository.len() > 96 {
+            return Ok(None);
+        }
+        Self::new(repository, revision).map(Some)
+    }
+
+    /// The model `repository` at a revision, or at the default branch.
+    ///
+    /// # Errors
+    /// [`HubError::Id`] for a revision that cannot be one.
+    pub(crate) fn new(repository: &str, revision: Option<&str>) -> Result<Self, HubError> {
+        let revision = revision.unwrap_or(DEFAULT_REVISION);
+        match fault_of_revision(revision) {
+            None => Ok(Self {
+                repository: repository.into(),
+                revision: revision.into(),
+            }),
+            Some(message) => Err(HubError::Id {
+                name: format!("{repository}@{revision}"),
+                message: message.into(),
+            }),
+        }
+    }
+
+    /// `org/name`
+    pub fn repository(&self) -> &str {
+        &self.repository
+    }
+
+    /// A branch, tag or commit.
+    pub fn revision(&self) -> &str {
+        &self.revision
+    }
+
+    /// The name of the repository's folder in the cache: `models--org--name`.
+    pub(super) fn folder(&self) -> String {
+        format!("models--{}", self.repository.replace('/', "--"))
+    }
+
+    /// The model whose folder in the cache has this name.
+    pub(super) fn of_folder(folder: &str) -> Option<Self> {
+        let (organisation, name) = folder.strip_prefix("models--")?.split_once("--")?;
+        Self::parse(&format!("{organisation}/{name}")).ok()?
+    }
+}
+
+impl fmt::Display for HubId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.repository)?;
+        if self.revision != DEFAULT_REVISION {
+            write!(f, "@{}", self.revision)?;
+        }
+        Ok(())
+    }
+}
+
+/// The hub's own rule for the names of users, organisations and repositories.
+fn is_repository_part(part: &str) -> bool {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    part.starts_with(word)
+        && part.ends_with(word)
+        && part.chars().all(|c| word(c) || c == '-' || c == '.')
+        && !part.contains("--")
+        && !part.contains("..")
+}
+
+/// What keeps a text from being the name of a branch or tag, by git's rules. A slash is allowed; it makes folders.
+fn fault_of_revision(revision: &str) -> Option<&'static str> {
+    if revision.is_empty() || revision.len() > 200 {
+        return Some("a revision has 1 to 200 characters");
+    }
+    if revision
+        .split('/')
+        .any(|part| part.is_empty() || part.starts_with('.') || part.ends_with('.'))
+        || revision.contains("..")
+    {
+        return Some("no part of a revision may be empty or begin or end with a dot");
+    }
+    let refused =
+        |c: char| c.is_control() || c.is_whitespace() || "~^:?*[]\\@{}<>|\"'%#".contains(c);
+    revision
+        .contains(refused)
+        .then_some("the revision has a character that no branch, tag or commit has")
+}
+
+/// The full hash of a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Commit(String);
+
+impl Commit {
+    /// 40 hexadecimal digits, or 64 of a repository that hashes by SHA-256.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let hexadecimal = text
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        (matches!(text.len(), 40 | 64) && hexadecimal).then(|| Self(text.into()))
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Commit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The name of a file's content: the SHA-256 of a large file, the git hash of a small one. Names its blob in the cache.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ETag(String);
+
+impl ETag {
+    /// Reads an `ETag` header, weak or not.
+    pub(super) fn parse(header: &str) -> Option<Self> {
+        let text = header.trim();
+        let text = text.strip_prefix("W/").unwrap_or(text).trim_matches('"');
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+        (matches!(text.len(), 1..=128) && text.bytes().all(plain)).then(|| Self(text.into()))
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The SHA-256 that the content must have, if the tag is one.
+    pub(super) fn sha256(&self) -> Option<&str> {
+        (self.0.len() == 64 && self.0.bytes().all(|byte| byte.is_ascii_hexdigit()))
+            .then_some(self.0.as_str())
+    }
+}
+
+/// The name of a file that lies in no folder of its repository.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct FileName(String);
+
+impl FileName {
+    /// A name that is one everywhere: no separators, no drive, nothing hidden.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let refused = |c: char| c.is_control() || "/\\:*?\"<>|".contains(c);
+        let plain = matches!(text.len(), 1..=200)
+            && !text.starts_with('.')
+            && !text.ends_with(['.', ' '])
+            && !text.contains(refused);
+        plain.then(|| Self(text.into()))
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for FileName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A text as one segment of a URL's path.
+pub(super) fn percent_encode(text: &str) -> String {
+    use std::fmt::Write as _;
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Component, Path};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Whether every part of a path is a plain name.
+    fn stays_inside(path: &str) -> bool {
+        let mut parts = Path::new(path).components();
+        !path.is_empty() && parts.all(|part| matches!(part, Component::Normal(_)))
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_becomes_a_way_out_of_the_cache(text in "[a-z0-9./\\\\:@~ \"\\-]{0,12}|.*") {
+            if let Some(tag) = ETag::parse(&text) {
+                prop_assert!(stays_inside(tag.as_str()));
+            }
+            if let Some(file) = FileName::parse(&text) {
+                prop_assert!(stays_inside(file.as_str()) && !text.contains('/'));
+            }
+            if let Some(commit) = Commit::parse(&text) {
+                prop_assert!(stays_inside(commit.as_str()));
+            }
+            for id in [HubId::parse(&text), HubId::parse(&format!("org/name@{text}"))] {
+                if let Ok(Some(id)) = id {
+                    prop_assert!(stays_inside(&id.folder()) && stays_inside(id.revision()));
+                    prop_assert!(!id.folder().contains('/'));
+                }
+            }
+        }
+    }
+
+    fn id(text: &str) -> Option<(String, String)> {
+        let id = HubId::parse(text).unwrap()?;
+        Some((id.repository().into(), id.revision().into()))
+    }
+
+    #[test]
+    fn ids_are_told_from_paths() {
+        let pair = |a: &str, b: &str| Some((a.to_owned(), b.to_owned()));
+        assert_eq!(id("Qwen/Qwen3-8B"), pair("Qwen/Qwen3-8B", "main"));
+        assert_eq!(id("a/b@v1.0"), pair("a/b", "v1.0"));
+        assert_eq!(id("a_1/b.c-d@refs/pr/1"), pair("a_1/b.c-d", "refs/pr/1"));
+        for text in [
+            "tiny", "./model", "../model", "/model", "a/b/c", "a/", "/b", "a/..", "a/.b", "a\\b",
+            "C:/b", "a/b--c", "a--b/c", "a b/c", "a/b.", "~/b", "é/b", "", "@main",
+        ] {
+            assert_eq!(id(text), None, "{text}");
+        }
+        assert_eq!(id(&format!("a/{}", "b".repeat(95))), None);
+    }
+
+    #[test]
+    fn no_revision_leaves_its_folder() {
+        for revision in [
+            "",
+            "..",
+            "a/../../b",
+            "/etc",
+            "a//b",
+            "a/",
+            ".git",
+            "a/.b",
+            "a b",
+            "a\nb",
+            "C:x",
+            "a\\b",
+            "a@b",
+            "a?b",
+            "a#b",
+        ] {
+            let error = HubId::parse(&format!("a/b@{revision}")).unwrap_err();
+            assert!(matches!(error, HubError::Id { .. }), "{revision}: {error}");
+        }
+        assert!(HubId::parse(&format!("a/b@{}", "x".repeat(201))).is_err());
+    }
+
+    #[test]
+    fn folders_and_ids_are_one_to_one() {
+        let id = HubId::parse("org/na-me_1.5").unwrap().unwrap();
+        assert_eq!(id.folder(), "models--org--na-me_1.5");
+        assert_eq!(HubId::of_folder(&id.folder()), Some(id));
+        for folder in [
+            "datasets--a--b",
+            "models--a",
+            "models--..--b",
+            "models--a--..",
+            "a--b",
+        ] {
+            assert_eq!(HubId::of_folder(folder), None, "{folder}");
+        }
+    }
+
+    #[test]
+    fn what_a_server_sends_becomes_no_path_outside_the_cache() {
+        for text in [
+            "",
+            "main",
+            "../x",
+            &"g".repeat(40),
+            &"A".repeat(40),
+            &"a".repeat(39),
+        ] {
+            assert_eq!(Commit::parse(text), None, "{text}");
+        }
+        assert!(Commit::parse(&"0a".repeat(20)).is_some());
+        for text in [
+            "",
+            "\"\"",
+            "../x",
+            "a/b",
+            "a\\b",
+            "a.incomplete",
+            "a:b",
+            "..",
+            &"a".repeat(129),
+        ] {
+            assert_eq!(ETag::parse(text), None, "{text}");
+        }
+        assert_eq!(ETag::parse("W/\"abc-1\"").unwrap().as_str(), "abc-1");
+        assert!(ETag::parse(&"a".repeat(40)).unwrap().sha256().is_none());
+        assert!(ETag::parse(&"a".repeat(64)).unwrap().sha256().is_some());
+        for text in [
+            "", ".", "..", "../x", "a/b", "a\\b", "C:x", ".hidden", "a\0b", "a\nb", "a ",
+        ] {
+            assert_eq!(FileName::parse(text), None, "{text}");
+        }
+        assert!(FileName::parse("model-00001-of-00002.safetensors").is_some());
+    }
+
+    #[test]
+    fn a_revision_is_one_segment_of_a_url() {
+        assert_eq!(percent_encode("refs/pr/1"), "refs%2Fpr%2F1");
+        assert_eq!(percent_encode("v1.0-β"), "v1.0-%CE%B2");
+    }
+}
