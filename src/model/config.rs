@@ -34,6 +34,8 @@ pub struct Experts {
     pub normalise: bool,
     /// Whether their weights are stored in MXFP4, `quantization_config`.
     pub mxfp4: bool,
+    /// Whether a layer's are stored in one tensor, gate and up alternating: gpt-oss, but not its GGUF files.
+    pub together: bool,
 }
 
 /// What a feed-forward layer does between its wide products.

@@ -162,6 +162,7 @@ mod tests {
             intermediate: 8,
             normalise,
             mxfp4: false,
+            together: false,
         };
         let logits = [0.1f32.ln(), 0.4f32.ln(), 0.3f32.ln(), 0.2f32.ln()];
         let shares = route(&logits, &config(false));

@@ -28,7 +28,7 @@ pub enum WeightType {
     F8E4M3,
     /// Each weight in the blocks that a GGUF file stores it in.
     Stored {
-        /// Hundredths of a bit that a weight of the file takes, on average.
+        /// Hundredths of a bit that a weight of the file takes in memory, on average.
         centibits: u16,
     },
 }

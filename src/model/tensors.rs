@@ -97,7 +97,7 @@ impl LayerNames {
         };
         let feed_forward = match (&config.experts, family) {
             (None, _) => FeedForwardNames::Dense(gated("mlp")),
-            (Some(_), Architecture::GptOss) => FeedForwardNames::Mixture {
+            (Some(experts), _) if experts.together => FeedForwardNames::Mixture {
                 router: at("mlp.router"),
                 experts: ExpertNames::Together {
                     gate_up: at("mlp.experts.gate_up_proj"),
@@ -105,7 +105,11 @@ impl LayerNames {
                 },
             },
             (Some(experts), _) => FeedForwardNames::Mixture {
-                router: at("mlp.gate"),
+                router: at(if family == Architecture::GptOss {
+                    "mlp.router"
+                } else {
+                    "mlp.gate"
+                }),
                 experts: ExpertNames::Apart(
                     (0..experts.count)
                         .map(|expert| gated(&format!("mlp.experts.{expert}")))

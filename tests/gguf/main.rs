@@ -213,6 +213,7 @@ fn float_files_have_the_bits_of_safetensors() {
         ("glm", GgmlDType::BF16),
         ("glm4", GgmlDType::BF16),
         ("chatglm", GgmlDType::BF16),
+        ("gpt-oss", GgmlDType::BF16),
     ] {
         let original = repository("tests/data/checkpoints").join(name);
         let expected = as_stored(&original);
@@ -232,6 +233,22 @@ fn float_files_have_the_bits_of_safetensors() {
             assert!(ours == expected, "{name}, {kind:?}");
         }
     }
+}
+
+/// gpt-oss as it is published: experts in MXFP4, everything else in bf16.
+#[test]
+fn experts_of_four_bits_keep_their_values() {
+    let original = repository("tests/data/checkpoints/gpt-oss-mxfp4");
+    let folder = TempDir::new().unwrap();
+    for name in ["config.json", "model.safetensors"] {
+        std::fs::copy(original.join(name), folder.path().join(name)).unwrap();
+    }
+    let file = gguf(folder.path(), |_| GgmlDType::BF16);
+    let expected = logits(&original, wide(), LENGTH);
+    assert!(logits(&file, wide(), LENGTH) == expected);
+    // Activations of the experts are rounded to eight bits.
+    let blocks = difference(&as_stored(&file), &expected);
+    assert!((1e-6..0.02).contains(&blocks), "{blocks}");
 }
 
 #[test]

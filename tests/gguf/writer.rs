@@ -23,7 +23,8 @@ pub(crate) struct Stored {
     pub(crate) name: String,
     /// Outermost first.
     pub(crate) shape: Vec<usize>,
-    pub(crate) kind: GgmlDType,
+    /// GGML's number.
+    pub(crate) kind: u32,
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -113,7 +114,7 @@ impl File {
             for size in tensor.shape.iter().rev() {
                 out.extend((*size as u64).to_le_bytes());
             }
-            out.extend(number(tensor.kind).to_le_bytes());
+            out.extend(tensor.kind.to_le_bytes());
             out.extend((offset as u64).to_le_bytes());
             offset += tensor.bytes.len().next_multiple_of(32);
         }
@@ -138,7 +139,7 @@ impl File {
         self.tensors.push(Stored {
             name: name.to_owned(),
             shape: tensor.dims().to_vec(),
-            kind,
+            kind: number(kind),
             bytes,
         });
     }
@@ -192,6 +193,7 @@ pub(crate) fn convert(folder: &Path, kind: impl Fn(&str) -> GgmlDType) -> File {
         "Phi3ForCausalLM" => "phi3",
         "GlmForCausalLM" | "ChatGLMModel" => "chatglm",
         "Glm4ForCausalLM" => "glm4",
+        "GptOssForCausalLM" => "gpt-oss",
         other => panic!("{other}"),
     };
     let size = |keys: &[&str]| of(&config, keys).as_u64().map(|size| size as u32);
@@ -226,7 +228,10 @@ pub(crate) fn convert(folder: &Path, kind: impl Fn(&str) -> GgmlDType) -> File {
         ("expert_used_count", size(&["num_experts_per_tok"])),
         (
             "expert_feed_forward_length",
-            size(&["moe_intermediate_size"]),
+            match arch {
+                "gpt-oss" => size(&["intermediate_size"]),
+                _ => size(&["moe_intermediate_size"]),
+            },
         ),
     ] {
         set(key, value.map(Value::U32));
@@ -290,7 +295,10 @@ pub(crate) fn convert(folder: &Path, kind: impl Fn(&str) -> GgmlDType) -> File {
         if name.contains(".experts.") || name.ends_with("inv_freq") {
             continue;
         }
-        let new = rename(name);
+        let mut new = rename(name);
+        if arch == "gpt-oss" {
+            new = new.replace("ffn_norm", "post_attention_norm");
+        }
         let tensor = &tensors[name];
         let paired = arch == "llama" && (new.contains("attn_q.") || new.contains("attn_k."));
         let tensor = if paired {
@@ -304,6 +312,12 @@ pub(crate) fn convert(folder: &Path, kind: impl Fn(&str) -> GgmlDType) -> File {
             kind(&new)
         };
         file.add(&new, &tensor, kind);
+    }
+    if arch == "gpt-oss" {
+        for layer in 0..size(&["num_hidden_layers"]).unwrap() {
+            gpt_oss(&mut file, &tensors, layer, &kind);
+        }
+        return file;
     }
     if let Some(experts) = size(&["num_experts", "num_local_experts"]) {
         for layer in 0..size(&["num_hidden_layers"]).unwrap() {
@@ -323,6 +337,57 @@ pub(crate) fn convert(folder: &Path, kind: impl Fn(&str) -> GgmlDType) -> File {
         }
     }
     file
+}
+
+/// A layer's experts: gate and up apart, and each expert's matrices with outputs outside.
+fn gpt_oss(
+    file: &mut File,
+    tensors: &HashMap<String, Tensor>,
+    layer: u32,
+    kind: &impl Fn(&str) -> GgmlDType,
+) {
+    let at = format!("model.layers.{layer}.mlp.experts");
+    for (theirs, ours, first, step) in [
+        ("gate_up_proj", "gate", 0, 2),
+        ("gate_up_proj", "up", 1, 2),
+        ("down_proj", "down", 0, 1),
+    ] {
+        let bias = &tensors[&format!("{at}.{theirs}_bias")];
+        let outputs = bias.dim(1).unwrap() as u32;
+        let rows: Vec<u32> = (first..outputs).step_by(step).collect();
+        let rows = Tensor::new(rows, &Device::Cpu).unwrap();
+        let new = format!("blk.{layer}.ffn_{ours}_exps");
+        let bias = bias.index_select(&rows, 1).unwrap();
+        file.add(&format!("{new}.bias"), &bias, GgmlDType::F32);
+        let new = format!("{new}.weight");
+        if let Some(weight) = tensors.get(&format!("{at}.{theirs}")) {
+            let weight = weight.transpose(1, 2).unwrap();
+            let weight = weight.contiguous().unwrap().index_select(&rows, 1).unwrap();
+            file.add(&new, &weight, kind(&new));
+            continue;
+        }
+        let read = |what: &str| {
+            let all = tensors[&format!("{at}.{theirs}_{what}")]
+                .index_select(&rows, 1)
+                .unwrap();
+            let shape = all.dims().to_vec();
+            (all.flatten_all().unwrap().to_vec1::<u8>().unwrap(), shape)
+        };
+        let ((blocks, shape), (scales, _)) = (read("blocks"), read("scales"));
+        let mut bytes = Vec::new();
+        for (block, scale) in blocks.chunks(16).zip(scales) {
+            // Neighbours share a byte there; here a number and the one 16 further on do.
+            let code = |i: usize| block[i / 2] >> (4 * (i % 2)) & 15;
+            bytes.push(scale);
+            bytes.extend((0..16).map(|i| code(i) | code(i + 16) << 4));
+        }
+        file.tensors.push(Stored {
+            name: new,
+            shape: vec![shape[0], shape[1], shape[2] * 32],
+            kind: 39,
+            bytes,
+        });
+    }
 }
 
 /// Llama 3's stretching as divisors of frequencies.
@@ -358,6 +423,10 @@ fn rename(name: &str) -> String {
     if let Some(new) = outside {
         return new.to_owned();
     }
+    if let Some(layer) = name.strip_suffix(".self_attn.sinks") {
+        let layer = layer.strip_prefix("model.layers.").unwrap();
+        return format!("blk.{layer}.attn_sinks.weight");
+    }
     let rest = name
         .strip_prefix("model.layers.")
         .or(name.strip_prefix("transformer.encoder.layers."))
@@ -379,7 +448,7 @@ fn rename(name: &str) -> String {
         "mlp.gate_proj" => "ffn_gate",
         "mlp.up_proj" | "mlp.gate_up_proj" | "mlp.dense_h_to_4h" => "ffn_up",
         "mlp.down_proj" | "mlp.dense_4h_to_h" => "ffn_down",
-        "mlp.gate" => "ffn_gate_inp",
+        "mlp.gate" | "mlp.router" => "ffn_gate_inp",
         other => panic!("{other}"),
     };
     format!("blk.{layer}.{part}.{what}")

@@ -314,6 +314,7 @@ fn experts(keys: &Keys, architecture: Architecture) -> Result<Option<Experts>, M
             intermediate: keys.size("moe_intermediate_size")?,
             normalise: keys.flag("norm_topk_prob", false)?,
             mxfp4,
+            together: false,
         },
         Architecture::GptOss => Experts {
             count: keys.size("num_local_experts")?,
@@ -322,6 +323,8 @@ fn experts(keys: &Keys, architecture: Architecture) -> Result<Option<Experts>, M
             // The best are chosen first and share all of the weight.
             normalise: true,
             mxfp4,
+            // A key of our own: GGUF files have theirs apart.
+            together: !keys.flag("experts_apart", false)?,
         },
         _ => return Ok(None),
     };

@@ -110,7 +110,7 @@ impl PackedMatrix {
 
     /// Packs a weight `[outputs, inputs]` that is stored in GGML's blocks, row after row.
     ///
-    /// `Q8_0`, `Q4_K`, `Q5_K` and `Q6_K` keep every bit. `Q4_0` and `Q5_0` become `Q8_0`, which holds the same values.
+    /// `Q8_0`, `Q4_K`, `Q5_K`, `Q6_K` and MXFP4 keep every bit. `Q4_0` and `Q5_0` become `Q8_0`, which holds the same values.
     /// `Q4_1` and `Q5_1` become f16, which rounds.
     ///
     /// # Errors
@@ -134,6 +134,10 @@ impl PackedMatrix {
             StorageType::Q4_K => Panels::Q4(BlockMatrix::pack_blocks(inputs, row, bytes)),
             StorageType::Q5_K => Panels::Q5(BlockMatrix::pack_blocks(inputs, row, bytes)),
             StorageType::Q6_K => Panels::Q6(BlockMatrix::pack_blocks(inputs, row, bytes)),
+            StorageType::MXFP4 => {
+                let bytes = stored::to_pairs(bytes);
+                Panels::Mx4(BlockMatrix::pack_blocks(inputs, row, &bytes))
+            }
             StorageType::Q4_0 | StorageType::Q5_0 => {
                 let bytes = stored::to_q8(kind, bytes);
                 let row = bytes.len() / outputs;
@@ -193,6 +197,22 @@ impl PackedMatrix {
             outputs,
             inputs,
         })
+    }
+
+    /// Bits that a weight takes which is stored in such blocks, once it is packed.
+    pub fn bits(kind: StorageType) -> f64 {
+        let of = |group: usize, inputs: usize| (8 * group) as f64 / (PANEL * inputs) as f64;
+        match kind {
+            StorageType::F32 => 32.0,
+            StorageType::F16 | StorageType::BF16 | StorageType::Q4_1 | StorageType::Q5_1 => 16.0,
+            StorageType::Q4_0 | StorageType::Q5_0 | StorageType::Q8_0 => {
+                of(size_of::<Q8Group>(), Q8Group::BLOCKS * BLOCK)
+            }
+            StorageType::MXFP4 => of(size_of::<Mx4Group>(), Mx4Group::BLOCKS * BLOCK),
+            StorageType::Q4_K => of(size_of::<Q4Group>(), Q4Group::BLOCKS * BLOCK),
+            StorageType::Q5_K => of(size_of::<Q5Group>(), Q5Group::BLOCKS * BLOCK),
+            StorageType::Q6_K => of(size_of::<Q6Group>(), Q6Group::BLOCKS * BLOCK),
+        }
     }
 
     /// One weight whose outputs are those of `parts`, one part after the other.

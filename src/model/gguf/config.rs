@@ -115,6 +115,7 @@ pub(super) fn config(
         Family::Glm4 => "Glm4ForCausalLM",
         Family::Glm => "GlmForCausalLM",
         Family::ChatGlm => "ChatGLMModel",
+        Family::GptOss => "GptOssForCausalLM",
     };
     let has = |name: &str| tensors.contains_key(name);
     let tied = !has("output.weight");
@@ -127,9 +128,20 @@ pub(super) fn config(
         ));
     };
     let (hidden, layers) = (size("embedding_length")?, size("block_count")?);
-    let (intermediate, positions) = (size("feed_forward_length")?, size("context_length")?);
+    let (intermediate, positions) = match family {
+        // That of an expert, who are all there is.
+        Family::GptOss => {
+            optional("feed_forward_length")?;
+            (size("expert_feed_forward_length")?, size("context_length")?)
+        }
+        _ => (size("feed_forward_length")?, size("context_length")?),
+    };
     let dimensions = optional("rope.dimension_count")?.unwrap_or(head_dim);
-    let scaling = scaling(metadata, &at, factors, head_dim, theta)?;
+    let mut scaling = scaling(metadata, &at, factors, head_dim, theta)?;
+    if let (Family::GptOss, Some(scaling)) = (family, &mut scaling) {
+        // As its makers have it; files do not say.
+        scaling["truncate"] = false.into();
+    }
     if metadata.flag(&at.key("attention.causal"))? == Some(false) {
         return metadata.fail(format!(
             "{} is false: it reads texts in both directions, and writes none",
@@ -138,8 +150,9 @@ pub(super) fn config(
     }
     let scales = [Value::Float(1.0), Value::Float(0.0)];
     metadata.must_be(&at.key("expert_weights_scale"), &scales)?;
-    // Softmax.
-    metadata.must_be(&at.key("expert_gating_func"), &[Value::Unsigned(1)])?;
+    // Softmax; gpt-oss' is taken over the best.
+    let gating = Value::Unsigned(if family == Family::GptOss { 3 } else { 1 });
+    metadata.must_be(&at.key("expert_gating_func"), &[gating])?;
     // Notes on how the file was made.
     metadata.text(&at.key("tensor_data_layout"))?;
     metadata.flag(&at.key("rope.scaling.finetuned"))?;
@@ -179,8 +192,13 @@ pub(super) fn config(
     }
     if matches!(
         family,
-        Family::Qwen3 | Family::Qwen3Moe | Family::Llama | Family::Glm | Family::Glm4
-    ) && window.is_none()
+        Family::Qwen3
+            | Family::Qwen3Moe
+            | Family::Llama
+            | Family::Glm
+            | Family::Glm4
+            | Family::GptOss
+    ) && class != "MistralForCausalLM"
     {
         set("attention_bias", has("blk.0.attn_q.bias").into());
     }
@@ -188,7 +206,9 @@ pub(super) fn config(
         set("mlp_bias", has("blk.0.ffn_down.bias").into());
     }
     match (family, window) {
-        (Family::Llama | Family::Phi3, Some(window)) => set("sliding_window", window.into()),
+        (Family::Llama | Family::Phi3 | Family::GptOss, Some(window)) => {
+            set("sliding_window", window.into());
+        }
         (_, Some(_)) => {
             return metadata.fail(format!(
                 "{} is not supported with this architecture",
@@ -196,6 +216,11 @@ pub(super) fn config(
             ));
         }
         (_, None) => {}
+    }
+    if family == Family::GptOss {
+        set("num_local_experts", size("expert_count")?.into());
+        set("num_experts_per_tok", size("expert_used_count")?.into());
+        set("experts_apart", true.into());
     }
     if family == Family::Qwen3Moe {
         set("num_experts", size("expert_count")?.into());

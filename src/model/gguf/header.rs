@@ -87,10 +87,12 @@ pub enum StorageType {
     Q5_K,
     /// 256 numbers of 6 bits with scales of sixteen parts.
     Q6_K,
+    /// 32 numbers of E2M1 and an exponent.
+    MXFP4,
 }
 
 /// Number in files, type, numbers of a block, bytes of a block.
-const TYPES: [(u32, StorageType, u64, u64); 11] = [
+const TYPES: [(u32, StorageType, u64, u64); 12] = [
     (0, StorageType::F32, 1, 4),
     (1, StorageType::F16, 1, 2),
     (2, StorageType::Q4_0, 32, 18),
@@ -102,10 +104,11 @@ const TYPES: [(u32, StorageType, u64, u64); 11] = [
     (13, StorageType::Q5_K, 256, 176),
     (14, StorageType::Q6_K, 256, 210),
     (30, StorageType::BF16, 1, 2),
+    (39, StorageType::MXFP4, 32, 17),
 ];
 
 /// What other numbers stand for, for messages.
-const OTHER_TYPES: [(u32, &str); 20] = [
+const OTHER_TYPES: [(u32, &str); 19] = [
     (9, "Q8_1"),
     (10, "Q2_K"),
     (11, "Q3_K"),
@@ -125,7 +128,6 @@ const OTHER_TYPES: [(u32, &str); 20] = [
     (28, "F64"),
     (29, "IQ1_M"),
     (34, "TQ1_0"),
-    (39, "MXFP4"),
 ];
 
 impl StorageType {

@@ -18,10 +18,11 @@ pub(super) enum Family {
     Glm,
     /// The first GLM-4 with its own code's names: queries, keys and values in one tensor.
     ChatGlm,
+    GptOss,
 }
 
 /// Names in files.
-const FAMILIES: [(&str, Family); 7] = [
+const FAMILIES: [(&str, Family); 8] = [
     ("qwen2", Family::Qwen2),
     ("qwen3", Family::Qwen3),
     ("qwen3moe", Family::Qwen3Moe),
@@ -29,6 +30,7 @@ const FAMILIES: [(&str, Family); 7] = [
     ("phi3", Family::Phi3),
     ("glm4", Family::Glm4),
     ("chatglm", Family::Glm),
+    ("gpt-oss", Family::GptOss),
 ];
 
 impl Family {
@@ -112,7 +114,7 @@ pub(super) fn rename(
     };
     if let Some(projection) = stacked
         && let [experts, shape @ ..] = info.shape.as_slice()
-        && shape.len() == 2
+        && !shape.is_empty()
     {
         let bytes = info.bytes / experts;
         return (0..*experts)
@@ -125,6 +127,12 @@ pub(super) fn rename(
                 rows: RowOrder::Stored,
             })
             .collect();
+    }
+    if family == Family::GptOss && part == "attn_sinks" {
+        return whole(
+            format!("model.layers.{layer}.self_attn.sinks"),
+            RowOrder::Stored,
+        );
     }
     let translated = if chat_glm {
         chat_glm_part(part)
@@ -164,6 +172,7 @@ fn hugging_face_part(family: Family, part: &str) -> Option<&'static str> {
         "attn_output" => "self_attn.o_proj",
         "attn_q_norm" => "self_attn.q_norm",
         "attn_k_norm" => "self_attn.k_norm",
+        "post_attention_norm" if family == Family::GptOss => "post_attention_layernorm",
         "post_attention_norm" => "post_self_attn_layernorm",
         "ffn_norm" => "post_attention_layernorm",
         "post_ffw_norm" => "post_mlp_layernorm",
@@ -171,6 +180,7 @@ fn hugging_face_part(family: Family, part: &str) -> Option<&'static str> {
         "ffn_up" if family.fuses_gate_up() => "mlp.gate_up_proj",
         "ffn_up" => "mlp.up_proj",
         "ffn_down" => "mlp.down_proj",
+        "ffn_gate_inp" if family == Family::GptOss => "mlp.router",
         "ffn_gate_inp" => "mlp.gate",
         _ => return None,
     })

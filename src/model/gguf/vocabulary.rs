@@ -33,6 +33,8 @@ const ENDS: [&str; 6] = [
     "<|endoftext|>",
     "<|end_of_text|>",
 ];
+/// gpt-oss': `<|end|>` only ends one of several messages.
+const GPT_OSS_ENDS: [&str; 3] = ["<|return|>", "<|call|>", "<|endoftext|>"];
 /// GLM's: whoever speaks next.
 const GLM_ENDS: [&str; 2] = ["<|user|>", "<|observation|>"];
 
@@ -134,14 +136,18 @@ impl Vocabulary {
             text_of(key)?;
             eos.extend(metadata.token(&format!("tokenizer.ggml.{key}_token_id"))?);
         }
-        let glm = matches!(family, Family::Glm | Family::Glm4 | Family::ChatGlm);
+        let (ends, more): (&[&str], &[&str]) = match family {
+            Family::Glm | Family::Glm4 | Family::ChatGlm => (&ENDS, &GLM_ENDS),
+            Family::GptOss => (&GPT_OSS_ENDS, &[]),
+            _ => (&ENDS, &[]),
+        };
         let by_text = tokens
             .texts
             .iter()
             .enumerate()
             .filter(|(id, text)| {
-                tokens.is_added(*id)
-                    && (ENDS.contains(&text.as_str()) || glm && GLM_ENDS.contains(&text.as_str()))
+                let text = text.as_str();
+                tokens.is_added(*id) && (ends.contains(&text) || more.contains(&text))
             })
             .map(|(id, _)| id);
         eos.extend(by_text);

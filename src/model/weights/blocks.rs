@@ -89,26 +89,30 @@ impl Weights {
         Ok(())
     }
 
-    /// [`WeightType::Stored`] with the bits of an average weight, if there are tensors in blocks.
+    /// [`WeightType::Stored`] with the bits that an average weight takes in memory, if there are tensors in blocks.
     pub(super) fn stored_blocks(&self) -> Option<WeightType> {
         let matrices = || {
             self.tensors
                 .values()
                 .filter(|tensor| tensor.shape.len() > 1)
         };
-        // Bytes are MXFP4's blocks, of two numbers each, and scales, which are bytes and no numbers.
+        // Bytes are the blocks of MXFP4 in Safetensors, of two numbers each, and their scales, which are no numbers.
         let mxfp4 = |tensor: &Location| tensor.dtype == DType::U8;
         matrices().find(|tensor| tensor.blocks.is_some() || mxfp4(tensor))?;
-        let bytes: usize = matrices().map(|tensor| tensor.bytes).sum();
-        let numbers: usize = matrices()
-            .map(|tensor| match (mxfp4(tensor), tensor.shape.len()) {
-                (false, _) => tensor.shape.iter().product::<usize>(),
-                (true, 4) => 2 * tensor.bytes,
-                (true, _) => 0,
-            })
-            .sum();
+        let (mut bits, mut numbers) = (0.0, 0.0);
+        for tensor in matrices() {
+            let shape = tensor.shape.iter().product::<usize>() as f64;
+            let (count, one) = match (tensor.blocks, tensor.shape.len()) {
+                (Some(kind), _) => (shape, PackedMatrix::bits(kind)),
+                (None, 4) if mxfp4(tensor) => (2.0 * shape, PackedMatrix::bits(StorageType::MXFP4)),
+                (None, _) if mxfp4(tensor) => (0.0, 0.0),
+                (None, _) => (shape, WeightType::exact(tensor.dtype).bits()),
+            };
+            bits += count * one;
+            numbers += count;
+        }
         Some(WeightType::Stored {
-            centibits: (bytes as f64 * 800.0 / numbers.max(1) as f64).round() as u16,
+            centibits: (100.0 * bits / numbers).round() as u16,
         })
     }
 

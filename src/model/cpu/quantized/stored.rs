@@ -6,6 +6,8 @@ use crate::model::gguf::StorageType;
 
 /// Bytes of a scale, or a minimum.
 const HALF: usize = 2;
+/// Twice the numbers of MXFP4 (<https://www.opencompute.org/documents/ocp-microscaling-formats-mx-v1-0-spec-final-pdf>).
+const TWICE_E2M1: [i8; 16] = [0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12];
 
 /// The numbers of some rows' blocks; there must be as many as there is room for.
 pub fn dequantize(kind: StorageType, bytes: &[u8], out: &mut [f32]) {
@@ -24,6 +26,16 @@ pub fn dequantize(kind: StorageType, bytes: &[u8], out: &mut [f32]) {
                 }
             }
         }
+        StorageType::MXFP4 => {
+            let blocks = bytes.chunks_exact(kind.block().1);
+            for (block, out) in blocks.zip(out.chunks_exact_mut(BLOCK)) {
+                // Half of a power of two that is no smaller than 2⁻¹²⁷, so the product is exact.
+                let scale = power(block[0]);
+                for (out, number) in out.iter_mut().zip(small(kind, &block[1..])) {
+                    *out = f32::from(TWICE_E2M1[usize::from(number)]) * 0.5 * scale;
+                }
+            }
+        }
         StorageType::F32 => {
             for (out, bytes) in out.iter_mut().zip(bytes.as_chunks::<4>().0) {
                 *out = f32::from_le_bytes(*bytes);
@@ -32,6 +44,18 @@ pub fn dequantize(kind: StorageType, bytes: &[u8], out: &mut [f32]) {
         StorageType::F16 => sixteen::<F16>(bytes, out),
         StorageType::BF16 => sixteen::<Bf16>(bytes, out),
     }
+}
+
+/// Blocks of MXFP4 as Safetensors has them: with neighbours in a byte, where GGML has numbers 16 apart.
+pub fn to_pairs(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len());
+    for block in bytes.chunks_exact(1 + BLOCK / 2) {
+        let numbers = small(StorageType::MXFP4, &block[1..]);
+        out.push(block[0]);
+        let pairs = numbers.as_chunks().0;
+        out.extend(pairs.iter().map(|[first, second]| first | second << 4));
+    }
+    out
 }
 
 /// Blocks of `Q4_0` or `Q5_0` as blocks of `Q8_0`, which have the same scale and the same values.
@@ -45,6 +69,15 @@ pub fn to_q8(kind: StorageType, bytes: &[u8]) -> Vec<u8> {
         out.extend(numbers.map(|number| (number.cast_signed() - zero).cast_unsigned()));
     }
     out
+}
+
+/// 2 to the power of `exponent` − 127; 255 is no number.
+fn power(exponent: u8) -> f32 {
+    match exponent {
+        0 => f32::from_bits(1 << 22),
+        255 => f32::NAN,
+        _ => f32::from_bits(u32::from(exponent) << 23),
+    }
 }
 
 fn half(bytes: &[u8]) -> f32 {

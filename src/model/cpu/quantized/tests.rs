@@ -197,6 +197,34 @@ fn stored_blocks_have_the_values_of_their_formats() {
     }
 }
 
+/// All codes of MXFP4, with the powers of two of trained models and beyond.
+#[test]
+fn blocks_of_mxfp4_as_ggml_has_them() {
+    let numbers = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0];
+    for exponent in [0u8, 104, 120, 127, 143, 255] {
+        let mut block = vec![exponent];
+        block.extend((0..16u8).map(|i| i | (15 - i) << 4));
+        let mut out = [0.0; BLOCK];
+        stored::dequantize(StorageType::MXFP4, &block, &mut out);
+        let power = 2f64.powi(i32::from(exponent) - 127);
+        for (i, out) in out.iter().enumerate() {
+            let code = if i < 16 { i } else { 31 - i };
+            let sign = if code < 8 { 1.0 } else { -1.0 };
+            let expected = (sign * numbers[code % 8] * power) as f32;
+            assert!(
+                (*out - expected).abs() <= 0.0 || exponent == 255 && out.is_nan(),
+                "{exponent}, {i}"
+            );
+        }
+        if (1..=254).contains(&exponent) {
+            let matrix = PackedMatrix::from_blocks(StorageType::MXFP4, 1, BLOCK, &block).unwrap();
+            let mut row = [0.0; BLOCK];
+            matrix.row(0, &mut row);
+            assert_eq!(bits(&row), bits(&out));
+        }
+    }
+}
+
 /// Different types side by side give what each gives alone, whatever the number of rows.
 #[test]
 fn joined_weights_are_their_parts_side_by_side() {
