@@ -228,7 +228,7 @@ OUT holds all verdicts in the order of the input.
 #[derive(Debug, Default, Args)]
 pub(super) struct JudgeChoice {
     /// `tiny` (built in, no download), a folder with config.json, tokenizer.json and *.safetensors, an id on the Hugging
-    /// Face hub (`org/name` or `org/name@revision`), or an alias that `juror models list --known` shows
+    /// Face hub (`org/name`, `org/name/FILE.gguf`, with `@revision` or without), or an alias that `juror models list --known` shows
     #[arg(
         short,
         long,

@@ -23,9 +23,10 @@ pub(super) enum ModelsAction {
         #[arg(long)]
         known: bool,
     },
-    /// Fetch a model from the Hugging Face hub into the cache, and print the folder it is in
+    /// Fetch a model from the Hugging Face hub into the cache, and print where it is
     Pull {
-        /// `org/name`, `org/name@revision` (a branch, tag or commit), or an alias of `juror models list --known`
+        /// `org/name`, `org/name@revision` (a branch, tag or commit), `org/name/FILE.gguf`, or an alias of `juror models
+        /// list --known`
         model: String,
     },
     /// Say what a model is: family, sizes, memory, chat template, what it should be asked
@@ -118,10 +119,15 @@ fn describe(model: &CachedModel) -> String {
             model.id, model.commit
         );
     }
-    let source = ModelSource::Folder(model.folder.clone());
-    match ModelConfig::load(&source) {
-        Ok(config) => what_it_is(&config),
-        Err(_) => format!("{}, which juror cannot run", class_of(&source)),
+    let found = ModelSource::in_folder(&model.folder);
+    match found.as_ref().map(ModelConfig::load) {
+        Ok(Ok(config)) => what_it_is(&config),
+        Ok(Err(_)) => {
+            let source = ModelSource::Folder(model.folder.clone());
+            format!("{}, which juror cannot run", class_of(&source))
+        }
+        // Several GGUF files, or one that is damaged.
+        Err(error) => error.to_string(),
     }
 }
 
@@ -227,7 +233,8 @@ fn pull(out: &mut StdoutLock, model: &str) -> Result<(), Failure> {
             format!("{} fetched now", bytes(snapshot.fetched))
         }
     ));
-    writeln!(out, "{}", snapshot.folder.display()).or_fail()
+    let place = snapshot.file.unwrap_or(snapshot.folder);
+    writeln!(out, "{}", place.display()).or_fail()
 }
 
 /// How many files a folder has, and their bytes.

@@ -41,7 +41,7 @@ use super::ModelError;
 pub enum Want {
     /// All that a judge needs.
     Everything,
-    /// All but the weights: enough to say what the model is.
+    /// All but the weights: enough to say what the model is. Of a GGUF file it is all, since that is one.
     Description,
 }
 
@@ -73,6 +73,8 @@ pub struct Snapshot {
     pub commit: String,
     /// The folder of its files.
     pub folder: PathBuf,
+    /// The GGUF file, where one was asked for: the first of a model in several.
+    pub file: Option<PathBuf>,
     /// Bytes that were fetched for it now.
     pub fetched: u64,
 }
@@ -174,7 +176,7 @@ impl Hub {
         }
     }
 
-    /// Every model in the cache that has a `config.json`, by name.
+    /// Every model in the cache that has a `config.json` or a GGUF file, by name.
     ///
     /// # Errors
     /// [`HubError::Io`] for a cache that is there and cannot be read.
@@ -200,6 +202,9 @@ fn download(
         commit: &listing.commit,
         watch,
     };
+    if !id.files().is_empty() {
+        return Ok(downloads.fetch(&id.files())?);
+    }
     let (there, absent): (Vec<FileName>, Vec<FileName>) = needed::description(&listing.files)
         .into_iter()
         .partition(|file| listing.files.contains(file.as_str()));

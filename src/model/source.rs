@@ -88,9 +88,13 @@ impl ModelSource {
             return Self::in_folder(place);
         }
         match known::hub_id(name)? {
-            Some(id) => Ok(Self::Folder(
-                Hub::from_environment()?.fetch(&id, want, watch)?.folder,
-            )),
+            Some(id) => {
+                let snapshot = Hub::from_environment()?.fetch(&id, want, watch)?;
+                match snapshot.file {
+                    Some(file) => Ok(Self::Gguf(Arc::new(Gguf::open(&file)?))),
+                    None => Ok(Self::Folder(snapshot.folder)),
+                }
+            }
             None => Err(ModelError::UnknownModel { name: name.into() }),
         }
     }

@@ -332,7 +332,9 @@ impl Shared {
 }
 
 fn is_large(file: &str) -> bool {
-    file.ends_with(".safetensors")
+    [".safetensors", ".gguf"]
+        .iter()
+        .any(|ending| file.ends_with(ending))
 }
 
 /// The name of a file's content: its SHA-256 if it is large, else 40 digits.

@@ -17,6 +17,7 @@ use super::needed::DESCRIPTION;
 use super::{Event, HubError, Snapshot, Want, Watch};
 use crate::model::ModelSource;
 use crate::model::config::CONFIG_FILE;
+use crate::model::gguf::is_gguf;
 use crate::model::source::WEIGHTS_INDEX;
 use crate::model::weights;
 
@@ -24,6 +25,8 @@ use crate::model::weights;
 pub(super) struct Repository {
     folder: PathBuf,
     locks: PathBuf,
+    /// The GGUF files that are meant instead of a checkpoint.
+    files: Vec<FileName>,
 }
 
 impl Repository {
@@ -31,6 +34,7 @@ impl Repository {
         Self {
             folder: cache.join(id.folder()),
             locks: cache.join(".locks").join(id.folder()),
+            files: id.files(),
         }
     }
 
@@ -57,9 +61,11 @@ impl Repository {
     }
 
     pub(super) fn into_snapshot(self, commit: &Commit, fetched: u64) -> Snapshot {
+        let folder = self.snapshot(commit);
         Snapshot {
             commit: commit.to_string(),
-            folder: self.snapshot(commit),
+            file: self.files.first().map(|file| folder.join(file.as_str())),
+            folder,
             fetched,
         }
     }
@@ -146,15 +152,20 @@ impl Repository {
 
     /// What a snapshot lacks that no model can do without.
     pub(super) fn missing(&self, commit: &Commit, want: Want) -> Vec<String> {
-        missing(&self.snapshot(commit), want)
+        if self.files.is_empty() {
+            return missing(&self.snapshot(commit), want);
+        }
+        let files = self.files.iter().map(FileName::to_string);
+        files.filter(|file| !self.has(commit, file)).collect()
     }
 
     /// Whether the cache has all of a commit's files that are wanted and knows that there are no others.
     pub(super) fn knows_all(&self, commit: &Commit, want: Want) -> bool {
         self.missing(commit, want).is_empty()
-            && DESCRIPTION
-                .iter()
-                .all(|file| self.has(commit, file) || self.absence(commit, file).exists())
+            && (!self.files.is_empty()
+                || DESCRIPTION
+                    .iter()
+                    .all(|file| self.has(commit, file) || self.absence(commit, file).exists()))
     }
 
     /// Makes the content that a tag names a file of a commit.
@@ -269,7 +280,7 @@ pub struct CachedModel {
     pub missing: Vec<String>,
 }
 
-/// Every commit in the cache that has a `config.json`.
+/// Every commit in the cache that has a `config.json` or a GGUF file.
 pub(super) fn models(cache: &Path) -> Result<Vec<CachedModel>, HubError> {
     let folders = match names(cache) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -279,10 +290,14 @@ pub(super) fn models(cache: &Path) -> Result<Vec<CachedModel>, HubError> {
     for id in folders.iter().filter_map(|folder| HubId::of_folder(folder)) {
         let repository = Repository::new(cache, &id);
         for commit in repository.commits() {
-            if !repository.has(&commit, CONFIG_FILE) {
+            let folder = repository.snapshot(&commit);
+            let gguf = names(&folder)
+                .unwrap_or_default()
+                .into_iter()
+                .find(|name| is_gguf(Path::new(name)));
+            if gguf.is_none() && !repository.has(&commit, CONFIG_FILE) {
                 continue;
             }
-            let folder = repository.snapshot(&commit);
             let sizes = names(&folder).unwrap_or_default().into_iter().map(|name| {
                 let data = fs::metadata(folder.join(name)).ok();
                 data.filter(fs::Metadata::is_file)
@@ -292,7 +307,10 @@ pub(super) fn models(cache: &Path) -> Result<Vec<CachedModel>, HubError> {
                 id: id.repository().into(),
                 revisions: repository.references(&commit),
                 bytes: sizes.sum(),
-                missing: missing(&folder, Want::Everything),
+                missing: match &gguf {
+                    Some(_) => Vec::new(),
+                    None => missing(&folder, Want::Everything),
+                },
                 commit: commit.to_string(),
                 folder,
             });

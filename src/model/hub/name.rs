@@ -3,37 +3,54 @@
 //! Each kind is a type that only its check can make, so what has the type cannot leave the cache.
 
 use std::fmt;
+use std::path::Path;
 
 use super::HubError;
+use crate::model::gguf::is_gguf;
 
 /// The branch that is meant where no revision is given.
 pub const DEFAULT_REVISION: &str = "main";
 
-/// A model on the hub: `org/name`, with `@` and a branch, tag or commit if not the default branch.
+/// A model on the hub: `org/name`, or `org/name/FILE.gguf` for one of a repository's GGUF files; with `@` and a branch, tag
+/// or commit if not the default branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HubId {
     repository: String,
+    /// The GGUF file, the first one of a model in several.
+    file: Option<FileName>,
     revision: String,
 }
 
 impl HubId {
-    /// Reads `org/name` or `org/name@revision`. `None` if the text does not have the form of one at all: it may then be
+    /// Reads `org/name` or `org/name/FILE.gguf`, each with `@revision` or without. `None` if the text does not have the form of one at all: it may then be
     /// something else, a path for instance.
     ///
     /// # Errors
     /// [`HubError::Id`] for a hub id whose revision cannot be one.
     pub fn parse(text: &str) -> Result<Option<Self>, HubError> {
-        let (repository, revision) = match text.split_once('@') {
-            Some((repository, revision)) => (repository, Some(revision)),
+        let (path, revision) = match text.split_once('@') {
+            Some((path, revision)) => (path, Some(revision)),
             None => (text, None),
         };
-        let Some((organisation, name)) = repository.split_once('/') else {
+        let mut parts = path.splitn(3, '/');
+        let (Some(organisation), Some(name)) = (parts.next(), parts.next()) else {
             return Ok(None);
         };
+        let file = match parts.next() {
+            None => None,
+            Some(file) => match FileName::parse(file) {
+                Some(file) if is_gguf(Path::new(file.as_str())) => Some(file),
+                _ => return Ok(None),
+            },
+        };
+        let repository = format!("{organisation}/{name}");
         if !is_repository_part(organisation) || !is_repository_part(name) || repository.len() > 96 {
             return Ok(None);
         }
-        Self::new(repository, revision).map(Some)
+        Ok(Some(Self {
+            file,
+            ..Self::new(&repository, revision)?
+        }))
     }
 
     /// The model `repository` at a revision, or at the default branch.
@@ -45,6 +62,7 @@ impl HubId {
         match fault_of_revision(revision) {
             None => Ok(Self {
                 repository: repository.into(),
+                file: None,
                 revision: revision.into(),
             }),
             Some(message) => Err(HubError::Id {
@@ -57,6 +75,31 @@ impl HubId {
     /// `org/name`
     pub fn repository(&self) -> &str {
         &self.repository
+    }
+
+    /// The GGUF files that are meant, where one is named: that one, or all parts of a model in several,
+    /// `NAME-00001-of-00003.gguf` and so on.
+    pub(super) fn files(&self) -> Vec<FileName> {
+        let Some(file) = &self.file else {
+            return Vec::new();
+        };
+        let (stem, ending) = file
+            .as_str()
+            .rsplit_once('.')
+            .unwrap_or((file.as_str(), ""));
+        let parts = stem.rsplit_once("-00001-of-").and_then(|(first, count)| {
+            let parts: usize = count.parse().ok().filter(|_| count.len() == 5)?;
+            // No model has more; a name must not make us ask without end.
+            (1..=1000).contains(&parts).then_some((first, parts))
+        });
+        let Some((first, parts)) = parts else {
+            return vec![file.clone()];
+        };
+        (1..=parts)
+            .filter_map(|part| {
+                FileName::parse(&format!("{first}-{part:05}-of-{parts:05}.{ending}"))
+            })
+            .collect()
     }
 
     /// A branch, tag or commit.
@@ -79,6 +122,9 @@ impl HubId {
 impl fmt::Display for HubId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.repository)?;
+        if let Some(file) = &self.file {
+            write!(f, "/{file}")?;
+        }
         if self.revision != DEFAULT_REVISION {
             write!(f, "@{}", self.revision)?;
         }
@@ -205,7 +251,7 @@ pub(super) fn percent_encode(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::path::{Component, Path};
+    use std::path::Component;
 
     use proptest::prelude::*;
 
@@ -256,6 +302,36 @@ mod tests {
             assert_eq!(id(text), None, "{text}");
         }
         assert_eq!(id(&format!("a/{}", "b".repeat(95))), None);
+    }
+
+    #[test]
+    fn one_gguf_file_of_a_repository_can_be_meant() {
+        let files = |text: &str| -> Vec<String> {
+            let id = HubId::parse(text).unwrap().unwrap();
+            assert_eq!(id.to_string(), text);
+            id.files().iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(files("org/name"), Vec::<String>::new());
+        assert_eq!(files("org/name/m-Q4_K_M.gguf@v1"), ["m-Q4_K_M.gguf"]);
+        assert_eq!(
+            files("org/name/m-00001-of-00002.gguf"),
+            ["m-00001-of-00002.gguf", "m-00002-of-00002.gguf"]
+        );
+        for one in [
+            "m-00002-of-00002.gguf",
+            "m-00001-of-2.gguf",
+            "m-00001-of-99999.gguf",
+        ] {
+            assert_eq!(files(&format!("org/name/{one}")), [one]);
+        }
+        for path in [
+            "org/name/m.bin",
+            "org/name/a/m.gguf",
+            "org/name/.gguf",
+            "org/name/..gguf/x",
+        ] {
+            assert_eq!(HubId::parse(path).unwrap(), None, "{path}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::name::{FileName, HubId};
 use super::{HubError, ModelError};
 use crate::model::ModelSource;
 use crate::model::config::CONFIG_FILE;
+use crate::model::gguf::is_gguf;
 use crate::model::source::{WEIGHTS_FILE, WEIGHTS_INDEX};
 use crate::model::weights;
 
@@ -32,6 +33,27 @@ pub(super) fn check(id: &HubId, files: &BTreeSet<String>) -> Result<(), HubError
             message,
         })
     };
+    if let Some(absent) = id
+        .files()
+        .iter()
+        .find(|file| !files.contains(file.as_str()))
+    {
+        let others: Vec<&str> = files
+            .iter()
+            .map(String::as_str)
+            .filter(|file| is_gguf(Path::new(file)))
+            .collect();
+        return refuse(match others.as_slice() {
+            [] => format!("has no file {absent}, and no other GGUF file"),
+            others => format!(
+                "has no file {absent}; its GGUF files are {}",
+                others.join(", ")
+            ),
+        });
+    }
+    if !id.files().is_empty() {
+        return Ok(());
+    }
     let with_ending = |ending: &str| {
         let files = files.iter().map(String::as_str);
         let mut matching = files.filter(|file| file.ends_with(ending));
@@ -51,9 +73,16 @@ pub(super) fn check(id: &HubId, files: &BTreeSet<String>) -> Result<(), HubError
         ));
     }
     if let Some(file) = with_ending(".gguf") {
-        return refuse(format!(
-            "holds GGUF files: download one of them (for instance {file}) and give its path to --model"
-        ));
+        return refuse(if file.contains('/') {
+            format!(
+                "holds GGUF files in folders: download one of them (for instance {file}) and give its path to --model"
+            )
+        } else {
+            format!(
+                "holds GGUF files: name one of them, as in --model {}/{file}",
+                id.repository()
+            )
+        });
     }
     if let Some(file) = with_ending("adapter_model.safetensors") {
         return refuse(format!(
@@ -166,8 +195,9 @@ mod tests {
             (&["config.json", "training_args.bin"], &["no weights"]),
             (
                 &["README.md", "model.Q4_K_M.gguf"],
-                &["model.Q4_K_M.gguf", "--model"],
+                &["--model org/name/model.Q4_K_M.gguf"],
             ),
+            (&["Q4_K_M/model.gguf"], &["Q4_K_M/model.gguf", "its path"]),
             (
                 &["adapter_config.json", "adapter_model.safetensors"],
                 &["adapter", "merge"],
