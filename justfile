@@ -21,9 +21,10 @@ test *ARGS:
 bench *ARGS:
     cargo bench {{ ARGS }}
 
-# Make the golden logits anew (needs Python with torch and transformers).
+# Make the goldens anew: logits, chat templates, tokenizers (needs Python with torch and transformers).
 golden:
     python scripts/golden_models.py
+    python scripts/golden_chat.py
 
 # Type-check the CUDA feature without a CUDA toolkit.
 check-cuda:

@@ -140,6 +140,8 @@ fn a_run_is_resumed_with_what_it_was_begun_with() {
                 "out.jsonl",
                 "--raw",
                 "-q",
+                "--max-new-tokens",
+                "5",
             ],
             arguments,
         ]
@@ -184,7 +186,7 @@ fn a_verdict_counts_in_the_final_channel_alone() {
     assert!(answer["confidence"]["process"].is_number(), "{answer}");
     let analysis = judge(
         &model(&template("<|channel|>analysis<|message|>"), &names),
-        &[],
+        &["--max-new-tokens", "30"],
     );
     assert_eq!(analysis["status"], "unparsed", "{analysis}");
     assert!(
@@ -201,7 +203,15 @@ fn a_verdict_counts_in_the_final_channel_alone() {
 fn thinking_in_tags_of_a_models_own_does_not_count() {
     let opened = format!("{CHATML}{{% if add_generation_prompt %}}[THINK]\n{{% endif %}}");
     let folder = model(&opened, &[]);
-    let line = judge(&folder, &["--thinking-tags", "[THINK],[/THINK]"]);
+    let line = judge(
+        &folder,
+        &[
+            "--thinking-tags",
+            "[THINK],[/THINK]",
+            "--max-new-tokens",
+            "30",
+        ],
+    );
     assert_eq!(line["status"], "unparsed", "{line}");
     assert!(
         line["error"]
@@ -238,7 +248,7 @@ fn recommendations_are_followed_overridden_and_those_without_a_place_named() {
     folder.write(
         "model/generation_config.json",
         json!({"do_sample": true, "temperature": 0.6, "top_k": 20, "top_p": 0.95,
-        "repetition_penalty": 1.05, "eos_token_id": [1402, 1400], "max_new_tokens": 100})
+        "repetition_penalty": 1.05, "eos_token_id": [1402, 1400], "max_new_tokens": 12})
         .to_string(),
     );
     let run = |out: &str, arguments: &[&str]| {
@@ -259,7 +269,7 @@ fn recommendations_are_followed_overridden_and_those_without_a_place_named() {
     let sampling =
         |out: &str| folder.lines(&format!("{out}.journal"))[0]["manifest"]["sampling"].clone();
     assert_eq!(sampling("a.jsonl")["top_k"], 20);
-    assert_eq!(sampling("a.jsonl")["max_new_tokens"], 100);
+    assert_eq!(sampling("a.jsonl")["max_new_tokens"], 12);
     run(
         "b.jsonl",
         &[

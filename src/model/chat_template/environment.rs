@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::{Value, ValueKind};
+use minijinja::value::{Kwargs, Rest, Value, ValueKind};
 use minijinja::{Environment, Error, ErrorKind};
 use regex::{Captures, NoExpand, Regex};
 
@@ -43,16 +43,29 @@ pub(super) fn new(clock: &Clock) -> Result<Environment<'static>, ModelError> {
             })
         },
     );
-    environment.add_function("cycler", minijinja_contrib::globals::cycler);
-    environment.add_function("joiner", minijinja_contrib::globals::joiner);
+    minijinja_contrib::add_to_environment(&mut environment);
+    environment.add_function("cycler", |items: Rest<Value>| {
+        minijinja_contrib::globals::cycler(items.0)
+    });
     environment.add_filter("tojson", json::tojson);
-    environment.add_filter("int", |value: &Value, default: Option<Value>| {
-        let number = number_of(value).map(f64::trunc);
-        match (value.is_integer(), number) {
-            (true, _) => value.clone(),
-            (false, Some(number)) if number.abs() < 1e18 => Value::from(number as i64),
-            _ => default.unwrap_or(Value::from(0)),
-        }
+    environment.add_filter("int", int);
+    for name in ["e", "escape"] {
+        environment.add_filter(name, |value: &Value| {
+            let text = value.to_string();
+            if value.is_safe() {
+                return Value::from_safe_string(text);
+            }
+            let text = text.replace('&', "&amp;").replace('<', "&lt;");
+            let text = text.replace('>', "&gt;").replace('\'', "&#39;");
+            Value::from_safe_string(text.replace('"', "&#34;"))
+        });
+    }
+    environment.add_filter("center", |text: &str, width: Option<usize>| {
+        methods::centred(text, width.unwrap_or(80), ' ')
+    });
+    environment.add_filter("wordcount", |text: &str| text.split_whitespace().count());
+    environment.add_test("callable", |value: &Value| {
+        value.kind() == ValueKind::Plain && !value.is_undefined()
     });
     environment.add_filter("float", |value: &Value, default: Option<Value>| {
         number_of(value).map_or_else(|| default.unwrap_or(Value::from(0.0)), Value::from)
@@ -79,6 +92,40 @@ pub(super) fn new(clock: &Clock) -> Result<Environment<'static>, ModelError> {
         .map_err(Error::from)
     });
     Ok(environment)
+}
+
+/// `int(default=0, base=10)`
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "minijinja hands named arguments over"
+)]
+fn int(
+    value: &Value,
+    default: Option<Value>,
+    base: Option<u32>,
+    kwargs: Kwargs,
+) -> Result<Value, Error> {
+    let default = match default {
+        Some(default) => Some(default),
+        None => kwargs.get("default")?,
+    };
+    let base: Option<u32> = match base {
+        Some(base) => Some(base),
+        None => kwargs.get("base")?,
+    };
+    kwargs.assert_all_used()?;
+    if value.is_integer() {
+        return Ok(value.clone());
+    }
+    if let (Some(text), Some(base @ 2..=36)) = (value.as_str(), base)
+        && let Ok(number) = i64::from_str_radix(text.trim(), base)
+    {
+        return Ok(Value::from(number));
+    }
+    Ok(match number_of(value).map(f64::trunc) {
+        Some(number) if number.abs() < 1e18 => Value::from(number as i64),
+        _ => default.unwrap_or(Value::from(0)),
+    })
 }
 
 /// The number that a value is, or that its text says.

@@ -74,15 +74,12 @@ fn on_string(text: &str, method: &str, arguments: &[Value]) -> Result<Option<Val
             let (separator,): (&str,) = from_args(arguments)?;
             triple(text.rsplit_once(separator), separator, ("", text), false)
         }
-        "index" | "rindex" => {
-            let (what,): (&str,) = from_args(arguments)?;
-            let found = if method == "index" {
-                text.find(what)
-            } else {
-                text.rfind(what)
-            };
-            let at = found.ok_or_else(|| invalid("substring not found".into()))?;
-            Value::from(text[..at].chars().count())
+        "find" | "rfind" | "index" | "rindex" | "count" | "startswith" | "endswith" => {
+            within(text, method, arguments)?
+        }
+        "expandtabs" => {
+            let (width,): (Option<usize>,) = from_args(arguments)?;
+            Value::from(expand_tabs(text, width.unwrap_or(8).min(100)))
         }
         "casefold" => {
             let () = from_args(arguments)?;
@@ -242,16 +239,109 @@ fn pad(text: &str, method: &str, arguments: &[Value]) -> Result<Value, Error> {
     Ok(Value::from(match method {
         "ljust" => format!("{text}{}", fill(missing)),
         "rjust" => format!("{}{text}", fill(missing)),
-        "center" => {
-            // Python puts the odd one to the left where the width is odd.
-            let left = missing / 2 + (missing & width & 1);
-            format!("{}{text}{}", fill(left), fill(missing - left))
-        }
+        "center" => centred(text, width, filling),
         _ => match text.strip_prefix(['+', '-']) {
             Some(digits) => format!("{}{}{digits}", &text[..1], fill(missing)),
             None => format!("{}{text}", fill(missing)),
         },
     }))
+}
+
+/// A text in the middle of a width.
+pub(super) fn centred(text: &str, width: usize, filling: char) -> String {
+    let length = text.chars().count();
+    let width = width.min(length + 10_000);
+    let missing = width.saturating_sub(length);
+    // Python puts the odd one to the left where the width is odd.
+    let left = missing / 2 + (missing & width & 1);
+    let fill = |count: usize| filling.to_string().repeat(count);
+    format!("{}{text}{}", fill(left), fill(missing - left))
+}
+
+/// Methods that look for a text, in the whole or between two places: `find(sub, start, end)` and its like.
+fn within(text: &str, method: &str, arguments: &[Value]) -> Result<Value, Error> {
+    let (what, start, end): (&Value, Option<i64>, Option<i64>) = from_args(arguments)?;
+    let length = text.chars().count();
+    let place = |place: i64| {
+        let from_end = usize::try_from(place.unsigned_abs()).unwrap_or(usize::MAX);
+        if place < 0 {
+            length.saturating_sub(from_end)
+        } else {
+            from_end.min(length)
+        }
+    };
+    let start = start.map_or(0, place);
+    let end = end.map_or(length, place);
+    let byte = |place: usize| {
+        text.char_indices()
+            .nth(place)
+            .map_or(text.len(), |(at, _)| at)
+    };
+    let part = text.get(byte(start)..byte(end)).unwrap_or_default();
+    if matches!(method, "startswith" | "endswith") {
+        let holds = |what: &Value| {
+            let what = what
+                .as_str()
+                .ok_or_else(|| invalid(format!("{method}: {what} is no text")))?;
+            Ok::<bool, Error>(if method == "startswith" {
+                part.starts_with(what)
+            } else {
+                part.ends_with(what)
+            })
+        };
+        if what.as_str().is_some() {
+            return holds(what).map(Value::from);
+        }
+        for what in what.try_iter()? {
+            if holds(&what)? {
+                return Ok(Value::from(true));
+            }
+        }
+        return Ok(Value::from(false));
+    }
+    let what = what
+        .as_str()
+        .ok_or_else(|| invalid(format!("{method}: {what} is no text")))?;
+    if method == "count" {
+        return Ok(Value::from(part.matches(what).count()));
+    }
+    let found = if method.starts_with('r') {
+        part.rfind(what)
+    } else {
+        part.find(what)
+    };
+    match found {
+        Some(at) => Ok(Value::from(start + part[..at].chars().count())),
+        None if method.ends_with("find") => Ok(Value::from(-1)),
+        None => Err(invalid("substring not found".into())),
+    }
+}
+
+fn expand_tabs(text: &str, width: usize) -> String {
+    let mut expanded = String::new();
+    let mut column = 0;
+    for character in text.chars() {
+        match character {
+            '\t' => {
+                let spaces = if width == 0 {
+                    0
+                } else {
+                    width - column % width
+                };
+                expanded.extend(std::iter::repeat_n(' ', spaces));
+                column += spaces;
+            }
+            '\n' | '\r' => {
+                expanded.push(character);
+                column = 0;
+            }
+            _ => {
+                expanded.push(character);
+                column += 1;
+            }
+        }
+    }
+    expanded
 }
 
 fn on_list(value: &Value, method: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
