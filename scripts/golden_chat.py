@@ -6,8 +6,8 @@
 
 Renders the templates of scripts/chat_templates (written for this purpose, of the constructs that published ones are made
 of) for many conversations with transformers' own function, into tests/data/chat/*.json; trains small tokenizers of every
-kind, into tests/data/chat/tokenizers/, with the ids that transformers gives whole prompts. Fixed seeds and a fixed date:
-the same versions give the same files. Last made with transformers 5.23.0, jinja2 3.1.6, tokenizers 0.23.3.
+kind, into tests/data/chat/tokenizers/, with the ids that transformers gives whole prompts. The date is fixed, and the same
+versions give the same files, but for the Unigram vocabulary, whose trainer does not repeat itself. Last made with transformers 5.23.0, jinja2 3.1.6, tokenizers 0.23.3.
 """
 
 import datetime
