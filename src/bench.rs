@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`shapes`] | models by name whose shape is known, for random weights |
 //! | [`workload`] | what is asked of the engine |
-//! | [`measure`] | one run |
+//! | [`mod@measure`] | one run |
 //! | [`recorder`], [`statistics`] | what is noted on the way, and its percentiles |
 //! | [`ceiling`] | what the device can do at best, measured |
 //! | [`breakdown`], [`report`] | where the time went; all figures |

@@ -15,7 +15,7 @@
 //! | [`verify`] | the rules on a stream of pairs |
 //! | [`model`] | config, weights, decoder, attention, tokenizer, chat template |
 //! | [`engine`] | continuous batching over a paged KV cache |
-//! | [`bench`] | how fast all this is |
+//! | [`mod@bench`] | how fast all this is |
 //! | [`judge`] | the only place that knows the whole way |
 //! | [`cli`] | arguments into options, results into text |
 

@@ -2,7 +2,7 @@
 //!
 //! Every family's embedding is brought to one form: number `i` of a head turns with number `i + head_dim / 2`. Heads that pair
 //! neighbours, or rotate a part of their numbers only, have their numbers put in another order when the weights are loaded
-//! ([`head_order`]), which changes no product of a query and a key; what is not rotated turns by an angle of zero.
+//! (`head_order`), which changes no product of a query and a key; what is not rotated turns by an angle of zero.
 
 use std::f64::consts::TAU;
 
