@@ -4,7 +4,7 @@
     pip install torch transformers safetensors
     python scripts/golden_models.py [NAME…]
 
-Each folder holds a checkpoint as its makers publish them and golden.safetensors: for each sequence `tokens.I` [length] and
+Each folder holds a checkpoint as transformers saves it and golden.safetensors: for each sequence `tokens.I` [length] and
 `logits.I` [length, vocab], all positions, computed in f32 from the weights as stored, eager attention, each sequence alone.
 tests/golden_logits.rs compares with them.
 """

@@ -10,6 +10,7 @@ use super::sizing::{
 };
 use crate::model::attention::{AttentionKind, AttentionShape, build, kv_bytes_per_token};
 use crate::model::device::gpu_memory;
+use crate::model::precision::{KvType, WeightType};
 use crate::model::{Decoder, ModelConfig, ModelError, Precision, Weights};
 
 /// What a model with its cache is to have room for.
@@ -154,7 +155,6 @@ fn obstacle(config: &ModelConfig, precision: Precision, plain_operations: bool) 
 
 /// FP8 has no plain operations to fall back to.
 fn refuse_fp8(precision: Precision, obstacle: &str) -> Result<(), ModelError> {
-    use crate::model::precision::{KvType, WeightType};
     if precision.weights != WeightType::F8E4M3 && precision.kv != KvType::F8E4M3 {
         return Ok(());
     }
@@ -170,7 +170,18 @@ fn weight_bytes(config: &ModelConfig, precision: Precision) -> usize {
     let head = table as f64 * precision.weights.for_head().bits();
     // Kept as it is stored, which is 16 bits as a rule.
     let own_table = (tables - table) as f64 * 16.0;
-    let layers = (config.parameters() - tables) as f64 * precision.weights.bits();
+    let inner = config
+        .experts
+        .map_or(config.intermediate, |experts| experts.intermediate);
+    // Whose blocks do not fit is stored in eight bits.
+    let whole = [config.hidden, inner, config.heads * config.head_dim]
+        .iter()
+        .all(|inputs| inputs.is_multiple_of(256));
+    let bits = match precision.weights {
+        WeightType::Q4K if !whole => WeightType::Q8_0.bits(),
+        other => other.bits(),
+    };
+    let layers = (config.parameters() - tables) as f64 * bits;
     ((layers + head + own_table) / 8.0) as usize
 }
 

@@ -63,8 +63,11 @@ pub struct Scheduler {
 impl Scheduler {
     /// A scheduler over an empty pool; the full blocks of `pinned` are never evicted once computed.
     pub fn new(limits: Limits, pool: BlockPool, pinned: &[u32]) -> Self {
-        let pinned = BlockHash::chain_all(None, pinned, pool.block_size())
-            .into_iter()
+        // Long sequences have a template of their own.
+        let long = limits.short_context.map(|_| Some(BlockHash::LONG));
+        let pinned = std::iter::once(None)
+            .chain(long)
+            .flat_map(|root| BlockHash::chain_all(root, pinned, pool.block_size()))
             .collect();
         let watermark = watermark(&pool);
         Self {

@@ -16,6 +16,7 @@ pub use self::family::Architecture;
 pub use self::rope::{Rope, RopeScaling};
 
 use self::keys::Keys;
+use super::rope::MAX_POSITIONS;
 use super::{ModelError, ModelSource};
 
 /// The configuration file's name in a model folder.
@@ -82,7 +83,7 @@ pub struct ModelConfig {
     pub kv_heads: usize,
     /// Width of a head; not always `hidden / heads`.
     pub head_dim: usize,
-    /// Positions the model was made for, `max_position_embeddings`.
+    /// Positions the model was made for, `max_position_embeddings`, as far as this program goes (131,072).
     pub max_positions: usize,
     /// Epsilon of the norms, `rms_norm_eps`.
     pub rms_norm_eps: f64,
@@ -170,7 +171,33 @@ impl ModelConfig {
     pub fn parse(text: &str, path: &str) -> Result<Self, ModelError> {
         let value = read(text, path)?;
         let keys = Keys::new(&value, path);
-        let config = family::parse(&keys)?;
+        let mut config = family::parse(&keys)?;
+        // Far beyond any model; products of sizes then fit in 64 bits, and lists of tensors in memory.
+        let experts = config.experts;
+        for (what, size, most) in [
+            ("layers", config.layers, 512),
+            ("hidden size", config.hidden, 1 << 16),
+            ("intermediate size", config.intermediate, 1 << 18),
+            ("number of heads", config.heads, 1024),
+            ("head width", config.head_dim, 1024),
+            (
+                "number of experts",
+                experts.map_or(0, |experts| experts.count),
+                1024,
+            ),
+            (
+                "expert width",
+                experts.map_or(0, |experts| experts.intermediate),
+                1 << 18,
+            ),
+        ] {
+            if size > most {
+                return keys.fail(format!(
+                    "a {what} of {size}: no more than {most} is supported"
+                ));
+            }
+        }
+        config.max_positions = config.max_positions.min(MAX_POSITIONS);
         if !config.heads.is_multiple_of(config.kv_heads) {
             return keys.fail(format!(
                 "{} query heads are not a multiple of {} key heads (num_attention_heads, num_key_value_heads)",

@@ -11,8 +11,8 @@ use candle_core::{DType, Device, Tensor};
 use super::config::{Rope, RopeScaling};
 use super::{ModelConfig, ModelError, StepBatch, cpu};
 
-/// Positions that get a table at most. Longer contexts than this are refused rather than paid for in memory.
-const MAX_POSITIONS: usize = 1 << 17;
+/// Positions that get a table at most; a configuration's context ends there.
+pub(super) const MAX_POSITIONS: usize = 1 << 17;
 
 /// Cosines and sines of every position's angles, `[positions, head_dim / 2]` each; where sequences that may outgrow the
 /// original context have other angles, those follow, `[2 · positions, head_dim / 2]`.

@@ -296,6 +296,9 @@ impl Weights {
         for (name, shape) in expected {
             match self.tensors.get(name) {
                 None => missing.push(format!("{name} {shape:?}")),
+                Some(location) if self.wrong_type(name, location) => {
+                    misshapen.push(format!("{name} is stored as {:?}", location.dtype));
+                }
                 Some(location) if location.shape != *shape => {
                     misshapen.push(format!(
                         "{name} is {:?}, config.json says {shape:?}",
@@ -313,7 +316,7 @@ impl Weights {
             .collect();
         let parts: Vec<String> = [
             ("missing", missing),
-            ("of another shape", misshapen),
+            ("of another shape or type", misshapen),
             ("not expected", unknown),
         ]
         .into_iter()
@@ -334,6 +337,16 @@ impl Weights {
                 model: self.model.clone(),
                 message: parts.join("; "),
             })
+        }
+    }
+
+    /// Bytes are MXFP4's blocks and scales alone, and FP8 is nothing without the scales of its blocks.
+    fn wrong_type(&self, name: &str, location: &Location) -> bool {
+        let bytes = name.ends_with("_blocks") || name.ends_with("_scales");
+        match location.dtype {
+            DType::U8 => !bytes,
+            DType::F8E4M3 => !self.has(&format!("{name}_scale_inv")),
+            _ => bytes && location.blocks.is_none(),
         }
     }
 

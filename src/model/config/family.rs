@@ -146,11 +146,20 @@ fn hugging_face(keys: &Keys, architecture: Architecture) -> Result<ModelConfig, 
         None => return keys.fail("no head_dim"),
     };
     let default_theta = matches!(architecture, Llama | Phi3 | Glm | Glm4).then_some(10_000.0);
+    let default_partial = if matches!(architecture, Glm | Glm4) {
+        0.5
+    } else {
+        1.0
+    };
+    if architecture == GptOss && keys.lacks("rope_scaling") && keys.lacks("rope_parameters") {
+        return keys.fail("no rope_scaling");
+    }
     let rope = Rope::parse(
         keys,
         head_dim,
         architecture.rotates_neighbours(),
         default_theta,
+        default_partial,
     )?;
     let layers = keys.size("num_hidden_layers")?;
     keys.must_be("hidden_act", "silu")?;
@@ -204,6 +213,10 @@ fn hugging_face(keys: &Keys, architecture: Architecture) -> Result<ModelConfig, 
         keys.must_be("interpolate_factor", 1)?;
         keys.must_be("lm_head_bias", false)?;
     }
+    if architecture == Qwen3Moe {
+        keys.must_be("use_qk_norm", true)?;
+        keys.must_be("shared_expert_intermediate_size", 0)?;
+    }
     if architecture == GptOss {
         // Other names of sizes that are given already, in the makers' own files.
         keys.get("experts_per_token");
@@ -247,13 +260,25 @@ fn windows(
         _ => false,
     };
     let window = if qwen || used {
-        let window = keys.optional_size("sliding_window")?;
-        window.filter(|_| used)
+        // What transformers takes where the key is left out; null says that there is none.
+        let default = match architecture {
+            Mistral => Some(4096),
+            GptOss => Some(128),
+            _ => None,
+        };
+        let window = match keys.optional_size("sliding_window")? {
+            None if keys.lacks("sliding_window") => default,
+            window => window,
+        };
+        let positions = keys.size("max_position_embeddings")?;
+        // One as wide as the context hides nothing.
+        window.filter(|window| used && *window < positions)
     } else {
         None
     };
     let first = if qwen {
         match keys.get("max_window_layers") {
+            None if used => 28,
             None => 0,
             Some(value) => match value.as_u64() {
                 Some(first) => first as usize,
@@ -287,6 +312,7 @@ fn windows(
         .map(|kind| match (kind.as_str(), window) {
             (Some("full_attention"), _) => Ok(None),
             (Some("sliding_attention"), Some(window)) => Ok(Some(window)),
+            (Some("sliding_attention"), None) if keys.get("sliding_window").is_some() => Ok(None),
             (Some("sliding_attention"), None) => {
                 keys.fail("layer_types holds \"sliding_attention\", but there is no sliding_window")
             }
@@ -397,11 +423,16 @@ fn chat_glm(keys: &Keys) -> Result<ModelConfig, ModelError> {
         }
     }
     let (heads, head_dim) = (keys.size("num_attention_heads")?, keys.size("kv_channels")?);
-    let kv_heads = if keys.flag("multi_query_attention", false)? {
-        keys.size("multi_query_group_num")?
-    } else {
-        heads
-    };
+    // Without it queries, keys and values lie head by head in their matrix.
+    if !keys.flag("multi_query_attention", false)? {
+        return keys.fail("multi_query_attention must be true");
+    }
+    let kv_heads = keys.size("multi_query_group_num")?;
+    if !head_dim.is_multiple_of(4) {
+        return keys.fail(format!(
+            "kv_channels is {head_dim}, but half of each head is rotated in pairs"
+        ));
+    }
     let ratio = match keys.get("rope_ratio") {
         None => 1.0,
         ratio => keys.positive("rope_ratio", ratio)?,

@@ -15,7 +15,7 @@ pub(super) struct Keys<'a> {
 }
 
 /// Keys that say nothing about how logits are computed: names and versions, training, tokens, how libraries run the model.
-const WITHOUT_EFFECT: [&str; 60] = [
+const WITHOUT_EFFECT: [&str; 68] = [
     "_attn_implementation_autoset",
     "_name_or_path",
     "architectures",
@@ -75,7 +75,15 @@ const WITHOUT_EFFECT: [&str; 60] = [
     "use_bfloat16",
     "use_cache",
     "use_return_dict",
+    "diversity_penalty",
     "do_sample",
+    "early_stopping",
+    "encoder_no_repeat_ngram_size",
+    "min_length",
+    "no_repeat_ngram_size",
+    "num_beam_groups",
+    "num_return_sequences",
+    "typical_p",
 ];
 
 /// Beginnings of keys that tools leave behind.
@@ -95,6 +103,11 @@ impl<'a> Keys<'a> {
             path: self.path.into(),
             message: message.into(),
         })
+    }
+
+    /// Whether a key is not there, not even as null.
+    pub(super) fn lacks(&self, key: &str) -> bool {
+        self.value.get(key).is_none()
     }
 
     /// A key's value; absent and null are the same.
@@ -141,7 +154,6 @@ impl<'a> Keys<'a> {
         match self.get(key) {
             None => Ok(None),
             Some(value) => match value.as_u64() {
-                // Products of any three sizes then fit in 64 bits.
                 Some(size) if (1..1 << 21).contains(&size) => Ok(Some(size as usize)),
                 _ => self.fail(format!("{key} is {}, not a size", short(value))),
             },

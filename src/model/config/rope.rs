@@ -119,17 +119,42 @@ impl<'a> RopeKeys<'a> {
             .positive(&self.named(key), self.get(key).or(on_top))
     }
 
-    fn refuse(&self, keys: &[&str]) -> Result<(), ModelError> {
-        for key in keys {
-            if let Some(value) = self.get(key) {
-                return self.keys.fail(format!(
-                    "{} ({}) is not supported",
-                    self.named(key),
-                    short(value)
-                ));
-            }
+    /// Fails on the first key that this way of stretching does not have.
+    fn refuse_unknown(&self, scaling: &RopeScaling) -> Result<(), ModelError> {
+        const ALL: [&str; 6] = [
+            "rope_type",
+            "type",
+            "rope_theta",
+            "partial_rotary_factor",
+            "factor",
+            "original_max_position_embeddings",
+        ];
+        let own: &[&str] = match scaling {
+            RopeScaling::None | RopeScaling::Linear { .. } => &[],
+            RopeScaling::Llama3 { .. } => &["low_freq_factor", "high_freq_factor"],
+            RopeScaling::Yarn { .. } => &[
+                "beta_fast",
+                "beta_slow",
+                "truncate",
+                "attention_factor",
+                "mscale",
+                "mscale_all_dim",
+                "finetuned",
+            ],
+            RopeScaling::LongRope { .. } => &["short_factor", "long_factor", "attention_factor"],
+        };
+        let given = self.values.and_then(Value::as_object).into_iter().flatten();
+        let unknown = given
+            .filter(|(_, value)| !value.is_null())
+            .find(|(key, _)| !ALL.contains(&key.as_str()) && !own.contains(&key.as_str()));
+        match unknown {
+            None => Ok(()),
+            Some((key, value)) => self.keys.fail(format!(
+                "{} ({}) is not supported here",
+                self.named(key),
+                short(value)
+            )),
         }
-        Ok(())
     }
 }
 
@@ -144,12 +169,14 @@ impl Rope {
         }
     }
 
-    /// Reads the keys for heads of some width. Families whose older checkpoints leave the base out have a `default` for it.
+    /// Reads the keys for heads of some width, with what the family takes where checkpoints leave out the base or the share
+    /// of a head that is rotated.
     pub(super) fn parse(
         keys: &Keys,
         head_dim: usize,
         interleaved: bool,
         default_theta: Option<f64>,
+        default_partial: f64,
     ) -> Result<Self, ModelError> {
         let scaling = keys.get("rope_scaling");
         let parameters = keys.get("rope_parameters");
@@ -178,7 +205,14 @@ impl Rope {
                 "head_dim is {head_dim}, but the rotary embedding needs an even one"
             ));
         }
-        let theta = match keys.get("rope_theta").or_else(|| rope.get("rope_theta")) {
+        let theta = keys.get("rope_theta");
+        if theta.is_some_and(|theta| rope.get("rope_theta").is_some_and(|other| other != theta)) {
+            return keys.fail(format!(
+                "rope_theta and {} differ",
+                rope.named("rope_theta")
+            ));
+        }
+        let theta = match theta.or_else(|| rope.get("rope_theta")) {
             None => match default_theta {
                 Some(theta) => theta,
                 None => return keys.fail("no rope_theta"),
@@ -187,7 +221,7 @@ impl Rope {
         };
         let on_top = keys.get("partial_rotary_factor");
         let partial = match rope.get("partial_rotary_factor").or(on_top) {
-            None => 1.0,
+            None => default_partial,
             share => keys.positive("partial_rotary_factor", share)?,
         };
         // As transformers rounds.
@@ -219,6 +253,7 @@ impl Rope {
                 ));
             }
         };
+        rope.refuse_unknown(&scaling)?;
         if !matches!(scaling, RopeScaling::LongRope { .. }) {
             // Written beside the other sizes by some tools; the stretching has one of its own.
             keys.get("original_max_position_embeddings");
@@ -288,7 +323,6 @@ fn yarn(rope: &RopeKeys) -> Result<RopeScaling, ModelError> {
 }
 
 fn long_rope(rope: &RopeKeys, pairs: usize) -> Result<RopeScaling, ModelError> {
-    rope.refuse(&["short_mscale", "long_mscale"])?;
     let original_positions = rope.original_positions()?;
     let positions = rope.keys.size("max_position_embeddings")? as f64;
     let factor = rope.number_or("factor", positions / original_positions)?;

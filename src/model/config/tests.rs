@@ -245,6 +245,16 @@ fn published_configurations_are_read() {
                 "eos_token_id": [151_329, 151_336, 151_338], "pad_token_id": 151_329}),
         ),
         (
+            "glm-4-9b-chat-hf",
+            9.400,
+            json!({"architectures": ["GlmForCausalLM"], "attention_bias": true, "attention_dropout": 0.0,
+                "eos_token_id": [151_329, 151_336, 151_338], "head_dim": 128, "hidden_act": "silu", "hidden_size": 4096,
+                "initializer_range": 0.02, "intermediate_size": 13696, "max_position_embeddings": 131_072,
+                "model_type": "glm", "num_attention_heads": 32, "num_hidden_layers": 40, "num_key_value_heads": 2,
+                "pad_token_id": 151_329, "rms_norm_eps": 1.5625e-07, "rope_theta": 5_000_000.0,
+                "tie_word_embeddings": false, "torch_dtype": "bfloat16", "use_cache": true, "vocab_size": 151_552}),
+        ),
+        (
             "gpt-oss-20b",
             20.915,
             json!({"architectures": ["GptOssForCausalLM"], "attention_bias": true, "attention_dropout": 0.0,
@@ -268,5 +278,47 @@ fn published_configurations_are_read() {
             (found - billions).abs() < 0.002,
             "{name} has {found} billion"
         );
+    }
+}
+
+#[test]
+fn what_is_left_out_is_what_the_family_takes() {
+    let glm = json!({"architectures": ["Glm4ForCausalLM"], "vocab_size": 100, "hidden_size": 32, "intermediate_size": 64,
+        "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16,
+        "max_position_embeddings": 512, "rms_norm_eps": 1e-6});
+    let rope = parse(&glm).unwrap().rope;
+    assert_eq!((rope.dims, rope.interleaved, rope.theta), (8, true, 1e4));
+    let mut mistral = config();
+    mistral["architectures"] = json!(["MistralForCausalLM"]);
+    mistral["max_position_embeddings"] = json!(1 << 20);
+    let parsed = parse(&mistral).unwrap();
+    assert_eq!(parsed.windows, [Some(4096); 2]);
+    assert_eq!(parsed.max_positions, 1 << 17);
+    mistral["sliding_window"] = json!(1 << 20);
+    assert_eq!(parse(&mistral).unwrap().windows, [None; 2]);
+}
+
+#[test]
+fn absurd_sizes_and_unknown_keys_of_the_rotary_embedding_are_refused() {
+    for (key, value) in [
+        ("num_hidden_layers", json!(100_000)),
+        ("hidden_size", json!(1 << 20)),
+        ("head_dim", json!(1 << 20)),
+        (
+            "rope_scaling",
+            json!({"rope_type": "yarn", "factor": 2.0, "attn_factor": 3.0}),
+        ),
+        (
+            "rope_scaling",
+            json!({"rope_type": "yarn", "factor": 2.0, "short_factor": [1.0]}),
+        ),
+        (
+            "rope_scaling",
+            json!({"rope_type": "default", "rope_theta": 5.0}),
+        ),
+    ] {
+        let mut changed = config();
+        changed[key] = value.clone();
+        assert!(parse(&changed).is_err(), "{key}: {value}");
     }
 }
