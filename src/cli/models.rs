@@ -91,8 +91,8 @@ fn list(out: &mut StdoutLock) -> Result<(), Failure> {
     )?;
     writeln!(
         out,
-        "\nBesides these --model takes a folder (config.json, tokenizer.json, tokenizer_config.json, *.safetensors) and ids\n\
-         on the Hugging Face hub (org/name); `juror models list --known` names judges there."
+        "\nBesides these --model takes a folder (config.json, tokenizer.json, tokenizer_config.json, *.safetensors), a GGUF\n\
+         file, and ids on the Hugging Face hub (org/name); `juror models list --known` names judges there."
     )
     .or_fail()
 }
