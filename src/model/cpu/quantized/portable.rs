@@ -5,88 +5,85 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::mx4::{NUMBERS, ZERO, half_scale};
 use super::{
-    Mx4Group, Nibbles, PANEL, Product, Q4Group, Q5Group, Q6Group, Q8Group, RowBlock, Vector,
+    Group, Mx4Group, Nibbles, PANEL, Product, Q4Group, Q5Group, Q6Group, Q8Group, RowBlock, Vector,
 };
 use crate::model::cpu::half::{F16, Format};
 
 /// The product with weights of a byte.
 pub(super) fn q8(product: &mut Product<'_, '_, Q8Group>) {
-    Arch::new().dispatch(Q8(product));
+    multiply(product, q8_group);
 }
 
 /// The product with weights of half a byte.
 pub(super) fn q4(product: &mut Product<'_, '_, Q4Group>) {
-    Arch::new().dispatch(Q45(product));
+    multiply(product, nibbles::<Q4Group>);
 }
 
 /// The product with weights of five bits.
 pub(super) fn q5(product: &mut Product<'_, '_, Q5Group>) {
-    Arch::new().dispatch(Q45(product));
+    multiply(product, nibbles::<Q5Group>);
 }
 
 /// The product with weights of six bits.
 pub(super) fn q6(product: &mut Product<'_, '_, Q6Group>) {
-    Arch::new().dispatch(Q6(product));
+    multiply(product, q6_group);
 }
 
 /// The product with weights in MXFP4.
 pub(super) fn mx4(product: &mut Product<'_, '_, Mx4Group>) {
-    Arch::new().dispatch(Mx4(product));
+    multiply(product, mx4_group);
 }
 
-struct Q8<'p, 'a, 'o>(&'p mut Product<'a, 'o, Q8Group>);
+/// Every row times every panel, group by group: `add` adds a group's products to the sums of its outputs.
+fn multiply<G: Group>(
+    product: &mut Product<'_, '_, G>,
+    add: impl Fn(&G, &[RowBlock], &mut [f32; PANEL]),
+) {
+    Arch::new().dispatch(Multiply { product, add });
+}
 
-impl WithSimd for Q8<'_, '_, '_> {
+struct Multiply<'p, 'a, 'o, G, F> {
+    product: &'p mut Product<'a, 'o, G>,
+    add: F,
+}
+
+impl<G: Group, F: Fn(&G, &[RowBlock], &mut [f32; PANEL])> WithSimd for Multiply<'_, '_, '_, G, F> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        for panel in 0..self.0.panels() {
-            for row in 0..self.0.rows() {
-                let [weights] = self.0.weights(panel);
-                let [x] = self.0.activations::<1, 2>(row);
+        let Self { product, add } = self;
+        let blocks = product.groups * G::BLOCKS;
+        for panel in 0..product.panels() {
+            for row in 0..product.rows() {
+                let [weights] = product.weights(panel);
+                let x = &product.x[row * blocks..][..blocks];
                 let mut out = [0.0f32; PANEL];
-                for (group, x) in weights.iter().zip(x) {
-                    for (half, x) in x.iter().enumerate() {
-                        let mut sums = [x.offset; PANEL];
-                        for (w, x) in group.weights[half].iter().zip(&x.values) {
-                            dot(w, x, &mut sums);
-                        }
-                        for lane in 0..PANEL {
-                            let scale = F16::to_f32(group.scales[half][lane]) * x.scale;
-                            out[lane] = scale.mul_add(sums[lane] as f32, out[lane]);
-                        }
-                    }
+                for (group, x) in weights.iter().zip(x.chunks_exact(G::BLOCKS)) {
+                    add(group, x, &mut out);
                 }
-                self.0.store(row, panel, &out);
-            }
-        }
-    }
-}
-
-struct Q45<'p, 'a, 'o, G>(&'p mut Product<'a, 'o, G>);
-
-impl<G: Nibbles> WithSimd for Q45<'_, '_, '_, G> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        for panel in 0..self.0.panels() {
-            for row in 0..self.0.rows() {
-                let [weights] = self.0.weights(panel);
-                let [x] = self.0.activations::<1, 8>(row);
-                let mut out = [0.0f32; PANEL];
-                for (group, x) in weights.iter().zip(x) {
-                    nibbles(group, x, &mut out);
-                }
-                self.0.store(row, panel, &out);
+                product.store(row, panel, &out);
             }
         }
     }
 }
 
 #[inline(always)]
-fn nibbles<G: Nibbles>(whole: &G, x: &[RowBlock; 8], out: &mut [f32; PANEL]) {
+fn q8_group(group: &Q8Group, x: &[RowBlock], out: &mut [f32; PANEL]) {
+    for (half, x) in x.iter().enumerate() {
+        let mut sums = [x.offset; PANEL];
+        for (w, x) in group.weights[half].iter().zip(&x.values) {
+            dot(w, x, &mut sums);
+        }
+        for lane in 0..PANEL {
+            let scale = F16::to_f32(group.scales[half][lane]) * x.scale;
+            out[lane] = scale.mul_add(sums[lane] as f32, out[lane]);
+        }
+    }
+}
+
+#[inline(always)]
+fn nibbles<G: Nibbles>(whole: &G, x: &[RowBlock], out: &mut [f32; PANEL]) {
     let group = whole.nibbles();
     let scale = group.scale.map(F16::to_f32);
     let min = group.min.map(F16::to_f32);
@@ -112,29 +109,8 @@ fn nibbles<G: Nibbles>(whole: &G, x: &[RowBlock; 8], out: &mut [f32; PANEL]) {
     }
 }
 
-struct Q6<'p, 'a, 'o>(&'p mut Product<'a, 'o, Q6Group>);
-
-impl WithSimd for Q6<'_, '_, '_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        for panel in 0..self.0.panels() {
-            for row in 0..self.0.rows() {
-                let [weights] = self.0.weights(panel);
-                let [x] = self.0.activations::<1, 8>(row);
-                let mut out = [0.0f32; PANEL];
-                for (group, x) in weights.iter().zip(x) {
-                    q6_group(group, x, &mut out);
-                }
-                self.0.store(row, panel, &out);
-            }
-        }
-    }
-}
-
 #[inline(always)]
-fn q6_group(group: &Q6Group, x: &[RowBlock; 8], out: &mut [f32; PANEL]) {
+fn q6_group(group: &Q6Group, x: &[RowBlock], out: &mut [f32; PANEL]) {
     let scale = group.scale.map(F16::to_f32);
     for (part, x) in x.iter().enumerate() {
         for half in 0..2 {
@@ -154,35 +130,18 @@ fn q6_group(group: &Q6Group, x: &[RowBlock; 8], out: &mut [f32; PANEL]) {
     }
 }
 
-struct Mx4<'p, 'a, 'o>(&'p mut Product<'a, 'o, Mx4Group>);
-
-impl WithSimd for Mx4<'_, '_, '_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        for panel in 0..self.0.panels() {
-            for row in 0..self.0.rows() {
-                let [weights] = self.0.weights(panel);
-                let [x] = self.0.activations::<1, 4>(row);
-                let mut out = [0.0f32; PANEL];
-                for (group, x) in weights.iter().zip(x) {
-                    for (part, x) in x.iter().enumerate() {
-                        let mut sums = [x.offset_of(ZERO); PANEL];
-                        for (i, x) in x.values.iter().enumerate() {
-                            let both = group.weights[part][i % 4].0;
-                            let w =
-                                both.map(|both| NUMBERS[usize::from(both >> (4 * (i / 4)) & 15)]);
-                            dot(&Vector(w), x, &mut sums);
-                        }
-                        for lane in 0..PANEL {
-                            let scale = half_scale(group.scales[part][lane]) * x.scale;
-                            out[lane] = scale.mul_add(sums[lane] as f32, out[lane]);
-                        }
-                    }
-                }
-                self.0.store(row, panel, &out);
-            }
+#[inline(always)]
+fn mx4_group(group: &Mx4Group, x: &[RowBlock], out: &mut [f32; PANEL]) {
+    for (part, x) in x.iter().enumerate() {
+        let mut sums = [x.offset_of(ZERO); PANEL];
+        for (i, x) in x.values.iter().enumerate() {
+            let both = group.weights[part][i % 4].0;
+            let w = both.map(|both| NUMBERS[usize::from(both >> (4 * (i / 4)) & 15)]);
+            dot(&Vector(w), x, &mut sums);
+        }
+        for lane in 0..PANEL {
+            let scale = half_scale(group.scales[part][lane]) * x.scale;
+            out[lane] = scale.mul_add(sums[lane] as f32, out[lane]);
         }
     }
 }
