@@ -227,7 +227,7 @@ OUT holds all verdicts in the order of the input.
 /// Which judge: a model under a protocol.
 #[derive(Debug, Default, Args)]
 pub(super) struct JudgeChoice {
-    /// `tiny` (built in, no download), a folder with config.json, tokenizer.json and *.safetensors, an id on the Hugging
+    /// `tiny` (built in, no download), a folder with config.json, tokenizer.json and *.safetensors, a GGUF file, an id on the Hugging
     /// Face hub (`org/name`, `org/name/FILE.gguf`, with `@revision` or without), or an alias that `juror models list --known` shows
     #[arg(
         short,

@@ -17,6 +17,7 @@
 //! | [`device`] | `--device`: CPU, CUDA, Metal |
 //! | [`precision`] | `--dtype`, `--quantize`, `--kv-dtype`: what weights, activations, keys and values are stored in |
 //! | [`batch`] | one step's packed tokens and block tables |
+//! | `checkpoint`, `tensors` | what a family calls its tensors, and how they are brought to the one form that is computed with |
 //! | [`decoder`] | the transformer, parameterised by its config |
 //! | [`linear`], [`feed_forward`], [`rope`], [`ops`] | its parts |
 //! | [`profile`] | where a step's time goes |
