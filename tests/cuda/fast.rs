@@ -39,13 +39,19 @@ impl Random {
         let shapes: Vec<_> = made_up.shapes().map(|(name, _)| name.to_owned()).collect();
         let tensors = shapes.into_iter().map(|name| {
             let tensor = made_up.get(&name, &Device::Cpu, DType::F32).unwrap();
-            let factor = if name.ends_with("norm.weight") {
-                1.0
+            // Biases are made up as zeros: instead, numbers between −1 and 1 that differ.
+            let tensor = if name.ends_with("bias") {
+                let count = tensor.elem_count() as u32;
+                let numbers = Tensor::arange(0, count, &Device::Cpu).unwrap();
+                let numbers = numbers.to_dtype(DType::F32).unwrap();
+                let numbers = (numbers * 1.7).unwrap().sin().unwrap();
+                numbers.reshape(tensor.shape()).unwrap()
+            } else if name.ends_with("norm.weight") {
+                tensor
             } else {
-                3.0
+                (tensor * 3.0).unwrap()
             };
-            let tensor = (tensor * factor).unwrap().to_dtype(DType::BF16).unwrap();
-            (name, tensor)
+            (name, tensor.to_dtype(DType::BF16).unwrap())
         });
         let tensors: std::collections::HashMap<String, Tensor> = tensors.collect();
         candle_core::safetensors::save(&tensors, folder.path().join("model.safetensors")).unwrap();
@@ -89,13 +95,23 @@ fn families() -> Vec<(&'static str, Random)> {
         ),
         (
             "Llama",
-            Random::new("LlamaForCausalLM", &json!({"attention_bias": true})),
+            Random::new(
+                "LlamaForCausalLM",
+                &json!({"attention_bias": true, "mlp_bias": true}),
+            ),
         ),
         (
             "Qwen3-MoE",
             Random::new(
                 "Qwen3MoeForCausalLM",
                 &json!({"num_experts": 16, "num_experts_per_tok": 4, "moe_intermediate_size": 128, "norm_topk_prob": true}),
+            ),
+        ),
+        (
+            "GLM-4 0414, norms of results",
+            Random::new(
+                "Glm4ForCausalLM",
+                &json!({"attention_bias": true, "partial_rotary_factor": 0.5}),
             ),
         ),
     ]

@@ -4,12 +4,13 @@
 use candle_core::{DType, Device, Tensor};
 use juror::engine::sampler::choose;
 use juror::engine::{Choices, RandomKey, RowRequest, Sampling};
+use juror::model::config::Activation;
 use juror::model::cuda::SampleRequest;
 use juror::model::cuda::array::Array;
 use juror::model::cuda::gemm::{Gemm, Weight};
 use juror::model::cuda::kernel::Kernels;
 use juror::model::cuda::linear::{Products, check_fp8};
-use juror::model::cuda::operations::{HeadsLayer, Operations, Quantised, Target, Tokens};
+use juror::model::cuda::operations::{Added, HeadsLayer, Operations, Quantised, Target, Tokens};
 use juror::model::cuda::sampling::{PackedRequests, Sampler};
 use juror::model::ops::{self, Heads};
 
@@ -110,6 +111,32 @@ fn norms() {
             // Values are products of two numbers up to 3.5.
             let name = format!("rms_norm {rows} × {width}, {dtype:?}");
             check(&name, &floats(&out), &floats(&expected), 4.0 * allowed);
+            // What is added goes through a norm of its own first.
+            let (y_array, weight_array) = (array(&y_there), array(&weight_there));
+            let residual = x_there.copy().unwrap();
+            let normed = Added {
+                values: y_array.all(),
+                norm: Some(weight_array.all()),
+            };
+            gpu.operations
+                .add_rms_norm(
+                    Target::Plain(array(&out).all()),
+                    array(&residual).all(),
+                    normed,
+                    weight_array.all(),
+                    shape,
+                    1e-6,
+                )
+                .unwrap();
+            let y_normed = ops::rms_norm(&y, &weight, 1e-6).unwrap();
+            let (sum, expected) = ops::add_rms_norm(&x, &y_normed, &weight, 1e-6).unwrap();
+            let name = format!("norm_add_rms_norm {rows} × {width}, {dtype:?}");
+            check(&name, &floats(&residual), &floats(&sum), 6.0 * allowed);
+            check(&name, &floats(&out), &floats(&expected), 6.0 * allowed);
+            let added = Added {
+                norm: None,
+                ..normed
+            };
             // In place: the sum is left behind.
             let (sum, expected) = ops::add_rms_norm(&x, &y, &weight, 1e-6).unwrap();
             let residual = x_there.copy().unwrap();
@@ -117,7 +144,7 @@ fn norms() {
                 .add_rms_norm(
                     Target::Plain(array(&out).all()),
                     array(&residual).all(),
-                    array(&y_there).all(),
+                    added,
                     array(&weight_there).all(),
                     shape,
                     1e-6,
@@ -139,7 +166,7 @@ fn norms() {
                         scales: scales_there.all(),
                     }),
                     array(&residual).all(),
-                    array(&y_there).all(),
+                    added,
                     array(&weight_there).all(),
                     shape,
                     1e-6,
@@ -266,12 +293,29 @@ fn activations() {
         let gpu = Gpu::new(dtype);
         for (rows, width) in [(1, 64), (70, 768), (33, 3072), (3, 12_288)] {
             let (x, x_there) = gpu.random(7, rows, 2 * width);
-            let expected = floats(&ops::silu_mul(&x).unwrap());
             let out = gpu.zeros(rows, width, dtype);
             let shape = (rows, width);
             let target = array(&out);
+            let (alpha, limit) = (1.702, 1.5);
             gpu.operations
-                .silu_mul(Target::Plain(target.all()), array(&x_there).all(), shape)
+                .activate(
+                    Target::Plain(target.all()),
+                    array(&x_there).all(),
+                    shape,
+                    Activation::Clamped { alpha, limit },
+                )
+                .unwrap();
+            let expected = floats(&ops::clamped_swiglu(&x, alpha, limit).unwrap());
+            let name = format!("clamped_swiglu {rows} × {width}, {dtype:?}");
+            check(&name, &floats(&out), &expected, 4.0 * allowed);
+            let expected = floats(&ops::silu_mul(&x).unwrap());
+            gpu.operations
+                .activate(
+                    Target::Plain(target.all()),
+                    array(&x_there).all(),
+                    shape,
+                    Activation::Silu,
+                )
                 .unwrap();
             let name = format!("silu_mul {rows} × {width}, {dtype:?}");
             check(&name, &floats(&out), &expected, 4.0 * allowed);
@@ -285,7 +329,12 @@ fn activations() {
                 scales: scales_there.all(),
             };
             gpu.operations
-                .silu_mul(Target::Fp8(quantised), array(&x_there).all(), shape)
+                .activate(
+                    Target::Fp8(quantised),
+                    array(&x_there).all(),
+                    shape,
+                    Activation::Silu,
+                )
                 .unwrap();
             let largest = expected.iter().fold(0f32, |most, x| most.max(x.abs()));
             let name = format!("silu_mul to e4m3 {rows} × {width}, {dtype:?}");
@@ -414,7 +463,10 @@ fn matrix_products_in_fp8() {
             let room = Gemm::padded(rows);
             let (x, x_there) = gpu.random(12, rows, inputs);
             let (weight, weight_there) = gpu.random(13, outputs, inputs);
-            let weight_fp8 = Weight::fp8(cuda, &gpu.operations, &weight_there, None).unwrap();
+            let (bias, bias_there) = gpu.random(14, 1, outputs);
+            let bias_there = bias_there.flatten_all().unwrap();
+            let weight_fp8 =
+                Weight::fp8(cuda, &gpu.operations, &weight_there, Some(&bias_there)).unwrap();
             let values = array(&gpu.zeros(room, inputs, DType::F8E4M3));
             let scales = array(&gpu.zeros(1, room, DType::F32));
             let x_fp8 = Quantised {
@@ -436,10 +488,12 @@ fn matrix_products_in_fp8() {
                 .unwrap();
             // Sums deviate by √inputs; each factor is off by up to 1/16, a quarter of that on average, and errors cancel.
             let deviation = (inputs as f32).sqrt();
+            let expected = product(&x, &weight);
+            let added = expected.iter().zip(floats(&bias).into_iter().cycle());
             check(
                 &format!("product in FP8 {rows} × {inputs} × {outputs}, {dtype:?}"),
                 &floats(&out)[..rows * outputs],
-                &product(&x, &weight),
+                &added.map(|(x, bias)| x + bias).collect::<Vec<_>>(),
                 0.25 * deviation,
             );
         }

@@ -25,8 +25,12 @@ template <typename T> struct Kernels;
         static constexpr auto add_rms_norm = norm_kernels::add_rms_norm_##T;                                           \
         static constexpr auto rms_norm_fp8 = norm_kernels::rms_norm_fp8_##T;                                           \
         static constexpr auto add_rms_norm_fp8 = norm_kernels::add_rms_norm_fp8_##T;                                   \
+        static constexpr auto norm_add_rms_norm = norm_kernels::norm_add_rms_norm_##T;                                 \
+        static constexpr auto norm_add_rms_norm_fp8 = norm_kernels::norm_add_rms_norm_fp8_##T;                         \
         static constexpr auto silu_mul = activation_kernels::silu_mul_##T;                                             \
         static constexpr auto silu_mul_fp8 = activation_kernels::silu_mul_fp8_##T;                                     \
+        static constexpr auto clamped_swiglu = activation_kernels::clamped_swiglu_##T;                                 \
+        static constexpr auto clamped_swiglu_fp8 = activation_kernels::clamped_swiglu_fp8_##T;                         \
         static constexpr auto quantize_rows_fp8 = fp8_kernels::quantize_rows_fp8_##T;                                  \
         static constexpr auto scale_rows_columns = fp8_kernels::scale_rows_columns_##T;                                \
         static constexpr auto gather_rows = rows_kernels::gather_rows_##T;                                             \
@@ -123,6 +127,35 @@ template <typename T> void norms(int rows, int width) {
     Comparison comparison(label("add_rms_norm_fp8's residual", K::name, rows, width));
     for (size_t i = 0; i < sum.size(); i++)
         comparison.equal(i, to_float(residual_fp8[i]), to_float(sum[i]));
+
+    // The norm of the added is rounded, as if it were a kernel of its own: to the bit the same as two.
+    const auto added_weight = random.normals<T>(width);
+    Buffer<T> normed(rows * width), apart(rows * width), residual_apart(rows * width);
+    for (size_t i = 0; i < sum.size(); i++)
+        residual[i] = residual_fp8[i] = residual_apart[i] = x[i];
+    launch("rms_norm", grid, block, 0,
+           [&] { K::rms_norm(normed.data(), added.data(), added_weight.data(), rows, width, eps); });
+    launch("add_rms_norm", grid, block, 0, [&] {
+        K::add_rms_norm(apart.data(), residual_apart.data(), normed.data(), weight.data(), rows, width, eps);
+    });
+    launch("norm_add_rms_norm", grid, block, 0, [&] {
+        K::norm_add_rms_norm(added_out.data(), residual.data(), added.data(), added_weight.data(), weight.data(), rows,
+                             width, eps);
+    });
+    launch("norm_add_rms_norm_fp8", grid, block, 0, [&] {
+        K::norm_add_rms_norm_fp8(quantized.data(), scales.data(), residual_fp8.data(), added.data(),
+                                 added_weight.data(), weight.data(), rows, width, eps);
+    });
+    {
+        Comparison fused(label("norm_add_rms_norm", K::name, rows, width));
+        reference(fused, added_out, residual);
+        for (size_t i = 0; i < sum.size(); i++) {
+            fused.equal(i, to_float(added_out[i]), to_float(apart[i]));
+            fused.equal(i, to_float(residual[i]), to_float(residual_apart[i]));
+            fused.equal(i, to_float(residual_fp8[i]), to_float(residual_apart[i]));
+        }
+    }
+    quantized_equal(label("norm_add_rms_norm_fp8", K::name, rows, width), quantized, scales, added_out, rows, width);
 }
 
 template <typename T> void activations(int rows, int width) {
@@ -148,6 +181,34 @@ template <typename T> void activations(int rows, int width) {
     launch("silu_mul_fp8", rows, threads_for(width, 512, 64, 1024), 0,
            [&] { K::silu_mul_fp8(quantized.data(), scales.data(), gate_up.data(), rows, width); });
     quantized_equal(label("silu_mul_fp8", K::name, rows, width), quantized, scales, out, rows, width);
+
+    const float alpha = 1.702f, limit = 7.0f;
+    gate_up[2] = gate_up[width + 3] = from_float<T>(NAN); // not taken for the limit
+    launch("clamped_swiglu", dim3(rows, up(width, 2048)), 256, 0,
+           [&] { K::clamped_swiglu(out.data(), gate_up.data(), rows, width, alpha, limit); });
+    {
+        Comparison comparison(label("clamped_swiglu", K::name, rows, width));
+        int limited = 0;
+        for (int row = 0; row < rows; row++)
+            for (int i = 0; i < width; i++) {
+                const double gate = to_float(gate_up[row * 2 * width + i]);
+                const double up = to_float(gate_up[row * 2 * width + width + i]);
+                const double got = to_float(out[row * width + i]);
+                if (std::isnan(gate) || std::isnan(up)) {
+                    comparison.is_nan(row * width + i, got);
+                    continue;
+                }
+                limited += gate > limit || std::fabs(up) > limit;
+                const double most = std::min<double>(gate, limit);
+                const double expected =
+                    most / (1.0 + std::exp(-alpha * most)) * (std::clamp<double>(up, -limit, limit) + 1.0);
+                comparison.close(row * width + i, got, expected, ROUNDING<T>);
+            }
+        comparison.equal(0, limited > 0, true);
+    }
+    launch("clamped_swiglu_fp8", rows, threads_for(width, 512, 64, 1024), 0,
+           [&] { K::clamped_swiglu_fp8(quantized.data(), scales.data(), gate_up.data(), rows, width, alpha, limit); });
+    quantized_equal(label("clamped_swiglu_fp8", K::name, rows, width), quantized, scales, out, rows, width);
 }
 
 template <typename T> void quantisation(int rows, int width) {
@@ -165,14 +226,19 @@ template <typename T> void quantisation(int rows, int width) {
 
     const auto sums = random.normals<float>(rows * width), row_scale = random.normals<float>(rows),
                column_scale = random.normals<float>(width);
-    Buffer<T> out(rows * width);
-    launch("scale_rows_columns", dim3(rows, up(width, 2048)), 256, 0, [&] {
-        K::scale_rows_columns(out.data(), sums.data(), row_scale.data(), column_scale.data(), rows, width);
-    });
-    Comparison comparison(label("scale_rows_columns", K::name, rows, width));
-    for (int i = 0; i < rows * width; i++)
-        comparison.close(i, to_float(out[i]), static_cast<double>(sums[i]) * row_scale[i / width] * column_scale[i % width],
-                         ROUNDING<T>);
+    const auto bias = random.normals<T>(width);
+    for (const T* added : {static_cast<const T*>(nullptr), bias.data()}) {
+        Buffer<T> out(rows * width);
+        launch("scale_rows_columns", dim3(rows, up(width, 2048)), 256, 0, [&] {
+            K::scale_rows_columns(out.data(), sums.data(), row_scale.data(), column_scale.data(), added, rows, width);
+        });
+        Comparison comparison(label(added ? "scale_rows_columns with bias" : "scale_rows_columns", K::name, rows, width));
+        for (int i = 0; i < rows * width; i++) {
+            const double scaled = static_cast<double>(sums[i]) * row_scale[i / width] * column_scale[i % width];
+            comparison.close(i, to_float(out[i]), scaled + (added ? to_float(added[i % width]) : 0.0), ROUNDING<T>,
+                             1e-6 * (1.0 + std::fabs(scaled)));
+        }
+    }
 }
 
 template <typename T> void gathers(int rows, int width) {

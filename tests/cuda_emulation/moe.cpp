@@ -93,19 +93,21 @@ Buffer<unsigned> choices(Random& random, int pairs, int experts) {
     return chosen;
 }
 
-template <typename T> void products(int n, int experts, int k, int outputs, int inputs) {
+template <typename T> void products(int n, int experts, int k, int outputs, int inputs, bool biased) {
     const int pairs = n * k;
     Random random(inputs);
     const Order order = sorted(choices(random, pairs, experts), experts);
-    const auto x = random.normals<T>(n * inputs), weights = random.normals<T>(experts * outputs * inputs);
+    const auto x = random.normals<T>(n * inputs), weights = random.normals<T>(experts * outputs * inputs),
+               biases = random.normals<T>(experts * outputs, 3.0f);
+    const T* bias = biased ? biases.data() : nullptr;
     Buffer<T> small(pairs * outputs), large(pairs * outputs);
     launch("moe_gemm_tile32", dim3(up(outputs, 128), up(pairs, 32) + experts), 128, 81920, [&] {
-        Kernels<T>::tile32(small.data(), x.data(), weights.data(), order.offsets.data(), order.permutation.data(), k,
-                           experts, outputs, inputs);
+        Kernels<T>::tile32(small.data(), x.data(), weights.data(), bias, order.offsets.data(), order.permutation.data(),
+                           k, experts, outputs, inputs);
     });
     launch("moe_gemm_tile128", dim3(up(outputs, 128), up(pairs, 128) + experts), 256, 98304, [&] {
-        Kernels<T>::tile128(large.data(), x.data(), weights.data(), order.offsets.data(), order.permutation.data(), k,
-                            experts, outputs, inputs);
+        Kernels<T>::tile128(large.data(), x.data(), weights.data(), bias, order.offsets.data(),
+                            order.permutation.data(), k, experts, outputs, inputs);
     });
     const auto shape = " [" + std::to_string(pairs) + ", " + std::to_string(inputs) + "] to " + std::to_string(outputs);
     Comparison comparison(std::string("moe_gemm_") + Kernels<T>::name + shape);
@@ -119,7 +121,7 @@ template <typename T> void products(int n, int experts, int k, int outputs, int 
         const T* left = x.data() + order.permutation[row] / k * inputs;
         const T* matrix = weights.data() + static_cast<size_t>(expert_of(row)) * outputs * inputs;
         for (int i = 0; i < outputs; i++) {
-            double sum = 0.0, magnitude = 0.0;
+            double sum = bias ? to_float(bias[expert_of(row) * outputs + i]) : 0.0, magnitude = std::fabs(sum);
             for (int j = 0; j < inputs; j++) {
                 const double product = static_cast<double>(to_float(left[j])) * to_float(matrix[i * inputs + j]);
                 sum += product;
@@ -137,7 +139,8 @@ template <typename T> void products(int n, int experts, int k, int outputs, int 
     const auto back = random.normals<T>(experts * 8 * outputs);
     Buffer<T> y(pairs * 8);
     launch("moe_gemm_tile32", dim3(1, up(pairs, 32) + experts), 128, 81920, [&] {
-        Kernels<T>::tile32(y.data(), small.data(), back.data(), order.offsets.data(), nullptr, k, experts, 8, outputs);
+        Kernels<T>::tile32(y.data(), small.data(), back.data(), nullptr, order.offsets.data(), nullptr, k, experts, 8,
+                           outputs);
     });
     const auto shares = random.normals<float>(pairs);
     Buffer<T> out(n * 8);
@@ -179,8 +182,8 @@ int main() {
     Random random(1);
     for (const auto& [pairs, experts] : {std::pair(1, 2), {511, 40}, {2051, 9}})
         sorted(choices(random, pairs, experts), experts);
-    products<bf16>(5, 3, 2, 136, 72);
-    products<f16>(150, 3, 2, 16, 328);
-    products<bf16>(1, 35, 4, 8, 8);
+    products<bf16>(5, 3, 2, 136, 72, true);
+    products<f16>(150, 3, 2, 16, 328, false);
+    products<bf16>(1, 35, 4, 8, 8, true);
     return finish("mixture of experts");
 }

@@ -4,7 +4,7 @@ use candle_core::{CudaDevice, DType};
 
 use super::array::Array;
 use super::gemm::Gemm;
-use super::operations::{Quantised, Target};
+use super::operations::{Added, Quantised, Target};
 use crate::model::{ModelConfig, ModelError};
 
 /// The largest step that a decoder makes room for.
@@ -85,6 +85,14 @@ impl Buffers {
             wanted_attended: zeros(w * queries)?,
             logits: Array::zeros(device, w * stride, DType::F32, "logits")?,
         })
+    }
+
+    /// What is added to the residual stream next, behind the norm of the branch it comes from.
+    pub(super) fn added<'a>(&'a self, norm: Option<&'a Array>) -> Added<'a> {
+        Added {
+            values: self.added.all(),
+            norm: norm.map(Array::all),
+        }
     }
 
     /// Where the input of a product goes: as it is, or in e4m3.

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! gather embeddings ─▶ ┌ (add +) norm ─▶ QKV ─▶ split, norm, rotate, write K and V ─▶ attention ─▶ output projection ┐
-//!                      └─ add + norm ─▶ gate and up ─▶ silu · mul ─▶ down ◀──────────────────────────────────────────┘ × layers
+//!                      └─ add + norm ─▶ gate and up ─▶ activation ─▶ down ◀──────────────────────────────────────────┘ × layers
 //! ─▶ add + norm ─▶ head ─▶ sampler ─▶ token ids, which the next step can read where they are
 //! ```
 
@@ -22,7 +22,6 @@ use super::plan::AttentionPlan;
 use super::sampling::{PackedRequests, SampleRequest, Sampled, Sampler};
 use super::upload::{Packer, Upload};
 use crate::model::attention::AttentionShape;
-use crate::model::config::Activation;
 use crate::model::precision::{Precision, WeightType};
 use crate::model::profile::{Phase, Profile};
 use crate::model::rope::RotaryTable;
@@ -57,12 +56,6 @@ pub fn obstacle(config: &ModelConfig, precision: Precision) -> Option<String> {
             config.windows.iter().any(Option::is_some),
         ),
         ("attention sinks", family.has_sinks()),
-        ("norms of results", family.norms_results()),
-        ("another activation", config.activation != Activation::Silu),
-        (
-            "biases in its feed-forward layers",
-            config.biases.feed_forward,
-        ),
         ("angles by length", config.rope.short_context().is_some()),
     ];
     if let Some((what, _)) = lacking.iter().find(|(_, there)| *there) {
@@ -434,6 +427,8 @@ impl CudaDecoder {
             }
             operations.gather_rows(buffers.hidden.all(), parts.embedding.all(), ids, n, hidden)
         })?;
+        // Of the layer before, for what it adds.
+        let mut result_norm = None;
         let mut residual = &buffers.hidden;
         let mut rows = n;
         for (index, layer) in parts.layers.iter().enumerate() {
@@ -457,7 +452,7 @@ impl CudaDecoder {
                 if index == 0 {
                     operations.rms_norm(x, residual.all(), weight, (n, hidden), eps)
                 } else {
-                    let added = buffers.added.all();
+                    let added = buffers.added(result_norm);
                     operations.add_rms_norm(x, residual.all(), added, weight, (n, hidden), eps)
                 }
             })?;
@@ -508,16 +503,18 @@ impl CudaDecoder {
             let x = buffers.target(&buffers.normed, fp8);
             profile.time(Phase::Elementwise, at, device, || {
                 let weight = layer.feed_forward_norm.all();
-                let added = buffers.added.all();
+                let added = buffers.added(layer.attention_result_norm.as_ref());
                 operations.add_rms_norm(x, residual.all(), added, weight, (rows, hidden), eps)
             })?;
+            result_norm = layer.feed_forward_result_norm.as_ref();
             match &layer.feed_forward {
                 FeedForward::Gated { gate_up, down } => {
                     let width = down.inputs;
                     let inner = buffers.target(&buffers.gated, down.is_fp8());
                     profile.time(Phase::Gemm, at, device, || {
                         products.multiply(operations, x, gate_up, buffers.gate_up.all(), rows)?;
-                        operations.silu_mul(inner, buffers.gate_up.all(), (rows, width))?;
+                        let gate_up = buffers.gate_up.all();
+                        operations.activate(inner, gate_up, (rows, width), config.activation)?;
                         products.multiply(operations, inner, down, buffers.added.all(), rows)
                     })?;
                 }
@@ -553,7 +550,7 @@ impl CudaDecoder {
             operations.add_rms_norm(
                 Target::Plain(buffers.normed.all()),
                 residual.all(),
-                buffers.added.all(),
+                buffers.added(result_norm),
                 parts.norm.all(),
                 (rows, hidden),
                 eps,

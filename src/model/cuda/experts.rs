@@ -6,8 +6,9 @@ use super::array::{Array, Slice};
 use super::buffers::StepLimits;
 use super::gemm::Gemm;
 use super::kernel::{Arg, Function, Grid, Kernels, count};
-use super::layers::Mixture;
+use super::layers::{ExpertWeights, Mixture};
 use super::operations::{Operations, Target, suffix};
+use crate::model::config::Activation;
 use crate::model::{ModelConfig, ModelError};
 
 /// Names for messages.
@@ -19,6 +20,7 @@ const COMBINE: &str = "moe_combine";
 /// The kernels, and what lies between them.
 pub(super) struct ExpertKernels {
     dtype: DType,
+    activation: Activation,
     route: Function,
     sort: Function,
     /// Grouped products in tiles of 32 rows and of 128.
@@ -54,16 +56,15 @@ pub(super) struct Routed<'a> {
     pub(super) out: Slice<'a>,
 }
 
-/// A grouped product's shape.
+/// A grouped product.
 struct Grouped<'a> {
+    /// `[pairs, outputs]`
     out: Slice<'a>,
+    /// `[pairs, inputs]`; with `gather`, tokens' rows `[pairs / k, inputs]`, to which the permutation leads.
     x: Slice<'a>,
-    weights: Slice<'a>,
-    /// Rows of `x` are tokens, which the permutation leads to.
+    weights: &'a ExpertWeights,
     gather: bool,
     pairs: usize,
-    outputs: usize,
-    inputs: usize,
 }
 
 impl ExpertKernels {
@@ -90,6 +91,7 @@ impl ExpertKernels {
         let words = |count| Array::zeros(device, count, DType::U32, what);
         Ok(Self {
             dtype,
+            activation: config.activation,
             route: kernels.function("moe", &format!("moe_route_{t}"))?,
             sort: kernels.function("moe", "moe_sort")?,
             small: kernels
@@ -134,25 +136,26 @@ impl ExpertKernels {
             mixture,
             &Grouped {
                 out: call.gate_up,
-                x: call.x.check(MULTIPLY, "x", self.dtype, n * hidden)?,
-                weights: mixture.gate_up.all(),
+                x: call.x,
+                weights: &mixture.gate_up,
                 gather: true,
                 pairs,
-                outputs: 2 * width,
-                inputs: hidden,
             },
         )?;
-        operations.silu_mul(Target::Plain(call.gated), call.gate_up, (pairs, width))?;
+        operations.activate(
+            Target::Plain(call.gated),
+            call.gate_up,
+            (pairs, width),
+            self.activation,
+        )?;
         self.multiply(
             mixture,
             &Grouped {
                 out: self.out.all(),
-                x: call.gated.check(MULTIPLY, "x", self.dtype, pairs * width)?,
-                weights: mixture.down.all(),
+                x: call.gated,
+                weights: &mixture.down,
                 gather: false,
                 pairs,
-                outputs: hidden,
-                inputs: width,
             },
         )?;
         self.combine.launch(
@@ -244,13 +247,10 @@ impl ExpertKernels {
     }
 
     fn multiply(&self, mixture: &Mixture, call: &Grouped) -> Result<(), ModelError> {
-        let experts = mixture.config.count;
-        let Grouped {
-            pairs,
-            outputs,
-            inputs,
-            ..
-        } = *call;
+        let (experts, k) = (mixture.config.count, mixture.config.per_token);
+        let Grouped { pairs, weights, .. } = *call;
+        let (outputs, inputs) = (weights.outputs, weights.inputs);
+        let rows = if call.gather { pairs / k } else { pairs };
         if !outputs.is_multiple_of(8) || !inputs.is_multiple_of(8) {
             return Err(ModelError::Unsupported(format!(
                 "{MULTIPLY}: experts of {outputs} × {inputs}"
@@ -278,13 +278,22 @@ impl ExpertKernels {
                     call.out
                         .check(MULTIPLY, "out", self.dtype, pairs * outputs)?,
                 ),
-                Arg::Array(call.x),
-                Arg::Array(call.weights.check(
+                Arg::Array(call.x.check(MULTIPLY, "x", self.dtype, rows * inputs)?),
+                Arg::Array(weights.values.all().check(
                     MULTIPLY,
                     "weights",
                     self.dtype,
                     experts * outputs * inputs,
                 )?),
+                match &weights.bias {
+                    Some(bias) => Arg::Array(bias.all().check(
+                        MULTIPLY,
+                        "bias",
+                        self.dtype,
+                        experts * outputs,
+                    )?),
+                    None => Arg::Null,
+                },
                 Arg::Array(self.offsets.all()),
                 if call.gather {
                     Arg::Array(self.permutation.all().check(
@@ -296,7 +305,7 @@ impl ExpertKernels {
                 } else {
                     Arg::Null
                 },
-                count(mixture.config.per_token),
+                count(k),
                 count(experts),
                 count(outputs),
                 count(inputs),

@@ -133,6 +133,29 @@ impl Gemm {
     /// [`ModelError::Batch`] for operands that do not fit each other; [`ModelError::Unsupported`] for a product that this
     /// GPU does not have.
     pub fn multiply(&mut self, x: Rows, weight: &Weight, out: Slice) -> Result<(), ModelError> {
+        self.multiply_and_add(x, weight, weight.bias.as_ref(), out)
+    }
+
+    /// `out = x · weightᵀ`, for a caller that adds the bias itself.
+    ///
+    /// # Errors
+    /// As [`Self::multiply`].
+    pub fn multiply_without_bias(
+        &mut self,
+        x: Rows,
+        weight: &Weight,
+        out: Slice,
+    ) -> Result<(), ModelError> {
+        self.multiply_and_add(x, weight, None, out)
+    }
+
+    fn multiply_and_add(
+        &mut self,
+        x: Rows,
+        weight: &Weight,
+        bias: Option<&Array>,
+        out: Slice,
+    ) -> Result<(), ModelError> {
         const NAME: &str = "matrix product";
         if x.count == 0 {
             return Ok(());
@@ -145,7 +168,7 @@ impl Gemm {
             .all()
             .check(NAME, "the weight", operands, outputs * inputs)?;
         let out = out.check(NAME, "the result", out.dtype(), rows * weight.stride)?;
-        let bias = match &weight.bias {
+        let bias = match bias {
             Some(bias) => Some(bias.all().check(NAME, "the bias", out.dtype(), outputs)?),
             None => None,
         };

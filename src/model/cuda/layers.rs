@@ -8,7 +8,7 @@ use super::operations::Operations;
 use crate::model::checkpoint::{Checkpoint, Projection};
 use crate::model::config::Experts;
 use crate::model::tensors::{
-    ExpertNames, FeedForwardNames, GatedNames, LayerNames, Names, expected_tensors, unused,
+    ExpertNames, FeedForwardNames, LayerNames, Names, expected_tensors, unused,
 };
 use crate::model::{ModelConfig, ModelError, Weights};
 
@@ -20,8 +20,12 @@ pub(super) struct Layer {
     /// Norms of queries and keys, `[head_dim]`.
     pub(super) qk_norms: Option<(Array, Array)>,
     pub(super) output: Weight,
+    /// Norm of what attention gives.
+    pub(super) attention_result_norm: Option<Array>,
     pub(super) feed_forward_norm: Array,
     pub(super) feed_forward: FeedForward,
+    /// Norm of what the feed-forward layer gives.
+    pub(super) feed_forward_result_norm: Option<Array>,
 }
 
 /// What follows attention.
@@ -36,11 +40,19 @@ pub(super) enum FeedForward {
 pub(super) struct Mixture {
     /// `[experts, hidden]`
     pub(super) router: Weight,
-    /// `[experts, 2 · width, hidden]`
-    pub(super) gate_up: Array,
-    /// `[experts, hidden, width]`
-    pub(super) down: Array,
+    pub(super) gate_up: ExpertWeights,
+    pub(super) down: ExpertWeights,
     pub(super) config: Experts,
+}
+
+/// One product of every expert.
+pub(super) struct ExpertWeights {
+    /// `[experts, outputs, inputs]`
+    pub(super) values: Array,
+    /// `[experts, outputs]`
+    pub(super) bias: Option<Array>,
+    pub(super) outputs: usize,
+    pub(super) inputs: usize,
 }
 
 /// All weights.
@@ -110,6 +122,7 @@ impl Loader<'_> {
         let checkpoint = self.checkpoint();
         let names = LayerNames::new(self.config, index);
         let vector = |name: &str| Array::of(&checkpoint.vector(name)?);
+        let optional = |name: &Option<String>| name.as_deref().map(vector).transpose();
         let output = [names.output];
         Ok(Layer {
             attention_norm: vector(&names.attention_norm)?,
@@ -122,7 +135,9 @@ impl Loader<'_> {
                 None => None,
             },
             output: self.linear(checkpoint.linear(&output, self.config.biases.output)?)?,
+            attention_result_norm: optional(&names.attention_result_norm)?,
             feed_forward_norm: vector(&names.feed_forward_norm)?,
+            feed_forward_result_norm: optional(&names.feed_forward_result_norm)?,
             feed_forward: match (&names.feed_forward, self.config.experts) {
                 (FeedForwardNames::Dense(names), _) => {
                     let (gate_up, down) = checkpoint.gated(names)?;
@@ -131,17 +146,11 @@ impl Loader<'_> {
                         down: self.linear(down)?,
                     }
                 }
-                (
-                    FeedForwardNames::Mixture {
-                        router,
-                        experts: ExpertNames::Apart(names),
-                    },
-                    Some(experts),
-                ) => FeedForward::Mixture(mixture(&checkpoint, router, names, experts)?),
-                (FeedForwardNames::Mixture { .. }, _) => {
-                    return Err(ModelError::Unsupported(
-                        "the CUDA kernels have no experts of this kind".into(),
-                    ));
+                (FeedForwardNames::Mixture { router, experts }, Some(sizes)) => {
+                    FeedForward::Mixture(mixture(&checkpoint, router, experts, sizes)?)
+                }
+                (FeedForwardNames::Mixture { .. }, None) => {
+                    return Err(ModelError::Unsupported("experts without sizes".into()));
                 }
             },
         })
@@ -159,22 +168,46 @@ impl Loader<'_> {
 fn mixture(
     checkpoint: &Checkpoint,
     router: &str,
-    names: &[GatedNames],
-    experts: Experts,
+    names: &ExpertNames,
+    sizes: Experts,
 ) -> Result<Mixture, ModelError> {
     let (mut wide, mut narrow) = (Vec::new(), Vec::new());
-    for names in names {
-        let (gate_up, down) = checkpoint.gated(names)?;
-        wide.push(gate_up.0);
-        narrow.push(down.0);
+    for index in 0..sizes.count {
+        let (gate_up, down) = match names {
+            ExpertNames::Apart(names) => checkpoint.gated(&names[index])?,
+            ExpertNames::Together { gate_up, down } => {
+                checkpoint.expert(gate_up, down, &sizes, index)?
+            }
+        };
+        wide.push(gate_up);
+        narrow.push(down);
     }
-    let (router, _) = checkpoint.linear(&[router.to_owned()], false)?;
+    let bias = checkpoint.config.biases.feed_forward;
+    let (router, router_bias) = checkpoint.linear(&[router.to_owned()], bias)?;
     Ok(Mixture {
-        router: Weight::plain(&router, None)?,
-        gate_up: Array::of(&Tensor::cat(&wide, 0)?)?,
-        down: Array::of(&Tensor::cat(&narrow, 0)?)?,
-        config: experts,
+        router: Weight::plain(&router, router_bias.as_ref())?,
+        gate_up: ExpertWeights::new(wide)?,
+        down: ExpertWeights::new(narrow)?,
+        config: sizes,
     })
+}
+
+impl ExpertWeights {
+    fn new(experts: Vec<Projection>) -> Result<Self, ModelError> {
+        let (weights, biases): (Vec<_>, Vec<_>) = experts.into_iter().unzip();
+        let biases: Option<Vec<Tensor>> = biases.into_iter().collect();
+        let values = Tensor::stack(&weights, 0)?;
+        let (_, outputs, inputs) = values.dims3()?;
+        Ok(Self {
+            values: Array::of(&values)?,
+            bias: match biases {
+                Some(biases) => Some(Array::of(&Tensor::cat(&biases, 0)?)?),
+                None => None,
+            },
+            outputs,
+            inputs,
+        })
+    }
 }
 
 impl Parts {

@@ -76,9 +76,9 @@ impl Products {
             };
             return self.gemm.multiply(rows, weight, out);
         };
-        let Some(column) = weight.scales.as_ref().filter(|_| weight.bias.is_none()) else {
-            return Err(ModelError::Unsupported(
-                "on this GPU layers with a bias cannot be quantised to FP8".into(),
+        let Some(column) = &weight.scales else {
+            return Err(ModelError::Batch(
+                "rows in FP8 and a weight that is not".into(),
             ));
         };
         let rows = Rows {
@@ -86,12 +86,12 @@ impl Products {
             scales: None,
             count,
         };
-        self.gemm.multiply(rows, weight, unscaled.all())?;
+        self.gemm.multiply_without_bias(rows, weight, unscaled.all())?;
         operations.scale_rows_columns(
             out,
             unscaled.all(),
             row,
-            column.all(),
+            (column.all(), weight.bias.as_ref().map(Array::all)),
             (count, weight.outputs),
         )
     }

@@ -7,6 +7,7 @@ use candle_core::{CudaDevice, DType};
 use super::array::Slice;
 use super::kernel::{Arg, Function, Grid, Kernels, count};
 use crate::model::ModelError;
+use crate::model::config::Activation;
 
 /// The suffix of kernels for a type.
 pub(super) fn suffix(dtype: DType) -> Result<&'static str, ModelError> {
@@ -143,12 +144,23 @@ pub struct Operations {
     dtype: DType,
     rms_norm: Pair,
     add_rms_norm: Pair,
+    norm_add_rms_norm: Pair,
     split_heads: Pair,
     silu_mul: Pair,
+    clamped_swiglu: Pair,
     gather_rows: Function,
     token_from_previous: Function,
     quantize_rows: Function,
     scale_rows_columns: Function,
+}
+
+/// What is added to the residual stream.
+#[derive(Clone, Copy)]
+pub struct Added<'a> {
+    /// `[rows, width]`
+    pub values: Slice<'a>,
+    /// The weight of an RMS norm that they go through before, `[width]`, where the family does that.
+    pub norm: Option<Slice<'a>>,
 }
 
 /// What [`Operations::split_heads`] needs to know of a layer.
@@ -200,8 +212,10 @@ impl Operations {
             dtype,
             rms_norm: Pair::load(kernels, "norm", "rms_norm", t)?,
             add_rms_norm: Pair::load(kernels, "norm", "add_rms_norm", t)?,
+            norm_add_rms_norm: Pair::load(kernels, "norm", "norm_add_rms_norm", t)?,
             split_heads: Pair::load(kernels, "heads", "split_heads_write_kv", t)?,
             silu_mul: Pair::load(kernels, "activation", "silu_mul", t)?,
+            clamped_swiglu: Pair::load(kernels, "activation", "clamped_swiglu", t)?,
             gather_rows: kernels.function("rows", &format!("gather_rows_{t}"))?,
             token_from_previous: kernels.function("rows", "token_from_previous")?,
             quantize_rows: kernels.function("fp8", &format!("quantize_rows_fp8_{t}"))?,
@@ -247,7 +261,7 @@ impl Operations {
         self.rms_norm.of(out).launch(norm_grid(rows, width), &args)
     }
 
-    /// Adds to the residual stream, in place, and takes its RMS norm.
+    /// Adds to the residual stream, in place, and takes its RMS norm; both norms have the same epsilon.
     ///
     /// # Errors
     /// [`ModelError`] naming the kernel and what does not fit.
@@ -255,7 +269,7 @@ impl Operations {
         &self,
         out: Target,
         residual: Slice,
-        added: Slice,
+        added: Added,
         weight: Slice,
         (rows, width): (usize, usize),
         eps: f32,
@@ -265,15 +279,27 @@ impl Operations {
         let mut args = out.args(NAME, self.dtype, rows, width)?;
         args.extend([
             Arg::Array(residual.check(NAME, "residual", self.dtype, rows * width)?),
-            Arg::Array(added.check(NAME, "added", self.dtype, rows * width)?),
+            Arg::Array(
+                added
+                    .values
+                    .check(NAME, "added", self.dtype, rows * width)?,
+            ),
+        ]);
+        let kernel = match added.norm {
+            None => &self.add_rms_norm,
+            Some(norm) => {
+                let norm = norm.check(NAME, "the norm of the added", self.dtype, width)?;
+                args.push(Arg::Array(norm));
+                &self.norm_add_rms_norm
+            }
+        };
+        args.extend([
             Arg::Array(weight.check(NAME, "weight", self.dtype, width)?),
             count(rows),
             count(width),
             Arg::F32(eps),
         ]);
-        self.add_rms_norm
-            .of(out)
-            .launch(norm_grid(rows, width), &args)
+        kernel.of(out).launch(norm_grid(rows, width), &args)
     }
 
     /// Splits a fused projection `[n, (heads + 2 · kv_heads) · head_dim]`: queries, normed and rotated, to `q`
@@ -329,17 +355,18 @@ impl Operations {
         function.launch(Grid::row(up(n * all * groups, 256), 256), &args)
     }
 
-    /// `silu(gate) · up` of rows `[rows, 2 · width]`.
+    /// Gate and up of rows `[rows, 2 · width]` joined, `[rows, width]`.
     ///
     /// # Errors
     /// [`ModelError`] naming the kernel and what does not fit.
-    pub fn silu_mul(
+    pub fn activate(
         &self,
         out: Target,
         gate_up: Slice,
         (rows, width): (usize, usize),
+        activation: Activation,
     ) -> Result<(), ModelError> {
-        const NAME: &str = "silu_mul";
+        const NAME: &str = "activation";
         check_width(NAME, width, 8, usize::MAX)?;
         let mut args = out.args(NAME, self.dtype, rows, width)?;
         args.extend([
@@ -347,6 +374,13 @@ impl Operations {
             count(rows),
             count(width),
         ]);
+        let kernel = match activation {
+            Activation::Silu => &self.silu_mul,
+            Activation::Clamped { alpha, limit } => {
+                args.extend([Arg::F32(alpha as f32), Arg::F32(limit as f32)]);
+                &self.clamped_swiglu
+            }
+        };
         let grid = match out {
             Target::Plain(_) => Grid {
                 blocks: (rows, up(width, 2048), 1),
@@ -355,7 +389,7 @@ impl Operations {
             },
             Target::Fp8(_) => Grid::row(rows, threads_of_row(width)),
         };
-        self.silu_mul.of(out).launch(grid, &args)
+        kernel.of(out).launch(grid, &args)
     }
 
     /// Rows of a table `[table_rows, width]` by number; a number beyond the table gives a row of NaN.
@@ -431,7 +465,7 @@ impl Operations {
             .launch(Grid::row(rows, threads_of_row(width)), &args)
     }
 
-    /// `out[i][j] = x[i][j] · row[i] · column[j]`, from f32.
+    /// `out[i][j] = x[i][j] · row[i] · column[j] + bias[j]`, from f32.
     ///
     /// # Errors
     /// [`ModelError`] naming the kernel and what does not fit.
@@ -440,7 +474,7 @@ impl Operations {
         out: Slice,
         x: Slice,
         row: Slice,
-        column: Slice,
+        (column, bias): (Slice, Option<Slice>),
         (rows, width): (usize, usize),
     ) -> Result<(), ModelError> {
         const NAME: &str = "scale_rows_columns";
@@ -450,6 +484,10 @@ impl Operations {
             Arg::Array(x.check(NAME, "x", DType::F32, rows * width)?),
             Arg::Array(row.check(NAME, "row_scale", DType::F32, rows)?),
             Arg::Array(column.check(NAME, "column_scale", DType::F32, width)?),
+            match bias {
+                Some(bias) => Arg::Array(bias.check(NAME, "bias", self.dtype, width)?),
+                None => Arg::Null,
+            },
             count(rows),
             count(width),
         ];

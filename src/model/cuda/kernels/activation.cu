@@ -1,4 +1,5 @@
-// SiLU(gate) · up (https://arxiv.org/abs/2002.05202), quantised or not. Gate and up lie side by side in a row.
+// Gate and up joined, quantised or not: SiLU(gate) · up (https://arxiv.org/abs/2002.05202), and gpt-oss' clamped form
+// (https://arxiv.org/abs/2508.10925). Gate and up lie side by side in a row.
 #include "common.cuh"
 
 namespace {
@@ -6,27 +7,45 @@ namespace {
 /// Vectors of eight values that a thread holds at most.
 constexpr int HELD = 4;
 
-template <typename T> __device__ __forceinline__ uint4 silu_mul8(const T* gate_up, int64_t row, int width, int vector) {
+struct Silu {
+    __device__ __forceinline__ float operator()(float gate, float up) const {
+        return __fdividef(gate, 1.0f + __expf(-gate)) * up;
+    }
+};
+
+/// `gate · sigmoid(alpha · gate) · (up + 1)`, the gate limited from above and `up` on both sides. Written so that a NaN stays.
+struct Clamped {
+    float alpha, limit;
+    __device__ __forceinline__ float operator()(float gate, float up) const {
+        gate = gate > limit ? limit : gate;
+        up = up > limit ? limit : up < -limit ? -limit : up;
+        return __fdividef(gate, 1.0f + __expf(-alpha * gate)) * (up + 1.0f);
+    }
+};
+
+template <typename T, typename JOIN>
+__device__ __forceinline__ uint4 join8(const T* gate_up, int64_t row, int width, int vector, JOIN join) {
     const T* from = gate_up + row * 2 * width + 8 * vector;
     float gate[8], up[8];
     unpack8<T>(load_raw8(from), gate);
     unpack8<T>(load_raw8(from + width), up);
 #pragma unroll
     for (int i = 0; i < 8; i++)
-        gate[i] = __fdividef(gate[i], 1.0f + __expf(-gate[i])) * up[i];
+        gate[i] = join(gate[i], up[i]);
     return pack8<T>(gate);
 }
 
-template <typename T> __device__ __forceinline__ void silu_mul(T* out, const T* gate_up, int width) {
+template <typename T, typename JOIN>
+__device__ __forceinline__ void joined(T* out, const T* gate_up, int width, JOIN join) {
     const int vector = blockIdx.y * blockDim.x + threadIdx.x;
     if (vector >= width / 8)
         return;
     const int64_t row = blockIdx.x;
-    store_raw8(out + row * width + 8 * vector, silu_mul8(gate_up, row, width, vector));
+    store_raw8(out + row * width + 8 * vector, join8(gate_up, row, width, vector, join));
 }
 
-template <typename T>
-__device__ __forceinline__ void silu_mul_fp8(uint8_t* out, float* scales, const T* gate_up, int width) {
+template <typename T, typename JOIN>
+__device__ __forceinline__ void joined_fp8(uint8_t* out, float* scales, const T* gate_up, int width, JOIN join) {
     __shared__ float maxima[32];
     const int64_t row = blockIdx.x;
     uint4 held[HELD];
@@ -36,7 +55,7 @@ __device__ __forceinline__ void silu_mul_fp8(uint8_t* out, float* scales, const 
         const int vector = i * blockDim.x + threadIdx.x;
         if (vector >= width / 8)
             break;
-        held[i] = silu_mul8(gate_up, row, width, vector);
+        held[i] = join8(gate_up, row, width, vector, join);
         float values[8];
         unpack8<T>(held[i], values);
 #pragma unroll
@@ -60,15 +79,25 @@ __device__ __forceinline__ void silu_mul_fp8(uint8_t* out, float* scales, const 
 } // namespace
 
 // `rows` is the grid's: it is there so that every kernel is told all its shapes.
-#define SILU_MUL(T)                                                                                                    \
+#define ACTIVATION(T)                                                                                                  \
     extern "C" __global__ void __launch_bounds__(256) silu_mul_##T(T* out, const T* gate_up, int rows, int width) {    \
         if (static_cast<int>(blockIdx.x) < rows)                                                                       \
-            silu_mul<T>(out, gate_up, width);                                                                          \
+            joined<T>(out, gate_up, width, Silu{});                                                                    \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(1024)                                                                 \
         silu_mul_fp8_##T(uint8_t* out, float* scales, const T* gate_up, int rows, int width) {                         \
         if (static_cast<int>(blockIdx.x) < rows)                                                                       \
-            silu_mul_fp8<T>(out, scales, gate_up, width);                                                              \
+            joined_fp8<T>(out, scales, gate_up, width, Silu{});                                                        \
+    }                                                                                                                  \
+    extern "C" __global__ void __launch_bounds__(256)                                                                  \
+        clamped_swiglu_##T(T* out, const T* gate_up, int rows, int width, float alpha, float limit) {                  \
+        if (static_cast<int>(blockIdx.x) < rows)                                                                       \
+            joined<T>(out, gate_up, width, Clamped{alpha, limit});                                                     \
+    }                                                                                                                  \
+    extern "C" __global__ void __launch_bounds__(1024) clamped_swiglu_fp8_##T(                                         \
+        uint8_t* out, float* scales, const T* gate_up, int rows, int width, float alpha, float limit) {                \
+        if (static_cast<int>(blockIdx.x) < rows)                                                                       \
+            joined_fp8<T>(out, scales, gate_up, width, Clamped{alpha, limit});                                         \
     }
-SILU_MUL(bf16)
-SILU_MUL(f16)
+ACTIVATION(bf16)
+ACTIVATION(f16)

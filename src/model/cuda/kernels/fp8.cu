@@ -28,7 +28,7 @@ __device__ __forceinline__ void quantize_row(uint8_t* out, float* scales, const 
 
 template <typename T>
 __device__ __forceinline__ void scale_row(T* out, const float* x, const float* row_scale, const float* column_scale,
-                                          int width) {
+                                          const T* bias, int width) {
     const int vector = blockIdx.y * blockDim.x + threadIdx.x;
     if (vector >= width / 8)
         return;
@@ -44,6 +44,13 @@ __device__ __forceinline__ void scale_row(T* out, const float* x, const float* r
         values[i + 2] = sums.z * by * scales.z;
         values[i + 3] = sums.w * by * scales.w;
     }
+    if (bias != nullptr) {
+        float added[8];
+        unpack8<T>(load_raw8(bias + 8 * vector), added);
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            values[i] += added[i];
+    }
     store_raw8(out + at, pack8<T>(values));
 }
 
@@ -55,10 +62,11 @@ __device__ __forceinline__ void scale_row(T* out, const float* x, const float* r
         if (static_cast<int>(blockIdx.x) < rows)                                                                       \
             quantize_row<T>(out, scales, x, width);                                                                    \
     }                                                                                                                  \
-    extern "C" __global__ void __launch_bounds__(256) scale_rows_columns_##T(                                          \
-        T* out, const float* x, const float* row_scale, const float* column_scale, int rows, int width) {              \
+    extern "C" __global__ void __launch_bounds__(256)                                                                  \
+        scale_rows_columns_##T(T* out, const float* x, const float* row_scale, const float* column_scale,              \
+                               const T* bias, int rows, int width) {                                                   \
         if (static_cast<int>(blockIdx.x) < rows)                                                                       \
-            scale_row<T>(out, x, row_scale, column_scale, width);                                                      \
+            scale_row<T>(out, x, row_scale, column_scale, bias, width);                                                \
     }
 FP8(bf16)
 FP8(f16)

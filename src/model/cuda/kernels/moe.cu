@@ -119,9 +119,9 @@ static_assert(Shape<32>::SHARED == 81920 && Shape<128>::SHARED == 98304, "the RE
 /// Where chunk `chunk` of row `row` is in a tile: eight rows that are read together lie in different banks.
 __device__ __forceinline__ int swizzled(int row, int chunk) { return row * TILE_K + ((chunk ^ row) & 7) * 8; }
 
-/// One tile of `out[rows of an expert] = x · weights[expert]ᵀ`.
+/// One tile of `out[rows of an expert] = x · weights[expert]ᵀ + bias[expert]`.
 template <typename T, int TILE_M>
-__device__ __forceinline__ void multiply(T* out, const T* x, const T* weights, const unsigned* offsets,
+__device__ __forceinline__ void multiply(T* out, const T* x, const T* weights, const T* bias, const unsigned* offsets,
                                          const unsigned* permutation, int k, int experts, int outputs, int inputs) {
     using S = Shape<TILE_M>;
     DYNAMIC_SHARED(dynamic);
@@ -242,16 +242,19 @@ __device__ __forceinline__ void multiply(T* out, const T* x, const T* weights, c
 
     // Through shared memory, so that whole vectors are written.
 #pragma unroll
-    for (int m = 0; m < MS; m++)
+    for (int j = 0; j < NS; j++) {
+        const int column = warp_n + 8 * j + lane % 4 * 2;
+        float2 added = make_float2(0.0f, 0.0f);
+        if (bias != nullptr && first_output + column < outputs)
+            added = unpack2<T>(*reinterpret_cast<const unsigned*>(bias + static_cast<int64_t>(expert) * outputs +
+                                                                  first_output + column));
 #pragma unroll
-        for (int j = 0; j < NS; j++)
+        for (int m = 0; m < MS; m++)
 #pragma unroll
-            for (int half = 0; half < 2; half++) {
-                const int row = warp_m + 16 * m + 8 * half + lane / 4;
-                const int column = warp_n + 8 * j + lane % 4 * 2;
-                *reinterpret_cast<unsigned*>(shared + row * OUT_STRIDE + column) =
-                    pack2<T>(sums[m][j][2 * half], sums[m][j][2 * half + 1]);
-            }
+            for (int half = 0; half < 2; half++)
+                *reinterpret_cast<unsigned*>(shared + (warp_m + 16 * m + 8 * half + lane / 4) * OUT_STRIDE + column) =
+                    pack2<T>(sums[m][j][2 * half] + added.x, sums[m][j][2 * half + 1] + added.y);
+    }
     __syncthreads();
     for (int i = thread; i < TILE_M * (TILE_N / 8); i += S::THREADS) {
         const int row = i / (TILE_N / 8);
@@ -357,14 +360,14 @@ extern "C" __global__ void __launch_bounds__(SORT_THREADS)
         route<T>(experts_of, weights, logits, n, experts, k, renormalise);                                             \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(128, 2)                                                               \
-        moe_gemm_tile32_##T(T* out, const T* x, const T* weights, const unsigned* offsets,                             \
+        moe_gemm_tile32_##T(T* out, const T* x, const T* weights, const T* bias, const unsigned* offsets,              \
                             const unsigned* permutation, int k, int experts, int outputs, int inputs) {                \
-        multiply<T, 32>(out, x, weights, offsets, permutation, k, experts, outputs, inputs);                           \
+        multiply<T, 32>(out, x, weights, bias, offsets, permutation, k, experts, outputs, inputs);                     \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(256, 2)                                                               \
-        moe_gemm_tile128_##T(T* out, const T* x, const T* weights, const unsigned* offsets,                            \
+        moe_gemm_tile128_##T(T* out, const T* x, const T* weights, const T* bias, const unsigned* offsets,             \
                              const unsigned* permutation, int k, int experts, int outputs, int inputs) {               \
-        multiply<T, 128>(out, x, weights, offsets, permutation, k, experts, outputs, inputs);                          \
+        multiply<T, 128>(out, x, weights, bias, offsets, permutation, k, experts, outputs, inputs);                    \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(256)                                                                  \
         moe_combine_##T(T* out, const T* y, const float* weights, const unsigned* inverse, int n, int width, int k) {  \

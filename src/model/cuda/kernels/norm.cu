@@ -1,4 +1,5 @@
 // RMS norm (https://arxiv.org/abs/1910.07467), alone or behind the addition to the residual stream, and quantised or not.
+// What is added may have to go through a norm of its own first (GLM-4 0414).
 //
 // A row is read once and kept in registers as it is stored. A warp takes a narrow row, a block a wide one.
 #include "common.cuh"
@@ -8,9 +9,23 @@ namespace {
 /// Vectors of eight values that a thread holds at most.
 constexpr int HELD = 4;
 
-template <typename T, bool ADD, bool FP8>
-__device__ __forceinline__ void norm(T* out, uint8_t* out_fp8, float* scales, T* residual, const T* x, const T* weight,
-                                     int rows, int width, float eps) {
+template <typename T> __device__ __forceinline__ uint4 normed8(uint4 x, float factor, const T* weight) {
+    float values[8], weights[8];
+    unpack8<T>(x, values);
+    unpack8<T>(load_raw8(weight), weights);
+#pragma unroll
+    for (int j = 0; j < 8; j++)
+        values[j] = values[j] * factor * weights[j];
+    return pack8<T>(values);
+}
+
+enum class Before { nothing, add, norm_and_add };
+
+template <typename T, Before BEFORE, bool FP8>
+__device__ __forceinline__ void norm(T* out, uint8_t* out_fp8, float* scales, T* residual, const T* x, const T* x_weight,
+                                     const T* weight, int rows, int width, float eps) {
+    constexpr bool ADD = BEFORE != Before::nothing;
+    __shared__ float x_sums[32];
     __shared__ float sums[32];
     __shared__ float maxima[32];
     const int row = blockIdx.x * blockDim.y + threadIdx.y;
@@ -29,6 +44,27 @@ __device__ __forceinline__ void norm(T* out, uint8_t* out_fp8, float* scales, T*
         held[i] = load_raw8(x + begin + 8 * vector);
         if constexpr (ADD)
             held_residual[i] = load_raw8(residual + begin + 8 * vector);
+    }
+    if constexpr (BEFORE == Before::norm_and_add) {
+        float x_squares = 0.0f;
+#pragma unroll
+        for (int i = 0; i < HELD; i++) {
+            if (i * blockDim.x + threadIdx.x >= static_cast<unsigned>(vectors))
+                break;
+            float values[8];
+            unpack8<T>(held[i], values);
+#pragma unroll
+            for (int j = 0; j < 8; j++)
+                x_squares += values[j] * values[j];
+        }
+        const float factor = rsqrtf(block_sum(x_squares, x_sums) / static_cast<float>(width) + eps);
+#pragma unroll
+        for (int i = 0; i < HELD; i++) {
+            const int vector = i * blockDim.x + threadIdx.x;
+            if (vector >= vectors)
+                break;
+            held[i] = normed8<T>(held[i], factor, x_weight + 8 * vector);
+        }
     }
     float squares = 0.0f;
 #pragma unroll
@@ -59,14 +95,9 @@ __device__ __forceinline__ void norm(T* out, uint8_t* out_fp8, float* scales, T*
         const int vector = i * blockDim.x + threadIdx.x;
         if (vector >= vectors)
             break;
-        float values[8], weights[8];
-        unpack8<T>(held[i], values);
-        unpack8<T>(load_raw8(weight + 8 * vector), weights);
-#pragma unroll
-        for (int j = 0; j < 8; j++)
-            values[j] = values[j] * factor * weights[j];
-        held[i] = pack8<T>(values);
+        held[i] = normed8<T>(held[i], factor, weight + 8 * vector);
         if constexpr (FP8) {
+            float values[8];
             unpack8<T>(held[i], values);
 #pragma unroll
             for (int j = 0; j < 8; j++)
@@ -96,22 +127,34 @@ __device__ __forceinline__ void norm(T* out, uint8_t* out_fp8, float* scales, T*
 #define NORM(T)                                                                                                        \
     extern "C" __global__ void __launch_bounds__(1024)                                                                 \
         rms_norm_##T(T* out, const T* x, const T* weight, int rows, int width, float eps) {                            \
-        norm<T, false, false>(out, nullptr, nullptr, nullptr, x, weight, rows, width, eps);                            \
+        norm<T, Before::nothing, false>(out, nullptr, nullptr, nullptr, x, nullptr, weight, rows, width, eps);         \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(1024) add_rms_norm_##T(T* out, T* residual, const T* added,           \
                                                                         const T* weight, int rows, int width,          \
                                                                         float eps) {                                   \
-        norm<T, true, false>(out, nullptr, nullptr, residual, added, weight, rows, width, eps);                        \
+        norm<T, Before::add, false>(out, nullptr, nullptr, residual, added, nullptr, weight, rows, width, eps);        \
+    }                                                                                                                  \
+    extern "C" __global__ void __launch_bounds__(1024)                                                                 \
+        norm_add_rms_norm_##T(T* out, T* residual, const T* added, const T* added_weight, const T* weight, int rows,   \
+                              int width, float eps) {                                                                  \
+        norm<T, Before::norm_and_add, false>(out, nullptr, nullptr, residual, added, added_weight, weight, rows,       \
+                                             width, eps);                                                              \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(1024) rms_norm_fp8_##T(uint8_t* out, float* scales, const T* x,       \
                                                                         const T* weight, int rows, int width,          \
                                                                         float eps) {                                   \
-        norm<T, false, true>(nullptr, out, scales, nullptr, x, weight, rows, width, eps);                              \
+        norm<T, Before::nothing, true>(nullptr, out, scales, nullptr, x, nullptr, weight, rows, width, eps);           \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(1024)                                                                 \
         add_rms_norm_fp8_##T(uint8_t* out, float* scales, T* residual, const T* added, const T* weight, int rows,      \
                              int width, float eps) {                                                                   \
-        norm<T, true, true>(nullptr, out, scales, residual, added, weight, rows, width, eps);                          \
+        norm<T, Before::add, true>(nullptr, out, scales, residual, added, nullptr, weight, rows, width, eps);          \
+    }                                                                                                                  \
+    extern "C" __global__ void __launch_bounds__(1024)                                                                 \
+        norm_add_rms_norm_fp8_##T(uint8_t* out, float* scales, T* residual, const T* added, const T* added_weight,     \
+                                  const T* weight, int rows, int width, float eps) {                                   \
+        norm<T, Before::norm_and_add, true>(nullptr, out, scales, residual, added, added_weight, weight, rows, width,  \
+                                            eps);                                                                      \
     }
 NORM(bf16)
 NORM(f16)
