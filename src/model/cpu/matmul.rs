@@ -14,8 +14,12 @@ use crate::model::precision::WeightType;
 /// Products that take less time than this many multiply-adds in f32 run on the calling thread: waking another costs about
 /// as much.
 const SERIAL: usize = 1 << 20;
-/// Rows per task: their inputs stay in the second-level cache while the weights stream past.
+/// Rows of a task at most: their inputs stay in the second-level cache while the weights stream past.
 const ROWS: usize = 96;
+/// Rows of a task are a multiple of these, so that few register tiles are short of rows.
+const TILE_ROWS: usize = 8;
+/// Tasks of a thread at least, if they are not tiny: one that starts late or is interrupted must not hold up the rest.
+const TASKS: usize = 8;
 
 /// A weight `[outputs, inputs]` in panels of 16 outputs.
 pub struct PackedMatrix {
@@ -376,10 +380,10 @@ impl PackedMatrix {
             part(0, 0, &mut split);
             return;
         }
-        // Several tasks a thread, so that a thread that starts late or is interrupted does not hold up the rest;
-        // columns are shared out in whole groups of panels.
+        // Tasks of equal size, whole groups of panels wide.
         let row_blocks = rows.div_ceil(ROWS);
-        let column_blocks = (4 * threads)
+        let block_rows = rows.div_ceil(row_blocks).next_multiple_of(TILE_ROWS);
+        let column_blocks = (TASKS * threads)
             .div_ceil(row_blocks)
             .min(work / (SERIAL / 2))
             .max(1);
@@ -389,10 +393,10 @@ impl PackedMatrix {
             .next_multiple_of(4);
         let columns = panels * PANEL;
         let mut tasks = Vec::with_capacity(row_blocks * column_blocks);
-        for (block, out) in out.chunks_mut(ROWS * n).enumerate() {
+        for (block, out) in out.chunks_mut(block_rows * n).enumerate() {
             let first = tasks.len();
             for from in (0..n).step_by(columns) {
-                tasks.push((block * ROWS, from, Vec::with_capacity(ROWS)));
+                tasks.push((block * block_rows, from, Vec::with_capacity(block_rows)));
             }
             for row in out.chunks_exact_mut(n) {
                 for (task, part) in tasks[first..].iter_mut().zip(row.chunks_mut(columns)) {

@@ -14,6 +14,7 @@ pub mod exp;
 pub mod half;
 pub mod matmul;
 pub mod panels;
+pub mod prefetch;
 pub mod quantized;
 
 use candle_core::{CpuStorage, DType, Result, Storage, Tensor};

@@ -9,6 +9,7 @@
 use pulp::{Simd, WithSimd};
 
 use super::half::{F32, Format, widen_all};
+use super::prefetch::Ahead;
 
 /// Columns of a panel.
 pub const PANEL: usize = 16;
@@ -78,8 +79,8 @@ impl<F: Format> Multiply<'_, '_, F> {
                 _ => 1,
             };
             match (at_once, self.out.len()) {
-                (4, 1) => self.tile::<S, W, 1, 4>(simd, panel, 0),
-                (4, _) => self.tile::<S, W, 2, 4>(simd, panel, 0),
+                (4, 1) => self.tile::<S, W, 1, 4>(simd, panel, 0, (0, 1)),
+                (4, _) => self.tile::<S, W, 2, 4>(simd, panel, 0, (0, 1)),
                 (2, _) => self.rows::<S, W, MAX_ROWS, 2>(simd, panel),
                 _ => self.rows::<S, W, MAX_ROWS, 1>(simd, panel),
             }
@@ -94,25 +95,27 @@ impl<F: Format> Multiply<'_, '_, F> {
         panel: usize,
     ) {
         let mut row = 0;
-        while row < self.out.len() {
+        let passes = self.out.len().div_ceil(MAX_ROWS);
+        for pass in 0..passes {
             let left = self.out.len() - row;
             // Even groups: 8 rows under a maximum of 6 go as 4 + 4, not as 6 + 2.
-            let take = left.div_ceil(left.div_ceil(MAX_ROWS));
+            let take = left.div_ceil(passes - pass);
+            let pass = (pass, passes);
             match take {
-                1 => self.tile::<S, W, 1, P>(simd, panel, row),
-                2 => self.tile::<S, W, 2, P>(simd, panel, row),
-                3 => self.tile::<S, W, 3, P>(simd, panel, row),
-                4 => self.tile::<S, W, 4, P>(simd, panel, row),
-                5 => self.tile::<S, W, 5, P>(simd, panel, row),
-                6 => self.tile::<S, W, 6, P>(simd, panel, row),
-                7 => self.tile::<S, W, 7, P>(simd, panel, row),
-                _ => self.tile::<S, W, 8, P>(simd, panel, row),
+                1 => self.tile::<S, W, 1, P>(simd, panel, row, pass),
+                2 => self.tile::<S, W, 2, P>(simd, panel, row, pass),
+                3 => self.tile::<S, W, 3, P>(simd, panel, row, pass),
+                4 => self.tile::<S, W, 4, P>(simd, panel, row, pass),
+                5 => self.tile::<S, W, 5, P>(simd, panel, row, pass),
+                6 => self.tile::<S, W, 6, P>(simd, panel, row, pass),
+                7 => self.tile::<S, W, 7, P>(simd, panel, row, pass),
+                _ => self.tile::<S, W, 8, P>(simd, panel, row, pass),
             }
             row += take;
         }
     }
 
-    /// `R` rows times `P` panels of `W` vectors each, all of `k`, in registers.
+    /// `R` rows times `P` panels of `W` vectors each, all of `k`, in registers; `pass` of `passes` over these panels.
     // Index loops over constant bounds unroll; iterators over arrays of vectors do not reliably.
     #[allow(clippy::needless_range_loop)]
     #[inline(always)]
@@ -121,6 +124,7 @@ impl<F: Format> Multiply<'_, '_, F> {
         simd: S,
         panel: usize,
         row: usize,
+        passes: (usize, usize),
     ) {
         let k = self.k;
         let mut acc = [[[simd.splat_f32s(0.0); W]; P]; R];
@@ -155,7 +159,9 @@ impl<F: Format> Multiply<'_, '_, F> {
             let panel = &self.panels[(panel + p) * self.stride..][..k * PANEL];
             b[p] = &panel.as_chunks().0[..k];
         }
+        let mut ahead = Ahead::new(b, self.stride / PANEL, passes);
         for i in 0..k {
+            ahead.until((i + 1) * size_of::<[F::Bits; PANEL]>());
             let mut vectors = [[simd.splat_f32s(0.0); W]; P];
             for p in 0..P {
                 vectors[p] = F::widen::<S, W>(simd, &b[p][i]);

@@ -7,15 +7,11 @@
 // What runs under `Arch::dispatch` must be inlined into it, or it is compiled without the instruction set.
 #![allow(clippy::inline_always)]
 
-use std::any::Any;
-
 use pulp::{Simd, WithSimd, bytemuck};
 
 use crate::model::cpu::half::Format;
 use crate::model::cpu::panels::PANEL;
-
-/// Bytes of a cache line.
-const LINE: usize = 64;
+use crate::model::cpu::prefetch::{LINE, prefetch};
 
 /// Panels in a cache. Panel `p` of segment `s` begins at `starts[p / per_start + s] + p % per_start * stride`.
 pub(super) struct Panels<'a, F: Format> {
@@ -231,7 +227,7 @@ impl<F: Format, const W: usize, const R: usize, const P: usize> WithSimd
                 if i < asked && i * ahead.row % LINE == 0 {
                     for at in next {
                         if let Some(byte) = ahead.bytes.get(at + i * ahead.row) {
-                            prefetch(simd, byte);
+                            prefetch(byte);
                         }
                     }
                 }
@@ -276,24 +272,6 @@ impl<'a> Ahead<'a> {
             bytes: bytemuck::cast_slice(numbers),
             starts,
             row: PANEL * size_of::<T>(),
-        }
-    }
-}
-
-/// Asks for the cache line of a byte; the program does not wait for it.
-#[inline(always)]
-fn prefetch<S: Simd>(simd: S, byte: &u8) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        let sse = match (&simd as &dyn Any).downcast_ref::<pulp::x86::V4>() {
-            Some(v4) => Some(v4.sse),
-            None => (&simd as &dyn Any)
-                .downcast_ref::<pulp::x86::V3>()
-                .map(|v3| v3.sse),
-        };
-        if let Some(sse) = sse {
-            let address = std::ptr::from_ref(byte).cast();
-            sse._mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address);
         }
     }
 }

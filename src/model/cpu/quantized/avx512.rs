@@ -31,26 +31,27 @@ macro_rules! tiles {
                 _ => 1,
             };
             let mut row = 0;
-            while row < rows {
-                let left = rows - row;
+            let passes = rows.div_ceil(6);
+            for pass in 0..passes {
                 // Even groups: 8 rows go as 4 + 4, not as 6 + 2.
-                let take = left.div_ceil(left.div_ceil(6));
+                let take = (rows - row).div_ceil(passes - pass);
+                let pass = (pass, passes);
                 match (take, at_once) {
-                    (1, 4) => $tile::<$($kind,)? 1, 4>($product, row, panel),
-                    (2, 4) => $tile::<$($kind,)? 2, 4>($product, row, panel),
-                    (_, 4) => $tile::<$($kind,)? 3, 4>($product, row, panel),
-                    (1, 2) => $tile::<$($kind,)? 1, 2>($product, row, panel),
-                    (2, 2) => $tile::<$($kind,)? 2, 2>($product, row, panel),
-                    (3, 2) => $tile::<$($kind,)? 3, 2>($product, row, panel),
-                    (4, 2) => $tile::<$($kind,)? 4, 2>($product, row, panel),
-                    (5, 2) => $tile::<$($kind,)? 5, 2>($product, row, panel),
-                    (_, 2) => $tile::<$($kind,)? 6, 2>($product, row, panel),
-                    (1, _) => $tile::<$($kind,)? 1, 1>($product, row, panel),
-                    (2, _) => $tile::<$($kind,)? 2, 1>($product, row, panel),
-                    (3, _) => $tile::<$($kind,)? 3, 1>($product, row, panel),
-                    (4, _) => $tile::<$($kind,)? 4, 1>($product, row, panel),
-                    (5, _) => $tile::<$($kind,)? 5, 1>($product, row, panel),
-                    _ => $tile::<$($kind,)? 6, 1>($product, row, panel),
+                    (1, 4) => $tile::<$($kind,)? 1, 4>($product, row, panel, pass),
+                    (2, 4) => $tile::<$($kind,)? 2, 4>($product, row, panel, pass),
+                    (_, 4) => $tile::<$($kind,)? 3, 4>($product, row, panel, pass),
+                    (1, 2) => $tile::<$($kind,)? 1, 2>($product, row, panel, pass),
+                    (2, 2) => $tile::<$($kind,)? 2, 2>($product, row, panel, pass),
+                    (3, 2) => $tile::<$($kind,)? 3, 2>($product, row, panel, pass),
+                    (4, 2) => $tile::<$($kind,)? 4, 2>($product, row, panel, pass),
+                    (5, 2) => $tile::<$($kind,)? 5, 2>($product, row, panel, pass),
+                    (_, 2) => $tile::<$($kind,)? 6, 2>($product, row, panel, pass),
+                    (1, _) => $tile::<$($kind,)? 1, 1>($product, row, panel, pass),
+                    (2, _) => $tile::<$($kind,)? 2, 1>($product, row, panel, pass),
+                    (3, _) => $tile::<$($kind,)? 3, 1>($product, row, panel, pass),
+                    (4, _) => $tile::<$($kind,)? 4, 1>($product, row, panel, pass),
+                    (5, _) => $tile::<$($kind,)? 5, 1>($product, row, panel, pass),
+                    _ => $tile::<$($kind,)? 6, 1>($product, row, panel, pass),
                 }
                 row += take;
             }
@@ -103,11 +104,14 @@ fn tile_q8<const R: usize, const P: usize>(
     product: &mut Product<'_, '_, Q8Group>,
     row: usize,
     panel: usize,
+    passes: (usize, usize),
 ) {
     let weights: [&[Q8Group]; P] = product.weights(panel);
     let x: [&[[RowBlock; 2]]; R] = product.activations(row);
     let mut out = [[_mm512_setzero_ps(); P]; R];
+    let mut ahead = product.ahead(weights, passes);
     for g in 0..product.groups {
+        ahead.until((g + 1) * size_of_val(&weights[0][g]));
         for half in 0..2 {
             let mut sums = [[_mm512_setzero_si512(); P]; R];
             for r in 0..R {
@@ -153,12 +157,15 @@ fn tile_nibbles<G: Nibbles, const R: usize, const P: usize>(
     product: &mut Product<'_, '_, G>,
     row: usize,
     panel: usize,
+    passes: (usize, usize),
 ) {
     let weights: [&[G]; P] = product.weights(panel);
     let x: [&[[RowBlock; 8]]; R] = product.activations(row);
     let (low, fifth) = (_mm512_set1_epi8(15), _mm512_set1_epi8(16));
     let mut out = [[_mm512_setzero_ps(); P]; R];
+    let mut ahead = product.ahead(weights, passes);
     for g in 0..product.groups {
+        ahead.until((g + 1) * size_of_val(&weights[0][g]));
         for part in 0..8 {
             let mut sums = [[_mm512_setzero_si512(); P]; R];
             for i in 0..4 {
@@ -223,11 +230,14 @@ fn tile_q6<const R: usize, const P: usize>(
     product: &mut Product<'_, '_, Q6Group>,
     row: usize,
     panel: usize,
+    passes: (usize, usize),
 ) {
     let weights: [&[Q6Group]; P] = product.weights(panel);
     let x: [&[[RowBlock; 8]]; R] = product.activations(row);
     let mut out = [[_mm512_setzero_ps(); P]; R];
+    let mut ahead = product.ahead(weights, passes);
     for g in 0..product.groups {
+        ahead.until((g + 1) * size_of_val(&weights[0][g]));
         for part in 0..8 {
             for half in 0..2 {
                 let mut sums = [[_mm512_setzero_si512(); P]; R];
@@ -281,13 +291,16 @@ fn tile_mx4<const R: usize, const P: usize>(
     product: &mut Product<'_, '_, Mx4Group>,
     row: usize,
     panel: usize,
+    passes: (usize, usize),
 ) {
     let weights: [&[Mx4Group]; P] = product.weights(panel);
     let x: [&[[RowBlock; 4]]; R] = product.activations(row);
     let (low, numbers) = (_mm512_set1_epi8(15), _mm512_broadcast_i32x4(cast(NUMBERS)));
     let half = _mm512_set1_ps(0.5);
     let mut out = [[_mm512_setzero_ps(); P]; R];
+    let mut ahead = product.ahead(weights, passes);
     for g in 0..product.groups {
+        ahead.until((g + 1) * size_of_val(&weights[0][g]));
         for part in 0..4 {
             let mut sums = [[_mm512_setzero_si512(); P]; R];
             for r in 0..R {

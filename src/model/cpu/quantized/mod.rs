@@ -33,6 +33,7 @@ pub use q6::Q6Group;
 pub use q8::Q8Group;
 
 use super::panels::PANEL;
+use super::prefetch::Ahead;
 use rows::RowBlock;
 
 /// Inputs that share an activation's scale.
@@ -263,6 +264,12 @@ impl<'a, G: Group> Product<'a, '_, G> {
     #[inline(always)]
     fn weights<const P: usize>(&self, panel: usize) -> [&'a [G]; P] {
         std::array::from_fn(|p| &self.weights[(panel + p) * self.groups..][..self.groups])
+    }
+
+    /// What to ask for in one of the passes over some panels.
+    #[inline(always)]
+    fn ahead<const P: usize>(&self, weights: [&[G]; P], passes: (usize, usize)) -> Ahead<P> {
+        Ahead::new(weights, self.groups, passes)
     }
 
     /// The blocks of some rows, by groups.

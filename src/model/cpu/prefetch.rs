@@ -1,0 +1,71 @@
+//! Asking for memory before it is needed. A product that reads its weights once computes while they come, and does not
+//! wait for them first.
+
+/// Bytes of a cache line.
+pub const LINE: usize = 64;
+/// How far ahead of a single pass memory is asked for, in bytes of each piece; less where pieces are many, so that what was
+/// asked for is still in the first-level cache when it is read.
+const fn distance(pieces: usize) -> usize {
+    if pieces > 2 { 4 << 10 } else { 16 << 10 }
+}
+
+/// Asks for the cache line of an address, which may be anywhere; the program does not wait for it.
+#[inline(always)]
+pub fn prefetch(address: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(sse) = pulp::core_arch::x86::Sse::try_new() {
+        sse._mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}
+
+/// What is to be asked for while `P` pieces of memory side by side are read, or pass after pass are read again. Each pass
+/// asks for its share, every so many-th line, so that memory comes evenly.
+#[derive(Debug, Clone, Copy)]
+pub struct Ahead<const P: usize> {
+    pieces: [*const u8; P],
+    /// Bytes of a piece.
+    length: usize,
+    /// From the end of a piece to the one that comes after it.
+    gap: usize,
+    /// How far ahead of what is read.
+    distance: usize,
+    /// What is asked for next, as bytes from the beginning of each piece.
+    next: usize,
+    /// From there to the one after.
+    interval: usize,
+}
+
+impl<const P: usize> Ahead<P> {
+    /// While pieces are read that are `stride` numbers apart, in pass number `pass` of `passes`: when there is one, what is
+    /// read a little later; when there are several, the `P` pieces that come next.
+    #[inline(always)]
+    pub fn new<T>(pieces: [&[T]; P], stride: usize, (pass, passes): (usize, usize)) -> Self {
+        let length = pieces.first().map_or(0, |piece| size_of_val(*piece));
+        let distance = match passes {
+            1 => length.min(distance(P)),
+            _ => length,
+        };
+        Self {
+            pieces: pieces.map(|piece| piece.as_ptr().cast()),
+            length,
+            gap: (P * stride * size_of::<T>()).wrapping_sub(length),
+            distance,
+            next: distance + pass * LINE,
+            interval: passes * LINE,
+        }
+    }
+
+    /// To be called when the bytes below `end` of each piece are about to be read.
+    #[inline(always)]
+    pub fn until(&mut self, end: usize) {
+        while self.next < end + self.distance {
+            let beyond = if self.next < self.length { 0 } else { self.gap };
+            for piece in self.pieces {
+                prefetch(piece.wrapping_add(self.next.wrapping_add(beyond)));
+            }
+            self.next += self.interval;
+        }
+    }
+}
