@@ -13,6 +13,8 @@ mod paged;
 mod fast;
 #[path = "cuda/kernels.rs"]
 mod kernels;
+#[path = "cuda/sinks.rs"]
+mod sinks;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -313,20 +315,22 @@ fn compare_attention(candidate: &Candidate) {
                     candidate.dtype,
                 )
             });
-            let expected = {
-                let wide = |x: &Tensor| x.to_dtype(DType::F32).unwrap();
-                reference.prepare(&batch).unwrap();
-                reference
-                    .forward(0, None, &wide(&q), &wide(&k), &wide(&v))
-                    .unwrap()
-            };
+            let wide = |x: &Tensor| x.to_dtype(DType::F32).unwrap();
             let there = |x: &Tensor| x.to_device(&device).unwrap();
+            reference.prepare(&batch).unwrap();
             ours.prepare(&batch).unwrap();
-            let ours = ours
-                .forward(0, None, &there(&q), &there(&k), &there(&v))
-                .unwrap();
-            for (ours, expected) in [(ours.output, expected.output), (ours.lse, expected.lse)] {
-                difference.add(&floats(&ours), &floats(&expected));
+            // Keys and values are written again each time. Windows: shorter than a block, between blocks, and one that cuts
+            // the longest rows alone.
+            for window in [None, Some(1), Some(7), Some(100), Some(300)] {
+                let expected = reference
+                    .forward(0, window, &wide(&q), &wide(&k), &wide(&v))
+                    .unwrap();
+                let ours = ours
+                    .forward(0, window, &there(&q), &there(&k), &there(&v))
+                    .unwrap();
+                for (ours, expected) in [(ours.output, expected.output), (ours.lse, expected.lse)] {
+                    difference.add(&floats(&ours), &floats(&expected));
+                }
             }
         }
         let (worst, mean) = (difference.worst, difference.mean());
@@ -496,8 +500,8 @@ fn generate_with(
     )
 }
 
-/// The logits after a context, on the CPU in f32.
-fn logits_after(decoder: &Decoder, context: &[u32]) -> Vec<f32> {
+/// The logits after a context, on the CPU in f32. `long` as in [`BatchRow::long`](juror::model::BatchRow::long).
+fn logits_after(decoder: &Decoder, context: &[u32], long: bool) -> Vec<f32> {
     let shape = AttentionShape::from(decoder.config());
     let count = context.len().div_ceil(BLOCK);
     let mut cache = attention::build(
@@ -509,7 +513,10 @@ fn logits_after(decoder: &Decoder, context: &[u32]) -> Vec<f32> {
         DType::F32,
     )
     .unwrap();
-    let mut sequence = Blocks::new(count as u32, BLOCK).sequence(context);
+    let mut sequence = paged::Sequence {
+        long,
+        ..Blocks::new(count as u32, BLOCK).sequence(context)
+    };
     let mut batch = step(&mut [(&mut sequence, context.len())], BLOCK);
     batch.logits = vec![context.len() as u32 - 1];
     decoder
@@ -538,7 +545,9 @@ fn same_but_for_ties(
             continue;
         };
         let context = [prompt, &expected[..at]].concat();
-        let logits = logits_after(judge, &context);
+        let short = judge.config().rope.short_context();
+        let long = short.is_some_and(|short| prompt.len() + NEW_TOKENS > short);
+        let logits = logits_after(judge, &context, long);
         let tie = (logits[ours[at] as usize] - logits[expected[at] as usize]).abs();
         assert!(
             tie < precision.tie,

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use juror::model::cuda::plan::{self, AttentionPlan, PlanSettings};
+use juror::model::cuda::plan::{self, AttentionPlan, PlanSettings, WindowPlan};
 use juror::model::{BatchRow, StepBatch};
 
 /// A row: query tokens, keys that the last of them sees, keys shared with the rows of the same family.
@@ -52,6 +52,18 @@ const fn kernels(dtype: &'static str, cache: &'static str, head_dim: usize) -> K
         head_dim,
     }
 }
+
+/// What layers differ in: keys that a query sees, and whether each head has a sink.
+#[derive(Clone, Copy, Debug)]
+struct Layer {
+    window: Option<usize>,
+    sinks: bool,
+}
+
+const FULL: Layer = Layer {
+    window: None,
+    sinks: false,
+};
 
 /// Every instantiation.
 const KERNELS: [Kernels; 8] = [
@@ -107,13 +119,17 @@ fn write_case(
     kernels: &Kernels,
     rows: &[Row],
     settings: &PlanSettings,
-) -> AttentionPlan {
+    layer: Layer,
+) -> WindowPlan {
     let (batch, blocks) = step(rows, settings.block_size);
-    let plan = AttentionPlan::new(&batch, settings).unwrap();
+    // Other layers' work stands before.
+    let windows = [Some(5), None, layer.window];
+    let planned = AttentionPlan::new(&batch, settings, &windows).unwrap();
+    let plan = *planned.of(layer.window).unwrap();
     let kv_bytes = if kernels.cache == "e4m3" { 1 } else { 2 };
     writeln!(
         cases,
-        "{name} {} {} {} {} {} {} {blocks} {} {} {} {} {}",
+        "{name} {} {} {} {} {} {} {blocks} {} {} {} {} {} {} {}",
         kernels.dtype,
         kernels.cache,
         kernels.head_dim,
@@ -124,6 +140,8 @@ fn write_case(
         plan.slots,
         plan::prefill_shared_bytes(kernels.head_dim, kv_bytes),
         plan::decode_shared_bytes(kernels.head_dim, kv_bytes),
+        layer.window.unwrap_or(0),
+        u8::from(layer.sinks),
         batch.rows.len(),
     )
     .unwrap();
@@ -150,9 +168,9 @@ fn write_case(
     for section in [plan.prefill, plan.decode, plan.merges] {
         list(&[section.offset, section.count]);
     }
-    list(&[plan.words.len()]);
+    list(&[planned.words.len()]);
     list(
-        &plan
+        &planned
             .words
             .iter()
             .map(|&word| word as usize)
@@ -174,8 +192,8 @@ fn settings(kv_heads: usize, group: usize, block_size: usize) -> PlanSettings {
     }
 }
 
-/// Runs the cases of one test; the driver is compiled once for all.
-fn check(cases: &str) {
+/// Runs the cases of one test and gives what was printed; the driver is compiled once for all.
+fn check(cases: &str) -> String {
     static DRIVER: OnceLock<PathBuf> = OnceLock::new();
     let driver = DRIVER.get_or_init(|| cuda_emulation::build("attention"));
     let mut program = Command::new(driver)
@@ -194,6 +212,7 @@ fn check(cases: &str) {
     let failed = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}{failed}");
     print!("{said}");
+    said.into_owned()
 }
 
 #[test]
@@ -208,6 +227,7 @@ fn decode_rows_of_all_lengths_and_groups() {
             kernels,
             &lengths,
             &settings,
+            FULL,
         );
         assert_eq!((plan.decode.count, plan.slots), (8, 0));
     }
@@ -218,6 +238,7 @@ fn decode_rows_of_all_lengths_and_groups() {
         &KERNELS[0],
         &[row(1, 40)],
         &settings(1, 20, 16),
+        FULL,
     );
     assert_eq!(heads.decode.count, 2);
     let tokens = write_case(
@@ -226,6 +247,7 @@ fn decode_rows_of_all_lengths_and_groups() {
         &KERNELS[0],
         &[row(4, 4), row(3, 66), row(4, 33)],
         &settings(2, 4, 16),
+        FULL,
     );
     assert_eq!((tokens.decode.count, tokens.prefill.count), (3, 0));
     check(&cases);
@@ -247,6 +269,7 @@ fn decode_rows_in_splits() {
             &KERNELS[kernels],
             &rows,
             &settings,
+            FULL,
         );
         let parts = if splits == 1 { 0 } else { splits };
         assert_eq!(plan.decode.count, 2 * splits + 1);
@@ -267,6 +290,7 @@ fn prefill_rows_with_and_without_cached_keys() {
             kernels,
             &rows[index % 2..][..3],
             &settings(1, group, [16, 64, 32][index % 3]),
+            FULL,
         );
         assert!(plan.prefill.count > 1 && plan.decode.count > 0 && plan.slots == 0);
     }
@@ -281,6 +305,7 @@ fn prefill_rows_with_and_without_cached_keys() {
             kernels,
             &[row(40, 150), row(33, 33)],
             &settings,
+            FULL,
         );
         assert_eq!(plan.slots, 40 * 3);
     }
@@ -302,6 +327,7 @@ fn shared_prefixes_are_merged_exactly() {
             kernels,
             &rows,
             &settings(2, 4, 32),
+            FULL,
         );
         assert!(plan.merges.count == 20 && plan.slots == 40);
     }
@@ -313,10 +339,178 @@ fn shared_prefixes_are_merged_exactly() {
             ..settings(1, 1, 16)
         };
         for kernels in [&KERNELS[0], &KERNELS[4]] {
-            let plan = write_case(&mut cases, "shared,nested", kernels, &rows, &settings);
+            let plan = write_case(&mut cases, "shared,nested", kernels, &rows, &settings, FULL);
             assert_eq!(plan.merges.count, 6);
             assert_eq!(plan.prefill.count, 0);
         }
     }
     check(&cases);
+}
+
+#[test]
+fn decode_rows_under_windows() {
+    let mut cases = String::new();
+    let lengths = [200, 1, 15, 16, 17, 63, 65, 130].map(|keys| row(1, keys));
+    // Shorter than a block, between blocks, whole blocks, and one that cuts nothing.
+    let windows = [1, 7, 16, 17, 48, 64, 100, 200];
+    for (index, (kernels, group)) in KERNELS.iter().zip([4, 5, 8, 2, 1, 4, 8, 5]).enumerate() {
+        let layer = Layer {
+            window: Some(windows[index]),
+            sinks: index % 2 == 0,
+        };
+        let plan = write_case(
+            &mut cases,
+            &format!("window-{},group-{group}", windows[index]),
+            kernels,
+            &lengths,
+            &settings(2, group, [16, 32, 64][index % 3]),
+            layer,
+        );
+        assert_eq!((plan.decode.count, plan.slots), (8, 0));
+    }
+    // Few tokens, whose windows begin in several blocks of 16, or behind the row's first key.
+    let tokens = [row(4, 4), row(3, 66), row(4, 33), row(2, 20)];
+    for (window, kernels) in [(1, 0), (3, 5), (15, 3), (32, 4)] {
+        let plan = write_case(
+            &mut cases,
+            &format!("window-{window},4-tokens"),
+            &KERNELS[kernels],
+            &tokens,
+            &settings(2, 4, 16),
+            Layer {
+                window: Some(window),
+                sinks: true,
+            },
+        );
+        assert_eq!((plan.decode.count, plan.prefill.count), (4, 0));
+    }
+    // A window of several splits: tokens of a row begin and end in different ones.
+    for (window, kernels) in [(65, 0), (130, 5), (200, 1)] {
+        let plan = write_case(
+            &mut cases,
+            &format!("window-{window},splits"),
+            &KERNELS[kernels],
+            &[row(1, 330), row(4, 259), row(3, 64), row(4, 400)],
+            &PlanSettings {
+                split_keys: Some(64),
+                ..settings(2, 4, 32)
+            },
+            Layer {
+                window: Some(window),
+                sinks: true,
+            },
+        );
+        assert!(plan.merges.count > 8, "{plan:?}");
+    }
+    check(&cases);
+}
+
+#[test]
+fn prefill_rows_under_windows() {
+    let mut cases = String::new();
+    let windows = [1, 20, 64, 8, 100, 33, 17, 160];
+    for (index, (kernels, group)) in KERNELS.iter().zip([4, 5, 1, 2, 8, 4, 5, 1]).enumerate() {
+        let rows = [row(40, 40), row(33, 150), row(1, 90), row(129, 170)];
+        let plan = write_case(
+            &mut cases,
+            &format!("prefill,window-{},group-{group}", windows[index]),
+            kernels,
+            &rows[index % 2..][..3],
+            &settings(1, group, [16, 64, 32][index % 3]),
+            Layer {
+                window: Some(windows[index]),
+                sinks: index % 2 == 1,
+            },
+        );
+        assert!(plan.prefill.count > 1 && plan.decode.count > 0 && plan.slots == 0);
+    }
+    // Tokens whose windows lie in one split, in two, and in the first and last of several tiles.
+    for (window, kernels) in [(100, 0), (40, 5), (70, 3)] {
+        let plan = write_case(
+            &mut cases,
+            &format!("prefill,window-{window},split"),
+            &KERNELS[kernels],
+            &[row(70, 250), row(33, 33)],
+            &PlanSettings {
+                split_keys: Some(64),
+                ..settings(1, 4, 16)
+            },
+            Layer {
+                window: Some(window),
+                sinks: true,
+            },
+        );
+        assert!(plan.merges.count >= 70, "{plan:?}");
+    }
+    check(&cases);
+}
+
+/// Of a family some lie in the window whole and attend together, and some are cut and attend alone.
+#[test]
+fn shared_prefixes_under_windows_and_beside_sinks() {
+    let mut cases = String::new();
+    let mut rows: Vec<Row> = (0..20).map(|i| under(96, 1, 97 + 7 * i % 50)).collect();
+    rows[4] = under(96, 30, 130);
+    let settings = settings(2, 4, 32);
+    for (window, kernels, together) in [(None, 0, 19), (Some(127), 5, 12), (Some(40), 3, 0)] {
+        let layer = Layer {
+            window,
+            sinks: true,
+        };
+        let name = format!("shared,window-{}", window.unwrap_or(0));
+        let plan = write_case(
+            &mut cases,
+            &name,
+            &KERNELS[kernels],
+            &rows,
+            &settings,
+            layer,
+        );
+        assert_eq!(plan.merges.count, together);
+    }
+    check(&cases);
+}
+
+/// Where splits are given and prefixes not shared, a row's result does not depend on the step it is in, to the bit.
+#[test]
+fn a_row_alone_and_among_others() {
+    let mut cases = String::new();
+    let firsts = [row(1, 333), row(3, 190), row(40, 170)];
+    let settings = PlanSettings {
+        split_keys: Some(128),
+        shared_prefix: false,
+        ..settings(2, 4, 16)
+    };
+    let layers = [
+        FULL,
+        Layer {
+            window: Some(150),
+            sinks: true,
+        },
+        Layer {
+            window: Some(40),
+            sinks: true,
+        },
+    ];
+    let mut names = Vec::new();
+    for (index, first) in firsts.into_iter().enumerate() {
+        for layer in layers {
+            let name = format!("row-{index},window-{}", layer.window.unwrap_or(0));
+            let others = [first, row(1, 290), row(20, 61), row(2, 18)];
+            for rows in [&others[..1], &others] {
+                write_case(&mut cases, &name, &KERNELS[index], rows, &settings, layer);
+            }
+            names.push(name);
+        }
+    }
+    let said = check(&cases);
+    for name in names {
+        let bits: Vec<_> = said
+            .lines()
+            .filter(|line| line.starts_with(&format!("{name} ")))
+            .map(|line| line.rsplit_once(' ').unwrap().1)
+            .collect();
+        assert_eq!(bits.len(), 2, "{name}");
+        assert_eq!(bits[0], bits[1], "{name}");
+    }
 }

@@ -60,16 +60,16 @@ impl RotaryTable {
         self.positions
     }
 
-    /// Cosines and sines of all positions, `[positions, head_dim / 2]` each.
+    /// Cosines and sines, `[positions, head_dim / 2]` each, or `[2 · positions, head_dim / 2]`.
     pub fn tables(&self) -> (&Tensor, &Tensor) {
         (&self.cos, &self.sin)
     }
 
-    /// The angles of a step: cosines and sines, `[N, head_dim / 2]` each.
+    /// Where in the tables each token's angles are, `[N]`: at its position, or that far into the second set.
     ///
     /// # Errors
     /// [`ModelError::Batch`] for a position beyond the table.
-    pub fn gather(&self, batch: &StepBatch) -> Result<(Tensor, Tensor), ModelError> {
+    pub fn rows(&self, batch: &StepBatch) -> Result<Vec<u32>, ModelError> {
         let positions = &batch.positions;
         if let Some(position) = positions
             .iter()
@@ -88,6 +88,15 @@ impl RotaryTable {
                 }
             }
         }
+        Ok(rows)
+    }
+
+    /// The angles of a step: cosines and sines, `[N, head_dim / 2]` each.
+    ///
+    /// # Errors
+    /// [`ModelError::Batch`] for a position beyond the table.
+    pub fn gather(&self, batch: &StepBatch) -> Result<(Tensor, Tensor), ModelError> {
+        let rows = self.rows(batch)?;
         let pick = |table: &Tensor| -> Result<Tensor, ModelError> {
             if !cpu::applies(table) {
                 let index = Tensor::new(rows.as_slice(), table.device())?;

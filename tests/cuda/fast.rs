@@ -8,7 +8,7 @@ use juror::model::precision::{KvType, WeightType};
 use juror::model::{Decoder, ModelConfig, ModelSource, Precision, Weights};
 use serde_json::{Value, json};
 
-use super::paged::{Blocks, step};
+use super::paged::{Blocks, Sequence, step};
 use super::{BF16, Difference, Tolerance, floats, generate_with, gpu, prompts, same_but_for_ties};
 
 const BLOCK: usize = 16;
@@ -46,6 +46,9 @@ impl Random {
                 let numbers = numbers.to_dtype(DType::F32).unwrap();
                 let numbers = (numbers * 1.7).unwrap().sin().unwrap();
                 numbers.reshape(tensor.shape()).unwrap()
+            } else if name.ends_with("sinks") {
+                // Large enough to take a share beside a hundred keys.
+                ((tensor * 50.0).unwrap().abs().unwrap() + 3.0).unwrap()
             } else if name.ends_with("norm.weight") {
                 tensor
             } else {
@@ -114,6 +117,45 @@ fn families() -> Vec<(&'static str, Random)> {
                 &json!({"attention_bias": true, "partial_rotary_factor": 0.5}),
             ),
         ),
+        (
+            "Mistral, a window everywhere",
+            Random::new("MistralForCausalLM", &json!({"sliding_window": 40})),
+        ),
+        (
+            "Qwen2, a window in some layers",
+            Random::new(
+                "Qwen2ForCausalLM",
+                &json!({"use_sliding_window": true, "sliding_window": 100, "max_window_layers": 1}),
+            ),
+        ),
+        // Some sequences here outgrow the original context, and some do not.
+        (
+            "Phi-3, angles by length",
+            Random::new(
+                "Phi3ForCausalLM",
+                &json!({
+                    "num_attention_heads": 4, "original_max_position_embeddings": 80, "sliding_window": 1500,
+                    "rope_scaling": {
+                        "type": "longrope",
+                        "short_factor": (0..32).map(|i| 1.0 + 0.01 * f64::from(i)).collect::<Vec<_>>(),
+                        "long_factor": (0..32).map(|i| 2.0 + 0.5 * f64::from(i)).collect::<Vec<_>>(),
+                    },
+                }),
+            ),
+        ),
+        (
+            "gpt-oss, a MoE with windows and sinks",
+            Random::new(
+                "GptOssForCausalLM",
+                &json!({
+                    "num_local_experts": 16, "num_experts_per_tok": 4, "intermediate_size": 128, "sliding_window": 40,
+                    "attention_bias": true,
+                    "rope_scaling": {
+                        "rope_type": "yarn", "factor": 4.0, "truncate": false, "original_max_position_embeddings": 512,
+                    },
+                }),
+            ),
+        ),
     ]
 }
 
@@ -136,9 +178,13 @@ fn compare(name: &str, random: &Random, model: &mut PagedDecoder, allowed: f32) 
             .map(|at| ((at * 37 + salt * 101 + at * at) % random.config.vocab) as u32)
             .collect()
     };
+    let short = random.config.rope.short_context();
     let mut sequences: Vec<_> = [(400, 1), (70, 2), (18, 3), (1, 4)]
         .into_iter()
-        .map(|(length, salt)| blocks.sequence(&prompt(length, salt)))
+        .map(|(length, salt)| Sequence {
+            long: short.is_some_and(|short| length > short),
+            ..blocks.sequence(&prompt(length, salt))
+        })
         .collect();
     for own in [30, 9] {
         let mut sequence = sequences[0].clone();

@@ -242,7 +242,7 @@ fn heads_are_split_normed_rotated_and_stored() {
                             &Tokens {
                                 count: n,
                                 ids: positions.all(),
-                                positions: positions.all(),
+                                angles: positions.all(),
                                 slots: places.all(),
                             },
                             &HeadsLayer {

@@ -11,7 +11,8 @@ struct Shape {
 
 constexpr float EPS = 1e-6f;
 constexpr int SLOTS = 40;
-constexpr int POSITIONS = 50;
+/// Rows of the tables of cosines and sines.
+constexpr int ANGLES = 50;
 
 template <typename T, typename CACHE, typename KERNEL>
 void split(const char* name, KERNEL* kernel, const Shape& shape) {
@@ -20,8 +21,8 @@ void split(const char* name, KERNEL* kernel, const Shape& shape) {
     Random random(head_dim + n);
     const auto qkv = random.normals<T>(static_cast<size_t>(n) * all * head_dim, 2.0f);
     const auto q_norm = random.normals<T>(head_dim), k_norm = random.normals<T>(head_dim);
-    Buffer<float> cos(POSITIONS * half), sin(POSITIONS * half), k_scale(kv_heads), v_scale(kv_heads);
-    for (int i = 0; i < POSITIONS * half; i++) {
+    Buffer<float> cos(ANGLES * half), sin(ANGLES * half), k_scale(kv_heads), v_scale(kv_heads);
+    for (int i = 0; i < ANGLES * half; i++) {
         const double angle = (i / half) * std::pow(10000.0, -static_cast<double>(i % half) / half);
         cos[i] = static_cast<float>(std::cos(angle));
         sin[i] = static_cast<float>(std::sin(angle));
@@ -30,9 +31,9 @@ void split(const char* name, KERNEL* kernel, const Shape& shape) {
         k_scale[i] = 0.01f * static_cast<float>(i + 1);
         v_scale[i] = 0.03f * static_cast<float>(i + 2);
     }
-    Buffer<unsigned> positions(n), slots(n);
+    Buffer<unsigned> angles(n), slots(n);
     for (int i = 0; i < n; i++) {
-        positions[i] = random.below(POSITIONS);
+        angles[i] = random.below(ANGLES);
         slots[i] = (i * 7 + 3) % SLOTS; // all different: n is below SLOTS
     }
     if (n > 2)
@@ -45,7 +46,7 @@ void split(const char* name, KERNEL* kernel, const Shape& shape) {
     const bool quantized = sizeof(CACHE) == 1;
     launch(name, up(n * all * group, 256), 256, 0, [&] {
         kernel(q.data(), k_cache.data(), v_cache.data(), qkv.data(), norms ? q_norm.data() : nullptr,
-               norms ? k_norm.data() : nullptr, cos.data(), sin.data(), positions.data(), slots.data(),
+               norms ? k_norm.data() : nullptr, cos.data(), sin.data(), angles.data(), slots.data(),
                quantized ? k_scale.data() : nullptr, quantized ? v_scale.data() : nullptr, n, heads, kv_heads, head_dim,
                EPS);
     });
@@ -74,7 +75,7 @@ void split(const char* name, KERNEL* kernel, const Shape& shape) {
                     values[i] *= to_float((head < heads ? q_norm : k_norm)[i]) / std::sqrt(squares / head_dim + EPS);
             }
             for (int i = 0; i < head_dim; i++) {
-                const size_t angle = positions[token] * half + i % half;
+                const size_t angle = angles[token] * half + i % half;
                 expected[i] = is_value ? values[i]
                               : i < half
                                   ? values[i] * cos[angle] - values[i + half] * static_cast<double>(sin[angle])

@@ -8,7 +8,7 @@ use crate::model::StepBatch;
 use crate::model::cuda::array::Array;
 use crate::model::cuda::kernel::Kernels;
 use crate::model::cuda::operations::{HeadsLayer, Operations, Tokens};
-use crate::model::cuda::paged::{CacheSettings, PagedCache, StepPlan};
+use crate::model::cuda::paged::{AttendedLayer, CacheSettings, PagedCache};
 use crate::model::cuda::plan::AttentionPlan;
 use crate::model::cuda::upload::{Packer, Upload};
 
@@ -26,12 +26,19 @@ pub(super) struct Cuda {
     step: Option<Step>,
 }
 
-/// A prepared step: its numbers are on the device.
+/// A prepared step.
 struct Step {
-    tokens: usize,
-    plan: StepPlan,
+    batch: StepBatch,
+    /// Windows that were asked for so far; `sent` is for all of them.
+    windows: Vec<Option<usize>>,
+    sent: Option<Sent>,
+}
+
+/// A step's numbers on the device.
+struct Sent {
+    plan: AttentionPlan,
     words: std::ops::Range<usize>,
-    positions: std::ops::Range<usize>,
+    angles: std::ops::Range<usize>,
     slots: std::ops::Range<usize>,
 }
 
@@ -68,6 +75,29 @@ impl Cuda {
             step: None,
         })
     }
+
+    /// Plans the prepared step for one window more, if that was not done.
+    fn send(&mut self, window: Option<usize>) -> Result<(), ModelError> {
+        let step = self
+            .step
+            .as_mut()
+            .ok_or_else(|| ModelError::Batch("no step was prepared".into()))?;
+        if step.windows.contains(&window) && step.sent.is_some() {
+            return Ok(());
+        }
+        step.windows.push(window);
+        let plan = AttentionPlan::new(&step.batch, self.cache.plan_settings(), &step.windows)?;
+        let mut packer = Packer::default();
+        let sent = Sent {
+            words: packer.push(&plan.words),
+            angles: packer.push(&vec![0; plan.tokens]),
+            slots: packer.push(&step.batch.slots),
+            plan,
+        };
+        self.upload.send(&packer)?;
+        step.sent = Some(sent);
+        Ok(())
+    }
 }
 
 impl Attention for Cuda {
@@ -82,17 +112,11 @@ impl Attention for Cuda {
     fn prepare(&mut self, batch: &StepBatch) -> Result<(), ModelError> {
         self.step = None;
         batch.validate(self.cache.block_size(), self.cache.blocks())?;
-        let plan = AttentionPlan::new(batch, self.cache.plan_settings())?;
-        let mut packer = Packer::default();
-        let step = Step {
-            tokens: batch.tokens.len(),
-            plan: StepPlan::new(&plan, batch.tokens.len()),
-            words: packer.push(&plan.words),
-            positions: packer.push(&vec![0; batch.tokens.len()]),
-            slots: packer.push(&batch.slots),
-        };
-        self.upload.send(&packer)?;
-        self.step = Some(step);
+        self.step = Some(Step {
+            batch: batch.clone(),
+            windows: Vec::new(),
+            sent: None,
+        });
         Ok(())
     }
 
@@ -104,16 +128,11 @@ impl Attention for Cuda {
         k: &Tensor,
         v: &Tensor,
     ) -> Result<AttentionOutput, ModelError> {
-        if window.is_some() {
-            return Err(ModelError::Unsupported(
-                "the CUDA kernels have no attention windows".into(),
-            ));
-        }
-        let step = self
-            .step
-            .as_ref()
-            .ok_or_else(|| ModelError::Batch("no step was prepared".into()))?;
-        let n = step.tokens;
+        self.send(window)?;
+        let Some(sent) = self.step.as_ref().and_then(|step| step.sent.as_ref()) else {
+            return Err(ModelError::Batch("no step was prepared".into()));
+        };
+        let n = sent.plan.tokens;
         self.shape.check_step(n, layer, q, k, v)?;
         let AttentionShape {
             heads,
@@ -142,15 +161,15 @@ impl Attention for Cuda {
             &self.device,
         )?)?;
         let (keys, values, kv_scales) = self.cache.layer(layer)?;
-        let positions = self.upload.section(step.positions.clone())?;
+        let angles = self.upload.section(sent.angles.clone())?;
         self.operations.split_heads(
             queries.all(),
             qkv.all(),
             &Tokens {
                 count: n,
-                ids: positions,
-                positions,
-                slots: self.upload.section(step.slots.clone())?,
+                ids: angles,
+                angles,
+                slots: self.upload.section(sent.slots.clone())?,
             },
             &HeadsLayer {
                 heads,
@@ -166,12 +185,16 @@ impl Attention for Cuda {
             },
         )?;
         self.cache.attend(
-            layer,
-            queries.all(),
-            &step.plan,
-            self.upload.section(step.words.clone())?,
-            Array::of(&output)?.all(),
-            Array::of(&lse)?.all(),
+            &AttendedLayer {
+                index: layer,
+                window,
+                sinks: None,
+                q: queries.all(),
+                out: Array::of(&output)?.all(),
+                lse: Array::of(&lse)?.all(),
+            },
+            &sent.plan,
+            self.upload.section(sent.words.clone())?,
         )?;
         Ok(AttentionOutput { output, lse })
     }

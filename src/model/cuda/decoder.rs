@@ -17,7 +17,7 @@ use super::kernel::Kernels;
 use super::layers::{FeedForward, Loader, Parts, ROTARY};
 use super::linear::{Products, check_fp8};
 use super::operations::{HeadsLayer, Operations, Target, Tokens};
-use super::paged::{CacheSettings, PagedCache, StepPlan};
+use super::paged::{AttendedLayer, CacheSettings, PagedCache};
 use super::plan::AttentionPlan;
 use super::sampling::{PackedRequests, SampleRequest, Sampled, Sampler};
 use super::upload::{Packer, Upload};
@@ -47,19 +47,6 @@ pub fn obstacle(config: &ModelConfig, precision: Precision) -> Option<String> {
     };
     if let Some(obstacle) = cache_settings(config, precision, &cache).obstacle() {
         return Some(obstacle);
-    }
-    // What our kernels do not compute; candle's operations do.
-    let family = config.architecture;
-    let lacking = [
-        (
-            "attention windows",
-            config.windows.iter().any(Option::is_some),
-        ),
-        ("attention sinks", family.has_sinks()),
-        ("angles by length", config.rope.short_context().is_some()),
-    ];
-    if let Some((what, _)) = lacking.iter().find(|(_, there)| *there) {
-        return Some((*what).to_owned());
     }
     let multiple = if precision.weights == WeightType::F8E4M3 {
         16
@@ -94,7 +81,7 @@ pub struct CudaDecoder {
     parts: Parts,
     cos: Array,
     sin: Array,
-    positions: usize,
+    rope: RotaryTable,
     operations: Operations,
     experts: Option<ExpertKernels>,
     products: Products,
@@ -199,7 +186,7 @@ impl CudaModel {
             upload: Upload::new(cuda, words)?,
             cos: Array::of(cos)?,
             sin: Array::of(sin)?,
-            positions: self.rope.positions(),
+            rope: self.rope,
             packer: Packer::default(),
             profile: Profile::off(),
             config: self.config,
@@ -220,12 +207,12 @@ struct Queued {
     /// All tokens' logits are wanted, in their order.
     in_order: bool,
     ids: std::ops::Range<usize>,
-    positions: std::ops::Range<usize>,
+    angles: std::ops::Range<usize>,
     slots: std::ops::Range<usize>,
     sources: Option<std::ops::Range<usize>>,
     rows: std::ops::Range<usize>,
     plan_words: std::ops::Range<usize>,
-    plan: StepPlan,
+    plan: AttentionPlan,
 }
 
 impl CudaDecoder {
@@ -236,7 +223,7 @@ impl CudaDecoder {
 
     /// Positions the model can take: `0..max_positions()`.
     pub fn max_positions(&self) -> usize {
-        self.positions
+        self.rope.positions()
     }
 
     /// The largest step.
@@ -361,17 +348,9 @@ impl CudaDecoder {
                 *source = row;
             }
         }
-        if let Some(position) = batch
-            .positions
-            .iter()
-            .find(|&&position| position as usize >= self.positions)
-        {
-            return refuse(format!(
-                "position {position}, but the model's context ends at {}",
-                self.positions
-            ));
-        }
-        let plan = AttentionPlan::new(batch, self.cache.plan_settings())?;
+        let angles = self.rope.rows(batch)?;
+        let settings = self.cache.plan_settings();
+        let plan = AttentionPlan::new(batch, settings, &self.config.windows)?;
         let packer = &mut self.packer;
         packer.clear();
         Ok(Queued {
@@ -379,12 +358,12 @@ impl CudaDecoder {
             wanted,
             in_order: wanted == n && batch.logits.iter().zip(0..).all(|(&row, at)| row == at),
             ids: packer.push(&batch.tokens),
-            positions: packer.push(&batch.positions),
+            angles: packer.push(&angles),
             slots: packer.push(&batch.slots),
             sources: (!sources.is_empty()).then(|| packer.push(&sources)),
             rows: packer.push(&batch.logits),
             plan_words: packer.push(&plan.words),
-            plan: StepPlan::new(&plan, n),
+            plan,
         })
     }
 
@@ -416,7 +395,7 @@ impl CudaDecoder {
         let tokens = Tokens {
             count: n,
             ids,
-            positions: upload.section(step.positions.clone())?,
+            angles: upload.section(step.angles.clone())?,
             slots: upload.section(step.slots.clone())?,
         };
         let plan_words = upload.section(step.plan_words.clone())?;
@@ -463,14 +442,15 @@ impl CudaDecoder {
                 operations.split_heads(buffers.q.all(), buffers.qkv.all(), &tokens, &heads)
             })?;
             profile.time(Phase::Attention, at, device, || {
-                cache.attend(
+                let layer = AttendedLayer {
                     index,
-                    buffers.q.all(),
-                    &step.plan,
-                    plan_words,
-                    buffers.attended.all(),
-                    buffers.lse.all(),
-                )
+                    window: config.windows[index],
+                    sinks: layer.sinks.as_ref().map(Array::all),
+                    q: buffers.q.all(),
+                    out: buffers.attended.all(),
+                    lse: buffers.lse.all(),
+                };
+                cache.attend(&layer, &step.plan, plan_words)
             })?;
             let mut attended = &buffers.attended;
             // The last layer's keys and values are written: from here on only the wanted rows matter.

@@ -19,6 +19,8 @@ pub(super) struct Layer {
     pub(super) qkv: Weight,
     /// Norms of queries and keys, `[head_dim]`.
     pub(super) qk_norms: Option<(Array, Array)>,
+    /// f32 `[heads]`
+    pub(super) sinks: Option<Array>,
     pub(super) output: Weight,
     /// Norm of what attention gives.
     pub(super) attention_result_norm: Option<Array>,
@@ -132,6 +134,11 @@ impl Loader<'_> {
                     Array::of(&checkpoint.head_norm(q)?)?,
                     Array::of(&checkpoint.head_norm(k)?)?,
                 )),
+                None => None,
+            },
+            sinks: match &names.sinks {
+                // Their exponentials are summed in f32, like the scores'.
+                Some(sinks) => Some(Array::of(&checkpoint.vector(sinks)?.to_dtype(DType::F32)?)?),
                 None => None,
             },
             output: self.linear(checkpoint.linear(&output, self.config.biases.output)?)?,

@@ -86,7 +86,8 @@ impl Products {
             scales: None,
             count,
         };
-        self.gemm.multiply_without_bias(rows, weight, unscaled.all())?;
+        self.gemm
+            .multiply_without_bias(rows, weight, unscaled.all())?;
         operations.scale_rows_columns(
             out,
             unscaled.all(),

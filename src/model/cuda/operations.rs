@@ -176,9 +176,9 @@ pub struct HeadsLayer<'a> {
     pub norms: Option<(Slice<'a>, Slice<'a>)>,
     /// The norms' epsilon.
     pub eps: f32,
-    /// f32 `[positions, head_dim / 2]`
+    /// f32 `[angles, head_dim / 2]`
     pub cos: Slice<'a>,
-    /// f32 `[positions, head_dim / 2]`
+    /// f32 `[angles, head_dim / 2]`
     pub sin: Slice<'a>,
     /// The layer's keys, `[slots, kv_heads, head_dim]`.
     pub keys: Slice<'a>,
@@ -195,8 +195,8 @@ pub struct Tokens<'a> {
     pub count: usize,
     /// Token ids.
     pub ids: Slice<'a>,
-    /// Position of each in its sequence; below the number of rotary positions.
-    pub positions: Slice<'a>,
+    /// Row of each in the tables of cosines and sines: its position, as a rule.
+    pub angles: Slice<'a>,
     /// Where each one's key and value go; below the number of slots.
     pub slots: Slice<'a>,
 }
@@ -305,7 +305,7 @@ impl Operations {
     /// Splits a fused projection `[n, (heads + 2 · kv_heads) · head_dim]`: queries, normed and rotated, to `q`
     /// `[n, heads, head_dim]`; keys, normed and rotated, and values to their slots of the cache.
     ///
-    /// Positions and slots are not checked here but when the step is planned, on the host.
+    /// Rows of the tables, and slots, are not checked here but when the step is planned, on the host.
     ///
     /// # Errors
     /// [`ModelError`] naming the kernel and what does not fit.
@@ -341,7 +341,7 @@ impl Operations {
             norms[1],
             Arg::Array(layer.cos.check(NAME, "cos", DType::F32, head_dim / 2)?),
             Arg::Array(layer.sin.check(NAME, "sin", DType::F32, head_dim / 2)?),
-            Arg::Array(tokens.positions.check(NAME, "positions", DType::U32, n)?),
+            Arg::Array(tokens.angles.check(NAME, "angles", DType::U32, n)?),
             Arg::Array(tokens.slots.check(NAME, "slots", DType::U32, n)?),
             scales[0],
             scales[1],

@@ -9,7 +9,7 @@ use super::error::driver;
 use super::kernel::{Arg, Function, Grid, Kernels};
 use super::operations::suffix;
 use super::plan::{
-    AttentionPlan, PlanSettings, Section, THREADS, decode_shared_bytes, prefill_shared_bytes,
+    AttentionPlan, PlanSettings, THREADS, decode_shared_bytes, prefill_shared_bytes,
 };
 use crate::model::ModelError;
 use crate::model::attention::AttentionShape;
@@ -224,20 +224,16 @@ impl PagedCache {
         Ok((keys.all(), values.all(), scales))
     }
 
-    /// Attends with the step's queries to a layer whose keys and values of the step were written before.
-    ///
-    /// `q` and `out` are `[n, heads, head_dim]`, `lse` is f32 `[n, heads]`; `words` are those of `plan`, on the device.
+    /// Attends with the step's queries to a layer whose keys and values of the step were written before. `words` are those
+    /// of `plan`, on the device.
     ///
     /// # Errors
-    /// [`ModelError`] naming the kernel and what does not fit.
+    /// [`ModelError`] naming the kernel and what does not fit; [`ModelError::Batch`] for a window that was not planned.
     pub fn attend(
         &self,
-        layer: usize,
-        q: Slice,
-        plan: &StepPlan,
+        layer: &AttendedLayer,
+        plan: &AttentionPlan,
         words: Slice,
-        out: Slice,
-        lse: Slice,
     ) -> Result<(), ModelError> {
         const NAME: &str = "attention";
         let AttentionShape {
@@ -246,21 +242,33 @@ impl PagedCache {
             head_dim,
             ..
         } = self.shape;
-        let n = plan.tokens;
-        let (keys, values, scales) = self.layer(layer)?;
+        let (n, length) = (plan.tokens, plan.words.len());
+        let Some(plan) = plan.of(layer.window) else {
+            return Err(ModelError::Batch(format!(
+                "{NAME}: no plan for a window of {:?}",
+                layer.window
+            )));
+        };
+        let (keys, values, scales) = self.layer(layer.index)?;
         if plan.slots > self.settings.max_slots {
             return Err(ModelError::Batch(format!(
                 "{NAME}: a plan of {} parts, and the scratch holds {}",
                 plan.slots, self.settings.max_slots
             )));
         }
-        let q = q.check(NAME, "q", self.dtype, n * heads * head_dim)?;
-        let out = out.check(NAME, "out", self.dtype, n * heads * head_dim)?;
-        let lse = lse.check(NAME, "lse", DType::F32, n * heads)?;
-        let words = words.check(NAME, "plan", DType::U32, plan.words)?;
+        let q = layer.q.check(NAME, "q", self.dtype, n * heads * head_dim)?;
+        let out = layer
+            .out
+            .check(NAME, "out", self.dtype, n * heads * head_dim)?;
+        let lse = layer.lse.check(NAME, "lse", DType::F32, n * heads)?;
+        let words = words.check(NAME, "plan", DType::U32, length)?;
         let (key_scales, value_scales) = match scales {
             Some((keys, values)) => (Arg::Array(keys), Arg::Array(values)),
             None => (Arg::Null, Arg::Null),
+        };
+        let sinks = match layer.sinks {
+            Some(sinks) => Arg::Array(sinks.check(NAME, "sinks", DType::F32, heads)?),
+            None => Arg::Null,
         };
         let kv_bytes = keys.dtype().size_in_bytes();
         let parts = [
@@ -290,6 +298,7 @@ impl PagedCache {
                     Arg::Array(values),
                     key_scales,
                     value_scales,
+                    sinks,
                     Arg::Array(words),
                     Arg::U32(items.offset as u32),
                     Arg::U32(items.count as u32),
@@ -312,6 +321,7 @@ impl PagedCache {
                 Arg::U32(plan.merges.count as u32),
                 Arg::Array(self.partial_out.all()),
                 Arg::Array(self.partial_lse.all()),
+                sinks,
                 Arg::Array(out),
                 Arg::Array(lse),
                 Arg::U32(heads as u32),
@@ -320,29 +330,21 @@ impl PagedCache {
     }
 }
 
-/// What the launches need to know of a plan whose words are on the device.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct StepPlan {
-    tokens: usize,
-    words: usize,
-    prefill: Section,
-    decode: Section,
-    merges: Section,
-    slots: usize,
-}
-
-impl StepPlan {
-    /// Of a step of `tokens` tokens.
-    pub fn new(plan: &AttentionPlan, tokens: usize) -> Self {
-        Self {
-            tokens,
-            words: plan.words.len(),
-            prefill: plan.prefill,
-            decode: plan.decode,
-            merges: plan.merges,
-            slots: plan.slots,
-        }
-    }
+/// A layer's part in a step: what attends, to how many keys, and where the result goes.
+#[derive(Clone, Copy)]
+pub struct AttendedLayer<'a> {
+    /// Which layer.
+    pub index: usize,
+    /// Keys that a query sees, its own included, where that is not all.
+    pub window: Option<usize>,
+    /// Scores that belong to no value, one for each head, f32 `[heads]`.
+    pub sinks: Option<Slice<'a>>,
+    /// Queries, `[n, heads, head_dim]`.
+    pub q: Slice<'a>,
+    /// Results, `[n, heads, head_dim]`.
+    pub out: Slice<'a>,
+    /// Natural logarithm of the sum of exponentials of each query's scores, without the sinks, f32 `[n, heads]`.
+    pub lse: Slice<'a>,
 }
 
 /// Scales of an e4m3 cache: keys, normed, and values lie well within ±448, and e4m3 is a floating-point type, so what would

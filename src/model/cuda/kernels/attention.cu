@@ -7,18 +7,18 @@
 #define ATTENTION(work, name, T, KV, D)                                                                                \
     extern "C" __global__ void __launch_bounds__(128, 2)                                                               \
         name(const T* q, unsigned q_stride, const KV* keys, const KV* values, const float* key_scales,                 \
-             const float* value_scales, const unsigned* plan, unsigned items, unsigned item_count, T* out, float* lse, \
-             float* partial_out, float* partial_lse, unsigned heads, unsigned kv_heads, unsigned block_shift,          \
-             float scale) {                                                                                            \
-        attention::work<T, KV, D>({q,           q_stride, keys, values,      key_scales,  value_scales, plan,        \
-                                   items,       item_count, out, lse,        partial_out, partial_lse,  heads,       \
-                                   kv_heads,    block_shift, scale});                                                  \
+             const float* value_scales, const float* sinks, const unsigned* plan, unsigned items, unsigned item_count, \
+             T* out, float* lse, float* partial_out, float* partial_lse, unsigned heads, unsigned kv_heads,            \
+             unsigned block_shift, float scale) {                                                                      \
+        attention::work<T, KV, D>({q,     q_stride,   keys, values, key_scales,  value_scales, sinks, plan,            \
+                                   items, item_count, out,  lse,    partial_out, partial_lse,  heads, kv_heads,        \
+                                   block_shift, scale});                                                               \
     }
 #define MERGE(name, T, D)                                                                                              \
     extern "C" __global__ void __launch_bounds__(128)                                                                  \
         name(const unsigned* plan, unsigned merges, unsigned merge_count, const float* partial_out,                    \
-             const float* partial_lse, T* out, float* lse, unsigned heads) {                                           \
-        attention::merge<T, D>(plan, merges, merge_count, partial_out, partial_lse, out, lse, heads);                  \
+             const float* partial_lse, const float* sinks, T* out, float* lse, unsigned heads) {                       \
+        attention::merge<T, D>(plan, merges, merge_count, partial_out, partial_lse, sinks, out, lse, heads);           \
     }
 #define ALL(suffix, T, D)                                                                                              \
     ATTENTION(decode, attention_decode_##suffix##_d##D, T, T, D)                                                       \

@@ -104,7 +104,7 @@ template <typename T, typename KV, int D> static __device__ __forceinline__ void
 
     const Row rows[2] = {find_row(item, call.plan, item.row_begin + lane / 4, kv_head, group),
                          find_row(item, call.plan, item.row_begin + lane / 4 + 8, kv_head, group)};
-    const unsigned limit[2] = {rows[0].limit, rows[1].limit};
+    const Seen seen[2] = {rows[0].seen, rows[1].seen};
     unsigned a[D / 16][4];
     load_query_fragments<T, KV, D>(a, call, rows, lane);
     float scale = call.scale * LOG2_E;
@@ -132,7 +132,7 @@ template <typename T, typename KV, int D> static __device__ __forceinline__ void
                 mma_m16n8k16<P>(s[1], a[k + j], b[j][1]);
             }
         }
-        mask(s, first_key + WARPS * DECODE_KEYS * t, limit, lane);
+        mask(s, first_key + WARPS * DECODE_KEYS * t, seen, lane);
         softmax.update(s, o, scale);
         unsigned weights[4];
         weight_fragment<P>(weights, s[0], s[1]);
@@ -190,6 +190,8 @@ template <typename T, typename KV, int D> static __device__ __forceinline__ void
         factor *= E4M3_FACTOR * call.value_scales[kv_head];
     const float row_lse = base + log2f(sum);
     const bool whole = row.slot == NO_SLOT;
+    if (whole && call.sinks != nullptr)
+        factor *= share_beside_sink(call.sinks[row.head], row_lse);
     const size_t to = static_cast<size_t>(whole ? row.token : row.slot) * call.heads + row.head;
     if (threadIdx.x % 8 == 0) {
         if (whole)

@@ -9,7 +9,7 @@ namespace attention {
 /// One query head of the token that the words `merge` name; a warp.
 template <typename T, int D>
 static __device__ __forceinline__ void merge_head(const unsigned* merge, const float* partial_out, const float* partial_lse,
-                                                  T* out, float* lse, unsigned heads, unsigned head) {
+                                                  const float* sinks, T* out, float* lse, unsigned heads, unsigned head) {
     constexpr int VALUES = D / 32;
     const uint4 work = *reinterpret_cast<const uint4*>(merge);
     const unsigned lane = threadIdx.x % 32;
@@ -42,25 +42,29 @@ static __device__ __forceinline__ void merge_head(const unsigned* merge, const f
         }
     }
     const size_t to = static_cast<size_t>(token) * heads + head;
-    const float factor = 1.0f / sum;
+    const float all = high + log2f(sum);
+    float factor = 1.0f / sum;
+    if (sinks != nullptr)
+        factor *= share_beside_sink(sinks[head], all);
     T* row = out + to * D + lane * VALUES;
 #pragma unroll
     for (int i = 0; i < VALUES; i += 2)
         *reinterpret_cast<unsigned*>(row + i) = pack2<T>(total[i] * factor, total[i + 1] * factor);
     if (lane == 0)
-        lse[to] = (high + log2f(sum)) * LN_2;
+        lse[to] = all * LN_2;
 }
 
 template <typename T, int D>
 static __device__ __forceinline__ void merge(const unsigned* plan, unsigned merges, unsigned merge_count,
-                                             const float* partial_out, const float* partial_lse, T* out, float* lse,
-                                             unsigned heads) {
+                                             const float* partial_out, const float* partial_lse, const float* sinks, T* out,
+                                             float* lse, unsigned heads) {
     const unsigned head_blocks = (heads + WARPS - 1) / WARPS;
     // One round where the grid has a block for each; right with any grid.
     for (unsigned block = blockIdx.x; block < merge_count * head_blocks; block += gridDim.x) {
         const unsigned head = block % head_blocks * WARPS + threadIdx.x / 32;
         if (head < heads)
-            merge_head<T, D>(plan + merges + block / head_blocks * 4, partial_out, partial_lse, out, lse, heads, head);
+            merge_head<T, D>(plan + merges + block / head_blocks * 4, partial_out, partial_lse, sinks, out, lse, heads,
+                             head);
     }
 }
 

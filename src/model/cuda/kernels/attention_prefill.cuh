@@ -5,7 +5,8 @@
 // weights and outputs stay in registers. 32 rows, not 16: a warp's read of a 64-key tile from shared memory (32 KiB at 16 bits,
 // D = 128, and 8 KiB of queries) then feeds 1 MFLOP, and the tensor cores are the limit, not shared memory.
 // Two stages of 64 keys and values: while one is worked on, cp.async fills the other. 96 KiB, two blocks share a
-// multiprocessor. Only tiles that reach beyond what a warp's first row sees are masked; those beyond its last are skipped.
+// multiprocessor. Only tiles of which some row of a warp does not see all are masked; those that none of its rows sees are
+// skipped.
 #pragma once
 
 #include "attention_tile.cuh"
@@ -64,10 +65,12 @@ template <typename T, typename KV, int D> static __device__ __forceinline__ void
     const unsigned warp = threadIdx.x / 32;
     const unsigned lane = threadIdx.x % 32;
     DYNAMIC_SHARED(shared);
-    // Queries, two stages of keys and values, and what each row sees (in registers it would cost the loop too many).
+    // Queries, two stages of keys and values, and which keys each row and each warp sees (in registers it would cost the loop
+    // too many).
     constexpr unsigned RING = PREFILL_ROWS * D * 2;
     constexpr unsigned STAGES_XOR = RING ^ (RING + STAGE_BYTES);
-    unsigned* limits = reinterpret_cast<unsigned*>(shared + RING + 2 * STAGE_BYTES);
+    Seen* seen = reinterpret_cast<Seen*>(shared + RING + 2 * STAGE_BYTES);
+    uint4* warps = reinterpret_cast<uint4*>(seen + PREFILL_ROWS);
 
     // Copies the keys and values from `key` on into the stage at offset `stage`.
     auto load = [&](unsigned key, unsigned stage) {
@@ -103,14 +106,16 @@ template <typename T, typename KV, int D> static __device__ __forceinline__ void
     };
     load(item.key_begin, RING);
     load_queries<T, KV, D>(shared, call, item, kv_head, group);
-    limits[threadIdx.x] = min(item.seen + (item.row_begin + threadIdx.x) / group, item.key_end);
-
-    const unsigned first_row = item.row_begin + warp * 16 * ROW_TILES;
-    const bool has_rows = first_row < item.row_end;
-    // Limits grow with the rows: these are the smallest and the largest of the warp.
-    const unsigned last_row = min(first_row + 16 * ROW_TILES, item.row_end) - 1;
-    const unsigned least = min(item.seen + first_row / group, item.key_end);
-    const unsigned most = min(item.seen + last_row / group, item.key_end);
+    seen[threadIdx.x] = seen_by(item, (item.row_begin + threadIdx.x) / group);
+    if (lane == 0) {
+        // Both ends grow with the rows. Some row sees the keys from x on and before w, all rows those from y on and before z.
+        const unsigned first_row = item.row_begin + warp * 16 * ROW_TILES;
+        const unsigned last_row = min(first_row + 16 * ROW_TILES, item.row_end) - 1;
+        const Seen first = seen_by(item, first_row / group);
+        const Seen last = seen_by(item, last_row / group);
+        warps[warp] = make_uint4(first.first, last.first, first.first + first.count,
+                                 first_row < item.row_end ? last.first + last.count : 0);
+    }
     float scale = call.scale * LOG2_E;
     if constexpr (EIGHT_BIT)
         scale *= E4M3_FACTOR * call.key_scales[kv_head];
@@ -126,8 +131,10 @@ template <typename T, typename KV, int D> static __device__ __forceinline__ void
         // Everybody's copies of this tile (and queries) are there, and all have left the tile before, whose stage is next.
         __syncthreads();
         load(key + PREFILL_KEYS, stage ^ STAGES_XOR);
-        if (!has_rows || key >= most)
+        const uint4 bounds = warps[warp];
+        if (key >= bounds.w || key + PREFILL_KEYS <= bounds.x)
             continue;
+        const bool masked = key < bounds.y || key + PREFILL_KEYS > bounds.z;
         float s[ROW_TILES][PREFILL_KEYS / 8][4] = {};
 #pragma unroll
         for (int k = 0; k < D / 16; k += STEPS) {
@@ -152,12 +159,13 @@ template <typename T, typename KV, int D> static __device__ __forceinline__ void
                 }
             }
         }
-        if (key + PREFILL_KEYS > least) {
+        if (masked) {
 #pragma unroll
             for (int r = 0; r < ROW_TILES; r++) {
-                const unsigned* of_lane = limits + (warp * ROW_TILES + r) * 16 + lane / 4;
-                const unsigned limit[2] = {of_lane[0], of_lane[8]};
-                mask(s[r], key, limit, lane);
+                // The lane from its source: kept for here it would take a register through the loop.
+                const Seen* of_lane = seen + (warp * ROW_TILES + r) * 16 + threadIdx.x % 32 / 4;
+                const Seen rows[2] = {of_lane[0], of_lane[8]};
+                mask(s[r], key, rows, lane);
             }
         }
         unsigned weights[ROW_TILES][PREFILL_KEYS / 16][4];
@@ -204,6 +212,8 @@ template <typename T, typename KV, int D> static __device__ __forceinline__ void
                 factor *= E4M3_FACTOR * call.value_scales[kv_head];
             const float row_lse = sum == 0.0f ? -INFINITY : high + log2f(sum);
             const bool whole = row.slot == NO_SLOT;
+            if (whole && call.sinks != nullptr)
+                factor *= share_beside_sink(call.sinks[row.head], row_lse);
             const size_t to = static_cast<size_t>(whole ? row.token : row.slot) * call.heads + row.head;
             if (lane % 4 == 0) {
                 if (whole)

@@ -35,6 +35,7 @@ template <typename T, typename KV> struct Call {
     const KV* values;
     const float* key_scales;
     const float* value_scales;
+    const float* sinks;
     const unsigned* plan;
     unsigned items;
     unsigned item_count;
@@ -69,7 +70,7 @@ constexpr float E4M3_FACTOR = 256.0f;
 struct Item {
     unsigned query, row_begin, row_end, seen;
     unsigned key_begin, key_end, table, slot;
-    unsigned slot_stride, gathered;
+    unsigned slot_stride, gathered, window;
 };
 
 static __device__ __forceinline__ Item read_item(const unsigned* plan, unsigned word) {
@@ -77,7 +78,20 @@ static __device__ __forceinline__ Item read_item(const unsigned* plan, unsigned 
     const uint4 a = words[0];
     const uint4 b = words[1];
     const uint4 c = words[2];
-    return {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w, c.x, c.y};
+    return {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w, c.x, c.y, c.z};
+}
+
+/// The keys of an item's range that a query sees: so many positions from `first` on. `key - first < count` is true of these
+/// alone, since the difference wraps around below `first`.
+struct Seen {
+    unsigned first, count;
+};
+
+static __device__ __forceinline__ Seen seen_by(const Item& item, unsigned query) {
+    const unsigned end = item.seen + query;
+    const unsigned first = end > item.window ? end - item.window : 0;
+    const unsigned limit = min(end, item.key_end);
+    return {first, limit > first ? limit - first : 0};
 }
 
 /// A query row of an item.
@@ -86,8 +100,8 @@ struct Row {
     unsigned token;
     /// Query head among all.
     unsigned head;
-    /// Keys at or beyond this position are masked.
-    unsigned limit;
+    /// All other keys are masked.
+    Seen seen;
     /// Partial slot, or `NO_SLOT`.
     unsigned slot;
 };
@@ -95,16 +109,16 @@ struct Row {
 static __device__ __forceinline__ Row find_row(const Item& item, const unsigned* plan, unsigned row, unsigned kv_head,
                                                unsigned group) {
     if (row >= item.row_end)
-        return {false, 0, 0, 0, NO_SLOT};
+        return {false, 0, 0, {0, 0}, NO_SLOT};
     const unsigned query = row / group;
     const unsigned head = kv_head * group + row % group;
-    const unsigned limit = min(item.seen + query, item.key_end);
+    const Seen seen = seen_by(item, query);
     if (item.gathered) {
         const uint2 pair = *reinterpret_cast<const uint2*>(plan + item.query + 2 * query);
-        return {true, pair.x, head, limit, pair.y + item.slot};
+        return {true, pair.x, head, seen, pair.y + item.slot};
     }
     const unsigned slot = item.slot == NO_SLOT ? NO_SLOT : item.slot + query * item.slot_stride;
-    return {true, item.query + query, head, limit, slot};
+    return {true, item.query + query, head, seen, slot};
 }
 
 /// Byte offset of a 16-byte chunk of a row in shared memory. Chunks are permuted such that any 8 rows' chunks of one column,
@@ -270,17 +284,25 @@ struct Softmax {
     }
 };
 
-/// Scores of keys at or beyond a row's limit become -inf. `s[n]` are the keys from `key + 8 n`.
+/// Scores of keys that a row does not see become -inf. `s[n]` are the keys from `key + 8 n`.
 template <int N>
-static __device__ __forceinline__ void mask(float (&s)[N][4], unsigned key, const unsigned (&limit)[2], unsigned lane) {
+static __device__ __forceinline__ void mask(float (&s)[N][4], unsigned key, const Seen (&seen)[2], unsigned lane) {
+    const unsigned column = key + 2 * (lane & 3);
+    const unsigned from[2] = {column - seen[0].first, column - seen[1].first};
 #pragma unroll
     for (int n = 0; n < N; n++) {
 #pragma unroll
         for (int e = 0; e < 4; e++) {
-            if (key + 8 * n + 2 * (lane & 3) + (e & 1) >= limit[e >> 1])
+            if (from[e >> 1] + 8 * n + (e & 1) >= seen[e >> 1].count)
                 s[n][e] = -INFINITY;
         }
     }
+}
+
+/// What a head's sink leaves of the weight to the keys: e^lse of e^lse + e^sink. `lse` is to base 2. A sink is one more
+/// score, which has no value; so it is one factor on the output, whatever parts that was made of.
+static __device__ __forceinline__ float share_beside_sink(float sink, float lse) {
+    return 1.0f / (1.0f + exp2_approx(sink * LOG2_E - lse));
 }
 
 /// Weights of two 8-key columns as the left-hand fragment of 16 keys.

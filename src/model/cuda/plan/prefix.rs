@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::{PlanSettings, StepBatch, is_decode};
+use super::planner::is_decode;
+use super::{PlanSettings, StepBatch};
 
 /// Keys that several rows attend to together.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,12 +21,21 @@ pub(super) struct Group {
 ///
 /// Only rows of the decode kernel are members. A prefill row reads its keys once for 128 query rows already, and its
 /// parts would cost more than the reading saves.
-pub(super) fn groups(batch: &StepBatch, settings: &PlanSettings) -> Vec<Group> {
+///
+/// Nor is a row that a window cuts: with each token its window leaves another key behind, so what its queries all see of
+/// a prefix is not what another row's do, and what is left to share is short. Rows that lie in the window whole, as most do
+/// where it has thousands of keys, share as without one.
+pub(super) fn groups(
+    batch: &StepBatch,
+    settings: &PlanSettings,
+    window: Option<usize>,
+) -> Vec<Group> {
     let mut members: Vec<Member> = batch
         .rows
         .iter()
         .enumerate()
         .filter(|(_, row)| is_decode(row, settings.group()))
+        .filter(|(_, row)| window.is_none_or(|keys| row.context_len <= keys))
         .map(|(index, row)| Member {
             row: index,
             queries: row.query_len,

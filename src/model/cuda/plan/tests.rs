@@ -4,6 +4,7 @@ use std::ops::Range;
 use proptest::prelude::*;
 
 use super::*;
+use crate::model::BatchRow;
 
 const SETTINGS: PlanSettings = PlanSettings {
     heads: 32,
@@ -42,11 +43,11 @@ fn step(rows: &[(usize, usize, Vec<u32>)], block_size: usize) -> StepBatch {
 type Parts = BTreeMap<(usize, usize), BTreeMap<u32, Range<usize>>>;
 
 fn read_items(
-    plan: &AttentionPlan,
-    section: Section,
-    tile: usize,
+    words: &[u32],
+    (section, tile): (Section, usize),
     batch: &StepBatch,
     settings: &PlanSettings,
+    window: Option<usize>,
     parts: &mut Parts,
 ) {
     let group = settings.heads / settings.kv_heads;
@@ -58,7 +59,7 @@ fn read_items(
             .unwrap()
     };
     for index in 0..section.count {
-        let item: Vec<usize> = plan.words[section.offset + index * ITEM_WORDS..][..ITEM_WORDS]
+        let item: Vec<usize> = words[section.offset + index * ITEM_WORDS..][..ITEM_WORDS]
             .iter()
             .map(|&word| word as usize)
             .collect();
@@ -68,7 +69,7 @@ fn read_items(
         for row in rows {
             let query = row / group;
             let (token, seen, slot) = if item[9] == 1 {
-                let pair = &plan.words[item[0] + 2 * query..][..2];
+                let pair = &words[item[0] + 2 * query..][..2];
                 (pair[0] as usize, keys.end, pair[1] + item[7] as u32)
             } else {
                 let slot = if item[7] as u32 == NO_SLOT {
@@ -78,9 +79,14 @@ fn read_items(
                 };
                 (item[0] + query, item[3] + query, slot)
             };
-            let seen = keys.start..keys.end.min(seen).max(keys.start);
-            for key in seen.clone().step_by(16) {
-                let block = plan.words[item[6] + key / settings.block_size];
+            assert_eq!(
+                item[10] < u32::MAX as usize,
+                item[9] == 0 && window.is_some()
+            );
+            let first = seen.saturating_sub(item[10]).max(keys.start);
+            let seen = first..keys.end.min(seen).max(first);
+            for key in (keys.start..seen.end).step_by(16) {
+                let block = words[item[6] + key / settings.block_size];
                 assert_eq!(block, row_of(token).blocks[key / settings.block_size]);
             }
             let before = parts
@@ -92,23 +98,34 @@ fn read_items(
     }
 }
 
-/// Every query head of every token attends to each of its keys once, through slots of its own.
-fn check(batch: &StepBatch, settings: &PlanSettings) -> AttentionPlan {
-    let plan = AttentionPlan::new(batch, settings).unwrap();
+/// Every query head of every token attends to each of its keys once, through slots of its own: in layers without a window,
+/// whose plan is returned, and with some.
+fn check(batch: &StepBatch, settings: &PlanSettings) -> WindowPlan {
+    let windows = [Some(100), None, Some(7), Some(100), Some(1 << 20)];
+    let plan = AttentionPlan::new(batch, settings, &windows).unwrap();
+    for window in windows {
+        check_window(batch, settings, &plan, window);
+    }
+    *plan.of(None).unwrap()
+}
+
+fn check_window(
+    batch: &StepBatch,
+    settings: &PlanSettings,
+    planned: &AttentionPlan,
+    window: Option<usize>,
+) {
+    let plan = planned.of(window).unwrap();
+    let longest = batch.rows.iter().map(|row| row.context_len).max().unwrap();
+    let cuts = window.filter(|&keys| keys < longest);
     let mut parts = Parts::new();
-    read_items(&plan, plan.decode, DECODE_ROWS, batch, settings, &mut parts);
-    read_items(
-        &plan,
-        plan.prefill,
-        PREFILL_ROWS,
-        batch,
-        settings,
-        &mut parts,
-    );
+    for kernel in [(plan.decode, DECODE_ROWS), (plan.prefill, PREFILL_ROWS)] {
+        read_items(&planned.words, kernel, batch, settings, cuts, &mut parts);
+    }
     let mut merges = BTreeMap::new();
     let mut taken = vec![false; plan.slots];
     for index in 0..plan.merges.count {
-        let merge = &plan.words[plan.merges.offset + index * MERGE_WORDS..][..MERGE_WORDS];
+        let merge = &planned.words[plan.merges.offset + index * MERGE_WORDS..][..MERGE_WORDS];
         let slots = merge[1]..merge[1] + merge[2];
         for slot in slots.clone() {
             assert!(!std::mem::replace(&mut taken[slot as usize], true));
@@ -122,17 +139,18 @@ fn check(batch: &StepBatch, settings: &PlanSettings) -> AttentionPlan {
                 let token = row.query_start + i;
                 let parts = &parts[&(token, head)];
                 let slots = merges.get(&token).cloned().unwrap_or(NO_SLOT..NO_SLOT);
-                let mut next = 0;
+                let end = row.context_len - row.query_len + i + 1;
+                let mut next = window.map_or(0, |keys| end.saturating_sub(keys));
                 for (&slot, keys) in parts {
                     if slot != NO_SLOT && !slots.contains(&slot) {
-                        // Left out of the merge: a tile's later split, of which this token sees nothing.
-                        assert!(keys.is_empty() && slot >= slots.end);
+                        // Left out of the merge: a tile's other split, of which this token sees nothing.
+                        assert!(keys.is_empty());
                         continue;
                     }
                     assert_eq!((keys.start, keys.is_empty()), (next, false));
                     next = keys.end;
                 }
-                assert_eq!(next, row.context_len - row.query_len + i + 1);
+                assert_eq!(next, end);
                 if slots.is_empty() {
                     assert_eq!(parts.keys().collect::<Vec<_>>(), [&NO_SLOT]);
                 } else {
@@ -141,7 +159,16 @@ fn check(batch: &StepBatch, settings: &PlanSettings) -> AttentionPlan {
             }
         }
     }
-    plan
+}
+
+/// Keys that all items of both kernels read.
+fn keys_read(planned: &AttentionPlan, window: Option<usize>) -> usize {
+    let plan = planned.of(window).unwrap();
+    [plan.prefill, plan.decode]
+        .iter()
+        .flat_map(|section| (0..section.count).map(|index| section.offset + index * ITEM_WORDS))
+        .map(|item| (planned.words[item + 5] - planned.words[item + 4]) as usize)
+        .sum()
 }
 
 /// `rows` decode rows under a template of `template` blocks, each with `own` further keys.
@@ -237,8 +264,39 @@ fn settings_that_no_kernel_can_run_are_refused() {
             ..SETTINGS
         },
     ] {
-        assert!(AttentionPlan::new(&StepBatch::default(), &settings).is_err());
+        assert!(AttentionPlan::new(&StepBatch::default(), &settings, &[None]).is_err());
     }
+    assert!(AttentionPlan::new(&StepBatch::default(), &SETTINGS, &[Some(0)]).is_err());
+}
+
+#[test]
+fn a_window_leaves_earlier_keys_unread() {
+    // Decode rows of 128 keys and at most 15 more, and tiles of 32 tokens of a prefill row.
+    let mut rows: Vec<_> = (0..64)
+        .map(|row| (1, 4000 + row, (0..255).collect()))
+        .collect();
+    rows.push((1024, 4096, (0..256).collect()));
+    let batch = step(&rows, 16);
+    let windows = [Some(128), None];
+    let plan = AttentionPlan::new(&batch, &SETTINGS, &windows).unwrap();
+    assert!(keys_read(&plan, Some(128)) <= 64 * (128 + 15) + 32 * (128 + 31 + 15));
+    let windowed = plan.of(Some(128)).unwrap();
+    assert_eq!((windowed.decode.count, windowed.prefill.count), (64, 32));
+    assert_eq!(windowed.slots, 0);
+}
+
+#[test]
+fn a_window_that_cuts_nothing_is_planned_as_none() {
+    let batch = judge_step(128, 81, 200);
+    let longest = 81 * 16 + 200;
+    let plan = |windows: &[Option<usize>]| AttentionPlan::new(&batch, &SETTINGS, windows).unwrap();
+    let none = plan(&[None]);
+    assert_eq!(plan(&[Some(longest), None, Some(4096)]), none);
+    assert_eq!(none.of(Some(longest)), none.of(None));
+    assert_eq!(none.of(Some(longest - 1)), None);
+    // One key less, and every row is cut: nothing is shared.
+    let cut = plan(&[Some(longest - 1)]);
+    assert!(cut.of(Some(longest - 1)).unwrap().prefill.count == 0);
 }
 
 proptest! {
@@ -253,6 +311,7 @@ proptest! {
         shared_prefix: bool,
         split_keys in prop::option::of(prop::sample::select(vec![64usize, 128, 192])),
         max_slots in prop::sample::select(vec![0usize, 40, 1 << 20]),
+        window in prop::option::of(1usize..600),
     ) {
         let block_size = 1 << shift;
         let mut fresh = 10_000;
@@ -285,6 +344,9 @@ proptest! {
         };
         let plan = check(&batch, &settings);
         prop_assert!(plan.slots <= max_slots);
-        prop_assert_eq!(plan, AttentionPlan::new(&batch, &settings).unwrap());
+        let again = AttentionPlan::new(&batch, &settings, &[window, None]).unwrap();
+        prop_assert!(again.of(window).unwrap().slots <= max_slots);
+        check_window(&batch, &settings, &again, window);
+        prop_assert_eq!(again, AttentionPlan::new(&batch, &settings, &[window, None]).unwrap());
     }
 }
