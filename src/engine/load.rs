@@ -72,9 +72,17 @@ impl LoadedModel {
         precision: Precision,
         plain_operations: bool,
     ) -> Result<Self, ModelError> {
-        check_memory(config, device, precision)?;
-        if device.is_cuda() {
-            match obstacle(config, precision, plain_operations) {
+        let on_cuda = device.is_cuda();
+        let obstacle = obstacle(config, precision, plain_operations);
+        // Our kernels take MXFP4 as it is stored; candle's operations take plain numbers. The CPU's type tells it already.
+        let packed = if on_cuda && obstacle.is_none() {
+            weights.mxfp4_numbers()
+        } else {
+            0
+        };
+        check_memory(config, device, precision, packed)?;
+        if on_cuda {
+            match obstacle {
                 None => {
                     #[cfg(feature = "cuda")]
                     {
@@ -163,8 +171,11 @@ fn refuse_fp8(precision: Precision, obstacle: &str) -> Result<(), ModelError> {
     )))
 }
 
-/// Bytes that a model's weights take once they are loaded.
-fn weight_bytes(config: &ModelConfig, precision: Precision) -> usize {
+/// Bits that a weight takes in MXFP4, its share of the exponent included.
+const MXFP4_BITS: f64 = 4.25;
+
+/// Bytes that a model's weights take once they are loaded, so many of them in MXFP4 whatever the others are stored in.
+fn weight_bytes(config: &ModelConfig, precision: Precision, mxfp4: usize) -> usize {
     let table = config.vocab * config.hidden;
     let tables = if config.tie_embeddings { 1 } else { 2 } * table;
     let head = table as f64 * precision.weights.for_head().bits();
@@ -181,7 +192,8 @@ fn weight_bytes(config: &ModelConfig, precision: Precision) -> usize {
         WeightType::Q4K if !whole => WeightType::Q8_0.bits(),
         other => other.bits(),
     };
-    let layers = (config.parameters() - tables) as f64 * bits;
+    let others = (config.parameters() - tables).saturating_sub(mxfp4);
+    let layers = others as f64 * bits + mxfp4 as f64 * MXFP4_BITS;
     ((layers + head + own_table) / 8.0) as usize
 }
 
@@ -190,8 +202,9 @@ fn check_memory(
     config: &ModelConfig,
     device: &Device,
     precision: Precision,
+    mxfp4: usize,
 ) -> Result<(), ModelError> {
-    let (needed, free) = (weight_bytes(config, precision), free_memory(device));
+    let (needed, free) = (weight_bytes(config, precision, mxfp4), free_memory(device));
     if needed <= free {
         return Ok(());
     }
@@ -269,5 +282,38 @@ fn free_memory(device: &Device) -> usize {
     } else {
         // A GPU that shares the machine's memory may not have all of it.
         free / 2
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::DType;
+
+    use super::{ModelConfig, Precision, WeightType, weight_bytes};
+
+    #[test]
+    fn weights_take_what_their_types_do() {
+        let config = r#"{"architectures": ["GptOssForCausalLM"], "vocab_size": 201088, "hidden_size": 2880,
+            "intermediate_size": 2880, "num_hidden_layers": 24, "num_attention_heads": 64, "num_key_value_heads": 8,
+            "head_dim": 64, "num_local_experts": 32, "num_experts_per_tok": 4, "max_position_embeddings": 131072,
+            "rms_norm_eps": 1e-5, "rope_theta": 150000, "rope_scaling": {"rope_type": "yarn", "factor": 32.0,
+            "beta_fast": 32.0, "beta_slow": 1.0, "original_max_position_embeddings": 4096, "truncate": false},
+            "sliding_window": 128, "tie_word_embeddings": false}"#;
+        let config = ModelConfig::parse(config, "gpt-oss-20b").unwrap();
+        let bf16 = Precision::all(DType::BF16);
+        let gigabytes = |bytes: usize| bytes as f64 / 1e9;
+        let plain = gigabytes(weight_bytes(&config, bf16, 0));
+        assert!((41.5..42.1).contains(&plain), "{plain}");
+        // Its makers' checkpoint has 13.76 GB.
+        let experts = 24 * 32 * 3 * 2880 * 2880;
+        let packed = gigabytes(weight_bytes(&config, bf16, experts));
+        assert!((13.7..13.8).contains(&packed), "{packed}");
+        // Then FP8 is for attention alone.
+        let fp8 = Precision {
+            weights: WeightType::F8E4M3,
+            ..bf16
+        };
+        let fp8 = gigabytes(weight_bytes(&config, fp8, experts));
+        assert!((12.9..13.3).contains(&fp8), "{fp8}");
     }
 }

@@ -48,7 +48,8 @@ impl Checkpoint<'_> {
         Ok((side_by_side(weights)?, bias))
     }
 
-    fn bias(&self, names: &[String]) -> Result<Tensor, ModelError> {
+    /// Biases side by side.
+    pub(super) fn bias(&self, names: &[String]) -> Result<Tensor, ModelError> {
         let biases = names
             .iter()
             .map(|name| self.vector(&format!("{name}.bias")))
@@ -189,7 +190,8 @@ impl Checkpoint<'_> {
         Ok([(wide, wide_bias), (narrow, narrow_bias)])
     }
 
-    fn expert_bias(&self, name: &str, index: usize) -> Result<Tensor, ModelError> {
+    /// The bias of an expert of those that are stored in one tensor.
+    pub(super) fn expert_bias(&self, name: &str, index: usize) -> Result<Tensor, ModelError> {
         let bias = self
             .weights
             .get_part(&format!("{name}_bias"), index, self.device)?;
@@ -197,7 +199,7 @@ impl Checkpoint<'_> {
     }
 
     /// An expert's blocks and scales in MXFP4.
-    fn mxfp4_bytes(&self, name: &str, index: usize) -> Result<[Vec<u8>; 2], ModelError> {
+    pub(super) fn mxfp4_bytes(&self, name: &str, index: usize) -> Result<[Vec<u8>; 2], ModelError> {
         let read = |what: &str| -> Result<Vec<u8>, ModelError> {
             let part = self
                 .weights
@@ -273,7 +275,7 @@ impl Checkpoint<'_> {
 }
 
 /// Where the outputs of alternating gates and ups are, taken as all gates first, then all ups.
-fn gates_first(width: usize) -> impl Fn(usize) -> u32 {
+pub(super) fn gates_first(width: usize) -> impl Fn(usize) -> u32 {
     move |row| {
         let (place, up) = if row < width {
             (row, 0)

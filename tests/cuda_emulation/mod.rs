@@ -13,7 +13,15 @@ use std::sync::OnceLock;
 /// # Panics
 /// With everything the compiler or the program said, if either failed.
 pub fn run(name: &str) {
-    println!("{}", succeed(&mut Command::new(build(name))));
+    run_with(name, &[]);
+}
+
+/// [`run`] with arguments: files of what to compare.
+///
+/// # Panics
+/// As there.
+pub fn run_with(name: &str, files: &[PathBuf]) {
+    println!("{}", succeed(Command::new(build(name)).args(files)));
 }
 
 /// Compiles `NAME.cpp` and gives the program.

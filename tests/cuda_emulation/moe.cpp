@@ -1,6 +1,8 @@
 // Mixture of experts: the router, the experts' order, the products and the sum, against references in double precision.
 #include "compare.h"
+#include "fp8.cu"
 #include "moe.cu"
+#include "moe_gemm.cu"
 
 #include <numeric>
 
@@ -13,6 +15,10 @@ template <typename T> struct Kernels;
         static constexpr auto route = moe_route_##T;                                                                   \
         static constexpr auto tile32 = moe_gemm_tile32_##T;                                                            \
         static constexpr auto tile128 = moe_gemm_tile128_##T;                                                          \
+        static constexpr auto e4m3_tile32 = moe_gemm_e4m3_tile32_##T;                                                  \
+        static constexpr auto e4m3_tile128 = moe_gemm_e4m3_tile128_##T;                                                \
+        static constexpr auto quantize_rows = quantize_rows_fp8_##T;                                                   \
+        static constexpr auto quantize_fragments = quantize_fragments_fp8_##T;                                         \
         static constexpr auto combine = moe_combine_##T;                                                               \
     };
 KERNELS(bf16)
@@ -61,6 +67,12 @@ void not_a_number() {
 
 struct Order {
     Buffer<unsigned> offsets, permutation, inverse;
+    int expert_of(int row) const {
+        int expert = 0;
+        while (static_cast<unsigned>(row) >= offsets[expert + 1])
+            expert++;
+        return expert;
+    }
 };
 
 Order sorted(const Buffer<unsigned>& chosen, int experts) {
@@ -102,21 +114,16 @@ template <typename T> void products(int n, int experts, int k, int outputs, int 
     const T* bias = biased ? biases.data() : nullptr;
     Buffer<T> small(pairs * outputs), large(pairs * outputs);
     launch("moe_gemm_tile32", dim3(up(outputs, 128), up(pairs, 32) + experts), 128, 81920, [&] {
-        Kernels<T>::tile32(small.data(), x.data(), weights.data(), bias, order.offsets.data(), order.permutation.data(),
-                           k, experts, outputs, inputs);
+        Kernels<T>::tile32(small.data(), x.data(), weights.data(), nullptr, bias, order.offsets.data(),
+                           order.permutation.data(), k, experts, outputs, inputs);
     });
     launch("moe_gemm_tile128", dim3(up(outputs, 128), up(pairs, 128) + experts), 256, 98304, [&] {
-        Kernels<T>::tile128(large.data(), x.data(), weights.data(), bias, order.offsets.data(),
+        Kernels<T>::tile128(large.data(), x.data(), weights.data(), nullptr, bias, order.offsets.data(),
                             order.permutation.data(), k, experts, outputs, inputs);
     });
     const auto shape = " [" + std::to_string(pairs) + ", " + std::to_string(inputs) + "] to " + std::to_string(outputs);
     Comparison comparison(std::string("moe_gemm_") + Kernels<T>::name + shape);
-    const auto expert_of = [&](int row) {
-        int expert = 0;
-        while (static_cast<unsigned>(row) >= order.offsets[expert + 1])
-            expert++;
-        return expert;
-    };
+    const auto expert_of = [&](int row) { return order.expert_of(row); };
     for (int row = 0; row < pairs; row++) {
         const T* left = x.data() + order.permutation[row] / k * inputs;
         const T* matrix = weights.data() + static_cast<size_t>(expert_of(row)) * outputs * inputs;
@@ -139,8 +146,8 @@ template <typename T> void products(int n, int experts, int k, int outputs, int 
     const auto back = random.normals<T>(experts * 8 * outputs);
     Buffer<T> y(pairs * 8);
     launch("moe_gemm_tile32", dim3(1, up(pairs, 32) + experts), 128, 81920, [&] {
-        Kernels<T>::tile32(y.data(), small.data(), back.data(), nullptr, order.offsets.data(), nullptr, k, experts, 8,
-                           outputs);
+        Kernels<T>::tile32(y.data(), small.data(), back.data(), nullptr, nullptr, order.offsets.data(), nullptr, k,
+                           experts, 8, outputs);
     });
     const auto shares = random.normals<float>(pairs);
     Buffer<T> out(n * 8);
@@ -171,6 +178,64 @@ template <typename T> void products(int n, int experts, int k, int outputs, int 
         }
 }
 
+/// Weights in e4m3: as quantised by row, in fragments; the sums by their scales, and then the bias.
+template <typename T> void products_in_e4m3(int n, int experts, int k, int outputs, int inputs, bool biased) {
+    const int pairs = n * k, rows = experts * outputs;
+    Random random(inputs + 1);
+    const Order order = sorted(choices(random, pairs, experts), experts);
+    const auto x = random.normals<T>(n * inputs), weights = random.normals<T>(rows * inputs, 0.1f),
+               biases = random.normals<T>(rows);
+    const T* bias = biased ? biases.data() : nullptr;
+    Buffer<uint8_t> in_order(rows * inputs), fragments(rows * inputs);
+    Buffer<float> scales(rows), scales_again(rows);
+    const unsigned threads = threads_for(inputs, 512, 64, 1024);
+    launch("quantize_rows_fp8", rows, threads, 0,
+           [&] { Kernels<T>::quantize_rows(in_order.data(), scales.data(), weights.data(), rows, inputs); });
+    launch("quantize_fragments_fp8", rows, threads, 0,
+           [&] { Kernels<T>::quantize_fragments(fragments.data(), scales_again.data(), weights.data(), rows, inputs); });
+    const auto shape = " [" + std::to_string(pairs) + ", " + std::to_string(inputs) + "] to " + std::to_string(outputs);
+    {
+        Comparison comparison(std::string("quantize_fragments_fp8_") + Kernels<T>::name + shape);
+        for (int row = 0; row < rows; row++) {
+            comparison.equal(row, scales_again[row], scales[row]);
+            for (int i = 0; i < inputs; i++) {
+                // Bytes of a word: inputs 2t, 2t+1, 2t+8, 2t+9 of 16.
+                const int within = i % 16, t = within % 8 / 2, byte = within / 8 * 2 + within % 2;
+                const size_t at = ((static_cast<size_t>(row / 8) * (inputs / 16) + i / 16) * 8 + row % 8) * 16 + 4 * t + byte;
+                comparison.equal(at, fragments[at], in_order[static_cast<size_t>(row) * inputs + i]);
+            }
+        }
+    }
+    Buffer<T> small(pairs * outputs), large(pairs * outputs);
+    launch("moe_gemm_e4m3_tile32", dim3(up(outputs, 128), up(pairs, 32) + experts), 128, 49152, [&] {
+        Kernels<T>::e4m3_tile32(small.data(), x.data(), fragments.data(), scales.data(), bias, order.offsets.data(),
+                                order.permutation.data(), k, experts, outputs, inputs);
+    });
+    launch("moe_gemm_e4m3_tile128", dim3(up(outputs, 128), up(pairs, 128) + experts), 256, 73728, [&] {
+        Kernels<T>::e4m3_tile128(large.data(), x.data(), fragments.data(), scales.data(), bias, order.offsets.data(),
+                                 order.permutation.data(), k, experts, outputs, inputs);
+    });
+    Comparison comparison(std::string("moe_gemm_e4m3_") + Kernels<T>::name + shape);
+    for (int row = 0; row < pairs; row++) {
+        const T* left = x.data() + order.permutation[row] / k * inputs;
+        for (int i = 0; i < outputs; i++) {
+            const size_t output = static_cast<size_t>(order.expert_of(row)) * outputs + i;
+            double sum = 0.0, magnitude = 0.0;
+            for (int j = 0; j < inputs; j++) {
+                const double product =
+                    static_cast<double>(to_float(left[j])) * emulation::e4m3_to_float(in_order[output * inputs + j]);
+                sum += product;
+                magnitude += std::fabs(product);
+            }
+            const double added = bias ? to_float(bias[output]) : 0.0;
+            const size_t at = static_cast<size_t>(row) * outputs + i;
+            comparison.close(at, to_float(small[at]), sum * scales[output] + added, ROUNDING<T>,
+                             1e-6 * (magnitude * scales[output] + std::fabs(added)));
+            comparison.equal(at, to_float(large[at]), to_float(small[at]));
+        }
+    }
+}
+
 } // namespace
 
 int main() {
@@ -185,5 +250,8 @@ int main() {
     products<bf16>(5, 3, 2, 136, 72, true);
     products<f16>(150, 3, 2, 16, 328, false);
     products<bf16>(1, 35, 4, 8, 8, true);
+    products_in_e4m3<bf16>(5, 3, 2, 136, 80, true);
+    products_in_e4m3<f16>(70, 3, 2, 16, 336, false);
+    products_in_e4m3<bf16>(1, 5, 4, 8, 16, true);
     return finish("mixture of experts");
 }

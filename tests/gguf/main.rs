@@ -249,6 +249,29 @@ fn experts_of_four_bits_keep_their_values() {
     // Activations of the experts are rounded to eight bits.
     let blocks = difference(&as_stored(&file), &expected);
     assert!((1e-6..0.02).contains(&blocks), "{blocks}");
+    // Bytes as in Safetensors, where the gates are every other row of one tensor.
+    let [published, file] = [original, file].map(|path| {
+        let source = ModelSource::resolve(path.to_str().unwrap()).unwrap();
+        Weights::open(&source).unwrap()
+    });
+    assert!(published.mxfp4_numbers() > 0);
+    assert_eq!(file.mxfp4_numbers(), published.mxfp4_numbers());
+    let name = "model.layers.1.mlp.experts";
+    let gate = file
+        .mxfp4(&format!("{name}.2.gate_proj.weight"))
+        .unwrap()
+        .unwrap();
+    for (ours, what) in gate.iter().zip(["blocks", "scales"]) {
+        let all = published
+            .get_part(&format!("{name}.gate_up_proj_{what}"), 2, &Device::Cpu)
+            .unwrap();
+        let rows: Vec<Vec<u8>> = all.flatten_from(1).unwrap().to_vec2().unwrap();
+        assert_eq!(
+            *ours,
+            rows.into_iter().step_by(2).flatten().collect::<Vec<u8>>()
+        );
+    }
+    assert!(file.mxfp4("model.norm.weight").unwrap().is_none());
 }
 
 #[test]

@@ -4,9 +4,11 @@ use candle_core::{CudaDevice, DType};
 
 use super::array::{Array, Slice};
 use super::buffers::StepLimits;
+use super::expert_weights::{ExpertWeights, WeightFormat};
 use super::gemm::Gemm;
 use super::kernel::{Arg, Function, Grid, Kernels, count};
-use super::layers::{ExpertWeights, Mixture};
+use super::layers::Mixture;
+use super::mxfp4;
 use super::operations::{Operations, Target, suffix};
 use crate::model::config::Activation;
 use crate::model::{ModelConfig, ModelError};
@@ -23,9 +25,7 @@ pub(super) struct ExpertKernels {
     activation: Activation,
     route: Function,
     sort: Function,
-    /// Grouped products in tiles of 32 rows and of 128.
-    small: Function,
-    large: Function,
+    products: [Product; 3],
     combine: Function,
     /// `[P, experts]`, where `P` is [`Gemm::padded`] of the largest step's tokens.
     logits: Array,
@@ -94,12 +94,11 @@ impl ExpertKernels {
             activation: config.activation,
             route: kernels.function("moe", &format!("moe_route_{t}"))?,
             sort: kernels.function("moe", "moe_sort")?,
-            small: kernels
-                .function("moe", &format!("moe_gemm_tile32_{t}"))?
-                .allow_shared(SMALL.shared)?,
-            large: kernels
-                .function("moe", &format!("moe_gemm_tile128_{t}"))?
-                .allow_shared(LARGE.shared)?,
+            products: [
+                Product::load(kernels, WeightFormat::Plain, t)?,
+                Product::load(kernels, WeightFormat::E4m3, t)?,
+                Product::load(kernels, WeightFormat::Mxfp4, t)?,
+            ],
             combine: kernels.function("moe", &format!("moe_combine_{t}"))?,
             logits: Array::zeros(device, p * experts.count, dtype, what)?,
             chosen: words(pairs)?,
@@ -250,24 +249,36 @@ impl ExpertKernels {
         let (experts, k) = (mixture.config.count, mixture.config.per_token);
         let Grouped { pairs, weights, .. } = *call;
         let (outputs, inputs) = (weights.outputs, weights.inputs);
-        let rows = if call.gather { pairs / k } else { pairs };
-        if !outputs.is_multiple_of(8) || !inputs.is_multiple_of(8) {
+        let (multiple, _) = weights.format.sizes();
+        if !outputs.is_multiple_of(8) || !inputs.is_multiple_of(multiple) {
             return Err(ModelError::Unsupported(format!(
                 "{MULTIPLY}: experts of {outputs} × {inputs}"
             )));
         }
+        let rows = if call.gather { pairs / k } else { pairs };
+        let [values, scales] = weights.arguments(experts, self.dtype)?;
+        let Some(product) = self
+            .products
+            .iter()
+            .find(|product| product.format == weights.format)
+        else {
+            return Err(ModelError::Batch(format!(
+                "no kernels for {:?}",
+                weights.format
+            )));
+        };
         // Tiles of 128 rows need that many rows for most experts, or they multiply padding.
-        let (function, tile) = if pairs >= 64 * experts {
-            (&self.large, &LARGE)
+        let tile = if pairs >= 64 * experts {
+            &product.large
         } else {
-            (&self.small, &SMALL)
+            &product.small
         };
         let blocks = if pairs == 0 {
             0
         } else {
             pairs.div_ceil(tile.rows) + experts
         };
-        function.launch(
+        tile.function.launch(
             Grid {
                 blocks: (outputs.div_ceil(128), blocks, 1),
                 threads: (tile.threads, 1),
@@ -279,12 +290,8 @@ impl ExpertKernels {
                         .check(MULTIPLY, "out", self.dtype, pairs * outputs)?,
                 ),
                 Arg::Array(call.x.check(MULTIPLY, "x", self.dtype, rows * inputs)?),
-                Arg::Array(weights.values.all().check(
-                    MULTIPLY,
-                    "weights",
-                    self.dtype,
-                    experts * outputs * inputs,
-                )?),
+                values,
+                scales,
                 match &weights.bias {
                     Some(bias) => Arg::Array(bias.all().check(
                         MULTIPLY,
@@ -314,20 +321,84 @@ impl ExpertKernels {
     }
 }
 
-/// How a grouped product is cut.
+impl WeightFormat {
+    /// What inputs must be a multiple of; dynamic shared memory with tiles of 32 rows and of 128.
+    fn sizes(self) -> (usize, [usize; 2]) {
+        match self {
+            Self::Plain => (8, [81_920, 98_304]),
+            Self::E4m3 => (16, [49_152, 73_728]),
+            Self::Mxfp4 => (32, [33_792, 62_208]),
+        }
+    }
+}
+
+impl ExpertWeights {
+    /// Weights and scales of so many experts.
+    fn arguments(&self, experts: usize, dtype: DType) -> Result<[Arg<'_>; 2], ModelError> {
+        let (outputs, inputs) = (self.outputs, self.inputs);
+        let (values, scales) = match self.format {
+            WeightFormat::Plain => ((dtype, outputs * inputs), None),
+            WeightFormat::E4m3 => (
+                (DType::F8E4M3, outputs * inputs),
+                Some((DType::F32, outputs)),
+            ),
+            WeightFormat::Mxfp4 => {
+                let [values, exponents] = mxfp4::packed_bytes((outputs, inputs));
+                ((DType::U8, values), Some((DType::U8, exponents)))
+            }
+        };
+        let all = self.values.all();
+        let values = Arg::Array(all.check(MULTIPLY, "weights", values.0, experts * values.1)?);
+        let scales = match (scales, &self.scales) {
+            (None, _) => Arg::Null,
+            (Some((dtype, each)), Some(array)) => {
+                let scales = array.all();
+                Arg::Array(scales.check(MULTIPLY, "scales", dtype, experts * each)?)
+            }
+            (Some(_), None) => {
+                return Err(ModelError::Batch(format!("{MULTIPLY}: no scales")));
+            }
+        };
+        Ok([values, scales])
+    }
+}
+
+/// The grouped product of a format.
+struct Product {
+    format: WeightFormat,
+    small: Tile,
+    large: Tile,
+}
+
+/// A kernel, and how it cuts a product.
 struct Tile {
+    function: Function,
     rows: usize,
     threads: usize,
     shared: usize,
 }
 
-const SMALL: Tile = Tile {
-    rows: 32,
-    threads: 128,
-    shared: 81_920,
-};
-const LARGE: Tile = Tile {
-    rows: 128,
-    threads: 256,
-    shared: 98_304,
-};
+impl Product {
+    fn load(kernels: &mut Kernels, format: WeightFormat, t: &str) -> Result<Self, ModelError> {
+        let name = match format {
+            WeightFormat::Plain => "moe_gemm",
+            WeightFormat::E4m3 => "moe_gemm_e4m3",
+            WeightFormat::Mxfp4 => "moe_gemm_mxfp4",
+        };
+        let (_, [small, large]) = format.sizes();
+        let mut tile = |rows: usize, threads, shared| {
+            let function = kernels.function("moe_gemm", &format!("{name}_tile{rows}_{t}"))?;
+            Ok::<_, ModelError>(Tile {
+                function: function.allow_shared(shared)?,
+                rows,
+                threads,
+                shared,
+            })
+        };
+        Ok(Self {
+            format,
+            small: tile(32, 128, small)?,
+            large: tile(128, 256, large)?,
+        })
+    }
+}

@@ -1,14 +1,15 @@
 //! The decoder's weights on the device, as its kernels want them.
 
-use candle_core::{CudaDevice, DType, Device, Tensor};
+use candle_core::{CudaDevice, DType, Device};
 
 use super::array::Array;
+use super::expert_weights::{ExpertLoader, ExpertWeights};
 use super::gemm::Weight;
 use super::operations::Operations;
 use crate::model::checkpoint::{Checkpoint, Projection};
 use crate::model::config::Experts;
 use crate::model::tensors::{
-    ExpertNames, FeedForwardNames, LayerNames, Names, expected_tensors, unused,
+    ExpertNames, FeedForwardNames, LayerNames, Names, check_sizes, expected_tensors, unused,
 };
 use crate::model::{ModelConfig, ModelError, Weights};
 
@@ -31,6 +32,10 @@ pub(super) struct Layer {
 }
 
 /// What follows attention.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "one for each layer, all of the same kind"
+)]
 pub(super) enum FeedForward {
     /// One gated layer: gate and up in one product, then down.
     Gated { gate_up: Weight, down: Weight },
@@ -45,16 +50,6 @@ pub(super) struct Mixture {
     pub(super) gate_up: ExpertWeights,
     pub(super) down: ExpertWeights,
     pub(super) config: Experts,
-}
-
-/// One product of every expert.
-pub(super) struct ExpertWeights {
-    /// `[experts, outputs, inputs]`
-    pub(super) values: Array,
-    /// `[experts, outputs]`
-    pub(super) bias: Option<Array>,
-    pub(super) outputs: usize,
-    pub(super) inputs: usize,
 }
 
 /// All weights.
@@ -81,11 +76,7 @@ impl Loader<'_> {
     /// All weights; they must be exactly what the configuration describes.
     pub(super) fn load(&self) -> Result<Parts, ModelError> {
         let config = self.config;
-        if self.fp8 && config.experts.is_some() {
-            return Err(ModelError::Unsupported(
-                "--quantize fp8 is for models without a mixture of experts".into(),
-            ));
-        }
+        check_sizes(config)?;
         self.weights
             .check(&expected_tensors(config), |name| unused(config, name))?;
         let names = Names::new(config.architecture);
@@ -154,12 +145,38 @@ impl Loader<'_> {
                     }
                 }
                 (FeedForwardNames::Mixture { router, experts }, Some(sizes)) => {
-                    FeedForward::Mixture(mixture(&checkpoint, router, experts, sizes)?)
+                    FeedForward::Mixture(self.mixture(router, experts, sizes)?)
                 }
                 (FeedForwardNames::Mixture { .. }, None) => {
                     return Err(ModelError::Unsupported("experts without sizes".into()));
                 }
             },
+        })
+    }
+
+    fn mixture(
+        &self,
+        router: &str,
+        names: &ExpertNames,
+        sizes: Experts,
+    ) -> Result<Mixture, ModelError> {
+        let checkpoint = self.checkpoint();
+        let bias = self.config.biases.feed_forward;
+        let (router, router_bias) = checkpoint.linear(&[router.to_owned()], bias)?;
+        let [gate_up, down] = ExpertLoader {
+            checkpoint: &checkpoint,
+            names,
+            sizes,
+            cuda: self.cuda,
+            operations: self.operations,
+            fp8: self.fp8,
+        }
+        .load()?;
+        Ok(Mixture {
+            router: Weight::plain(&router, router_bias.as_ref())?,
+            gate_up,
+            down,
+            config: sizes,
         })
     }
 
@@ -169,51 +186,6 @@ impl Loader<'_> {
         } else {
             Weight::plain(&weight, bias.as_ref())
         }
-    }
-}
-
-fn mixture(
-    checkpoint: &Checkpoint,
-    router: &str,
-    names: &ExpertNames,
-    sizes: Experts,
-) -> Result<Mixture, ModelError> {
-    let (mut wide, mut narrow) = (Vec::new(), Vec::new());
-    for index in 0..sizes.count {
-        let (gate_up, down) = match names {
-            ExpertNames::Apart(names) => checkpoint.gated(&names[index])?,
-            ExpertNames::Together { gate_up, down } => {
-                checkpoint.expert(gate_up, down, &sizes, index)?
-            }
-        };
-        wide.push(gate_up);
-        narrow.push(down);
-    }
-    let bias = checkpoint.config.biases.feed_forward;
-    let (router, router_bias) = checkpoint.linear(&[router.to_owned()], bias)?;
-    Ok(Mixture {
-        router: Weight::plain(&router, router_bias.as_ref())?,
-        gate_up: ExpertWeights::new(wide)?,
-        down: ExpertWeights::new(narrow)?,
-        config: sizes,
-    })
-}
-
-impl ExpertWeights {
-    fn new(experts: Vec<Projection>) -> Result<Self, ModelError> {
-        let (weights, biases): (Vec<_>, Vec<_>) = experts.into_iter().unzip();
-        let biases: Option<Vec<Tensor>> = biases.into_iter().collect();
-        let values = Tensor::stack(&weights, 0)?;
-        let (_, outputs, inputs) = values.dims3()?;
-        Ok(Self {
-            values: Array::of(&values)?,
-            bias: match biases {
-                Some(biases) => Some(Array::of(&Tensor::cat(&biases, 0)?)?),
-                None => None,
-            },
-            outputs,
-            inputs,
-        })
     }
 }
 

@@ -3,11 +3,13 @@
 //! | file | what it is for |
 //! |---|---|
 //! | [`plan`] | which thread block attends to which keys: pure host code, compiled and tested everywhere |
+//! | [`mxfp4`] | experts in MXFP4 in the order of the kernels, the same |
 //! | `device` | what a device is told when it is opened; how much memory is free |
 //! | `array`, `kernel` | device memory and locked host memory; kernels found, loaded, launched |
 //! | `operations`, `experts` | one function around each kernel, which checks what it gives to it |
 //! | `gemm`, `linear` | matrix products by cuBLASLt, in bf16, f16 and FP8 |
 //! | `paged` | the KV cache, and attention over it |
+//! | `expert_weights` | the experts' weights as numbers, in FP8 or in MXFP4 |
 //! | `layers`, `buffers`, `decoder` | the decoder's weights, its activations and its step |
 //! | `upload`, `sampling` | a step's numbers on their way to the device, and the chosen tokens on their way back |
 //!
@@ -17,6 +19,7 @@
 //! This is the one room with `unsafe` code. All kernels are launched by one function and all matrix products by another;
 //! around them are functions that check types, lengths and alignment.
 
+pub mod mxfp4;
 pub mod plan;
 
 #[cfg(feature = "cuda")]
@@ -29,6 +32,8 @@ pub mod decoder;
 pub mod device;
 #[cfg(feature = "cuda")]
 mod error;
+#[cfg(feature = "cuda")]
+mod expert_weights;
 #[cfg(feature = "cuda")]
 mod experts;
 #[cfg(feature = "cuda")]

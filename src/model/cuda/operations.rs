@@ -151,6 +151,7 @@ pub struct Operations {
     gather_rows: Function,
     token_from_previous: Function,
     quantize_rows: Function,
+    quantize_fragments: Function,
     scale_rows_columns: Function,
 }
 
@@ -219,6 +220,7 @@ impl Operations {
             gather_rows: kernels.function("rows", &format!("gather_rows_{t}"))?,
             token_from_previous: kernels.function("rows", "token_from_previous")?,
             quantize_rows: kernels.function("fp8", &format!("quantize_rows_fp8_{t}"))?,
+            quantize_fragments: kernels.function("fp8", &format!("quantize_fragments_fp8_{t}"))?,
             scale_rows_columns: kernels.function("fp8", &format!("scale_rows_columns_{t}"))?,
         })
     }
@@ -452,7 +454,35 @@ impl Operations {
         x: Slice,
         (rows, width): (usize, usize),
     ) -> Result<(), ModelError> {
-        const NAME: &str = "quantize_rows_fp8";
+        self.quantize(&self.quantize_rows, out, x, (rows, width))
+    }
+
+    /// The same for an expert's weight, into the fragments that the grouped product takes; `rows` are a multiple of 8.
+    ///
+    /// # Errors
+    /// [`ModelError`] naming the kernel and what does not fit.
+    pub fn quantize_fragments(
+        &self,
+        out: Quantised,
+        x: Slice,
+        (rows, width): (usize, usize),
+    ) -> Result<(), ModelError> {
+        if !rows.is_multiple_of(8) {
+            return Err(ModelError::Unsupported(format!(
+                "experts with {rows} outputs in FP8: they must be a multiple of 8"
+            )));
+        }
+        self.quantize(&self.quantize_fragments, out, x, (rows, width))
+    }
+
+    fn quantize(
+        &self,
+        kernel: &Function,
+        out: Quantised,
+        x: Slice,
+        (rows, width): (usize, usize),
+    ) -> Result<(), ModelError> {
+        const NAME: &str = "quantisation to FP8";
         check_width(NAME, width, 16, usize::MAX)?;
         let args = [
             Arg::Array(out.values.check(NAME, "out", DType::F8E4M3, rows * width)?),
@@ -461,8 +491,7 @@ impl Operations {
             count(rows),
             count(width),
         ];
-        self.quantize_rows
-            .launch(Grid::row(rows, threads_of_row(width)), &args)
+        kernel.launch(Grid::row(rows, threads_of_row(width)), &args)
     }
 
     /// `out[i][j] = x[i][j] · row[i] · column[j] + bias[j]`, from f32.

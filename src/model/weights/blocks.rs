@@ -8,9 +8,10 @@ use rayon::prelude::*;
 
 use super::{Location, Shard, Weights};
 use crate::model::cpu::matmul::PackedMatrix;
-use crate::model::cpu::quantized::stored::dequantize;
+use crate::model::cpu::quantized::stored::{dequantize, to_pairs};
 use crate::model::gguf::{Gguf, StorageType};
 use crate::model::precision::WeightType;
+use crate::model::tensors::MXFP4_BLOCK;
 use crate::model::{ModelError, ModelSource};
 
 /// How the rows of a stored weight follow each other.
@@ -114,6 +115,38 @@ impl Weights {
         Some(WeightType::Stored {
             centibits: (100.0 * bits / numbers).round() as u16,
         })
+    }
+
+    /// How many numbers are stored in MXFP4.
+    pub fn mxfp4_numbers(&self) -> usize {
+        let numbers = self.tensors.values().map(|tensor| {
+            let count = tensor.shape.iter().product::<usize>();
+            match tensor.blocks {
+                Some(StorageType::MXFP4) => count,
+                // Blocks in Safetensors: two in a byte.
+                None if tensor.dtype == DType::U8 && tensor.shape.len() == 4 => 2 * count,
+                _ => 0,
+            }
+        });
+        numbers.sum()
+    }
+
+    /// The blocks of a weight in MXFP4, `[outputs, inputs / 32, 16]` bytes of two neighbours each, and their exponents, as
+    /// Safetensors has them; `None` if a file stores it otherwise.
+    ///
+    /// # Errors
+    /// When there is no such tensor, or its file cannot be read.
+    pub fn mxfp4(&self, name: &str) -> Result<Option<[Vec<u8>; 2]>, ModelError> {
+        let location = self.location(name)?;
+        if location.blocks != Some(StorageType::MXFP4) {
+            return Ok(None);
+        }
+        let (mut blocks, mut exponents) = (Vec::new(), Vec::new());
+        for block in to_pairs(&self.bytes(name, location)?).chunks_exact(MXFP4_BLOCK / 2 + 1) {
+            exponents.push(block[0]);
+            blocks.extend_from_slice(&block[1..]);
+        }
+        Ok(Some([blocks, exponents]))
     }
 
     /// Reads a tensor that is not stored as the decoder takes it, as `dtype`.

@@ -63,6 +63,28 @@ template <> __device__ __forceinline__ unsigned pack2<f16>(float low, float high
 #endif
 }
 
+/// Two products, rounded to T.
+template <typename T> __device__ __forceinline__ unsigned multiply2(unsigned a, unsigned b);
+template <> __device__ __forceinline__ unsigned multiply2<bf16>(unsigned a, unsigned b) {
+#ifdef JUROR_EMULATION
+    const float2 x = unpack2<bf16>(a), y = unpack2<bf16>(b);
+    return pack2<bf16>(x.x * y.x, x.y * y.y);
+#else
+    const __nv_bfloat162 both =
+        __hmul2(*reinterpret_cast<const __nv_bfloat162*>(&a), *reinterpret_cast<const __nv_bfloat162*>(&b));
+    return *reinterpret_cast<const unsigned*>(&both);
+#endif
+}
+template <> __device__ __forceinline__ unsigned multiply2<f16>(unsigned a, unsigned b) {
+#ifdef JUROR_EMULATION
+    const float2 x = unpack2<f16>(a), y = unpack2<f16>(b);
+    return pack2<f16>(x.x * y.x, x.y * y.y);
+#else
+    const __half2 both = __hmul2(*reinterpret_cast<const __half2*>(&a), *reinterpret_cast<const __half2*>(&b));
+    return *reinterpret_cast<const unsigned*>(&both);
+#endif
+}
+
 /// Eight values of 16 bits, or four of f32: what one access moves.
 template <typename T> __device__ __forceinline__ void unpack8(uint4 raw, float (&values)[8]) {
     const unsigned words[4] = {raw.x, raw.y, raw.z, raw.w};

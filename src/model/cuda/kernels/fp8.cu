@@ -4,7 +4,8 @@
 
 namespace {
 
-template <typename T>
+/// Block by row; in order, or in the fragments of weight_formats.cuh.
+template <typename T, bool FRAGMENTS>
 __device__ __forceinline__ void quantize_row(uint8_t* out, float* scales, const T* x, int width) {
     __shared__ float maxima[32];
     const int64_t begin = static_cast<int64_t>(blockIdx.x) * width;
@@ -19,10 +20,27 @@ __device__ __forceinline__ void quantize_row(uint8_t* out, float* scales, const 
     const float scale = e4m3_scale(block_max_magnitude(amax, maxima));
     if (threadIdx.x == 0)
         scales[blockIdx.x] = scale;
-    for (int vector = threadIdx.x; vector < width / 8; vector += blockDim.x) {
-        float values[8];
-        unpack8<T>(load_raw8(x + begin + 8 * vector), values);
-        store_e4m3x8(out + begin + 8 * vector, values, scale);
+    if constexpr (FRAGMENTS) {
+        const int groups = width / 16;
+        uint8_t* const first = out + (static_cast<int64_t>(blockIdx.x / 8) * groups * 8 + blockIdx.x % 8) * 16;
+        for (int group = threadIdx.x; group < groups; group += blockDim.x) {
+            float low[8], high[8];
+            unpack8<T>(load_raw8(x + begin + 16 * group), low);
+            unpack8<T>(load_raw8(x + begin + 16 * group + 8), high);
+            unsigned words[4];
+#pragma unroll
+            for (int t = 0; t < 4; t++)
+                words[t] = to_e4m3x4(low[2 * t] / scale, low[2 * t + 1] / scale, high[2 * t] / scale,
+                                     high[2 * t + 1] / scale);
+            *reinterpret_cast<uint4*>(first + static_cast<int64_t>(group) * 128) =
+                make_uint4(words[0], words[1], words[2], words[3]);
+        }
+    } else {
+        for (int vector = threadIdx.x; vector < width / 8; vector += blockDim.x) {
+            float values[8];
+            unpack8<T>(load_raw8(x + begin + 8 * vector), values);
+            store_e4m3x8(out + begin + 8 * vector, values, scale);
+        }
     }
 }
 
@@ -60,7 +78,12 @@ __device__ __forceinline__ void scale_row(T* out, const float* x, const float* r
     extern "C" __global__ void __launch_bounds__(1024)                                                                 \
         quantize_rows_fp8_##T(uint8_t* out, float* scales, const T* x, int rows, int width) {                          \
         if (static_cast<int>(blockIdx.x) < rows)                                                                       \
-            quantize_row<T>(out, scales, x, width);                                                                    \
+            quantize_row<T, false>(out, scales, x, width);                                                             \
+    }                                                                                                                  \
+    extern "C" __global__ void __launch_bounds__(1024)                                                                 \
+        quantize_fragments_fp8_##T(uint8_t* out, float* scales, const T* x, int rows, int width) {                     \
+        if (static_cast<int>(blockIdx.x) < rows)                                                                       \
+            quantize_row<T, true>(out, scales, x, width);                                                              \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(256)                                                                  \
         scale_rows_columns_##T(T* out, const float* x, const float* row_scale, const float* column_scale,              \

@@ -1,0 +1,279 @@
+//! The experts' weights on the device, in one of the formats that the grouped product takes
+//! (`kernels/weight_formats.cuh`): as they are computed with, in e4m3, or in MXFP4 where the checkpoint stores them so.
+
+use candle_core::{CudaDevice, DType, Tensor};
+
+use super::array::Array;
+use super::mxfp4::{self, Stored};
+use super::operations::{Operations, Quantised};
+use crate::model::ModelError;
+use crate::model::checkpoint::{Checkpoint, Projection, gates_first};
+use crate::model::config::Experts;
+use crate::model::tensors::ExpertNames;
+
+/// How weights lie in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WeightFormat {
+    /// In the type of the activations, `[experts, outputs, inputs]`.
+    Plain,
+    /// In e4m3, in fragments; f32 `[experts, outputs]` scales.
+    E4m3,
+    /// In MXFP4, in fragments; exponents.
+    Mxfp4,
+}
+
+/// One product of every expert.
+pub(super) struct ExpertWeights {
+    pub(super) format: WeightFormat,
+    pub(super) values: Array,
+    pub(super) scales: Option<Array>,
+    /// `[experts, outputs]`
+    pub(super) bias: Option<Array>,
+    pub(super) outputs: usize,
+    pub(super) inputs: usize,
+}
+
+/// Reads the experts of a layer.
+pub(super) struct ExpertLoader<'a> {
+    pub(super) checkpoint: &'a Checkpoint<'a>,
+    pub(super) names: &'a ExpertNames,
+    pub(super) sizes: Experts,
+    pub(super) cuda: &'a CudaDevice,
+    pub(super) operations: &'a Operations,
+    /// Whether weights that are not quantised already are to be in e4m3.
+    pub(super) fp8: bool,
+}
+
+const WHAT: &str = "the experts' weights";
+
+impl ExpertLoader<'_> {
+    /// Gate and up, and down.
+    pub(super) fn load(&self) -> Result<[ExpertWeights; 2], ModelError> {
+        if let Some(packed) = self.mxfp4()? {
+            return Ok(packed);
+        }
+        if self.fp8 { self.e4m3() } else { self.plain() }
+    }
+
+    /// `(outputs, inputs)` of an expert's two products.
+    fn shapes(&self) -> [(usize, usize); 2] {
+        let (hidden, width) = (self.checkpoint.config.hidden, self.sizes.intermediate);
+        [(2 * width, hidden), (hidden, width)]
+    }
+
+    fn expert(&self, index: usize) -> Result<(Projection, Projection), ModelError> {
+        match self.names {
+            ExpertNames::Apart(names) => self.checkpoint.gated(&names[index]),
+            ExpertNames::Together { gate_up, down } => {
+                self.checkpoint.expert(gate_up, down, &self.sizes, index)
+            }
+        }
+    }
+
+    fn plain(&self) -> Result<[ExpertWeights; 2], ModelError> {
+        let (mut wide, mut narrow) = (Parts::default(), Parts::default());
+        for index in 0..self.sizes.count {
+            let ((gate_up, wide_bias), (down, narrow_bias)) = self.expert(index)?;
+            wide.weights.push(gate_up);
+            wide.biases.extend(wide_bias);
+            narrow.weights.push(down);
+            narrow.biases.extend(narrow_bias);
+        }
+        let [wide_shape, narrow_shape] = self.shapes();
+        let finish = |parts: Parts, shape| {
+            let values = Array::of(&Tensor::cat(&parts.weights, 0)?)?;
+            parts.finish(WeightFormat::Plain, values, None, shape)
+        };
+        Ok([finish(wide, wide_shape)?, finish(narrow, narrow_shape)?])
+    }
+
+    /// One expert after the other, so that no more than one lies in memory in the wider type too.
+    fn e4m3(&self) -> Result<[ExpertWeights; 2], ModelError> {
+        let count = self.sizes.count;
+        let room = |(outputs, inputs): (usize, usize)| -> Result<_, ModelError> {
+            let values = count * outputs * inputs;
+            Ok((
+                Array::zeros(self.cuda, values, DType::F8E4M3, WHAT)?,
+                Array::zeros(self.cuda, count * outputs, DType::F32, WHAT)?,
+            ))
+        };
+        let [wide_shape, narrow_shape] = self.shapes();
+        let (wide, narrow) = (room(wide_shape)?, room(narrow_shape)?);
+        let (mut wide_parts, mut narrow_parts) = (Parts::default(), Parts::default());
+        for index in 0..count {
+            let quantise = |(values, scales): &(Array, Array), weight: &Tensor| {
+                let (outputs, inputs) = weight.dims2()?;
+                let size = outputs * inputs;
+                let out = Quantised {
+                    values: values.part(index * size..(index + 1) * size)?,
+                    scales: scales.part(index * outputs..(index + 1) * outputs)?,
+                };
+                let weight = Array::of(weight)?;
+                self.operations
+                    .quantize_fragments(out, weight.all(), (outputs, inputs))
+            };
+            let ((gate_up, wide_bias), (down, narrow_bias)) = self.expert(index)?;
+            quantise(&wide, &gate_up)?;
+            quantise(&narrow, &down)?;
+            wide_parts.biases.extend(wide_bias);
+            narrow_parts.biases.extend(narrow_bias);
+        }
+        let e4m3 = WeightFormat::E4m3;
+        Ok([
+            wide_parts.finish(e4m3, wide.0, Some(wide.1), wide_shape)?,
+            narrow_parts.finish(e4m3, narrow.0, Some(narrow.1), narrow_shape)?,
+        ])
+    }
+
+    /// In MXFP4, if all are stored so, with exponents that the type of the activations has numbers for.
+    fn mxfp4(&self) -> Result<Option<[ExpertWeights; 2]>, ModelError> {
+        let allowed = mxfp4::exponents(self.operations.dtype());
+        let count = self.sizes.count;
+        let shapes = self.shapes();
+        let mut packed = shapes.map(|_| [Vec::new(), Vec::new()]);
+        let mut parts = [Parts::default(), Parts::default()];
+        for index in 0..count {
+            let Some(stored) = self.stored_in_mxfp4(index)? else {
+                return Ok(None);
+            };
+            // gpt-oss' own files have gate and up in turn.
+            let sorted = gates_first(self.sizes.intermediate);
+            let alternate = matches!(self.names, ExpertNames::Together { .. });
+            for (part, ([blocks, exponents], shape)) in stored.iter().zip(shapes).enumerate() {
+                let stored = Stored {
+                    blocks,
+                    exponents,
+                    shape,
+                };
+                let [values, factors] = &mut packed[part];
+                let [value_bytes, factor_bytes] = mxfp4::packed_bytes(shape);
+                // Once: all of a layer's lie in one array.
+                values.resize(count * value_bytes, 0);
+                factors.resize(count * factor_bytes, 0);
+                let order = |row| {
+                    if alternate && part == 0 {
+                        sorted(row) as usize
+                    } else {
+                        row
+                    }
+                };
+                if !stored.pack(
+                    order,
+                    &allowed,
+                    &mut values[index * value_bytes..][..value_bytes],
+                    &mut factors[index * factor_bytes..][..factor_bytes],
+                ) {
+                    return Ok(None);
+                }
+            }
+            for (part, bias) in parts.iter_mut().zip(self.biases(index)?) {
+                part.biases.extend(bias);
+            }
+        }
+        let device = self.checkpoint.device;
+        let bytes = |bytes: Vec<u8>| -> Result<Array, ModelError> {
+            let length = bytes.len();
+            Array::of(&Tensor::from_vec(bytes, length, device)?)
+        };
+        let [wide, narrow] = parts;
+        let [[values, exponents], [narrow_values, narrow_exponents]] = packed;
+        let finish = |parts: Parts, values, exponents, shape| {
+            parts.finish(
+                WeightFormat::Mxfp4,
+                bytes(values)?,
+                Some(bytes(exponents)?),
+                shape,
+            )
+        };
+        Ok(Some([
+            finish(wide, values, exponents, shapes[0])?,
+            finish(narrow, narrow_values, narrow_exponents, shapes[1])?,
+        ]))
+    }
+
+    /// Blocks and exponents of an expert's two weights, as they are stored.
+    fn stored_in_mxfp4(&self, index: usize) -> Result<Option<[[Vec<u8>; 2]; 2]>, ModelError> {
+        match self.names {
+            ExpertNames::Together { gate_up, down } if self.sizes.mxfp4 => Ok(Some([
+                self.checkpoint.mxfp4_bytes(gate_up, index)?,
+                self.checkpoint.mxfp4_bytes(down, index)?,
+            ])),
+            ExpertNames::Together { .. } => Ok(None),
+            ExpertNames::Apart(names) => {
+                let names = &names[index];
+                let side_by_side = |names: &[String]| -> Result<Option<[Vec<u8>; 2]>, ModelError> {
+                    let mut all = [Vec::new(), Vec::new()];
+                    for name in names {
+                        let Some(parts) =
+                            self.checkpoint.weights.mxfp4(&format!("{name}.weight"))?
+                        else {
+                            return Ok(None);
+                        };
+                        for (all, part) in all.iter_mut().zip(parts) {
+                            all.extend(part);
+                        }
+                    }
+                    Ok(Some(all))
+                };
+                let Some(wide) = side_by_side(&names.gate_up)? else {
+                    return Ok(None);
+                };
+                let narrow = side_by_side(std::slice::from_ref(&names.down))?;
+                Ok(narrow.map(|narrow| [wide, narrow]))
+            }
+        }
+    }
+
+    /// The biases of an expert's two products.
+    fn biases(&self, index: usize) -> Result<[Option<Tensor>; 2], ModelError> {
+        let checkpoint = self.checkpoint;
+        match self.names {
+            ExpertNames::Together { gate_up, down } => {
+                let width = self.sizes.intermediate;
+                let rows = (0..2 * width).map(gates_first(width));
+                let rows = Tensor::from_iter(rows, checkpoint.device)?;
+                let wide = checkpoint.expert_bias(gate_up, index)?;
+                let narrow = checkpoint.expert_bias(down, index)?;
+                Ok([Some(wide.index_select(&rows, 0)?), Some(narrow)])
+            }
+            ExpertNames::Apart(_) if !checkpoint.config.biases.feed_forward => Ok([None, None]),
+            ExpertNames::Apart(names) => {
+                let down = std::slice::from_ref(&names[index].down);
+                Ok([
+                    Some(checkpoint.bias(&names[index].gate_up)?),
+                    Some(checkpoint.bias(down)?),
+                ])
+            }
+        }
+    }
+}
+
+/// What is gathered of one product from expert to expert.
+#[derive(Default)]
+struct Parts {
+    weights: Vec<Tensor>,
+    biases: Vec<Tensor>,
+}
+
+impl Parts {
+    fn finish(
+        self,
+        format: WeightFormat,
+        values: Array,
+        scales: Option<Array>,
+        (outputs, inputs): (usize, usize),
+    ) -> Result<ExpertWeights, ModelError> {
+        Ok(ExpertWeights {
+            format,
+            values,
+            scales,
+            bias: if self.biases.is_empty() {
+                None
+            } else {
+                Some(Array::of(&Tensor::cat(&self.biases, 0)?)?)
+            },
+            outputs,
+            inputs,
+        })
+    }
+}
