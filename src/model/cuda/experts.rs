@@ -10,7 +10,7 @@ use super::kernel::{Arg, Function, Grid, Kernels, count};
 use super::layers::Mixture;
 use super::mxfp4;
 use super::operations::{Operations, Target, suffix};
-use crate::model::config::Activation;
+use crate::model::config::{Activation, Experts};
 use crate::model::{ModelConfig, ModelError};
 
 /// Names for messages.
@@ -67,6 +67,14 @@ struct Grouped<'a> {
     pairs: usize,
 }
 
+/// What the router's kernel has no room for.
+pub(super) fn obstacle(experts: &Experts) -> Option<String> {
+    let Experts {
+        count, per_token, ..
+    } = *experts;
+    (count > 512 || per_token > 32).then(|| format!("{per_token} of {count} experts"))
+}
+
 impl ExpertKernels {
     pub(super) fn load(
         device: &CudaDevice,
@@ -78,10 +86,9 @@ impl ExpertKernels {
         let Some(experts) = config.experts else {
             return Err(ModelError::Batch("a model without experts".into()));
         };
-        if experts.count > 512 || experts.per_token > 32 {
+        if let Some(obstacle) = obstacle(&experts) {
             return Err(ModelError::Unsupported(format!(
-                "the CUDA kernels take up to 512 experts and 32 for each token, not {} and {}",
-                experts.count, experts.per_token
+                "no CUDA kernels for {obstacle}"
             )));
         }
         let t = suffix(dtype)?;

@@ -2,6 +2,8 @@
 //!
 //! `rows` is always the number of rows that are computed; arrays may have room for more.
 
+mod fp8;
+
 use candle_core::{CudaDevice, DType};
 
 use super::array::Slice;
@@ -442,89 +444,5 @@ impl Operations {
         ];
         self.token_from_previous
             .launch(Grid::row(up(n, 256), 256), &args)
-    }
-
-    /// Quantises rows to e4m3.
-    ///
-    /// # Errors
-    /// [`ModelError`] naming the kernel and what does not fit.
-    pub fn quantize_rows(
-        &self,
-        out: Quantised,
-        x: Slice,
-        (rows, width): (usize, usize),
-    ) -> Result<(), ModelError> {
-        self.quantize(&self.quantize_rows, out, x, (rows, width))
-    }
-
-    /// The same for an expert's weight, into the fragments that the grouped product takes; `rows` are a multiple of 8.
-    ///
-    /// # Errors
-    /// [`ModelError`] naming the kernel and what does not fit.
-    pub fn quantize_fragments(
-        &self,
-        out: Quantised,
-        x: Slice,
-        (rows, width): (usize, usize),
-    ) -> Result<(), ModelError> {
-        if !rows.is_multiple_of(8) {
-            return Err(ModelError::Unsupported(format!(
-                "experts with {rows} outputs in FP8: they must be a multiple of 8"
-            )));
-        }
-        self.quantize(&self.quantize_fragments, out, x, (rows, width))
-    }
-
-    fn quantize(
-        &self,
-        kernel: &Function,
-        out: Quantised,
-        x: Slice,
-        (rows, width): (usize, usize),
-    ) -> Result<(), ModelError> {
-        const NAME: &str = "quantisation to FP8";
-        check_width(NAME, width, 16, usize::MAX)?;
-        let args = [
-            Arg::Array(out.values.check(NAME, "out", DType::F8E4M3, rows * width)?),
-            Arg::Array(out.scales.check(NAME, "scales", DType::F32, rows)?),
-            Arg::Array(x.check(NAME, "x", self.dtype, rows * width)?),
-            count(rows),
-            count(width),
-        ];
-        kernel.launch(Grid::row(rows, threads_of_row(width)), &args)
-    }
-
-    /// `out[i][j] = x[i][j] · row[i] · column[j] + bias[j]`, from f32.
-    ///
-    /// # Errors
-    /// [`ModelError`] naming the kernel and what does not fit.
-    pub fn scale_rows_columns(
-        &self,
-        out: Slice,
-        x: Slice,
-        row: Slice,
-        (column, bias): (Slice, Option<Slice>),
-        (rows, width): (usize, usize),
-    ) -> Result<(), ModelError> {
-        const NAME: &str = "scale_rows_columns";
-        check_width(NAME, width, 8, usize::MAX)?;
-        let args = [
-            Arg::Array(out.check(NAME, "out", self.dtype, rows * width)?),
-            Arg::Array(x.check(NAME, "x", DType::F32, rows * width)?),
-            Arg::Array(row.check(NAME, "row_scale", DType::F32, rows)?),
-            Arg::Array(column.check(NAME, "column_scale", DType::F32, width)?),
-            match bias {
-                Some(bias) => Arg::Array(bias.check(NAME, "bias", self.dtype, width)?),
-                None => Arg::Null,
-            },
-            count(rows),
-            count(width),
-        ];
-        let grid = Grid {
-            blocks: (rows, up(width, 2048), 1),
-            threads: (256, 1),
-            shared: 0,
-        };
-        self.scale_rows_columns.launch(grid, &args)
     }
 }

@@ -1,0 +1,179 @@
+//! Loading a model for the decoder: whether our kernels run it, its weights, then room for steps and a cache.
+
+use candle_core::{CudaDevice, Device};
+
+use super::CudaDecoder;
+use crate::model::attention::AttentionShape;
+use crate::model::cuda::array::Array;
+use crate::model::cuda::buffers::{Buffers, StepLimits};
+use crate::model::cuda::experts::{self, ExpertKernels};
+use crate::model::cuda::kernel::Kernels;
+use crate::model::cuda::layers::{Loader, Parts, ROTARY};
+use crate::model::cuda::linear::{Products, check_fp8};
+use crate::model::cuda::operations::Operations;
+use crate::model::cuda::paged::{CacheSettings, PagedCache};
+use crate::model::cuda::sampling::Sampler;
+use crate::model::cuda::upload::{Packer, Upload};
+use crate::model::precision::{Precision, WeightType};
+use crate::model::profile::Profile;
+use crate::model::rope::RotaryTable;
+use crate::model::{ModelConfig, ModelError, Weights};
+
+/// How the paged cache of a decoder is to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CudaCache {
+    /// Blocks.
+    pub blocks: usize,
+    /// Tokens of a block: a power of two from 16.
+    pub block_size: usize,
+    /// Whether rows that share leading blocks attend to them together.
+    pub shared_prefix: bool,
+}
+
+/// Says what keeps the fast path from running a model, if anything does: then the plain operations have to.
+pub fn obstacle(config: &ModelConfig, precision: Precision) -> Option<String> {
+    let cache = CudaCache {
+        blocks: 1,
+        block_size: 16,
+        shared_prefix: true,
+    };
+    if let Some(obstacle) = cache_settings(config, precision, &cache).obstacle() {
+        return Some(obstacle);
+    }
+    if let Some(obstacle) = config
+        .experts
+        .and_then(|experts| experts::obstacle(&experts))
+    {
+        return Some(obstacle);
+    }
+    let multiple = if precision.weights == WeightType::F8E4M3 {
+        16
+    } else {
+        8
+    };
+    let inner = config
+        .experts
+        .map_or(config.intermediate, |experts| experts.intermediate);
+    [("hidden size", config.hidden), ("intermediate size", inner)]
+        .into_iter()
+        .find(|(_, size)| !size.is_multiple_of(multiple) || *size > 32_768)
+        .map(|(name, size)| format!("a {name} of {size}"))
+}
+
+fn cache_settings(config: &ModelConfig, precision: Precision, cache: &CudaCache) -> CacheSettings {
+    CacheSettings {
+        shape: AttentionShape::from(config),
+        blocks: cache.blocks,
+        block_size: cache.block_size,
+        dtype: precision.compute,
+        kv: precision.kv.dtype(),
+        shared_prefix: cache.shared_prefix,
+    }
+}
+
+/// A model's weights on an NVIDIA GPU, before there is room for steps and a cache: so that these can take what memory the
+/// weights left.
+pub struct CudaModel {
+    config: ModelConfig,
+    device: Device,
+    cuda: CudaDevice,
+    precision: Precision,
+    kernels: Kernels,
+    parts: Parts,
+    rope: RotaryTable,
+    operations: Operations,
+    products: Products,
+}
+
+impl CudaModel {
+    /// Reads the weights, quantising them if that is asked for.
+    ///
+    /// # Errors
+    /// [`ModelError::Mismatch`] naming tensors and shapes; [`ModelError::Unsupported`] for what [`obstacle`] names, and for
+    /// FP8 on a GPU without it; [`ModelError::OutOfMemory`].
+    pub fn load(
+        config: &ModelConfig,
+        weights: &Weights,
+        device: &Device,
+        precision: Precision,
+    ) -> Result<Self, ModelError> {
+        if let Some(obstacle) = obstacle(config, precision) {
+            return Err(ModelError::Unsupported(format!(
+                "no CUDA kernels for {obstacle}"
+            )));
+        }
+        let cuda = device.as_cuda_device()?.clone();
+        let mut kernels = Kernels::new(&cuda);
+        let operations = Operations::load(&mut kernels, precision.compute)?;
+        let fp8 = precision.weights == WeightType::F8E4M3;
+        if fp8 {
+            check_fp8(&cuda)?;
+        }
+        let parts = Loader {
+            config,
+            weights,
+            device: device.clone(),
+            cuda: &cuda,
+            operations: &operations,
+            fp8,
+        }
+        .load()?;
+        Ok(Self {
+            rope: RotaryTable::new(config, device, ROTARY)?,
+            products: Products::new(&cuda)?,
+            config: config.clone(),
+            device: device.clone(),
+            precision,
+            kernels,
+            parts,
+            operations,
+            cuda,
+        })
+    }
+
+    /// Makes room for steps, and allocates the cache.
+    ///
+    /// # Errors
+    /// [`ModelError::OutOfMemory`] when it does not fit beside the weights.
+    pub fn with_cache(
+        mut self,
+        limits: StepLimits,
+        cache: &CudaCache,
+    ) -> Result<CudaDecoder, ModelError> {
+        let (cuda, config, kernels) = (&self.cuda, &self.config, &mut self.kernels);
+        let dtype = self.precision.compute;
+        let fp8 = self.precision.weights == WeightType::F8E4M3;
+        if fp8 {
+            let widest = self.parts.widest();
+            self.products
+                .prepare_fp8(cuda, dtype, limits.tokens, widest)?;
+        }
+        let experts = match config.experts {
+            Some(_) => Some(ExpertKernels::load(cuda, kernels, config, &limits, dtype)?),
+            None => None,
+        };
+        let stride = self.parts.head.stride;
+        let settings = cache_settings(config, self.precision, cache);
+        // A step's numbers: a few words for each token, its share of the block tables, and the items of the plan.
+        let words = 32 * limits.tokens.max(1024);
+        let (cos, sin) = self.rope.tables();
+        Ok(CudaDecoder {
+            buffers: Buffers::new(cuda, config, &limits, dtype, fp8, stride)?,
+            sampler: Sampler::new(cuda, kernels, limits.rows)?,
+            cache: PagedCache::new(cuda, kernels, &settings)?,
+            upload: Upload::new(cuda, words)?,
+            cos: Array::of(cos)?,
+            sin: Array::of(sin)?,
+            rope: self.rope,
+            packer: Packer::default(),
+            profile: Profile::off(),
+            config: self.config,
+            device: self.device,
+            limits,
+            parts: self.parts,
+            operations: self.operations,
+            experts,
+            products: self.products,
+        })
+    }
+}
