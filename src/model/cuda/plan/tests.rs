@@ -69,6 +69,7 @@ fn read_items(
         for row in rows {
             let query = row / group;
             let (token, seen, slot) = if item[9] == 1 {
+                assert_eq!(item[0] % 2, 0);
                 let pair = &words[item[0] + 2 * query..][..2];
                 (pair[0] as usize, keys.end, pair[1] + item[7] as u32)
             } else {
@@ -118,6 +119,10 @@ fn check_window(
     let plan = planned.of(window).unwrap();
     let longest = batch.rows.iter().map(|row| row.context_len).max().unwrap();
     let cuts = window.filter(|&keys| keys < longest);
+    // Kernels read items and merges in 16 bytes, pairs in 8.
+    for section in [plan.prefill, plan.decode, plan.merges] {
+        assert_eq!(section.offset % 4, 0);
+    }
     let mut parts = Parts::new();
     for kernel in [(plan.decode, DECODE_ROWS), (plan.prefill, PREFILL_ROWS)] {
         read_items(&planned.words, kernel, batch, settings, cuts, &mut parts);
