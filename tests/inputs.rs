@@ -455,7 +455,7 @@ fn wrong_usage_is_refused_with_a_word_on_what_is_right() {
         ),
         (
             &["in.jsonl", "--max-sequences", "0"],
-            &["--max-sequences must be at least 1"],
+            &["--max-sequences", "must be at least 1"],
         ),
         (
             &["in.jsonl", "--rules", "always"],

@@ -13,7 +13,7 @@ use super::workload::Job;
 use super::{Ceiling, Context, Report, trace};
 use crate::engine::sizing::{GivenSizes, Lengths};
 use crate::engine::{
-    EngineConfig, EngineError, LoadedModel, ModelSizes, Sampling, StepModel, sizes_for,
+    BLOCK_SIZE, EngineConfig, EngineError, LoadedModel, ModelSizes, Sampling, StepModel, sizes_for,
 };
 use crate::model::{ModelConfig, ModelError, Precision, Weights};
 
@@ -178,7 +178,7 @@ fn engine_config(subject: &Subject, sizes: &Sizes) -> EngineConfig {
     let lengths = Lengths {
         shared,
         // The mean, with room for a block that ends behind the text and for what the scheduler keeps free.
-        typical: own.clone().sum::<usize>() * 51 / (50 * subject.jobs.len().max(1)) + 16,
+        typical: own.clone().sum::<usize>() * 51 / (50 * subject.jobs.len().max(1)) + BLOCK_SIZE,
         longest: own.max().unwrap_or(0),
         // Every generation goes to its end, so it is part of the lengths.
         max_new: 0,

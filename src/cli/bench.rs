@@ -9,6 +9,7 @@ use anyhow::{Context as _, anyhow};
 use clap::Args;
 
 use super::download;
+use super::engine::{EngineArguments, JUDGE, ModelArguments};
 use super::judge::JudgeChoice;
 use super::{DONE, Failure, OrFail, say};
 use crate::bench::session::{Bench, Document, Setting, Sizes, Subject, machine, write_trace};
@@ -17,8 +18,7 @@ use crate::dataset::{ColumnMap, LoadOptions, load};
 use crate::engine::Sampling;
 use crate::judge::JudgeText;
 use crate::model::hub::Want;
-use crate::model::precision::{DtypeOrAuto, KvType, Quantization};
-use crate::model::{DeviceChoice, ModelConfig, PrecisionChoice, Weights};
+use crate::model::{ModelConfig, Weights};
 
 /// Measure how fast a judge is, on any model or on random weights of a known shape.
 #[derive(Debug, Args)]
@@ -33,25 +33,10 @@ pub(super) struct BenchArguments {
     #[command(flatten)]
     judge: JudgeChoice,
     /// Random weights of a shape: qwen3-0.6b, qwen3-4b, qwen3-8b, qwen3-30b-a3b, llama-3.1-8b, or a config.json
-    #[arg(long, value_name = "SHAPE", conflicts_with_all = ["model", "protocol", "prompt", "few_shots"], help_heading = "Judge")]
+    #[arg(long, value_name = "SHAPE", conflicts_with_all = ["model", "protocol", "prompt", "few_shots"], help_heading = JUDGE)]
     synthetic: Option<String>,
-    /// Where the model runs: auto, cpu, cuda, cuda:N or metal
-    #[arg(
-        long,
-        value_name = "DEVICE",
-        default_value = "auto",
-        help_heading = "Judge"
-    )]
-    device: DeviceChoice,
-    /// What weights, and with them keys and values, are stored in: auto, f32, f16 or bf16
-    #[arg(long, value_name = "TYPE", default_value = "auto", value_parser = PrecisionChoice::parse_dtype, help_heading = "Judge")]
-    dtype: DtypeOrAuto,
-    /// Store weights smaller: `q8_0` or `q4k` on the CPU, fp8 on an NVIDIA GPU
-    #[arg(long, value_name = "TYPE", help_heading = "Judge")]
-    quantize: Option<Quantization>,
-    /// What keys and values are stored in: f32, f16, bf16, or fp8 on an NVIDIA GPU
-    #[arg(long, value_name = "TYPE", help_heading = "Judge")]
-    kv_dtype: Option<KvType>,
+    #[command(flatten)]
+    model: ModelArguments,
 
     /// Samples; of INPUT the first N [default: 64; of INPUT all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Workload")]
@@ -99,27 +84,8 @@ pub(super) struct BenchArguments {
     )]
     temperature: f64,
 
-    /// Most samples at once
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Engine")]
-    max_sequences: Option<u64>,
-    /// Most tokens a step
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Engine")]
-    token_budget: Option<u64>,
-    /// Most tokens of one prompt a step [default: the token budget]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Engine")]
-    prefill_chunk: Option<u64>,
-    /// Blocks of 16 tokens in the KV cache [default: as many as the workload needs]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Engine")]
-    kv_blocks: Option<u64>,
-    /// Compute every prompt from its beginning
-    #[arg(long, help_heading = "Engine")]
-    no_prefix_cache: bool,
-    /// Compute with candle's operations alone on an NVIDIA GPU: the baseline
-    #[arg(long, hide = true)]
-    plain_operations: bool,
-    /// Have every sequence attend to a shared prefix by itself on an NVIDIA GPU
-    #[arg(long, hide = true)]
-    no_shared_prefix: bool,
+    #[command(flatten)]
+    engine: EngineArguments,
 
     /// Runs; the one with the median verdicts/s is reported
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Report")]
@@ -148,15 +114,15 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
     sampling.validate().or_usage()?;
     let subject = subject(arguments)?;
     subject.check().or_usage()?;
-    let size = |size: Option<u64>| size.map(|size| size as usize);
+    let engine = arguments.engine;
     let sizes = Sizes {
-        max_sequences: size(arguments.max_sequences),
-        token_budget: size(arguments.token_budget),
-        prefill_chunk: size(arguments.prefill_chunk),
-        kv_blocks: size(arguments.kv_blocks),
-        no_prefix_cache: arguments.no_prefix_cache,
-        plain_operations: arguments.plain_operations,
-        no_shared_prefix: arguments.no_shared_prefix,
+        max_sequences: engine.max_sequences,
+        token_budget: engine.token_budget,
+        prefill_chunk: engine.prefill_chunk,
+        kv_blocks: engine.kv_blocks,
+        no_prefix_cache: engine.no_prefix_cache,
+        plain_operations: engine.plain_operations,
+        no_shared_prefix: engine.no_shared_prefix,
     };
     let workload = describe(arguments, &subject);
     say(&format!(
@@ -300,12 +266,8 @@ fn describe(arguments: &BenchArguments, subject: &Subject) -> String {
 
 /// The model and what is asked of it.
 fn subject(arguments: &BenchArguments) -> Result<Subject, Failure> {
-    let choice = PrecisionChoice {
-        dtype: arguments.dtype,
-        quantize: arguments.quantize,
-        kv: arguments.kv_dtype,
-    };
-    let device = arguments.device.open().or_usage()?;
+    let choice = arguments.model.precision();
+    let device = arguments.model.device.open().or_usage()?;
     let (name, config, weights) = if let Some(shape) = &arguments.synthetic {
         let config = shapes::find(shape).or_usage()?;
         let weights = Weights::random(&config, arguments.seed);

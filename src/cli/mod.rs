@@ -5,6 +5,7 @@
 mod bench;
 mod chat;
 mod download;
+mod engine;
 mod judge;
 mod models;
 mod progress;

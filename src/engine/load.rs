@@ -218,7 +218,7 @@ fn check_memory(
 }
 
 /// Token positions a KV block.
-const BLOCK_SIZE: usize = 16;
+pub const BLOCK_SIZE: usize = 16;
 
 /// The sizes of an engine on a device whose memory holds the weights already: what was given, else what the device's free
 /// memory and the lengths of what will be asked suggest. The pinned prefix is left to the caller.

@@ -33,7 +33,7 @@ mod thread;
 
 pub use self::core::{Engine, EngineConfig};
 pub use block_pool::{BlockHash, BlockId, BlockPool};
-pub use load::{LoadedModel, ModelSizes, sizes_for};
+pub use load::{BLOCK_SIZE, LoadedModel, ModelSizes, sizes_for};
 pub use paged::{BuildCache, PagedDecoder};
 pub use sampler::{Chosen, RowRequest, Sampling, choose};
 pub use scheduler::Scheduler;

@@ -39,25 +39,6 @@ pub struct EngineSizes {
     pub typical_text: usize,
 }
 
-impl EngineSizes {
-    /// Checks that nothing given is zero.
-    ///
-    /// # Errors
-    /// A message that names the first size that is.
-    pub fn validate(&self) -> Result<(), EngineError> {
-        let sizes = [
-            ("--max-sequences", self.max_sequences),
-            ("--token-budget", self.token_budget),
-            ("--prefill-chunk", self.prefill_chunk),
-            ("--kv-blocks", self.kv_blocks),
-        ];
-        match sizes.into_iter().find(|(_, size)| *size == Some(0)) {
-            Some((name, _)) => Err(EngineError::Config(format!("{name} must be at least 1"))),
-            None => Ok(()),
-        }
-    }
-}
-
 /// What a user says of the model's chat template and of its thinking; by default nothing.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ChatSettings {

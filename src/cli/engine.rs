@@ -1,0 +1,77 @@
+//! What a user may say of where a model runs and how its engine is sized: the same words for every command that runs one.
+
+use clap::Args;
+
+use crate::model::precision::{DtypeOrAuto, KvType, Quantization};
+use crate::model::{DeviceChoice, PrecisionChoice};
+
+/// Where a model runs, and what it is stored in.
+#[derive(Debug, Args)]
+pub(super) struct ModelArguments {
+    /// Where the model runs: auto, cpu, cuda, cuda:N or metal
+    #[arg(long, value_name = "DEVICE", default_value = "auto", help_heading = JUDGE)]
+    pub(super) device: DeviceChoice,
+    /// What weights, and with them keys and values, are stored in: f32, f16, bf16, or auto: weights as in the checkpoint,
+    /// keys and values in f32 on the CPU; bf16 on a GPU
+    #[arg(long, value_name = "TYPE", default_value = "auto", value_parser = PrecisionChoice::parse_dtype, help_heading = JUDGE)]
+    dtype: DtypeOrAuto,
+    /// Store weights smaller: `q8_0` or `q4k` on the CPU, fp8 on an NVIDIA GPU
+    #[arg(long, value_name = "TYPE", help_heading = JUDGE)]
+    quantize: Option<Quantization>,
+    /// What keys and values are stored in: f32, f16, bf16, or fp8 on an NVIDIA GPU
+    #[arg(long, value_name = "TYPE", help_heading = JUDGE)]
+    kv_dtype: Option<KvType>,
+}
+
+impl ModelArguments {
+    /// What was said of types.
+    pub(super) fn precision(&self) -> PrecisionChoice {
+        PrecisionChoice {
+            dtype: self.dtype,
+            quantize: self.quantize,
+            kv: self.kv_dtype,
+        }
+    }
+}
+
+/// The engine's sizes and switches.
+#[derive(Debug, Clone, Copy, Args)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
+pub(super) struct EngineArguments {
+    /// Most samples at once [default: as memory allows, at most 64 on the CPU, 256 on a GPU]
+    #[arg(long, value_name = "N", value_parser = positive, help_heading = ENGINE)]
+    pub(super) max_sequences: Option<usize>,
+    /// Most tokens a step [default: as cache or memory allow, at most 512 on the CPU, 8192 on a GPU]
+    #[arg(long, value_name = "N", value_parser = positive, help_heading = ENGINE)]
+    pub(super) token_budget: Option<usize>,
+    /// Most tokens of one prompt a step [default: the token budget]
+    #[arg(long, value_name = "N", value_parser = positive, help_heading = ENGINE)]
+    pub(super) prefill_chunk: Option<usize>,
+    /// Blocks of 16 tokens in the KV cache
+    #[arg(long, value_name = "N", value_parser = positive, help_heading = ENGINE)]
+    pub(super) kv_blocks: Option<usize>,
+    /// Compute every prompt from its beginning
+    #[arg(long, help_heading = ENGINE)]
+    pub(super) no_prefix_cache: bool,
+    /// Compute with candle's operations alone on an NVIDIA GPU: the baseline
+    #[arg(long, hide = true)]
+    pub(super) plain_operations: bool,
+    /// Have every sequence attend to a shared prefix by itself on an NVIDIA GPU
+    #[arg(long, hide = true)]
+    pub(super) no_shared_prefix: bool,
+}
+
+fn positive(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("must be at least 1".into()),
+        Ok(number) => Ok(number),
+        Err(error) => Err(format!("{error}")),
+    }
+}
+
+/// Heading of what chooses the judge.
+pub(super) const JUDGE: &str = "Judge";
+const ENGINE: &str = "Engine (changes speed and memory, never a verdict)";

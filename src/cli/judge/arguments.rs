@@ -1,0 +1,247 @@
+//! What `juror judge` is told.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow};
+use clap::{Args, ValueEnum};
+
+use crate::cli::EXIT_CODES;
+use crate::cli::chat::ChatArguments;
+use crate::cli::engine::{EngineArguments, JUDGE, ModelArguments};
+use crate::dataset::Shard;
+use crate::judge::RulesMode;
+use crate::protocol::{self, PromptTemplate, Protocol};
+use crate::reward::RewardPolicy;
+use crate::rules::{Config, RulesProfile};
+
+/// Judge rollouts: one verdict and reward for each.
+#[derive(Debug, Args)]
+#[command(after_help = after_help())]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
+pub(in crate::cli) struct JudgeArguments {
+    /// JSONL files (also .gz or .zst), folders of them, or `-` for standard input
+    #[arg(value_name = "INPUT", default_value = "-", hide_default_value = true)]
+    pub(super) inputs: Vec<PathBuf>,
+    /// Where the verdicts go; standard output, without a journal, if not given
+    #[arg(short, long, value_name = "OUT.jsonl")]
+    pub(super) output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) judge: JudgeChoice,
+    #[command(flatten)]
+    pub(super) model: ModelArguments,
+    /// Several NVIDIA GPUs by their numbers, as `0,1`: one engine for each, all fed from one queue
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        conflicts_with = "device",
+        help_heading = JUDGE
+    )]
+    pub(super) gpus: Vec<usize>,
+    /// Ask for the judge's reason too; without it a generation ends once the verdict is known
+    #[arg(long, help_heading = JUDGE)]
+    pub(super) reason: bool,
+
+    /// Which key holds what: question=…, reference=…, response=…, id=…
+    #[arg(
+        long,
+        value_name = "FIELD=KEY",
+        value_delimiter = ',',
+        help_heading = "Input"
+    )]
+    pub(super) columns: Vec<String>,
+    /// Set bad lines aside in OUT.rejected.jsonl instead of stopping before anything is judged
+    #[arg(long, requires = "output", help_heading = "Input")]
+    pub(super) skip_bad: bool,
+    /// Judge the first N samples only
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        help_heading = "Input"
+    )]
+    pub(super) limit: Option<usize>,
+    /// Judge one of n parts of the input, by the hash of the id; i counts from 0
+    #[arg(long, value_name = "i/n", help_heading = "Input")]
+    pub(super) shard: Option<Shard>,
+
+    /// Generations for each sample
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Sampling")]
+    pub(super) trials: u32,
+    /// Seed of every random choice
+    #[arg(
+        long,
+        value_name = "S",
+        default_value_t = 0,
+        allow_negative_numbers = true,
+        help_heading = "Sampling"
+    )]
+    pub(super) seed: u64,
+    /// 0 takes the likeliest token [default: the model's recommendation, else 0; with several trials 0.7]
+    #[arg(
+        long,
+        value_name = "T",
+        allow_negative_numbers = true,
+        help_heading = "Sampling"
+    )]
+    pub(super) temperature: Option<f64>,
+    /// Choose among the K likeliest tokens; 0 for all
+    #[arg(long, value_name = "K", help_heading = "Sampling")]
+    pub(super) top_k: Option<usize>,
+    /// Choose among the likeliest tokens that make up this share
+    #[arg(
+        long,
+        value_name = "P",
+        allow_negative_numbers = true,
+        help_heading = "Sampling"
+    )]
+    pub(super) top_p: Option<f64>,
+    /// Choose among tokens at least this likely, compared with the likeliest
+    #[arg(
+        long,
+        value_name = "P",
+        allow_negative_numbers = true,
+        help_heading = "Sampling"
+    )]
+    pub(super) min_p: Option<f64>,
+    /// Longest completion, thinking included [default: the model's recommendation, else the protocol's]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Sampling")]
+    pub(super) max_new_tokens: Option<u64>,
+
+    /// What the rule-based verifier does: give the outcome where the judge is unreadable, go first and spare the model
+    /// what is plainly wrong, judge alone without a model, or nothing
+    #[arg(long, value_enum, default_value_t, help_heading = "Verdict")]
+    pub(super) rules: RulesArgument,
+    /// How the rules find and compare final answers: strict (what is mathematically true), compat (as Math-Verify
+    /// 0.9.0), gsm8k (plain numbers only), or GSM8K's official, strict-match, flexible-extract or multi
+    #[arg(
+        long,
+        alias = "rule-method",
+        value_name = "PROFILE",
+        default_value_t,
+        help_heading = "Verdict"
+    )]
+    pub(super) rules_profile: RulesProfile,
+    /// Settings of the rules under strict and compat, by Math-Verify's names, for one `{"float_rounding": 2}`
+    #[arg(long, value_name = "JSON", value_parser = crate::cli::verify::parse_config, help_heading = "Verdict")]
+    pub(super) rules_config: Option<Config>,
+    /// What a verdict is worth: process-outcome (1 only if both hold) or outcome (the final answer alone)
+    #[arg(long, value_name = "POLICY", default_value_t, help_heading = "Verdict")]
+    pub(super) reward: RewardPolicy,
+    /// Add the prompt's and the completion's text and token ids to each line
+    #[arg(long, help_heading = "Verdict")]
+    pub(super) raw: bool,
+
+    /// Say what would be judged, show the first prompt, and stop
+    #[arg(long, help_heading = "Run")]
+    pub(super) dry_run: bool,
+    /// Throw away what an earlier run with other settings left in the journal
+    #[arg(long, help_heading = "Run")]
+    pub(super) restart: bool,
+    /// Print errors only
+    #[arg(short, long, help_heading = "Run")]
+    pub(super) quiet: bool,
+
+    #[command(flatten)]
+    pub(super) engine: EngineArguments,
+}
+
+fn after_help() -> String {
+    format!(
+        "\
+Each row holds a question, a reference answer and a response. While the run goes on, every finished
+verdict is in OUT.journal; stop it anywhere, run the same command again, and it goes on. At the end
+OUT holds all verdicts in the order of the input.
+
+{EXIT_CODES}"
+    )
+}
+
+/// Which judge: a model under a protocol.
+#[derive(Debug, Default, Args)]
+pub(in crate::cli) struct JudgeChoice {
+    /// `tiny` (built in, no download), a folder with config.json, tokenizer.json and *.safetensors, a GGUF file, an id on the Hugging
+    /// Face hub (`org/name`, `org/name/FILE.gguf`, with `@revision` or without), or an alias that `juror models list --known` shows
+    #[arg(
+        short,
+        long,
+        value_name = "MODEL",
+        default_value = "tiny",
+        help_heading = JUDGE
+    )]
+    pub(in crate::cli) model: String,
+    /// What the judge is asked, and how its answer is read; `juror prompts list` names them
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "prime",
+        help_heading = JUDGE
+    )]
+    pub(in crate::cli) protocol: String,
+    /// Your own prompt text, with `{{question}}`, `{{student_answer}}`, `{{reference_answer}}` and, if you like,
+    /// `{{few_shots}}`
+    #[arg(long, value_name = "FILE", help_heading = JUDGE)]
+    pub(in crate::cli) prompt: Option<PathBuf>,
+    /// Text for the prompt's `{{few_shots}}`
+    #[arg(long, value_name = "FILE", help_heading = JUDGE)]
+    pub(in crate::cli) few_shots: Option<PathBuf>,
+    #[command(flatten)]
+    pub(in crate::cli) chat: ChatArguments,
+}
+
+impl JudgeChoice {
+    /// The protocol and the prompt text.
+    pub(in crate::cli) fn prompt(&self) -> anyhow::Result<(&'static dyn Protocol, PromptTemplate)> {
+        let protocol = protocol::find(&self.protocol).ok_or_else(|| {
+            let names: Vec<&str> = protocol::known()
+                .iter()
+                .map(|protocol| protocol.name())
+                .collect();
+            anyhow!(
+                "no protocol `{}`; there is {}",
+                self.protocol,
+                names.join(", ")
+            )
+        })?;
+        let mut template = match &self.prompt {
+            Some(path) => {
+                PromptTemplate::parse(&read(path)?).with_context(|| path.display().to_string())?
+            }
+            None => PromptTemplate::parse(protocol.template_text())?,
+        };
+        if let Some(path) = &self.few_shots {
+            template = template
+                .with_few_shots(&read(path)?)
+                .with_context(|| path.display().to_string())?;
+        }
+        Ok((protocol, template))
+    }
+}
+
+fn read(path: &Path) -> anyhow::Result<String> {
+    std::fs::read_to_string(path).with_context(|| format!("could not read {}", path.display()))
+}
+
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub(super) enum RulesArgument {
+    #[default]
+    Fallback,
+    First,
+    Only,
+    Off,
+}
+
+impl From<RulesArgument> for RulesMode {
+    fn from(argument: RulesArgument) -> Self {
+        match argument {
+            RulesArgument::Fallback => Self::Fallback,
+            RulesArgument::First => Self::First,
+            RulesArgument::Only => Self::Only,
+            RulesArgument::Off => Self::Off,
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! `juror judge --dry-run`: what would be judged, without a model's weights.
+
+use std::io::Write;
+
+use rayon::prelude::*;
+
+use crate::dataset::Samples;
+use crate::judge::Session;
+
+/// Samples that a dry run reads at a time.
+const DRY_RUN_AT_ONCE: usize = 256;
+
+/// Counts, token statistics, an estimate, and the first prompt.
+pub(super) fn print(session: &Session) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    let samples = &session.loaded.samples;
+    let trials = session.options.trials as usize;
+    writeln!(
+        out,
+        "{} samples × {trials} trials = {} verdicts",
+        samples.count(),
+        samples.count() * trials
+    )?;
+    let Some((_, text)) = &session.judge else {
+        writeln!(out, "rules alone: no model is asked")?;
+        return Ok(());
+    };
+    if samples.count() == 0 {
+        return Ok(());
+    }
+    let mut sorted: Vec<usize> = Vec::with_capacity(samples.count());
+    let positions: Vec<usize> = (0..samples.count()).collect();
+    for some in positions.chunks(DRY_RUN_AT_ONCE) {
+        let lengths: Result<Vec<usize>, _> = samples
+            .fetch(some)?
+            .par_iter()
+            .map(|sample| text.prompts.tokens(sample).map(|tokens| tokens.len()))
+            .collect();
+        sorted.extend(lengths?);
+    }
+    sorted.sort_unstable();
+    let total: usize = sorted.iter().sum();
+    let shared = text.prompts.shared_prefix().len();
+    let own: usize = total - shared * sorted.len();
+    let context = text.config.max_positions;
+    let most = session.options.max_new_tokens;
+    let too_long = sorted
+        .iter()
+        .filter(|&&length| length.saturating_add(most) > context)
+        .count();
+    let last = sorted.len() - 1;
+    let generated = most.saturating_mul(sorted.len()).saturating_mul(trials);
+    writeln!(
+        out,
+        "prompt tokens: {total} in all; {} least, {} median, {} most; the first {shared} are the same in all",
+        sorted[0],
+        sorted[last / 2],
+        sorted[last]
+    )?;
+    if too_long > 0 {
+        writeln!(
+            out,
+            "too long: {too_long} samples do not fit the context of {context} with {most} new tokens"
+        )?;
+    }
+    writeln!(
+        out,
+        "estimate: {} prompt tokens to compute (the shared ones once), up to {} to generate; at {:.1} M parameters up \
+         to {:.3} TFLOP beside attention",
+        shared + own,
+        generated,
+        text.config.parameters() as f64 / 1e6,
+        2.0 * text.config.parameters() as f64 * ((shared + own) as f64 + generated as f64) / 1e12,
+    )?;
+    let first = &samples.fetch(&[0])?[0];
+    writeln!(
+        out,
+        "\nthe first prompt ({}):\n\n{}",
+        first.id,
+        text.prompts.text(first)
+    )?;
+    Ok(())
+}
