@@ -236,7 +236,7 @@ pub fn sizes_for(
     } else {
         Processor::Gpu
     };
-    let model = footprint(config, precision);
+    let model = footprint(config, precision, device);
     choose_sizes(
         processor,
         free_memory(device),
@@ -248,7 +248,7 @@ pub fn sizes_for(
 }
 
 /// What a model takes beside its weights.
-fn footprint(config: &ModelConfig, precision: Precision) -> ModelFootprint {
+fn footprint(config: &ModelConfig, precision: Precision, device: &Device) -> ModelFootprint {
     let intermediate = config
         .experts
         .as_ref()
@@ -261,10 +261,16 @@ fn footprint(config: &ModelConfig, precision: Precision) -> ModelFootprint {
         keys: config.kv_heads * config.head_dim,
         intermediate,
     };
+    // A GPU takes a token's experts together, and adds their results afterwards; the CPU takes one after the other.
+    let results = match config.experts {
+        Some(experts) if !device.is_cpu() => experts.per_token * config.hidden,
+        _ => 0,
+    };
+    let size = precision.compute.size_in_bytes();
     let cache = AttentionShape::from(config);
     ModelFootprint {
         kv_bytes_per_token: kv_bytes_per_token(&cache, precision.kv.dtype()),
-        activation_bytes_per_token: shape.bytes_per_token(precision.compute.size_in_bytes()),
+        activation_bytes_per_token: shape.bytes_per_token(size) + results * size,
         // Logits are f32.
         logits_bytes_per_row: 4 * config.vocab,
         context_length: config.max_positions,
