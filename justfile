@@ -17,7 +17,7 @@ lint:
 test *ARGS:
     cargo test {{ ARGS }}
 
-# Criterion benches, and the throughput of the embedded judge.
+# All benches: Criterion's, the rules, the CPU's kernels, and the throughput of the embedded judge.
 bench *ARGS:
     cargo bench {{ ARGS }}
 

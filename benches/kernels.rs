@@ -1,12 +1,12 @@
-//! The CPU's two inner loops alone, at the sizes of Qwen3-0.6B: products with weights, and attention.
+//! The CPU's two inner loops alone, at the sizes of Qwen3-0.6B: products with weights, candle's beside them, and attention.
 //!
 //! ```sh
 //! RAYON_NUM_THREADS=1 cargo bench --bench kernels              # everything
-//! RAYON_NUM_THREADS=1 cargo bench --bench kernels -- attention # or `products`, or the beginning of a row of the table
+//! RAYON_NUM_THREADS=1 cargo bench --bench kernels -- attention # or `products`, or the beginning of a row; others print nothing
 //! ```
 //!
-//! Prints GFLOP/s, the best of some second of repetitions; types take turns, so that a row of the table sees the same
-//! machine.
+//! Prints GFLOP/s by the least time of each cell. The cells of a row take turns: so they see the same machine, and weights
+//! are not in the cache from the turn before.
 
 #![allow(
     clippy::expect_used,
@@ -17,19 +17,24 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use candle_core::{DType, Device, Tensor};
-use juror::model::attention::{self, Attention, AttentionKind, AttentionShape};
+use candle_core::quantized::{GgmlDType, QMatMul, QTensor};
+use candle_core::{DType, Device, Module, Tensor};
+use juror::model::attention::{self, AttentionKind, AttentionShape};
 use juror::model::cpu::matmul::PackedMatrix;
 use juror::model::precision::WeightType;
 use juror::model::{BatchRow, StepBatch};
 
-/// How long the cells of a row are repeated, each.
+/// How long a cell is repeated.
 const TIME: Duration = Duration::from_millis(700);
-const BLOCK: usize = 16;
 
 fn main() {
+    // Tests of all targets run benches too, without this word.
+    if !std::env::args().any(|word| word == "--bench") {
+        return;
+    }
     println!("{} threads; GFLOP/s\n", rayon::current_num_threads());
     products();
+    println!();
     attention();
 }
 
@@ -45,15 +50,8 @@ fn wanted(table: &str, row: &str) -> bool {
     }) || !any
 }
 
-/// Numbers from -0.5 to 0.5 that repeat late.
-fn numbers(count: usize) -> Vec<f32> {
-    (0..count)
-        .map(|i| (i * 7919 % 10_007) as f32 / 10_007.0 - 0.5)
-        .collect()
-}
-
-/// The least seconds of each cell, all repeated in turn.
-fn least(cells: &mut [Box<dyn FnMut() + '_>]) -> Vec<f64> {
+/// Measures the cells of a row, repeated in turn, and prints it.
+fn row(name: &str, operations: f64, cells: &mut [Box<dyn FnMut() + '_>]) {
     let mut least = vec![f64::INFINITY; cells.len()];
     let started = Instant::now();
     while started.elapsed() < TIME * cells.len() as u32 {
@@ -63,12 +61,8 @@ fn least(cells: &mut [Box<dyn FnMut() + '_>]) -> Vec<f64> {
             *least = least.min(started.elapsed().as_secs_f64());
         }
     }
-    least
-}
-
-fn print_row(name: &str, operations: f64, seconds: &[f64]) {
     print!("| {name} |");
-    for seconds in seconds {
+    for seconds in least {
         print!(" {:.0} |", operations / seconds / 1e9);
     }
     println!();
@@ -83,156 +77,164 @@ fn products() {
         WeightType::Q4K,
     ];
     println!(
-        "| rows × inputs × outputs | f32 | f16 | bf16 | Q8_0 | Q4_K |\n|---|---|---|---|---|---|"
+        "| rows × inputs × outputs | f32 | f16 | bf16 | Q8_0 | Q4_K | candle f32 | candle Q8_0 | candle Q4_K |"
     );
+    println!("|---|---|---|---|---|---|---|---|---|");
     for (inputs, outputs) in [(1024, 6144), (3072, 1024)] {
-        let weight = numbers(outputs * inputs);
-        let weight = Tensor::from_vec(weight, (outputs, inputs), &Device::Cpu).expect("a matrix");
+        let weight =
+            Tensor::randn(0f32, 0.02, (outputs, inputs), &Device::Cpu).expect("random numbers");
         let packed =
             kinds.map(|kind| PackedMatrix::pack(&weight, kind).expect("a type of the CPU"));
+        let transposed = weight.t().expect("a matrix");
+        let candle = [GgmlDType::Q8_0, GgmlDType::Q4K].map(|kind| {
+            let weight = QTensor::quantize(&weight, kind).expect("quantised");
+            QMatMul::from_qtensor(weight).expect("a matrix")
+        });
         for rows in [1, 2, 4, 8, 32, 128, 512] {
             let name = format!("{rows} × {inputs} × {outputs}");
             if !wanted("products", &name) {
                 continue;
             }
-            let x = numbers(rows * inputs);
-            let mut cells: Vec<Box<dyn FnMut() + '_>> = packed
-                .iter()
-                .map(|packed| {
-                    let (x, mut out) = (&x, vec![0.0; rows * outputs]);
-                    Box::new(move || packed.forward_into(black_box(x), black_box(&mut out))) as _
-                })
-                .collect();
+            let x = Tensor::randn(0f32, 1.0, (rows, inputs), &Device::Cpu).expect("random numbers");
+            let numbers: Vec<f32> = x
+                .flatten_all()
+                .and_then(|x| x.to_vec1())
+                .expect("numbers of the CPU");
+            let mut cells: Vec<Box<dyn FnMut() + '_>> = Vec::new();
+            for matrix in &packed {
+                let (numbers, mut out) = (&numbers, vec![0.0; rows * outputs]);
+                cells.push(Box::new(move || {
+                    matrix.forward_into(black_box(numbers), black_box(&mut out));
+                }));
+            }
+            cells.push(Box::new(|| {
+                black_box(x.matmul(&transposed).expect("a product"));
+            }));
+            for matrix in &candle {
+                let x = &x;
+                cells.push(Box::new(move || {
+                    black_box(matrix.forward(x).expect("a product"));
+                }));
+            }
             let operations = 2.0 * (rows * inputs * outputs) as f64;
-            print_row(&name, operations, &least(&mut cells));
+            row(&name, operations, &mut cells);
         }
     }
-    println!();
 }
 
-/// Rows that share their first keys: of each row how many tokens are computed, and how many keys it sees.
-struct Step {
-    name: &'static str,
-    shared: usize,
-    rows: Vec<(usize, usize)>,
-}
+/// Tokens per block of the KV cache.
+const BLOCK: usize = 16;
 
-impl Step {
-    /// The step with every row's own blocks after the shared ones; and how many blocks there are.
-    fn batch(&self) -> (StepBatch, usize) {
-        let mut batch = StepBatch::default();
-        let shared = self.shared / BLOCK;
-        let mut blocks = shared as u32;
-        for &(query_len, context_len) in &self.rows {
-            let mut table: Vec<u32> = (0..shared as u32).collect();
-            while table.len() * BLOCK < context_len {
-                table.push(blocks);
-                blocks += 1;
-            }
-            let query_start = batch.tokens.len();
-            for position in context_len - query_len..context_len {
-                batch.tokens.push(0);
-                batch.positions.push(position as u32);
-                let block = table[position / BLOCK] as usize;
-                batch.slots.push((block * BLOCK + position % BLOCK) as u32);
-            }
-            batch.rows.push(BatchRow {
-                query_start,
-                query_len,
-                context_len,
-                blocks: table,
-                long: false,
-            });
+/// A step of rows given as (context, queries), all of which begin with `shared` tokens in the same blocks; and the number
+/// of its blocks.
+fn step(shared: usize, rows: impl IntoIterator<Item = (usize, usize)>) -> (StepBatch, usize) {
+    let mut batch = StepBatch::default();
+    let shared = shared / BLOCK;
+    let mut blocks = shared;
+    for (context, queries) in rows {
+        let own = context.div_ceil(BLOCK) - shared;
+        let table: Vec<u32> = (0..shared)
+            .chain(blocks..blocks + own)
+            .map(|block| block as u32)
+            .collect();
+        blocks += own;
+        batch.rows.push(BatchRow {
+            query_start: batch.tokens.len(),
+            query_len: queries,
+            context_len: context,
+            blocks: table.clone(),
+            long: false,
+        });
+        for position in context - queries..context {
+            batch.tokens.push(0);
+            batch.positions.push(position as u32);
+            batch
+                .slots
+                .push(table[position / BLOCK] * BLOCK as u32 + (position % BLOCK) as u32);
         }
-        (batch, blocks as usize)
     }
-
-    /// Pairs of a query and a key that it sees.
-    fn pairs(&self) -> usize {
-        let row = |&(query_len, context_len): &(usize, usize)| {
-            (context_len - query_len + 1..=context_len).sum::<usize>()
-        };
-        self.rows.iter().map(row).sum()
-    }
+    (batch, blocks)
 }
 
+/// Pairs of a query and a key that it sees.
+fn pairs(batch: &StepBatch) -> usize {
+    let row =
+        |row: &BatchRow| (row.context_len - row.query_len + 1..=row.context_len).sum::<usize>();
+    batch.rows.iter().map(row).sum()
+}
+
+/// Random queries, keys and values of `count` tokens.
+fn vectors(shape: &AttentionShape, count: usize) -> [Tensor; 3] {
+    [shape.heads, shape.kv_heads, shape.kv_heads].map(|heads| {
+        Tensor::randn(0f32, 1.0, (count, heads, shape.head_dim), &Device::Cpu)
+            .expect("random numbers")
+    })
+}
+
+/// One layer in the steps that judging is made of.
 fn attention() {
     let shape = AttentionShape {
-        layers: 1,
+        layers: 4,
         heads: 16,
         kv_heads: 8,
         head_dim: 128,
     };
-    let prompts = [(240, 1540), (240, 1540)];
-    let decode = |count: usize| (0..count).map(|row| (1, 1597 + row));
+    let own = |i: usize| 1600 + 60 * i / 31;
+    let mixed = (0..33).map(|i| if i < 31 { (own(i), 1) } else { (1540, 240) });
     let steps = [
-        Step {
-            name: "512 prompt tokens after 1,300",
-            shared: 0,
-            rows: vec![(512, 1812)],
-        },
-        Step {
-            name: "6 × 300 prompt tokens after 1,296 shared",
-            shared: 1296,
-            rows: vec![(300, 1596); 6],
-        },
-        Step {
-            name: "31 rows decode, 2 × 240 prompt tokens, 1,296 shared",
-            shared: 1296,
-            rows: decode(31).chain(prompts).collect(),
-        },
-        Step {
-            name: "32 rows decode, 1,296 keys shared, some 330 own",
-            shared: 1296,
-            rows: decode(32).collect(),
-        },
-        Step {
-            name: "8 rows decode, 128 to 2,048 keys",
-            shared: 0,
-            rows: (1..=8).map(|row| (1, row * 256)).collect(),
-        },
-        Step {
-            name: "1 row decodes, 2,048 keys",
-            shared: 0,
-            rows: vec![(1, 2048)],
-        },
+        ("512 prompt tokens", step(0, [(512, 512)])),
+        ("512 prompt tokens after 1,300", step(0, [(1812, 512)])),
+        (
+            "6 × 300 prompt tokens after 1,296 shared",
+            step(1296, [(1596, 300); 6]),
+        ),
+        (
+            "31 rows decode, 2 × 240 prompt tokens, 1,296 shared",
+            step(1296, mixed),
+        ),
+        (
+            "32 rows decode, 1,296 keys shared, some 330 own",
+            step(1296, (0..32).map(|i| (own(i), 1))),
+        ),
+        (
+            "8 rows decode, 128 to 2,048 keys",
+            step(0, (0..8).map(|i| (128 + 1920 * i / 7, 1))),
+        ),
+        ("1 row decodes, 2,048 keys", step(0, [(2048, 1)])),
     ];
     println!("| attention of a step | f32 | f16 | bf16 |\n|---|---|---|---|");
-    for step in steps {
-        if !wanted("attention", step.name) {
+    for (name, (batch, blocks)) in &steps {
+        if !wanted("attention", name) {
             continue;
         }
-        let (batch, blocks) = step.batch();
-        let n = batch.tokens.len();
-        let tensor = |heads: usize| {
-            let numbers = numbers(n * heads * shape.head_dim);
-            Tensor::from_vec(numbers, (n, heads, shape.head_dim), &Device::Cpu).expect("a tensor")
-        };
-        let (q, k, v) = (
-            tensor(shape.heads),
-            tensor(shape.kv_heads),
-            tensor(shape.kv_heads),
-        );
-        let mut caches: Vec<Box<dyn Attention>> = [DType::F32, DType::F16, DType::BF16]
-            .map(|dtype| {
-                let kind = AttentionKind::Tiled;
-                let mut cache = attention::build(kind, &shape, blocks, BLOCK, &Device::Cpu, dtype)
-                    .expect("a cache on the CPU");
-                cache.prepare(&batch).expect("a step that fits");
+        let caches = [DType::F32, DType::F16, DType::BF16].map(|dtype| {
+            let kind = AttentionKind::Tiled;
+            let mut cache = attention::build(kind, &shape, *blocks, BLOCK, &Device::Cpu, dtype)
+                .expect("a cache on the CPU");
+            // Every block is written: memory that never was is one page of zeros, and too fast.
+            let (fill, _) = step(0, vec![(BLOCK, BLOCK); *blocks]);
+            let [q, k, v] = vectors(&shape, fill.tokens.len());
+            cache.prepare(&fill).expect("a step that fits");
+            for layer in 0..shape.layers {
                 cache
-            })
-            .into();
-        let mut cells: Vec<Box<dyn FnMut() + '_>> = caches
-            .iter_mut()
-            .map(|cache| {
-                let (q, k, v) = (&q, &k, &v);
-                Box::new(move || {
-                    let out = cache.forward(0, None, q, k, v).expect("attention");
-                    black_box(out);
-                }) as _
-            })
-            .collect();
-        let operations = 4.0 * (step.pairs() * shape.heads * shape.head_dim) as f64;
-        print_row(step.name, operations, &least(&mut cells));
+                    .forward(layer, None, &q, &k, &v)
+                    .expect("the prepared step");
+            }
+            cache.prepare(batch).expect("a step that fits");
+            cache
+        });
+        let [q, k, v] = vectors(&shape, batch.tokens.len());
+        let (q, k, v) = (&q, &k, &v);
+        let mut cells: Vec<Box<dyn FnMut() + '_>> = Vec::new();
+        for mut cache in caches {
+            let mut layer = 0;
+            cells.push(Box::new(move || {
+                layer = (layer + 1) % shape.layers;
+                let out = cache.forward(layer, None, q, k, v);
+                black_box(out.expect("the prepared step"));
+            }));
+        }
+        let operations = 4.0 * (pairs(batch) * shape.heads * shape.head_dim) as f64;
+        row(name, operations, &mut cells);
     }
 }

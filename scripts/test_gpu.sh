@@ -85,8 +85,8 @@ fi
 : >"$scratch/sanitizer"
 if [[ -n $sanitizer ]]; then
     for check in \
-        "memcheck kernels:: cuda_attention logits_in_fp8" \
-        "racecheck kernels:: cuda_attention_equals_the_reference_bf16" \
+        "memcheck kernels:: sinks:: cuda_attention logits_in_fp8" \
+        "racecheck kernels:: sinks:: cuda_attention_equals_the_reference_bf16" \
         "initcheck kernels::"; do
         read -r tool filters <<<"$check"
         echo "compute-sanitizer --tool $tool: $filters"

@@ -11,6 +11,7 @@
 //! | [`mod@measure`] | one run |
 //! | [`recorder`], [`statistics`] | what is noted on the way, and its percentiles |
 //! | [`ceiling`] | what the device can do at best, measured |
+//! | `cost` | what a run must cost at least |
 //! | [`breakdown`], [`report`] | where the time went; all figures |
 //! | [`session`] | from a model's files to figures |
 //! | [`trace`] | a run for Chrome's trace viewer |
@@ -18,6 +19,7 @@
 
 pub mod breakdown;
 pub mod ceiling;
+mod cost;
 pub mod measure;
 pub mod recorder;
 pub mod report;

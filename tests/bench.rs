@@ -164,3 +164,26 @@ fn what_cannot_be_measured_is_refused_with_a_reason() {
         folder.run(&all).expect(2, &[message]);
     }
 }
+
+#[test]
+fn made_up_experts_are_in_mxfp4_where_the_configuration_says_so() {
+    let folder = Folder::new();
+    let config = include_str!("data/checkpoints/gpt-oss-mxfp4/config.json");
+    folder.write("config.json", config);
+    let workload = [
+        "--synthetic",
+        "config.json",
+        "--samples",
+        "3",
+        "--template-tokens",
+        "8",
+        "--input-tokens",
+        "8",
+        "--output-tokens",
+        "3",
+    ];
+    let figures = bench(&folder, &workload);
+    let precision = figures["precision"].as_str().unwrap();
+    assert!(precision.contains("blocks"), "{precision}");
+    assert_eq!(figures["total_output_tokens"], 9);
+}

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use candle_core::{Device, Tensor};
 use juror::dataset::{LoadOptions, Sample, load};
-use juror::engine::{Engine, EngineConfig, Sampling, Stats, StepModel};
+use juror::engine::{Engine, EngineConfig, EngineSettings, Sampling, Stats, StepModel};
 use juror::judge::{
-    DeviceEngine, DeviceStats, EngineSizes, JudgeError, JudgeText, RulesMode, RunEnd, RunOptions,
-    Sink, build_engine, jobs, run,
+    DeviceEngine, DeviceStats, JudgeError, JudgeText, RulesMode, RunEnd, RunOptions, Sink,
+    build_engine, jobs, run,
 };
 use juror::model::batch::StepBatch;
 use juror::model::{ModelError, ModelSource};
@@ -96,10 +96,10 @@ fn engines(count: usize) -> (JudgeText, Vec<DeviceEngine<juror::engine::PagedDec
     let (source, text) = text(protocol::find("prime").unwrap());
     let engines = (0..count)
         .map(|at| {
-            let sizes = EngineSizes {
+            let sizes = EngineSettings {
                 max_sequences: Some(if at == 0 { 8 } else { 2 }),
                 token_budget: Some(if at == 0 { 256 } else { 64 }),
-                ..EngineSizes::default()
+                ..EngineSettings::default()
             };
             DeviceEngine {
                 device: format!("cpu:{at}"),
@@ -107,7 +107,7 @@ fn engines(count: usize) -> (JudgeText, Vec<DeviceEngine<juror::engine::PagedDec
                     &source,
                     &text,
                     &Device::Cpu,
-                    &sizes,
+                    &sizes.into(),
                     NEW_TOKENS,
                     Arc::default(),
                 )
@@ -354,16 +354,16 @@ fn an_error_of_our_own_costs_one_sample() {
 
     let samples = samples();
     let (source, text) = text(&FAULTY);
-    let sizes = EngineSizes {
+    let sizes = EngineSettings {
         max_sequences: Some(4),
         token_budget: Some(128),
-        ..EngineSizes::default()
+        ..EngineSettings::default()
     };
     let engine = build_engine(
         &source,
         &text,
         &Device::Cpu,
-        &sizes,
+        &sizes.into(),
         NEW_TOKENS,
         Arc::default(),
     )

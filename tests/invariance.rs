@@ -11,10 +11,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use juror::dataset::{LoadOptions, Sample, load};
-use juror::engine::{Sampling, Stats};
+use juror::engine::{EngineSettings, Sampling, Stats};
 use juror::judge::{
-    DeviceEngine, EngineSizes, JudgeError, JudgeText, RulesMode, RunOptions, Sink, build_engine,
-    jobs, run,
+    DeviceEngine, JudgeError, JudgeText, RulesMode, RunOptions, Sink, build_engine, jobs, run,
 };
 use juror::model::ModelSource;
 use juror::protocol::{self, PromptTemplate};
@@ -77,7 +76,7 @@ fn rollouts() -> Vec<Sample> {
 
 fn judge(
     samples: &[Sample],
-    sizes: EngineSizes,
+    sizes: EngineSettings,
     sampling: Sampling,
     trials: u32,
 ) -> (Vec<Essence>, Stats) {
@@ -86,7 +85,15 @@ fn judge(
     let template = PromptTemplate::parse(protocol.template_text()).unwrap();
     let text = JudgeText::load(&source, protocol, &template).unwrap();
     let device = candle_core::Device::Cpu;
-    let engine = build_engine(&source, &text, &device, &sizes, NEW_TOKENS, Arc::default()).unwrap();
+    let engine = build_engine(
+        &source,
+        &text,
+        &device,
+        &sizes.into(),
+        NEW_TOKENS,
+        Arc::default(),
+    )
+    .unwrap();
     let options = RunOptions {
         sampling,
         max_new_tokens: NEW_TOKENS,
@@ -134,11 +141,11 @@ fn judge(
     (essences, kept.stats)
 }
 
-fn sizes() -> EngineSizes {
-    EngineSizes {
+fn sizes() -> EngineSettings {
+    EngineSettings {
         max_sequences: Some(64),
         token_budget: Some(512),
-        ..EngineSizes::default()
+        ..EngineSettings::default()
     }
 }
 
@@ -154,7 +161,7 @@ fn greedy_tokens_are_the_same_however_the_engine_is_set_up() {
             .all(|essence| !essence.completion.is_empty())
     );
 
-    let alone = EngineSizes {
+    let alone = EngineSettings {
         max_sequences: Some(1),
         ..sizes()
     };
@@ -164,7 +171,7 @@ fn greedy_tokens_are_the_same_however_the_engine_is_set_up() {
         "one at a time"
     );
 
-    let uncached = EngineSizes {
+    let uncached = EngineSettings {
         no_prefix_cache: true,
         ..sizes()
     };
@@ -178,8 +185,8 @@ fn greedy_tokens_are_the_same_however_the_engine_is_set_up() {
         .map(|essence| essence.prompt.len() + NEW_TOKENS)
         .max()
         .unwrap();
-    let cramped = EngineSizes {
-        kv_blocks: Some(longest.div_ceil(16) + 60),
+    let cramped = EngineSettings {
+        blocks: Some(longest.div_ceil(16) + 60),
         ..sizes()
     };
     let (verdicts, stats) = judge(&samples, cramped, Sampling::GREEDY, 1);
@@ -190,7 +197,7 @@ fn greedy_tokens_are_the_same_however_the_engine_is_set_up() {
     );
 
     for chunk in [7, 512] {
-        let chunked = EngineSizes {
+        let chunked = EngineSettings {
             prefill_chunk: Some(chunk),
             ..sizes()
         };
@@ -201,7 +208,7 @@ fn greedy_tokens_are_the_same_however_the_engine_is_set_up() {
         );
     }
     // A token a step and sequence: slow, so fewer samples.
-    let crumbs = EngineSizes {
+    let crumbs = EngineSettings {
         prefill_chunk: Some(1),
         ..sizes()
     };
@@ -223,7 +230,7 @@ fn sampled_tokens_follow_seed_sample_and_trial_alone() {
     };
     let (together, _) = judge(&samples[..16], sizes(), hot, 3);
     assert_eq!(together.len(), 48);
-    let alone = EngineSizes {
+    let alone = EngineSettings {
         max_sequences: Some(1),
         no_prefix_cache: true,
         ..sizes()

@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use super::breakdown::Breakdown;
 use super::ceiling::Ceiling;
+use super::cost;
 use super::measure::Run;
 use super::statistics::Spread;
 use crate::engine::EngineConfig;
-use crate::model::attention::{AttentionShape, kv_bytes_per_token};
 use crate::model::{ModelConfig, Precision};
 
 /// One setting's figures.
@@ -67,8 +67,8 @@ pub struct Report {
     pub host_share: f64,
     /// Floating-point operations that the tokens need, a second, over the ceiling.
     pub model_flops_utilisation: f64,
-    /// Bytes that every step must read at least (all weights it uses once, each block of keys and values in use once), a
-    /// second, over the ceiling.
+    /// Bytes that every step must read at least (all weights it uses once, each block of keys and values in use once, under
+    /// a window the last keys of each sequence), a second, over the ceiling.
     pub memory_bandwidth_utilisation: f64,
     /// What was measured on the device first.
     pub ceiling: Ceiling,
@@ -117,6 +117,8 @@ pub struct Context<'a> {
     pub model: &'a ModelConfig,
     /// What it is stored in.
     pub precision: &'a Precision,
+    /// Weights that are stored in MXFP4 whatever the others are.
+    pub packed: usize,
     /// The engine's sizes.
     pub engine: &'a EngineConfig,
     /// What the device can do.
@@ -155,6 +157,7 @@ impl Report {
         };
         let (host, busy) = (sum(|step| step.host), sum(|step| step.duration));
         let occupancy = rows as f64 / steps;
+        let bytes = cost::bytes(run, context);
         Self {
             duration: seconds,
             completed: run.requests.len(),
@@ -179,8 +182,9 @@ impl Report {
             preemptions: run.preemptions,
             host_ms_per_step: host / steps * 1e3,
             host_share: host / busy.max(1e-9),
-            model_flops_utilisation: rate(operations(run, context.model)) / context.ceiling.flops,
-            memory_bandwidth_utilisation: rate(bytes(run, context)) / context.ceiling.bandwidth,
+            model_flops_utilisation: rate(cost::operations(run, context.model))
+                / context.ceiling.flops,
+            memory_bandwidth_utilisation: rate(bytes) / context.ceiling.bandwidth,
             ceiling: context.ceiling,
             breakdown: Breakdown::new(&run.record.steps, &run.spans),
             max_sequences: context.engine.max_sequences,
@@ -310,47 +314,6 @@ fn pure_rate(run: &Run, prefill: bool) -> f64 {
     } else {
         tokens as f64 / time.as_secs_f64()
     }
-}
-
-/// Floating-point operations that a run's tokens need: two for each weight a token meets, the scores and weighted values
-/// of attention, and the output head for every token chosen.
-fn operations(run: &Run, model: &ModelConfig) -> f64 {
-    let layers = 2.0 * model.active_layer_parameters() as f64;
-    let head = 2.0 * (model.vocab * model.hidden) as f64;
-    let attention = 4.0 * (model.layers * model.heads * model.head_dim) as f64;
-    run.requests
-        .iter()
-        .map(|request| {
-            // The last token is chosen and not put through.
-            let (from, to) = (
-                request.cached as f64,
-                (request.prompt + request.output - 1) as f64,
-            );
-            let keys = (to * (to + 1.0) - from * (from + 1.0)) / 2.0;
-            layers * (to - from) + attention * keys + head * request.output as f64
-        })
-        .sum()
-}
-
-/// Bytes that a run's steps must read at least.
-fn bytes(run: &Run, context: &Context) -> f64 {
-    let model = context.model;
-    let head = (model.vocab * model.hidden) as f64 * context.precision.weights.for_head().bits();
-    let kv = kv_bytes_per_token(&AttentionShape::from(model), context.precision.kv.dtype());
-    let block = (kv * context.engine.block_size) as f64;
-    let per_token = model.active_layer_parameters() as f64;
-    let all = (model.parameters() - model.vocab * model.hidden) as f64;
-    run.record
-        .steps
-        .iter()
-        .map(|step| {
-            // Of a mixture's experts, those that the step's tokens can reach.
-            let tokens = (step.prefill_tokens + step.decode_tokens) as f64;
-            let weights = (per_token * tokens).min(all).max(per_token);
-            (weights * context.precision.weights.bits() + head) / 8.0
-                + step.used_blocks as f64 * block
-        })
-        .sum()
 }
 
 fn latencies(run: &Run) -> Latencies {

@@ -11,9 +11,10 @@ use super::measure::{Run, Settings, measure};
 use super::shared::SharedModel;
 use super::workload::Job;
 use super::{Ceiling, Context, Report, trace};
-use crate::engine::sizing::{GivenSizes, Lengths};
+use crate::engine::sizing::Lengths;
 use crate::engine::{
-    BLOCK_SIZE, EngineConfig, EngineError, LoadedModel, ModelSizes, Sampling, StepModel, sizes_for,
+    BLOCK_SIZE, EngineConfig, EngineError, EngineSettings, LoadedModel, ModelSizes, Sampling,
+    StepModel, packed_numbers, sizes_for,
 };
 use crate::model::{ModelConfig, ModelError, Precision, Weights};
 
@@ -35,25 +36,6 @@ pub struct Subject {
     pub jobs: Vec<Job>,
 }
 
-/// The engine's sizes; `None` takes the device's usual ones.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Sizes {
-    /// Most sequences at once.
-    pub max_sequences: Option<usize>,
-    /// Most tokens a step.
-    pub token_budget: Option<usize>,
-    /// Most tokens of one prompt a step.
-    pub prefill_chunk: Option<usize>,
-    /// KV blocks of 16 tokens.
-    pub kv_blocks: Option<usize>,
-    /// Compute every prompt from its beginning.
-    pub no_prefix_cache: bool,
-    /// Compute with candle's operations alone where there are kernels of our own too.
-    pub plain_operations: bool,
-    /// Have every sequence attend to a shared prefix by itself.
-    pub no_shared_prefix: bool,
-}
-
 /// A loaded model and its ceilings, ready to be measured in any setting.
 pub struct Bench {
     subject: Subject,
@@ -61,6 +43,8 @@ pub struct Bench {
     ceiling: Ceiling,
     /// Blocks of the cache that was built.
     blocks: usize,
+    /// Weights in MXFP4 whatever the others are stored in.
+    packed: usize,
     /// Seconds it took to load the model.
     pub load_seconds: f64,
 }
@@ -79,7 +63,7 @@ impl Bench {
     ///
     /// # Errors
     /// When the weights do not fit the configuration, or memory does not suffice.
-    pub fn load(mut subject: Subject, sizes: &Sizes) -> Result<Self, EngineError> {
+    pub fn load(mut subject: Subject, settings: &EngineSettings) -> Result<Self, EngineError> {
         let ceiling = Ceiling::measure(&subject.device, subject.precision)?;
         let started = Instant::now();
         let model = LoadedModel::load(
@@ -87,17 +71,25 @@ impl Bench {
             &subject.weights,
             &subject.device,
             subject.precision,
-            sizes.plain_operations,
+            settings.plain_operations,
         )?;
         let load_seconds = started.elapsed().as_secs_f64();
+        let packed = packed_numbers(
+            &subject.config,
+            &subject.weights,
+            &subject.device,
+            subject.precision,
+            settings.plain_operations,
+        );
         subject.jobs.shrink_to_fit();
-        let config = engine_config(&subject, sizes);
-        let model = model.with_cache(&ModelSizes::new(&config, !sizes.no_shared_prefix))?;
+        let config = engine_config(&subject, settings);
+        let model = model.with_cache(&ModelSizes::new(&config, !settings.no_shared_prefix))?;
         let blocks = model.blocks().unwrap_or(config.blocks);
         Ok(Self {
             model: SharedModel::new(model),
             ceiling,
             blocks,
+            packed,
             subject,
             load_seconds,
         })
@@ -109,12 +101,12 @@ impl Bench {
     }
 
     /// Sizes for one run.
-    pub fn engine_config(&self, sizes: &Sizes) -> EngineConfig {
-        let sizes = Sizes {
-            kv_blocks: Some(self.blocks),
-            ..*sizes
+    pub fn engine_config(&self, settings: &EngineSettings) -> EngineConfig {
+        let settings = EngineSettings {
+            blocks: Some(self.blocks),
+            ..*settings
         };
-        engine_config(&self.subject, &sizes)
+        engine_config(&self.subject, &settings)
     }
 
     /// One run in one setting. On a GPU noting where the time goes slows a run down, so there the breakdown is from a
@@ -138,6 +130,7 @@ impl Bench {
         let context = Context {
             model: &self.subject.config,
             precision: &self.subject.precision,
+            packed: self.packed,
             engine: config,
             ceiling: self.ceiling,
         };
@@ -165,8 +158,8 @@ impl Bench {
 }
 
 /// The sizes that a judge of the same texts would choose, for lengths that are known beforehand.
-fn engine_config(subject: &Subject, sizes: &Sizes) -> EngineConfig {
-    let shared = if sizes.no_prefix_cache {
+fn engine_config(subject: &Subject, settings: &EngineSettings) -> EngineConfig {
+    let shared = if settings.no_prefix_cache {
         0
     } else {
         subject.template.len()
@@ -183,17 +176,10 @@ fn engine_config(subject: &Subject, sizes: &Sizes) -> EngineConfig {
         // Every generation goes to its end, so it is part of the lengths.
         max_new: 0,
     };
-    let given = GivenSizes {
-        max_sequences: sizes.max_sequences,
-        token_budget: sizes.token_budget,
-        prefill_chunk: sizes.prefill_chunk,
-        blocks: sizes.kv_blocks,
-    };
     let (config, device) = (&subject.config, &subject.device);
     EngineConfig {
-        prefix_cache: !sizes.no_prefix_cache,
         pinned_prefix: subject.template.clone(),
-        ..sizes_for(config, subject.precision, device, &lengths, &given)
+        ..sizes_for(config, subject.precision, device, &lengths, settings)
     }
 }
 

@@ -51,11 +51,8 @@ pub fn find(name: &str) -> Result<ModelConfig, ModelError> {
     match std::fs::read_to_string(name) {
         Ok(text) => {
             let mut config = ModelConfig::parse(&text, name)?;
-            // Random weights are bf16, whatever the checkpoint stores.
+            // Random weights are bf16 where the checkpoint stores FP8; experts in MXFP4 stay that.
             config.fp8_blocks = None;
-            if let Some(experts) = &mut config.experts {
-                experts.mxfp4 = false;
-            }
             Ok(config)
         }
         Err(_)

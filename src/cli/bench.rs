@@ -12,10 +12,10 @@ use super::download;
 use super::engine::{EngineArguments, JUDGE, ModelArguments};
 use super::judge::JudgeChoice;
 use super::{DONE, Failure, OrFail, say};
-use crate::bench::session::{Bench, Document, Setting, Sizes, Subject, machine, write_trace};
+use crate::bench::session::{Bench, Document, Setting, Subject, machine, write_trace};
 use crate::bench::{Job, Lengths, Report, Workload, shapes};
 use crate::dataset::{ColumnMap, LoadOptions, load};
-use crate::engine::Sampling;
+use crate::engine::{EngineSettings, Sampling};
 use crate::judge::JudgeText;
 use crate::model::hub::Want;
 use crate::model::{ModelConfig, Weights};
@@ -114,16 +114,7 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
     sampling.validate().or_usage()?;
     let subject = subject(arguments)?;
     subject.check().or_usage()?;
-    let engine = arguments.engine;
-    let sizes = Sizes {
-        max_sequences: engine.max_sequences,
-        token_budget: engine.token_budget,
-        prefill_chunk: engine.prefill_chunk,
-        kv_blocks: engine.kv_blocks,
-        no_prefix_cache: engine.no_prefix_cache,
-        plain_operations: engine.plain_operations,
-        no_shared_prefix: engine.no_shared_prefix,
-    };
+    let settings = arguments.engine.settings();
     let workload = describe(arguments, &subject);
     say(&format!(
         "{}: {:.0} M parameters, {}; {workload}",
@@ -132,10 +123,10 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
         subject.precision
     ));
     // A sweep is loaded for the largest of its settings.
-    let mut largest = sizes;
+    let mut largest = settings;
     if arguments.sweep {
-        let settings = subject.settings();
-        let most = |of: fn(&Setting) -> usize| settings.iter().map(of).max();
+        let tried = subject.settings();
+        let most = |of: fn(&Setting) -> usize| tried.iter().map(of).max();
         largest.max_sequences = most(|setting| setting.max_sequences);
         largest.token_budget = most(|setting| setting.token_budget);
     }
@@ -145,10 +136,10 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
     let mut best = None;
     if arguments.sweep {
         for setting in bench.settings() {
-            let config = bench.engine_config(&Sizes {
+            let config = bench.engine_config(&EngineSettings {
                 max_sequences: Some(setting.max_sequences),
                 token_budget: Some(setting.token_budget),
-                ..sizes
+                ..settings
             });
             let (report, run) = bench.run(&config, sampling, seed).or_fail()?;
             say(&format!(
@@ -164,7 +155,7 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
             }
         }
     } else {
-        let config = bench.engine_config(&sizes);
+        let config = bench.engine_config(&settings);
         let mut runs = Vec::new();
         for _ in 0..arguments.runs {
             let (report, run) = bench.run(&config, sampling, seed).or_fail()?;

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use crate::engine::EngineSettings;
 use crate::model::precision::{DtypeOrAuto, KvType, Quantization};
 use crate::model::{DeviceChoice, PrecisionChoice};
 
@@ -43,25 +44,40 @@ impl ModelArguments {
 pub(super) struct EngineArguments {
     /// Most samples at once [default: as memory allows, at most 64 on the CPU, 256 on a GPU]
     #[arg(long, value_name = "N", value_parser = positive, help_heading = ENGINE)]
-    pub(super) max_sequences: Option<usize>,
+    max_sequences: Option<usize>,
     /// Most tokens a step [default: as cache or memory allow, at most 512 on the CPU, 8192 on a GPU]
     #[arg(long, value_name = "N", value_parser = positive, help_heading = ENGINE)]
-    pub(super) token_budget: Option<usize>,
+    token_budget: Option<usize>,
     /// Most tokens of one prompt a step [default: the token budget]
     #[arg(long, value_name = "N", value_parser = positive, help_heading = ENGINE)]
-    pub(super) prefill_chunk: Option<usize>,
-    /// Blocks of 16 tokens in the KV cache
+    prefill_chunk: Option<usize>,
+    /// Blocks of 16 tokens in the KV cache [default: as many as the work needs and memory allows]
     #[arg(long, value_name = "N", value_parser = positive, help_heading = ENGINE)]
-    pub(super) kv_blocks: Option<usize>,
+    kv_blocks: Option<usize>,
     /// Compute every prompt from its beginning
     #[arg(long, help_heading = ENGINE)]
-    pub(super) no_prefix_cache: bool,
+    no_prefix_cache: bool,
     /// Compute with candle's operations alone on an NVIDIA GPU: the baseline
     #[arg(long, hide = true)]
-    pub(super) plain_operations: bool,
+    plain_operations: bool,
     /// Have every sequence attend to a shared prefix by itself on an NVIDIA GPU
     #[arg(long, hide = true)]
-    pub(super) no_shared_prefix: bool,
+    no_shared_prefix: bool,
+}
+
+impl EngineArguments {
+    /// What was said of the engine.
+    pub(super) fn settings(&self) -> EngineSettings {
+        EngineSettings {
+            max_sequences: self.max_sequences,
+            token_budget: self.token_budget,
+            prefill_chunk: self.prefill_chunk,
+            blocks: self.kv_blocks,
+            no_prefix_cache: self.no_prefix_cache,
+            plain_operations: self.plain_operations,
+            no_shared_prefix: self.no_shared_prefix,
+        }
+    }
 }
 
 fn positive(text: &str) -> Result<usize, String> {
@@ -74,4 +90,4 @@ fn positive(text: &str) -> Result<usize, String> {
 
 /// Heading of what chooses the judge.
 pub(super) const JUDGE: &str = "Judge";
-const ENGINE: &str = "Engine (changes speed and memory, never a verdict)";
+const ENGINE: &str = "Engine (changes speed and memory, never a result)";

@@ -130,15 +130,8 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         .map(|tokens| tokens as usize)
         .or(generation.max_new_tokens)
         .unwrap_or(protocol.max_new_tokens());
-    let engine = arguments.engine;
     let sizes = EngineSizes {
-        max_sequences: engine.max_sequences,
-        token_budget: engine.token_budget,
-        prefill_chunk: engine.prefill_chunk,
-        kv_blocks: engine.kv_blocks,
-        no_prefix_cache: engine.no_prefix_cache,
-        plain_operations: engine.plain_operations,
-        no_shared_prefix: engine.no_shared_prefix,
+        settings: arguments.engine.settings(),
         precision: arguments.model.precision(),
         ..EngineSizes::default()
     };

@@ -1,12 +1,12 @@
 //! Loading a model: the fastest way of computing it that the device has, then as large a cache as there is memory for.
 
-use candle_core::Device;
+use candle_core::{DType, Device};
 
 use super::core::EngineConfig;
 use super::host;
 use super::paged::PagedDecoder;
 use super::sizing::{
-    ActivationShape, GivenSizes, Lengths, ModelFootprint, Processor, choose_sizes,
+    ActivationShape, EngineSettings, Lengths, ModelFootprint, Processor, choose_sizes,
 };
 use crate::model::attention::{AttentionKind, AttentionShape, build, kv_bytes_per_token};
 use crate::model::device::gpu_memory;
@@ -72,16 +72,10 @@ impl LoadedModel {
         precision: Precision,
         plain_operations: bool,
     ) -> Result<Self, ModelError> {
-        let on_cuda = device.is_cuda();
         let obstacle = obstacle(config, precision, plain_operations);
-        // Our kernels take MXFP4 as it is stored; candle's operations take plain numbers. The CPU's type tells it already.
-        let packed = if on_cuda && obstacle.is_none() {
-            weights.mxfp4_numbers()
-        } else {
-            0
-        };
+        let packed = packed_numbers(config, weights, device, precision, plain_operations);
         check_memory(config, device, precision, packed)?;
-        if on_cuda {
+        if device.is_cuda() {
             match obstacle {
                 None => {
                     #[cfg(feature = "cuda")]
@@ -171,8 +165,26 @@ fn refuse_fp8(precision: Precision, obstacle: &str) -> Result<(), ModelError> {
     )))
 }
 
+/// How many of a model's weights stay in MXFP4 whatever the others are stored in: our CUDA kernels take it as it is stored,
+/// candle's operations take plain numbers, and on the CPU the weights' type tells it already. Of f16, which lacks numbers for
+/// some of it, none is promised.
+pub fn packed_numbers(
+    config: &ModelConfig,
+    weights: &Weights,
+    device: &Device,
+    precision: Precision,
+    plain_operations: bool,
+) -> usize {
+    let kernels = device.is_cuda() && obstacle(config, precision, plain_operations).is_none();
+    if kernels && precision.compute == DType::BF16 {
+        weights.mxfp4_numbers()
+    } else {
+        0
+    }
+}
+
 /// Bits that a weight takes in MXFP4, its share of the exponent included.
-const MXFP4_BITS: f64 = 4.25;
+pub const MXFP4_BITS: f64 = 4.25;
 
 /// Bytes that a model's weights take once they are loaded, so many of them in MXFP4 whatever the others are stored in.
 fn weight_bytes(config: &ModelConfig, precision: Precision, mxfp4: usize) -> usize {
@@ -210,9 +222,10 @@ fn check_memory(
     }
     let gigabytes = |bytes: usize| format!("{:.1} GB", bytes as f64 / 1e9);
     Err(ModelError::OutOfMemory(format!(
-        "the weights take {} as {}, and {} are free; take a smaller model, or a smaller type with --quantize",
+        "the weights take {} as {}{}, and {} are free; take a smaller model, or a smaller type with --quantize",
         gigabytes(needed),
         precision.weights.as_str(),
+        if mxfp4 > 0 { ", experts in MXFP4" } else { "" },
         gigabytes(free)
     )))
 }
@@ -227,7 +240,7 @@ pub fn sizes_for(
     precision: Precision,
     device: &Device,
     lengths: &Lengths,
-    given: &GivenSizes,
+    given: &EngineSettings,
 ) -> EngineConfig {
     let processor = if device.is_cpu() {
         Processor::Cpu {
@@ -237,14 +250,18 @@ pub fn sizes_for(
         Processor::Gpu
     };
     let model = footprint(config, precision, device);
-    choose_sizes(
+    let sizes = choose_sizes(
         processor,
         free_memory(device),
         &model,
         lengths,
         BLOCK_SIZE,
         given,
-    )
+    );
+    EngineConfig {
+        prefix_cache: !given.no_prefix_cache,
+        ..sizes
+    }
 }
 
 /// What a model takes beside its weights.

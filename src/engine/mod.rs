@@ -33,11 +33,12 @@ mod thread;
 
 pub use self::core::{Engine, EngineConfig};
 pub use block_pool::{BlockHash, BlockId, BlockPool};
-pub use load::{BLOCK_SIZE, LoadedModel, ModelSizes, sizes_for};
+pub use load::{BLOCK_SIZE, LoadedModel, MXFP4_BITS, ModelSizes, packed_numbers, sizes_for};
 pub use paged::{BuildCache, PagedDecoder};
 pub use sampler::{Chosen, RowRequest, Sampling, choose};
 pub use scheduler::Scheduler;
 pub use sequence::{Choices, Completion, FinishReason, RandomKey, Request, RequestId, Stop};
+pub use sizing::EngineSettings;
 pub use stats::{Stats, StepObserver, StepReport, Timing};
 pub use step_model::{StepModel, Ticket};
 pub use thread::EngineThread;

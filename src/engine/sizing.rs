@@ -67,17 +67,24 @@ pub struct Lengths {
     pub max_new: usize,
 }
 
-/// Sizes that the user gave.
+/// What was said of an engine; a size that is `None` is chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct GivenSizes {
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
+pub struct EngineSettings {
     /// Most sequences at once.
     pub max_sequences: Option<usize>,
     /// Most tokens a step.
     pub token_budget: Option<usize>,
     /// Most tokens of one prompt a step.
     pub prefill_chunk: Option<usize>,
-    /// KV blocks.
+    /// KV blocks of 16 tokens.
     pub blocks: Option<usize>,
+    /// Compute every prompt from its beginning.
+    pub no_prefix_cache: bool,
+    /// Compute with candle's operations alone where there are kernels of our own too: the baseline of measurements.
+    pub plain_operations: bool,
+    /// Have every sequence attend to a shared prefix by itself.
+    pub no_shared_prefix: bool,
 }
 
 /// Most sequences at once. Decoding reads all weights each step, whatever the number of rows: on a GPU more rows are
@@ -120,7 +127,7 @@ pub fn choose_sizes(
     model: &ModelFootprint,
     lengths: &Lengths,
     block_size: usize,
-    given: &GivenSizes,
+    given: &EngineSettings,
 ) -> EngineConfig {
     // What does not fit the context never reaches the engine, whatever limit was asked for.
     let max_new = lengths.max_new.min(model.context_length);
@@ -253,7 +260,7 @@ mod tests {
         model: &ModelFootprint,
         lengths: &Lengths,
     ) -> EngineConfig {
-        let given = GivenSizes::default();
+        let given = EngineSettings::default();
         choose_sizes(processor, free, model, lengths, BLOCK, &given)
     }
 
@@ -333,11 +340,12 @@ mod tests {
 
     #[test]
     fn what_was_given_is_taken() {
-        let given = GivenSizes {
+        let given = EngineSettings {
             max_sequences: Some(3),
             token_budget: Some(100),
             prefill_chunk: Some(7),
             blocks: Some(5000),
+            ..EngineSettings::default()
         };
         let sizes = choose_sizes(Processor::Gpu, 9 * GIB, &qwen3_8b(), &JUDGE, BLOCK, &given);
         assert_eq!(
@@ -360,7 +368,7 @@ mod tests {
         ) {
             let processor = if gpu { Processor::Gpu } else { Processor::Cpu { cache_bytes } };
             let lengths = Lengths { shared, typical, longest, max_new };
-            let given = GivenSizes { max_sequences, blocks, ..GivenSizes::default() };
+            let given = EngineSettings { max_sequences, blocks, ..EngineSettings::default() };
             let model = qwen3_8b();
             let sizes = choose_sizes(processor, free, &model, &lengths, BLOCK, &given);
             let longest = (shared + longest + max_new).min(model.context_length);

@@ -6,7 +6,9 @@ use super::generation::GenerationDefaults;
 use super::prompt::{PromptBuilder, PromptError};
 use super::sizing::engine_config;
 use crate::dataset::journal::{ChatIdentity, Identity};
-use crate::engine::{Choices, Engine, EngineError, LoadedModel, ModelSizes, PagedDecoder};
+use crate::engine::{
+    Choices, Engine, EngineError, EngineSettings, LoadedModel, ModelSizes, PagedDecoder,
+};
 use crate::model::chat_template::{ChatOptions, ChatTemplate, Moment};
 use crate::model::tokenizer::Tokenizer;
 use crate::model::weights::LoadProgress;
@@ -14,29 +16,26 @@ use crate::model::{ModelConfig, ModelError, ModelSource, PrecisionChoice, Weight
 use crate::protocol::{PromptTemplate, Protocol, ThinkingStyle};
 use candle_core::Device;
 
-/// Sizes of a run's engine; `None` lets the device decide.
+/// What a run's engine is made by.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EngineSizes {
-    /// Most samples at once.
-    pub max_sequences: Option<usize>,
-    /// Most tokens a step.
-    pub token_budget: Option<usize>,
-    /// Most tokens of one prompt a step.
-    pub prefill_chunk: Option<usize>,
-    /// KV blocks of 16 tokens.
-    pub kv_blocks: Option<usize>,
-    /// Compute every prompt from its beginning.
-    pub no_prefix_cache: bool,
+    /// What was said of it.
+    pub settings: EngineSettings,
     /// What weights, activations, keys and values are stored in.
     pub precision: PrecisionChoice,
-    /// Compute with candle's operations alone where there are kernels of our own too: the baseline of measurements.
-    pub plain_operations: bool,
-    /// Have every sequence attend to a shared prefix by itself.
-    pub no_shared_prefix: bool,
     /// Bytes of the longest sample's texts, if known: room is made for them, since no token is shorter than a byte.
     pub longest_text: usize,
     /// Bytes of a typical sample's texts; 0 if not known.
     pub typical_text: usize,
+}
+
+impl From<EngineSettings> for EngineSizes {
+    fn from(settings: EngineSettings) -> Self {
+        Self {
+            settings,
+            ..Self::default()
+        }
+    }
 }
 
 /// What a user says of the model's chat template and of its thinking; by default nothing.
@@ -190,9 +189,10 @@ pub fn build_engine(
 ) -> Result<Engine<PagedDecoder>, EngineError> {
     let weights = Weights::open_with(source, progress)?;
     let precision = sizes.precision.resolve(device, weights.stored())?;
-    let plain = sizes.plain_operations;
+    let settings = &sizes.settings;
+    let plain = settings.plain_operations;
     let model = LoadedModel::load(&text.config, &weights, device, precision, plain)?;
     let config = engine_config(text, precision, device, sizes, max_new_tokens);
-    let model = model.with_cache(&ModelSizes::new(&config, !sizes.no_shared_prefix))?;
+    let model = model.with_cache(&ModelSizes::new(&config, !settings.no_shared_prefix))?;
     Engine::new(model, &config)
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use candle_core::Device;
 
 use super::model::{EngineSizes, JudgeText};
-use crate::engine::sizing::{GivenSizes, Lengths};
+use crate::engine::sizing::Lengths;
 use crate::engine::{Engine, EngineConfig, sizes_for};
 use crate::model::precision::Precision;
 
@@ -35,15 +35,8 @@ pub(super) fn engine_config(
         longest: OWN_PROMPT_TOKENS.saturating_add(sizes.longest_text),
         max_new: max_new_tokens,
     };
-    let given = GivenSizes {
-        max_sequences: sizes.max_sequences,
-        token_budget: sizes.token_budget,
-        prefill_chunk: sizes.prefill_chunk,
-        blocks: sizes.kv_blocks,
-    };
-    let config = sizes_for(&text.config, precision, device, &lengths, &given);
+    let config = sizes_for(&text.config, precision, device, &lengths, &sizes.settings);
     EngineConfig {
-        prefix_cache: !sizes.no_prefix_cache,
         pinned_prefix,
         ..config
     }

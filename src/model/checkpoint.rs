@@ -163,9 +163,8 @@ impl Checkpoint<'_> {
         };
         let rows = Tensor::from_iter((0..2 * width).map(gates_first(width)), self.device)?;
         let weight = one(gate_up, hidden, 2 * width)?.index_select(&rows, 0)?;
-        let bias = self.expert_bias(gate_up, index)?.index_select(&rows, 0)?;
         let narrow = one(down, width, hidden)?;
-        let narrow_bias = self.expert_bias(down, index)?;
+        let [bias, narrow_bias] = self.expert_biases(gate_up, down, width, index)?;
         Ok(((weight, Some(bias)), (narrow, Some(narrow_bias))))
     }
 
@@ -181,21 +180,28 @@ impl Checkpoint<'_> {
         let [blocks, scales] = self.mxfp4_bytes(gate_up, index)?;
         let sorted = gates_first(width);
         let order = |row| sorted(row) as usize;
+        let [wide_bias, narrow_bias] = self.expert_biases(gate_up, down, width, index)?;
         let wide = PackedMatrix::from_mxfp4((2 * width, hidden), &blocks, &scales, order)?;
-        let rows = Tensor::from_iter((0..2 * width).map(&sorted), self.device)?;
-        let wide_bias = self.expert_bias(gate_up, index)?.index_select(&rows, 0)?;
         let [blocks, scales] = self.mxfp4_bytes(down, index)?;
         let narrow = PackedMatrix::from_mxfp4((hidden, width), &blocks, &scales, |row| row)?;
-        let narrow_bias = self.expert_bias(down, index)?;
         Ok([(wide, wide_bias), (narrow, narrow_bias)])
     }
 
-    /// The bias of an expert of those that are stored in one tensor.
-    pub(super) fn expert_bias(&self, name: &str, index: usize) -> Result<Tensor, ModelError> {
-        let bias = self
-            .weights
-            .get_part(&format!("{name}_bias"), index, self.device)?;
-        Ok(bias.flatten_all()?.to_dtype(self.compute)?)
+    /// The biases of an expert of those that are stored in one tensor: of gate and up, gates first, and of down.
+    pub(super) fn expert_biases(
+        &self,
+        gate_up: &str,
+        down: &str,
+        width: usize,
+        index: usize,
+    ) -> Result<[Tensor; 2], ModelError> {
+        let read = |name: &str| -> Result<Tensor, ModelError> {
+            let name = format!("{name}_bias");
+            let bias = self.weights.get_part(&name, index, self.device)?;
+            Ok(bias.flatten_all()?.to_dtype(self.compute)?)
+        };
+        let rows = Tensor::from_iter((0..2 * width).map(gates_first(width)), self.device)?;
+        Ok([read(gate_up)?.index_select(&rows, 0)?, read(down)?])
     }
 
     /// An expert's blocks and scales in MXFP4.

@@ -171,14 +171,22 @@ impl Weights {
         Ok(weights)
     }
 
-    /// Random weights of a shape, bf16, made when they are asked for: what is needed to measure speed without a download.
+    /// Random weights of a shape, bf16, or MXFP4 where the configuration says so, made when they are asked for: what is needed to measure speed without a download.
     /// On the CPU the same seed gives the same values.
     pub fn random(config: &ModelConfig, seed: u64) -> Self {
         let tensors = expected_tensors(config).into_iter().map(|(name, shape)| {
-            let bytes = shape.iter().product::<usize>() * DType::BF16.size_in_bytes();
+            let together = config.experts.filter(|experts| experts.together);
+            let mxfp4 = together.is_some_and(|experts| experts.mxfp4);
+            let bytes = name.ends_with("_blocks") || name.ends_with("_scales");
+            let dtype = if mxfp4 && bytes {
+                DType::U8
+            } else {
+                DType::BF16
+            };
+            let bytes = shape.iter().product::<usize>() * dtype.size_in_bytes();
             let location = Location {
                 shard: 0,
-                dtype: DType::BF16,
+                dtype,
                 shape,
                 offset: 0,
                 bytes,
@@ -371,9 +379,6 @@ impl Weights {
     /// What most of the weights are stored in, as far as they are plain numbers of 16 or 32 bits; the blocks of a GGUF file
     /// if it has any.
     pub fn stored(&self) -> WeightType {
-        if self.random.is_some() {
-            return WeightType::BF16;
-        }
         if let Some(blocks) = self.stored_blocks() {
             return blocks;
         }
@@ -395,7 +400,13 @@ impl Weights {
     pub fn get_as_stored(&self, name: &str, device: &Device) -> Result<Tensor, ModelError> {
         let location = self.location(name)?;
         if let Some(seed) = self.random {
-            return Ok(random::tensor(seed, name, &location.shape, device)?);
+            return Ok(random::tensor(
+                seed,
+                name,
+                location.dtype,
+                &location.shape,
+                device,
+            )?);
         }
         if location.is_converted() {
             return self.convert(name, location, device, location.dtype);
@@ -420,7 +431,8 @@ impl Weights {
         };
         if let Some(seed) = self.random {
             let name = format!("{index} of {name}");
-            return Ok(random::tensor(seed, &name, shape, device)?);
+            let dtype = location.dtype;
+            return Ok(random::tensor(seed, &name, dtype, shape, device)?);
         }
         let offset = (location.bytes / count * index) as u64;
         self.read(name, location, offset, shape, device)

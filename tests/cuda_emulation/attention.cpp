@@ -233,7 +233,6 @@ Worst run(const Case& c, Kernel<T, KV> prefill, Kernel<T, KV> decode, Merge<T> m
                                  : run<T, T>(c, attention_prefill_##suffix##_d##D, attention_decode_##suffix##_d##D,    \
                                              attention_merge_##suffix##_d##D, error_of(c));
 
-
 Worst dispatch(const Case& c) {
     RUN(bf16, bf16, 64)
     RUN(bf16, bf16, 128)

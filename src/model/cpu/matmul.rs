@@ -356,6 +356,7 @@ impl PackedMatrix {
                 stride,
                 out,
                 accumulate: false,
+                cached: false,
             });
         });
     }

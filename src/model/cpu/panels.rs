@@ -35,6 +35,8 @@ pub struct Multiply<'a, 'o, F: Format> {
     pub out: &'a mut [&'o mut [f32]],
     /// Whether the sums start from what `out` holds, and not from zero.
     pub accumulate: bool,
+    /// Whether the panels are in the first-level cache already, so that nothing is to be asked for.
+    pub cached: bool,
 }
 
 impl<F: Format> WithSimd for Multiply<'_, '_, F> {
@@ -159,7 +161,11 @@ impl<F: Format> Multiply<'_, '_, F> {
             let panel = &self.panels[(panel + p) * self.stride..][..k * PANEL];
             b[p] = &panel.as_chunks().0[..k];
         }
-        let mut ahead = Ahead::new(b, self.stride / PANEL, passes);
+        let mut ahead = if self.cached {
+            Ahead::none()
+        } else {
+            Ahead::new(b, self.stride / PANEL, passes)
+        };
         for i in 0..k {
             ahead.until((i + 1) * size_of::<[F::Bits; PANEL]>());
             let mut vectors = [[simd.splat_f32s(0.0); W]; P];
@@ -221,6 +227,7 @@ impl<F: Format> Multiply<'_, '_, F> {
                     stride: LENGTH * PANEL,
                     out: &mut columns,
                     accumulate: self.accumulate || first > 0,
+                    cached: true,
                 }
                 .columns::<S, W, MAX_ROWS, 1>(simd);
             }
@@ -296,6 +303,7 @@ mod tests {
                             stride,
                             out: &mut split,
                             accumulate,
+                            cached: rows % 2 == 0,
                         });
                         for (i, out) in out.iter().enumerate() {
                             let expected = chain(i / columns, i % columns);

@@ -12,6 +12,7 @@ const fn distance(pieces: usize) -> usize {
 /// Asks for the cache line of an address, which may be anywhere; the program does not wait for it.
 #[inline(always)]
 pub fn prefetch(address: *const u8) {
+    // Every such processor has SSE: the question is answered when this is compiled.
     #[cfg(target_arch = "x86_64")]
     if let Some(sse) = pulp::core_arch::x86::Sse::try_new() {
         sse._mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
@@ -54,6 +55,19 @@ impl<const P: usize> Ahead<P> {
             distance,
             next: distance + pass * LINE,
             interval: passes * LINE,
+        }
+    }
+
+    /// Asks for nothing.
+    #[inline(always)]
+    pub fn none() -> Self {
+        Self {
+            pieces: [std::ptr::null(); P],
+            length: 0,
+            gap: 0,
+            distance: 0,
+            next: usize::MAX,
+            interval: LINE,
         }
     }
 

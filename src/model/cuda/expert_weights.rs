@@ -230,11 +230,9 @@ impl ExpertLoader<'_> {
         match self.names {
             ExpertNames::Together { gate_up, down } => {
                 let width = self.sizes.intermediate;
-                let rows = (0..2 * width).map(gates_first(width));
-                let rows = Tensor::from_iter(rows, checkpoint.device)?;
-                let wide = checkpoint.expert_bias(gate_up, index)?;
-                let narrow = checkpoint.expert_bias(down, index)?;
-                Ok([Some(wide.index_select(&rows, 0)?), Some(narrow)])
+                Ok(checkpoint
+                    .expert_biases(gate_up, down, width, index)?
+                    .map(Some))
             }
             ExpertNames::Apart(_) if !checkpoint.config.biases.feed_forward => Ok([None, None]),
             ExpertNames::Apart(names) => {

@@ -111,19 +111,21 @@ impl Gemm {
         self.workspace.device_ptr(&self.stream).0
     }
 
-    /// Whether products in e4m3 take scales by row and by output; cuBLAS has them on Hopper.
+    /// Whether products in e4m3 take scales by row and by output, with a bias and without; cuBLAS has them on Hopper.
     pub fn takes_scales(&self, out: DType) -> bool {
-        let key = Key {
+        let key = |bias| Key {
             rows: 64,
             inputs: 256,
             outputs: 256,
             operands: DType::F8E4M3,
             stride: 256,
             out,
-            bias: false,
+            bias,
             scaled: true,
         };
-        Plan::new(&self.handle, key, self.workspace()).is_ok()
+        [false, true]
+            .into_iter()
+            .all(|bias| Plan::new(&self.handle, key(bias), self.workspace()).is_ok())
     }
 
     /// `out = x · weightᵀ + bias`, `[rows, stride]`. Operands of e4m3 are taken as they are where `x` has no scales, and

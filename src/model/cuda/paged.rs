@@ -314,7 +314,7 @@ impl PagedCache {
             )?;
         }
         self.merge.launch(
-            Grid::row(plan.merges.count, THREADS),
+            Grid::row(plan.merges.count * heads.div_ceil(4), THREADS),
             &[
                 Arg::Array(words),
                 Arg::U32(plan.merges.offset as u32),

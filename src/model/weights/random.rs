@@ -6,9 +6,30 @@ use rayon::prelude::*;
 
 /// Standard deviation of weights, as transformers initialises them.
 const DEVIATION: f32 = 0.02;
+/// Exponents of MXFP4, with 127 added, under which its 16 numbers deviate by about that much.
+const EXPONENTS: std::ops::RangeInclusive<u8> = 119..=121;
 
-/// A tensor in bf16: ones for norms, zeros for biases, uniform with the usual deviation for everything else.
-pub(super) fn tensor(seed: u64, name: &str, shape: &[usize], device: &Device) -> Result<Tensor> {
+/// A tensor in bf16: ones for norms, zeros for biases, uniform with the usual deviation for everything else. Bytes are the
+/// blocks and exponents of MXFP4, of about that deviation too.
+pub(super) fn tensor(
+    seed: u64,
+    name: &str,
+    dtype: DType,
+    shape: &[usize],
+    device: &Device,
+) -> Result<Tensor> {
+    if dtype == DType::U8 {
+        let bytes: Vec<u8> = numbers(seed, name, shape)
+            .map(|number| {
+                if name.ends_with("_scales") {
+                    EXPONENTS.start() + (number % EXPONENTS.len() as u64) as u8
+                } else {
+                    number as u8
+                }
+            })
+            .collect();
+        return Tensor::from_vec(bytes, shape, device);
+    }
     if name.ends_with("norm.weight") {
         return Tensor::ones(shape, DType::BF16, device);
     }
@@ -20,17 +41,27 @@ pub(super) fn tensor(seed: u64, name: &str, shape: &[usize], device: &Device) ->
     if !device.is_cpu() {
         return Tensor::rand(-reach, reach, shape, device)?.to_dtype(DType::BF16);
     }
-    let mut key = [0; 8];
-    key.copy_from_slice(&blake3::hash(name.as_bytes()).as_bytes()[..8]);
-    let key = u64::from_le_bytes(key) ^ seed;
-    let values: Vec<bf16> = (0..shape.iter().product::<usize>() as u64)
-        .into_par_iter()
-        .map(|index| {
-            let fraction = (mix(key.wrapping_add(index)) >> 40) as f32 / (1u64 << 24) as f32;
+    let values: Vec<bf16> = numbers(seed, name, shape)
+        .map(|number| {
+            let fraction = (number >> 40) as f32 / (1u64 << 24) as f32;
             bf16::from_f32(reach * (2.0 * fraction - 1.0))
         })
         .collect();
     Tensor::from_vec(values, shape, device)
+}
+
+/// A random number for each of a tensor's.
+fn numbers(
+    seed: u64,
+    name: &str,
+    shape: &[usize],
+) -> impl IndexedParallelIterator<Item = u64> + use<> {
+    let mut key = [0; 8];
+    key.copy_from_slice(&blake3::hash(name.as_bytes()).as_bytes()[..8]);
+    let key = u64::from_le_bytes(key) ^ seed;
+    (0..shape.iter().product::<usize>())
+        .into_par_iter()
+        .map(move |index| mix(key.wrapping_add(index as u64)))
 }
 
 /// `SplitMix64`'s output function (Steele, Lea and Flood, 2014): distinct numbers give unrelated ones.

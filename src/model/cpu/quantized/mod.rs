@@ -33,6 +33,7 @@ pub use q6::Q6Group;
 pub use q8::Q8Group;
 
 use super::panels::PANEL;
+#[cfg(target_arch = "x86_64")]
 use super::prefetch::Ahead;
 use rows::RowBlock;
 
@@ -267,12 +268,14 @@ impl<'a, G: Group> Product<'a, '_, G> {
     }
 
     /// What to ask for in one of the passes over some panels.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn ahead<const P: usize>(&self, weights: [&[G]; P], passes: (usize, usize)) -> Ahead<P> {
         Ahead::new(weights, self.groups, passes)
     }
 
     /// The blocks of some rows, by groups.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn activations<const R: usize, const BLOCKS: usize>(
         &self,

@@ -107,16 +107,16 @@ __device__ __forceinline__ void split_heads(T* q, CACHE* k_cache, CACHE* v_cache
 #define SPLIT_HEADS(T)                                                                                                 \
     extern "C" __global__ void __launch_bounds__(256) split_heads_write_kv_##T(                                        \
         T* q, T* k_cache, T* v_cache, const T* qkv, const T* q_norm, const T* k_norm, const float* cos,                \
-        const float* sin, const unsigned* angles, const unsigned* slots, const float* k_scale,                      \
+        const float* sin, const unsigned* angles, const unsigned* slots, const float* k_scale,                         \
         const float* v_scale, int n, int heads, int kv_heads, int head_dim, float eps) {                               \
-        split_heads<T, T>(q, k_cache, v_cache, qkv, q_norm, k_norm, cos, sin, angles, slots, k_scale, v_scale, n,   \
+        split_heads<T, T>(q, k_cache, v_cache, qkv, q_norm, k_norm, cos, sin, angles, slots, k_scale, v_scale, n,      \
                           heads, kv_heads, head_dim, eps);                                                             \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(256) split_heads_write_kv_fp8_##T(                                    \
         T* q, uint8_t* k_cache, uint8_t* v_cache, const T* qkv, const T* q_norm, const T* k_norm, const float* cos,    \
-        const float* sin, const unsigned* angles, const unsigned* slots, const float* k_scale,                      \
+        const float* sin, const unsigned* angles, const unsigned* slots, const float* k_scale,                         \
         const float* v_scale, int n, int heads, int kv_heads, int head_dim, float eps) {                               \
-        split_heads<T, uint8_t>(q, k_cache, v_cache, qkv, q_norm, k_norm, cos, sin, angles, slots, k_scale,         \
+        split_heads<T, uint8_t>(q, k_cache, v_cache, qkv, q_norm, k_norm, cos, sin, angles, slots, k_scale,            \
                                 v_scale, n, heads, kv_heads, head_dim, eps);                                           \
     }
 SPLIT_HEADS(bf16)

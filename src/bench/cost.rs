@@ -1,0 +1,79 @@
+//! What a run must cost at least: the operations its tokens need, and the bytes its steps must read.
+
+use super::measure::{RequestTimes, Run};
+use super::recorder::Step;
+use super::report::Context;
+use crate::engine::MXFP4_BITS;
+use crate::model::ModelConfig;
+use crate::model::attention::{AttentionShape, kv_bytes_per_token};
+
+/// Floating-point operations that a run's tokens need: two for each weight a token meets, the scores and weighted values
+/// of attention, and the output head for every token chosen.
+pub(super) fn operations(run: &Run, model: &ModelConfig) -> f64 {
+    let request = |request: &RequestTimes| {
+        // The last token is chosen and not put through.
+        let (from, to) = (request.cached, request.prompt + request.output - 1);
+        let layers = 2.0 * model.active_layer_parameters() as f64 * (to - from) as f64;
+        let head = 2.0 * (model.vocab * model.hidden * request.output) as f64;
+        let keys: f64 = model
+            .windows
+            .iter()
+            .map(|&window| seen(to, window) - seen(from, window))
+            .sum();
+        layers + 4.0 * (model.heads * model.head_dim) as f64 * keys + head
+    };
+    run.requests.iter().map(request).sum()
+}
+
+/// Keys that the first `tokens` tokens of a sequence see in a layer, all together.
+fn seen(tokens: usize, window: Option<usize>) -> f64 {
+    let full = tokens.min(window.unwrap_or(tokens));
+    let triangle = full as f64 * (full + 1) as f64 / 2.0;
+    triangle + (tokens - full) as f64 * full as f64
+}
+
+/// Bytes that a run's steps must read at least.
+pub(super) fn bytes(run: &Run, context: &Context) -> f64 {
+    let (model, precision) = (context.model, context.precision);
+    let head = (model.vocab * model.hidden) as f64 * precision.weights.for_head().bits();
+    let layer = AttentionShape {
+        layers: 1,
+        ..AttentionShape::from(model)
+    };
+    let key = kv_bytes_per_token(&layer, precision.kv.dtype()) as f64;
+    let per_token = model.active_layer_parameters() as f64;
+    let all = (model.parameters() - model.vocab * model.hidden) as f64;
+    let packed = context.packed as f64;
+    let step = |step: &Step| {
+        // Of a mixture's experts, those that the step's tokens can reach; experts are what may be packed.
+        let tokens = (step.prefill_tokens + step.decode_tokens) as f64;
+        let weights = (per_token * tokens).min(all).max(per_token);
+        let packed = (weights - (all - packed)).clamp(0.0, packed);
+        let bits = (weights - packed) * precision.weights.bits() + packed * MXFP4_BITS;
+        let cached = step.used_blocks * context.engine.block_size;
+        let keys: usize = model
+            .windows
+            .iter()
+            .map(|window| window.map_or(cached, |window| cached.min(step.rows * window)))
+            .sum();
+        (bits + head) / 8.0 + keys as f64 * key
+    };
+    run.record.steps.iter().map(step).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::seen;
+
+    #[test]
+    fn windows_bound_what_is_seen() {
+        for tokens in [0, 1, 7, 8, 9, 100] {
+            for window in [None, Some(1), Some(8), Some(1000)] {
+                let token = |index: usize| (index + 1).min(window.unwrap_or(usize::MAX));
+                let sum: usize = (0..tokens).map(token).sum();
+                let far = (seen(tokens, window) - sum as f64).abs();
+                assert!(far < 1e-9, "{tokens}, {window:?}");
+            }
+        }
+    }
+}
