@@ -23,8 +23,6 @@ use crate::model::{ModelConfig, Weights};
 /// Measure how fast a judge is, on any model or on random weights of a known shape.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
-// Switches of a command line are what they are.
-#[allow(clippy::struct_excessive_bools)]
 pub(super) struct BenchArguments {
     /// Rollouts whose prompts are used instead of made-up ones, as `juror judge` reads them
     #[arg(value_name = "INPUT", conflicts_with_all = ["synthetic", "template_tokens", "input_tokens", "group_size"])]

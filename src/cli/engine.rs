@@ -37,10 +37,6 @@ impl ModelArguments {
 
 /// The engine's sizes and switches.
 #[derive(Debug, Clone, Copy, Args)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch of the command line"
-)]
 pub(super) struct EngineArguments {
     /// Most samples at once [default: as memory allows, at most 64 on the CPU, 256 on a GPU]
     #[arg(long, value_name = "N", value_parser = positive, help_heading = ENGINE)]

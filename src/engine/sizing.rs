@@ -69,7 +69,6 @@ pub struct Lengths {
 
 /// What was said of an engine; a size that is `None` is chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct EngineSettings {
     /// Most sequences at once.
     pub max_sequences: Option<usize>,
