@@ -66,7 +66,7 @@ const FULL: Layer = Layer {
 };
 
 /// Every instantiation.
-const KERNELS: [Kernels; 8] = [
+const KERNELS: [Kernels; 10] = [
     kernels("bf16", "same", 128),
     kernels("bf16", "same", 64),
     kernels("f16", "same", 128),
@@ -75,6 +75,8 @@ const KERNELS: [Kernels; 8] = [
     kernels("bf16", "e4m3", 64),
     kernels("f16", "e4m3", 128),
     kernels("f16", "e4m3", 64),
+    kernels("bf16", "same", 32),
+    kernels("f16", "same", 32),
 ];
 
 /// The step of `rows`, with blocks out of order, and unused ones between them. Returns the number of blocks too.
@@ -219,7 +221,11 @@ fn check(cases: &str) -> String {
 fn decode_rows_of_all_lengths_and_groups() {
     let mut cases = String::new();
     let lengths = [1, 15, 16, 17, 63, 64, 65, 130].map(|keys| row(1, keys));
-    for (index, (kernels, group)) in KERNELS.iter().zip([4, 5, 8, 2, 1, 4, 5, 8]).enumerate() {
+    for (index, (kernels, group)) in KERNELS
+        .iter()
+        .zip([4, 5, 8, 2, 1, 4, 5, 8, 2, 4])
+        .enumerate()
+    {
         let settings = settings(2, group, [16, 32, 64][index % 3]);
         let plan = write_case(
             &mut cases,
@@ -256,7 +262,7 @@ fn decode_rows_of_all_lengths_and_groups() {
 #[test]
 fn decode_rows_in_splits() {
     let mut cases = String::new();
-    for (splits, kernels) in (1..=5).zip([0, 1, 4, 5, 0]) {
+    for (splits, kernels) in (1..=5).zip([0, 1, 4, 5, 8]) {
         let settings = PlanSettings {
             split_keys: Some(64),
             ..settings(2, 4, 16)
@@ -281,7 +287,11 @@ fn decode_rows_in_splits() {
 #[test]
 fn prefill_rows_with_and_without_cached_keys() {
     let mut cases = String::new();
-    for (index, (kernels, group)) in KERNELS.iter().zip([4, 5, 1, 2, 8, 4, 5, 1]).enumerate() {
+    for (index, (kernels, group)) in KERNELS
+        .iter()
+        .zip([4, 5, 1, 2, 8, 4, 5, 1, 2, 4])
+        .enumerate()
+    {
         // Tiles of the first row end in the middle of a token where the group is 5.
         let rows = [row(40, 40), row(17, 150), row(1, 20), row(65, 65)];
         let plan = write_case(
@@ -320,7 +330,13 @@ fn shared_prefixes_are_merged_exactly() {
     rows[3] = under(96, 3, 130);
     rows[4] = under(96, 30, 130);
     rows[5] = row(1, 33);
-    for kernels in [&KERNELS[0], &KERNELS[3], &KERNELS[4], &KERNELS[5]] {
+    for kernels in [
+        &KERNELS[0],
+        &KERNELS[3],
+        &KERNELS[4],
+        &KERNELS[5],
+        &KERNELS[9],
+    ] {
         let plan = write_case(
             &mut cases,
             "shared,prefill-tile",
@@ -353,7 +369,11 @@ fn decode_rows_under_windows() {
     let lengths = [200, 1, 15, 16, 17, 63, 65, 130].map(|keys| row(1, keys));
     // Shorter than a block, between blocks, whole blocks, and one that cuts nothing.
     let windows = [1, 7, 16, 17, 48, 64, 100, 200];
-    for (index, (kernels, group)) in KERNELS.iter().zip([4, 5, 8, 2, 1, 4, 8, 5]).enumerate() {
+    for (index, (kernels, group)) in KERNELS
+        .iter()
+        .zip([4, 5, 8, 2, 1, 4, 8, 5, 2, 4])
+        .enumerate()
+    {
         let layer = Layer {
             window: Some(windows[index]),
             sinks: index % 2 == 0,
@@ -409,7 +429,11 @@ fn decode_rows_under_windows() {
 fn prefill_rows_under_windows() {
     let mut cases = String::new();
     let windows = [1, 20, 64, 8, 100, 33, 17, 160];
-    for (index, (kernels, group)) in KERNELS.iter().zip([4, 5, 1, 2, 8, 4, 5, 1]).enumerate() {
+    for (index, (kernels, group)) in KERNELS
+        .iter()
+        .zip([4, 5, 1, 2, 8, 4, 5, 1, 2, 4])
+        .enumerate()
+    {
         let rows = [row(40, 40), row(33, 150), row(1, 90), row(129, 170)];
         let plan = write_case(
             &mut cases,

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use candle_core::{Device, Tensor};
 use juror::dataset::{LoadOptions, Sample, load};
-use juror::engine::{Engine, EngineConfig, EngineSettings, Sampling, Stats, StepModel};
+use juror::engine::{Engine, EngineConfig, EngineSettings, LogitsModel, Sampling, Stats};
 use juror::judge::{
     DeviceEngine, DeviceStats, JudgeError, JudgeText, RulesMode, RunEnd, RunOptions, Sink,
     build_engine, jobs, run,
@@ -198,7 +198,7 @@ struct Mortal {
     end: End,
 }
 
-impl StepModel for Mortal {
+impl LogitsModel for Mortal {
     fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
         match (self.steps_left, self.end) {
             (0, End::Error) => return Err(ModelError::Device("out of memory".into())),

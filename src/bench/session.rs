@@ -43,6 +43,8 @@ pub struct Bench {
     ceiling: Ceiling,
     /// Blocks of the cache that was built.
     blocks: usize,
+    /// Most tokens a step that there is memory for: chosen before the cache took the rest.
+    token_budget: usize,
     /// Weights in MXFP4 whatever the others are stored in.
     packed: usize,
     /// Seconds it took to load the model.
@@ -84,11 +86,12 @@ impl Bench {
         subject.jobs.shrink_to_fit();
         let config = engine_config(&subject, settings);
         let model = model.with_cache(&ModelSizes::new(&config, !settings.no_shared_prefix))?;
-        let blocks = model.blocks().unwrap_or(config.blocks);
+        let blocks = model.properties().blocks.unwrap_or(config.blocks);
         Ok(Self {
             model: SharedModel::new(model),
             ceiling,
             blocks,
+            token_budget: config.token_budget,
             packed,
             subject,
             load_seconds,
@@ -104,6 +107,7 @@ impl Bench {
     pub fn engine_config(&self, settings: &EngineSettings) -> EngineConfig {
         let settings = EngineSettings {
             blocks: Some(self.blocks),
+            token_budget: settings.token_budget.or(Some(self.token_budget)),
             ..*settings
         };
         engine_config(&self.subject, &settings)

@@ -2,9 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use candle_core::Tensor;
-
-use crate::engine::{Chosen, PagedDecoder, RowRequest, StepModel, Ticket};
+use crate::engine::{Chosen, PagedDecoder, Properties, RowRequest, StepModel, Ticket};
 use crate::model::profile::{Profile, Span};
 use crate::model::{ModelError, StepBatch};
 
@@ -34,12 +32,8 @@ impl SharedModel {
 }
 
 impl StepModel for SharedModel {
-    fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
-        self.model().forward(batch)
-    }
-
-    fn lags(&self) -> bool {
-        self.model().lags()
+    fn properties(&self) -> Properties {
+        self.model().properties()
     }
 
     fn launch(&mut self, batch: &StepBatch, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
@@ -48,10 +42,6 @@ impl StepModel for SharedModel {
 
     fn collect(&mut self, ticket: Ticket) -> Result<Vec<Option<Chosen>>, ModelError> {
         self.model().collect(ticket)
-    }
-
-    fn short_context(&self) -> Option<usize> {
-        self.model().short_context()
     }
 
     fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {

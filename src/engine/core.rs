@@ -39,7 +39,7 @@ pub struct EngineConfig {
 
 /// Runs requests through a model, many at a time.
 ///
-/// With a model that [lags](StepModel::lags), a step is launched before the tokens of the one before it are known: the
+/// With a model that [lags](super::Properties::lags), a step is launched before the tokens of the one before it are known: the
 /// host plans and books while the device computes, and the device never waits. A sequence that turns out to have ended
 /// has one row too many in the step under way, which is dropped; apart from that nothing differs.
 pub struct Engine<M> {
@@ -115,8 +115,9 @@ impl<M: StepModel> Engine<M> {
                 )));
             }
         }
-        let blocks = model
-            .blocks()
+        let properties = model.properties();
+        let blocks = properties
+            .blocks
             .map_or(config.blocks, |blocks| blocks.min(config.blocks));
         let pool = BlockPool::new(blocks, config.block_size, config.prefix_cache);
         let limits = Limits {
@@ -124,7 +125,7 @@ impl<M: StepModel> Engine<M> {
             max_sequences: config.max_sequences,
             max_prefill_chunk: config.max_prefill_chunk,
             context_length: config.context_length,
-            short_context: model.short_context(),
+            short_context: properties.short_context,
         };
         let pinned = if config.prefix_cache {
             config.pinned_prefix.as_slice()
@@ -213,7 +214,7 @@ impl<M: StepModel> Engine<M> {
             }
             Plan::Nothing | Plan::Short => {}
         }
-        let due = if self.model.lags() {
+        let due = if self.model.properties().lags {
             std::mem::replace(&mut self.in_flight, launched)
         } else {
             launched

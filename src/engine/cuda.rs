@@ -3,7 +3,7 @@
 use candle_core::Tensor;
 
 use super::sampler::{Chosen, RowRequest};
-use super::step_model::{StepModel, Ticket};
+use super::step_model::{Properties, StepModel, Ticket};
 use crate::model::ModelError;
 use crate::model::batch::StepBatch;
 use crate::model::cuda::{CudaDecoder, SampleRequest};
@@ -31,18 +31,22 @@ impl CudaSteps {
         self.decoder.set_profile(profile);
     }
 
+    pub(super) fn logits(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
+        self.decoder.logits(batch)
+    }
+
     pub(super) fn profile(&mut self) -> &mut Profile {
         self.decoder.profile()
     }
 }
 
 impl StepModel for CudaSteps {
-    fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
-        self.decoder.logits(batch)
-    }
-
-    fn lags(&self) -> bool {
-        true
+    fn properties(&self) -> Properties {
+        Properties {
+            lags: true,
+            blocks: Some(self.decoder.blocks()),
+            short_context: self.decoder.config().rope.short_context(),
+        }
     }
 
     fn launch(&mut self, batch: &StepBatch, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
@@ -84,10 +88,6 @@ impl StepModel for CudaSteps {
                 })
             })
             .collect())
-    }
-
-    fn blocks(&self) -> Option<usize> {
-        Some(self.decoder.blocks())
     }
 
     fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {

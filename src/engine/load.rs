@@ -94,7 +94,7 @@ impl LoadedModel {
         }))))
     }
 
-    /// Adds a cache; where memory does not suffice, of half as many blocks, and so on, but not fewer than the least.
+    /// Adds a cache; where memory does not suffice, of [somewhat fewer blocks](largest_that_fits).
     ///
     /// # Errors
     /// [`ModelError::OutOfMemory`] where those do not fit.
@@ -122,17 +122,31 @@ impl LoadedModel {
                     shared_prefix: sizes.shared_prefix,
                 };
                 let mut decoder = model.with_cache(limits, &cache)?;
-                let mut blocks = sizes.blocks;
-                loop {
-                    match decoder.resize_cache(blocks) {
-                        Err(ModelError::OutOfMemory(_)) if blocks > sizes.least_blocks => {
-                            blocks = (blocks / 2).max(sizes.least_blocks);
-                        }
-                        done => break done?,
-                    }
-                }
+                largest_that_fits(sizes.blocks, sizes.least_blocks, |blocks| {
+                    decoder.resize_cache(blocks)
+                })?;
                 Ok(PagedDecoder::on_cuda(decoder))
             }
+        }
+    }
+}
+
+/// Builds a cache of `blocks` blocks; where memory does not suffice, of a thirty-second fewer, and so on, but not fewer than
+/// `least`. Free memory is known only roughly, so what is missing is mostly little.
+///
+/// # Errors
+/// [`ModelError::OutOfMemory`] where `least` blocks do not fit; any other failure of `build`.
+pub(super) fn largest_that_fits<T>(
+    mut blocks: usize,
+    least: usize,
+    mut build: impl FnMut(usize) -> Result<T, ModelError>,
+) -> Result<T, ModelError> {
+    loop {
+        match build(blocks) {
+            Err(ModelError::OutOfMemory(_)) if blocks > least => {
+                blocks = (blocks - (blocks / 32).max(1)).max(least);
+            }
+            built => return built,
         }
     }
 }

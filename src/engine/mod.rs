@@ -40,7 +40,7 @@ pub use scheduler::Scheduler;
 pub use sequence::{Choices, Completion, FinishReason, RandomKey, Request, RequestId, Stop};
 pub use sizing::EngineSettings;
 pub use stats::{Stats, StepObserver, StepReport, Timing};
-pub use step_model::{StepModel, Ticket};
+pub use step_model::{LogitsModel, Properties, StepModel, Ticket};
 pub use thread::EngineThread;
 
 /// What can go wrong while the engine runs.

@@ -2,8 +2,9 @@
 
 use candle_core::Tensor;
 
+use super::load::largest_that_fits;
 use super::sampler::{Chosen, RowRequest};
-use super::step_model::{StepModel, Ticket};
+use super::step_model::{LogitsModel, Properties, StepModel, Ticket};
 use crate::model::attention::Attention;
 use crate::model::batch::StepBatch;
 use crate::model::profile::Profile;
@@ -41,8 +42,8 @@ impl PagedDecoder {
         })))
     }
 
-    /// Joins a decoder with a cache of `blocks` blocks; where memory does not suffice, of half as many, and so on, but
-    /// not fewer than `least`. The cache is built anew where memory runs out later.
+    /// Joins a decoder with a cache of `blocks` blocks; where memory does not suffice, of somewhat fewer, but not fewer than
+    /// `least`. The cache is built anew where memory runs out later.
     ///
     /// # Errors
     /// [`ModelError::OutOfMemory`] where `least` blocks do not fit; any other failure of `build`.
@@ -52,15 +53,7 @@ impl PagedDecoder {
         least: usize,
         build: Box<BuildCache>,
     ) -> Result<Self, ModelError> {
-        let mut blocks = blocks;
-        let attention = loop {
-            match build(blocks) {
-                Err(ModelError::OutOfMemory(_)) if blocks > least => {
-                    blocks = (blocks / 2).max(least);
-                }
-                built => break built?,
-            }
-        };
+        let attention = largest_that_fits(blocks, least, &build)?;
         let model = Plain {
             decoder,
             attention: Some(attention),
@@ -94,6 +87,18 @@ impl PagedDecoder {
         }
     }
 
+    /// The logits of a step, `[batch.logits.len(), vocab]`, for comparisons.
+    ///
+    /// # Errors
+    /// As [`StepModel::launch`].
+    pub fn logits(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
+        match &mut self.0 {
+            Model::Plain(model) => model.forward(batch),
+            #[cfg(feature = "cuda")]
+            Model::Cuda(model) => model.logits(batch),
+        }
+    }
+
     fn model(&self) -> &dyn StepModel {
         match &self.0 {
             Model::Plain(model) => model.as_ref(),
@@ -112,12 +117,8 @@ impl PagedDecoder {
 }
 
 impl StepModel for PagedDecoder {
-    fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
-        self.model_mut().forward(batch)
-    }
-
-    fn lags(&self) -> bool {
-        self.model().lags()
+    fn properties(&self) -> Properties {
+        self.model().properties()
     }
 
     fn launch(&mut self, batch: &StepBatch, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
@@ -128,20 +129,12 @@ impl StepModel for PagedDecoder {
         self.model_mut().collect(ticket)
     }
 
-    fn blocks(&self) -> Option<usize> {
-        self.model().blocks()
-    }
-
-    fn short_context(&self) -> Option<usize> {
-        self.model().short_context()
-    }
-
     fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {
         self.model_mut().shrink(blocks)
     }
 }
 
-impl StepModel for Plain {
+impl LogitsModel for Plain {
     fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
         let Some(attention) = &mut self.attention else {
             return Err(ModelError::Batch("there is no cache".into()));
@@ -150,12 +143,12 @@ impl StepModel for Plain {
             .forward_profiled(batch, attention.as_mut(), &mut self.profile)
     }
 
-    fn blocks(&self) -> Option<usize> {
-        self.attention.as_ref().map(|cache| cache.blocks())
-    }
-
-    fn short_context(&self) -> Option<usize> {
-        self.decoder.config().rope.short_context()
+    fn properties(&self) -> Properties {
+        Properties {
+            lags: false,
+            blocks: self.attention.as_ref().map(|cache| cache.blocks()),
+            short_context: self.decoder.config().rope.short_context(),
+        }
     }
 
     fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {

@@ -24,7 +24,7 @@ pub struct Limits {
     pub max_prefill_chunk: usize,
     /// Most tokens of a sequence, prompt and completion together.
     pub context_length: usize,
-    /// See [`StepModel::short_context`](super::StepModel::short_context).
+    /// See [`Properties::short_context`](super::Properties::short_context).
     pub short_context: Option<usize>,
 }
 

@@ -38,7 +38,7 @@ impl<M: StepModel> Engine<M> {
     pub(super) fn shrink(&mut self, failed: StepSize, reason: &str) -> Result<(), EngineError> {
         self.stats.out_of_memory += 1;
         let again = self.shortage.last.replace(self.stats.steps) == Some(self.stats.steps);
-        let released = self.shrink_cache(failed, reason)?;
+        let released = self.shrink_cache(failed, again, reason)?;
         let lowered = (again || !released) && self.scheduler.lower_limits(failed);
         if again && !released {
             // On some systems the cache takes memory only as it is used.
@@ -69,10 +69,22 @@ impl<M: StepModel> Engine<M> {
     }
 
     /// Has the model build a smaller cache; false if it does not, or the cache is as small as it may be.
-    fn shrink_cache(&mut self, failed: StepSize, reason: &str) -> Result<bool, EngineError> {
+    ///
+    /// What is missing is not known, and mostly little: a sixteenth of the cache is given up, and a quarter if the same
+    /// step failed before.
+    fn shrink_cache(
+        &mut self,
+        failed: StepSize,
+        again: bool,
+        reason: &str,
+    ) -> Result<bool, EngineError> {
         let (blocks, _) = self.scheduler.blocks();
         let least = self.least_blocks();
-        let mut target = (blocks / 4 * 3).max(least);
+        let smaller = |blocks: usize| {
+            let part = if again { 4 } else { 16 };
+            (blocks - (blocks / part).max(1)).max(least)
+        };
+        let mut target = smaller(blocks);
         while target < blocks {
             match self.model.shrink(target) {
                 Ok(None) => return Ok(false),
@@ -81,9 +93,7 @@ impl<M: StepModel> Engine<M> {
                     return Ok(true);
                 }
                 // The old cache is gone, so something must fit.
-                Err(ModelError::OutOfMemory(_)) if target > least => {
-                    target = (target / 2).max(least);
-                }
+                Err(ModelError::OutOfMemory(_)) if target > least => target = smaller(target),
                 Ok(Some(_)) | Err(ModelError::OutOfMemory(_)) => {
                     return Err(EngineError::OutOfMemory {
                         tokens: failed.tokens(),

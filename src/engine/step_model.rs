@@ -15,35 +15,91 @@ pub enum Ticket {
     Launched(u64),
 }
 
+/// What the engine has to know of a model before it plans steps.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Properties {
+    /// Whether a step may be launched while the one before it is still to be collected. Never more than one is.
+    pub lags: bool,
+    /// Blocks of the KV cache, if they may be fewer than were asked for.
+    pub blocks: Option<usize>,
+    /// The length up to which a sequence's positions are encoded in the first of two ways, if the model has two, as in
+    /// `LongRoPE`. A sequence that may become longer has [`BatchRow::long`](crate::model::BatchRow::long) set from its
+    /// beginning.
+    pub short_context: Option<usize>,
+}
+
 /// A model with its KV cache, run step by step.
 ///
-/// A plain model has only [`Self::forward`]; tokens are then chosen on the host. A model on a device that works while
-/// the host goes on chooses tokens itself: it [lags](Self::lags), takes the launch of the next step before the last
-/// one's tokens were collected, and puts those of [`StepBatch::from_previous`] in their places on the device.
+/// A model on a device that works while the host goes on chooses tokens itself: it [lags](Properties::lags), takes the
+/// launch of the next step before the last one's tokens were collected, and puts those of
+/// [`StepBatch::from_previous`] in their places on the device. Where tokens are chosen on the host, [`LogitsModel`] is
+/// all there is to implement.
 ///
 /// Launched steps are computed one after the other, in the order of their launches: a step sees every key and value of
 /// the steps before it, and may write over what only they read.
+///
+/// No method has a default, so that a type which passes calls on to another model cannot leave one out.
 pub trait StepModel: Send {
+    /// What the model is like; the same until [`Self::shrink`].
+    fn properties(&self) -> Properties;
+
+    /// Starts a step: puts the packed tokens through the model, storing their keys and values in the batch's slots, and
+    /// chooses a token for each of its `logits`, as `rows` ask, one each in the same order.
+    ///
+    /// [`StepBatch::from_previous`] is empty unless the model [lags](Properties::lags).
+    ///
+    /// # Errors
+    /// [`ModelError::OutOfMemory`] where a smaller step may succeed: the engine shrinks and tries again. Anything else
+    /// stops the engine. A step that was not launched is never collected.
+    fn launch(&mut self, batch: &StepBatch, rows: &[RowRequest]) -> Result<Ticket, ModelError>;
+
+    /// Waits for a launched step and returns its choices, one a row; `None` for a row whose logits are not numbers (the
+    /// token that such a row passes on to the next step is any of the vocabulary). Called once for each ticket, in the
+    /// order of the launches.
+    ///
+    /// # Errors
+    /// As [`Self::launch`]. After [`ModelError::OutOfMemory`] the engine collects what was launched since, whatever
+    /// comes of it, and computes all of it again.
+    fn collect(&mut self, ticket: Ticket) -> Result<Vec<Option<Chosen>>, ModelError>;
+
+    /// Gives memory back after a step that found too little of it: builds the KV cache anew with at most `blocks`
+    /// blocks, and returns how many it has; their content is lost. `None` if the cache stays as it is, which is what a
+    /// model does that cannot rebuild it. No step is under way.
+    ///
+    /// # Errors
+    /// [`ModelError::OutOfMemory`] if even that does not fit: the engine then asks for fewer, or stops.
+    fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError>;
+}
+
+/// A model that computes logits, from which the host chooses the tokens.
+pub trait LogitsModel: Send {
     /// Puts the packed tokens through the model, storing their keys and values in the batch's slots; returns
     /// `[batch.logits.len(), vocab]`.
     ///
     /// # Errors
-    /// [`ModelError::OutOfMemory`] where a smaller step may succeed: the engine shrinks and tries again. Anything else
-    /// stops the engine.
+    /// As [`StepModel::launch`].
     fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError>;
 
-    /// May a step be launched while the one before it is still to be collected? Never more than one is.
-    fn lags(&self) -> bool {
-        false
+    /// As [`StepModel::properties`]; it never lags.
+    fn properties(&self) -> Properties {
+        Properties::default()
     }
 
-    /// Starts a step: puts the batch through the model and chooses a token for each of its `logits`, as `rows` ask, one
-    /// each in the same order.
-    ///
-    /// [`StepBatch::from_previous`] is empty unless the model [lags](Self::lags).
+    /// As [`StepModel::shrink`].
     ///
     /// # Errors
-    /// As [`Self::forward`]. A step that was not launched is never collected.
+    /// As there.
+    fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {
+        let _ = blocks;
+        Ok(None)
+    }
+}
+
+impl<M: LogitsModel> StepModel for M {
+    fn properties(&self) -> Properties {
+        LogitsModel::properties(self)
+    }
+
     fn launch(&mut self, batch: &StepBatch, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
         if !batch.from_previous.is_empty() {
             return Err(ModelError::Batch(
@@ -58,13 +114,6 @@ pub trait StepModel: Send {
         }))
     }
 
-    /// Waits for a launched step and returns its choices, one a row; `None` for a row whose logits are not numbers (the
-    /// token that such a row passes on to the next step is any of the vocabulary). Called once for each ticket, in the
-    /// order of the launches.
-    ///
-    /// # Errors
-    /// As [`Self::forward`]. After [`ModelError::OutOfMemory`] the engine collects what was launched since, whatever
-    /// comes of it, and computes all of it again.
     fn collect(&mut self, ticket: Ticket) -> Result<Vec<Option<Chosen>>, ModelError> {
         match ticket {
             Ticket::Done(chosen) => Ok(chosen),
@@ -74,25 +123,7 @@ pub trait StepModel: Send {
         }
     }
 
-    /// Blocks of its KV cache, if that may be fewer than were asked for.
-    fn blocks(&self) -> Option<usize> {
-        None
-    }
-
-    /// The length up to which a sequence's positions are encoded in the first of two ways, if the model has two. A sequence
-    /// that may become longer has [`BatchRow::long`](crate::model::BatchRow::long) set from its beginning.
-    fn short_context(&self) -> Option<usize> {
-        None
-    }
-
-    /// Gives memory back after a step that found too little of it: builds the KV cache anew with at most `blocks`
-    /// blocks, and returns how many it has; their content is lost. `None` if the cache stays as it is, which is what a
-    /// model does that cannot rebuild it. No step is under way.
-    ///
-    /// # Errors
-    /// [`ModelError::OutOfMemory`] if even that does not fit: the engine then asks for fewer, or stops.
     fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {
-        let _ = blocks;
-        Ok(None)
+        LogitsModel::shrink(self, blocks)
     }
 }

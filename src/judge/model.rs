@@ -7,7 +7,7 @@ use super::prompt::{PromptBuilder, PromptError};
 use super::sizing::engine_config;
 use crate::dataset::journal::{ChatIdentity, Identity};
 use crate::engine::{
-    Choices, Engine, EngineError, EngineSettings, LoadedModel, ModelSizes, PagedDecoder,
+    Choices, Engine, EngineError, EngineSettings, LoadedModel, ModelSizes, PagedDecoder, StepModel,
 };
 use crate::model::chat_template::{ChatOptions, ChatTemplate, Moment};
 use crate::model::tokenizer::Tokenizer;
@@ -192,7 +192,24 @@ pub fn build_engine(
     let settings = &sizes.settings;
     let plain = settings.plain_operations;
     let model = LoadedModel::load(&text.config, &weights, device, precision, plain)?;
-    let config = engine_config(text, precision, device, sizes, max_new_tokens);
+    let mut config = engine_config(text, precision, device, sizes, max_new_tokens);
     let model = model.with_cache(&ModelSizes::new(&config, !settings.no_shared_prefix))?;
+    if let Some(blocks) = model
+        .properties()
+        .blocks
+        .filter(|&built| built < config.blocks)
+    {
+        // Fewer than there should be: then as many sequences at once as suit these.
+        let built = EngineSettings {
+            blocks: Some(blocks),
+            token_budget: Some(config.token_budget),
+            ..*settings
+        };
+        let sizes = EngineSizes {
+            settings: built,
+            ..*sizes
+        };
+        config = engine_config(text, precision, device, &sizes, max_new_tokens);
+    }
     Engine::new(model, &config)
 }

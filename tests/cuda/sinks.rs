@@ -41,6 +41,7 @@ fn sinks_take_their_share() {
         dtype,
         kv: dtype,
         shared_prefix: true,
+        tokens: 1024,
     };
     let cache = PagedCache::new(cuda, &mut kernels, &settings).unwrap();
     // Every key and value is there: one long row has written them, in the order of the blocks.

@@ -225,20 +225,26 @@ Worst run(const Case& c, Kernel<T, KV> prefill, Kernel<T, KV> decode, Merge<T> m
     return worst;
 }
 
-#define RUN(suffix, T, D)                                                                                              \
-    if (c.type == #suffix && c.head_dim == D)                                                                          \
-        return c.cache == "e4m3" ? run<T, attention::E4m3>(c, attention_prefill_##suffix##_e4m3_d##D,                  \
-                                                           attention_decode_##suffix##_e4m3_d##D,                      \
-                                                           attention_merge_##suffix##_d##D, error_of(c))               \
-                                 : run<T, T>(c, attention_prefill_##suffix##_d##D, attention_decode_##suffix##_d##D,    \
-                                             attention_merge_##suffix##_d##D, error_of(c));
+#define RUN(cache_type, stored, suffix, KV, T, D)                                                                      \
+    if (c.type == #suffix && c.cache == #cache_type && c.head_dim == D)                                                \
+        return run<T, KV>(c, attention_prefill_##suffix##stored##_d##D, attention_decode_##suffix##stored##_d##D,      \
+                          attention_merge_##suffix##_d##D, error_of(c));
+#define RUN_PLAIN(T, D) RUN(same, , T, T, T, D)
+#define RUN_EIGHT_BIT(T, D) RUN(e4m3, _e4m3, T, attention::E4m3, T, D)
 
 Worst dispatch(const Case& c) {
-    RUN(bf16, bf16, 64)
-    RUN(bf16, bf16, 128)
-    RUN(f16, f16, 64)
-    RUN(f16, f16, 128)
-    std::fprintf(stderr, "no kernel for %s with heads of %zu\n", c.type.c_str(), c.head_dim);
+    RUN_PLAIN(bf16, 32)
+    RUN_PLAIN(bf16, 64)
+    RUN_PLAIN(bf16, 128)
+    RUN_PLAIN(f16, 32)
+    RUN_PLAIN(f16, 64)
+    RUN_PLAIN(f16, 128)
+    RUN_EIGHT_BIT(bf16, 64)
+    RUN_EIGHT_BIT(bf16, 128)
+    RUN_EIGHT_BIT(f16, 64)
+    RUN_EIGHT_BIT(f16, 128)
+    std::fprintf(stderr, "no kernel for %s, cache %s, with heads of %zu\n", c.type.c_str(),
+                 c.cache.c_str(), c.head_dim);
     std::exit(2);
 }
 

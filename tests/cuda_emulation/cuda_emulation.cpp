@@ -137,6 +137,7 @@ struct Machine {
 Machine machine;
 
 } // namespace
+void (*explain_fault)(const void* address) = nullptr;
 } // namespace emulation
 
 #include "emulated_memory.h"
@@ -170,6 +171,8 @@ void fiber() {
 }
 
 void on_fault(int, siginfo_t* info, void*) {
+    if (explain_fault != nullptr)
+        explain_fault(info->si_addr);
     if (machine.current == nullptr) {
         constexpr char message[] = "the driver itself touched memory that is not there\n";
         (void)!write(2, message, sizeof message - 1);
@@ -178,21 +181,48 @@ void on_fault(int, siginfo_t* info, void*) {
     fail("access to %p, outside every buffer", info->si_addr);
 }
 
-void start() {
-    if (machine.stacks != nullptr)
-        return;
-    // Only the program's own segment: libraries keep theirs.
+} // namespace
+
+void catch_faults() {
+    stack_t alternative{};
+    alternative.ss_size = STACK;
+    alternative.ss_sp = mmap(nullptr, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    sigaltstack(&alternative, nullptr);
+    struct sigaction action {};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigaction(SIGSEGV, &action, nullptr);
+    sigaction(SIGBUS, &action, nullptr);
+}
+
+namespace {
+
+/// The thread-local segment of the program or library that holds the kernels: their static shared memory. Each thread of the
+/// host has its own.
+void find_static_shared() {
     dl_iterate_phdr(
         [](dl_phdr_info* info, size_t, void*) {
+            const auto here = reinterpret_cast<uintptr_t>(&machine) - info->dlpi_addr;
+            bool ours = false;
             for (int i = 0; i < info->dlpi_phnum; i++) {
+                const auto& segment = info->dlpi_phdr[i];
+                ours |= segment.p_type == PT_LOAD && here >= segment.p_vaddr && here - segment.p_vaddr < segment.p_memsz;
+            }
+            for (int i = 0; ours && i < info->dlpi_phnum; i++) {
                 if (info->dlpi_phdr[i].p_type == PT_TLS) {
                     machine.fixed = static_cast<unsigned char*>(info->dlpi_tls_data);
                     machine.fixed_bytes = info->dlpi_phdr[i].p_memsz;
                 }
             }
-            return 1; // the first is the program
+            return ours ? 1 : 0;
         },
         nullptr);
+}
+
+void start() {
+    find_static_shared();
+    if (machine.stacks != nullptr)
+        return;
     auto map = [](size_t bytes) {
         void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory == MAP_FAILED)
@@ -206,16 +236,7 @@ void start() {
     machine.dynamic = machine.dynamic_map;
     fixed_shadow = untouched(machine.fixed_bytes);
     dynamic_shadow = untouched(MAX_SHARED);
-    static unsigned char signal_stack[64 * 1024];
-    stack_t alternative{};
-    alternative.ss_sp = signal_stack;
-    alternative.ss_size = sizeof signal_stack;
-    sigaltstack(&alternative, nullptr);
-    struct sigaction action {};
-    action.sa_sigaction = on_fault;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    sigaction(SIGSEGV, &action, nullptr);
-    sigaction(SIGBUS, &action, nullptr);
+    catch_faults();
 }
 
 void run_block() {

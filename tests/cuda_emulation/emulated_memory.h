@@ -28,9 +28,15 @@ struct Word {
 Word* fixed_shadow;
 Word* dynamic_shadow;
 
+#ifdef EMULATION_UNCHECKED
+constexpr bool CHECKED = false;
+#else
+constexpr bool CHECKED = true;
+#endif
+
 Word* untouched(size_t bytes) {
     // Pages that nobody touches cost nothing.
-    void* words = std::calloc(bytes / 4 + 1, sizeof(Word));
+    void* words = std::calloc(CHECKED ? bytes / 4 + 1 : 1, sizeof(Word));
     if (words == nullptr)
         fail("no memory for the emulation");
     return static_cast<Word*>(words);
@@ -143,7 +149,7 @@ template <typename VISIT> void for_shadows(Word* words, size_t offset, size_t by
 }
 
 void touch(const void* pointer, size_t bytes, bool write, bool atomic = false) {
-    if (machine.current == nullptr)
+    if (!CHECKED || machine.current == nullptr)
         return;
     const char* region = nullptr;
     size_t offset = 0;
@@ -177,15 +183,17 @@ void touch_atomically(void* address, size_t bytes) { touch(address, bytes, true,
 void cp_async_16(void* shared, const void* global, bool valid) {
     if (reinterpret_cast<uintptr_t>(shared) % 16 != 0 || reinterpret_cast<uintptr_t>(global) % 16 != 0)
         fail("cp.async of 16 bytes with an address that is no multiple of 16");
-    const char* region = nullptr;
-    size_t offset = 0;
-    Word* words = shadow_of(reinterpret_cast<uintptr_t>(shared), 16, region, offset);
-    if (words == nullptr)
-        fail("cp.async to an address that is not in shared memory");
     // The copy may land at once: from here on nobody may count on the old bytes, nor on the new ones.
     touch(shared, 16, true);
     std::memset(shared, 0xff, 16);
-    for_shadows(words, offset, 16, false, [](Shadow& shadow, size_t) { shadow.pending = true; });
+    if (CHECKED) {
+        const char* region = nullptr;
+        size_t offset = 0;
+        Word* words = shadow_of(reinterpret_cast<uintptr_t>(shared), 16, region, offset);
+        if (words == nullptr)
+            fail("cp.async to an address that is not in shared memory");
+        for_shadows(words, offset, 16, false, [](Shadow& shadow, size_t) { shadow.pending = true; });
+    }
     if (valid)
         touch(global, 16, false);
     machine.current->open.push_back({static_cast<unsigned char*>(shared), static_cast<const unsigned char*>(global), valid});
@@ -219,36 +227,49 @@ namespace {
 constexpr unsigned char CANARY = 0xa5;
 }
 
-Memory::Memory(size_t bytes) : bytes_(bytes) {
+Memory::Memory(size_t bytes, size_t alignment) : bytes_(bytes) {
     const size_t used = (bytes + PAGE - 1) / PAGE * PAGE;
     map_bytes_ = used + 2 * PAGE;
-    void* map = mmap(nullptr, map_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* map = mmap(nullptr, map_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED)
         fail("no memory for %zu bytes", bytes);
     map_ = static_cast<unsigned char*>(map);
-    std::memset(map_ + PAGE, CANARY, used);
-    // As far back as 16-byte alignment lets it be: at most 15 bytes are left behind the end, canaries all.
-    data_ = map_ + PAGE + used - (bytes + 15) / 16 * 16;
+    // Less than the alignment is left between the end and the guard page, canaries all.
+    data_ = map_ + PAGE + used - (bytes + alignment - 1) / alignment * alignment;
+    std::memset(map_ + PAGE, CANARY, static_cast<size_t>(data_ - (map_ + PAGE)));
     std::memset(data_, 0xff, bytes);
+    std::memset(data_ + bytes, CANARY, static_cast<size_t>(map_ + PAGE + used - (data_ + bytes)));
     regions[reinterpret_cast<uintptr_t>(data_ + bytes)] = {reinterpret_cast<uintptr_t>(data_), untouched(bytes)};
     mprotect(map_, PAGE, PROT_NONE);
     mprotect(map_ + PAGE + used, PAGE, PROT_NONE);
 }
 
 Memory::Memory(Memory&& other) noexcept
-    : map_(other.map_), map_bytes_(other.map_bytes_), data_(other.data_), bytes_(other.bytes_) {
+    : map_(other.map_), map_bytes_(other.map_bytes_), data_(other.data_), bytes_(other.bytes_), closed_(other.closed_) {
     other.map_ = nullptr;
+}
+
+void Memory::close() {
+    const auto canary = [&](const unsigned char* from, const unsigned char* to) {
+        for (const unsigned char* byte = from; byte < to; byte++)
+            if (*byte != CANARY)
+                fail("a buffer of %zu bytes was written %td bytes from its begin", bytes_, byte - data_);
+    };
+    canary(map_ + PAGE, data_);
+    canary(data_ + bytes_, map_ + map_bytes_ - PAGE);
+    const auto region = regions.find(reinterpret_cast<uintptr_t>(data_ + bytes_));
+    std::free(region->second.words);
+    regions.erase(region);
+    madvise(map_, map_bytes_, MADV_DONTNEED);
+    mprotect(map_, map_bytes_, PROT_NONE);
+    closed_ = true;
 }
 
 Memory::~Memory() {
     if (map_ == nullptr)
         return;
-    for (unsigned char* byte = map_ + PAGE; byte < map_ + map_bytes_ - PAGE; byte++)
-        if ((byte < data_ || byte >= data_ + bytes_) && *byte != CANARY)
-            fail("a buffer of %zu bytes was written %td bytes from its begin", bytes_, byte - data_);
-    const auto region = regions.find(reinterpret_cast<uintptr_t>(data_ + bytes_));
-    std::free(region->second.words);
-    regions.erase(region);
+    if (!closed_)
+        close();
     munmap(map_, map_bytes_);
 }
 

@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use candle_core::{DType, Device, Tensor};
+use candle_core::{DType, Device};
 use juror::engine::{
     BuildCache, Choices, Chosen, Completion, Engine, EngineConfig, FinishReason, PagedDecoder,
-    RandomKey, Request, RequestId, RowRequest, Sampling, StepModel, Ticket,
+    Properties, RandomKey, Request, RequestId, RowRequest, Sampling, StepModel, Ticket,
 };
 use juror::model::attention::{self, AttentionKind, AttentionShape};
 use juror::model::batch::StepBatch;
@@ -84,12 +84,11 @@ impl<M: StepModel> Lagging<M> {
 }
 
 impl<M: StepModel> StepModel for Lagging<M> {
-    fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
-        self.model.forward(batch)
-    }
-
-    fn lags(&self) -> bool {
-        true
+    fn properties(&self) -> Properties {
+        Properties {
+            lags: true,
+            ..self.model.properties()
+        }
     }
 
     fn launch(&mut self, batch: &StepBatch, rows: &[RowRequest]) -> Result<Ticket, ModelError> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use candle_core::{Device, Tensor};
 use juror::engine::{
-    Completion, Engine, EngineConfig, RandomKey, Request, Sampling, StepModel, Stop,
+    Completion, Engine, EngineConfig, LogitsModel, RandomKey, Request, Sampling, StepModel, Stop,
 };
 use juror::model::ModelError;
 use juror::model::batch::StepBatch;
@@ -49,7 +49,7 @@ pub(crate) fn logits_after(context: &[u32]) -> Vec<f32> {
         .collect()
 }
 
-impl StepModel for Reader {
+impl LogitsModel for Reader {
     fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {
         if self.rebuilds {
             self.slots.clear();

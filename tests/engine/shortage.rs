@@ -1,7 +1,10 @@
 //! A lack of memory costs time, never a verdict.
 
 use candle_core::Tensor;
-use juror::engine::{Chosen, Engine, EngineConfig, PagedDecoder, RowRequest, StepModel, Ticket};
+use juror::engine::{
+    Chosen, Engine, EngineConfig, LogitsModel, PagedDecoder, Properties, RowRequest, StepModel,
+    Ticket,
+};
 use juror::model::ModelError;
 use juror::model::batch::StepBatch;
 use proptest::prelude::*;
@@ -44,7 +47,7 @@ impl Scarce {
     }
 }
 
-impl StepModel for Scarce {
+impl LogitsModel for Scarce {
     fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
         self.steps += 1;
         let need = self.blocks * BLOCK_BYTES
@@ -61,7 +64,7 @@ impl StepModel for Scarce {
     }
 
     fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {
-        let built = self.model.shrink(blocks)?;
+        let built = LogitsModel::shrink(&mut self.model, blocks)?;
         if let Some(built) = built {
             self.rebuilt += 1;
             self.blocks = built;
@@ -125,8 +128,8 @@ fn the_cache_shrinks_first_and_the_run_goes_on() {
         let stats = engine.stats();
         assert!(stats.out_of_memory > 0, "{stats:?}");
         if rebuilds {
-            assert_eq!(stats.out_of_memory, 1, "{stats:?}");
-            assert_eq!(stats.blocks, 300);
+            // A sixteenth each time, and no more than was missing.
+            assert_eq!((stats.out_of_memory, stats.blocks), (2, 352), "{stats:?}");
             assert!(stats.most_running > 40, "{stats:?}");
         } else {
             assert_eq!(stats.blocks, 400, "smaller steps were enough: {stats:?}");
@@ -176,12 +179,8 @@ fn until_failure<M: StepModel>(model: M, requests: Vec<juror::engine::Request>) 
 struct Refuses(Lagging<Reader>, usize);
 
 impl StepModel for Refuses {
-    fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
-        self.0.forward(batch)
-    }
-
-    fn lags(&self) -> bool {
-        true
+    fn properties(&self) -> Properties {
+        self.0.properties()
     }
 
     fn launch(&mut self, batch: &StepBatch, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
@@ -194,6 +193,10 @@ impl StepModel for Refuses {
 
     fn collect(&mut self, ticket: Ticket) -> Result<Vec<Option<Chosen>>, ModelError> {
         self.0.collect(ticket)
+    }
+
+    fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {
+        self.0.shrink(blocks)
     }
 }
 
@@ -210,12 +213,20 @@ fn a_step_that_cannot_be_launched_does_not_disturb_the_one_under_way() {
 struct Unlucky(PagedDecoder, usize);
 
 impl StepModel for Unlucky {
-    fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
+    fn properties(&self) -> Properties {
+        self.0.properties()
+    }
+
+    fn launch(&mut self, batch: &StepBatch, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
         self.1 += 1;
         if [6, 12].contains(&self.1) {
             return Err(ModelError::OutOfMemory("another program's".into()));
         }
-        self.0.forward(batch)
+        self.0.launch(batch, rows)
+    }
+
+    fn collect(&mut self, ticket: Ticket) -> Result<Vec<Option<Chosen>>, ModelError> {
+        self.0.collect(ticket)
     }
 
     fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {
@@ -229,7 +240,7 @@ fn the_real_cache_is_as_large_as_fits_and_is_built_anew() {
     let model = PagedDecoder::with_cache(decoder, 200, 8, build).unwrap();
     let mut engine = Engine::new(model, &tiny_config(200)).unwrap();
     let blocks = engine.stats().blocks;
-    assert_eq!(blocks, 50);
+    assert_eq!(blocks, 69, "70 fit, and tries are a thirty-second apart");
     let expected = run_requests(&mut engine, tiny_requests(vocab), usize::MAX);
 
     let (decoder, _, build) = tiny(70);
@@ -238,7 +249,7 @@ fn the_real_cache_is_as_large_as_fits_and_is_built_anew() {
     let completions = run_requests(&mut engine, tiny_requests(vocab), usize::MAX);
     assert_eq!(essence(&completions), essence(&expected));
     let stats = engine.stats();
-    assert_eq!((stats.out_of_memory, stats.blocks), (2, 27), "{stats:?}");
+    assert_eq!((stats.out_of_memory, stats.blocks), (2, 61), "{stats:?}");
 
     let (decoder, _, build) = tiny(7);
     let refusal = PagedDecoder::with_cache(decoder, 200, 8, build).map(|_| ());

@@ -60,6 +60,8 @@ impl Cuda {
             dtype,
             kv,
             shared_prefix,
+            // Whatever comes: this is for tests alone.
+            tokens: usize::MAX,
         };
         let there = Device::Cuda(device.clone());
         let half = shape.head_dim / 2;

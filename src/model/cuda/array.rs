@@ -1,12 +1,11 @@
-//! Arrays in device memory.
+//! Arrays in device memory. Locked memory of the host is in [`super::pinned`].
 
 use std::marker::PhantomData;
 use std::ops::Range;
-use std::sync::Arc;
 
 use candle_core::cuda_backend::{CudaStorageSlice, cudarc};
 use candle_core::{CudaDevice, DType, Storage, Tensor};
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, HostSlice, PinnedHostSlice, result, sys};
+use cudarc::driver::{CudaSlice, DevicePtr, result, sys};
 
 use super::error::driver;
 use crate::model::ModelError;
@@ -44,7 +43,7 @@ impl Array {
         // The driver gives no memory of no bytes.
         let memory = stream
             .alloc_zeros::<u8>(bytes.max(1))
-            .map_err(driver(&format!("{} MiB for {what}", bytes >> 20)))?;
+            .map_err(driver(format_args!("{} MiB for {what}", bytes >> 20)))?;
         let pointer = memory.device_ptr(&stream).0;
         Ok(Self {
             pointer,
@@ -198,128 +197,29 @@ impl<'a> Slice<'a> {
         dtype: DType,
         elements: usize,
     ) -> Result<Slice<'a>, ModelError> {
-        let aligned = self.pointer.is_multiple_of(16);
+        self.check_aligned(kernel, name, dtype, elements, 16)
+    }
+
+    /// [`Self::check`], for a beginning at a multiple of `alignment` bytes.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn check_aligned(
+        self,
+        kernel: &str,
+        name: &str,
+        dtype: DType,
+        elements: usize,
+        alignment: u64,
+    ) -> Result<Slice<'a>, ModelError> {
+        let aligned = self.pointer.is_multiple_of(alignment);
         if self.dtype == dtype && self.elements >= elements && aligned {
             return Ok(self);
         }
         Err(ModelError::Batch(format!(
-            "{kernel}: {name} has {} elements of {:?}{}, and {elements} of {dtype:?} are needed",
-            self.elements,
-            self.dtype,
-            if aligned {
-                ""
-            } else {
-                " that are not aligned to 16 bytes"
-            },
+            "{kernel}: {name} has {} elements of {:?} from {:#x} on, and {elements} of {dtype:?} from a multiple of {alignment} \
+             on are needed",
+            self.elements, self.dtype, self.pointer,
         )))
-    }
-}
-
-/// Words on the host that the device reads and writes directly, while the host goes on.
-pub struct Pinned {
-    memory: PinnedHostSlice<u32>,
-    stream: Arc<CudaStream>,
-}
-
-impl Pinned {
-    /// `words` words, zero.
-    ///
-    /// # Errors
-    /// [`ModelError::OutOfMemory`] when the system locks no more pages.
-    pub fn zeros(device: &CudaDevice, words: usize) -> Result<Self, ModelError> {
-        let stream = device.cuda_stream();
-        let what = format!("{words} words of locked host memory");
-        // Not write-combined: the host reads it too.
-        //
-        // SAFETY: the memory is set to zero below, before anyone can read it.
-        #[allow(unsafe_code)]
-        let mut memory = unsafe {
-            stream
-                .context()
-                .alloc_pinned_with_flags::<u32>(words.max(1), 0)
-        }
-        .map_err(driver(&what))?;
-        let start = memory.as_mut_ptr().map_err(driver(&what))?;
-        // SAFETY: `start` points to `words.max(1)` words that belong to `memory`, which nothing else uses yet.
-        #[allow(unsafe_code)]
-        unsafe {
-            start.write_bytes(0, words.max(1));
-        }
-        Ok(Self { memory, stream })
-    }
-
-    /// Words.
-    pub fn words(&self) -> usize {
-        self.memory.len()
-    }
-
-    /// The words, once the copy that was queued last is done.
-    ///
-    /// # Errors
-    /// What went wrong on the device before.
-    pub fn read(&self) -> Result<&[u32], ModelError> {
-        self.memory
-            .as_slice()
-            .map_err(driver("waiting for the device"))
-    }
-
-    /// The words to be written, once the copy that was queued last is done.
-    ///
-    /// # Errors
-    /// What went wrong on the device before.
-    pub fn write(&mut self) -> Result<&mut [u32], ModelError> {
-        self.memory
-            .as_mut_slice()
-            .map_err(driver("waiting for the device"))
-    }
-
-    /// Queues a copy of the first `words` words to the device.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] when either side is shorter; the driver's refusal.
-    pub fn upload(&mut self, words: usize, to: Slice) -> Result<(), ModelError> {
-        let to = to.check("upload", "the target", DType::U32, words)?;
-        self.ready(words)?;
-        // SAFETY: the words stay where they are until the copy is done: `memory` records an event behind it (when
-        // `_event` is dropped), for which writing and freeing wait. The target has at least `words` words.
-        #[allow(unsafe_code)]
-        let copied = unsafe {
-            let (source, _event) = self.memory.stream_synced_slice(&self.stream);
-            result::memcpy_htod_async(to.pointer(), &source[..words], self.stream.cu_stream())
-        };
-        copied.map_err(driver("copying to the device"))
-    }
-
-    /// Queues a copy of the first `words` words of the device's memory to here; [`Self::read`] waits for it.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] when either side is shorter; the driver's refusal.
-    pub fn download(&mut self, words: usize, from: Slice) -> Result<(), ModelError> {
-        let from = from.check("download", "the source", DType::U32, words)?;
-        self.ready(words)?;
-        // SAFETY: as above; nothing reads the words before the event behind the copy.
-        #[allow(unsafe_code)]
-        let copied = unsafe {
-            let (target, _event) = self.memory.stream_synced_mut_slice(&self.stream);
-            result::memcpy_dtoh_async(
-                &mut target[..words],
-                from.pointer(),
-                self.stream.cu_stream(),
-            )
-        };
-        copied.map_err(driver("copying from the device"))
-    }
-
-    fn ready(&self, words: usize) -> Result<(), ModelError> {
-        if words > self.memory.len() {
-            return Err(ModelError::Batch(format!(
-                "{words} words through a buffer of {}",
-                self.memory.len()
-            )));
-        }
-        self.stream
-            .context()
-            .bind_to_thread()
-            .map_err(driver("using the device"))
     }
 }

@@ -1,5 +1,7 @@
 //! What the driver and its libraries refuse, as errors of the model room.
 
+use std::fmt::Display;
+
 use candle_core::cuda_backend::cudarc;
 use cudarc::cublaslt::result::CublasError;
 use cudarc::driver::DriverError;
@@ -7,9 +9,8 @@ use cudarc::driver::sys::CUresult;
 
 use crate::model::ModelError;
 
-/// Turns a driver's error into ours, with what was being done.
-pub(super) fn driver(what: &str) -> impl Fn(DriverError) -> ModelError + use<> {
-    let what = what.to_owned();
+/// Turns a driver's error into ours, with what was being done, which is put into words only then: most calls succeed.
+pub(super) fn driver(what: impl Display) -> impl FnOnce(DriverError) -> ModelError {
     move |error| {
         let message = format!("CUDA, {what}: {error}");
         if error.0 == CUresult::CUDA_ERROR_OUT_OF_MEMORY {
@@ -20,10 +21,9 @@ pub(super) fn driver(what: &str) -> impl Fn(DriverError) -> ModelError + use<> {
     }
 }
 
-/// Turns an error of cuBLAS into ours, with what was being done.
-pub(super) fn cublas(what: &str) -> impl Fn(CublasError) -> ModelError + use<> {
+/// The same for an error of cuBLAS.
+pub(super) fn cublas(what: impl Display) -> impl FnOnce(CublasError) -> ModelError {
     use cudarc::cublaslt::sys::cublasStatus_t as Status;
-    let what = what.to_owned();
     move |error| {
         let message = format!("cuBLAS, {what}: {error}");
         if error.0 == Status::CUBLAS_STATUS_ALLOC_FAILED {

@@ -1,6 +1,7 @@
 //! Matrix products with weights, by cuBLASLt.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use candle_core::cuda_backend::cudarc;
@@ -14,6 +15,10 @@ use crate::model::ModelError;
 
 /// What cuBLAS may use beside its operands: NVIDIA's recommendation for Hopper.
 const WORKSPACE_BYTES: usize = 32 << 20;
+
+/// What the library takes the pointers of operands and results to be aligned to when it chooses an algorithm, unless it is
+/// told otherwise. Allocations are.
+const ALIGNMENT: u64 = 256;
 
 /// A weight on the device.
 pub struct Weight {
@@ -53,6 +58,21 @@ struct Key {
     out: DType,
     bias: bool,
     scaled: bool,
+}
+
+impl Key {
+    fn new(weight: &Weight, out: DType, bias: bool, scaled: bool, rows: usize) -> Self {
+        Self {
+            rows,
+            inputs: weight.inputs,
+            outputs: weight.outputs,
+            operands: weight.values.all().dtype(),
+            stride: weight.stride,
+            out,
+            bias,
+            scaled,
+        }
+    }
 }
 
 /// A product as cuBLAS has chosen to compute it.
@@ -111,8 +131,45 @@ impl Gemm {
         self.workspace.device_ptr(&self.stream).0
     }
 
+    fn bind(&self) -> Result<(), ModelError> {
+        let context = self.stream.context();
+        context.bind_to_thread().map_err(driver("using the device"))
+    }
+
+    /// Asks for the algorithms of all products with this weight of up to `rows` rows, so that no step has to: the library
+    /// takes long to choose. `scaled` says whether operands of e4m3 come with their scales, `bias` whether the weight's
+    /// bias is added.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] for a product that this GPU does not have.
+    pub fn prepare(
+        &mut self,
+        weight: &Weight,
+        out: DType,
+        (bias, scaled): (bool, bool),
+        rows: usize,
+    ) -> Result<(), ModelError> {
+        self.bind()?;
+        let bias = bias && weight.bias.is_some();
+        let last = Self::padded(rows);
+        let mut rows = 0;
+        while rows < last {
+            rows = Self::padded(rows + 1);
+            let key = Key::new(weight, out, bias, scaled, rows);
+            if !self.plans.contains_key(&key) {
+                let plan = Plan::new(&self.handle, key, self.workspace())?;
+                self.plans.insert(key, plan);
+            }
+        }
+        Ok(())
+    }
+
     /// Whether products in e4m3 take scales by row and by output, with a bias and without; cuBLAS has them on Hopper.
-    pub fn takes_scales(&self, out: DType) -> bool {
+    ///
+    /// # Errors
+    /// The driver's refusal.
+    pub fn takes_scales(&self, out: DType) -> Result<bool, ModelError> {
+        self.bind()?;
         let key = |bias| Key {
             rows: 64,
             inputs: 256,
@@ -123,9 +180,8 @@ impl Gemm {
             bias,
             scaled: true,
         };
-        [false, true]
-            .into_iter()
-            .all(|bias| Plan::new(&self.handle, key(bias), self.workspace()).is_ok())
+        let found = [false, true].map(|bias| Plan::new(&self.handle, key(bias), self.workspace()));
+        Ok(found.iter().all(Result::is_ok))
     }
 
     /// `out = x · weightᵀ + bias`, `[rows, stride]`. Operands of e4m3 are taken as they are where `x` has no scales, and
@@ -151,12 +207,12 @@ impl Gemm {
         self.multiply_and_add(x, weight, None, out)
     }
 
-    fn multiply_and_add(
+    fn multiply_and_add<'a>(
         &mut self,
-        x: Rows,
-        weight: &Weight,
-        bias: Option<&Array>,
-        out: Slice,
+        x: Rows<'a>,
+        weight: &'a Weight,
+        bias: Option<&'a Array>,
+        out: Slice<'a>,
     ) -> Result<(), ModelError> {
         const NAME: &str = "matrix product";
         if x.count == 0 {
@@ -164,12 +220,17 @@ impl Gemm {
         }
         let (rows, inputs, outputs) = (Self::padded(x.count), weight.inputs, weight.outputs);
         let operands = weight.values.all().dtype();
-        let values = x.values.check(NAME, "x", operands, rows * inputs)?;
-        let weights = weight
-            .values
-            .all()
-            .check(NAME, "the weight", operands, outputs * inputs)?;
-        let out = out.check(NAME, "the result", out.dtype(), rows * weight.stride)?;
+        let aligned = |slice: Slice<'a>, name, dtype, elements| {
+            slice.check_aligned(NAME, name, dtype, elements, ALIGNMENT)
+        };
+        let values = aligned(x.values, "x", operands, rows * inputs)?;
+        let weights = aligned(
+            weight.values.all(),
+            "the weight",
+            operands,
+            outputs * inputs,
+        )?;
+        let out = aligned(out, "the result", out.dtype(), rows * weight.stride)?;
         let bias = match bias {
             Some(bias) => Some(bias.all().check(NAME, "the bias", out.dtype(), outputs)?),
             None => None,
@@ -188,23 +249,12 @@ impl Gemm {
                 )));
             }
         };
-        let key = Key {
-            rows,
-            inputs,
-            outputs,
-            operands,
-            stride: weight.stride,
-            out: out.dtype(),
-            bias: bias.is_some(),
-            scaled: scales.is_some(),
-        };
-        let what = || format!("{key:?}");
-        if !self.plans.contains_key(&key) {
-            let plan = Plan::new(&self.handle, key, self.workspace())?;
-            self.plans.insert(key, plan);
-        }
-        let Some(plan) = self.plans.get(&key) else {
-            return Err(ModelError::Batch(format!("{NAME}: no plan")));
+        let key = Key::new(weight, out.dtype(), bias.is_some(), scales.is_some(), rows);
+        self.bind()?;
+        let workspace = self.workspace();
+        let plan = match self.plans.entry(key) {
+            Entry::Occupied(plan) => plan.into_mut(),
+            Entry::Vacant(place) => place.insert(Plan::new(&self.handle, key, workspace)?),
         };
         if let Some(bias) = bias {
             plan.description
@@ -218,12 +268,7 @@ impl Gemm {
             plan.description
                 .set(Attribute::CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, x.pointer())?;
         }
-        self.stream
-            .context()
-            .bind_to_thread()
-            .map_err(driver("using the device"))?;
         let (one, zero) = (1f32, 0f32);
-        let workspace = self.workspace();
         // SAFETY: descriptor and layouts are alive, and describe matrices of the types and sizes that were checked above:
         // weights [outputs, inputs], x [rows, inputs], result [rows, stride]. The pointers are device
         // memory that is freed in the order of this stream. With β = 0 the result is not read, so it may stand for C too.
@@ -249,7 +294,7 @@ impl Gemm {
                 self.stream.cu_stream().cast(),
             )
         };
-        queued.map_err(cublas(&what()))
+        queued.map_err(cublas(format_args!("{key:?}")))
     }
 }
 
@@ -305,7 +350,7 @@ impl Plan {
             if error.0 == sys::cublasStatus_t::CUBLAS_STATUS_NOT_SUPPORTED {
                 ModelError::Unsupported(format!("cuBLAS has no product {key:?} on this GPU"))
             } else {
-                cublas(&format!("choosing an algorithm for {key:?}"))(error)
+                cublas(format_args!("choosing an algorithm for {key:?}"))(error)
             }
         })?;
         Ok(Self {
@@ -365,7 +410,7 @@ impl Description {
                 size_of::<T>(),
             )
         }
-        .map_err(cublas(&format!("setting {attribute:?}")))
+        .map_err(cublas(format_args!("setting {attribute:?}")))
     }
 }
 

@@ -60,7 +60,7 @@ impl Kernels {
             handle: found
                 .loaded
                 .load_function(name)
-                .map_err(driver(&format!("kernel {name} of module {module}")))?,
+                .map_err(driver(format_args!("kernel {name} of module {module}")))?,
             stream: Arc::clone(&self.stream),
         })
     }
@@ -106,7 +106,7 @@ impl Kernels {
         }
         let loaded = context
             .load_module(Ptx::from_src(ptx.as_ref()))
-            .map_err(driver(&format!(
+            .map_err(driver(format_args!(
                 "loading the kernels `{module}` ({target})"
             )))?;
         Ok(Module { loaded, ptx })
@@ -240,7 +240,7 @@ impl Function {
         ] {
             self.handle
                 .set_attribute(attribute, value)
-                .map_err(driver(&format!(
+                .map_err(driver(format_args!(
                     "{bytes} bytes of shared memory for kernel {}",
                     self.name
                 )))?;
@@ -303,7 +303,7 @@ impl Function {
         let launched = unsafe { builder.launch(config) };
         launched
             .map(|_| ())
-            .map_err(driver(&format!("kernel {}", self.name)))
+            .map_err(driver(format_args!("kernel {}", self.name)))
     }
 }
 

@@ -3,8 +3,10 @@
 use candle_core::{CudaDevice, DType, Device};
 
 use super::array::Array;
+use super::buffers::StepLimits;
 use super::expert_weights::{ExpertLoader, ExpertWeights};
 use super::gemm::Weight;
+use super::linear::Products;
 use super::operations::Operations;
 use crate::model::checkpoint::{Checkpoint, Projection};
 use crate::model::config::Experts;
@@ -190,6 +192,29 @@ impl Loader<'_> {
 }
 
 impl Parts {
+    /// Makes ready for the products of steps within `limits`: activations are `dtype`, routers' results `router`.
+    pub(super) fn prepare(
+        &self,
+        products: &mut Products,
+        limits: &StepLimits,
+        (dtype, router): (DType, DType),
+    ) -> Result<(), ModelError> {
+        for layer in &self.layers {
+            products.prepare(&layer.qkv, dtype, limits.tokens)?;
+            products.prepare(&layer.output, dtype, limits.tokens)?;
+            match &layer.feed_forward {
+                FeedForward::Gated { gate_up, down } => {
+                    products.prepare(gate_up, dtype, limits.tokens)?;
+                    products.prepare(down, dtype, limits.tokens)?;
+                }
+                FeedForward::Mixture(mixture) => {
+                    products.prepare(&mixture.router, router, limits.tokens)?;
+                }
+            }
+        }
+        products.prepare(&self.head, DType::F32, limits.rows)
+    }
+
     /// The most outputs of any layer's product.
     pub(super) fn widest(&self) -> usize {
         let widths = self.layers.iter().map(|layer| {

@@ -41,7 +41,7 @@ impl Products {
         rows: usize,
         outputs: usize,
     ) -> Result<(), ModelError> {
-        if !self.gemm.takes_scales(dtype) {
+        if !self.gemm.takes_scales(dtype)? {
             self.unscaled = Some(Array::zeros(
                 device,
                 Gemm::padded(rows) * outputs,
@@ -50,6 +50,20 @@ impl Products {
             )?);
         }
         Ok(())
+    }
+
+    /// Makes ready for products with `weight` of up to `rows` rows, with results of `out`: no step has to choose an
+    /// algorithm then.
+    ///
+    /// # Errors
+    /// See [`Gemm::prepare`].
+    pub fn prepare(&mut self, weight: &Weight, out: DType, rows: usize) -> Result<(), ModelError> {
+        let fp8 = weight.is_fp8();
+        if fp8 && self.unscaled.is_some() {
+            self.gemm.prepare(weight, DType::F32, (false, false), rows)
+        } else {
+            self.gemm.prepare(weight, out, (true, fp8), rows)
+        }
     }
 
     /// `out = x · weightᵀ + bias` for `count` rows; arrays have room for [`Gemm::padded`] rows.

@@ -5,7 +5,7 @@
 //! | [`plan`] | which thread block attends to which keys: pure host code, compiled and tested everywhere |
 //! | [`mxfp4`] | experts in MXFP4 in the order of the kernels, the same |
 //! | `device` | what a device is told when it is opened; how much memory is free |
-//! | `array`, `kernel` | device memory and locked host memory; kernels found, loaded, launched |
+//! | `array`, `pinned`, `kernel` | device memory; locked host memory; kernels found, loaded, launched |
 //! | `operations`, `experts` | one function around each kernel, which checks what it gives to it |
 //! | `gemm`, `linear` | matrix products by cuBLASLt, in bf16, f16 and FP8 |
 //! | `paged` | the KV cache, and attention over it |
@@ -13,7 +13,7 @@
 //! | `layers`, `buffers`, `decoder` | the decoder's weights, its activations and its step |
 //! | `upload`, `sampling` | a step's numbers on their way to the device, and the chosen tokens on their way back |
 //!
-//! The fast path is for bf16 and f16, and for heads of 64 and 128; everything else goes through candle's operations
+//! The fast path is for bf16 and f16, and for heads of 32, 64 and 128; everything else goes through candle's operations
 //! ([`crate::model::Decoder`]), with which it is compared.
 //!
 //! This is the one room with `unsafe` code. All kernels are launched by one function and all matrix products by another;
@@ -48,6 +48,8 @@ pub mod linear;
 pub mod operations;
 #[cfg(feature = "cuda")]
 pub mod paged;
+#[cfg(feature = "cuda")]
+mod pinned;
 #[cfg(feature = "cuda")]
 pub mod sampling;
 #[cfg(feature = "cuda")]

@@ -15,10 +15,17 @@ use crate::model::ModelError;
 use crate::model::attention::AttentionShape;
 
 /// Widths of heads that there are kernels for.
-const HEAD_DIMS: [usize; 2] = [64, 128];
+const HEAD_DIMS: [usize; 3] = [32, 64, 128];
 
-/// Bytes of scratch for the parts of outputs that are merged. A step that would need more is cut less.
+/// The narrowest heads that there are kernels for with a cache in e4m3.
+const LEAST_FP8_HEAD_DIM: usize = 64;
+
+/// Bytes of scratch for the parts of outputs that are merged, at most. A step that would need more is cut less.
 const SCRATCH_BYTES: usize = 256 << 20;
+
+/// Parts for each token of the largest step, if that is less: a row with a shared prefix and no splits has up to four.
+const PARTS_PER_TOKEN: usize = 4;
+const LEAST_PARTS: usize = 4096;
 
 /// The cache of all layers, and the kernels that attend to it.
 pub struct PagedCache {
@@ -56,6 +63,8 @@ pub struct CacheSettings {
     pub kv: DType,
     /// Whether rows that share leading blocks attend to them together.
     pub shared_prefix: bool,
+    /// Most tokens of a step.
+    pub tokens: usize,
 }
 
 impl CacheSettings {
@@ -64,6 +73,8 @@ impl CacheSettings {
         let shape = &self.shape;
         if !HEAD_DIMS.contains(&shape.head_dim) {
             Some(format!("heads of {}", shape.head_dim))
+        } else if self.kv == DType::F8E4M3 && shape.head_dim < LEAST_FP8_HEAD_DIM {
+            Some(format!("heads of {} in a cache in FP8", shape.head_dim))
         } else if !shape.heads.is_multiple_of(shape.kv_heads.max(1)) {
             Some(format!("{} heads on {}", shape.heads, shape.kv_heads))
         } else if !matches!(self.dtype, DType::BF16 | DType::F16) {
@@ -103,6 +114,7 @@ impl PagedCache {
             dtype,
             kv,
             shared_prefix,
+            tokens,
         } = *settings;
         let AttentionShape {
             heads,
@@ -119,7 +131,9 @@ impl PagedCache {
             .context()
             .attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
             .map_err(driver("counting multiprocessors"))?;
-        let max_slots = SCRATCH_BYTES / (heads * (head_dim + 1) * size_of::<f32>());
+        let part_bytes = heads * (head_dim + 1) * size_of::<f32>();
+        let useful = tokens.saturating_mul(PARTS_PER_TOKEN).max(LEAST_PARTS);
+        let max_slots = (SCRATCH_BYTES / part_bytes).min(useful);
         let mut cache = Self {
             layers: Vec::new(),
             kv,

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 
 use candle_core::{CudaDevice, DType};
 
-use super::array::{Array, Pinned, Slice};
+use super::array::{Array, Slice};
 use super::kernel::{Arg, Function, Grid, Kernels, count};
+use super::pinned::Pinned;
 use crate::model::ModelError;
 
 /// Words of a request.

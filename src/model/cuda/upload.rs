@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use candle_core::{CudaDevice, DType};
 
-use super::array::{Array, Pinned, Slice};
+use super::array::{Array, Slice};
+use super::pinned::Pinned;
 use crate::model::ModelError;
 
 /// Sections begin at multiples of 16 bytes.

@@ -37,7 +37,7 @@ pub fn obstacle(config: &ModelConfig, precision: Precision) -> Option<String> {
         block_size: 16,
         shared_prefix: true,
     };
-    if let Some(obstacle) = cache_settings(config, precision, &cache).obstacle() {
+    if let Some(obstacle) = cache_settings(config, precision, &cache, 1).obstacle() {
         return Some(obstacle);
     }
     if let Some(obstacle) = config
@@ -60,7 +60,12 @@ pub fn obstacle(config: &ModelConfig, precision: Precision) -> Option<String> {
         .map(|(name, size)| format!("a {name} of {size}"))
 }
 
-fn cache_settings(config: &ModelConfig, precision: Precision, cache: &CudaCache) -> CacheSettings {
+fn cache_settings(
+    config: &ModelConfig,
+    precision: Precision,
+    cache: &CudaCache,
+    tokens: usize,
+) -> CacheSettings {
     CacheSettings {
         shape: AttentionShape::from(config),
         blocks: cache.blocks,
@@ -68,6 +73,7 @@ fn cache_settings(config: &ModelConfig, precision: Precision, cache: &CudaCache)
         dtype: precision.compute,
         kv: precision.kv.dtype(),
         shared_prefix: cache.shared_prefix,
+        tokens,
     }
 }
 
@@ -152,8 +158,13 @@ impl CudaModel {
             Some(_) => Some(ExpertKernels::load(cuda, kernels, config, &limits, dtype)?),
             None => None,
         };
+        let router = experts
+            .as_ref()
+            .map_or(dtype, |experts| experts.logits().dtype());
+        self.parts
+            .prepare(&mut self.products, &limits, (dtype, router))?;
         let stride = self.parts.head.stride;
-        let settings = cache_settings(config, self.precision, cache);
+        let settings = cache_settings(config, self.precision, cache, limits.tokens);
         // A step's numbers: a few words for each token, its share of the block tables, and the items of the plan.
         let words = 32 * limits.tokens.max(1024);
         let (cos, sin) = self.rope.tables();

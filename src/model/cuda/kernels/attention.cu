@@ -20,14 +20,22 @@
              const float* partial_lse, const float* sinks, T* out, float* lse, unsigned heads) {                       \
         attention::merge<T, D>(plan, merges, merge_count, partial_out, partial_lse, sinks, out, lse, heads);           \
     }
-#define ALL(suffix, T, D)                                                                                              \
+#define PLAIN(suffix, T, D)                                                                                            \
     ATTENTION(decode, attention_decode_##suffix##_d##D, T, T, D)                                                       \
     ATTENTION(prefill, attention_prefill_##suffix##_d##D, T, T, D)                                                     \
-    ATTENTION(decode, attention_decode_##suffix##_e4m3_d##D, T, attention::E4m3, D)                                    \
-    ATTENTION(prefill, attention_prefill_##suffix##_e4m3_d##D, T, attention::E4m3, D)                                  \
     MERGE(attention_merge_##suffix##_d##D, T, D)
+#define EIGHT_BIT(suffix, T, D)                                                                                        \
+    ATTENTION(decode, attention_decode_##suffix##_e4m3_d##D, T, attention::E4m3, D)                                    \
+    ATTENTION(prefill, attention_prefill_##suffix##_e4m3_d##D, T, attention::E4m3, D)
 
-ALL(bf16, bf16, 64)
-ALL(bf16, bf16, 128)
-ALL(f16, f16, 64)
-ALL(f16, f16, 128)
+// Heads of 32 in e4m3 would be rows of two 16-byte chunks, which `swizzled` cannot spread over the banks.
+PLAIN(bf16, bf16, 32)
+PLAIN(bf16, bf16, 64)
+PLAIN(bf16, bf16, 128)
+PLAIN(f16, f16, 32)
+PLAIN(f16, f16, 64)
+PLAIN(f16, f16, 128)
+EIGHT_BIT(bf16, bf16, 64)
+EIGHT_BIT(bf16, bf16, 128)
+EIGHT_BIT(f16, f16, 64)
+EIGHT_BIT(f16, f16, 128)

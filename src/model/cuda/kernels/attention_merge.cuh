@@ -10,7 +10,8 @@ namespace attention {
 template <typename T, int D>
 static __device__ __forceinline__ void merge_head(const unsigned* merge, const float* partial_out, const float* partial_lse,
                                                   const float* sinks, T* out, float* lse, unsigned heads, unsigned head) {
-    constexpr int VALUES = D / 32;
+    // Outputs are written in pairs, so heads of 32 take half of the lanes.
+    constexpr int VALUES = D >= 64 ? D / 32 : 2;
     const uint4 work = *reinterpret_cast<const uint4*>(merge);
     const unsigned lane = threadIdx.x % 32;
     const unsigned token = work.x;
@@ -21,6 +22,8 @@ static __device__ __forceinline__ void merge_head(const unsigned* merge, const f
     for (unsigned part = lane; part < parts; part += 32)
         high = fmaxf(high, partial_lse[static_cast<size_t>(slot + part) * heads + head]);
     high = warp_max(high);
+    if (lane * VALUES >= D)
+        return;
     float sum = 0.0f;
     float total[VALUES] = {};
 #pragma unroll 4
