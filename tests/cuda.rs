@@ -13,6 +13,8 @@ mod paged;
 mod fast;
 #[path = "cuda/kernels.rs"]
 mod kernels;
+#[path = "cuda/random_model.rs"]
+mod random_model;
 #[path = "cuda/sinks.rs"]
 mod sinks;
 

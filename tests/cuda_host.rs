@@ -1,3 +1,456 @@
-//! The host's side of the CUDA path on the imitated driver, which `tests/cuda_driver` runs this on.
+//! The host's side of the CUDA path: what it asks of the driver, and what comes of it when the driver refuses. It runs on the
+//! imitated driver alone (`tests/cuda_driver`), which counts calls and can be told to refuse.
 
 #![cfg(feature = "cuda")]
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+#[path = "cuda/random_model.rs"]
+mod random_model;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::ffi::{CString, c_char};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use candle_core::{DType, Device, Tensor};
+use juror::engine::{
+    Engine, EngineConfig, LoadedModel, ModelSizes, PagedDecoder, RandomKey, Request, Sampling,
+};
+use juror::model::attention::{self, AttentionKind, AttentionShape};
+use juror::model::cuda::array::Array;
+use juror::model::cuda::gemm::{Gemm, Rows, Weight};
+use juror::model::cuda::linear::Products;
+use juror::model::cuda::operations::{Operations, Target};
+use juror::model::{BatchRow, DeviceChoice, ModelError, Precision, StepBatch};
+use random_model::{BLOCK, Random, families};
+use serde_json::{Value, json};
+
+/// Tokens that each sequence generates.
+const NEW_TOKENS: usize = 6;
+
+#[allow(unsafe_code)]
+mod imitation {
+    use super::{CString, c_char};
+
+    #[link(name = "cuda")]
+    unsafe extern "C" {
+        fn cuda_imitation_set(settings: *const c_char);
+        fn cuda_imitation_count(name: *const c_char) -> u64;
+        fn cuda_imitation_bytes(device: i32) -> u64;
+    }
+
+    /// Changes settings of the driver, and counts allocations from here on.
+    pub(crate) fn set(settings: &str) {
+        let settings = CString::new(settings).unwrap();
+        // SAFETY: the function reads a text that ends in a zero byte.
+        unsafe { cuda_imitation_set(settings.as_ptr()) }
+    }
+
+    /// How often something was asked of the driver.
+    pub(crate) fn count(name: &str) -> u64 {
+        let name = CString::new(name).unwrap();
+        // SAFETY: as above.
+        unsafe { cuda_imitation_count(name.as_ptr()) }
+    }
+
+    /// Bytes of a device's memory in use.
+    pub(crate) fn bytes(device: i32) -> u64 {
+        // SAFETY: a plain number.
+        unsafe { cuda_imitation_bytes(device) }
+    }
+}
+
+/// The driver counts for the whole process, so one test runs at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static RUNNING: Mutex<()> = Mutex::new(());
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Counts this thread's allocations of memory on the host.
+struct Counting;
+
+thread_local! {
+    static HOST_ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+// SAFETY: everything is the system allocator's.
+#[allow(unsafe_code)]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let _ = HOST_ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn device(ordinal: usize) -> Device {
+    DeviceChoice::Cuda(ordinal).open().unwrap()
+}
+
+/// Sizes at which the emulation is fast.
+fn small() -> Value {
+    json!({
+        "hidden_size": 64, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
+        "num_key_value_heads": 2, "head_dim": 32, "vocab_size": 131,
+    })
+}
+
+fn config(context_length: usize) -> EngineConfig {
+    EngineConfig {
+        blocks: 40,
+        least_blocks: 12,
+        block_size: BLOCK,
+        max_sequences: 4,
+        token_budget: 64,
+        max_prefill_chunk: 48,
+        context_length,
+        prefix_cache: true,
+        pinned_prefix: Vec::new(),
+    }
+}
+
+fn load(
+    random: &Random,
+    device: &Device,
+    precision: Precision,
+) -> Result<PagedDecoder, ModelError> {
+    let model = LoadedModel::load(&random.config, &random.weights, device, precision, false)?;
+    model.with_cache(&ModelSizes::new(&config(random.config.max_positions), true))
+}
+
+/// Prompts that share a beginning of two blocks; one is short, one has most tokens.
+fn prompts(vocab: usize) -> Vec<Vec<u32>> {
+    let token = |at: usize, salt: usize| ((at * 31 + salt * 17 + at * at * salt) % vocab) as u32;
+    [3, 1, 20, 9, 62]
+        .into_iter()
+        .enumerate()
+        .map(|(index, own)| {
+            let shared = (0..2 * BLOCK).map(|at| token(at, 1));
+            let own = (0..own).map(|at| token(at, 3 + index));
+            if index == 1 {
+                own.collect()
+            } else {
+                shared.chain(own).collect()
+            }
+        })
+        .collect()
+}
+
+fn generate(model: PagedDecoder, random: &Random) -> Result<Vec<Vec<u32>>, String> {
+    let mut engine = Engine::new(model, &config(random.config.max_positions)).unwrap();
+    for (id, prompt) in prompts(random.config.vocab).into_iter().enumerate() {
+        engine.add(Request {
+            id: id as u64,
+            prompt,
+            max_new_tokens: NEW_TOKENS,
+            sampling: Sampling::GREEDY,
+            random_key: RandomKey {
+                seed: 0,
+                sample: id as u64,
+                trial: 0,
+            },
+            eos: Arc::from([]),
+            stop: None,
+            choices: None,
+        });
+    }
+    let mut completions = Vec::new();
+    while engine.has_work() {
+        completions.extend(engine.step().map_err(|error| error.to_string())?);
+    }
+    completions.sort_by_key(|completion| completion.id);
+    Ok(completions
+        .into_iter()
+        .map(|completion| completion.tokens)
+        .collect())
+}
+
+/// By how much the logits of chosen tokens stay below the highest, at most, as the CPU computes them in f32.
+fn regret(random: &Random, completions: &[Vec<u32>]) -> f32 {
+    let cpu = random.on_cpu();
+    let short = random.config.rope.short_context();
+    let mut worst = 0f32;
+    for (prompt, completion) in prompts(random.config.vocab).into_iter().zip(completions) {
+        assert_eq!(completion.len(), NEW_TOKENS);
+        let first = prompt.len() - 1;
+        let tokens = [prompt, completion[..NEW_TOKENS - 1].to_vec()].concat();
+        let n = tokens.len();
+        let batch = StepBatch {
+            rows: vec![BatchRow {
+                query_start: 0,
+                query_len: n,
+                context_len: n,
+                blocks: (0..n.div_ceil(BLOCK) as u32).collect(),
+                long: short.is_some_and(|short| n + 1 > short),
+            }],
+            positions: (0..n as u32).collect(),
+            slots: (0..n as u32).collect(),
+            logits: (first as u32..n as u32).collect(),
+            tokens,
+            ..StepBatch::default()
+        };
+        let shape = AttentionShape::from(&random.config);
+        let mut cache = attention::build(
+            AttentionKind::Reference,
+            &shape,
+            40,
+            BLOCK,
+            &Device::Cpu,
+            DType::F32,
+        )
+        .unwrap();
+        let logits = cpu.forward(&batch, cache.as_mut()).unwrap();
+        for (row, &token) in logits.to_vec2::<f32>().unwrap().iter().zip(completion) {
+            let highest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            worst = worst.max(highest - row[token as usize]);
+        }
+    }
+    worst
+}
+
+/// Two of the five sequences of Phi-3 outgrow its original context of 80, and two more of the short ones nearly do.
+#[test]
+fn every_family_generates_what_the_cpu_would() {
+    let _alone = alone();
+    for (name, random) in families(&small()) {
+        let model = load(&random, &device(0), Precision::all(DType::BF16)).unwrap();
+        let completions = generate(model, &random).unwrap();
+        let worst = regret(&random, &completions);
+        println!("{name}: {worst:.3}");
+        // Logits spread over 10 and more. Rounding to bf16 moves them by up to 0.1; experts may be others then.
+        let allowed = if name.contains("MoE") { 1.0 } else { 0.25 };
+        assert!(
+            worst < allowed,
+            "{name}: a token whose logit is {worst} below the highest"
+        );
+    }
+    assert_eq!(imitation::bytes(0), 0, "device memory is left behind");
+}
+
+fn qwen3() -> Random {
+    Random::new("Qwen3ForCausalLM", &small())
+}
+
+#[test]
+fn no_step_chooses_an_algorithm() {
+    let _alone = alone();
+    for (name, random) in families(&small()) {
+        let model = load(&random, &device(0), Precision::all(DType::BF16)).unwrap();
+        let before = imitation::count("choice of an algorithm");
+        generate(model, &random).unwrap();
+        assert_eq!(
+            imitation::count("choice of an algorithm") - before,
+            0,
+            "{name}"
+        );
+    }
+}
+
+/// What docs/decisions/cuda.md and the kernels' comments say of a step's launches.
+#[test]
+fn a_layer_is_eleven_launches_with_a_shared_prefix() {
+    let _alone = alone();
+    let step = |layers: usize| {
+        let mut sizes = small();
+        sizes["num_hidden_layers"] = json!(layers);
+        let random = Random::new("Qwen3ForCausalLM", &sizes);
+        let mut model = load(&random, &device(0), Precision::all(DType::BF16)).unwrap();
+        // A prompt's chunk, and three sequences that share eight blocks, each with a token.
+        let mut batch = StepBatch::default();
+        for row in 0..4u32 {
+            let (first, length) = if row == 0 { (0, 40) } else { (128 + row, 1) };
+            let blocks: Vec<u32> = if row == 0 {
+                vec![20, 21, 22]
+            } else {
+                (0..8).chain([9 + row]).collect()
+            };
+            batch.rows.push(BatchRow {
+                query_start: batch.tokens.len(),
+                query_len: length,
+                context_len: first as usize + length,
+                blocks: blocks.clone(),
+                long: false,
+            });
+            for position in first..first + length as u32 {
+                batch.tokens.push(1);
+                batch.positions.push(position);
+                let block = blocks[position as usize / BLOCK] as usize;
+                batch
+                    .slots
+                    .push((block * BLOCK + position as usize % BLOCK) as u32);
+            }
+            batch.logits.push(batch.tokens.len() as u32 - 1);
+        }
+        let before = imitation::count("launch");
+        model.logits(&batch).unwrap();
+        imitation::count("launch") - before
+    };
+    let (two, three) = (step(2), step(3));
+    assert_eq!(three - two, 11);
+}
+
+#[test]
+fn products_bind_the_context_themselves() {
+    let _alone = alone();
+    let device = device(0);
+    let cuda = device.as_cuda_device().unwrap().clone();
+    let ones = |rows| Tensor::ones((rows, 64), DType::BF16, &device).unwrap();
+    let (weight, x, out) = (ones(64), ones(16), ones(16));
+    let mut gemm = Gemm::new(&cuda).unwrap();
+    // This thread has not called the driver yet.
+    let handed = std::thread::spawn(move || {
+        assert!(gemm.takes_scales(DType::BF16).unwrap());
+        let weight = Weight::plain(&weight, None).unwrap();
+        let (x, target) = (Array::of(&x).unwrap(), Array::of(&out).unwrap());
+        let rows = Rows {
+            values: x.all(),
+            scales: None,
+            count: 3,
+        };
+        gemm.multiply(rows, &weight, target.all()).unwrap();
+        out
+    });
+    let out = handed.join().unwrap().to_dtype(DType::F32).unwrap();
+    let out = out.to_device(&Device::Cpu).unwrap();
+    assert_eq!(
+        format!("{:?}", out.to_vec2::<f32>().unwrap()[2][63]),
+        "64.0"
+    );
+}
+
+#[test]
+fn products_refuse_operands_that_begin_anywhere() {
+    let _alone = alone();
+    let device = device(0);
+    let cuda = device.as_cuda_device().unwrap();
+    let weight = Tensor::ones((64, 64), DType::BF16, &device).unwrap();
+    let x = Array::zeros(cuda, 17 * 64, DType::BF16, "x").unwrap();
+    let out = Array::zeros(cuda, 16 * 64, DType::BF16, "out").unwrap();
+    let weight = Weight::plain(&weight, None).unwrap();
+    let rows = Rows {
+        values: x.part(8..8 + 16 * 64).unwrap(),
+        scales: None,
+        count: 16,
+    };
+    let refusal = Gemm::new(cuda)
+        .unwrap()
+        .multiply(rows, &weight, out.all())
+        .unwrap_err();
+    assert!(
+        refusal.to_string().contains("a multiple of 256"),
+        "{refusal}"
+    );
+}
+
+/// Text for an error is made when there is one. What a launch allocates is its list of arguments, in our form and cudarc's.
+#[test]
+fn a_launch_makes_no_text() {
+    let _alone = alone();
+    let device = device(0);
+    let cuda = device.as_cuda_device().unwrap();
+    let operations = Operations::on(cuda, DType::BF16).unwrap();
+    let mut products = Products::new(cuda).unwrap();
+    let array = |elements| Array::zeros(cuda, elements, DType::BF16, "numbers").unwrap();
+    let (x, out, norm) = (array(16 * 64), array(16 * 64), array(64));
+    let weight = Tensor::ones((64, 64), DType::BF16, &device).unwrap();
+    let weight = Weight::plain(&weight, None).unwrap();
+    products.prepare(&weight, DType::BF16, 16).unwrap();
+    imitation::set("compute=0");
+    let allocations = |run: &mut dyn FnMut()| {
+        run();
+        let before = HOST_ALLOCATIONS.with(Cell::get);
+        (0..100).for_each(|_| run());
+        (HOST_ALLOCATIONS.with(Cell::get) - before) / 100
+    };
+    let launch = allocations(&mut || {
+        let target = Target::Plain(out.all());
+        operations
+            .rms_norm(target, x.all(), norm.all(), (16, 64), 1e-6)
+            .unwrap();
+    });
+    let product = allocations(&mut || {
+        products
+            .multiply(&operations, Target::Plain(x.all()), &weight, out.all(), 16)
+            .unwrap();
+    });
+    imitation::set("compute=1");
+    assert!(launch <= 4, "{launch} allocations a launch");
+    assert_eq!(product, 0, "allocations a product");
+}
+
+/// Each allocation in turn is refused: the model is not loaded and says why, or it goes on with less and gives the same
+/// tokens. Nothing stays behind.
+#[test]
+fn out_of_memory_at_every_allocation() {
+    let _alone = alone();
+    let mut sizes = small();
+    sizes["num_hidden_layers"] = json!(1);
+    let random = Random::new("Qwen3ForCausalLM", &sizes);
+    let run = || -> Result<Vec<Vec<u32>>, String> {
+        let device = DeviceChoice::Cuda(0)
+            .open()
+            .map_err(|error| error.to_string())?;
+        let model = load(&random, &device, Precision::all(DType::BF16))
+            .map_err(|error| error.to_string())?;
+        generate(model, &random)
+    };
+    let expected = run().unwrap();
+    let (mut refused, mut survived) = (0, 0);
+    for number in 1.. {
+        imitation::set(&format!("fail={number}"));
+        let came = run();
+        let asked = imitation::count("allocation");
+        imitation::set("fail=0");
+        assert_eq!(
+            imitation::bytes(0),
+            0,
+            "allocation {number} refused: memory is left behind"
+        );
+        if asked < number {
+            break;
+        }
+        match came {
+            Ok(tokens) => {
+                assert_eq!(tokens, expected, "allocation {number} refused");
+                survived += 1;
+            }
+            Err(message) => {
+                assert!(
+                    message.contains("out of memory"),
+                    "allocation {number} refused: {message}"
+                );
+                refused += 1;
+            }
+        }
+    }
+    println!("{refused} runs ended with a message, {survived} went on");
+    assert!(refused > 20 && survived >= 2, "{refused}, {survived}");
+}
+
+#[test]
+fn several_devices_work_side_by_side() {
+    let _alone = alone();
+    let random = qwen3();
+    let run = |ordinal| {
+        generate(
+            load(&random, &device(ordinal), Precision::all(DType::F16)).unwrap(),
+            &random,
+        )
+    };
+    let expected = run(0).unwrap();
+    std::thread::scope(|scope| {
+        let both = [0, 1].map(|ordinal| scope.spawn(move || run(ordinal).unwrap()));
+        for (ordinal, handle) in both.into_iter().enumerate() {
+            assert_eq!(handle.join().unwrap(), expected, "device {ordinal}");
+        }
+    });
+    assert_eq!([imitation::bytes(0), imitation::bytes(1)], [0, 0]);
+}

@@ -3,172 +3,28 @@
 
 use candle_core::{DType, Device, Tensor};
 use juror::engine::{EngineConfig, LoadedModel, ModelSizes, PagedDecoder, StepModel};
+use juror::model::Precision;
 use juror::model::attention::{self, AttentionKind, AttentionShape};
 use juror::model::cuda::linear::check_fp8;
 use juror::model::precision::{KvType, WeightType};
-use juror::model::{Decoder, ModelConfig, ModelSource, Precision, Weights};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::paged::{Blocks, Sequence, step};
+use super::random_model::{BLOCK, Random, families};
 use super::{BF16, Difference, Tolerance, floats, generate_with, gpu, prompts, same_but_for_ties};
 
-const BLOCK: usize = 16;
-
-/// A small model of a family, with random weights large enough for its logits to spread.
-struct Random {
-    config: ModelConfig,
-    weights: Weights,
-    _folder: tempfile::TempDir,
-}
-
-impl Random {
-    fn new(family: &str, changes: &Value) -> Self {
-        let mut config = json!({
-            "architectures": [family],
-            "hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 3,
-            "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 64,
-            "vocab_size": 1003, "max_position_embeddings": 2048, "rms_norm_eps": 1e-6, "rope_theta": 1e4,
-            "eos_token_id": 0, "tie_word_embeddings": false, "hidden_act": "silu",
-        });
-        for (key, value) in changes.as_object().unwrap() {
-            config[key] = value.clone();
-        }
-        let text = config.to_string();
-        let config = ModelConfig::parse(&text, "config.json").unwrap();
-        let made_up = Weights::random(&config, 7);
-        let folder = tempfile::tempdir().unwrap();
-        let shapes: Vec<_> = made_up.shapes().map(|(name, _)| name.to_owned()).collect();
-        let tensors = shapes.into_iter().map(|name| {
-            if name.ends_with("_blocks") || name.ends_with("_scales") {
-                let bytes = made_up.get_as_stored(&name, &Device::Cpu).unwrap();
-                return (name, bytes);
-            }
-            let tensor = made_up.get(&name, &Device::Cpu, DType::F32).unwrap();
-            // Biases are made up as zeros: instead, numbers between −1 and 1 that differ.
-            let tensor = if name.ends_with("bias") {
-                let count = tensor.elem_count() as u32;
-                let numbers = Tensor::arange(0, count, &Device::Cpu).unwrap();
-                let numbers = numbers.to_dtype(DType::F32).unwrap();
-                let numbers = (numbers * 1.7).unwrap().sin().unwrap();
-                numbers.reshape(tensor.shape()).unwrap()
-            } else if name.ends_with("sinks") {
-                // Large enough to take a share beside a hundred keys.
-                ((tensor * 50.0).unwrap().abs().unwrap() + 3.0).unwrap()
-            } else if name.ends_with("norm.weight") {
-                tensor
-            } else {
-                (tensor * 3.0).unwrap()
-            };
-            (name, tensor.to_dtype(DType::BF16).unwrap())
-        });
-        let tensors: std::collections::HashMap<String, Tensor> = tensors.collect();
-        candle_core::safetensors::save(&tensors, folder.path().join("model.safetensors")).unwrap();
-        std::fs::write(folder.path().join("config.json"), text).unwrap();
-        let source = ModelSource::resolve(folder.path().to_str().unwrap()).unwrap();
-        Self {
-            config,
-            weights: Weights::open(&source).unwrap(),
-            _folder: folder,
-        }
-    }
-
-    fn on_cpu(&self) -> Decoder {
-        Decoder::load(&self.config, &self.weights, &Device::Cpu, Precision::F32).unwrap()
-    }
-
-    fn on_gpu(&self, precision: Precision, shared_prefix: bool, plain: bool) -> PagedDecoder {
-        LoadedModel::load(&self.config, &self.weights, &gpu(), precision, plain)
-            .unwrap()
-            .with_cache(&ModelSizes {
-                blocks: 600,
-                least_blocks: 600,
-                block_size: BLOCK,
-                tokens: 1024,
-                rows: 1024,
-                shared_prefix,
-            })
-            .unwrap()
-    }
-}
-
-/// Windows, sinks, experts with biases.
-fn gpt_oss(changes: &Value) -> Random {
-    let mut config = json!({
-        "num_local_experts": 16, "num_experts_per_tok": 4, "intermediate_size": 192, "sliding_window": 40,
-        "attention_bias": true,
-        "rope_scaling": {
-            "rope_type": "yarn", "factor": 4.0, "truncate": false, "original_max_position_embeddings": 512,
-        },
-    });
-    for (key, value) in changes.as_object().unwrap() {
-        config[key] = value.clone();
-    }
-    Random::new("GptOssForCausalLM", &config)
-}
-
-fn families() -> Vec<(&'static str, Random)> {
-    vec![
-        ("Qwen3", Random::new("Qwen3ForCausalLM", &json!({}))),
-        (
-            "Qwen3, tied, heads of 128",
-            Random::new(
-                "Qwen3ForCausalLM",
-                &json!({"head_dim": 128, "num_attention_heads": 4, "tie_word_embeddings": true, "vocab_size": 1024}),
-            ),
-        ),
-        (
-            "Llama",
-            Random::new(
-                "LlamaForCausalLM",
-                &json!({"attention_bias": true, "mlp_bias": true}),
-            ),
-        ),
-        (
-            "Qwen3-MoE",
-            Random::new(
-                "Qwen3MoeForCausalLM",
-                &json!({"num_experts": 16, "num_experts_per_tok": 4, "moe_intermediate_size": 128, "norm_topk_prob": true}),
-            ),
-        ),
-        (
-            "GLM-4 0414, norms of results",
-            Random::new(
-                "Glm4ForCausalLM",
-                &json!({"attention_bias": true, "partial_rotary_factor": 0.5}),
-            ),
-        ),
-        (
-            "Mistral, a window everywhere",
-            Random::new("MistralForCausalLM", &json!({"sliding_window": 40})),
-        ),
-        (
-            "Qwen2, a window in some layers",
-            Random::new(
-                "Qwen2ForCausalLM",
-                &json!({"use_sliding_window": true, "sliding_window": 100, "max_window_layers": 1}),
-            ),
-        ),
-        // Some sequences here outgrow the original context, and some do not.
-        (
-            "Phi-3, angles by length",
-            Random::new(
-                "Phi3ForCausalLM",
-                &json!({
-                    "num_attention_heads": 4, "original_max_position_embeddings": 80, "sliding_window": 1500,
-                    "rope_scaling": {
-                        "type": "longrope",
-                        "short_factor": (0..32).map(|i| 1.0 + 0.01 * f64::from(i)).collect::<Vec<_>>(),
-                        "long_factor": (0..32).map(|i| 2.0 + 0.5 * f64::from(i)).collect::<Vec<_>>(),
-                    },
-                }),
-            ),
-        ),
-        ("gpt-oss, a MoE", gpt_oss(&json!({}))),
-        (
-            "gpt-oss, a MoE in MXFP4",
-            gpt_oss(&json!({"quantization_config": {"quant_method": "mxfp4"}})),
-        ),
-    ]
+fn on_gpu(random: &Random, precision: Precision, shared_prefix: bool, plain: bool) -> PagedDecoder {
+    LoadedModel::load(&random.config, &random.weights, &gpu(), precision, plain)
+        .unwrap()
+        .with_cache(&ModelSizes {
+            blocks: 600,
+            least_blocks: 600,
+            block_size: BLOCK,
+            tokens: 1024,
+            rows: 1024,
+            shared_prefix,
+        })
+        .unwrap()
 }
 
 /// Logits of prompts that are computed in chunks beside each other, some sharing a prefix: on the CPU in f32, and by `model`.
@@ -250,13 +106,13 @@ fn compare(name: &str, random: &Random, model: &mut PagedDecoder, allowed: f32) 
 
 #[test]
 fn logits_of_every_family() {
-    for (name, random) in families() {
+    for (name, random) in families(&json!({})) {
         for dtype in [DType::BF16, DType::F16] {
             // Experts can change where two are equally likely, and with them a token's logits.
             let factor = if name.contains("MoE") { 4.0 } else { 1.0 };
             let allowed = factor * if dtype == DType::BF16 { 0.4 } else { 0.08 };
             for shared_prefix in [true, false] {
-                let mut model = random.on_gpu(Precision::all(dtype), shared_prefix, false);
+                let mut model = on_gpu(&random, Precision::all(dtype), shared_prefix, false);
                 assert!(
                     model.properties().lags,
                     "{name} is computed by plain operations"
@@ -270,12 +126,12 @@ fn logits_of_every_family() {
 
 #[test]
 fn logits_in_fp8() {
-    for (name, random) in families() {
+    for (name, random) in families(&json!({})) {
         let cache = Precision {
             kv: KvType::F8E4M3,
             ..Precision::all(DType::BF16)
         };
-        let mut model = random.on_gpu(cache, true, false);
+        let mut model = on_gpu(&random, cache, true, false);
         compare(&format!("{name}, cache in e4m3"), &random, &mut model, 3.0);
         let weights = Precision {
             weights: WeightType::F8E4M3,
@@ -285,7 +141,7 @@ fn logits_in_fp8() {
             println!("measured | weights in e4m3, {name} | {error} | not on this GPU");
             continue;
         }
-        let mut model = random.on_gpu(weights, true, false);
+        let mut model = on_gpu(&random, weights, true, false);
         let name = format!("{name}, weights in e4m3");
         compare(&name, &random, &mut model, 3.0);
     }
@@ -293,7 +149,7 @@ fn logits_in_fp8() {
 
 #[test]
 fn greedy_tokens_of_launched_steps() {
-    for (name, random) in families() {
+    for (name, random) in families(&json!({})) {
         let judge = random.on_cpu();
         let prompts = prompts(random.config.vocab);
         let config = EngineConfig {
@@ -308,7 +164,7 @@ fn greedy_tokens_of_launched_steps() {
             pinned_prefix: Vec::new(),
         };
         let run = |config: &EngineConfig, shared_prefix, plain| {
-            let model = random.on_gpu(Precision::all(DType::BF16), shared_prefix, plain);
+            let model = on_gpu(&random, Precision::all(DType::BF16), shared_prefix, plain);
             generate_with(model, prompts.clone(), config).0
         };
         // Experts can change where two are equally likely.

@@ -51,6 +51,18 @@ void copy_2d(const T* from, T* to, uint32_t rows, uint32_t columns, uint32_t fro
         std::copy_n(from + row * from_stride, columns, to + row * to_stride);
 }
 
+/// Rows by number, along a dimension of `count_from` that becomes one of `chosen`; of a contiguous tensor.
+template <typename T>
+void select_rows(size_t count, size_t, const size_t*, const uint32_t* rows, const T* from, T* to, size_t, size_t count_from,
+                 size_t chosen, size_t width) {
+    for (size_t i = 0; i < count; i++) {
+        const size_t row = rows[i / width % chosen];
+        if (row >= count_from)
+            imitation::broken_rule("row %zu of %zu is selected", row, count_from);
+        to[i] = from[(i / (width * chosen) * count_from + row) * width + i % width];
+    }
+}
+
 template <typename S> void add_casts(const std::string& from) {
     add_kernel(("cast_" + from + "_f32").c_str(), cast<S, float>, true);
     add_kernel(("cast_" + from + "_bf16").c_str(), cast<S, __nv_bfloat16>, true);
@@ -62,6 +74,7 @@ template <typename T> void add_copies(const std::string& type) {
     add_kernel(("ucopy_" + type).c_str(), copy<T>, true);
     add_kernel(("copy2d_" + type).c_str(), copy_2d<T>, true);
     add_kernel(("const_set_" + type).c_str(), set<T>, true);
+    add_kernel(("is_u32_" + type).c_str(), select_rows<T>, true);
 }
 
 template <typename T> void add_all(const std::string& type) {

@@ -18,31 +18,39 @@ void broken_rule(const char* format, ...) {
     _exit(86);
 }
 
+static void read_settings(Settings& all, const char* text) {
+    std::istringstream words(text == nullptr ? "" : text);
+    for (std::string word; words >> word;) {
+        const size_t equals = word.find('=');
+        const std::string key = word.substr(0, equals);
+        const long value = equals == std::string::npos ? 0 : std::atol(word.c_str() + equals + 1);
+        if (key == "seed")
+            all.seed = static_cast<uint64_t>(value);
+        else if (key == "devices")
+            all.devices = static_cast<int>(value);
+        else if (key == "memory")
+            all.memory = static_cast<size_t>(value);
+        else if (key == "fail")
+            all.fail = value;
+        else if (key == "compute")
+            all.compute = value != 0;
+        else
+            broken_rule("CUDA_IMITATION has no setting %s", key.c_str());
+    }
+}
+
 Settings& settings() {
-    static Settings read = [] {
-        Settings all;
-        const char* text = std::getenv("CUDA_IMITATION");
-        std::istringstream words(text == nullptr ? "" : text);
-        for (std::string word; words >> word;) {
-            const size_t equals = word.find('=');
-            const std::string key = word.substr(0, equals);
-            const long value = equals == std::string::npos ? 0 : std::atol(word.c_str() + equals + 1);
-            if (key == "seed")
-                all.seed = static_cast<uint64_t>(value);
-            else if (key == "devices")
-                all.devices = static_cast<int>(value);
-            else if (key == "memory")
-                all.memory = static_cast<size_t>(value);
-            else if (key == "fail")
-                all.fail = value;
-            else if (key == "compute")
-                all.compute = value != 0;
-            else
-                broken_rule("CUDA_IMITATION has no setting %s", key.c_str());
-        }
-        return all;
+    static Settings all = [] {
+        Settings read;
+        read_settings(read, std::getenv("CUDA_IMITATION"));
+        return read;
     }();
-    return read;
+    return all;
+}
+
+std::map<std::string, uint64_t>& counts() {
+    static std::map<std::string, uint64_t> all;
+    return all;
 }
 
 std::recursive_mutex& mutex() {
@@ -117,6 +125,26 @@ template <typename T> void fill(void* to, T value, size_t count) {
 using namespace imitation;
 
 extern "C" {
+
+// ---- for tests of what a program asks of the driver -----------------------------------------------------------------
+
+/// Changes settings; `fail` counts from here on.
+void cuda_imitation_set(const char* words) {
+    Lock lock(mutex());
+    read_settings(settings(), words);
+    counts()["allocation"] = 0;
+}
+/// How often an operation or a kernel was queued, or memory asked for (`allocation`).
+uint64_t cuda_imitation_count(const char* name) {
+    Lock lock(mutex());
+    return counts()[name];
+}
+/// Bytes of a device's memory that are in use once everything queued has run.
+uint64_t cuda_imitation_bytes(int ordinal) {
+    Lock lock(mutex());
+    finish(device(ordinal));
+    return device(ordinal).bytes_in_use;
+}
 
 // ---- devices and contexts -------------------------------------------------------------------------------------------
 
@@ -366,6 +394,7 @@ int cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned 
         broken_rule("kernel %s with %u bytes of dynamic shared memory, and %zu are allowed", kernel.name.c_str(), shared,
                     kernel.shared_allowed);
     auto work = kernel.prepare(kernel, *stream.device, {{x, y, z}, {threads_x, threads_y, threads_z}, shared}, parameters);
+    counts()["launch"]++;
     if (settings().compute)
         enqueue(stream, kernel.name, std::move(work));
     return SUCCESS;

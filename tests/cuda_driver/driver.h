@@ -59,6 +59,9 @@ struct Settings {
 };
 Settings& settings();
 
+/// How often what was asked for; see `cuda_imitation_count`.
+std::map<std::string, uint64_t>& counts();
+
 /// Every entry point holds it.
 std::recursive_mutex& mutex();
 using Lock = std::lock_guard<std::recursive_mutex>;

@@ -26,6 +26,8 @@ pub(crate) struct Imitation {
     pub(crate) cuda_tests: PathBuf,
     /// `tests/cuda_host.rs`.
     pub(crate) host_tests: PathBuf,
+    /// `rules.cpp`.
+    pub(crate) rules: PathBuf,
 }
 
 impl Imitation {
@@ -59,6 +61,7 @@ impl Imitation {
         lock.lock().unwrap();
         let modules = objects.join("modules");
         build_library(&objects, &modules, &libraries);
+        let rules = build_rules(&objects, &libraries);
         let [juror, cuda_tests, host_tests] = build_programs(&check, &toolkit);
         Self {
             libraries,
@@ -66,6 +69,7 @@ impl Imitation {
             juror,
             cuda_tests,
             host_tests,
+            rules,
         }
     }
 }
@@ -194,6 +198,27 @@ fn build_library(objects: &Path, modules: &Path, libraries: &Path) {
             std::os::unix::fs::symlink("libcuda.so.1", &link).unwrap();
         }
     }
+}
+
+/// The test of the driver itself.
+fn build_rules(objects: &Path, libraries: &Path) -> PathBuf {
+    let program = objects.join("rules");
+    succeed(
+        compiler()
+            .args([
+                "-std=gnu++17",
+                "-Wall",
+                "-Wextra",
+                "-O1",
+                "-DJUROR_EMULATION",
+            ])
+            .args(include_folders())
+            .arg(root().join("tests/cuda_driver/rules.cpp"))
+            .arg(libraries.join("libcuda.so.1"))
+            .arg("-o")
+            .arg(&program),
+    );
+    program
 }
 
 fn write_if_new(path: &Path, text: &str) {

@@ -61,8 +61,7 @@ void explain(const void* address) {
                 writing ? "uses" : "writes", writing ? "to" : "from");
 }
 
-long allocations_so_far = 0;
-bool is_to_fail() { return ++allocations_so_far == settings().fail; }
+bool is_to_fail() { return ++counts()["allocation"] == static_cast<uint64_t>(settings().fail); }
 
 } // namespace
 

@@ -194,6 +194,7 @@ int cublasLtMatmulAlgoGetHeuristic(void*, void* product, void* a, void* b, void*
                                    int* found) {
     Lock lock(mutex());
     need_current("cublasLtMatmulAlgoGetHeuristic");
+    counts()["choice of an algorithm"]++;
     auto* heuristic = static_cast<Heuristic*>(result);
     *heuristic = {};
     const auto& wanted = *static_cast<Product*>(product);
@@ -253,6 +254,7 @@ int cublasLtMatmul(void*, void* product_handle, const float* alpha, const void* 
         check("the scales of a product's second matrix", scale_b, b_layout.columns, F32, false);
     }
     // The workspace is the library's until the product is done: what was kept there is lost.
+    counts()["launch"]++;
     if (settings().compute)
         enqueue(stream, "product", [=] {
             std::memset(workspace, 0xff, std::min<size_t>(workspace_bytes, 4096));

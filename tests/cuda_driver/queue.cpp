@@ -82,6 +82,7 @@ void end_stream(Stream* stream) {
 }
 
 void enqueue(Stream& stream, std::string name, std::function<void()> run) {
+    counts()[name]++;
     stream.queued.push_back({std::move(name), std::move(run)});
     let_run();
 }

@@ -1,0 +1,163 @@
+//! Small models of every family, with random weights.
+
+use candle_core::{DType, Device, Tensor};
+use juror::model::{Decoder, ModelConfig, ModelSource, Precision, Weights};
+use serde_json::{Value, json};
+
+/// Tokens of a KV block.
+pub(crate) const BLOCK: usize = 16;
+
+/// A small model of a family, with random weights large enough for its logits to spread.
+pub(crate) struct Random {
+    pub(crate) config: ModelConfig,
+    pub(crate) weights: Weights,
+    _folder: tempfile::TempDir,
+}
+
+impl Random {
+    pub(crate) fn new(family: &str, changes: &Value) -> Self {
+        let mut config = json!({
+            "architectures": [family],
+            "hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 3,
+            "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 64,
+            "vocab_size": 1003, "max_position_embeddings": 2048, "rms_norm_eps": 1e-6, "rope_theta": 1e4,
+            "eos_token_id": 0, "tie_word_embeddings": false, "hidden_act": "silu",
+        });
+        merge(&mut config, changes);
+        let text = config.to_string();
+        let config = ModelConfig::parse(&text, "config.json").unwrap();
+        let made_up = Weights::random(&config, 7);
+        let folder = tempfile::tempdir().unwrap();
+        let shapes: Vec<_> = made_up.shapes().map(|(name, _)| name.to_owned()).collect();
+        let tensors = shapes.into_iter().map(|name| {
+            if name.ends_with("_blocks") || name.ends_with("_scales") {
+                let bytes = made_up.get_as_stored(&name, &Device::Cpu).unwrap();
+                return (name, bytes);
+            }
+            let tensor = made_up.get(&name, &Device::Cpu, DType::F32).unwrap();
+            // Biases are made up as zeros: instead, numbers between −1 and 1 that differ.
+            let tensor = if name.ends_with("bias") {
+                let count = tensor.elem_count() as u32;
+                let numbers = Tensor::arange(0, count, &Device::Cpu).unwrap();
+                let numbers = numbers.to_dtype(DType::F32).unwrap();
+                let numbers = (numbers * 1.7).unwrap().sin().unwrap();
+                numbers.reshape(tensor.shape()).unwrap()
+            } else if name.ends_with("sinks") {
+                // Large enough to take a share beside a hundred keys.
+                ((tensor * 50.0).unwrap().abs().unwrap() + 3.0).unwrap()
+            } else if name.ends_with("norm.weight") {
+                tensor
+            } else {
+                (tensor * 3.0).unwrap()
+            };
+            (name, tensor.to_dtype(DType::BF16).unwrap())
+        });
+        let tensors: std::collections::HashMap<String, Tensor> = tensors.collect();
+        candle_core::safetensors::save(&tensors, folder.path().join("model.safetensors")).unwrap();
+        std::fs::write(folder.path().join("config.json"), text).unwrap();
+        let source = ModelSource::resolve(folder.path().to_str().unwrap()).unwrap();
+        Self {
+            config,
+            weights: Weights::open(&source).unwrap(),
+            _folder: folder,
+        }
+    }
+
+    pub(crate) fn on_cpu(&self) -> Decoder {
+        Decoder::load(&self.config, &self.weights, &Device::Cpu, Precision::F32).unwrap()
+    }
+}
+
+/// Windows, sinks, experts with biases.
+fn gpt_oss(quantization: &Value, sizes: &Value) -> Random {
+    let mut config = json!({
+        "num_local_experts": 16, "num_experts_per_tok": 4, "intermediate_size": 192, "sliding_window": 40,
+        "attention_bias": true,
+        "rope_scaling": {
+            "rope_type": "yarn", "factor": 4.0, "truncate": false, "original_max_position_embeddings": 512,
+        },
+    });
+    merge(&mut config, quantization);
+    merge(&mut config, sizes);
+    Random::new("GptOssForCausalLM", &config)
+}
+
+fn merge(config: &mut Value, changes: &Value) {
+    for (key, value) in changes.as_object().unwrap() {
+        config[key] = value.clone();
+    }
+}
+
+/// A model of each family that the kernels run. `sizes` go over those here.
+pub(crate) fn families(sizes: &Value) -> Vec<(&'static str, Random)> {
+    let random = |family, mut changes: Value| {
+        merge(&mut changes, sizes);
+        Random::new(family, &changes)
+    };
+    let factors = sizes["head_dim"].as_u64().unwrap_or(64) as u32 / 2;
+    vec![
+        ("Qwen3", random("Qwen3ForCausalLM", json!({}))),
+        (
+            "Qwen3, tied, heads of 128",
+            random(
+                "Qwen3ForCausalLM",
+                json!({"head_dim": 128, "num_attention_heads": 4, "tie_word_embeddings": true, "vocab_size": 1024}),
+            ),
+        ),
+        (
+            "Llama",
+            random(
+                "LlamaForCausalLM",
+                json!({"attention_bias": true, "mlp_bias": true}),
+            ),
+        ),
+        (
+            "Qwen3-MoE",
+            random(
+                "Qwen3MoeForCausalLM",
+                json!({"num_experts": 16, "num_experts_per_tok": 4, "moe_intermediate_size": 128, "norm_topk_prob": true}),
+            ),
+        ),
+        (
+            "GLM-4 0414, norms of results",
+            random(
+                "Glm4ForCausalLM",
+                json!({"attention_bias": true, "partial_rotary_factor": 0.5}),
+            ),
+        ),
+        (
+            "Mistral, a window everywhere",
+            random("MistralForCausalLM", json!({"sliding_window": 40})),
+        ),
+        (
+            "Qwen2, a window in some layers",
+            random(
+                "Qwen2ForCausalLM",
+                json!({"use_sliding_window": true, "sliding_window": 100, "max_window_layers": 1}),
+            ),
+        ),
+        // Some sequences here outgrow the original context, and some do not.
+        (
+            "Phi-3, angles by length",
+            random(
+                "Phi3ForCausalLM",
+                json!({
+                    "num_attention_heads": 4, "original_max_position_embeddings": 80, "sliding_window": 1500,
+                    "rope_scaling": {
+                        "type": "longrope",
+                        "short_factor": (0..factors).map(|i| 1.0 + 0.01 * f64::from(i)).collect::<Vec<_>>(),
+                        "long_factor": (0..factors).map(|i| 2.0 + 0.5 * f64::from(i)).collect::<Vec<_>>(),
+                    },
+                }),
+            ),
+        ),
+        ("gpt-oss, a MoE", gpt_oss(&json!({}), sizes)),
+        (
+            "gpt-oss, a MoE in MXFP4",
+            gpt_oss(
+                &json!({"quantization_config": {"quant_method": "mxfp4"}}),
+                sizes,
+            ),
+        ),
+    ]
+}

@@ -1,0 +1,225 @@
+// That the imitated driver reports what breaks its rules, and takes what does not: each fault runs in a child process that has
+// to end with the message named beside it. Its one argument is the seed.
+#include "driver.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern "C" {
+int cuInit(unsigned);
+int cuDevicePrimaryCtxRetain(void**, int);
+int cuCtxSetCurrent(void*);
+int cuStreamCreate(void**, unsigned);
+int cuStreamSynchronize(void*);
+int cuStreamWaitEvent(void*, void*, unsigned);
+int cuEventCreate(void**, unsigned);
+int cuEventRecord(void*, void*);
+int cuEventSynchronize(void*);
+int cuMemAllocAsync(void**, size_t, void*);
+int cuMemFreeAsync(void*, void*);
+int cuMemHostAlloc(void**, size_t, unsigned);
+int cuMemFreeHost(void*);
+int cuMemcpyHtoDAsync_v2(void*, const void*, size_t, void*);
+int cuMemcpyDtoHAsync_v2(void*, const void*, size_t, void*);
+int cuMemcpyDtoDAsync_v2(void*, const void*, size_t, void*);
+int cuMemsetD8Async(void*, unsigned char, size_t, void*);
+int cuModuleLoadData(void**, const void*);
+int cuModuleGetFunction(void**, void*, const char*);
+int cuFuncSetAttribute(void*, int, int);
+int cuLaunchKernel(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**);
+}
+
+namespace {
+
+using imitation::add_kernel;
+
+/// Two numbers a block: each thread adds one.
+void add_one(float* values, int count) {
+    const int i = static_cast<int>(threadIdx.x + blockIdx.x * blockDim.x);
+    if (i < count)
+        values[i] += 1.0f;
+}
+[[maybe_unused]] const bool added = add_kernel("add_one", add_one);
+
+constexpr size_t COUNT = 64, BYTES = COUNT * sizeof(float);
+
+/// A device with a stream, memory of 64 floats, and locked memory of as many.
+struct World {
+    void *contexts[2], *stream, *other, *event, *memory, *host, *module, *function;
+    World() {
+        cuInit(0);
+        for (int device = 1; device >= 0; device--) {
+            cuDevicePrimaryCtxRetain(&contexts[device], device);
+            cuCtxSetCurrent(contexts[device]);
+        }
+        cuStreamCreate(&stream, 0);
+        cuStreamCreate(&other, 0);
+        cuEventCreate(&event, 0);
+        cuMemAllocAsync(&memory, BYTES, stream);
+        cuMemHostAlloc(&host, BYTES, 0);
+        cuModuleLoadData(&module, "");
+        cuModuleGetFunction(&function, module, "add_one");
+    }
+    float* floats() const { return static_cast<float*>(host); }
+    void upload() const { cuMemcpyHtoDAsync_v2(memory, host, BYTES, stream); }
+    void download(void* in) const { cuMemcpyDtoHAsync_v2(host, memory, BYTES, in); }
+    int add(void* values, int count, void* in, unsigned threads = 32, unsigned shared = 0) const {
+        void* parameters[] = {&values, &count};
+        return cuLaunchKernel(function, 2, 1, 1, threads, 1, 1, shared, in, parameters, nullptr);
+    }
+    void wait() const {
+        cuEventRecord(event, stream);
+        cuEventSynchronize(event);
+    }
+};
+
+/// What the driver's rules allow, with the result that they promise.
+void a_sound_program() {
+    const World world;
+    for (size_t i = 0; i < COUNT; i++)
+        world.floats()[i] = static_cast<float>(i);
+    world.upload();
+    world.add(world.memory, COUNT, world.stream);
+    // A second stream goes on where the first one is.
+    cuEventRecord(world.event, world.stream);
+    cuStreamWaitEvent(world.other, world.event, 0);
+    world.add(world.memory, COUNT, world.other);
+    cuEventRecord(world.event, world.other);
+    cuStreamWaitEvent(world.stream, world.event, 0);
+    world.download(world.stream);
+    world.wait();
+    for (size_t i = 0; i < COUNT; i++)
+        if (world.floats()[i] != static_cast<float>(i) + 2.0f)
+            imitation::broken_rule("number %zu came back as %f", i, static_cast<double>(world.floats()[i]));
+    // Memory that is not locked is copied before the call returns.
+    float here[COUNT] = {7.0f};
+    cuMemcpyHtoDAsync_v2(world.memory, here, BYTES, world.stream);
+    here[0] = 8.0f;
+    cuMemcpyDtoHAsync_v2(here, world.memory, BYTES, world.stream);
+    if (here[0] != 7.0f)
+        imitation::broken_rule("a copy of plain memory came late");
+    cuMemFreeAsync(world.memory, world.stream);
+    cuMemFreeHost(world.host);
+    std::printf("a sound program runs\n");
+}
+
+struct Fault {
+    const char* message;
+    void (*run)(const World&);
+    /// Where what is queued runs at once there is nothing to see.
+    bool only_late = false;
+};
+
+const Fault FAULTS[] = {
+    {"the host uses locked memory while a copy to it is queued",
+     [](const World& world) {
+         world.download(world.stream);
+         // An event that was never recorded is waited for in no time: what cudarc does when event tracking is off.
+         cuEventSynchronize(world.event);
+         std::printf("%f", static_cast<double>(world.floats()[0]));
+     },
+     true},
+    {"the host writes locked memory while a copy from it is queued",
+     [](const World& world) {
+         world.upload();
+         world.floats()[0] = 1.0f;
+     },
+     true},
+    {"locked memory is freed while a copy from it is queued",
+     [](const World& world) {
+         world.upload();
+         cuMemFreeHost(world.host);
+     },
+     true},
+    {"is in device memory that was freed",
+     [](const World& world) {
+         cuMemFreeAsync(world.memory, world.stream);
+         world.add(world.memory, 1, world.stream);
+     }},
+    {"outside every buffer",
+     [](const World& world) {
+         // Freed in one stream while another one's work on it is queued, behind much else: the free comes first.
+         void* more;
+         cuMemAllocAsync(&more, BYTES, world.stream);
+         for (int i = 0; i < 32; i++)
+             cuMemsetD8Async(more, 0, BYTES, world.other);
+         world.add(world.memory, COUNT, world.other);
+         cuMemFreeAsync(world.memory, world.stream);
+         cuStreamSynchronize(world.stream);
+         cuStreamSynchronize(world.other);
+     },
+     true},
+    {"its allocation ends after 256", [](const World& world) { cuMemsetD8Async(world.memory, 0, BYTES + 1, world.stream); }},
+    {"outside every buffer",
+     [](const World& world) {
+         world.add(world.memory, COUNT + 1, world.stream, 64);
+         cuStreamSynchronize(world.stream);
+     }},
+    {"parameter 0 of kernel add_one: 0x40 is not in device memory",
+     [](const World& world) { world.add(reinterpret_cast<void*>(64), COUNT, world.stream); }},
+    {"is not aligned to 4 bytes",
+     [](const World& world) { world.add(static_cast<char*>(world.memory) + 2, 1, world.stream); }},
+    {"is in memory of device 0, used on device 1",
+     [](const World& world) {
+         cuCtxSetCurrent(world.contexts[1]);
+         void* stream;
+         cuStreamCreate(&stream, 0);
+         world.add(world.memory, COUNT, stream);
+     }},
+    {"the current context is of device 1, and this is of device 0",
+     [](const World& world) {
+         cuCtxSetCurrent(world.contexts[1]);
+         world.add(world.memory, COUNT, world.stream);
+     }},
+    {"no context is current to this thread",
+     [](const World& world) {
+         cuCtxSetCurrent(nullptr);
+         world.add(world.memory, COUNT, world.stream);
+     }},
+    {"blocks of 2048 threads", [](const World& world) { world.add(world.memory, COUNT, world.stream, 2048); }},
+    {"65536 bytes of dynamic shared memory, and 49152 are allowed",
+     [](const World& world) { world.add(world.memory, COUNT, world.stream, 32, 65536); }},
+};
+
+/// What the child process says before it ends as the driver or the emulation end a program.
+std::string run_in_child(void (*run)(const World&)) {
+    int ends[2];
+    if (pipe(ends) != 0)
+        std::abort();
+    std::fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], 2);
+        close(ends[0]);
+        run(World());
+        _exit(0);
+    }
+    close(ends[1]);
+    std::string said;
+    char part[512];
+    for (ssize_t n; (n = read(ends[0], part, sizeof part)) > 0;)
+        said.append(part, static_cast<size_t>(n));
+    close(ends[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) != 0 ? said : "(no fault) " + said;
+}
+
+} // namespace
+
+int main() {
+    a_sound_program();
+    int missed = 0;
+    const bool late = imitation::settings().seed % 3 == 0;
+    for (const Fault& fault : FAULTS) {
+        if (fault.only_late && !late)
+            continue;
+        const std::string said = run_in_child(fault.run);
+        if (said.find(fault.message) == std::string::npos || said.find("(no fault)") == 0) {
+            std::printf("MISSED: \"%s\" was expected, and came: \"%s\"\n", fault.message, said.c_str());
+            missed++;
+        }
+    }
+    std::printf("%d faults were missed\n", missed);
+    return missed != 0;
+}
