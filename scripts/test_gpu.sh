@@ -1,325 +1,366 @@
 #!/usr/bin/env bash
-# On a machine with an NVIDIA GPU: tests, compares with the CPU, measures, and writes it all down as Markdown.
+# Tests juror on an NVIDIA GPU and measures it, in parts of a few minutes that can be run again and go on where they stopped.
 #
-#     scripts/test_gpu.sh [-o FILE.md]        default: docs/benchmarks/gpu.md
+#     scripts/test_gpu.sh check                      what this machine lacks, and what is left to do; touches no GPU
+#     scripts/test_gpu.sh correctness                verdicts, kernels, goldens, invariances; under three minutes on an H200
+#     scripts/test_gpu.sh bench [ROW…]               the throughput table, the rows that matter most first
+#     scripts/test_gpu.sh profiles [ROW…]            where the time of a row goes
+#     scripts/test_gpu.sh report [FILE.md]           the results so far as a page (docs/benchmarks/gpu.md); anywhere
 #
-# Needs no Rust there: it runs from the folder that scripts/build_cuda.sh makes (dist/cuda), wherever that is copied.
-# In a checkout it uses dist/cuda, building it first if cargo is there.
+#     -o DIR        where results are kept (gpu-results). Each is written as soon as it is known. What is there already is not done
+#                   again; delete its line, or the folder, to repeat it.
+#     --seconds N   start nothing that would not end within N seconds from now (540), by the script's own estimates for an H200
+#     --list        the rows of the table, and how long each takes
 #
-# JUROR_BIN, JUROR_TEST_BIN   a program and its tests/cuda executable to use instead
-# COPIES (40), RUNS (3)       the larger file's size, in copies of the examples; runs of each measurement
-# SAMPLES (512)               samples of each row of the bench table; 0 leaves the table out
-# SANITIZE (yes)              `no` leaves compute-sanitizer out
-# CUDA_VISIBLE_DEVICES        which GPU
+# In a copy of dist/cuda (scripts/build_cuda.sh) it needs neither cargo, nor Python, nor a CUDA toolkit, nor a network.
+# Environment: CUDA_VISIBLE_DEVICES, which GPU; JUROR_BIN and JUROR_TEST_BIN, programs to use instead; ROLLOUTS (408), how many
+# the embedded judge judges on GPU and CPU.
 #
-# In this order: tests, compute-sanitizer on the kernels (where it is installed), the examples on GPU and CPU, and the bench
-# table on random weights, beside transformers' continuous batching where python3 has torch and transformers.
-# About half an hour on an H200; most of it the bench table.
-#
-# Exit code 0 when all tests pass, the sanitizer finds nothing, and the examples get the same verdicts on GPU and CPU; 1
-# otherwise. The file is written in both cases.
+# Exit code 0 when all of the part is done and right; 1 when something failed; 2 for wrong usage or a missing need; 3 when
+# something is left because there was no time for it: run the same command again.
 set -euo pipefail
 export NO_COLOR=1 LC_ALL=C
 
-fail() {
-    echo "test_gpu: $*" >&2
-    exit 1
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+say() { echo "test_gpu: $*" >&2; }
+usage() {
+    say "$*; see the first lines of scripts/test_gpu.sh"
+    exit 2
 }
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-out=$root/docs/benchmarks/gpu.md
+part='' results=gpu-results seconds=540 list='' arguments=()
 while [[ $# -gt 0 ]]; do
     case $1 in
-    -o)
-        [[ $# -ge 2 ]] || fail "-o needs a file"
-        out=$2
-        shift 2
+    -o | --seconds)
+        [[ $# -ge 2 ]] || usage "$1 needs a value"
+        if [[ $1 == -o ]]; then results=$2; else seconds=$2; fi
+        shift
         ;;
-    *) fail "usage: scripts/test_gpu.sh [-o FILE.md]" ;;
+    --list) list=yes ;;
+    -*) usage "no option $1" ;;
+    *) if [[ -z $part ]]; then part=$1; else arguments+=("$1"); fi ;;
     esac
+    shift
 done
-copies=${COPIES:-40} runs=${RUNS:-3} samples=${SAMPLES:-512} sanitize=${SANITIZE:-yes}
+[[ $seconds =~ ^[0-9]+$ ]] || usage "--seconds needs a number"
 
-command -v nvidia-smi >/dev/null || fail "no nvidia-smi: this is for a machine with an NVIDIA GPU"
-gpus=$(nvidia-smi --query-gpu=name,memory.total,driver_version,compute_cap --format=csv,noheader) || fail "nvidia-smi finds no GPU"
-cuda=$(nvidia-smi | sed -n 's/.*CUDA[^:]*Version: *\([0-9.]*\).*/\1/p' | head -1)
-echo "$gpus"
+# ---- the rows of the table: name | seconds on an H200, estimated | GB of GPU memory | flags of juror bench --------------------
+# The first is a model of no size, to see that bench itself runs. Then the rows that say most, by what they are worth.
+rows() {
+    local judge='--template-tokens 1300 --input-tokens 1500'
+    local eight="--synthetic qwen3-8b $judge"
+    cat <<EOF
+smoke | 10 | 4 | --synthetic $root/scripts/smoke-config.json --samples 8 --template-tokens 100 --input-tokens 60 --output-tokens 8
+8b-300 | 60 | 60 | $eight --samples 512 --output-tokens 300
+8b-0 | 40 | 60 | $eight --samples 512 --output-tokens 0
+8b-300-fp8-kv | 60 | 60 | $eight --samples 512 --output-tokens 300 --kv-dtype fp8
+8b-2500 | 140 | 80 | $eight --samples 256 --output-tokens 2500
+8b-300-fp8 | 55 | 60 | $eight --samples 512 --output-tokens 300 --quantize fp8
+8b-300-plain | 70 | 60 | $eight --samples 64 --output-tokens 300 --plain-operations
+8b-2500-fp8-kv | 110 | 80 | $eight --samples 256 --output-tokens 2500 --kv-dtype fp8
+8b-300-unshared | 65 | 60 | $eight --samples 512 --output-tokens 300 --no-shared-prefix
+0.6b-300 | 30 | 40 | --synthetic qwen3-0.6b $judge --samples 1024 --output-tokens 300
+8b-0-fp8 | 35 | 60 | $eight --samples 512 --output-tokens 0 --quantize fp8
+30b-a3b-300 | 90 | 100 | --synthetic qwen3-30b-a3b $judge --samples 512 --output-tokens 300
+8b-2500-fp8-all | 100 | 80 | $eight --samples 256 --output-tokens 2500 --quantize fp8 --kv-dtype fp8
+0.6b-2500 | 60 | 60 | --synthetic qwen3-0.6b $judge --samples 512 --output-tokens 2500
+30b-a3b-0 | 60 | 100 | --synthetic qwen3-30b-a3b $judge --samples 512 --output-tokens 0
+8b-2500-unshared | 160 | 80 | $eight --samples 256 --output-tokens 2500 --no-shared-prefix
+EOF
+}
+row_field() { rows | awk -F ' \\| ' -v name="$1" -v field="$2" '$1 == name { print $field }'; }
+row_names() { rows | awk -F ' \\| ' '{ print $1 }'; }
+if [[ -n $list ]]; then
+    rows | awk -F ' \\| ' '{ printf "%-16s %4d s %4d GB  %s\n", $1, $2, $3, $4 }'
+    exit 0
+fi
+case $part in
+check | correctness | bench | profiles | report) ;;
+'') usage "which part? check, correctness, bench, profiles or report" ;;
+*) usage "no part $part" ;;
+esac
+for row in ${arguments[@]+"${arguments[@]}"}; do
+    [[ $part == report || -n $(row_field "$row" 1) ]] || usage "no row $row in the table (--list)"
+done
 
-# The program and its tests.
-home=$root
-if [[ -n ${JUROR_BIN:-} || -n ${JUROR_TEST_BIN:-} ]]; then
-    juror=${JUROR_BIN:?set JUROR_BIN too} tests=${JUROR_TEST_BIN:?set JUROR_TEST_BIN too}
-else
-    if [[ ! -x $root/bin/test-cuda ]]; then
-        if command -v cargo >/dev/null; then
-            cap=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1 | tr -d '. ')
-            CUDA_COMPUTE_CAP=${CUDA_COMPUTE_CAP:-$cap} "$root/scripts/build_cuda.sh"
-        fi
-        home=$root/dist/cuda
+# ---- what the parts need, looked at before anything is started ----------------------------------------------------------------
+missing=()
+need() { missing+=("$*"); }
+check_needs() {
+    mkdir -p "$results/bench" "$results/profiles" 2>/dev/null && [[ -w $results ]] || need "a folder to write to: -o DIR, not $results"
+    gpus=$(nvidia-smi --query-gpu=name,memory.total,memory.free,driver_version,compute_cap --format=csv,noheader,nounits 2>/dev/null || true)
+    if [[ -z $gpus ]]; then
+        need "an NVIDIA GPU and its driver: nvidia-smi finds none"
+        gpu_gb=0 cap=''
+    else
+        IFS=, read -r _ memory free driver cap <<<"$(head -1 <<<"$gpus")"
+        gpu_gb=$((free / 1024)) cap=${cap//[ .]/}
+        [[ ${driver%%.*} -ge 580 ]] || need "driver 580 or newer (CUDA 13.0), not$driver"
+        ((free * 10 > memory * 9)) || say "something else uses the GPU: $free of$memory MiB are free"
     fi
-    juror=$home/bin/juror tests=$home/bin/test-cuda
-fi
-[[ -x $juror && -x $tests ]] || fail "neither cargo nor a built program here: run scripts/build_cuda.sh elsewhere and copy dist/cuda to this machine"
-# shellcheck source=scripts/cuda_libraries.sh
-source "$root/scripts/cuda_libraries.sh"
-find_cuda_libraries "$juror" "$home"
-rollouts=$root/examples/rollouts.jsonl
-commit=$(sed -n 's/^commit: //p' "$home/BUILD" 2>/dev/null || git -C "$root" rev-parse --short HEAD 2>/dev/null || echo unknown)
-
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-: >"$scratch/errors"
-failures=()
-
-# Tests. Where the driver compiles a kernel for the first time it takes seconds; no test is timed.
-echo "tests/cuda.rs:"
-if ! CARGO_MANIFEST_DIR=$root "$tests" --test-threads=1 --nocapture 2>&1 | tee "$scratch/tests"; then
-    failures+=("tests/cuda.rs")
-fi
-
-# The kernels under compute-sanitizer: accesses out of bounds or of memory never written to, and races in shared memory.
-sanitizer=''
-if [[ $sanitize == yes ]]; then
+    # The programs: named, in dist/cuda, or in this copy of it.
+    home=$root
+    [[ -d $root/bin ]] || home=$root/dist/cuda
+    juror=${JUROR_BIN:-$home/bin/juror} tests=${JUROR_TEST_BIN:-$home/bin/test-cuda}
+    for program in "$juror" "$tests"; do
+        if [[ -e $program.gz ]]; then
+            command -v gzip >/dev/null || need "gzip, to unpack $program.gz"
+        elif [[ ! -x $program ]]; then
+            need "$program: run scripts/build_cuda.sh, here or elsewhere, and copy dist/cuda to this machine"
+        fi
+    done
+    built=$(sed -n 's/^compute capability: //p' "$home/BUILD" 2>/dev/null || true)
+    [[ -z $built || -z $cap || $built == "$cap" || ($built -lt 90 && $built -lt $cap) ]] \
+        || need "a program for this GPU: built for compute capability $built, and it has $cap (CUDA_COMPUTE_CAP=$cap scripts/build_cuda.sh)"
+    [[ -e $root/examples/rollouts.jsonl ]] || need "$root/examples/rollouts.jsonl"
     sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda*/bin/compute-sanitizer 2>/dev/null | head -1 || true)
-fi
-: >"$scratch/sanitizer"
-if [[ -n $sanitizer ]]; then
-    for check in \
-        "memcheck kernels:: sinks:: cuda_attention logits_in_fp8" \
-        "racecheck kernels:: sinks:: cuda_attention_equals_the_reference_bf16" \
-        "initcheck kernels::"; do
-        read -r tool filters <<<"$check"
-        echo "compute-sanitizer --tool $tool: $filters"
-        found=clean
-        # shellcheck disable=SC2086
-        if ! CARGO_MANIFEST_DIR=$root timeout 1800 "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 \
-            "$tests" --test-threads=1 $filters >"$scratch/sanitizer.$tool" 2>&1; then
-            found='**see below**'
-            # What is read before it is written is a hint: padding rows of products are read and thrown away.
-            if [[ $tool == initcheck ]]; then
-                found='hints, see below'
-            else
-                failures+=("compute-sanitizer $tool")
-            fi
-            { echo "compute-sanitizer --tool $tool"; grep '=========' "$scratch/sanitizer.$tool" | head -40; } >>"$scratch/errors.sanitizer"
-        fi
-        echo "| compute-sanitizer $tool: \`$filters\` | $found | clean |" >>"$scratch/sanitizer"
+    profiler=$(command -v nsys || true)
+    if [[ ${#missing[@]} -gt 0 ]]; then
+        printf 'missing: %s\n' "${missing[@]}" >&2
+        return 1
+    fi
+    # shellcheck source=scripts/cuda_libraries.sh
+    source "$root/scripts/cuda_libraries.sh"
+    for program in "$juror" "$tests"; do
+        [[ ! -e $program.gz || $program -nt $program.gz ]] || { gzip -dc "$program.gz" >"$program" && chmod +x "$program"; }
     done
-fi
-
-# Data: the examples, and a larger made-up file. Each copy is another question ("Case 7. …"), so that copies share no more
-# of their prompt than different samples do: the template.
-awk -v copies="$copies" '{
-    for (copy = 1; copy <= copies; copy++) {
-        line = $0
-        sub(/"id": "/, "&" copy "-", line)
-        sub(/"question": "/, "&Case " copy ". ", line)
-        print line
+    find_cuda_libraries "$juror" || {
+        echo "missing: CUDA 13's libraries (cuBLAS, cuRAND, NVRTC); they come with PyTorch for CUDA 13 too" >&2
+        return 1
     }
-}' "$rollouts" >"$scratch/larger.jsonl"
-cp "$rollouts" "$scratch/examples.jsonl"
-[[ $(cut -d, -f1 "$scratch/larger.jsonl" | sort -u | wc -l) -eq $(($(wc -l <"$rollouts") * copies)) ]] \
-    || fail "could not make copies of $rollouts: its lines are not written as expected"
-
-# judge NAME DEVICE: judges a file, leaves verdicts and messages in $scratch, prints seconds, or nothing if it failed.
-judge() {
-    local started=$EPOCHREALTIME status=0
-    "$juror" judge "$scratch/$1.jsonl" --device "$2" >"$scratch/$1.$2" 2>"$scratch/$1.$2.log" || status=$?
-    local ended=$EPOCHREALTIME
-    # 3: some sample has no verdict, which is the judge's business and not the device's.
-    if [[ $status -ne 0 && $status -ne 3 ]]; then
-        cat "$scratch/$1.$2.log" >&2
-        { echo "juror judge $1 --device $2: exit $status"; tail -20 "$scratch/$1.$2.log"; } >>"$scratch/errors"
-        return
-    fi
-    awk -v a="$started" -v b="$ended" 'BEGIN { printf "%.2f\n", b - a }'
-}
-# Id, status, process, outcome, perfect, overall, reward of each verdict.
-essence() {
-    sed -E 's/,"reason":.*//' "$scratch/$1.$2"
-}
-# Lowest, median, highest of the numbers on standard input.
-spread() {
-    sort -n | awk '{ x[NR] = $1 } END { if (NR == 0) print "–"; else printf "%s (%s to %s)", x[int((NR + 1) / 2)], x[1], x[NR] }'
 }
 
-warm_up=$(judge examples cuda)
-for name in examples larger; do
-    for device in cuda cpu; do
-        : >"$scratch/$name.$device.times"
-        : >"$scratch/$name.$device.rates"
-        for ((i = 0; i < runs; i++)); do
-            judge "$name" "$device" >>"$scratch/$name.$device.times"
-            sed -n 's/.*speed *\([0-9.]*\) verdicts\/s.*/\1/p' "$scratch/$name.$device.log" >>"$scratch/$name.$device.rates"
-        done
-        echo "$name on $device: $(spread <"$scratch/$name.$device.times") s"
-    done
-    essence "$name" cuda >"$scratch/a"
-    essence "$name" cpu >"$scratch/b"
-    total=$(wc -l <"$scratch/b")
-    other=$(awk 'FILENAME == ARGV[1] { gpu[FNR] = $0; next } gpu[FNR] != $0 { n++ } END { print n + 0 }' "$scratch/a" "$scratch/b")
-    echo "$name: $((total - other)) of $total verdicts with the same fields on both"
-    echo "$((total - other)) of $total" >"$scratch/$name.same"
-    if [[ $name == examples && $other -ne 0 ]]; then
-        failures+=("the examples' verdicts")
-        diff "$scratch/a" "$scratch/b" || true
-    fi
-done
-
-[[ ! -s $scratch/errors ]] || failures+=("the command")
-
-# The bench table. NAME | FLAGS of juror bench; the template is in the prefix cache before the clock starts.
-# number FILE KEY: a number of a JSON file.
-number() {
-    grep -o "\"$2\": *[-0-9.eE+]*" "$1" | head -1 | sed 's/.*: *//'
+# ---- results ------------------------------------------------------------------------------------------------------------------
+# correctness.tsv: step, ok or FAILED, seconds, what was found. bench/ROW.json and profiles/ROW.txt: one for each row.
+started=$SECONDS
+failed=0 left=0
+has_time() { ((SECONDS - started + $1 <= seconds)); }
+found() { grep -q "^$1"$'\tok\t' "$results/correctness.tsv" 2>/dev/null; }
+note() {
+    printf '%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" >>"$results/correctness.tsv"
+    echo "$2  $1 ($3 s): $4"
 }
-: >"$scratch/bench"
-bench() {
-    local name=$1 count=$2 file=$scratch/bench.json
+# step NAME ESTIMATE COMMAND…: the command prints what it found as its last line; its output is kept.
+step() {
+    local name=$1 estimate=$2 began=$SECONDS status=0
     shift 2
-    local command=(bench --device cuda --samples "$count" --template-tokens 1300 --input-tokens 1500 "$@")
-    echo "juror ${command[*]}"
-    rm -f "$file"
-    if ! timeout 1500 "$juror" "${command[@]}" --json "$file" >"$scratch/bench.log" 2>&1 || [[ ! -s $file ]]; then
-        tail -3 "$scratch/bench.log"
-        { echo "juror ${command[*]}"; tail -5 "$scratch/bench.log"; } >>"$scratch/errors.bench"
-        echo "| $name | – | | | | | | \`juror ${command[*]}\` |" >>"$scratch/bench"
+    if found "$name"; then return; fi
+    if ! has_time "$estimate"; then
+        left=$((left + 1))
+        echo "left  $name: about $estimate s, and there is no time"
         return
     fi
-    local row
-    row=$(for key in verdicts_per_second output_throughput mean_batch_occupancy host_share model_flops_utilisation memory_bandwidth_utilisation; do
-        number "$file" "$key"
-    done | awk '{ x[NR] = $1 } END { printf "%.2f | %.0f | %.0f | %.1f %% | %.0f %% | %.0f %%", x[1], x[2], x[3], 100 * x[4], 100 * x[5], 100 * x[6] }')
-    echo "| $name | $row | \`juror ${command[*]}\` |" | tee -a "$scratch/bench"
-}
-peer=''
-if [[ $samples -gt 0 ]]; then
-    few=$((samples / 8 > 32 ? samples / 8 : 32))
-    for shape in qwen3-8b qwen3-0.6b qwen3-30b-a3b; do
-        for output in 300 2500 0; do
-            bench "$shape, $output out" "$samples" --synthetic "$shape" --output-tokens "$output"
-        done
-    done
-    for output in 300 2500; do
-        bench "qwen3-8b, $output out, fp8 cache" "$samples" --synthetic qwen3-8b --output-tokens "$output" --kv-dtype fp8
-        bench "qwen3-8b, $output out, prefix not shared" "$samples" --synthetic qwen3-8b --output-tokens "$output" --no-shared-prefix
-    done
-    bench "qwen3-8b, 300 out, fp8 weights" "$samples" --synthetic qwen3-8b --output-tokens 300 --quantize fp8
-    bench "qwen3-8b, 0 out, fp8 weights" "$samples" --synthetic qwen3-8b --output-tokens 0 --quantize fp8
-    bench "qwen3-8b, 2500 out, fp8 weights and cache" "$samples" --synthetic qwen3-8b --output-tokens 2500 --quantize fp8 --kv-dtype fp8
-    for output in 300 0; do
-        bench "qwen3-8b, $output out, plain operations" "$few" --synthetic qwen3-8b --output-tokens "$output" --plain-operations
-    done
-    # Where the time goes, as the program says it: of the first row.
-    "$juror" bench --device cuda --samples "$few" --template-tokens 1300 --input-tokens 1500 --output-tokens 300 \
-        --synthetic qwen3-8b >"$scratch/breakdown" 2>&1 || true
-    if python3 -c 'import torch, transformers' 2>/dev/null; then
-        command=(--shape qwen3-8b --samples "$few" --template-tokens 1300 --input-tokens 1500 --output-tokens 300)
-        echo "scripts/compare_gpu.py ${command[*]}"
-        if timeout 1500 python3 "$root/scripts/compare_gpu.py" "${command[@]}" >"$scratch/peer" 2>"$scratch/peer.log"; then
-            tail -1 "$scratch/peer" >"$scratch/peer.json"
-            peer=$(number "$scratch/peer.json" verdicts_per_second)
-            bench "qwen3-8b, 300 out, as many samples as the peer" "$few" --synthetic qwen3-8b --output-tokens 300
-            ours=$(number "$scratch/bench.json" verdicts_per_second)
-            echo "transformers: $peer verdicts/s, juror: $ours"
-        else
-            tail -3 "$scratch/peer.log"
-            { echo "compare_gpu.py"; tail -8 "$scratch/peer.log"; } >>"$scratch/errors.bench"
-        fi
+    "$@" >"$results/$name.log" 2>&1 || status=$?
+    if [[ $status -eq 0 ]]; then
+        note "$name" ok $((SECONDS - began)) "$(tail -1 "$results/$name.log")"
+    else
+        failed=$((failed + 1))
+        note "$name" FAILED $((SECONDS - began)) "exit $status: $(grep -v '^ *[0-9]*:\|^ *at ' "$results/$name.log" | tail -1)"
+        tail -15 "$results/$name.log" >&2
     fi
-fi
-result="all passed"
-[[ ${#failures[@]} -eq 0 ]] || result="**failed: $(printf '%s; ' "${failures[@]}")see below**"
-mkdir -p "$(dirname "$out")"
-{
+}
+
+# ---- correctness --------------------------------------------------------------------------------------------------------------
+# Id, status, process, outcome, perfect, overall and reward of each verdict.
+essence() { sed -E 's/,"reason":.*//'; }
+# judge FILE DEVICE: exit code 3 says that a sample has no verdict, which is the judge's business and not the device's.
+judge() {
+    local status=0
+    "$juror" judge "$1" --device "$2" --quiet >"$results/verdicts.$2" || status=$?
+    [[ $status -eq 0 || $status -eq 3 ]] || return "$status"
+}
+same_verdicts() {
+    judge "$1" cuda
+    judge "$1" cpu
+    local total other
+    essence <"$results/verdicts.cuda" | sort >"$results/a"
+    essence <"$results/verdicts.cpu" | sort >"$results/b"
+    total=$(wc -l <"$results/b")
+    other=$(diff "$results/a" "$results/b" | grep -c '^<' || true)
+    diff "$results/a" "$results/b" || true
+    rm "$results/a" "$results/b"
+    echo "$((total - other)) of $total verdicts are the CPU's"
+    # bf16 on one side and f32 on the other: a verdict that hangs on a tie may differ.
+    [[ $total -gt 0 && $((other * 100)) -le $total ]]
+}
+# The examples again and again, each time with other questions, so that they share the template and nothing else.
+rollouts() {
+    awk -v count="${ROLLOUTS:-408}" '{ line[NR] = $0 } END {
+        for (i = 0; i < count; i++) {
+            text = line[i % NR + 1]
+            copy = int(i / NR) + 1
+            sub(/"id": "/, "&" copy "-", text)
+            sub(/"question": "/, "&Case " copy ". ", text)
+            print text
+        }
+    }' "$root/examples/rollouts.jsonl" >"$results/rollouts.jsonl"
+}
+rust_tests() {
+    CARGO_MANIFEST_DIR=$root "$tests" --test-threads=1 --nocapture "$@"
+    echo "$# groups of tests passed: $*"
+}
+sanitized() {
+    CARGO_MANIFEST_DIR=$root "$sanitizer" --tool "$1" --error-exitcode 9 --print-limit 20 "$tests" --test-threads=1 "$2"
+    echo "compute-sanitizer $1 finds nothing in $2"
+}
+correctness() {
+    rollouts
+    # By what is worth most: whole way, single kernels, whole models, other ways through the engine.
+    step examples 15 same_verdicts "$root/examples/rollouts.jsonl"
+    step kernels 15 rust_tests kernels:: sinks::
+    step rollouts 20 same_verdicts "$results/rollouts.jsonl"
+    step attention 20 rust_tests cuda_attention
+    step families 30 rust_tests fast::logits_of
+    step lag-and-preemption 30 rust_tests fast::greedy
+    step fp8 20 rust_tests fast::logits_in_fp8
+    if [[ -n $sanitizer ]]; then
+        step memcheck 25 sanitized memcheck sinks::
+        step racecheck 25 sanitized racecheck sinks::
+    else
+        echo "left out  compute-sanitizer is not on this machine"
+    fi
+    step plain-operations 30 rust_tests golden_logits plain_attention
+    step engine 30 rust_tests greedy_tokens_however examples_get
+}
+
+# ---- bench and profiles ---------------------------------------------------------------------------------------------------------
+number() { grep -o "\"$2\": *[-0-9.eE+]*" "$1" | head -1 | sed 's/.*: *//'; }
+# measure FOLDER ENDING EXTRA_SECONDS ROW…: runs `one_row ROW FLAGS…` for each row that has no result yet.
+measure() {
+    local folder=$1 ending=$2 extra=$3 name estimate gigabytes flags
+    shift 3
+    for name in "$@"; do
+        [[ ! -s $results/$folder/$name.$ending ]] || continue
+        estimate=$(($(row_field "$name" 2) + extra)) gigabytes=$(row_field "$name" 3)
+        if ((gigabytes > gpu_gb)); then
+            echo "left out  $name: about $gigabytes GB, and the GPU has $gpu_gb free"
+        elif ! has_time "$estimate"; then
+            left=$((left + 1))
+            echo "left  $name: about $estimate s, and there is no time"
+        else
+            read -ra flags <<<"$(row_field "$name" 4)"
+            local began=$SECONDS status=0
+            "$folder"_row "$name" "${flags[@]}" || status=$?
+            if [[ $status -ne 0 ]]; then
+                failed=$((failed + 1))
+                echo "FAILED  $name (exit $status): $(tail -1 "$results/$folder/$name.log")"
+                rm -f "$results/$folder/$name.$ending"
+            else
+                echo "ok  $name ($((SECONDS - began)) s): $("$folder"_said "$name")"
+            fi
+        fi
+    done
+}
+# timeout: a row that hangs costs three times its estimate and not the session.
+bench_row() {
+    local name=$1 file=$results/bench/$1.json
+    shift
+    timeout $((3 * $(row_field "$name" 2) + 30)) "$juror" bench --device cuda --no-breakdown "$@" --json "$file.part" \
+        >"$results/bench/$name.log" 2>&1 && mv "$file.part" "$file"
+}
+bench_said() { echo "$(number "$results/bench/$1.json" verdicts_per_second) verdicts/s"; }
+profiles_row() {
+    local name=$1 file=$results/profiles/$1
+    shift
+    timeout $((6 * $(row_field "$name" 2) + 60)) "$juror" bench --device cuda "$@" --profile "$file.trace.json" \
+        >"$file.log" 2>&1 || return
+    gzip -f "$file.trace.json"
+    if [[ -n $profiler ]]; then
+        timeout 120 "$profiler" profile --stats=true --force-overwrite=true -o "$file" \
+            "$juror" bench --device cuda --no-breakdown "$@" --samples 32 >"$file.nsys.txt" 2>&1 || true
+        rm -f "$file".nsys-rep "$file".sqlite
+    fi
+    mv "$file.log" "$file.txt"
+}
+profiles_said() { grep -m 1 'verdicts/s' "$results/profiles/$1.txt" || true; }
+
+# ---- the page ---------------------------------------------------------------------------------------------------------------------
+report() {
+    [[ -s $results/machine || -s $results/correctness.tsv ]] || usage "no results in $results"
+    local name file
     echo "# On a GPU"
     echo
-    echo "Written by \`scripts/test_gpu.sh\` (\`just test-gpu\`) on $(date -u '+%Y-%m-%d %H:%M UTC'); COPIES=$copies RUNS=$runs."
+    echo "Written by \`scripts/test_gpu.sh report\` from results of its other parts."
     echo
     echo "| | |"
     echo "|---|---|"
-    echo "| result | $result |"
-    echo "| commit | $commit |"
-    while IFS=, read -r name memory driver cap; do
-        echo "| GPU | $name,$memory, compute capability${cap}, driver${driver} (CUDA ${cuda:-?}) |"
-    done <<<"$gpus"
-    echo "| CPU | $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(nproc) cores |"
-    [[ ! -e $home/BUILD ]] || sed -n 's/^built: \(.*\)/| built | \1 |/p; s/^compute capability: \(.*\)/| built for | compute capability \1 |/p' "$home/BUILD"
+    cat "$results/machine" 2>/dev/null || true
     echo
     echo "## Right?"
     echo
-    echo "\`tests/cuda.rs\`: $(grep -o '^test result:.*' "$scratch/tests" | sed 's/^test result: //' || echo "did not finish")"
-    echo
-    echo "| compared | found | allowed |"
-    echo "|---|---|---|"
-    grep -o 'measured |.*' "$scratch/tests" | sed 's/^measured //; s/$/ |/' || true
-    cat "$scratch/sanitizer"
-    echo "| verdicts of the examples through the command, GPU and CPU | $(cat "$scratch/examples.same") the same | all |"
-    echo "| verdicts of the larger file, GPU and CPU | $(cat "$scratch/larger.same") the same | for information |"
-    if [[ ${#failures[@]} -ne 0 ]]; then
+    echo "| step of \`scripts/test_gpu.sh correctness\` | | seconds | found |"
+    echo "|---|---|--:|---|"
+    # The last word on each step counts.
+    awk -F '\t' '{ last[$1] = $0; if (!seen[$1]++) order[++n] = $1 } END {
+        for (i = 1; i <= n; i++) { split(last[order[i]], x, "\t"); printf "| %s | %s | %s | %s |\n", x[1], x[2], x[3], x[4] }
+    }' "$results/correctness.tsv" 2>/dev/null || true
+    if compgen -G "$results/*.log" >/dev/null && grep -qh '^measured |\|\.\.\. measured |' "$results"/*.log; then
         echo
-        echo '```'
-        grep -v 'measured |' "$scratch/tests" | tail -60 || true
-        cat "$scratch/errors"
-        echo '```'
+        echo "| compared | found | allowed |"
+        echo "|---|---|---|"
+        grep -ho 'measured |.*' "$results"/*.log | sed 's/^measured //; s/$/ |/'
     fi
-    if [[ -s $scratch/errors.sanitizer ]]; then
+    if compgen -G "$results/bench/*.json" >/dev/null; then
         echo
-        echo '```'
-        cat "$scratch/errors.sanitizer"
-        echo '```'
-    fi
-    if [[ -s $scratch/bench ]]; then
+        echo "## How fast?"
         echo
-        echo "## Judging with large models"
+        echo "\`juror bench --device cuda --no-breakdown\` on random weights, bf16 unless said otherwise, greedy, one run a row: prompts of"
+        echo "1,300 shared and 1,500 own tokens. Utilisation is against ceilings that the bench measures on the same GPU first."
         echo
-        echo "\`juror bench\` on random weights, bf16 unless said otherwise: 1,300 shared and 1,500 own prompt tokens, greedy, one run each."
-        echo "Utilisation is against ceilings that the bench measures on the same GPU first."
-        echo
-        echo "| what | verdicts/s | tokens/s out | batch | host | FLOP | memory | command |"
+        echo "| row | verdicts/s | tokens/s out | batch | host | FLOP | memory | flags |"
         echo "|---|--:|--:|--:|--:|--:|--:|---|"
-        cat "$scratch/bench"
-        if [[ -n $peer ]]; then
-            echo
-            echo "transformers' continuous batching on the same workload in the same run: **$peer verdicts/s**, juror **$ours** ("$(awk -v a="$ours" -v b="$peer" 'BEGIN { printf "%.1f", a / b }')" ×). \`scripts/compare_gpu.py ${command[*]}\`:"
-            echo
-            echo '```json'
-            cat "$scratch/peer.json"
-            echo '```'
-        fi
-        if [[ -s $scratch/breakdown ]]; then
-            echo
-            echo '```'
-            cat "$scratch/breakdown"
-            echo '```'
-        fi
-        if [[ -s $scratch/errors.bench ]]; then
-            echo
-            echo "What did not run:"
-            echo
-            echo '```'
-            cat "$scratch/errors.bench"
-            echo '```'
-        fi
-    fi
-    echo
-    echo "## The embedded judge"
-    echo
-    echo "\`juror judge FILE --device DEVICE\` with the embedded judge \`tiny\`, greedy, default sizes: median of $runs runs (lowest to"
-    echo "highest), after a first run on the GPU that took $warm_up s. Seconds are of the whole command, start and loading"
-    echo "included; verdicts a second are the program's own count, from the first request to the last verdict. The larger file"
-    echo "is $copies copies of the examples, each with another question."
-    echo
-    echo "| file | samples | device | seconds | verdicts a second |"
-    echo "|---|--:|---|--:|--:|"
-    for name in examples larger; do
-        for device in cuda cpu; do
-            echo "| $name | $(wc -l <"$scratch/$name.jsonl") | $device | $(spread <"$scratch/$name.$device.times") | $(spread <"$scratch/$name.$device.rates") |"
+        for name in $(row_names); do
+            file=$results/bench/$name.json
+            [[ -s $file && $name != smoke ]] || continue
+            printf '| %s | %s | `%s` |\n' "$name" "$(for key in verdicts_per_second output_throughput mean_batch_occupancy host_share \
+                model_flops_utilisation memory_bandwidth_utilisation; do number "$file" "$key"; done | awk '{ x[NR] = $1 } END {
+                printf "%.2f | %.0f | %.0f | %.1f %% | %.0f %% | %.0f %%", x[1], x[2], x[3], 100 * x[4], 100 * x[5], 100 * x[6] }')" \
+                "$(row_field "$name" 4)"
         done
+    fi
+    for name in $(row_names); do
+        [[ -s $results/profiles/$name.txt ]] || continue
+        printf '\n## Where the time goes: %s\n\n```\n' "$name"
+        cat "$results/profiles/$name.txt"
+        echo '```'
     done
-    echo
-    echo "The embedded judge is far too small to keep a GPU busy: the figures say that the device works and what a step costs,"
-    echo "not what a large judge gains."
-} >"$out"
-echo "written: $out"
-[[ ${#failures[@]} -eq 0 ]] || fail "failed: ${failures[*]}"
+}
+
+# ---- go -----------------------------------------------------------------------------------------------------------------------------
+if [[ $part == report ]]; then
+    page=${arguments[0]:-$root/docs/benchmarks/gpu.md}
+    report >"$page.part"
+    mv "$page.part" "$page"
+    say "written: $page"
+    exit 0
+fi
+check_needs || exit 2
+if [[ ! -s $results/machine ]]; then
+    {
+        echo "| GPU | $(head -1 <<<"$gpus" | awk -F ', ' '{ printf "%s, %d GB, driver %s, compute capability %s", $1, $2 / 1024, $4, $5 }') |"
+        echo "| CPU | $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(nproc) cores |"
+        sed -n 's/^commit: \(.*\)/| commit | \1 |/p; s/^built: \(.*\)/| built | \1 |/p' "$home/BUILD" 2>/dev/null || true
+        echo "| date | $(date -u +%Y-%m-%d) |"
+    } >"$results/machine"
+fi
+case $part in
+check)
+    echo "nothing is missing: $(head -1 <<<"$gpus" | cut -d, -f1), $gpu_gb GB free, $(basename "$juror") $("$juror" --version | cut -d' ' -f2)"
+    echo "compute-sanitizer: ${sanitizer:-not here, its steps are left out}; nsys: ${profiler:-not here}"
+    echo "done: $(grep -c $'\tok\t' "$results/correctness.tsv" 2>/dev/null || echo 0) steps of correctness, $(find "$results/bench" -name '*.json' | wc -l) of $(row_names | wc -l) rows"
+    ;;
+correctness) correctness ;;
+bench)
+    mapfile -t names < <(if [[ ${#arguments[@]} -gt 0 ]]; then printf '%s\n' "${arguments[@]}"; else row_names; fi)
+    measure bench json 0 "${names[@]}"
+    ;;
+profiles)
+    [[ ${#arguments[@]} -gt 0 ]] || arguments=(8b-300 8b-0 8b-2500)
+    measure profiles txt 40 "${arguments[@]}"
+    ;;
+esac
+[[ $failed -eq 0 ]] || exit 1
+[[ $left -eq 0 ]] || {
+    say "$left left for want of time: run the same command again"
+    exit 3
+}

@@ -120,9 +120,11 @@ fn real_prompts_and_the_best_setting_of_a_sweep() {
             "--output-tokens",
             "2",
             "--sweep",
+            "--no-breakdown",
         ],
     );
     assert_eq!(figures["completed"], 3);
+    assert!(figures["breakdown"].is_null());
     let runs = figures["runs"].as_array().unwrap();
     // Batches of 1 and 4, four budgets each.
     assert_eq!(runs.len(), 8);

@@ -31,12 +31,12 @@ pub struct Breakdown {
 }
 
 impl Breakdown {
-    /// From a run's steps and the spans inside them, both in order of time.
-    pub fn new(steps: &[Step], spans: &[Span]) -> Self {
-        let mut sum = Self::default();
+    /// From a run's steps and the spans inside them, both in order of time; none without spans.
+    pub fn new(steps: &[Step], spans: &[Span]) -> Option<Self> {
         if spans.is_empty() {
-            return sum;
+            return None;
         }
+        let mut sum = Self::default();
         let mut spans = spans.iter().peekable();
         for step in steps {
             let end = step.started + step.duration;
@@ -64,7 +64,7 @@ impl Breakdown {
             sum.sampling_s += step.model.saturating_sub(inside).as_secs_f64();
             sum.host_s += step.host.as_secs_f64();
         }
-        sum
+        Some(sum)
     }
 
     fn parts(&self) -> [(&'static str, f64); 9] {
@@ -132,7 +132,9 @@ mod tests {
             span(Phase::Attention, 130, 10),
             span(Phase::Head, 150, 5),
         ];
-        let sum = Breakdown::new(&[step(0, 30, 10), step(100, 0, 8)], &spans);
+        let steps = [step(0, 30, 10), step(100, 0, 8)];
+        assert_eq!(Breakdown::new(&steps, &[]), None);
+        let sum = Breakdown::new(&steps, &spans).unwrap();
         let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} is not {b}");
         close(sum.prefill_gemm_s, 0.030);
         close(sum.decode_gemm_s, 0.030);

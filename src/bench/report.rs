@@ -72,8 +72,9 @@ pub struct Report {
     pub memory_bandwidth_utilisation: f64,
     /// What was measured on the device first.
     pub ceiling: Ceiling,
-    /// Where the time went.
-    pub breakdown: Breakdown,
+    /// Where the time went, where that was noted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub breakdown: Option<Breakdown>,
 
     /// The engine's sizes.
     pub max_sequences: usize,
@@ -290,7 +291,7 @@ impl Report {
                 ),
             ),
         ];
-        rows.extend(self.breakdown.rows());
+        rows.extend(self.breakdown.iter().flat_map(Breakdown::rows));
         rows
     }
 }

@@ -113,8 +113,8 @@ impl Bench {
         engine_config(&self.subject, &settings)
     }
 
-    /// One run in one setting. On a GPU noting where the time goes slows a run down, so there the breakdown is from a
-    /// second, shorter one.
+    /// One run in one setting. With `breakdown` it also says where the time goes; on a GPU noting that slows a run down, so
+    /// there it is from a second, shorter one.
     ///
     /// # Errors
     /// When a size cannot work, a prompt does not fit, or the model fails.
@@ -123,11 +123,12 @@ impl Bench {
         config: &EngineConfig,
         sampling: Sampling,
         seed: u64,
+        breakdown: bool,
     ) -> Result<(Report, Run), EngineError> {
         let mut settings = Settings {
             sampling,
             seed,
-            profile: self.subject.device.is_cpu(),
+            profile: breakdown && self.subject.device.is_cpu(),
         };
         let jobs = &self.subject.jobs;
         let run = measure(&self.model, config, jobs, &settings)?;
@@ -139,7 +140,7 @@ impl Bench {
             ceiling: self.ceiling,
         };
         let mut report = Report::new(&run, &context);
-        if settings.profile {
+        if settings.profile || !breakdown {
             return Ok((report, run));
         }
         settings.profile = true;

@@ -91,6 +91,9 @@ pub(super) struct BenchArguments {
     /// Try batch sizes and token budgets, and name the best
     #[arg(long, conflicts_with_all = ["max_sequences", "token_budget", "runs"], help_heading = "Report")]
     sweep: bool,
+    /// Leave out where the time goes: on a GPU that takes a second run
+    #[arg(long, conflicts_with = "profile", help_heading = "Report")]
+    no_breakdown: bool,
     /// Write the figures as JSON; `-` for standard output, the table then goes to standard error
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     json: Option<PathBuf>,
@@ -129,7 +132,7 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
         largest.token_budget = most(|setting| setting.token_budget);
     }
     let bench = Bench::load(subject, &largest).or_fail()?;
-    let seed = arguments.seed;
+    let (seed, breakdown) = (arguments.seed, !arguments.no_breakdown);
     let mut reports: Vec<Report> = Vec::new();
     let mut best = None;
     if arguments.sweep {
@@ -139,7 +142,7 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
                 token_budget: Some(setting.token_budget),
                 ..settings
             });
-            let (report, run) = bench.run(&config, sampling, seed).or_fail()?;
+            let (report, run) = bench.run(&config, sampling, seed, breakdown).or_fail()?;
             say(&format!(
                 "--max-sequences {:4} --token-budget {:5}: {:.3} verdicts/s",
                 setting.max_sequences, setting.token_budget, report.verdicts_per_second
@@ -156,7 +159,7 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
         let config = bench.engine_config(&settings);
         let mut runs = Vec::new();
         for _ in 0..arguments.runs {
-            let (report, run) = bench.run(&config, sampling, seed).or_fail()?;
+            let (report, run) = bench.run(&config, sampling, seed, breakdown).or_fail()?;
             reports.push(report);
             runs.push(run);
         }

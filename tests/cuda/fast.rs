@@ -1,7 +1,7 @@
 //! The decoder's fast path against the decoder on the CPU in f32: logits of every family, in bf16, f16 and FP8, and what the
 //! engine generates with steps that are launched before the last one's tokens are known.
 
-use candle_core::{DType, Device, Tensor};
+use candle_core::{DType, Device};
 use juror::engine::{EngineConfig, LoadedModel, ModelSizes, PagedDecoder, StepModel};
 use juror::model::Precision;
 use juror::model::attention::{self, AttentionKind, AttentionShape};

@@ -46,7 +46,19 @@ impl Random {
                 // Large enough to take a share beside a hundred keys.
                 ((tensor * 50.0).unwrap().abs().unwrap() + 3.0).unwrap()
             } else if name.ends_with("norm.weight") {
-                tensor
+                // Made up as ones: around one instead, so that no two are alike.
+                let count = tensor.elem_count() as u32;
+                let numbers = Tensor::arange(0, count, &Device::Cpu).unwrap();
+                let numbers = ((numbers.to_dtype(DType::F32).unwrap() * 1.3).unwrap()
+                    + name.len() as f64)
+                    .unwrap();
+                (tensor + (numbers.sin().unwrap() * 0.3).unwrap()).unwrap()
+            } else if [".q_proj.", ".k_proj.", ".qkv_proj.", ".o_proj."]
+                .iter()
+                .any(|part| name.contains(part))
+            {
+                // Attention that chooses its keys, and counts beside the residual stream.
+                (tensor * 9.0).unwrap()
             } else {
                 (tensor * 3.0).unwrap()
             };

@@ -63,6 +63,11 @@ void select_rows(size_t count, size_t, const size_t*, const uint32_t* rows, cons
     }
 }
 
+void affine(size_t count, size_t dimensions, const size_t* info, const float* from, float* to, float factor, float term) {
+    for (size_t i = 0; i < count; i++)
+        to[i] = from[place(i, dimensions, info)] * factor + term;
+}
+
 template <typename S> void add_casts(const std::string& from) {
     add_kernel(("cast_" + from + "_f32").c_str(), cast<S, float>, true);
     add_kernel(("cast_" + from + "_bf16").c_str(), cast<S, __nv_bfloat16>, true);
@@ -87,6 +92,7 @@ template <typename T> void add_all(const std::string& type) {
     add_all<__nv_bfloat16>("bf16");
     add_all<__half>("f16");
     add_all<E4m3>("f8e4m3");
+    add_kernel("affine_f32", affine, true);
     add_copies<uint8_t>("u8");
     add_copies<uint32_t>("u32");
     return true;

@@ -407,9 +407,7 @@ int cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned 
 #define NOT_IMITATED(name)                                                                                             \
     extern "C" int name() { broken_rule(#name " is not imitated"); }
 NOT_IMITATED(cublasDgemmStridedBatched)
-NOT_IMITATED(cublasGemmStridedBatchedEx)
 NOT_IMITATED(cuCtxDestroy_v2)
 NOT_IMITATED(cuMemcpyPeerAsync)
 NOT_IMITATED(cuModuleLoad)
-NOT_IMITATED(curandGenerateUniform)
 NOT_IMITATED(curandGenerateUniformDouble)

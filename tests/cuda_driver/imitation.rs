@@ -154,7 +154,7 @@ fn build_library(objects: &Path, modules: &Path, libraries: &Path) {
         let path = file.unwrap().path();
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("h" | "cuh") => {
-                newest = newest.max(fs::metadata(&path).unwrap().modified().unwrap())
+                newest = newest.max(fs::metadata(&path).unwrap().modified().unwrap());
             }
             Some("cu") => {
                 let module = Module::read(&path);

@@ -57,7 +57,7 @@ fn verdicts_are_the_cpus() {
         &["--device", "cpu"],
     );
     let cases: [(&str, usize, &[&str]); 4] = [
-        ("seed=0 memory=256", 12, &["--device", "cuda"]),
+        ("seed=0 memory=256", 8, &["--device", "cuda"]),
         ("seed=1 memory=256", 2, &["--device", "cuda"]),
         (
             "seed=2 memory=256",

@@ -117,7 +117,8 @@ impl Pinned {
             .map_err(driver("copying from the device"))
     }
 
-    /// [`Self::write`], if there are so many words.
+    /// [`Self::write`], if there are so many words. Waiting also makes the context current to this thread, which the copy
+    /// needs.
     fn write_part(&mut self, words: usize) -> Result<&mut [u32], ModelError> {
         if words > self.count {
             return Err(ModelError::Batch(format!(
