@@ -6,6 +6,8 @@
 # CUDA_COMPUTE_CAP   the GPU to build for: 90 (default; H100, H200), 80 A100, 86, 89, 100, 120
 # CUDA_HOME          a CUDA toolkit; without one scripts/cuda_toolkit.sh gets one into target/cuda-toolkit
 #
+# The programs are stripped and packed (23 MB each), so that dist/cuda fits through a narrow door; what starts them unpacks them.
+#
 # From scratch 18 minutes of one core's work, most of it candle's kernels; about one when only juror has changed.
 set -euo pipefail
 
@@ -52,7 +54,7 @@ strip -o "$dist/bin/juror" "$program"
 strip -o "$dist/bin/test-cuda" "$tests"
 cp -r tests/data/checkpoints "$dist/tests/data/"
 cp examples/*.jsonl "$dist/examples/"
-cp scripts/test_gpu.sh scripts/cuda_libraries.sh scripts/compare_gpu.py "$dist/scripts/"
+cp scripts/test_gpu.sh scripts/cuda_libraries.sh scripts/compare_gpu.py scripts/smoke-config.json "$dist/scripts/"
 cp -L "$CUDA_HOME/lib64/libcudart.so.13" "$dist/lib/"
 for stub in "$CUDA_HOME"/lib/stubs/*.so.*; do
     # NVIDIA's own toolkit has no such names; then the folder stays empty and only GPU machines can start the program.
@@ -67,6 +69,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 # shellcheck disable=SC1091
 source "$here/scripts/cuda_libraries.sh"
+unpack "$here/bin/juror"
 find_cuda_libraries "$here/bin/juror" "$here"
 exec "$here/bin/juror" "$@"
 EOF
@@ -113,9 +116,10 @@ else
     grep -q -e '--device cpu' "$scratch/message" || fail "the message above should name \`--device cpu\`"
     echo "no GPU here, and the program says so" >&2
 fi
+gzip -9 -f "$dist/bin/juror" "$dist/bin/test-cuda"
 cat >&2 <<EOF
 dist/cuda is ready ($(du -sh "$dist" | cut -f1)). On a GPU machine, without Rust or CUDA toolkit:
     dist/cuda/juror judge rollouts.jsonl -o verdicts.jsonl --device cuda
-    dist/cuda/scripts/test_gpu.sh        tests, compares with the CPU, and measures
-To send it there: tar -C dist -cJf juror-cuda.tar.xz cuda
+    dist/cuda/scripts/test_gpu.sh check        what is missing there; its parts test and measure
+To send it there: tar -C dist -cf juror-cuda.tar cuda
 EOF

@@ -4,6 +4,8 @@
 #     scripts/test_gpu.sh check                      what this machine lacks, and what is left to do; touches no GPU
 #     scripts/test_gpu.sh correctness                verdicts, kernels, goldens, invariances; under three minutes on an H200
 #     scripts/test_gpu.sh bench [ROW…]               the throughput table, the rows that matter most first
+#     scripts/test_gpu.sh peer                       transformers' continuous batching on the first row's workload, and juror beside it;
+#                                                    needs Python with torch and transformers
 #     scripts/test_gpu.sh profiles [ROW…]            where the time of a row goes
 #     scripts/test_gpu.sh report [FILE.md]           the results so far as a page (docs/benchmarks/gpu.md); anywhere
 #
@@ -75,8 +77,8 @@ if [[ -n $list ]]; then
     exit 0
 fi
 case $part in
-check | correctness | bench | profiles | report) ;;
-'') usage "which part? check, correctness, bench, profiles or report" ;;
+check | correctness | bench | peer | profiles | report) ;;
+'') usage "which part? check, correctness, bench, peer, profiles or report" ;;
 *) usage "no part $part" ;;
 esac
 for row in ${arguments[@]+"${arguments[@]}"}; do
@@ -115,15 +117,16 @@ check_needs() {
     [[ -e $root/examples/rollouts.jsonl ]] || need "$root/examples/rollouts.jsonl"
     sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda*/bin/compute-sanitizer 2>/dev/null | head -1 || true)
     profiler=$(command -v nsys || true)
+    if [[ $part == peer ]] && ! python3 -c 'import torch, transformers' 2>/dev/null; then
+        need "python3 with torch and transformers"
+    fi
     if [[ ${#missing[@]} -gt 0 ]]; then
         printf 'missing: %s\n' "${missing[@]}" >&2
         return 1
     fi
     # shellcheck source=scripts/cuda_libraries.sh
     source "$root/scripts/cuda_libraries.sh"
-    for program in "$juror" "$tests"; do
-        [[ ! -e $program.gz || $program -nt $program.gz ]] || { gzip -dc "$program.gz" >"$program" && chmod +x "$program"; }
-    done
+    unpack "$juror" && unpack "$tests" || return 1
     find_cuda_libraries "$juror" || {
         echo "missing: CUDA 13's libraries (cuBLAS, cuRAND, NVRTC); they come with PyTorch for CUDA 13 too" >&2
         return 1
@@ -272,6 +275,12 @@ profiles_row() {
     fi
     mv "$file.log" "$file.txt"
 }
+# Both with the same, smaller number of samples, one after the other.
+peer() {
+    local workload=(--samples 64 --template-tokens 1300 --input-tokens 1500 --output-tokens 300)
+    step peer 150 timeout 400 python3 "$root/scripts/compare_gpu.py" --shape qwen3-8b "${workload[@]}"
+    step peer-juror 45 timeout 200 "$juror" bench --device cuda --no-breakdown --synthetic qwen3-8b "${workload[@]}"
+}
 profiles_said() { grep -m 1 'verdicts/s' "$results/profiles/$1.txt" || true; }
 
 # ---- the page ---------------------------------------------------------------------------------------------------------------------
@@ -294,11 +303,19 @@ report() {
     awk -F '\t' '{ last[$1] = $0; if (!seen[$1]++) order[++n] = $1 } END {
         for (i = 1; i <= n; i++) { split(last[order[i]], x, "\t"); printf "| %s | %s | %s | %s |\n", x[1], x[2], x[3], x[4] }
     }' "$results/correctness.tsv" 2>/dev/null || true
-    if compgen -G "$results/*.log" >/dev/null && grep -qh '^measured |\|\.\.\. measured |' "$results"/*.log; then
+    # Of whole models; single kernels, hundreds of lines, stay in the logs.
+    if cat "$results"/{families,lag-and-preemption,fp8,plain-operations,engine}.log 2>/dev/null >"$results/compared"; then :; fi
+    if grep -q 'measured |' "$results/compared"; then
         echo
         echo "| compared | found | allowed |"
         echo "|---|---|---|"
-        grep -ho 'measured |.*' "$results"/*.log | sed 's/^measured //; s/$/ |/'
+        grep -o 'measured |.*' "$results/compared" | sed 's/^measured //; s/$/ |/'
+    fi
+    if [[ -s $results/peer-juror.log ]]; then
+        printf '\n## Beside transformers\n\n```\n'
+        tail -1 "$results/peer.log"
+        cat "$results/peer-juror.log"
+        echo '```'
     fi
     if compgen -G "$results/bench/*.json" >/dev/null; then
         echo
@@ -347,13 +364,14 @@ case $part in
 check)
     echo "nothing is missing: $(head -1 <<<"$gpus" | cut -d, -f1), $gpu_gb GB free, $(basename "$juror") $("$juror" --version | cut -d' ' -f2)"
     echo "compute-sanitizer: ${sanitizer:-not here, its steps are left out}; nsys: ${profiler:-not here}"
-    echo "done: $(grep -c $'\tok\t' "$results/correctness.tsv" 2>/dev/null || echo 0) steps of correctness, $(find "$results/bench" -name '*.json' | wc -l) of $(row_names | wc -l) rows"
+    echo "done: $(cat "$results/correctness.tsv" 2>/dev/null | grep -c $'\tok\t' || true) steps of correctness, $(find "$results/bench" -name '*.json' | wc -l) of $(row_names | wc -l) rows"
     ;;
 correctness) correctness ;;
 bench)
     mapfile -t names < <(if [[ ${#arguments[@]} -gt 0 ]]; then printf '%s\n' "${arguments[@]}"; else row_names; fi)
     measure bench json 0 "${names[@]}"
     ;;
+peer) peer ;;
 profiles)
     [[ ${#arguments[@]} -gt 0 ]] || arguments=(8b-300 8b-0 8b-2500)
     measure profiles txt 40 "${arguments[@]}"

@@ -29,6 +29,7 @@ impl Random {
         let made_up = Weights::random(&config, 7);
         let folder = tempfile::tempdir().unwrap();
         let shapes: Vec<_> = made_up.shapes().map(|(name, _)| name.to_owned()).collect();
+        let narrow = config.hidden < 256;
         let tensors = shapes.into_iter().map(|name| {
             if name.ends_with("_blocks") || name.ends_with("_scales") {
                 let bytes = made_up.get_as_stored(&name, &Device::Cpu).unwrap();
@@ -57,8 +58,8 @@ impl Random {
                 .iter()
                 .any(|part| name.contains(part))
             {
-                // Attention that chooses its keys, and counts beside the residual stream.
-                (tensor * 9.0).unwrap()
+                // Scores grow with the width: in narrow models too attention is to choose its keys.
+                (tensor * if narrow { 9.0 } else { 3.0 }).unwrap()
             } else {
                 (tensor * 3.0).unwrap()
             };

@@ -72,7 +72,7 @@ pub enum AttentionKind {
     Tiled,
     /// candle tensor operations; any device.
     Plain,
-    /// Our kernels; NVIDIA GPUs, heads of 64 and 128, bf16 and f16, or e4m3 under bf16 queries.
+    /// Our kernels; NVIDIA GPUs, heads of 32, 64 and 128, bf16 and f16, or e4m3 under bf16 queries.
     #[cfg(feature = "cuda")]
     Cuda {
         /// Whether rows that share leading blocks attend to them together.
