@@ -368,7 +368,7 @@ fn decode_rows_under_windows() {
     let mut cases = String::new();
     let lengths = [200, 1, 15, 16, 17, 63, 65, 130].map(|keys| row(1, keys));
     // Shorter than a block, between blocks, whole blocks, and one that cuts nothing.
-    let windows = [1, 7, 16, 17, 48, 64, 100, 200];
+    let windows = [1, 7, 16, 17, 48, 64, 100, 200, 33, 90];
     for (index, (kernels, group)) in KERNELS
         .iter()
         .zip([4, 5, 8, 2, 1, 4, 8, 5, 2, 4])
@@ -428,7 +428,7 @@ fn decode_rows_under_windows() {
 #[test]
 fn prefill_rows_under_windows() {
     let mut cases = String::new();
-    let windows = [1, 20, 64, 8, 100, 33, 17, 160];
+    let windows = [1, 20, 64, 8, 100, 33, 17, 160, 48, 70];
     for (index, (kernels, group)) in KERNELS
         .iter()
         .zip([4, 5, 1, 2, 8, 4, 5, 1, 2, 4])

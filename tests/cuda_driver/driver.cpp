@@ -32,6 +32,8 @@ static void read_settings(Settings& all, const char* text) {
             all.memory = static_cast<size_t>(value);
         else if (key == "fail")
             all.fail = value;
+        else if (key == "scales")
+            all.scales = value != 0;
         else if (key == "compute")
             all.compute = value != 0;
         else
@@ -113,6 +115,9 @@ int allocated(void** result, void* memory) {
 }
 
 struct Module {};
+
+/// What a handle to an event points to.
+using EventHandle = std::shared_ptr<Event>;
 
 template <typename T> void fill(void* to, T value, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -305,46 +310,45 @@ int cuStreamSynchronize(void* stream) {
 }
 int cuStreamWaitEvent(void* stream, void* event, unsigned) {
     Lock lock(mutex());
-    wait_for(stream_of(stream, "cuStreamWaitEvent"), *static_cast<Event*>(event));
+    wait_for(stream_of(stream, "cuStreamWaitEvent"), *static_cast<EventHandle*>(event));
     return SUCCESS;
 }
 int cuStreamIsCapturing(void*, int* status) {
     *status = 0;
     return SUCCESS;
 }
-int cuEventCreate(void** event, unsigned) {
+int cuEventCreate(void** event, unsigned flags) {
     Lock lock(mutex());
-    *event = new Event{&need_current("cuEventCreate")};
+    constexpr unsigned DISABLE_TIMING = 2;
+    *event = new EventHandle(new Event{&need_current("cuEventCreate"), (flags & DISABLE_TIMING) == 0});
     return SUCCESS;
 }
-int cuEventDestroy_v2(void* handle) {
+int cuEventDestroy_v2(void* event) {
     Lock lock(mutex());
-    auto* event = static_cast<Event*>(handle);
-    // The driver keeps what it needs of an event whose records are queued.
-    finish(*event);
-    delete event;
+    delete static_cast<EventHandle*>(event);
     return SUCCESS;
 }
 int cuEventRecord(void* event, void* stream) {
     Lock lock(mutex());
-    record(stream_of(stream, "cuEventRecord"), *static_cast<Event*>(event));
+    record(stream_of(stream, "cuEventRecord"), *static_cast<EventHandle*>(event));
     return SUCCESS;
 }
 int cuEventSynchronize(void* event) {
     Lock lock(mutex());
-    finish(*static_cast<Event*>(event));
+    finish(**static_cast<EventHandle*>(event));
     return SUCCESS;
 }
 int cuEventQuery(void* handle) {
     Lock lock(mutex());
-    const auto* event = static_cast<Event*>(handle);
+    const auto& event = *static_cast<EventHandle*>(handle);
     return event->done >= event->recorded ? SUCCESS : NOT_READY;
 }
 int cuEventElapsedTime_v2(float* milliseconds, void* from, void* to) {
     Lock lock(mutex());
-    const auto *start = static_cast<Event*>(from), *end = static_cast<Event*>(to);
-    if (start->done == 0 || end->done == 0)
-        broken_rule("cuEventElapsedTime of an event that has not run");
+    const auto &start = *static_cast<EventHandle*>(from), &end = *static_cast<EventHandle*>(to);
+    for (const auto* event : {&start, &end})
+        if (!(*event)->timed || (*event)->recorded == 0 || (*event)->done < (*event)->recorded)
+            broken_rule("cuEventElapsedTime of an event that is not timed, or has not run");
     *milliseconds = static_cast<float>((end->time - start->time) * 1e3);
     return SUCCESS;
 }
@@ -378,7 +382,7 @@ int cuFuncSetAttribute(void* function, int attribute, int value) {
     if (attribute == MAX_DYNAMIC_SHARED_SIZE_BYTES) {
         if (value > 227 * 1024)
             return INVALID_VALUE;
-        static_cast<Kernel*>(function)->shared_allowed = static_cast<size_t>(value);
+        static_cast<Kernel*>(function)->shared_allowed[&need_current("cuFuncSetAttribute")] = static_cast<size_t>(value);
     }
     return SUCCESS;
 }
@@ -390,9 +394,10 @@ int cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned 
     const uint64_t threads = uint64_t{threads_x} * threads_y * threads_z;
     if (uint64_t{x} * y * z == 0 || y > 65535 || z > 65535 || threads == 0 || threads > 1024)
         broken_rule("kernel %s in %u x %u x %u blocks of %" PRIu64 " threads", kernel.name.c_str(), x, y, z, threads);
-    if (shared > kernel.shared_allowed)
-        broken_rule("kernel %s with %u bytes of dynamic shared memory, and %zu are allowed", kernel.name.c_str(), shared,
-                    kernel.shared_allowed);
+    const auto set = kernel.shared_allowed.find(stream.device);
+    const size_t allowed = set == kernel.shared_allowed.end() ? 48 * 1024 : set->second;
+    if (shared > allowed)
+        broken_rule("kernel %s with %u bytes of dynamic shared memory, and %zu are allowed", kernel.name.c_str(), shared, allowed);
     auto work = kernel.prepare(kernel, *stream.device, {{x, y, z}, {threads_x, threads_y, threads_z}, shared}, parameters);
     counts()["launch"]++;
     if (settings().compute)

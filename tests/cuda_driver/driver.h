@@ -11,10 +11,12 @@
 //     ends too soon; a kernel's access outside every allocation
 //   - locked host memory that the host reads or writes while a copy to it is queued, or writes or frees while a copy from it is
 //   - a call without the current context that it needs, a stream, event or kernel of another device
-//   - launches with more threads or shared memory than a device has or the function was given; parameters that are no pointers
+//   - launches with more threads than a device has, or more shared memory than the function was given; parameters that are no pointers
 //     where the kernel takes pointers
 //   - products whose algorithm was chosen for another shape, or for pointers of another alignment
 //   - calls, kernels and attributes that the imitation does not know
+// Not seen: reads by a kernel less than 256 bytes beyond the end of an allocation, or less than a page before it (writes there are
+// seen when it is freed); launch bounds and registers.
 //
 // CUDA_IMITATION in the environment says how it behaves; see `Settings`.
 #pragma once
@@ -54,6 +56,8 @@ struct Settings {
     size_t memory = 1024;
     /// The allocation that fails, counted from 1; 0 for none.
     long fail = 0;
+    /// Whether products in FP8 take scales by row, as on Hopper.
+    bool scales = true;
     /// Whether the kernels run; if not, what they would write is left as it is, for programs that are only timed.
     bool compute = true;
 };
@@ -84,8 +88,11 @@ Device& need_current(const char* call, const Device* needed = nullptr);
 
 // ---- queue.cpp ------------------------------------------------------------------------------------------------------
 
+/// Operations that are queued keep it alive: an event may be destroyed at any time.
 struct Event {
     Device* device;
+    /// Made without CU_EVENT_DISABLE_TIMING.
+    bool timed;
     /// How often it was recorded, and how many of these records have run.
     uint64_t recorded = 0, done = 0;
     double time = 0.0;
@@ -95,7 +102,7 @@ struct Operation {
     std::string name;
     std::function<void()> run;
     /// It waits until this event's record of that number has run.
-    Event* awaited = nullptr;
+    std::shared_ptr<Event> awaited;
     uint64_t record = 0;
 };
 
@@ -109,8 +116,8 @@ Stream* new_stream(Device& device);
 void end_stream(Stream* stream);
 
 void enqueue(Stream& stream, std::string name, std::function<void()> run);
-void record(Stream& stream, Event& event);
-void wait_for(Stream& stream, Event& event);
+void record(Stream& stream, const std::shared_ptr<Event>& event);
+void wait_for(Stream& stream, const std::shared_ptr<Event>& event);
 /// Runs queued operations until these have run.
 void finish(Stream& stream);
 void finish(Event& event);
@@ -145,8 +152,8 @@ struct Kernel {
     std::string name;
     /// Checks the parameters behind these pointers, and gives the work.
     std::function<std::function<void()>(const Kernel&, const Device&, const Grid&, void** parameters)> prepare;
-    /// What CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES allows.
-    size_t shared_allowed = 48 * 1024;
+    /// What CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES allows on devices where it was set.
+    std::map<const Device*, size_t> shared_allowed;
 };
 /// All kernels by name; each source of kernels adds its own before `main`.
 std::map<std::string, Kernel>& kernels();

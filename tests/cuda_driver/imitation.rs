@@ -326,7 +326,7 @@ fn build_programs(check: &Path, toolkit: &Path) -> [PathBuf; 3] {
             "build",
             "--quiet",
             "--features",
-            "cuda",
+            "cuda-imitation",
             "--config",
             "scripts/cuda_check.toml",
         ])

@@ -206,7 +206,8 @@ int cublasLtMatmulAlgoGetHeuristic(void*, void* product, void* a, void* b, void*
         heuristic->algorithm.alignment = std::min(heuristic->algorithm.alignment, limits.get(MIN_ALIGNMENT + matrix, 256));
     heuristic->algorithm.workspace = limits.get(1);
     const bool eight_bit = heuristic->algorithm.type == E4M3;
-    const bool fits = !eight_bit || (heuristic->algorithm.m % 16 == 0 && heuristic->algorithm.k % 16 == 0);
+    const bool scaled = heuristic->algorithm.scaled != 0;
+    const bool fits = (!scaled || settings().scales) && (!eight_bit || (heuristic->algorithm.m % 16 == 0 && heuristic->algorithm.k % 16 == 0));
     *found = fits ? 1 : 0;
     return fits ? SUCCESS : NOT_SUPPORTED;
 }

@@ -87,19 +87,18 @@ void enqueue(Stream& stream, std::string name, std::function<void()> run) {
     let_run();
 }
 
-void record(Stream& stream, Event& event) {
-    if (event.device != stream.device)
-        broken_rule("an event of device %d is recorded in a stream of device %d", event.device->ordinal, stream.device->ordinal);
-    const uint64_t number = ++event.recorded;
-    Event* recorded = &event;
-    enqueue(stream, "event", [recorded, number] {
-        recorded->done = number;
-        recorded->time = static_cast<double>(clock()) / CLOCKS_PER_SEC;
+void record(Stream& stream, const std::shared_ptr<Event>& event) {
+    if (event->device != stream.device)
+        broken_rule("an event of device %d is recorded in a stream of device %d", event->device->ordinal, stream.device->ordinal);
+    const uint64_t number = ++event->recorded;
+    enqueue(stream, "event", [event, number] {
+        event->done = number;
+        event->time = static_cast<double>(clock()) / CLOCKS_PER_SEC;
     });
 }
 
-void wait_for(Stream& stream, Event& event) {
-    stream.queued.push_back({"wait for an event", {}, &event, event.recorded});
+void wait_for(Stream& stream, const std::shared_ptr<Event>& event) {
+    stream.queued.push_back({"wait for an event", {}, event, event->recorded});
     let_run();
 }
 

@@ -26,6 +26,14 @@ int cuMemsetD8Async(void*, unsigned char, size_t, void*);
 int cuModuleLoadData(void**, const void*);
 int cuModuleGetFunction(void**, void*, const char*);
 int cuFuncSetAttribute(void*, int, int);
+int cublasLtCreate(void**);
+int cublasLtMatmulDescCreate(void**, int, int);
+int cublasLtMatmulDescSetAttribute(void*, int, const void*, size_t);
+int cublasLtMatrixLayoutCreate(void**, int, uint64_t, uint64_t, int64_t);
+int cublasLtMatmulPreferenceCreate(void**);
+int cublasLtMatmulAlgoGetHeuristic(void*, void*, void*, void*, void*, void*, void*, int, void*, int*);
+int cublasLtMatmul(void*, void*, const float*, const void*, void*, const void*, void*, const float*, const void*, void*, void*,
+                   void*, const void*, void*, size_t, void*);
 int cuLaunchKernel(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**);
 }
 
@@ -73,6 +81,27 @@ struct World {
     }
 };
 
+/// A product of f32: 4 rows of 4 by the weight at `weight`, into `out`, by an algorithm chosen for `rows` rows.
+void multiply(const World& world, const void* weight, void* out, uint64_t rows) {
+    constexpr int F32 = 0, COMPUTE_F32 = 68, TRANSPOSE_A = 3;
+    const int32_t yes = 1;
+    void *handle, *product, *a, *b, *wanted, *d, *preference;
+    cublasLtCreate(&handle);
+    cublasLtMatmulDescCreate(&product, COMPUTE_F32, F32);
+    cublasLtMatmulDescSetAttribute(product, TRANSPOSE_A, &yes, sizeof yes);
+    cublasLtMatrixLayoutCreate(&a, F32, 4, 4, 4);
+    cublasLtMatrixLayoutCreate(&b, F32, 4, rows, 4);
+    cublasLtMatrixLayoutCreate(&wanted, F32, 4, rows, 4);
+    cublasLtMatmulPreferenceCreate(&preference);
+    unsigned char algorithm[128];
+    int found;
+    cublasLtMatmulAlgoGetHeuristic(handle, product, a, b, wanted, wanted, preference, 1, algorithm, &found);
+    cublasLtMatrixLayoutCreate(&b, F32, 4, 4, 4);
+    cublasLtMatrixLayoutCreate(&d, F32, 4, 4, 4);
+    const float one = 1.0f, zero = 0.0f;
+    cublasLtMatmul(handle, product, &one, weight, a, weight, b, &zero, out, d, out, d, algorithm, world.memory, 16, world.stream);
+}
+
 /// What the driver's rules allow, with the result that they promise.
 void a_sound_program() {
     const World world;
@@ -98,6 +127,14 @@ void a_sound_program() {
     cuMemcpyDtoHAsync_v2(here, world.memory, BYTES, world.stream);
     if (here[0] != 7.0f)
         imitation::broken_rule("a copy of plain memory came late");
+    void* product;
+    cuMemAllocAsync(&product, BYTES, world.stream);
+    cuMemsetD8Async(world.memory, 0, BYTES, world.stream);
+    world.add(world.memory, COUNT, world.stream);
+    multiply(world, world.memory, product, 4);
+    cuMemcpyDtoHAsync_v2(here, product, BYTES, world.stream);
+    if (here[15] != 4.0f)
+        imitation::broken_rule("a product of ones came back as %f", static_cast<double>(here[15]));
     cuMemFreeAsync(world.memory, world.stream);
     cuMemFreeHost(world.host);
     std::printf("a sound program runs\n");
@@ -177,6 +214,21 @@ const Fault FAULTS[] = {
          world.add(world.memory, COUNT, world.stream);
      }},
     {"blocks of 2048 threads", [](const World& world) { world.add(world.memory, COUNT, world.stream, 2048); }},
+    {"a product by an algorithm that was chosen for another one",
+     [](const World& world) { multiply(world, world.memory, world.memory, 8); }},
+    {"was chosen for pointers aligned to 256 bytes, and the result",
+     [](const World& world) { multiply(world, world.memory, static_cast<char*>(world.memory) + 64, 4); }},
+    {"the result of a product: 64 bytes",
+     [](const World& world) {
+         void* small;
+         cuMemAllocAsync(&small, 60, world.stream);
+         multiply(world, world.memory, small, 4);
+     }},
+    {"has no kernel subtract_one",
+     [](const World& world) {
+         void* function;
+         _exit(cuModuleGetFunction(&function, world.module, "subtract_one"));
+     }},
     {"65536 bytes of dynamic shared memory, and 49152 are allowed",
      [](const World& world) { world.add(world.memory, COUNT, world.stream, 32, 65536); }},
 };

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use candle_core::Tensor;
 use juror::engine::{
-    Choices, Engine, EngineConfig, EngineThread, FinishReason, LogitsModel, Request, RequestId,
-    Sampling, StepObserver, StepReport,
+    Choices, Engine, EngineConfig, EngineThread, FinishReason, LogitsModel, Properties, Request,
+    RequestId, Sampling, StepObserver, StepReport,
 };
 use juror::model::ModelError;
 use juror::model::batch::StepBatch;
@@ -312,6 +312,18 @@ fn the_thread_gives_back_everything_and_can_be_cancelled() {
 struct Broken;
 
 impl LogitsModel for Broken {
+    fn properties(&self) -> Properties {
+        Properties {
+            lags: false,
+            blocks: None,
+            short_context: None,
+        }
+    }
+
+    fn shrink(&mut self, _blocks: usize) -> Result<Option<usize>, ModelError> {
+        Ok(None)
+    }
+
     fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
         if batch.tokens[0] == 7 {
             Err(ModelError::Batch("no more memory".into()))

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use candle_core::{Device, Tensor};
 use juror::engine::{
-    Completion, Engine, EngineConfig, LogitsModel, RandomKey, Request, Sampling, StepModel, Stop,
+    Completion, Engine, EngineConfig, LogitsModel, Properties, RandomKey, Request, Sampling,
+    StepModel, Stop,
 };
 use juror::model::ModelError;
 use juror::model::batch::StepBatch;
@@ -50,6 +51,14 @@ pub(crate) fn logits_after(context: &[u32]) -> Vec<f32> {
 }
 
 impl LogitsModel for Reader {
+    fn properties(&self) -> Properties {
+        Properties {
+            lags: false,
+            blocks: None,
+            short_context: None,
+        }
+    }
+
     fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {
         if self.rebuilds {
             self.slots.clear();

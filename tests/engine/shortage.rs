@@ -48,6 +48,10 @@ impl Scarce {
 }
 
 impl LogitsModel for Scarce {
+    fn properties(&self) -> Properties {
+        LogitsModel::properties(&self.model)
+    }
+
     fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
         self.steps += 1;
         let need = self.blocks * BLOCK_BYTES

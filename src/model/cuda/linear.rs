@@ -41,14 +41,28 @@ impl Products {
         rows: usize,
         outputs: usize,
     ) -> Result<(), ModelError> {
-        if !self.gemm.takes_scales(dtype)? {
-            self.unscaled = Some(Array::zeros(
-                device,
-                Gemm::padded(rows) * outputs,
-                DType::F32,
-                "FP8 products before their scales",
-            )?);
+        if self.gemm.takes_scales(dtype)? {
+            return Ok(());
         }
+        self.scale_afterwards(device, rows, outputs)
+    }
+
+    /// Takes products of e4m3 in f32 from now on, and scales them afterwards.
+    ///
+    /// # Errors
+    /// [`ModelError::OutOfMemory`].
+    pub fn scale_afterwards(
+        &mut self,
+        device: &CudaDevice,
+        rows: usize,
+        outputs: usize,
+    ) -> Result<(), ModelError> {
+        self.unscaled = Some(Array::zeros(
+            device,
+            Gemm::padded(rows) * outputs,
+            DType::F32,
+            "FP8 products before their scales",
+        )?);
         Ok(())
     }
 

@@ -148,8 +148,12 @@ impl Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        // When waiting fails the device is lost, and copies nothing any more.
-        let _ = self.copied.synchronize();
+        // Not `CudaEvent::synchronize`, which returns an earlier error of the context's instead of waiting. When this fails
+        // the device is lost, and copies nothing any more.
+        //
+        // SAFETY: the event is alive.
+        #[allow(unsafe_code)]
+        let _ = unsafe { result::event::synchronize(self.copied.cu_event()) };
         // SAFETY: allocated by `malloc_host`, freed here alone, and no copy from or to it is under way.
         #[allow(unsafe_code)]
         let _ = unsafe { result::free_host(self.words.as_ptr().cast()) };

@@ -161,8 +161,17 @@ impl CudaModel {
         let router = experts
             .as_ref()
             .map_or(dtype, |experts| experts.logits().dtype());
-        self.parts
-            .prepare(&mut self.products, &limits, (dtype, router))?;
+        let types = (dtype, router);
+        match self.parts.prepare(&mut self.products, &limits, types) {
+            // Some product with scales by row is missing, though that which was tried first is not.
+            Err(ModelError::Unsupported(_)) if fp8 => {
+                let widest = self.parts.widest();
+                self.products
+                    .scale_afterwards(cuda, limits.tokens, widest)?;
+                self.parts.prepare(&mut self.products, &limits, types)?;
+            }
+            prepared => prepared?,
+        }
         let stride = self.parts.head.stride;
         let settings = cache_settings(config, self.precision, cache, limits.tokens);
         // A step's numbers: a few words for each token, its share of the block tables, and the items of the plan.
