@@ -2,7 +2,8 @@
 # Tests juror on an NVIDIA GPU and measures it, in parts of a few minutes that can be run again and go on where they stopped.
 #
 #     scripts/test_gpu.sh check                      what this machine lacks, and what is left to do; touches no GPU
-#     scripts/test_gpu.sh correctness                verdicts, kernels, goldens, invariances; under three minutes on an H200
+#     scripts/test_gpu.sh correctness                verdicts, kernels, goldens, invariances; should take under three minutes on an H200
+#     scripts/test_gpu.sh thorough                   what else tests/cuda.rs compares
 #     scripts/test_gpu.sh bench [ROW…]               the throughput table, the rows that matter most first
 #     scripts/test_gpu.sh peer                       transformers' continuous batching on the first row's workload, and juror beside it;
 #                                                    needs Python with torch and transformers
@@ -18,8 +19,9 @@
 # Environment: CUDA_VISIBLE_DEVICES, which GPU; JUROR_BIN and JUROR_TEST_BIN, programs to use instead; ROLLOUTS (408), how many
 # the embedded judge judges on GPU and CPU.
 #
-# Exit code 0 when all of the part is done and right; 1 when something failed; 2 for wrong usage or a missing need; 3 when
-# something is left because there was no time for it: run the same command again.
+# Exit code 0 when all of the part is done and right (rows that the GPU has no memory for are named and left out); 1 when something
+# failed; 2 for wrong usage, a missing need, or results of another build or GPU in DIR; 3 when something is left because there was
+# no time for it: run the same command again.
 set -euo pipefail
 export NO_COLOR=1 LC_ALL=C
 
@@ -77,8 +79,8 @@ if [[ -n $list ]]; then
     exit 0
 fi
 case $part in
-check | correctness | bench | peer | profiles | report) ;;
-'') usage "which part? check, correctness, bench, peer, profiles or report" ;;
+check | correctness | thorough | bench | peer | profiles | report) ;;
+'') usage "which part? check, correctness, thorough, bench, peer, profiles or report" ;;
 *) usage "no part $part" ;;
 esac
 for row in ${arguments[@]+"${arguments[@]}"}; do
@@ -90,15 +92,22 @@ missing=()
 need() { missing+=("$*"); }
 check_needs() {
     mkdir -p "$results/bench" "$results/profiles" 2>/dev/null && [[ -w $results ]] || need "a folder to write to: -o DIR, not $results"
-    gpus=$(nvidia-smi --query-gpu=name,memory.total,memory.free,driver_version,compute_cap --format=csv,noheader,nounits 2>/dev/null || true)
-    if [[ -z $gpus ]]; then
+    # nvidia-smi does not heed CUDA_VISIBLE_DEVICES.
+    local which=()
+    [[ -z ${CUDA_VISIBLE_DEVICES:-} ]] || which=(-i "${CUDA_VISIBLE_DEVICES%%,*}")
+    gpu=$(nvidia-smi ${which[@]+"${which[@]}"} --query-gpu=name,memory.total,memory.free,driver_version,compute_cap \
+        --format=csv,noheader,nounits 2>/dev/null | head -1 || true)
+    local memory free driver
+    IFS=, read -r _ memory free driver cap <<<"${gpu// /}" || true
+    gpu_gb=0 cap=${cap//./}
+    if [[ -z $gpu ]]; then
         need "an NVIDIA GPU and its driver: nvidia-smi finds none"
-        gpu_gb=0 cap=''
+    elif [[ ! $memory$free =~ ^[0-9]+$ ]]; then
+        need "a GPU that says how much memory it has (a part of one, as MIG makes them, does not): nvidia-smi says $gpu"
     else
-        IFS=, read -r _ memory free driver cap <<<"$(head -1 <<<"$gpus")"
-        gpu_gb=$((free / 1024)) cap=${cap//[ .]/}
-        [[ ${driver%%.*} -ge 580 ]] || need "driver 580 or newer (CUDA 13.0), not$driver"
-        ((free * 10 > memory * 9)) || say "something else uses the GPU: $free of$memory MiB are free"
+        gpu_gb=$((free / 1024))
+        [[ ${driver%%.*} -ge 580 ]] || need "driver 580 or newer (CUDA 13.0), not $driver"
+        ((free * 10 > memory * 9)) || say "something else uses the GPU: $free of $memory MiB are free"
     fi
     # The programs: named, in dist/cuda, or in this copy of it.
     home=$root
@@ -137,6 +146,11 @@ check_needs() {
 # correctness.tsv: step, ok or FAILED, seconds, what was found. bench/ROW.json and profiles/ROW.txt: one for each row.
 started=$SECONDS
 failed=0 left=0
+# What a program may take: three times its estimate, and little more than there is time for. A hang then costs no more.
+limit_of() {
+    local limit=$((3 * $1 + 30)) rest=$((seconds - SECONDS + started + 20))
+    echo $((limit < rest ? limit : rest))
+}
 has_time() { ((SECONDS - started + $1 <= seconds)); }
 found() { grep -q "^$1"$'\tok\t' "$results/correctness.tsv" 2>/dev/null; }
 note() {
@@ -153,7 +167,15 @@ step() {
         echo "left  $name: about $estimate s, and there is no time"
         return
     fi
-    "$@" >"$results/$name.log" 2>&1 || status=$?
+    limit=$(limit_of "$estimate")
+    # Not behind `||`: there bash would go on after a command that fails inside.
+    set +e
+    (
+        set -e
+        "$@"
+    ) >"$results/$name.log" 2>&1
+    status=$?
+    set -e
     if [[ $status -eq 0 ]]; then
         note "$name" ok $((SECONDS - began)) "$(tail -1 "$results/$name.log")"
     else
@@ -169,22 +191,19 @@ essence() { sed -E 's/,"reason":.*//'; }
 # judge FILE DEVICE: exit code 3 says that a sample has no verdict, which is the judge's business and not the device's.
 judge() {
     local status=0
-    "$juror" judge "$1" --device "$2" --quiet >"$results/verdicts.$2" || status=$?
+    timeout "$limit" "$juror" judge "$1" --device "$2" --quiet >"$results/verdicts.$2" || status=$?
     [[ $status -eq 0 || $status -eq 3 ]] || return "$status"
 }
 same_verdicts() {
     judge "$1" cuda
     judge "$1" cpu
-    local total other
-    essence <"$results/verdicts.cuda" | sort >"$results/a"
-    essence <"$results/verdicts.cpu" | sort >"$results/b"
-    total=$(wc -l <"$results/b")
-    other=$(diff "$results/a" "$results/b" | grep -c '^<' || true)
-    diff "$results/a" "$results/b" || true
-    rm "$results/a" "$results/b"
-    echo "$((total - other)) of $total verdicts are the CPU's"
+    local total same
+    total=$(wc -l <"$1")
+    same=$(comm -12 <(essence <"$results/verdicts.cuda" | sort) <(essence <"$results/verdicts.cpu" | sort) | wc -l)
+    diff <(essence <"$results/verdicts.cuda") <(essence <"$results/verdicts.cpu") || true
+    echo "$same of $total verdicts are the CPU's"
     # bf16 on one side and f32 on the other: a verdict that hangs on a tie may differ.
-    [[ $total -gt 0 && $((other * 100)) -le $total ]]
+    [[ $total -gt 0 && $(((total - same) * 100)) -le $total ]]
 }
 # The examples again and again, each time with other questions, so that they share the template and nothing else.
 rollouts() {
@@ -199,11 +218,15 @@ rollouts() {
     }' "$root/examples/rollouts.jsonl" >"$results/rollouts.jsonl"
 }
 rust_tests() {
-    CARGO_MANIFEST_DIR=$root "$tests" --test-threads=1 --nocapture "$@"
-    echo "$# groups of tests passed: $*"
+    CARGO_MANIFEST_DIR=$root timeout "$limit" "$tests" --test-threads=1 --nocapture "$@" | tee "$results/tests.part"
+    local passed
+    passed=$(sed -n 's/^test result: ok\. \([1-9][0-9]*\) passed.*/\1/p' "$results/tests.part")
+    rm "$results/tests.part"
+    [[ -n $passed ]] || { echo "no test ran: $*" && return 1; }
+    echo "$passed tests passed: $*"
 }
 sanitized() {
-    CARGO_MANIFEST_DIR=$root "$sanitizer" --tool "$1" --error-exitcode 9 --print-limit 20 "$tests" --test-threads=1 "$2"
+    CARGO_MANIFEST_DIR=$root timeout "$limit" "$sanitizer" --tool "$1" --error-exitcode 9 --print-limit 20 "$tests" --test-threads=1 "$2"
     echo "compute-sanitizer $1 finds nothing in $2"
 }
 correctness() {
@@ -212,17 +235,20 @@ correctness() {
     step examples 15 same_verdicts "$root/examples/rollouts.jsonl"
     step kernels 15 rust_tests kernels:: sinks::
     step rollouts 20 same_verdicts "$results/rollouts.jsonl"
-    step attention 20 rust_tests cuda_attention
     step families 30 rust_tests fast::logits_of
+    step goldens 20 rust_tests golden_logits
     step lag-and-preemption 30 rust_tests fast::greedy
-    step fp8 20 rust_tests fast::logits_in_fp8
     if [[ -n $sanitizer ]]; then
-        step memcheck 25 sanitized memcheck sinks::
-        step racecheck 25 sanitized racecheck sinks::
+        step memcheck 20 sanitized memcheck sinks::
+        step racecheck 20 sanitized racecheck sinks::
     else
         echo "left out  compute-sanitizer is not on this machine"
     fi
-    step plain-operations 30 rust_tests golden_logits plain_attention
+}
+thorough() {
+    step attention 20 rust_tests cuda_attention
+    step fp8 20 rust_tests fast::logits_in_fp8
+    step plain-attention 20 rust_tests plain_attention
     step engine 30 rust_tests greedy_tokens_however examples_get
 }
 
@@ -243,6 +269,7 @@ measure() {
         else
             read -ra flags <<<"$(row_field "$name" 4)"
             local began=$SECONDS status=0
+            limit=$(limit_of "$estimate")
             "$folder"_row "$name" "${flags[@]}" || status=$?
             if [[ $status -ne 0 ]]; then
                 failed=$((failed + 1))
@@ -254,23 +281,25 @@ measure() {
         fi
     done
 }
-# timeout: a row that hangs costs three times its estimate and not the session.
 bench_row() {
     local name=$1 file=$results/bench/$1.json
     shift
-    timeout $((3 * $(row_field "$name" 2) + 30)) "$juror" bench --device cuda --no-breakdown "$@" --json "$file.part" \
+    timeout "$limit" "$juror" bench --device cuda --no-breakdown "$@" --json "$file.part" \
         >"$results/bench/$name.log" 2>&1 && mv "$file.part" "$file"
 }
 bench_said() { echo "$(number "$results/bench/$1.json" verdicts_per_second) verdicts/s"; }
 profiles_row() {
     local name=$1 file=$results/profiles/$1
     shift
-    timeout $((6 * $(row_field "$name" 2) + 60)) "$juror" bench --device cuda "$@" --profile "$file.trace.json" \
+    timeout "$limit" "$juror" bench --device cuda "$@" --profile "$file.trace.json" \
         >"$file.log" 2>&1 || return
     gzip -f "$file.trace.json"
     if [[ -n $profiler ]]; then
-        timeout 120 "$profiler" profile --stats=true --force-overwrite=true -o "$file" \
-            "$juror" bench --device cuda --no-breakdown "$@" --samples 32 >"$file.nsys.txt" 2>&1 || true
+        local few
+        read -ra few <<<"$(sed -E 's/--samples [0-9]+/--samples 32/' <<<"$*")"
+        timeout "$limit" "$profiler" profile --stats=true --force-overwrite=true -o "$file" \
+            "$juror" bench --device cuda --no-breakdown "${few[@]}" >"$file.nsys.txt" 2>&1 \
+            || say "nsys failed: $(tail -1 "$file.nsys.txt")"
         rm -f "$file".nsys-rep "$file".sqlite
     fi
     mv "$file.log" "$file.txt"
@@ -304,7 +333,7 @@ report() {
         for (i = 1; i <= n; i++) { split(last[order[i]], x, "\t"); printf "| %s | %s | %s | %s |\n", x[1], x[2], x[3], x[4] }
     }' "$results/correctness.tsv" 2>/dev/null || true
     # Of whole models; single kernels, hundreds of lines, stay in the logs.
-    if cat "$results"/{families,lag-and-preemption,fp8,plain-operations,engine}.log 2>/dev/null >"$results/compared"; then :; fi
+    if cat "$results"/{families,goldens,lag-and-preemption,fp8,attention,plain-attention,engine}.log 2>/dev/null >"$results/compared"; then :; fi
     if grep -q 'measured |' "$results/compared"; then
         echo
         echo "| compared | found | allowed |"
@@ -313,7 +342,7 @@ report() {
     fi
     if [[ -s $results/peer-juror.log ]]; then
         printf '\n## Beside transformers\n\n```\n'
-        tail -1 "$results/peer.log"
+        tail -1 "$results/peer.log" 2>/dev/null || true
         cat "$results/peer-juror.log"
         echo '```'
     fi
@@ -346,27 +375,32 @@ report() {
 # ---- go -----------------------------------------------------------------------------------------------------------------------------
 if [[ $part == report ]]; then
     page=${arguments[0]:-$root/docs/benchmarks/gpu.md}
-    report >"$page.part"
-    mv "$page.part" "$page"
+    [[ -d $(dirname "$page") ]] || usage "no folder $(dirname "$page"): name the file to write"
+    text=$(report)
+    printf '%s\n' "$text" >"$page"
     say "written: $page"
     exit 0
 fi
 check_needs || exit 2
+machine=$(
+    awk -F ', ' '{ printf "| GPU | %s, %d GB, driver %s, compute capability %s |\n", $1, $2 / 1024, $4, $5 }' <<<"$gpu"
+    echo "| CPU | $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(nproc) cores |"
+    sed -n 's/^commit: \(.*\)/| commit | \1 |/p; s/^built: \(.*\)/| built | \1 |/p' "$home/BUILD" 2>/dev/null || true
+)
 if [[ ! -s $results/machine ]]; then
-    {
-        echo "| GPU | $(head -1 <<<"$gpus" | awk -F ', ' '{ printf "%s, %d GB, driver %s, compute capability %s", $1, $2 / 1024, $4, $5 }') |"
-        echo "| CPU | $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(nproc) cores |"
-        sed -n 's/^commit: \(.*\)/| commit | \1 |/p; s/^built: \(.*\)/| built | \1 |/p' "$home/BUILD" 2>/dev/null || true
-        echo "| date | $(date -u +%Y-%m-%d) |"
-    } >"$results/machine"
+    printf '%s\n| date | %s |\n' "$machine" "$(date -u +%Y-%m-%d)" >"$results/machine"
+elif [[ $(grep -v '^| date' "$results/machine") != "$machine" ]]; then
+    say "the results in $results are of another build or machine: name another folder with -o, or remove that one"
+    exit 2
 fi
 case $part in
 check)
-    echo "nothing is missing: $(head -1 <<<"$gpus" | cut -d, -f1), $gpu_gb GB free, $(basename "$juror") $("$juror" --version | cut -d' ' -f2)"
+    echo "nothing is missing: ${gpu%%,*}, $gpu_gb GB free, $(basename "$juror") $("$juror" --version | cut -d' ' -f2)"
     echo "compute-sanitizer: ${sanitizer:-not here, its steps are left out}; nsys: ${profiler:-not here}"
     echo "done: $(cat "$results/correctness.tsv" 2>/dev/null | grep -c $'\tok\t' || true) steps of correctness, $(find "$results/bench" -name '*.json' | wc -l) of $(row_names | wc -l) rows"
     ;;
 correctness) correctness ;;
+thorough) thorough ;;
 bench)
     mapfile -t names < <(if [[ ${#arguments[@]} -gt 0 ]]; then printf '%s\n' "${arguments[@]}"; else row_names; fi)
     measure bench json 0 "${names[@]}"
