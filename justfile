@@ -30,6 +30,6 @@ golden:
 check-cuda:
     scripts/check_cuda.sh
 
-# On a machine with a GPU, a part at a time: check, correctness, bench, peer, profiles, report.
+# On a machine with a GPU, a part at a time: check, correctness, thorough, bench, peer, profiles, report.
 test-gpu *ARGS:
     scripts/test_gpu.sh {{ ARGS }}
