@@ -2,8 +2,7 @@
 // to end with the message named beside it. Its one argument is the seed.
 #include "driver.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
+#include "child.h"
 
 extern "C" {
 int cuInit(unsigned);
@@ -233,30 +232,6 @@ const Fault FAULTS[] = {
      [](const World& world) { world.add(world.memory, COUNT, world.stream, 32, 65536); }},
 };
 
-/// What the child process says before it ends as the driver or the emulation end a program.
-std::string run_in_child(void (*run)(const World&)) {
-    int ends[2];
-    if (pipe(ends) != 0)
-        std::abort();
-    std::fflush(stdout);
-    const pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], 2);
-        close(ends[0]);
-        run(World());
-        _exit(0);
-    }
-    close(ends[1]);
-    std::string said;
-    char part[512];
-    for (ssize_t n; (n = read(ends[0], part, sizeof part)) > 0;)
-        said.append(part, static_cast<size_t>(n));
-    close(ends[0]);
-    int status = 0;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) && WEXITSTATUS(status) != 0 ? said : "(no fault) " + said;
-}
-
 } // namespace
 
 int main() {
@@ -266,9 +241,9 @@ int main() {
     for (const Fault& fault : FAULTS) {
         if (fault.only_late && !late)
             continue;
-        const std::string said = run_in_child(fault.run);
-        if (said.find(fault.message) == std::string::npos || said.find("(no fault)") == 0) {
-            std::printf("MISSED: \"%s\" was expected, and came: \"%s\"\n", fault.message, said.c_str());
+        const Ended ended = run_in_child([&] { fault.run(World()); });
+        if (ended.status == 0 || ended.said.find(fault.message) == std::string::npos) {
+            std::printf("MISSED: \"%s\" was expected, and came: \"%s\" (status %d)\n", fault.message, ended.said.c_str(), ended.status);
             missed++;
         }
     }

@@ -2,10 +2,7 @@
 // with the message named beside it.
 #include "common.cuh"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <string>
+#include "child.h"
 
 using emulation::Buffer;
 using emulation::launch;
@@ -23,28 +20,9 @@ void expect(bool ok, const char* what) {
 
 /// `run` must end the program, with a message that contains `message`.
 void expect_fault(const char* message, void (*run)()) {
-    int ends[2];
-    if (pipe(ends) != 0)
-        std::abort();
-    std::fflush(stdout);
-    const pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], 2);
-        close(ends[0]);
-        run();
-        _exit(0);
-    }
-    close(ends[1]);
-    std::string said;
-    char part[512];
-    for (ssize_t n; (n = read(ends[0], part, sizeof part)) > 0;)
-        said.append(part, static_cast<size_t>(n));
-    close(ends[0]);
-    int status = 0;
-    waitpid(child, &status, 0);
-    const bool seen = WIFEXITED(status) && WEXITSTATUS(status) == 1 && said.find(message) != std::string::npos;
-    if (!seen) {
-        std::printf("FAILED: \"%s\" was expected, and came: \"%s\" (status %d)\n", message, said.c_str(), status);
+    const Ended ended = run_in_child(run);
+    if (ended.status != 1 || ended.said.find(message) == std::string::npos) {
+        std::printf("FAILED: \"%s\" was expected, and came: \"%s\" (status %d)\n", message, ended.said.c_str(), ended.status);
         failures++;
     }
 }
