@@ -163,16 +163,19 @@ template <typename T> T parameter(const Kernel& kernel, const Device& device, si
     std::memcpy(&value, at, sizeof value);
     if constexpr (std::is_pointer_v<T>) {
         if (value != nullptr) {
-            using Element = std::remove_cv_t<std::remove_pointer_t<T>>;
+            constexpr size_t alignment = alignof(std::remove_pointer_t<T>);
             const std::string what = "parameter " + std::to_string(index) + " of kernel " + kernel.name;
-            constexpr size_t size = std::conditional_t<std::is_void_v<Element>, std::integral_constant<size_t, 1>,
-                                                       std::alignment_of<std::conditional_t<std::is_void_v<Element>, char, Element>>>::value;
-            if (reinterpret_cast<uintptr_t>(value) % size != 0)
-                broken_rule("%s: %p is not aligned to %zu bytes", what.c_str(), reinterpret_cast<const void*>(value), size);
-            check_memory(what.c_str(), reinterpret_cast<const void*>(value), 1, device);
+            if (reinterpret_cast<uintptr_t>(value) % alignment != 0)
+                broken_rule("%s: %p is not aligned to %zu bytes", what.c_str(), static_cast<const void*>(value), alignment);
+            check_memory(what.c_str(), value, 1, device);
         }
     }
     return value;
+}
+
+template <typename... A, size_t... I>
+std::tuple<A...> parameters_of(const Kernel& kernel, const Device& device, void** parameters, std::index_sequence<I...>) {
+    return {parameter<A>(kernel, device, I, parameters[I])...};
 }
 
 /// Adds `function`, which is called once for each thread of the grid, or (`once`) once for all.
@@ -180,9 +183,7 @@ template <typename... A> bool add_kernel(const char* name, void (*function)(A...
     Kernel kernel;
     kernel.name = name;
     kernel.prepare = [function, once](const Kernel& self, const Device& device, const Grid& grid, void** parameters) {
-        size_t index = 0;
-        // Braces: evaluated from left to right.
-        std::tuple<A...> arguments{(index++, parameter<A>(self, device, index - 1, parameters[index - 1]))...};
+        const auto arguments = parameters_of<A...>(self, device, parameters, std::index_sequence_for<A...>());
         return std::function<void()>([&self, function, once, grid, arguments] {
             if (once)
                 std::apply(function, arguments);
