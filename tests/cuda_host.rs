@@ -468,6 +468,7 @@ fn a_launch_makes_no_text() {
             .unwrap();
     });
     imitation::set("compute=1");
+    println!("{launch} allocations a launch");
     assert!(launch <= 4, "{launch} allocations a launch");
     assert_eq!(product, 0, "allocations a product");
 }

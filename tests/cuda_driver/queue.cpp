@@ -83,7 +83,7 @@ void end_stream(Stream* stream) {
 
 void enqueue(Stream& stream, std::string name, std::function<void()> run) {
     counts()[name]++;
-    stream.queued.push_back({std::move(name), std::move(run)});
+    stream.queued.push_back({std::move(name), std::move(run), nullptr, 0});
     let_run();
 }
 
