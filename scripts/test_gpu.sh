@@ -136,6 +136,8 @@ check_needs() {
     # shellcheck source=scripts/cuda_libraries.sh
     source "$root/scripts/cuda_libraries.sh"
     unpack "$juror" && unpack "$tests" || return 1
+    # The CUDA runtime comes along; the stand-ins beside it are for machines without a GPU.
+    [[ ! -d $home/lib ]] || export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$home/lib"
     find_cuda_libraries "$juror" || {
         echo "missing: CUDA 13's libraries (cuBLAS, cuRAND, NVRTC); they come with PyTorch for CUDA 13 too" >&2
         return 1
