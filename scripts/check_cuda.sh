@@ -13,7 +13,7 @@ cd "$root"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$root/target}/cuda-check"
 
 # In the target folder: the path is part of what build scripts depend on.
-mkdir -p "$CARGO_TARGET_DIR/stand-in/bin"
+mkdir -p "$CARGO_TARGET_DIR/stand-in/bin" "$CARGO_TARGET_DIR/stand-in/lib64"
 cp scripts/stand_in_nvcc.sh "$CARGO_TARGET_DIR/stand-in/bin/nvcc"
 
 # Nothing of a real toolkit on this machine may get in.

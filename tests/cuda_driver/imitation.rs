@@ -92,7 +92,11 @@ pub(crate) fn succeed(command: &mut Command) -> String {
         output.status.success(),
         "{command:?} failed ({}):\n{}{}",
         output.status,
-        String::from_utf8_lossy(&output.stdout),
+        // Without cargo's messages for programs, which are many and long.
+        String::from_utf8_lossy(&output.stdout)
+            .lines()
+            .filter(|line| !line.starts_with("{\"reason\""))
+            .fold(String::new(), |text, line| text + line + "\n"),
         String::from_utf8_lossy(&output.stderr)
     );
     String::from_utf8(output.stdout).unwrap()
@@ -321,6 +325,8 @@ fn build_programs(check: &Path, toolkit: &Path) -> [PathBuf; 3] {
         .env("CARGO_TARGET_DIR", check)
         .env("CUDA_HOME", toolkit)
         .env("CUDA_COMPUTE_CAP", "90")
+        // For the linker, wherever the build scripts looked for libraries when they ran.
+        .env("LIBRARY_PATH", toolkit.join("lib64"))
         .env("PATH", path.unwrap())
         .args([
             "build",
