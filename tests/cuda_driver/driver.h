@@ -163,7 +163,8 @@ template <typename T> T parameter(const Kernel& kernel, const Device& device, si
     std::memcpy(&value, at, sizeof value);
     if constexpr (std::is_pointer_v<T>) {
         if (value != nullptr) {
-            constexpr size_t alignment = alignof(std::remove_pointer_t<T>);
+            using Element = std::remove_pointer_t<T>;
+            constexpr size_t alignment = alignof(std::conditional_t<std::is_void_v<Element>, char, Element>);
             const std::string what = "parameter " + std::to_string(index) + " of kernel " + kernel.name;
             if (reinterpret_cast<uintptr_t>(value) % alignment != 0)
                 broken_rule("%s: %p is not aligned to %zu bytes", what.c_str(), static_cast<const void*>(value), alignment);
