@@ -94,7 +94,7 @@ impl LoadedModel {
         }))))
     }
 
-    /// Adds a cache; where memory does not suffice, of [somewhat fewer blocks](largest_that_fits).
+    /// Adds a cache; where memory does not suffice, of somewhat fewer blocks, but not fewer than the least.
     ///
     /// # Errors
     /// [`ModelError::OutOfMemory`] where those do not fit.
