@@ -6,7 +6,7 @@
 # CUDA_COMPUTE_CAP   the GPU to build for: 90 (default; H100, H200), 80 A100, 86, 89, 100, 120
 # CUDA_HOME          a CUDA toolkit; without one scripts/cuda_toolkit.sh gets one into target/cuda-toolkit
 #
-# The programs are stripped and packed (23 MB each), so that dist/cuda fits through a narrow door; what starts them unpacks them.
+# The programs are stripped and packed (23 MB each), so that dist/cuda stays below 64 MB; what starts them unpacks them.
 #
 # From scratch 18 minutes of one core's work, most of it candle's kernels; about one when only juror has changed.
 set -euo pipefail
