@@ -3,8 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
+#[path = "hub/contents.rs"]
+mod contents;
 #[path = "hub/gguf_file.rs"]
 mod gguf_file;
+#[path = "hub/patience.rs"]
+mod patience;
 #[path = "hub/refusals.rs"]
 mod refusals;
 #[path = "hub/resumption.rs"]

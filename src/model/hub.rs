@@ -5,8 +5,9 @@
 //! | [`name`] | ids, commits, tags and file names, checked before they become paths |
 //! | [`settings`] | `HF_HOME`, `HF_TOKEN`, `HF_ENDPOINT` and their like |
 //! | `client` | the hub's requests over HTTP, and what its refusals mean |
-//! | `trouble`, `url` | when to ask again; addresses and redirects |
-//! | `download` | files in parallel, each resumable and checked by its hash |
+//! | `refusal`, `trouble`, `url` | what a refusal means; when to ask again; addresses and redirects |
+//! | `download` | files in parallel, each resumable |
+//! | `hash` | contents checked against the hashes that name them |
 //! | `cache` | the folders `blobs`, `refs`, `snapshots` and their locks |
 //! | `needed` | which of a repository's files a judge needs |
 //!
@@ -17,8 +18,10 @@ mod cache;
 mod client;
 mod download;
 mod error;
+mod hash;
 pub mod name;
 pub(super) mod needed;
+mod refusal;
 pub mod settings;
 mod trouble;
 mod url;
@@ -32,7 +35,7 @@ pub use settings::Settings;
 
 use self::cache::Repository;
 use self::client::{Client, Listing};
-use self::download::Downloads;
+use self::download::{Downloads, damage};
 use self::name::{Commit, FileName};
 use super::ModelError;
 
@@ -104,15 +107,16 @@ impl Hub {
         &self.settings
     }
 
-    /// Sees to it that a model is in the cache, and says where. What is there is not fetched again. Where the hub cannot
-    /// be reached, the cache's word for what the revision stands for is taken, and `watch` is told so.
+    /// Sees to it that a model is in the cache, and says where. What is there is not fetched again, unless it is a file that
+    /// describes the model and whose content is not what its name says. Where the hub cannot be reached, the cache's word for
+    /// what the revision stands for is taken, and `watch` is told so.
     ///
     /// # Errors
     /// [`HubError`], or [`ModelError::Weights`] for a shard index that names no plain files.
     pub fn fetch(&self, id: &HubId, want: Want, watch: &Watch) -> Result<Snapshot, ModelError> {
-        match self.pull(id, want, watch) {
+        match self.take(id, want, false, watch) {
             Err(ModelError::Hub(error)) if error.is_unreachable() => {
-                let Some(snapshot) = self.cached(id, want) else {
+                let Some(snapshot) = self.cached(id, want, false, &error.to_string())? else {
                     return Err(error.into());
                 };
                 watch(Event::Note(&format!(
@@ -126,40 +130,80 @@ impl Hub {
         }
     }
 
-    /// As [`Self::fetch`], but a hub that cannot be reached is an error unless the revision is a whole commit that the
-    /// cache has all of.
+    /// As [`Self::fetch`], but everything that is there is checked, weights too, and a hub that cannot be reached is an error
+    /// unless the revision is a whole commit that the cache has all of.
     ///
     /// # Errors
     /// The same.
     pub fn pull(&self, id: &HubId, want: Want, watch: &Watch) -> Result<Snapshot, ModelError> {
+        self.take(id, want, true, watch)
+    }
+
+    /// Takes a model from the cache, and from the hub what the cache does not have. Of what is there, the files that
+    /// describe the model are checked, or everything.
+    fn take(
+        &self,
+        id: &HubId,
+        want: Want,
+        everything: bool,
+        watch: &Watch,
+    ) -> Result<Snapshot, ModelError> {
         let repository = Repository::new(&self.settings.cache, id);
+        let damaged =
+            |commit: &Commit| repository.damaged(commit, &repository.to_check(commit, everything));
         if let Some(commit) = Commit::parse(id.revision())
             && repository.knows_all(&commit, want)
+            && !self.settings.offline
+            && damaged(&commit)?.is_empty()
         {
             return Ok(repository.into_snapshot(&commit, 0));
         }
         if self.settings.offline {
-            return self
-                .cached(id, want)
-                .ok_or_else(|| self.offline(id, want).into());
+            let advice = format!(
+                "HF_HUB_OFFLINE is set: unset it, or run `juror models pull {id}` where there is a network"
+            );
+            return match self.cached(id, want, everything, &advice)? {
+                Some(snapshot) => Ok(snapshot),
+                None => Err(self.offline(id, want).into()),
+            };
         }
-        let client = Client::new(&self.settings)?;
+        let client = Client::new(&self.settings, watch)?;
         let listing = client.listing(id)?;
-        let fetched = download(&client, &repository, id, &listing, want, watch)?;
+        let damaged = damaged(&listing.commit)?;
+        for damaged in &damaged {
+            watch(Event::Note(&damage(damaged.file.as_str())));
+        }
+        let damaged: Vec<FileName> = damaged.into_iter().map(|damaged| damaged.file).collect();
+        let fetched = download(&client, &repository, id, &listing, want, &damaged, watch)?;
         if listing.commit.as_str() != id.revision() {
             repository.set_reference(id.revision(), &listing.commit)?;
         }
         Ok(repository.into_snapshot(&listing.commit, fetched))
     }
 
-    /// The model as the cache has it, if it has what is wanted.
-    fn cached(&self, id: &HubId, want: Want) -> Option<Snapshot> {
+    /// The model as the cache has it, if it has what is wanted; `why` says why nothing can be fetched.
+    ///
+    /// # Errors
+    /// [`HubError::Damaged`] where a file that is looked at is not what its name says.
+    fn cached(
+        &self,
+        id: &HubId,
+        want: Want,
+        everything: bool,
+        why: &str,
+    ) -> Result<Option<Snapshot>, HubError> {
         let repository = Repository::new(&self.settings.cache, id);
-        let commit = repository.commit_of(id.revision())?;
-        repository
-            .missing(&commit, want)
-            .is_empty()
-            .then(|| repository.into_snapshot(&commit, 0))
+        let Some(commit) = repository.commit_of(id.revision()) else {
+            return Ok(None);
+        };
+        if !repository.missing(&commit, want).is_empty() {
+            return Ok(None);
+        }
+        let damaged = repository.damaged(&commit, &repository.to_check(&commit, everything))?;
+        match damaged.into_iter().next() {
+            Some(damaged) => Err(damaged.error(why.into())),
+            None => Ok(Some(repository.into_snapshot(&commit, 0))),
+        }
     }
 
     /// What to say where nothing may be fetched and [`Self::cached`] has nothing.
@@ -192,6 +236,7 @@ fn download(
     id: &HubId,
     listing: &Listing,
     want: Want,
+    damaged: &[FileName],
     watch: &Watch,
 ) -> Result<u64, ModelError> {
     needed::check(id, &listing.files)?;
@@ -203,15 +248,15 @@ fn download(
         watch,
     };
     if !id.files().is_empty() {
-        return Ok(downloads.fetch(&id.files())?);
+        return Ok(downloads.fetch(&id.files(), damaged)?);
     }
     let (there, absent): (Vec<FileName>, Vec<FileName>) = needed::description(&listing.files)
         .into_iter()
         .partition(|file| listing.files.contains(file.as_str()));
-    let mut fetched = downloads.fetch(&there)?;
+    let mut fetched = downloads.fetch(&there, damaged)?;
     if want == Want::Everything {
         let folder = repository.snapshot(&listing.commit);
-        fetched += downloads.fetch(&needed::weights(&folder, &listing.files)?)?;
+        fetched += downloads.fetch(&needed::weights(&folder, &listing.files)?, damaged)?;
     }
     // Only now, as with everything that calls a snapshot whole.
     for file in absent {

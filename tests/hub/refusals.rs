@@ -144,6 +144,7 @@ fn refusals_say_what_to_do() {
         ran.expect(code, parts);
         assert!(!ran.stderr.contains("hf_x"), "{shown}: {}", ran.stderr);
         assert!(!snapshot(&folder).join(WEIGHTS).exists());
+        check_nothing_begun(&folder, &shown);
     }
     let hub = Hub::new(ID, &small());
     let folder = Folder::new();
@@ -205,7 +206,7 @@ type Evil<'e> = (&'e str, fn(&Request, Reply) -> Reply, &'e str);
 
 #[test]
 fn a_hostile_hub_writes_nothing_outside_the_cache() {
-    let evil: [Evil; 10] = [
+    let evil: [Evil; 11] = [
         (
             "a commit that is a path",
             |request, reply| {
@@ -308,6 +309,20 @@ fn a_hostile_hub_writes_nothing_outside_the_cache() {
             "longer than the",
         ),
         (
+            "without a length, and without end",
+            |request, mut reply| {
+                if request.method == "GET" && request.path.contains("cached=1") {
+                    reply.body = vec![b' '; (256 << 20) + 1];
+                }
+                // The head of an answer in chunks has no length.
+                if request.method == "HEAD" {
+                    return reply.with("Transfer-Encoding", &"chunked");
+                }
+                reply
+            },
+            "longer than the 268435456 bytes",
+        ),
+        (
             "more than there is room for",
             |request, reply| {
                 if request.path.contains(".safetensors") {
@@ -326,6 +341,7 @@ fn a_hostile_hub_writes_nothing_outside_the_cache() {
         ran.expect(1, &[part]);
         assert!(!ran.stderr.contains("Signature"), "{what}: {}", ran.stderr);
         check_confined(&folder, what);
+        check_nothing_begun(&folder, what);
     }
     for shard in [
         "../../evil.safetensors",
@@ -394,4 +410,12 @@ fn check_confined(folder: &Folder, what: &str) {
             );
         }
     }
+}
+
+/// What was refused has left no beginning of a file.
+#[track_caller]
+fn check_nothing_begun(folder: &Folder, what: &str) {
+    let blobs = names(&repository(folder).join("blobs"));
+    let begun = blobs.iter().any(|name| name.ends_with(".incomplete"));
+    assert!(!begun, "{what}: {blobs:?}");
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use ring::digest::{SHA256, digest};
+use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, SHA256, digest};
 use serde_json::json;
 
 /// The commit that `main` stands for.
@@ -54,6 +54,14 @@ pub(crate) struct Reply {
     pub(crate) cut: Option<usize>,
     /// Nothing comes for so long after so many bytes of the body.
     pub(crate) stall: Option<(usize, Duration)>,
+    /// Everything comes byte by byte, with so much time between two: the head too, or only the body.
+    pub(crate) drip: Option<(Drip, Duration)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Drip {
+    Head,
+    Body,
 }
 
 impl Reply {
@@ -64,6 +72,7 @@ impl Reply {
             body: Vec::new(),
             cut: None,
             stall: None,
+            drip: None,
         }
     }
 
@@ -217,18 +226,35 @@ fn read(reader: &mut BufReader<TcpStream>, server: &'static str) -> Option<Reque
 fn write(mut stream: &TcpStream, request: &Request, reply: &Reply) -> Option<()> {
     let mut head = format!("HTTP/1.1 {} Some\r\n", reply.status);
     let mut headers = reply.headers.clone();
-    if !headers.iter().any(|(name, _)| name == "Content-Length") {
+    let told = ["Content-Length", "Transfer-Encoding"];
+    if !headers
+        .iter()
+        .any(|(name, _)| told.contains(&name.as_str()))
+    {
         headers.push(("Content-Length".into(), reply.body.len().to_string()));
     }
     for (name, value) in headers {
         let _ = write!(head, "{name}: {value}\r\n");
     }
     head.push_str("\r\n");
-    stream.write_all(head.as_bytes()).ok()?;
+    let drip = |mut stream: &TcpStream, bytes: &[u8], pause: Duration| {
+        for byte in bytes {
+            stream.write_all(&[*byte]).ok()?;
+            thread::sleep(pause);
+        }
+        Some(())
+    };
+    match reply.drip {
+        Some((Drip::Head, pause)) => drip(stream, head.as_bytes(), pause)?,
+        _ => stream.write_all(head.as_bytes()).ok()?,
+    }
     if request.method == "HEAD" {
         return Some(());
     }
     let body = &reply.body[..reply.cut.unwrap_or(reply.body.len())];
+    if let Some((_, pause)) = reply.drip {
+        return drip(stream, body, pause);
+    }
     match reply.stall {
         Some((at, time)) => {
             stream.write_all(&body[..at]).ok()?;
@@ -337,14 +363,17 @@ fn is_large(file: &str) -> bool {
         .any(|ending| file.ends_with(ending))
 }
 
-/// The name of a file's content: its SHA-256 if it is large, else 40 digits.
+/// The name of a file's content: its SHA-256 if it is large, else its hash in git.
 pub(crate) fn tag(file: &str, content: &[u8]) -> String {
-    let hash = digest(&SHA256, content);
-    let hex = |text: String, byte: &u8| text + &format!("{byte:02x}");
-    let hash = hash.as_ref().iter().fold(String::new(), hex);
-    if is_large(file) {
-        hash
+    let hash = if is_large(file) {
+        digest(&SHA256, content)
     } else {
-        hash[..40].to_owned()
-    }
+        let head = format!("blob {}\0", content.len());
+        digest(
+            &SHA1_FOR_LEGACY_USE_ONLY,
+            &[head.as_bytes(), content].concat(),
+        )
+    };
+    let hex = |text: String, byte: &u8| text + &format!("{byte:02x}");
+    hash.as_ref().iter().fold(String::new(), hex)
 }

@@ -12,6 +12,8 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use super::download::in_parallel;
+use super::hash::{Hash, other_hash};
 use super::name::{Commit, ETag, FileName, HubId};
 use super::needed::DESCRIPTION;
 use super::{Event, HubError, Snapshot, Want, Watch};
@@ -168,6 +170,64 @@ impl Repository {
                     .all(|file| self.has(commit, file) || self.absence(commit, file).exists()))
     }
 
+    /// The tag of a commit's file, by which its content can be checked; `None` where it is a copy and not a link.
+    fn tag_of(&self, commit: &Commit, file: &FileName) -> Option<ETag> {
+        let blob = fs::read_link(self.snapshot(commit).join(file.as_str())).ok()?;
+        ETag::parse(blob.file_name()?.to_str()?)
+    }
+
+    /// Those of a commit's files in the cache whose content is not what their tag says, cut or changed since they came.
+    ///
+    /// # Errors
+    /// When one cannot be read.
+    pub(super) fn damaged(
+        &self,
+        commit: &Commit,
+        files: &[FileName],
+    ) -> Result<Vec<Damaged>, HubError> {
+        let checked = in_parallel(files, |file, _| {
+            let Some(tag) = self
+                .tag_of(commit, file)
+                .filter(|_| self.has(commit, file.as_str()))
+            else {
+                return Ok(None);
+            };
+            let path = self.snapshot(commit).join(file.as_str());
+            let other = other_hash(&path, &tag).map_err(|source| HubError::io(&path, source))?;
+            Ok(other.map(|found| Damaged {
+                file: file.clone(),
+                path,
+                tag,
+                found,
+            }))
+        })?;
+        Ok(checked.into_iter().flatten().collect())
+    }
+
+    /// The files of a commit that [`Self::damaged`] is to look at: those that describe the model, and where everything is to
+    /// be checked, which takes as long as reading it, the weights.
+    pub(super) fn to_check(&self, commit: &Commit, everything: bool) -> Vec<FileName> {
+        if !self.files.is_empty() {
+            return if everything {
+                self.files.clone()
+            } else {
+                Vec::new()
+            };
+        }
+        let mut files: Vec<FileName> = DESCRIPTION
+            .into_iter()
+            .chain([WEIGHTS_INDEX])
+            .filter_map(FileName::parse)
+            .collect();
+        if everything {
+            let folder = ModelSource::Folder(self.snapshot(commit));
+            // An index that cannot be read is told by whoever needs it.
+            let weights = weights::files(&folder).unwrap_or_default();
+            files.extend(weights.iter().filter_map(|name| FileName::parse(name)));
+        }
+        files
+    }
+
     /// Makes the content that a tag names a file of a commit.
     pub(super) fn link(
         &self,
@@ -177,10 +237,11 @@ impl Repository {
     ) -> Result<(), HubError> {
         let path = self.snapshot(commit).join(file.as_str());
         create_parent(&path)?;
-        if path.is_file() {
+        let other = self.tag_of(commit, file).is_some_and(|other| other != *tag);
+        if path.is_file() && !other {
             return Ok(());
         }
-        // A link whose blob was deleted.
+        // A link whose blob was deleted, or was another.
         if path.symlink_metadata().is_ok() {
             fs::remove_file(&path).map_err(|source| HubError::io(&path, source))?;
         }
@@ -212,6 +273,27 @@ impl Repository {
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
         Ok(file)
+    }
+}
+
+/// A file in the cache whose content is not what its name says.
+pub(super) struct Damaged {
+    pub(super) file: FileName,
+    path: PathBuf,
+    tag: ETag,
+    found: String,
+}
+
+impl Damaged {
+    /// The error where it cannot be fetched again, and why that is.
+    pub(super) fn error(self, why: String) -> HubError {
+        HubError::Damaged {
+            path: self.path,
+            kind: self.tag.hash().map_or("name", Hash::name),
+            expected: self.tag.as_str().into(),
+            found: self.found,
+            why,
+        }
     }
 }
 

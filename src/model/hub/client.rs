@@ -13,21 +13,25 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use ureq::http::{HeaderMap, Response};
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body};
 
-use super::HubError;
 use super::name::{Commit, ETag, FileName, HubId, percent_encode};
+use super::refusal::{Refusal, header};
 use super::settings::Settings;
 use super::trouble::{Trouble, patiently, transport};
 use super::url::{host, join, origin, without_query};
+use super::{HubError, Watch};
 
 /// Time to connect.
 const CONNECT: Duration = Duration::from_secs(10);
+/// How many times as long as a connection may stay silent an answer may take that is no content: a listing, what the hub says
+/// of a file, the head of any answer. A server that sends a byte now and then is not waited for.
+const ANSWER: u32 = 4;
 /// Redirects of one request.
 const MAX_REDIRECTS: usize = 10;
 /// The longest answer that describes a model: repositories with 100,000 files stay below.
@@ -67,6 +71,10 @@ impl Answer {
         start.trim().parse().ok()
     }
 
+    pub(super) fn headers(&self) -> &HeaderMap {
+        self.response.headers()
+    }
+
     pub(super) fn into_reader(self) -> impl Read {
         self.response.into_body().into_reader()
     }
@@ -101,16 +109,19 @@ impl Linked {
 }
 
 /// Asks the hub.
-pub(super) struct Client {
+pub(super) struct Client<'a> {
     agent: Agent,
     endpoint: String,
     authorization: Option<String>,
+    /// How long a connection may stay silent.
+    pub(super) patience: Duration,
+    watch: &'a Watch<'a>,
 }
 
-impl Client {
+impl<'a> Client<'a> {
     /// # Errors
     /// For an address, a token or certificates that cannot be used.
-    pub(super) fn new(settings: &Settings) -> Result<Self, HubError> {
+    pub(super) fn new(settings: &Settings, watch: &'a Watch<'a>) -> Result<Self, HubError> {
         let endpoint = settings.endpoint.clone();
         if !endpoint.starts_with("https://") && !endpoint.starts_with("http://") {
             return Err(HubError::Protocol {
@@ -135,6 +146,7 @@ impl Client {
             // A compressed answer has another length than the file.
             .accept_encoding("identity")
             .timeout_connect(Some(CONNECT))
+            .timeout_recv_response(Some(settings.patience * ANSWER))
             .timeout_per_read(Some(settings.patience))
             .timeout_per_write(Some(settings.patience))
             .max_idle_connections_per_host(super::download::WORKERS);
@@ -149,7 +161,17 @@ impl Client {
                 .token
                 .as_ref()
                 .map(|token| format!("Bearer {token}")),
+            patience: settings.patience,
+            watch,
         })
+    }
+
+    /// Attempts at an answer that is no content.
+    fn patiently<T>(
+        &self,
+        attempt: impl FnMut(Instant) -> Result<T, Trouble>,
+    ) -> Result<T, HubError> {
+        patiently(self.watch, self.patience * ANSWER, attempt)
     }
 
     /// The commit that a model's revision stands for, and its files.
@@ -169,8 +191,8 @@ impl Client {
             id.repository(),
             percent_encode(id.revision())
         );
-        patiently(|| {
-            let answer = self.send(Method::Get, &url, 0)?;
+        self.patiently(|deadline| {
+            let answer = self.send(Method::Get, &url, 0, Some(deadline))?;
             if answer.status() != 200 {
                 return Err(self.refusal(id, None, answer));
             }
@@ -184,7 +206,10 @@ impl Client {
                 .take(MAX_DESCRIPTION + 1)
                 .read_to_end(&mut text)
                 .map_err(|error| {
-                    Trouble::passing(fail(format!("the answer broke off: {error}")))
+                    Trouble::passing(HubError::Unreachable {
+                        host: host(&url).into(),
+                        message: format!("its description of the model broke off: {error}"),
+                    })
                 })?;
             if text.len() as u64 > MAX_DESCRIPTION {
                 return Err(Trouble::for_good(fail(
@@ -215,8 +240,8 @@ impl Client {
         file: &FileName,
     ) -> Result<Content, HubError> {
         let url = self.file_url(id, commit, file);
-        patiently(|| {
-            let answer = self.send(Method::Head, &url, 0)?;
+        self.patiently(|deadline| {
+            let answer = self.send(Method::Head, &url, 0, Some(deadline))?;
             if !matches!(answer.status(), 200 | 301 | 302 | 303 | 307 | 308) {
                 return Err(self.refusal(id, Some(file), answer));
             }
@@ -236,7 +261,7 @@ impl Client {
                     "asked for commit {commit}, the answer is of {other}"
                 )));
             }
-            let headers = answer.response.headers();
+            let headers = answer.headers();
             let tag = answer
                 .linked
                 .tag
@@ -265,7 +290,7 @@ impl Client {
         file: &FileName,
         from: u64,
     ) -> Result<Answer, Trouble> {
-        let answer = self.send(Method::Get, &self.file_url(id, commit, file), from)?;
+        let answer = self.send(Method::Get, &self.file_url(id, commit, file), from, None)?;
         if matches!(answer.status(), 200 | 206 | 416) {
             Ok(answer)
         } else {
@@ -282,8 +307,15 @@ impl Client {
         )
     }
 
-    /// Sends a request and follows where it is sent on to. For the head of a file the hub's own word is the end.
-    fn send(&self, method: Method, url: &str, from: u64) -> Result<Answer, Trouble> {
+    /// Sends a request and follows where it is sent on to. For the head of a file the hub's own word is the end. By the
+    /// deadline, if there is one, the whole answer must have been read.
+    fn send(
+        &self,
+        method: Method,
+        url: &str,
+        from: u64,
+        deadline: Option<Instant>,
+    ) -> Result<Answer, Trouble> {
         let mut url = url.to_owned();
         let mut linked = Linked::default();
         for _ in 0..=MAX_REDIRECTS {
@@ -296,6 +328,12 @@ impl Client {
             }
             if from > 0 {
                 request = request.header("Range", format!("bytes={from}-"));
+            }
+            if let Some(deadline) = deadline {
+                // No time at all would mean any time.
+                let left = deadline.saturating_duration_since(Instant::now());
+                let left = left.max(Duration::from_millis(1));
+                request = request.config().timeout_global(Some(left)).build();
             }
             let response = request.call().map_err(|error| transport(&url, &error))?;
             if self.is_hub(&url) {
@@ -340,72 +378,15 @@ impl Client {
 
     /// What an answer means that is not the one asked for.
     fn refusal(&self, id: &HubId, file: Option<&FileName>, answer: Answer) -> Trouble {
-        let status = answer.status();
-        let headers = answer.response.headers().clone();
-        let code = header(&headers, "x-error-code").unwrap_or_default();
-        let url = answer.url().to_owned();
-        let from_hub = self.is_hub(&answer.url);
-        let said =
-            header(&headers, "x-error-message").map_or_else(|| message_of(answer), str::to_owned);
-        let said = printable(&said);
-        let endpoint = self.endpoint.clone();
-        let repository = id.repository().to_owned();
-        let revision = id.revision().to_owned();
-        let failed = |message: String| HubError::Status {
-            url,
-            status,
-            message,
+        let refusal = Refusal {
+            id,
+            file,
+            endpoint: &self.endpoint,
+            from_hub: self.is_hub(&answer.url),
+            with_token: self.authorization.is_some(),
+            patience: self.patience,
         };
-        if matches!(status, 408 | 425 | 429 | 500..) {
-            let seconds = header(&headers, "retry-after").and_then(|text| text.trim().parse().ok());
-            return Trouble {
-                after: seconds.map(Duration::from_secs),
-                ..Trouble::passing(failed(said))
-            };
-        }
-        if !from_hub {
-            // The address was made for this request and may have expired.
-            return Trouble::passing(failed(said));
-        }
-        let error = match (status, code, file) {
-            (_, "RevisionNotFound", _) => HubError::Revision {
-                id: repository,
-                revision,
-                endpoint,
-            },
-            (_, "EntryNotFound", Some(file)) => HubError::File {
-                id: repository,
-                revision,
-                file: file.to_string(),
-            },
-            (401 | 403, "GatedRepo", _) => HubError::Gated {
-                id: repository,
-                endpoint,
-                with_token: self.authorization.is_some(),
-                said,
-            },
-            (401, _, _) if said.contains("Invalid credentials") => HubError::Token {
-                endpoint,
-                message: said,
-            },
-            (_, "RepoNotFound", _) | (401, _, _) | (404, _, None) => HubError::Repository {
-                id: repository,
-                endpoint,
-            },
-            (404, _, Some(file)) => HubError::File {
-                id: repository,
-                revision,
-                file: file.to_string(),
-            },
-            (403, "", _) if !said.contains("disabled") => HubError::Gated {
-                id: repository,
-                endpoint,
-                with_token: self.authorization.is_some(),
-                said,
-            },
-            _ => failed(said),
-        };
-        Trouble::for_good(error)
+        refusal.trouble(answer)
     }
 }
 
@@ -433,28 +414,6 @@ fn read_certificates(file: &Path) -> Result<RootCerts, HubError> {
     Ok(RootCerts::new_with_certs(&certificates))
 }
 
-fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
-    headers.get(name)?.to_str().ok()
-}
-
-/// The hub's word in a body such as `{"error": "…"}`.
-fn message_of(answer: Answer) -> String {
-    #[derive(Deserialize)]
-    struct Failure {
-        error: String,
-    }
-    let mut text = Vec::new();
-    // What cannot be read is not worth a second error.
-    let _ = answer.into_reader().take(1 << 16).read_to_end(&mut text);
-    serde_json::from_slice::<Failure>(&text).map_or_else(|_| String::new(), |failure| failure.error)
-}
-
-/// A server's words, fit for a terminal.
-fn printable(text: &str) -> String {
-    let words = text.trim().trim_end_matches('.').chars();
-    words.filter(|c| !c.is_control()).take(300).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -469,7 +428,7 @@ mod tests {
             patience: Duration::from_secs(1),
             certificates: None,
         };
-        let client = Client::new(&settings).unwrap();
+        let client = Client::new(&settings, &|_| {}).unwrap();
         for (url, ours) in [
             ("https://hub.example/other", true),
             ("https://HUB.example/", true),
@@ -484,13 +443,16 @@ mod tests {
             token: Some("two words".into()),
             ..settings.clone()
         };
-        assert!(matches!(Client::new(&broken), Err(HubError::Token { .. })));
+        assert!(matches!(
+            Client::new(&broken, &|_| {}),
+            Err(HubError::Token { .. })
+        ));
         let broken = Settings {
             endpoint: "ftp://hub".into(),
             ..settings
         };
         assert!(matches!(
-            Client::new(&broken),
+            Client::new(&broken, &|_| {}),
             Err(HubError::Protocol { .. })
         ));
     }

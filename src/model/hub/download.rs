@@ -1,19 +1,18 @@
 //! Fetches files: several at a time, each from where an earlier attempt stopped, each checked by its hash.
 
-use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-
-use ring::digest::{Context, SHA256};
+use std::time::Instant;
 
 use super::cache::Repository;
 use super::client::{Answer, Client, Content};
-use super::name::{Commit, FileName, HubId};
-use super::trouble::Trouble;
+use super::hash::{Hash, Sha256, other_hash};
+use super::name::{Commit, ETag, FileName, HubId};
+use super::trouble::{Attempts, Trouble};
 use super::{Event, HubError, Watch};
 
 /// Files that are fetched at once.
@@ -22,12 +21,14 @@ pub(super) const WORKERS: usize = 8;
 const BUFFER: usize = 1 << 17;
 /// An attempt that came further than any before it, by this much, was no failure, however it ended.
 const PROGRESS: u64 = 1 << 16;
+/// Bytes that a connection brings at least for each time that it may stay silent: one that brings less is as good as silent.
+const TRICKLE: u64 = 1 << 14;
 /// The longest file whose length the hub does not tell.
 const MAX_UNTOLD: u64 = 256 << 20;
 
 /// Fetches files of one commit into the cache.
 pub(super) struct Downloads<'a> {
-    pub(super) client: &'a Client,
+    pub(super) client: &'a Client<'a>,
     pub(super) repository: &'a Repository,
     pub(super) id: &'a HubId,
     pub(super) commit: &'a Commit,
@@ -38,41 +39,59 @@ pub(super) struct Downloads<'a> {
 struct Task<'a> {
     file: &'a FileName,
     content: Content,
+    /// Whether its blob is there, as it should be.
+    whole: bool,
     /// Bytes that an earlier attempt left.
     present: u64,
 }
 
 impl Downloads<'_> {
-    /// Fetches files that the cache does not have; returns how many bytes came.
-    pub(super) fn fetch(&self, files: &[FileName]) -> Result<u64, HubError> {
+    /// Fetches files that the cache does not have, and those that are known to be damaged; returns how many bytes came.
+    pub(super) fn fetch(&self, files: &[FileName], damaged: &[FileName]) -> Result<u64, HubError> {
         let missing: Vec<&FileName> = files
             .iter()
-            .filter(|file| !self.repository.has(self.commit, file.as_str()))
+            .filter(|file| {
+                !self.repository.has(self.commit, file.as_str()) || damaged.contains(file)
+            })
             .collect();
         let tasks = in_parallel(&missing, |file, _| {
             let content = self.client.content(self.id, self.commit, file)?;
+            let whole = self.has_blob(&content)?;
+            if !whole && !damaged.contains(file) && self.repository.blob(&content.tag).is_file() {
+                (self.watch)(Event::Note(&damage(file.as_str())));
+            }
             Ok(Task {
                 file,
+                whole,
                 present: self.present(&content),
                 content,
             })
         })?;
         self.check_room(&tasks)?;
-        for task in &tasks {
-            if !self.has_blob(&task.content) {
-                (self.watch)(Event::Expect {
-                    bytes: task.content.size.unwrap_or_default(),
-                    present: task.present,
-                });
-            }
+        for task in tasks.iter().filter(|task| !task.whole) {
+            (self.watch)(Event::Expect {
+                bytes: task.content.size.unwrap_or_default(),
+                present: task.present,
+            });
         }
         let fetched = in_parallel(&tasks, |task, stop| self.fetch_one(task, stop))?;
         Ok(fetched.into_iter().sum())
     }
 
-    fn has_blob(&self, content: &Content) -> bool {
-        let blob = fs::metadata(self.repository.blob(&content.tag));
-        blob.is_ok_and(|blob| blob.is_file() && content.size.is_none_or(|size| blob.len() == size))
+    /// Whether a content is there whole. Before it becomes part of a snapshot, all of it is checked: another program, or a
+    /// machine that went down, may have left another content under its name.
+    fn has_blob(&self, content: &Content) -> Result<bool, HubError> {
+        let blob = self.repository.blob(&content.tag);
+        let Ok(data) = fs::metadata(&blob) else {
+            return Ok(false);
+        };
+        let length = content.size.is_none_or(|size| data.len() == size);
+        if !data.is_file() || !length {
+            return Ok(false);
+        }
+        let other =
+            other_hash(&blob, &content.tag).map_err(|source| HubError::io(&blob, source))?;
+        Ok(other.is_none())
     }
 
     /// Bytes of a content that an earlier attempt left.
@@ -85,7 +104,7 @@ impl Downloads<'_> {
     /// Refuses what the disk has no room for before anything is fetched.
     fn check_room(&self, tasks: &[Task]) -> Result<(), HubError> {
         let mut needed: u64 = 0;
-        for task in tasks.iter().filter(|task| !self.has_blob(&task.content)) {
+        for task in tasks.iter().filter(|task| !task.whole) {
             needed = needed.saturating_add(task.content.size.unwrap_or_default() - task.present);
         }
         let folder = self.repository.snapshot(self.commit);
@@ -101,33 +120,60 @@ impl Downloads<'_> {
 
     /// Fetches one file and makes it part of the snapshot; returns how many bytes came.
     fn fetch_one(&self, task: &Task, stop: &AtomicBool) -> Result<u64, HubError> {
-        let Content { tag, size } = &task.content;
+        let tag = &task.content.tag;
         // Dropped, and with it released, at the end.
         let _lock = self.repository.lock(tag, self.watch)?;
-        let mut fetched = 0;
-        if !self.has_blob(&task.content) {
-            let mut partial = Partial::open(
-                self.repository.incomplete(tag),
-                tag.sha256().is_some(),
-                size.unwrap_or(0),
-            )?;
-            let mut resumed = partial.length > 0;
-            loop {
-                fetched += self.complete(task, &mut partial, stop)?;
-                match partial.check(task.file, tag.sha256()) {
-                    Ok(()) => break,
-                    // What was there before may be of another program that writes in another order.
-                    Err(_) if resumed => self.restart(&mut partial)?,
-                    Err(error) => {
-                        partial.remove()?;
-                        return Err(error);
-                    }
-                }
-                resumed = false;
-            }
-            partial.finish(&self.repository.blob(tag))?;
-        }
+        // Another program may have fetched it meanwhile.
+        let fetched = if task.whole || self.has_blob(&task.content)? {
+            0
+        } else {
+            self.fetch_blob(task, stop)?
+        };
         self.repository.link(self.commit, task.file, tag)?;
+        Ok(fetched)
+    }
+
+    /// Fetches a content to where its tag says. What is refused leaves nothing behind; what broke off is kept.
+    fn fetch_blob(&self, task: &Task, stop: &AtomicBool) -> Result<u64, HubError> {
+        let Content { tag, size } = &task.content;
+        let hashed = tag.hash() == Some(Hash::Sha256);
+        let mut partial = Partial::open(
+            self.repository.incomplete(tag),
+            hashed,
+            size.unwrap_or_default(),
+        )?;
+        let mut resumed = partial.length > 0;
+        let mut fetched = 0;
+        loop {
+            match self.complete(task, &mut partial, stop) {
+                Ok(more) => fetched += more,
+                Err(error) => {
+                    // What is not there any more will not be asked for again.
+                    if partial.length == 0 || matches!(error, HubError::File { .. }) {
+                        partial.remove()?;
+                    }
+                    return Err(error);
+                }
+            }
+            match partial.check(task.file, tag) {
+                Ok(()) => break,
+                // What was there before may be of another program that writes in another order.
+                Err(HubError::Hash { .. }) if resumed => self.restart(&mut partial)?,
+                Err(error) => {
+                    partial.remove()?;
+                    return Err(error);
+                }
+            }
+            resumed = false;
+        }
+        if tag.hash().is_none() {
+            (self.watch)(Event::Note(&format!(
+                "{}: the hub tells no hash of it (its ETag is {}), so its content could not be checked",
+                task.file,
+                tag.as_str()
+            )));
+        }
+        partial.finish(&self.repository.blob(tag))?;
         Ok(fetched)
     }
 
@@ -139,16 +185,15 @@ impl Downloads<'_> {
         stop: &AtomicBool,
     ) -> Result<u64, HubError> {
         let mut furthest = partial.length;
-        let mut failures = 0;
+        let mut attempts = Attempts::new(self.watch);
         let mut fetched = 0;
         while let Err(trouble) = self.attempt(task, partial, &mut fetched, stop) {
             // Compared with the furthest: a server that breaks off at the same place forever gets nowhere.
             if partial.length >= furthest.saturating_add(PROGRESS) {
-                failures = 0;
+                attempts.start_again();
             }
             furthest = furthest.max(partial.length);
-            failures += 1;
-            trouble.wait(failures)?;
+            attempts.wait(trouble)?;
         }
         Ok(fetched)
     }
@@ -205,6 +250,7 @@ impl Downloads<'_> {
         let most = size.unwrap_or(MAX_UNTOLD);
         let mut reader = answer.into_reader();
         let mut buffer = vec![0; BUFFER];
+        let (mut since, mut came) = (Instant::now(), 0);
         let broken = |length: u64, why: &str| {
             let of = size.map_or_else(String::new, |size| format!(" of {size}"));
             Trouble::passing(HubError::Unreachable {
@@ -223,6 +269,8 @@ impl Downloads<'_> {
                 Err(error) => return Err(broken(partial.length, &format!(" ({error})"))),
             };
             if partial.length + count as u64 > most {
+                // Whatever came is of no content that is wanted.
+                self.restart(partial).map_err(Trouble::for_good)?;
                 return Err(Trouble::for_good(HubError::Protocol {
                     url,
                     message: format!(
@@ -234,6 +282,14 @@ impl Downloads<'_> {
             partial.write(&buffer[..count]).map_err(Trouble::for_good)?;
             *fetched += count as u64;
             (self.watch)(Event::Received(count as u64));
+            came += count as u64;
+            if since.elapsed() >= self.client.patience {
+                if came < TRICKLE && size != Some(partial.length) {
+                    let why = format!(": {came} bytes in {} s", since.elapsed().as_secs());
+                    return Err(broken(partial.length, &why));
+                }
+                (since, came) = (Instant::now(), 0);
+            }
         }
         if size.is_some_and(|size| partial.length < size) {
             return Err(broken(partial.length, ""));
@@ -254,8 +310,8 @@ struct Partial {
     path: PathBuf,
     file: File,
     length: u64,
-    /// The hash of that part, where it will be asked for.
-    hash: Option<Context>,
+    /// The SHA-256 of that part, where it will be asked for.
+    hash: Option<Sha256>,
 }
 
 impl Partial {
@@ -273,7 +329,7 @@ impl Partial {
             .open(&path)
             .map_err(io)?;
         let length = file.metadata().map_err(io)?.len();
-        let mut hash = hashed.then(|| Context::new(&SHA256));
+        let mut hash = hashed.then(Sha256::new);
         if length > most {
             file.set_len(0).map_err(io)?;
         } else if let Some(hash) = &mut hash {
@@ -312,27 +368,31 @@ impl Partial {
         self.file.set_len(0).map_err(io)?;
         self.file.seek(SeekFrom::Start(0)).map_err(io)?;
         self.length = 0;
-        self.hash = self.hash.as_ref().map(|_| Context::new(&SHA256));
+        self.hash = self.hash.as_ref().map(|_| Sha256::new());
         Ok(())
     }
 
-    /// Compares the content with the hash it must have.
-    fn check(&self, file: &FileName, expected: Option<&str>) -> Result<(), HubError> {
-        let (Some(hash), Some(expected)) = (&self.hash, expected) else {
+    /// Compares the content with the hash that its tag is.
+    fn check(&mut self, file: &FileName, tag: &ETag) -> Result<(), HubError> {
+        let Some(kind) = tag.hash() else {
             return Ok(());
         };
-        let mut found = String::with_capacity(64);
-        for byte in hash.clone().finish().as_ref() {
-            let _ = write!(found, "{byte:02x}");
-        }
-        if found.eq_ignore_ascii_case(expected) {
-            Ok(())
-        } else {
-            Err(HubError::Hash {
+        let other =
+            match &self.hash {
+                Some(hash) => Some(hash.hexadecimal())
+                    .filter(|found| !found.eq_ignore_ascii_case(tag.as_str())),
+                // git's hash begins with the length, which is known only now.
+                None => other_hash(&self.path, tag)
+                    .map_err(|source| HubError::io(&self.path, source))?,
+            };
+        match other {
+            None => Ok(()),
+            Some(found) => Err(HubError::Hash {
                 file: file.to_string(),
-                expected: expected.into(),
+                kind: kind.name(),
+                expected: tag.as_str().into(),
                 found,
-            })
+            }),
         }
     }
 
@@ -349,6 +409,13 @@ impl Partial {
     }
 }
 
+/// What is said of a file in the cache that is damaged.
+pub(super) fn damage(file: &str) -> String {
+    format!(
+        "{file} in the cache is not what its name there says, cut or changed: it is fetched again"
+    )
+}
+
 /// The error of a download that was stopped because another failed; it is never the one that is told.
 fn stopped(path: &Path) -> HubError {
     HubError::io(path, std::io::Error::from(std::io::ErrorKind::Interrupted))
@@ -356,7 +423,7 @@ fn stopped(path: &Path) -> HubError {
 
 /// Does something with each of the items, [`WORKERS`] at a time. After an error nothing new is begun, what is under way is
 /// asked to stop, and the first error is returned.
-fn in_parallel<T: Sync, R: Send>(
+pub(super) fn in_parallel<T: Sync, R: Send>(
     items: &[T],
     work: impl Fn(&T, &AtomicBool) -> Result<R, HubError> + Sync,
 ) -> Result<Vec<R>, HubError> {

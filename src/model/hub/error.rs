@@ -1,6 +1,7 @@
 //! Everything that can go wrong between a hub id and the files on disk.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::bytes;
 
@@ -103,7 +104,7 @@ pub enum HubError {
         cache: PathBuf,
     },
     /// An answer that means failure.
-    #[error("{url}: the server answered {status}{}; try again later", remark(.message))]
+    #[error("{}; {}", self.what_happened(), when(*.wait))]
     Status {
         /// What was asked for, without its query.
         url: String,
@@ -111,6 +112,8 @@ pub enum HubError {
         status: u16,
         /// What the server said.
         message: String,
+        /// How long it asks to wait, where that is longer than anybody waits for it here.
+        wait: Option<Duration>,
     },
     /// An answer that no hub gives.
     #[error("{url}: {message}; is HF_ENDPOINT a Hugging Face hub?")]
@@ -122,16 +125,35 @@ pub enum HubError {
     },
     /// A file's content is not what the hub says it is.
     #[error(
-        "{file}: the SHA-256 of what came is {found}, the hub says {expected}; it was deleted. Try again; if it comes back, \
+        "{file}: the {kind} of what came is {found}, the hub says {expected}; it was deleted. Try again; if it comes back, \
          something between here and the hub changes files"
     )]
     Hash {
         /// The file.
         file: String,
+        /// Which hash: SHA-256, or git's.
+        kind: &'static str,
         /// By the hub.
         expected: String,
         /// Of what came.
         found: String,
+    },
+    /// A file in the cache is not what its name says, and cannot be fetched again.
+    #[error(
+        "{} is damaged: the content's {kind} is {found}, not {expected} as its name says; and it cannot be fetched again: {why}",
+        path.display()
+    )]
+    Damaged {
+        /// The file in the cache.
+        path: PathBuf,
+        /// Which hash: SHA-256, or git's.
+        kind: &'static str,
+        /// By its name.
+        expected: String,
+        /// Of what is there.
+        found: String,
+        /// Why it is not fetched again, and what to do.
+        why: String,
     },
     /// There is no room for the files.
     #[error(
@@ -181,7 +203,29 @@ impl HubError {
                 | Self::Gated { .. }
                 | Self::Token { .. }
                 | Self::Offline { .. }
+                | Self::Damaged { .. }
         )
+    }
+
+    /// What happened, without what to do.
+    pub(super) fn what_happened(&self) -> String {
+        match self {
+            Self::Status {
+                url,
+                status,
+                message,
+                ..
+            } => format!("{url}: the server answered {status}{}", remark(message)),
+            other => other.to_string(),
+        }
+    }
+
+    /// The error of a server that asks for more patience than there is.
+    pub(super) fn asked_to_wait(mut self, time: Duration) -> Self {
+        if let Self::Status { wait, .. } = &mut self {
+            *wait = Some(time);
+        }
+        self
     }
 
     /// An error of the file system; a full disk is told from others.
@@ -214,6 +258,16 @@ fn remark(said: &str) -> String {
         String::new()
     } else {
         format!(" ({said})")
+    }
+}
+
+fn when(wait: Option<Duration>) -> String {
+    match wait {
+        None => "try again later".into(),
+        Some(wait) => format!(
+            "it asks to wait {}: try again then",
+            super::trouble::for_people(wait)
+        ),
     }
 }
 

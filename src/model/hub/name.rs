@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::Path;
 
 use super::HubError;
+use super::hash::Hash;
 use crate::model::gguf::is_gguf;
 
 /// The branch that is meant where no revision is given.
@@ -202,10 +203,14 @@ impl ETag {
         &self.0
     }
 
-    /// The SHA-256 that the content must have, if the tag is one.
-    pub(super) fn sha256(&self) -> Option<&str> {
-        (self.0.len() == 64 && self.0.bytes().all(|byte| byte.is_ascii_hexdigit()))
-            .then_some(self.0.as_str())
+    /// Which hash of the content the tag is; `None` for a tag that says nothing of the content.
+    pub(super) fn hash(&self) -> Option<Hash> {
+        let hexadecimal = self.0.bytes().all(|byte| byte.is_ascii_hexdigit());
+        match self.0.len() {
+            64 if hexadecimal => Some(Hash::Sha256),
+            40 if hexadecimal => Some(Hash::Sha1),
+            _ => None,
+        }
     }
 }
 
@@ -402,8 +407,14 @@ mod tests {
             assert_eq!(ETag::parse(text), None, "{text}");
         }
         assert_eq!(ETag::parse("W/\"abc-1\"").unwrap().as_str(), "abc-1");
-        assert!(ETag::parse(&"a".repeat(40)).unwrap().sha256().is_none());
-        assert!(ETag::parse(&"a".repeat(64)).unwrap().sha256().is_some());
+        for (tag, hash) in [
+            ("a".repeat(40), Some(Hash::Sha1)),
+            ("a".repeat(64), Some(Hash::Sha256)),
+            ("g".repeat(40), None),
+            ("a".repeat(32), None),
+        ] {
+            assert_eq!(ETag::parse(&tag).unwrap().hash(), hash, "{tag}");
+        }
         for text in [
             "", ".", "..", "../x", "a/b", "a\\b", "C:x", ".hidden", "a\0b", "a\nb", "a ",
         ] {

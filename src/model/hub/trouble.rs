@@ -1,10 +1,12 @@
 //! Errors that may pass: how often to try again, and when.
 
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime};
 
-use super::HubError;
+use chrono::DateTime;
+
 use super::url::{host, without_query};
+use super::{Event, HubError, Watch};
 
 /// Attempts at a request that may succeed the next time.
 const ATTEMPTS: u32 = 5;
@@ -12,8 +14,8 @@ const ATTEMPTS: u32 = 5;
 const ATTEMPTS_TO_CONNECT: u32 = 3;
 /// The pause before the second attempt; each further one doubles it.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
-/// The longest pause, also where the server asks for a longer one.
-const LONGEST_PAUSE: Duration = Duration::from_mins(5);
+/// How long servers may have one request wait, all in all. The hub counts requests over five minutes.
+const LONGEST_WAIT: Duration = Duration::from_mins(5);
 
 /// An error, and whether trying again may help.
 pub(super) struct Trouble {
@@ -40,29 +42,102 @@ impl Trouble {
             after: None,
         }
     }
+}
 
-    /// Waits until the next attempt is due, after so many failures; the error if there is to be none.
-    pub(super) fn wait(self, failures: u32) -> Result<(), HubError> {
-        if failures >= self.attempts {
-            return Err(self.error);
+/// The attempts at one request.
+pub(super) struct Attempts<'a> {
+    watch: &'a Watch<'a>,
+    failures: u32,
+    /// How long servers had it wait.
+    waited: Duration,
+}
+
+impl<'a> Attempts<'a> {
+    pub(super) fn new(watch: &'a Watch<'a>) -> Self {
+        Self {
+            watch,
+            failures: 0,
+            waited: Duration::ZERO,
         }
-        let pause = FIRST_PAUSE * 2_u32.saturating_pow(failures.saturating_sub(1));
-        thread::sleep(self.after.unwrap_or(pause).min(LONGEST_PAUSE));
-        Ok(())
+    }
+
+    /// After an attempt that got further than any before.
+    pub(super) fn start_again(&mut self) {
+        (self.failures, self.waited) = (0, Duration::ZERO);
+    }
+
+    /// Waits until the next attempt is due, and gives the time that the server asked for; the error if there is to be no
+    /// other attempt.
+    pub(super) fn wait(&mut self, trouble: Trouble) -> Result<Duration, HubError> {
+        self.failures += 1;
+        if self.failures >= trouble.attempts {
+            return Err(trouble.error);
+        }
+        let pause = FIRST_PAUSE * 2_u32.saturating_pow(self.failures - 1);
+        let Some(after) = trouble.after.filter(|after| *after > pause) else {
+            thread::sleep(pause);
+            return Ok(Duration::ZERO);
+        };
+        self.waited = self.waited.saturating_add(after);
+        if self.waited > LONGEST_WAIT {
+            return Err(trouble.error.asked_to_wait(after));
+        }
+        (self.watch)(Event::Note(&format!(
+            "{}; attempt {} of {} in {}, as the server asks (Retry-After)",
+            trouble.error.what_happened(),
+            self.failures + 1,
+            trouble.attempts,
+            for_people(after)
+        )));
+        thread::sleep(after);
+        Ok(after)
     }
 }
 
-/// Attempts until one succeeds or it is hopeless.
-pub(super) fn patiently<T>(mut attempt: impl FnMut() -> Result<T, Trouble>) -> Result<T, HubError> {
-    let mut failures = 0;
+/// Attempts until one succeeds or it is hopeless. Each is told when the answer must have come: `time` is for all of them,
+/// without what the server asks to wait.
+pub(super) fn patiently<T>(
+    watch: &Watch,
+    time: Duration,
+    mut attempt: impl FnMut(Instant) -> Result<T, Trouble>,
+) -> Result<T, HubError> {
+    let mut attempts = Attempts::new(watch);
+    let mut deadline = Instant::now() + time;
     loop {
-        match attempt() {
+        match attempt(deadline) {
             Ok(value) => return Ok(value),
-            Err(trouble) => {
-                failures += 1;
-                trouble.wait(failures)?;
-            }
+            Err(trouble) if Instant::now() >= deadline => return Err(trouble.error),
+            Err(trouble) => deadline += attempts.wait(trouble)?,
         }
+    }
+}
+
+/// What a `Retry-After` header asks for: seconds, or a date, counted from the server's own where it tells one. `None` for
+/// what is neither.
+pub(super) fn retry_after(text: &str, date: Option<&str>) -> Option<Duration> {
+    let text = text.trim();
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        // More digits than fit are longer than anybody waits.
+        return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
+    }
+    let moment = |text: &str| Some(DateTime::parse_from_rfc2822(text.trim()).ok()?.timestamp());
+    let until = moment(text)?;
+    let now = date.and_then(moment).or_else(|| {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        i64::try_from(now.ok()?.as_secs()).ok()
+    })?;
+    // A date that has passed asks for no wait.
+    let wait = until.saturating_sub(now).max(0);
+    Some(Duration::from_secs(wait.unsigned_abs()))
+}
+
+/// A time for people, rounded up.
+pub(super) fn for_people(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..=119 => format!("{seconds} s"),
+        seconds @ 120..=7199 => format!("{} min", seconds.div_ceil(60)),
+        seconds @ 7200..=172_799 => format!("{} h", seconds.div_ceil(3600)),
+        seconds => format!("{} days", seconds.div_ceil(86_400)),
     }
 }
 
@@ -100,4 +175,60 @@ fn certificate_advice(text: &str) -> String {
     format!(
         "{text} (if a proxy here has a certificate of its own, name a file that holds it in SSL_CERT_FILE)"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_is_told_in_seconds_or_as_a_date() {
+        let date = Some("Sun, 06 Nov 1994 08:49:37 GMT");
+        for (text, wait) in [
+            ("7", Some(7)),
+            (" 120 ", Some(120)),
+            ("0", Some(0)),
+            ("99999999999999999999999", Some(u64::MAX)),
+            ("Sun, 06 Nov 1994 08:50:07 GMT", Some(30)),
+            ("Sun, 06 Nov 1994 08:00:00 GMT", Some(0)),
+            ("-5", None),
+            ("1.5", None),
+            ("+3", None),
+            ("soon", None),
+            ("", None),
+            ("Sun, 99 Nov 1994 08:50:07 GMT", None),
+        ] {
+            assert_eq!(
+                retry_after(text, date),
+                wait.map(Duration::from_secs),
+                "{text}"
+            );
+        }
+        // Without the server's own date this machine's counts.
+        let past = retry_after("Sun, 06 Nov 1994 08:49:37 GMT", None);
+        assert_eq!(past, Some(Duration::ZERO));
+        let far = retry_after("Fri, 06 Nov 2893 08:49:37 GMT", Some("yesterday")).unwrap();
+        assert!(far > LONGEST_WAIT);
+    }
+
+    #[test]
+    fn a_request_waits_no_longer_than_the_longest_wait() {
+        let error = || HubError::Status {
+            url: "http://hub/x".into(),
+            status: 429,
+            message: String::new(),
+            wait: None,
+        };
+        let asked = |after: u64| Trouble {
+            after: Some(Duration::from_secs(after)),
+            ..Trouble::passing(error())
+        };
+        let mut attempts = Attempts::new(&|_| {});
+        attempts.waited = LONGEST_WAIT;
+        for after in [1, 301, u64::MAX] {
+            attempts.failures = 0;
+            let refused = attempts.wait(asked(after)).unwrap_err().to_string();
+            assert!(refused.contains("asks to wait"), "{refused}");
+        }
+    }
 }

@@ -1,0 +1,125 @@
+//! The hashes by which the hub names contents, and whether a content has the one that its name says.
+//!
+//! Large files are named by their SHA-256. Small ones are named as git names them, by the SHA-1 of `blob LENGTH`, a zero byte
+//! and the content; a mirror may name them by the SHA-1 of the content alone, which says as much.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use ring::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY, SHA256};
+
+use super::name::ETag;
+
+/// Bytes that are read at once.
+const BUFFER: usize = 1 << 17;
+
+/// A hash that names a content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hash {
+    Sha256,
+    /// git's, or that of the content alone.
+    Sha1,
+}
+
+impl Hash {
+    /// What messages call it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Sha256 => "SHA-256",
+            Self::Sha1 => "git hash (SHA-1)",
+        }
+    }
+}
+
+/// SHA-256 of a content that comes in pieces.
+pub(super) struct Sha256(Context);
+
+impl Sha256 {
+    pub(super) fn new() -> Self {
+        Self(Context::new(&SHA256))
+    }
+
+    pub(super) fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The hash of what has come so far.
+    pub(super) fn hexadecimal(&self) -> String {
+        hexadecimal(self.0.clone())
+    }
+}
+
+/// Compares a file's content with the hash that its tag is. The hash that it has instead, if it is another; `None` where it
+/// is right, or where the tag is no hash.
+///
+/// # Errors
+/// When the file cannot be read.
+pub(super) fn other_hash(path: &Path, tag: &ETag) -> io::Result<Option<String>> {
+    let found = match tag.hash() {
+        None => return Ok(None),
+        Some(Hash::Sha256) => {
+            let mut hash = Context::new(&SHA256);
+            read(path, |bytes| hash.update(bytes))?;
+            vec![hexadecimal(hash)]
+        }
+        Some(Hash::Sha1) => {
+            let length = path.metadata()?.len();
+            let mut plain = Context::new(&SHA1_FOR_LEGACY_USE_ONLY);
+            let mut git = plain.clone();
+            git.update(format!("blob {length}\0").as_bytes());
+            read(path, |bytes| {
+                git.update(bytes);
+                plain.update(bytes);
+            })?;
+            vec![hexadecimal(git), hexadecimal(plain)]
+        }
+    };
+    let right = found
+        .iter()
+        .any(|hash| hash.eq_ignore_ascii_case(tag.as_str()));
+    Ok(found.into_iter().next().filter(|_| !right))
+}
+
+fn read(path: &Path, mut each: impl FnMut(&[u8])) -> io::Result<()> {
+    let mut file = File::open(path)?;
+    let mut buffer = vec![0; BUFFER];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(count) => each(&buffer[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn hexadecimal(hash: Context) -> String {
+    let mut text = String::with_capacity(64);
+    for byte in hash.finish().as_ref() {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contents_have_the_hashes_that_git_and_sha256sum_give() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("hello");
+        std::fs::write(&file, "hello\n").unwrap();
+        let other = |tag: &str| other_hash(&file, &ETag::parse(tag).unwrap()).unwrap();
+        let git = "ce013625030ba8dba906f756967f9e9ca394464a";
+        let plain = "f572d396fae9206628714fb2ce00f72e94f2258f";
+        let sha256 = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03";
+        for right in [git, plain, sha256, &git.to_uppercase(), "abc-1", "deadbeef"] {
+            assert_eq!(other(right), None, "{right}");
+        }
+        assert_eq!(other(&"0".repeat(40)), Some(git.into()));
+        assert_eq!(other(&"0".repeat(64)), Some(sha256.into()));
+    }
+}
