@@ -33,7 +33,7 @@ use devices::{DeviceRun, Dispatch, Event, Room, requests_ahead};
 use feed::{Feeder, InFlight, JOBS_AHEAD, guarded};
 pub use generation::GenerationDefaults;
 pub use jobs::Job;
-pub use model::{ChatSettings, EngineSizes, JudgeText, build_engine};
+pub use model::{ChatSettings, EngineSizes, JudgeText, OWN_HEAD, build_engine};
 pub use reading::VerdictReading;
 pub use session::{Session, SessionError};
 pub use summary::Summary;

@@ -247,6 +247,130 @@ fn the_embedded_model_loads() {
 }
 
 #[test]
+fn yarn_stretches_the_context_over_a_small_one_that_was_left() {
+    let folder = checkpoint("qwen3-yarn");
+    let path = folder.path().join("config.json");
+    let given: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    for (positions, factor, original, limit, said) in [
+        // As Qwen's model cards say it: the rest of the file stays.
+        (
+            40960,
+            3.0,
+            Some(32768),
+            98304,
+            "98304 tokens (YaRN stretches 32768 by 3)",
+        ),
+        (
+            40960,
+            4.0,
+            Some(32768),
+            131_072,
+            "131072 tokens (YaRN stretches 32768 by 4)",
+        ),
+        (
+            256,
+            4.0,
+            None,
+            1024,
+            "1024 tokens (YaRN stretches 256 by 4)",
+        ),
+        (
+            256,
+            1.0,
+            Some(64),
+            256,
+            "256 tokens (YaRN stretches 64 by 1)",
+        ),
+        (
+            40960,
+            8.0,
+            Some(32768),
+            131_072,
+            "131072 tokens, the most here (YaRN stretches 32768 by 8)",
+        ),
+        (
+            1000,
+            1e300,
+            Some(32768),
+            131_072,
+            "131072 tokens, the most here",
+        ),
+    ] {
+        let mut config = given.clone();
+        config["max_position_embeddings"] = positions.into();
+        let rope = config["rope_parameters"].as_object_mut().unwrap();
+        rope.insert("factor".into(), factor.into());
+        rope.insert("original_max_position_embeddings".into(), original.into());
+        fs::write(&path, config.to_string()).unwrap();
+        let parsed = ModelConfig::parse(&config.to_string(), "config.json").unwrap();
+        assert_eq!(parsed.max_positions, limit, "{factor}");
+        let shown = juror(&["models", "show", folder.path().to_str().unwrap()]);
+        has(&shown, &[said]);
+    }
+    let shown = |name: &str| juror(&["models", "show", checkpoint(name).path().to_str().unwrap()]);
+    has(
+        &shown("phi3-longrope"),
+        &["256 tokens (LongRoPE: other angles from 48 on)"],
+    );
+    has(&shown("qwen3-tied"), &["256 tokens\n"]);
+}
+
+/// What the program says, on both outputs.
+fn juror(arguments: &[&str]) -> String {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_juror"))
+        .args(arguments)
+        .output()
+        .unwrap();
+    format!(
+        "{}{}",
+        String::from_utf8(output.stdout).unwrap(),
+        String::from_utf8(output.stderr).unwrap()
+    )
+}
+
+#[test]
+fn a_head_of_its_own_under_tied_embeddings_is_told() {
+    let folder = TempDir::new().unwrap();
+    let tiny = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("models/tiny");
+    for file in [
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "generation_config.json",
+    ] {
+        fs::copy(tiny.join(file), folder.path().join(file)).unwrap();
+    }
+    let config = fs::read_to_string(tiny.join("config.json")).unwrap();
+    let mut config: serde_json::Value = serde_json::from_str(&config).unwrap();
+    let weights = tiny.join("model.safetensors");
+    let mut tensors = candle_core::safetensors::load(weights, &Device::Cpu).unwrap();
+    let table = tensors["model.embed_tokens.weight"].clone();
+    config["tie_word_embeddings"] = true.into();
+    fs::write(folder.path().join("config.json"), config.to_string()).unwrap();
+    fs::write(
+        folder.path().join("in.jsonl"),
+        r#"{"question": "1 + 1?", "reference_answer": "2", "response": "2"}"#,
+    )
+    .unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (model, input) = (at(""), at("in.jsonl"));
+    let judged = ["judge", &input, "--model", &model, "--max-new-tokens", "2"];
+    for (head, told) in [
+        (None, false),
+        (Some(table.clone()), false),
+        (Some((table * 0.5).unwrap()), true),
+    ] {
+        tensors.remove("lm_head.weight");
+        tensors.extend(head.map(|head| ("lm_head.weight".to_owned(), head)));
+        candle_core::safetensors::save(&tensors, folder.path().join("model.safetensors")).unwrap();
+        for said in [juror(&judged), juror(&["models", "show", &model])] {
+            let there = said.contains("tie_word_embeddings is true in config.json");
+            assert_eq!(there, told, "{said}");
+            assert!(!said.contains("error:"), "{said}");
+        }
+    }
+}
+
+#[test]
 fn devices() {
     for (text, choice) in [
         ("auto", DeviceChoice::Auto),

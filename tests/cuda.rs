@@ -548,7 +548,7 @@ fn same_but_for_ties(
         };
         let context = [prompt, &expected[..at]].concat();
         let short = judge.config().rope.short_context();
-        let long = short.is_some_and(|short| prompt.len() + NEW_TOKENS > short);
+        let long = short.is_some_and(|short| context.len() > short);
         let logits = logits_after(judge, &context, long);
         let tie = (logits[ours[at] as usize] - logits[expected[at] as usize]).abs();
         assert!(

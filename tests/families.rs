@@ -12,7 +12,8 @@ use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::{glm4, glm4_new, llama, mistral, phi3, qwen2, qwen3_moe};
 use juror::model::attention::{self, AttentionKind, AttentionShape};
-use juror::model::{Decoder, ModelConfig, ModelSource, Precision, Weights};
+use juror::model::precision::KvType;
+use juror::model::{Decoder, ModelConfig, ModelSource, Precision, PrecisionChoice, Weights};
 use paged::{Blocks, step};
 use serde_json::{Value, json};
 
@@ -54,10 +55,14 @@ fn checkpoint(folder: &Path, config: &Value) -> HashMap<String, Tensor> {
 
 /// Logits of every position of a sequence that goes `chunk` tokens a step.
 fn ours(folder: &Path, tokens: &[u32], chunk: usize) -> Vec<Vec<f32>> {
+    ours_as(Precision::F32, folder, tokens, chunk)
+}
+
+fn ours_as(precision: Precision, folder: &Path, tokens: &[u32], chunk: usize) -> Vec<Vec<f32>> {
     let source = ModelSource::resolve(folder.to_str().unwrap()).unwrap();
     let config = ModelConfig::load(&source).unwrap();
     let weights = Weights::open(&source).unwrap();
-    let decoder = Decoder::load(&config, &weights, &Device::Cpu, Precision::F32).unwrap();
+    let decoder = Decoder::load(&config, &weights, &Device::Cpu, precision).unwrap();
     let shape = AttentionShape::from(&config);
     let mut cache = attention::build(
         AttentionKind::Tiled,
@@ -280,9 +285,9 @@ fn glm4_under_its_first_names() {
 fn weights_in_fp8_are_multiplied_with_their_blocks_scales() {
     const BLOCK: [usize; 2] = [16, 24];
     let mut config = sizes("Qwen3ForCausalLM");
-    let [plain, stored] = [(); 2].map(|()| tempfile::tempdir().unwrap());
-    let tensors = checkpoint(plain.path(), &config);
-    let (mut rounded, mut small) = (tensors.clone(), tensors.clone());
+    let [exact, rounded, stored] = [(); 3].map(|()| tempfile::tempdir().unwrap());
+    let tensors = checkpoint(exact.path(), &config);
+    let (mut wide, mut bf16, mut small) = (tensors.clone(), tensors.clone(), tensors.clone());
     for (name, tensor) in &tensors {
         let Ok((rows, columns)) = tensor.dims2() else {
             continue;
@@ -303,7 +308,8 @@ fn weights_in_fp8_are_multiplied_with_their_blocks_scales() {
         let spread = spread.reshape((rows, columns)).unwrap();
         let eight = (tensor / &spread).unwrap().to_dtype(DType::F8E4M3).unwrap();
         let back = (eight.to_dtype(DType::F32).unwrap() * spread).unwrap();
-        rounded.insert(name.clone(), back.to_dtype(DType::BF16).unwrap());
+        bf16.insert(name.clone(), back.to_dtype(DType::BF16).unwrap());
+        wide.insert(name.clone(), back);
         small.insert(name.clone(), eight);
         small.insert(format!("{name}_scale_inv"), scales);
     }
@@ -311,9 +317,54 @@ fn weights_in_fp8_are_multiplied_with_their_blocks_scales() {
         candle_core::safetensors::save(tensors, folder.join("model.safetensors")).unwrap();
         std::fs::write(folder.join("config.json"), config.to_string()).unwrap();
     };
-    save(&rounded, plain.path(), &config);
+    save(&wide, exact.path(), &config);
+    save(&bf16, rounded.path(), &config);
     config["quantization_config"] = json!({"quant_method": "fp8", "weight_block_size": BLOCK});
     save(&small, stored.path(), &config);
     let tokens: Vec<u32> = (0..20).map(|i| (i * 7 + 3) % 61).collect();
-    assert!(ours(plain.path(), &tokens, 20) == ours(stored.path(), &tokens, 20));
+    let as_type = |dtype, folder: &tempfile::TempDir| {
+        let choice = PrecisionChoice {
+            dtype: Some(dtype),
+            kv: Some(KvType::F32),
+            ..PrecisionChoice::default()
+        };
+        let precision = choice.resolve(&Device::Cpu, DType::BF16).unwrap();
+        ours_as(precision, folder.path(), &tokens, 20)
+    };
+    // In each type they are what the product with the scale is there, rounded once: as in transformers, by `dtype`.
+    for dtype in [DType::F32, DType::F16] {
+        assert!(
+            as_type(dtype, &exact) == as_type(dtype, &stored),
+            "{dtype:?}"
+        );
+    }
+    assert!(as_type(DType::BF16, &rounded) == as_type(DType::BF16, &stored));
+    assert!(as_type(DType::F32, &rounded) != as_type(DType::F32, &stored));
+}
+
+#[test]
+fn a_head_in_the_file_counts_though_the_configuration_ties_it() {
+    let mut config = sizes("Qwen3ForCausalLM");
+    let folder = tempfile::tempdir().unwrap();
+    let mut tensors = checkpoint(folder.path(), &config);
+    let tokens: Vec<u32> = (0..20).map(|i| (i * 7 + 3) % 61).collect();
+    let logits = || ours(folder.path(), &tokens, 20);
+    let own = logits();
+    config["tie_word_embeddings"] = json!(true);
+    std::fs::write(folder.path().join("config.json"), config.to_string()).unwrap();
+    assert!(logits() == own, "the head in the file was dropped");
+    let save = |tensors: &HashMap<String, Tensor>| {
+        let path = folder.path().join("model.safetensors");
+        candle_core::safetensors::save(tensors, path).unwrap();
+    };
+    // With the same numbers it is the table.
+    tensors.insert(
+        "lm_head.weight".into(),
+        tensors["model.embed_tokens.weight"].clone(),
+    );
+    save(&tensors);
+    let same = logits();
+    tensors.remove("lm_head.weight");
+    save(&tensors);
+    assert!(logits() == same && same != own);
 }

@@ -7,10 +7,12 @@ mod paged;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::qwen3;
+use juror::engine::{Engine, EngineConfig, LoadedModel, ModelSizes, RandomKey, Request, Sampling};
 use juror::model::attention::{self, Attention, AttentionKind, AttentionShape};
 use juror::model::precision::WeightType;
 use juror::model::{Decoder, ModelConfig, ModelSource, Precision, PrecisionChoice, Weights};
@@ -307,6 +309,92 @@ fn logits_are_bitwise_the_same_alone_together_and_in_any_chunks() {
             assert!(
                 logit_bits(&checkpoint, chunk, together) == whole,
                 "{name}: chunks of {chunk}, together: {together}"
+            );
+        }
+    }
+}
+
+/// transformers takes the second set of `LongRoPE`'s angles for all tokens as soon as there are more than fit the original
+/// context, and computes the cache again then; before that, however many tokens may follow, the first.
+#[test]
+fn a_text_that_outgrows_the_short_context_goes_on_as_in_transformers() {
+    let checkpoint = Checkpoint::load("phi3-longrope");
+    let config = checkpoint.decoder.config();
+    let short = config.rope.short_context().unwrap();
+    let prompts: Vec<Vec<u32>> = [3, short - 9, short - 1, short, short + 1, short + 20]
+        .iter()
+        .map(|&length| (0..length as u32).map(|i| (i * i * 7 + 3) % 53).collect())
+        .collect();
+    // The logits of the last token with the set that the length asks for.
+    let next = |tokens: &[u32]| -> u32 {
+        let mut attention = checkpoint.attention(AttentionKind::Tiled);
+        let mut sequence = Sequence {
+            long: tokens.len() > short,
+            ..Blocks::new(64, BLOCK).sequence(tokens)
+        };
+        let mut batch = step(&mut [(&mut sequence, tokens.len())], BLOCK);
+        batch.logits = vec![tokens.len() as u32 - 1];
+        let logits = checkpoint.decoder.forward(&batch, &mut *attention);
+        let logits = logits.unwrap().to_vec2::<f32>().unwrap().remove(0);
+        let ids = 0..logits.len();
+        ids.max_by(|&a, &b| logits[a].total_cmp(&logits[b]))
+            .unwrap() as u32
+    };
+    let expected: Vec<Vec<u32>> = prompts
+        .iter()
+        .map(|prompt| {
+            let mut tokens = prompt.clone();
+            while tokens.len() < prompt.len() + 14 {
+                tokens.push(next(&tokens));
+            }
+            tokens.split_off(prompt.len())
+        })
+        .collect();
+    for new in [14, 100] {
+        let source = ModelSource::resolve(checkpoint.folder.to_str().unwrap()).unwrap();
+        let weights = Weights::open(&source).unwrap();
+        let model =
+            LoadedModel::load(config, &weights, &Device::Cpu, Precision::F32, false).unwrap();
+        let sizes = EngineConfig {
+            blocks: 300,
+            least_blocks: 1,
+            block_size: BLOCK,
+            max_sequences: 4,
+            token_budget: 32,
+            max_prefill_chunk: 16,
+            context_length: 256,
+            prefix_cache: true,
+            pinned_prefix: Vec::new(),
+        };
+        let model = model.with_cache(&ModelSizes::new(&sizes, true)).unwrap();
+        let mut engine = Engine::new(model, &sizes).unwrap();
+        for (id, prompt) in prompts.iter().enumerate() {
+            engine.add(Request {
+                id: id as u64,
+                prompt: prompt.clone(),
+                max_new_tokens: new,
+                sampling: Sampling::GREEDY,
+                random_key: RandomKey {
+                    seed: 0,
+                    sample: 0,
+                    trial: 0,
+                },
+                eos: Arc::from([]),
+                stop: None,
+                choices: None,
+            });
+        }
+        let mut completions = Vec::new();
+        while engine.has_work() {
+            completions.extend(engine.step().unwrap());
+        }
+        completions.sort_by_key(|completion| completion.id);
+        for (completion, expected) in completions.iter().zip(&expected) {
+            let length = completion.prompt.len();
+            assert_eq!(
+                completion.tokens[..14],
+                expected[..],
+                "{new}: {length} tokens"
             );
         }
     }

@@ -268,6 +268,7 @@ fn subject(arguments: &BenchArguments) -> Result<Subject, Failure> {
         let source = download::resolve(&arguments.judge.model, Want::Everything)?;
         let config = ModelConfig::load(&source).or_usage()?;
         let weights = Weights::open(&source).or_usage()?;
+        let config = weights.settle(&config).or_usage()?.into_owned();
         (source.to_string(), config, weights)
     };
     let precision = choice.resolve(&device, weights.stored()).or_usage()?;

@@ -101,7 +101,10 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         let source = download::resolve(&arguments.judge.model, want)?;
         let begun = out.as_deref().filter(|_| !arguments.restart);
         let chat = arguments.judge.chat.settings(begun).or_usage()?;
-        let text = JudgeText::load_with(&source, protocol, &template, &chat).or_usage()?;
+        let mut text = JudgeText::load_with(&source, protocol, &template, &chat).or_usage()?;
+        if want == Want::Everything {
+            text.settle_head(&source).or_usage()?;
+        }
         Some((source, text))
     };
 

@@ -72,6 +72,7 @@ impl LoadedModel {
         precision: Precision,
         plain_operations: bool,
     ) -> Result<Self, ModelError> {
+        let config = &*weights.settle(config)?;
         let obstacle = obstacle(config, precision, plain_operations);
         let packed = packed_numbers(config, weights, device, precision, plain_operations);
         check_memory(config, device, precision, packed)?;

@@ -151,6 +151,9 @@ impl Scheduler {
         for sequence in &mut self.running {
             sequence.scheduled = 0;
         }
+        if let Some(short) = self.limits.short_context {
+            self.restart_outgrown(short);
+        }
         let preemptions = self.preemptions;
         let mut budget = self.limits.token_budget;
         for decoding in [true, false] {
@@ -170,6 +173,25 @@ impl Scheduler {
         }
     }
 
+    /// Has running sequences computed again that outgrew the short context: they wait in front. One whose token is still
+    /// being chosen waits for it first.
+    fn restart_outgrown(&mut self, short: usize) {
+        for index in (0..self.running.len()).rev() {
+            let sequence = &self.running[index];
+            if sequence.launched == 0 && sequence.has_outgrown(short) {
+                let sequence = self.running.remove(index);
+                self.requeue(sequence);
+            }
+        }
+    }
+
+    /// Takes a sequence's blocks and puts it in front of those that wait.
+    fn requeue(&mut self, mut sequence: Sequence) {
+        Self::release_blocks(&mut self.pool, &mut sequence);
+        sequence.restart(self.pool.block_size(), self.limits.short_context);
+        self.waiting.push_front(sequence);
+    }
+
     /// Gives tokens to the running sequences, oldest first: to those with one token pending, or to those with more.
     /// False if one of them lacks a block and nobody may be preempted for it.
     fn schedule_running(&mut self, budget: &mut usize, decoding: bool, may_preempt: bool) -> bool {
@@ -178,7 +200,10 @@ impl Scheduler {
             let sequence = &self.running[index];
             let pending = sequence.pending();
             let tokens = pending.min(*budget).min(self.limits.max_prefill_chunk);
-            let wanted = (pending == 1) == decoding && !sequence.is_complete();
+            let outgrown = |short| sequence.has_outgrown(short);
+            let wanted = (pending == 1) == decoding
+                && !sequence.is_complete()
+                && !self.limits.short_context.is_some_and(outgrown);
             if sequence.scheduled > 0 || !wanted || tokens == 0 {
                 index += 1;
                 continue;
@@ -212,13 +237,10 @@ impl Scheduler {
         let Some(mut sequence) = self.running.pop() else {
             return 0;
         };
-        Self::release_blocks(&mut self.pool, &mut sequence);
         let scheduled = std::mem::take(&mut sequence.scheduled);
         debug_assert_eq!(sequence.launched, 0, "preempted while a step is under way");
-        sequence.computed = 0;
-        sequence.published = 0;
         self.preemptions += 1;
-        self.waiting.push_front(sequence);
+        self.requeue(sequence);
         scheduled
     }
 

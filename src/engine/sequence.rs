@@ -111,7 +111,7 @@ pub(crate) struct Sequence {
     pub(crate) last_row: u32,
     /// Blocks that hold `computed + scheduled` tokens.
     pub(crate) blocks: Vec<BlockId>,
-    /// Whether it may outgrow the context that the model was first trained with.
+    /// Whether it has outgrown the context that the model was first trained with.
     pub(crate) long: bool,
     /// Names of the full blocks of `tokens`.
     pub(crate) hashes: Vec<BlockHash>,
@@ -124,11 +124,10 @@ pub(crate) struct Sequence {
 }
 
 impl Sequence {
-    /// `short_context` is how long a sequence may become before the model encodes its positions in another way.
+    /// See [`Properties::short_context`](super::Properties::short_context).
     pub(crate) fn new(request: Request, block_size: usize, short_context: Option<usize>) -> Self {
         let now = Instant::now();
-        let length = request.prompt.len() + request.max_new_tokens;
-        let long = short_context.is_some_and(|short| length > short);
+        let long = short_context.is_some_and(|short| request.prompt.len() > short);
         Self {
             tokens: request.prompt.clone(),
             admission: 0,
@@ -185,6 +184,20 @@ impl Sequence {
             let block = &self.tokens[self.tokens.len() - block_size..];
             let parent = self.hashes.last().copied().or(root(self.long));
             self.hashes.push(BlockHash::chain(parent, block));
+        }
+    }
+
+    /// Whether its next token is to be chosen with positions that are encoded in another way than those that were computed.
+    pub(crate) fn has_outgrown(&self, short_context: usize) -> bool {
+        !self.long && self.length() > short_context && !self.is_complete()
+    }
+
+    /// Has everything computed again, as a long sequence if it has become one. It holds no blocks.
+    pub(crate) fn restart(&mut self, block_size: usize, short_context: Option<usize>) {
+        (self.computed, self.published) = (0, 0);
+        if short_context.is_some_and(|short| self.has_outgrown(short)) {
+            self.long = true;
+            self.hashes = BlockHash::chain_all(root(true), &self.tokens, block_size);
         }
     }
 

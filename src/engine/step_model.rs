@@ -23,8 +23,8 @@ pub struct Properties {
     /// Blocks of the KV cache, if they may be fewer than were asked for.
     pub blocks: Option<usize>,
     /// The length up to which a sequence's positions are encoded in the first of two ways, if the model has two, as in
-    /// `LongRoPE`. A sequence that may become longer has [`BatchRow::long`](crate::model::BatchRow::long) set from its
-    /// beginning.
+    /// `LongRoPE`. A token that is chosen after more tokens is chosen with all of them encoded in the second way
+    /// ([`BatchRow::long`](crate::model::BatchRow::long)): a sequence that comes to be longer is computed again once.
     pub short_context: Option<usize>,
 }
 

@@ -14,6 +14,9 @@ pub struct GenerationDefaults {
     pub max_new_tokens: Option<usize>,
 }
 
+/// What a file that says nothing of `top_k` means by it: transformers takes these many, and the files are transformers'.
+const TOP_K: usize = 50;
+
 /// Settings that would change what is generated and are not applied, and what each is when it changes nothing. Any of
 /// them may be null or an empty list too.
 const NOT_APPLIED: [(&str, f64); 21] = [
@@ -72,7 +75,7 @@ impl GenerationDefaults {
         };
         let recommended = Sampling {
             temperature: number("temperature")?.unwrap_or(1.0),
-            top_k: count("top_k")?.unwrap_or(0),
+            top_k: count("top_k")?.unwrap_or(TOP_K),
             top_p: number("top_p")?.unwrap_or(1.0),
             min_p: number("min_p")?.unwrap_or(0.0),
         };
@@ -132,6 +135,11 @@ mod tests {
         let sampling = sampled.sampling.unwrap();
         assert!((sampling.temperature - 0.6).abs() < 1e-9 && (sampling.top_p - 0.95).abs() < 1e-9);
         assert_eq!(sampling.top_k, 0);
+        // As in transformers; 0 is all.
+        for (said, top_k) in [("", 50), (r#", "top_k": null"#, 50), (r#", "top_k": 0"#, 0)] {
+            let (sampled, _) = read(&format!(r#"{{"do_sample": true{said}}}"#)).unwrap();
+            assert_eq!(sampled.sampling.unwrap().top_k, top_k, "{said}");
+        }
     }
 
     #[test]

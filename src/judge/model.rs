@@ -149,7 +149,24 @@ impl JudgeText {
             notes,
         })
     }
+
+    /// Looks whether the weights hold an output head that the configuration does not know of, and notes that it is used.
+    ///
+    /// # Errors
+    /// When the weights cannot be read.
+    pub fn settle_head(&mut self, source: &ModelSource) -> Result<(), ModelError> {
+        let settled = Weights::open(source)?.settle(&self.config)?.into_owned();
+        if settled.tie_embeddings != self.config.tie_embeddings {
+            self.notes.push(format!("output head: {OWN_HEAD}"));
+        }
+        self.config = settled;
+        Ok(())
+    }
 }
+
+/// What is said where the configuration has the output head be the embedding table and the weights hold another.
+pub const OWN_HEAD: &str = "the weights' own: tie_word_embeddings is true in config.json, but the output head in the file \
+     differs from the embedding table; as in transformers 5 it is used";
 
 /// What decides the verdicts beside the model's own files.
 fn identity(settings: &ChatSettings, chat: &ChatTemplate) -> Option<ChatIdentity> {

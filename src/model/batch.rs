@@ -32,8 +32,8 @@ pub struct BatchRow {
     pub context_len: usize,
     /// Block table: block `j` holds the positions `j * block_size ..`. Covers `context_len` at least.
     pub blocks: Vec<u32>,
-    /// Whether the sequence may outgrow the context that the model was first trained with, where that changes how its
-    /// positions are encoded.
+    /// Whether the sequence, with its tokens of later steps that are known, is longer than the context that the model was
+    /// first trained with, where that changes how its positions are encoded.
     pub long: bool,
 }
 

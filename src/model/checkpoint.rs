@@ -19,6 +19,8 @@ pub(super) struct Checkpoint<'a> {
     pub(super) compute: DType,
     /// What matrices are converted to; `None` leaves them as they are stored.
     pub(super) matrices: Option<DType>,
+    /// What matrices in FP8 become where others are left as they are stored.
+    pub(super) widened: DType,
 }
 
 /// A linear layer's weight `[outputs, inputs]` and bias `[outputs]`.
@@ -240,9 +242,9 @@ impl Checkpoint<'_> {
                     }
                 }
             });
-        // FP8 has three bits after the point, and bf16 seven: rounding the product is what the checkpoint's makers do.
+        // The scales have more bits than bf16: rounding the product to it is what the checkpoint's makers do.
         let numbers = Tensor::from_vec(numbers, weight.shape(), &Device::Cpu)?;
-        let dtype = self.matrices.unwrap_or(DType::BF16);
+        let dtype = self.matrices.unwrap_or(self.widened);
         Ok(numbers.to_dtype(dtype)?.to_device(self.device)?)
     }
 

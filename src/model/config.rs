@@ -83,7 +83,8 @@ pub struct ModelConfig {
     pub kv_heads: usize,
     /// Width of a head; not always `hidden / heads`.
     pub head_dim: usize,
-    /// Positions the model was made for, `max_position_embeddings`, as far as this program goes (131,072).
+    /// Positions that there are: `max_position_embeddings`, or what `YaRN` stretches the original context to if that is more;
+    /// as far as this program goes (131,072).
     pub max_positions: usize,
     /// Epsilon of the norms, `rms_norm_eps`.
     pub rms_norm_eps: f64,

@@ -62,7 +62,8 @@ struct Layer {
 }
 
 impl Decoder {
-    /// Reads the weights to a device. They must be exactly what the configuration describes.
+    /// Reads the weights to a device. They must be exactly what the configuration describes, but for an output head of their
+    /// own ([`Weights::settle`]).
     ///
     /// # Errors
     /// [`ModelError::Mismatch`] naming tensors and shapes; [`ModelError::Unsupported`] for a precision that the device
@@ -79,6 +80,7 @@ impl Decoder {
                 "the CPU computes in f32, not in {dtype:?}"
             )));
         }
+        let config = &*weights.settle(config)?;
         check_sizes(config)?;
         weights.check(&expected_tensors(config), |name| unused(config, name))?;
         let names = Names::new(config.architecture);
@@ -90,6 +92,11 @@ impl Decoder {
                 compute: dtype,
                 // The CPU packs, and may quantise, what the checkpoint stores; a GPU multiplies in the type it computes in.
                 matrices: (!device.is_cpu()).then_some(dtype),
+                widened: match precision.weights {
+                    WeightType::F32 => DType::F32,
+                    WeightType::F16 => DType::F16,
+                    _ => DType::BF16,
+                },
             },
             precision,
         };

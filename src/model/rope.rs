@@ -14,7 +14,7 @@ use super::{ModelConfig, ModelError, StepBatch, cpu};
 /// Positions that get a table at most; a configuration's context ends there.
 pub(super) const MAX_POSITIONS: usize = 1 << 17;
 
-/// Cosines and sines of every position's angles, `[positions, head_dim / 2]` each; where sequences that may outgrow the
+/// Cosines and sines of every position's angles, `[positions, head_dim / 2]` each; where sequences longer than the
 /// original context have other angles, those follow, `[2 · positions, head_dim / 2]`.
 pub struct RotaryTable {
     cos: Tensor,

@@ -157,7 +157,7 @@ impl LayerNames {
 
 /// Whether a checkpoint may hold a tensor that the model does not use.
 pub(super) fn unused(config: &ModelConfig, name: &str) -> bool {
-    // A tied checkpoint may carry the head it does not use, and old ones the rotary frequencies.
+    // A tied checkpoint may carry the table a second time as its head, and old ones the rotary frequencies.
     let head = Names::new(config.architecture).head;
     (config.tie_embeddings && name.strip_suffix(".weight") == Some(head))
         || name.ends_with("rotary_emb.inv_freq")

@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use candle_core::{DType, Device, Tensor};
 use half::vec::HalfBitsVecExt;
@@ -23,6 +23,7 @@ use super::tensors::expected_tensors;
 use super::{ModelConfig, ModelError, ModelSource};
 
 mod blocks;
+mod head;
 mod random;
 
 pub(super) use blocks::RowOrder;
@@ -38,6 +39,8 @@ pub struct Weights {
     files: Vec<Shard>,
     tensors: BTreeMap<String, Location>,
     progress: Arc<LoadProgress>,
+    /// Whether there is an output head beside an embedding table of other numbers, once that was asked.
+    own_head: OnceLock<bool>,
 }
 
 struct Shard {
@@ -145,6 +148,7 @@ impl Weights {
             files: Vec::new(),
             tensors: BTreeMap::new(),
             progress,
+            own_head: OnceLock::new(),
         };
         let names = files(source)?;
         if let ModelSource::Gguf(model) = source {
@@ -201,6 +205,7 @@ impl Weights {
             files: Vec::new(),
             tensors: tensors.collect(),
             progress: Arc::default(),
+            own_head: OnceLock::new(),
         }
     }
 

@@ -20,6 +20,7 @@ use juror::model::batch::StepBatch;
 use proptest::prelude::*;
 
 mod lag;
+mod long;
 mod reader;
 mod shortage;
 
@@ -260,7 +261,7 @@ fn odds_are_recorded_where_a_choice_was_generated() {
     );
     let mut context = prompt;
     context.extend(&tokens[..2]);
-    let logits = logits_after(&context);
+    let logits = logits_after(&context, false);
     let (yes, no) = (
         logits[tokens[2] as usize].exp(),
         logits[tokens[5] as usize].exp(),

@@ -16,8 +16,10 @@ pub(crate) const EOS: u32 = 49;
 
 pub(crate) struct Reader {
     block_size: usize,
-    /// What each slot holds, and at which position.
-    slots: HashMap<u32, (u32, u32)>,
+    /// What each slot holds, at which position, and whether as a part of a long sequence.
+    slots: HashMap<u32, (u32, u32, bool)>,
+    /// See [`Properties::short_context`].
+    pub(crate) short_context: Option<usize>,
     /// Can the cache be built anew?
     pub(crate) rebuilds: bool,
 }
@@ -26,13 +28,14 @@ pub(crate) fn reader(block_size: usize) -> Reader {
     Reader {
         block_size,
         slots: HashMap::new(),
+        short_context: None,
         rebuilds: false,
     }
 }
 
-/// Logits that depend on every token of the context, in order.
-pub(crate) fn logits_after(context: &[u32]) -> Vec<f32> {
-    let mut state = 0xcbf2_9ce4_8422_2325_u64;
+/// Logits that depend on every token of the context, in order, and on how the positions are encoded.
+pub(crate) fn logits_after(context: &[u32], long: bool) -> Vec<f32> {
+    let mut state = 0xcbf2_9ce4_8422_2325_u64 ^ u64::from(long);
     for &token in context {
         state = (state ^ u64::from(token))
             .wrapping_mul(0x0100_0000_01b3)
@@ -55,7 +58,7 @@ impl LogitsModel for Reader {
         Properties {
             lags: false,
             blocks: None,
-            short_context: None,
+            short_context: self.short_context,
         }
     }
 
@@ -68,10 +71,18 @@ impl LogitsModel for Reader {
 
     fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
         batch.validate(self.block_size, usize::MAX >> 8)?;
-        for ((&slot, &token), &position) in
-            batch.slots.iter().zip(&batch.tokens).zip(&batch.positions)
-        {
-            self.slots.insert(slot, (token, position));
+        for row in &batch.rows {
+            let outgrown = self
+                .short_context
+                .is_some_and(|short| row.context_len > short);
+            assert!(
+                row.long || !outgrown,
+                "a long sequence computed as a short one"
+            );
+            for index in row.query_start..row.query_start + row.query_len {
+                let written = (batch.tokens[index], batch.positions[index], row.long);
+                self.slots.insert(batch.slots[index], written);
+            }
         }
         let mut rows = Vec::new();
         for &index in &batch.logits {
@@ -84,15 +95,16 @@ impl LogitsModel for Reader {
                 .map(|position| {
                     let slot = row.blocks[position / self.block_size] * self.block_size as u32
                         + (position % self.block_size) as u32;
-                    let (token, written_at) = self.slots[&slot];
+                    let (token, written_at, long) = self.slots[&slot];
                     assert_eq!(
-                        written_at as usize, position,
-                        "a slot holds another position's token"
+                        (written_at as usize, long),
+                        (position, row.long),
+                        "a slot holds another position's token, or one encoded in the other way"
                     );
                     token
                 })
                 .collect();
-            rows.extend(logits_after(&context));
+            rows.extend(logits_after(&context, row.long));
         }
         Ok(Tensor::from_vec(
             rows,
@@ -126,9 +138,20 @@ pub(crate) fn request(
 
 /// What must come out, computed without any engine.
 pub(crate) fn expected(prompt: &[u32], max_new_tokens: usize) -> Vec<u32> {
+    expected_with(None, prompt, max_new_tokens)
+}
+
+/// What must come out of a model with two ways of encoding positions: every token is chosen by all of the context in the way
+/// that its length asks for, as in transformers.
+pub(crate) fn expected_with(
+    short_context: Option<usize>,
+    prompt: &[u32],
+    max_new_tokens: usize,
+) -> Vec<u32> {
     let mut tokens = prompt.to_vec();
     while tokens.len() < prompt.len() + max_new_tokens {
-        let logits = logits_after(&tokens);
+        let long = short_context.is_some_and(|short| tokens.len() > short);
+        let logits = logits_after(&tokens, long);
         let best = (0..VOCAB)
             .rev()
             .max_by(|&a, &b| logits[a].total_cmp(&logits[b]))

@@ -7,8 +7,9 @@ use serde_json::Value;
 
 use super::super::download;
 use super::super::{Failure, OrFail};
-use crate::judge::JudgeText;
+use crate::judge::{JudgeText, OWN_HEAD};
 use crate::model::attention::{AttentionShape, kv_bytes_per_token};
+use crate::model::config::RopeScaling;
 use crate::model::hub::{Want, bytes};
 use crate::model::known::{self, KnownJudge};
 use crate::model::precision::WeightType;
@@ -95,7 +96,18 @@ fn known_rows(judge: &KnownJudge) -> Rows {
 
 /// What the model's own files say.
 fn rows_of(source: &ModelSource, judge: Option<&KnownJudge>, hash: bool) -> Result<Rows, Failure> {
-    let config = ModelConfig::load(source).or_usage()?;
+    let mut config = ModelConfig::load(source).or_usage()?;
+    let weights = if source.has_weights() {
+        Some(Weights::open(source).or_fail()?)
+    } else {
+        None
+    };
+    let mut head = None;
+    if let Some(weights) = &weights {
+        let settled = weights.settle(&config).or_fail()?.into_owned();
+        head = (settled.tie_embeddings != config.tie_embeddings).then_some(OWN_HEAD);
+        config = settled;
+    }
     let (all, active) = (config.parameters(), active_parameters(&config));
     let mut rows = vec![
         ("family", format!("{:?}", config.architecture)),
@@ -125,9 +137,12 @@ fn rows_of(source: &ModelSource, judge: Option<&KnownJudge>, hash: bool) -> Resu
             ),
         ),
         ("vocabulary", config.vocab.to_string()),
-        ("context", format!("{} tokens", config.max_positions)),
+        ("context", context(&config)),
         ("chat template", chat_template(source)),
     ];
+    if let Some(head) = head {
+        rows.push(("output head", head.into()));
+    }
     let protocol = protocol::known()[0];
     let template = PromptTemplate::parse(protocol.template_text()).or_fail()?;
     match JudgeText::load(source, protocol, &template) {
@@ -146,8 +161,7 @@ fn rows_of(source: &ModelSource, judge: Option<&KnownJudge>, hash: bool) -> Resu
         }
         Err(error) => rows.push(("not a judge", error.to_string())),
     }
-    if source.has_weights() {
-        let weights = Weights::open(source).or_fail()?;
+    if let Some(weights) = weights {
         let (files, stored) = source.weight_files().or_fail()?;
         rows.push((
             "weights",
@@ -177,6 +191,29 @@ fn stored_as(weights: WeightType) -> String {
     match weights {
         WeightType::Stored { .. } => format!("in blocks, {:.2} bits a weight", weights.bits()),
         one => one.as_str().to_owned(),
+    }
+}
+
+/// How long a prompt and its completion may be, and where that comes from if not from `max_position_embeddings`.
+fn context(config: &ModelConfig) -> String {
+    let tokens = format!("{} tokens", config.max_positions);
+    match config.rope.scaling {
+        RopeScaling::Yarn {
+            factor,
+            original_positions,
+            ..
+        } => {
+            let most = if config.rope.stretched_context() > Some(config.max_positions) {
+                ", the most here"
+            } else {
+                ""
+            };
+            format!("{tokens}{most} (YaRN stretches {original_positions} by {factor})")
+        }
+        RopeScaling::LongRope {
+            original_positions, ..
+        } => format!("{tokens} (LongRoPE: other angles from {original_positions} on)"),
+        _ => tokens,
     }
 }
 

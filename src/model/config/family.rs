@@ -161,6 +161,9 @@ fn hugging_face(keys: &Keys, architecture: Architecture) -> Result<ModelConfig, 
         default_theta,
         default_partial,
     )?;
+    // Those who stretch a checkpoint's angles with YaRN mostly leave this as it was.
+    let stretched = rope.stretched_context().unwrap_or(0);
+    let max_positions = keys.size("max_position_embeddings")?.max(stretched);
     let layers = keys.size("num_hidden_layers")?;
     keys.must_be("hidden_act", "silu")?;
     let attention_bias = keys.flag("attention_bias", architecture == GptOss)?;
@@ -232,9 +235,9 @@ fn hugging_face(keys: &Keys, architecture: Architecture) -> Result<ModelConfig, 
         heads,
         kv_heads,
         head_dim,
-        max_positions: keys.size("max_position_embeddings")?,
+        max_positions,
         rms_norm_eps: keys.positive("rms_norm_eps", keys.get("rms_norm_eps"))?,
-        windows: windows(keys, architecture, layers)?,
+        windows: windows(keys, architecture, layers, max_positions)?,
         experts: experts(keys, architecture)?,
         fp8_blocks: fp8_blocks(keys, architecture)?,
         activation,
@@ -250,6 +253,7 @@ fn windows(
     keys: &Keys,
     architecture: Architecture,
     layers: usize,
+    positions: usize,
 ) -> Result<Vec<Option<usize>>, ModelError> {
     use Architecture::{GptOss, Mistral, Phi3, Qwen2, Qwen3, Qwen3Moe};
     let qwen = matches!(architecture, Qwen2 | Qwen3 | Qwen3Moe);
@@ -270,7 +274,6 @@ fn windows(
             None if keys.lacks("sliding_window") => default,
             window => window,
         };
-        let positions = keys.size("max_position_embeddings")?;
         // One as wide as the context hides nothing.
         window.filter(|window| used && *window < positions)
     } else {

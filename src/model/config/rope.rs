@@ -55,7 +55,7 @@ pub enum RopeScaling {
         attention_factor: f64,
     },
     /// `LongRoPE` (<https://arxiv.org/abs/2402.13753>): a divisor for each frequency, and another set of them for sequences
-    /// that may outgrow the original context.
+    /// that are longer than the original context.
     LongRope {
         /// `short_factor`, one for each pair.
         short: Vec<f64>,
@@ -165,6 +165,18 @@ impl Rope {
             RopeScaling::LongRope {
                 original_positions, ..
             } => Some(original_positions),
+            _ => None,
+        }
+    }
+
+    /// The context that angles are stretched to, where the checkpoint says what was stretched and by how much.
+    pub fn stretched_context(&self) -> Option<usize> {
+        match self.scaling {
+            RopeScaling::Yarn {
+                factor,
+                original_positions,
+                ..
+            } => Some((factor * original_positions) as usize),
             _ => None,
         }
     }

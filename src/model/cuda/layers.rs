@@ -110,6 +110,7 @@ impl Loader<'_> {
             device: &self.device,
             compute: dtype,
             matrices: Some(dtype),
+            widened: dtype,
         }
     }
 

@@ -108,6 +108,7 @@ impl CudaModel {
                 "no CUDA kernels for {obstacle}"
             )));
         }
+        let config = &*weights.settle(config)?;
         let cuda = device.as_cuda_device()?.clone();
         let mut kernels = Kernels::new(&cuda);
         let operations = Operations::load(&mut kernels, precision.compute)?;
