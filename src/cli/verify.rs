@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
 use crate::dataset::output::{self, OutputError, write_atomically};
-use crate::dataset::{Source, sources};
+use crate::dataset::{LineLimit, Source, sources};
 use crate::rules::{Config, Profile, Status, Verification, expr};
 use crate::verify::{Counts, Explain, Settings, VerifyError};
 
@@ -49,6 +49,9 @@ pub(super) struct VerifyArguments {
     /// Settings of every row that has none of its own, by Math-Verify's names, for one `{"float_rounding": 2}`
     #[arg(long, value_name = "JSON", value_parser = parse_settings)]
     config: Option<Map<String, Value>>,
+    /// Longest line that is read; a longer one is no pair
+    #[arg(long, value_name = "N", default_value_t = LineLimit::DEFAULT.0, value_parser = clap::value_parser!(u32).range(1..))]
+    max_line_bytes: u32,
     /// Tell a person what was found in each text, how it was read, and what decided
     #[arg(long)]
     explain: bool,
@@ -97,6 +100,7 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
     let settings = Settings {
         profile: arguments.profile.into(),
         config: arguments.config.unwrap_or_default(),
+        max_line: LineLimit(arguments.max_line_bytes),
     };
     if let (Some(gold), Some(pred)) = (&arguments.gold, &arguments.pred) {
         return one(&settings, gold, pred, arguments.explain);
