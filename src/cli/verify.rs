@@ -12,7 +12,7 @@ use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Map, Value};
 
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
-use crate::dataset::output::{self, OutputError, write_atomically};
+use crate::dataset::output::{self, write_atomically};
 use crate::dataset::{LineLimit, Source, sources};
 use crate::rules::{Config, Profile, Status, Verification, expr};
 use crate::verify::{Counts, Explain, Settings, VerifyError};
@@ -199,17 +199,15 @@ impl Run<'_> {
             match &result {
                 Ok(_) => Ok(()),
                 // Whatever it was, what was there before stays.
+                Err(VerifyError::Output(error)) => {
+                    Err(io::Error::new(error.kind(), error.to_string()))
+                }
                 Err(error) => Err(io::Error::other(error.to_string())),
             }
         });
         match (result, written) {
             (Ok(counts), Ok(())) => Ok(counts),
-            (Ok(_), Err(error)) => Err(error.into()),
-            (Err(VerifyError::Output(source)), _) => Err(OutputError::Write {
-                path: path.to_owned(),
-                source,
-            }
-            .into()),
+            (Ok(_) | Err(VerifyError::Output(_)), Err(error)) => Err(error.into()),
             (Err(error), _) => Err(error),
         }
     }

@@ -14,7 +14,7 @@ impl LineLimit {
 
     /// A longer line is read on to its end, so that it can be set aside like any other bad line; but not further than
     /// this many times the limit.
-    const PASSED_OVER: u64 = 16;
+    const PASSED_OVER: u64 = 4;
 
     pub(super) fn bytes(self) -> usize {
         self.0 as usize

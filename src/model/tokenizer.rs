@@ -188,14 +188,20 @@ impl Tokenizer {
     /// A number of tokens above `most` that text under judgement has at least, found without tokenising it; none if it
     /// may have no more than `most`, or if that cannot be told.
     pub fn more_tokens_than(&self, most: usize, text: &str) -> Option<usize> {
+        let tokenizer = self.without_prefix();
+        self.pieces
+            .get_or_init(|| Pieces::of(tokenizer))
+            .as_ref()?
+            .more_than(most, tokenizer, text)
+    }
+
+    /// What tokenises text under judgement that goes on from other text.
+    fn without_prefix(&self) -> &tokenizers::Tokenizer {
         let pair = match &self.continuing {
             Some((_, continuing)) => continuing,
             None => &self.as_it_is,
         };
-        self.pieces
-            .get_or_init(|| Pieces::of(&pair.untrusted))
-            .as_ref()?
-            .more_than(most, &pair.untrusted, text)
+        &pair.untrusted
     }
 
     /// Where text stands that follows these tokens.

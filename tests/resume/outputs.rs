@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use super::common::{Folder, Ran, binary, json_lines, rollouts};
 
-/// Every command that writes a file, with `OUT` in its place; the last value is what its output begins with.
-const COMMANDS: [(&[&str], &str); 5] = [
+/// Commands that write rows to a file, with `OUT` in its place; the last value is what its output begins with.
+const COMMANDS: [(&[&str], &str); 3] = [
     (
         &["judge", "in.jsonl", "--rules", "only", "-q", "-o", "OUT"],
         "{\"id\":\"r0\"",
@@ -19,33 +19,6 @@ const COMMANDS: [(&[&str], &str); 5] = [
     (
         &["verify", "pairs.jsonl", "-q", "--explain", "-o", "OUT"],
         "0\ngold",
-    ),
-    (
-        &[
-            "bench",
-            "in.jsonl",
-            "--samples",
-            "1",
-            "--output-tokens",
-            "1",
-            "--no-breakdown",
-            "--json",
-            "OUT",
-        ],
-        "{\n",
-    ),
-    (
-        &[
-            "bench",
-            "in.jsonl",
-            "--samples",
-            "1",
-            "--output-tokens",
-            "1",
-            "--profile",
-            "OUT",
-        ],
-        "{\"displayTimeUnit\"",
     ),
 ];
 
@@ -198,6 +171,43 @@ fn pipes_and_devices_are_written_to() {
     }
 }
 
+/// The files of figures and of a trace are written like any other output.
+#[test]
+fn what_bench_writes_replaces_no_more_than_an_output_does() {
+    let folder = prepared();
+    let bench = |json, profile| {
+        [
+            "bench",
+            "in.jsonl",
+            "--samples=1",
+            "--output-tokens=1",
+            "--json",
+            json,
+            "--profile",
+            profile,
+        ]
+    };
+    for name in ["file", "one", "log", "trace"] {
+        folder.write(name, "first\n");
+    }
+    symlink("file", folder.path("link")).unwrap();
+    fs::hard_link(folder.path("one"), folder.path("two")).unwrap();
+    folder.run(&bench("link", "two")).expect(0, &[]);
+    assert!(folder.read("file").starts_with("{\n"));
+    assert!(folder.read("one").starts_with("{\"displayTimeUnit\""));
+    let script = "\"$0\" \"$@\" >> log 7>> trace";
+    shell(&folder, script, &bench("/dev/stdout", "/dev/fd/7")).expect(0, &[]);
+    assert!(folder.read("log").starts_with("first\n{\n"));
+    assert!(
+        folder
+            .read("trace")
+            .starts_with("first\n{\"displayTimeUnit\"")
+    );
+    folder
+        .run(&bench("/dev/full", "trace"))
+        .expect(1, &["could not write /dev/full", "No space left"]);
+}
+
 #[test]
 fn what_fails_before_it_is_whole_changes_no_linked_file() {
     let folder = prepared();
@@ -261,7 +271,7 @@ fn a_journal_lies_beside_what_is_in_a_folder_and_beside_nothing_else() {
 
 #[test]
 fn files_that_killed_runs_left_are_removed_by_the_next() {
-    for command in [COMMANDS[0].0, COMMANDS[1].0, COMMANDS[3].0] {
+    for command in [COMMANDS[0].0, COMMANDS[1].0] {
         let folder = prepared();
         for name in [".out.jsonl.a1B2c3.tmp", ".out.jsonl.ZZZZZZ.tmp"] {
             folder.write(name, "half of it");
