@@ -40,6 +40,7 @@ pub enum ParseRule {
 
 /// Probability of `True` against `False` at the token where the judge chose, per field; `None` where it was not recorded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Confidence {
     /// p(True) / (p(True) + p(False)) of the process field.
     pub process: Option<f32>,
@@ -51,6 +52,7 @@ pub struct Confidence {
 
 /// Tokens spent on one trial.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Usage {
     /// Tokens of the rendered prompt.
     pub prompt_tokens: usize,
@@ -62,6 +64,7 @@ pub struct Usage {
 
 /// What the judge saw and wrote: the completion's text of an unreadable verdict, all of it with `--raw`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Raw {
     /// The rendered prompt's text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,6 +81,7 @@ pub struct Raw {
 
 /// The verdict on one trial of one sample: a line of `verdicts.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Verdict {
     /// The sample's id.
     pub id: String,

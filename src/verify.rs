@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::dataset::output::OutputError;
-use crate::dataset::{DatasetError, Source};
+use crate::dataset::{DatasetError, LineLimit, Next, Source};
 use crate::rules::{Config, Profile, Status, Verification, Verifier, compat};
 
 /// Rows that are answered together, at most; and their bytes.
@@ -142,6 +142,8 @@ pub struct Settings {
     pub profile: Profile,
     /// Settings of every row that has none of its own, as JSON: a row's `config` replaces them key by key.
     pub config: Map<String, Value>,
+    /// How long a line may be.
+    pub max_line: LineLimit,
 }
 
 /// Writes a pair and its verdict for a person.
@@ -225,9 +227,13 @@ impl Settings {
         common: &Verifier,
         explain: Option<Explain>,
         index: usize,
-        line: &[u8],
+        line: &RowLine,
     ) -> (Answered, Vec<u8>) {
-        let row = match Row::parse(line) {
+        let row = match line
+            .as_ref()
+            .map_err(Clone::clone)
+            .and_then(|line| Row::parse(line))
+        {
             Ok(row) => row,
             Err(error) => return (None, self.json(None, index, Err(&error))),
         };
@@ -274,8 +280,9 @@ impl Settings {
         let mut counts = Counts::default();
         let queue = Arc::new(Queue::default());
         let reader = Arc::clone(&queue);
+        let max_line = self.max_line;
         // The reader is not joined: it may sit in a read of standard input that never returns.
-        std::thread::spawn(move || reader.close(read_rows(&sources, &reader).err()));
+        std::thread::spawn(move || reader.close(read_rows(&sources, max_line, &reader).err()));
         let abandoned = Abandon(&queue);
         while let Some(batch) = queue.take(interrupted)? {
             let lines: Vec<(Answered, Vec<u8>)> = batch
@@ -294,6 +301,9 @@ impl Settings {
         Ok(counts)
     }
 }
+
+/// A line of the input, or why it is not read.
+type RowLine = Result<Vec<u8>, String>;
 
 /// Lets the reader go however the run ends.
 struct Abandon<'q>(&'q Queue);
@@ -330,7 +340,7 @@ struct Queue {
 
 #[derive(Debug, Default)]
 struct Waiting {
-    rows: Vec<Vec<u8>>,
+    rows: Vec<RowLine>,
     bytes: usize,
     /// The reader is done.
     closed: bool,
@@ -346,7 +356,7 @@ impl Queue {
     }
 
     /// Adds a row once there is room; `false` when nobody wants it any more.
-    fn push(&self, row: Vec<u8>) -> bool {
+    fn push(&self, row: RowLine) -> bool {
         let mut state = self.state();
         while !state.abandoned && (state.rows.len() >= ROWS || state.bytes >= BYTES) {
             state = self
@@ -354,7 +364,7 @@ impl Queue {
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
         }
-        state.bytes += row.len();
+        state.bytes += row.as_ref().map_or(0, Vec::len);
         state.rows.push(row);
         self.changed.notify_all();
         !state.abandoned
@@ -373,7 +383,7 @@ impl Queue {
     }
 
     /// All rows that wait, at least one; `None` after the last.
-    fn take(&self, interrupted: &AtomicBool) -> Result<Option<Vec<Vec<u8>>>, VerifyError> {
+    fn take(&self, interrupted: &AtomicBool) -> Result<Option<Vec<RowLine>>, VerifyError> {
         let mut state = self.state();
         loop {
             if interrupted.load(Ordering::Relaxed) {
@@ -399,12 +409,18 @@ impl Queue {
     }
 }
 
-fn read_rows(sources: &[Source], queue: &Queue) -> Result<(), DatasetError> {
+fn read_rows(sources: &[Source], max_line: LineLimit, queue: &Queue) -> Result<(), DatasetError> {
     let mut line = Vec::new();
     for source in sources {
-        let mut lines = source.open()?;
-        while lines.next(&mut line)? {
-            if !line.trim_ascii().is_empty() && !queue.push(std::mem::take(&mut line)) {
+        let mut lines = source.open(max_line)?;
+        loop {
+            let row = match lines.next(&mut line)? {
+                Next::End => break,
+                Next::Line if line.trim_ascii().is_empty() => continue,
+                Next::Line => Ok(std::mem::take(&mut line)),
+                Next::TooLong => Err(lines.too_long()),
+            };
+            if !queue.push(row) {
                 return Ok(());
             }
         }

@@ -3,6 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod common;
+#[path = "resume/journals.rs"]
+mod journals;
+#[cfg(unix)]
+#[path = "resume/outputs.rs"]
+mod outputs;
 
 use std::collections::HashSet;
 use std::fs;

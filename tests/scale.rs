@@ -144,3 +144,108 @@ fn what_cannot_be_read_twice_is_judged_all_the_same() {
         ["in.jsonl.gz", "out.jsonl", "out.jsonl.journal"]
     );
 }
+
+/// Samples that fit, and among them one whose response is `words` long.
+fn with_one_long(words: usize, word: &str) -> (String, String) {
+    let plain = common::rollouts(20);
+    let long = row("long", "What is 1 + 1?", "2", &word.repeat(words));
+    let middle = plain.match_indices('\n').nth(10).unwrap().0 + 1;
+    let with = format!("{}{long}{}", &plain[..middle], &plain[middle..]);
+    (plain, with)
+}
+
+/// What a run says of its engine.
+fn engine(ran: &Ran) -> String {
+    let line = ran.stderr.lines().find(|line| line.starts_with("engine: "));
+    line.unwrap().to_owned()
+}
+
+/// A response that cannot be judged costs neither memory nor the others' room, whatever it is made of.
+#[test]
+fn an_over_long_response_is_too_long_and_nothing_else() {
+    const JUDGE: [&str; 8] = [
+        "judge",
+        "in.jsonl",
+        "-o",
+        "out.jsonl",
+        "--max-new-tokens",
+        "4",
+        "--device",
+        "cpu",
+    ];
+    // Text, one word without an end, spaces, other scripts; and a text that is only a little too long.
+    for (word, bytes) in [
+        ("So I add them again and find 2. ", 20 << 20),
+        ("a", 8 << 20),
+        (" ", 8 << 20),
+        ("加", 8 << 20),
+        ("e\u{301}", 8 << 20),
+        ("1", 300_000),
+        ("So I add them again and find 2. ", 40_000),
+    ] {
+        let (plain, with) = with_one_long(bytes / word.len(), word);
+        let peaceful = Folder::new();
+        peaceful.write("in.jsonl", plain);
+        let (expected, usual) = watch(peaceful.juror(&JUDGE).spawn().unwrap());
+        let folder = Folder::new();
+        folder.write("in.jsonl", with);
+        let (ran, peak) = watch(folder.juror(&JUDGE).spawn().unwrap());
+        ran.expect(3, &["1 too long"]);
+        assert_eq!(engine(&ran), engine(&expected), "{word:?}");
+        assert!(
+            peak < usual + 12 * bytes as u64 + (64 << 20),
+            "{word:?}: {} MB, {} MB without it",
+            peak >> 20,
+            usual >> 20
+        );
+        let lines = folder.lines("out.jsonl");
+        let (long, others): (Vec<Value>, Vec<Value>) =
+            lines.into_iter().partition(|line| line["id"] == "long");
+        assert_eq!(others.len(), 20);
+        assert_eq!(long[0]["status"], "too_long");
+        assert!(
+            long[0]["error"]
+                .as_str()
+                .unwrap()
+                .contains("exceed the model's context"),
+            "{}",
+            long[0]["error"]
+        );
+        assert!(others.iter().all(|line| line["status"] != "too_long"));
+        // Taken up again, it is done like the others; with it alone missing too.
+        folder.run(&JUDGE).expect(3, &["21 were done before"]);
+        let journal = folder.read("out.jsonl.journal");
+        let others: String = journal
+            .lines()
+            .filter(|line| !line.contains("too_long"))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        folder.write("out.jsonl.journal", others);
+        folder
+            .run(&JUDGE)
+            .expect(3, &["20 were done before", "1 too long"]);
+
+        let dry = folder.run(&["judge", "in.jsonl", "--dry-run", "--max-new-tokens", "4"]);
+        dry.expect(0, &[]);
+        assert!(
+            dry.stdout.contains("too long: 1 samples do not fit"),
+            "{}",
+            &dry.stdout[..500]
+        );
+        let render = folder.run(&["prompts", "render", "in.jsonl", "--id", "long", "--tokens"]);
+        if bytes > 100_000 {
+            render.expect(
+                1,
+                &[
+                    "the prompt of \"long\" has at least ",
+                    "too long to be judged",
+                ],
+            );
+            folder
+                .run(&["bench", "in.jsonl", "--output-tokens", "1"])
+                .expect(2, &["the prompt of long has at least "]);
+        } else {
+            render.expect(0, &[]);
+        }
+    }
+}

@@ -1,6 +1,5 @@
 //! A bench from the model's files to figures: load, measure the device, run, sweep.
 
-use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
 
@@ -11,6 +10,7 @@ use super::measure::{Run, Settings, measure};
 use super::shared::SharedModel;
 use super::workload::Job;
 use super::{Ceiling, Context, Report, trace};
+use crate::dataset::output::{OutputError, write_atomically};
 use crate::engine::sizing::Lengths;
 use crate::engine::{
     BLOCK_SIZE, EngineConfig, EngineError, EngineSettings, LoadedModel, ModelSizes, Sampling,
@@ -192,12 +192,12 @@ fn engine_config(subject: &Subject, settings: &EngineSettings) -> EngineConfig {
 ///
 /// # Errors
 /// Those of writing.
-pub fn write_trace(path: &Path, run: &Run) -> io::Result<()> {
-    let mut out = BufWriter::new(std::fs::File::create(path)?);
+pub fn write_trace(path: &Path, run: &Run) -> Result<(), OutputError> {
     // On a GPU the spans are of a later run: shown from where they begin.
     let origin = run.started;
-    trace::write(&mut out, origin, &run.record.steps, &run.spans)?;
-    out.flush()
+    write_atomically(path, |out| {
+        trace::write(out, origin, &run.record.steps, &run.spans)
+    })
 }
 
 /// Everything that `--json` writes: the figures of the only, or the best, setting on top.

@@ -48,7 +48,7 @@ pub fn find(name: &str) -> Result<ModelConfig, ModelError> {
     if let Some((_, text)) = SHAPES.iter().find(|(shape, _)| *shape == name) {
         return ModelConfig::parse(text, name);
     }
-    match std::fs::read_to_string(name) {
+    match crate::dataset::read_text(std::path::Path::new(name)) {
         Ok(text) => {
             let mut config = ModelConfig::parse(&text, name)?;
             // Random weights are bf16 where the checkpoint stores FP8; experts in MXFP4 stay that.

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use clap::Args;
 
 use super::download;
@@ -14,9 +14,11 @@ use super::judge::JudgeChoice;
 use super::{DONE, Failure, OrFail, say};
 use crate::bench::session::{Bench, Document, Setting, Subject, machine, write_trace};
 use crate::bench::{Job, Lengths, Report, Workload, shapes};
-use crate::dataset::{ColumnMap, LoadOptions, load};
+use crate::dataset::output::write_atomically;
+use crate::dataset::{LineLimit, LoadOptions, load};
 use crate::engine::{EngineSettings, Sampling};
 use crate::judge::JudgeText;
+use crate::judge::prompt::TooLong;
 use crate::model::hub::Want;
 use crate::model::{ModelConfig, Weights};
 
@@ -27,6 +29,10 @@ pub(super) struct BenchArguments {
     /// Rollouts whose prompts are used instead of made-up ones, as `juror judge` reads them
     #[arg(value_name = "INPUT", conflicts_with_all = ["synthetic", "template_tokens", "input_tokens", "group_size"])]
     inputs: Vec<PathBuf>,
+
+    /// Longest line of INPUT that is read
+    #[arg(long, value_name = "N", default_value_t = LineLimit::DEFAULT.0, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Workload")]
+    max_line_bytes: u32,
 
     #[command(flatten)]
     judge: JudgeChoice,
@@ -176,9 +182,7 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
     };
     let report = &reports[best];
     if let Some(path) = &arguments.profile {
-        write_trace(path, &run)
-            .with_context(|| format!("could not write {}", path.display()))
-            .or_fail()?;
+        write_trace(path, &run).or_fail()?;
     }
     let table = table(report, arguments.sweep);
     if let Some(path) = &arguments.json {
@@ -205,9 +209,7 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
             std::io::stdout().write_all(json.as_bytes()).or_fail()?;
             return Ok(DONE);
         }
-        std::fs::write(path, json)
-            .with_context(|| format!("could not write {}", path.display()))
-            .or_fail()?;
+        write_atomically(path, |out| out.write_all(json.as_bytes())).or_fail()?;
     }
     std::io::stdout().write_all(table.as_bytes()).or_fail()?;
     Ok(DONE)
@@ -309,17 +311,26 @@ fn real_jobs(arguments: &BenchArguments) -> Result<(Vec<u32>, Vec<Job>), Failure
     let loaded = load(
         &arguments.inputs,
         &LoadOptions {
-            columns: ColumnMap::default(),
             limit: arguments.samples.map(|samples| samples as usize),
-            shard: None,
-            skip_bad: false,
-            output: None,
+            max_line: LineLimit(arguments.max_line_bytes),
+            ..LoadOptions::default()
         },
     )
     .or_usage()?;
     let mut jobs = Vec::new();
     for sample in &loaded.samples {
-        let prompt = text.prompts.tokens(sample).or_fail()?;
+        // Every generation has a token at least.
+        let prompt = text
+            .prompt(sample, 1)
+            .or_fail()?
+            .map_err(|TooLong { tokens }| {
+                anyhow!(
+                    "the prompt of {} has {tokens} tokens, the model's context {}: leave it out",
+                    sample.id,
+                    text.config.max_positions
+                )
+            });
+        let prompt = prompt.or_usage()?;
         for _ in 0..arguments.trials {
             let index = jobs.len() as u64;
             jobs.push(Job {

@@ -6,6 +6,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 
 use crate::dataset::journal::{chat_date, journal_path};
+use crate::dataset::read_text;
 use crate::judge::ChatSettings;
 use crate::model::chat_template::{ChatOptions, Moment, ReasoningEffort};
 use crate::protocol::{ThinkingStyle, ThinkingTags};
@@ -68,7 +69,7 @@ impl ChatArguments {
             None => None,
             Some(path) => {
                 let name = path.file_name().unwrap_or(path.as_os_str());
-                let text = std::fs::read_to_string(path)
+                let text = read_text(path)
                     .with_context(|| format!("could not read {}", path.display()))?;
                 Some((name.to_string_lossy().into_owned(), text))
             }

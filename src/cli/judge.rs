@@ -13,9 +13,11 @@ use super::download;
 use super::progress::{Progress, print_summary};
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
 use crate::dataset::journal::Identity;
-use crate::dataset::{ColumnMap, LoadOptions, Loaded, Rows, Sample, Samples, index};
+use crate::dataset::output::has_place_beside;
+use crate::dataset::{
+    ColumnMap, DatasetError, LineLimit, LoadOptions, Loaded, Rows, Samples, index,
+};
 use crate::engine::Sampling;
-use crate::judge::session::TextSizes;
 use crate::judge::{EngineSizes, JudgeText, RulesMode, RunEnd, RunOptions, Session};
 use crate::model::DeviceChoice;
 use crate::model::hub::Want;
@@ -60,7 +62,7 @@ pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
             let done = summary.verdicts();
             say(&format!(
                 "interrupted: {done} of {all} verdicts are done{}",
-                match &session.out {
+                match session.out_with_journal() {
                     Some(_) => " and kept; run the same command again to go on",
                     None => "; without `-o` they are lost",
                 }
@@ -81,7 +83,7 @@ pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
 fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
     let rules = RulesMode::from(arguments.rules);
     let out = arguments.output.filter(|path| path.as_os_str() != "-");
-    if arguments.skip_bad && out.is_none() {
+    if arguments.skip_bad && !out.as_deref().is_some_and(has_place_beside) {
         return Err(anyhow!(
             "--skip-bad sets bad lines aside beside the output: name a file with `-o`"
         ))
@@ -139,27 +141,19 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         ..EngineSizes::default()
     };
 
-    let mut text_sizes = TextSizes::default();
     let loaded = load_inputs(
         &arguments.inputs,
         &LoadOptions {
             columns: ColumnMap::parse(&arguments.columns).or_usage()?,
             limit: arguments.limit,
             shard: arguments.shard,
+            max_line: LineLimit(arguments.max_line_bytes),
             skip_bad: arguments.skip_bad,
             output: out.clone(),
         },
-        // Rules alone make no prompts.
-        &mut |sample| {
-            if judge.is_some() {
-                text_sizes.add(sample);
-            }
-        },
-    )
-    .or_usage()?;
+    )?;
     Ok(Session {
         loaded,
-        text_sizes,
         shard: arguments.shard,
         skip_bad: arguments.skip_bad,
         options: RunOptions {
@@ -205,17 +199,21 @@ fn devices(device: DeviceChoice, gpus: &[usize]) -> anyhow::Result<Vec<DeviceCho
     })
 }
 
-fn load_inputs(
-    inputs: &[PathBuf],
-    options: &LoadOptions,
-    seen: &mut dyn FnMut(&Sample),
-) -> anyhow::Result<Loaded<Rows>> {
+fn load_inputs(inputs: &[PathBuf], options: &LoadOptions) -> Result<Loaded<Rows>, Failure> {
     if inputs == [PathBuf::from("-")] && std::io::stdin().is_terminal() {
-        bail!(
+        return Err(anyhow!(
             "no input: name a JSONL file, a folder of them, or pipe rows in; see `juror judge --help`"
-        );
+        ))
+        .or_usage();
     }
-    Ok(index(inputs, options, seen)?)
+    let loaded = index(inputs, options);
+    // A full disk is nothing that the user said wrong.
+    let usage = loaded.as_ref().err().is_none_or(DatasetError::is_usage);
+    if usage {
+        loaded.or_usage()
+    } else {
+        loaded.or_fail()
+    }
 }
 
 /// What is about to be judged, and how it was understood.

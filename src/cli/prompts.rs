@@ -1,17 +1,19 @@
 //! `juror prompts`
 
+use std::cell::RefCell;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use clap::Subcommand;
 use serde_json::json;
 
 use super::download;
 use super::judge::JudgeChoice;
 use super::{Failure, OrFail, say};
-use crate::dataset::{ColumnMap, LoadOptions, Sample, load};
+use crate::dataset::{ColumnMap, LineLimit, LoadOptions, Sample, find};
 use crate::judge::JudgeText;
+use crate::judge::prompt::PromptTokens;
 use crate::model::hub::Want;
 use crate::protocol;
 
@@ -39,6 +41,9 @@ pub(super) enum PromptsAction {
         /// Which key holds what: question=…, reference=…, response=…, id=…
         #[arg(long, value_name = "FIELD=KEY", value_delimiter = ',')]
         columns: Vec<String>,
+        /// Longest line that is read
+        #[arg(long, value_name = "N", default_value_t = LineLimit::DEFAULT.0, value_parser = clap::value_parser!(u32).range(1..))]
+        max_line_bytes: u32,
         /// Print the token ids too
         #[arg(long)]
         tokens: bool,
@@ -78,6 +83,7 @@ pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
             input,
             id,
             columns,
+            max_line_bytes,
             tokens,
             raw,
             judge,
@@ -85,21 +91,29 @@ pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
             let (protocol, template) = judge.prompt().or_usage()?;
             let columns = ColumnMap::parse(&columns).or_usage()?;
             let limit = if id.is_none() { Some(1) } else { None };
-            let loaded = load(
-                &[input],
-                &LoadOptions {
-                    columns,
-                    limit,
-                    ..LoadOptions::default()
-                },
-            )
-            .or_usage()?;
-            let sample = pick(&loaded.samples, id.as_deref()).or_usage()?;
+            let options = LoadOptions {
+                columns,
+                limit,
+                max_line: LineLimit(max_line_bytes),
+                ..LoadOptions::default()
+            };
+            let sample = pick(&input, &options, id.as_deref()).or_usage()?;
             let source = download::resolve(&judge.model, Want::Description)?;
             let chat = judge.chat.settings(None).or_usage()?;
             let text = JudgeText::load_with(&source, protocol, &template, &chat).or_usage()?;
-            let ids = text.prompts.tokens(sample).or_fail()?;
-            let prompt = text.prompts.text(sample);
+            let context = text.config.max_positions;
+            let ids = match text.prompts.tokens_within(&sample, context).or_fail()? {
+                PromptTokens::Whole(ids) => ids,
+                PromptTokens::AtLeast(count) => {
+                    return Err(anyhow!(
+                        "the prompt of {:?} has at least {count} tokens and the model a context of {context}: the sample is \
+                         too long to be judged, and its tokens are not made",
+                        sample.id
+                    ))
+                    .or_fail();
+                }
+            };
+            let prompt = text.prompts.text(&sample);
             if raw {
                 let line = json!({"id": sample.id, "prompt": prompt, "prompt_tokens": ids});
                 writeln!(out, "{line}").or_fail()?;
@@ -111,7 +125,7 @@ pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
             }
             let parts: Vec<String> = text
                 .prompts
-                .token_counts(sample)
+                .token_counts(&sample)
                 .or_fail()?
                 .into_iter()
                 .map(|(field, count)| match field {
@@ -125,17 +139,19 @@ pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
     Ok(())
 }
 
-fn pick<'s>(samples: &'s [Sample], id: Option<&str>) -> anyhow::Result<&'s Sample> {
-    match id {
-        None => samples.first().context("the input holds no sample"),
-        Some(id) => samples
-            .iter()
-            .find(|sample| sample.id == id)
-            .ok_or_else(|| {
-                anyhow!(
-                    "no sample has the id `{id}`; the first one's is `{}`",
-                    samples.first().map_or("", |sample| &sample.id)
-                )
-            }),
+fn pick(input: &Path, options: &LoadOptions, id: Option<&str>) -> anyhow::Result<Sample> {
+    let first = RefCell::new(None);
+    let wanted = |sample: &Sample| {
+        first.borrow_mut().get_or_insert_with(|| sample.id.clone());
+        id.is_none_or(|id| sample.id == id)
+    };
+    let found = find(&[input.to_owned()], options, &wanted)?.samples;
+    match (found, id) {
+        (Some(sample), _) => Ok(sample),
+        (None, None) => Err(anyhow!("the input holds no sample")),
+        (None, Some(id)) => Err(anyhow!(
+            "no sample has the id `{id}`; the first one's is `{}`",
+            first.into_inner().unwrap_or_default()
+        )),
     }
 }

@@ -12,8 +12,8 @@ use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Map, Value};
 
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
-use crate::dataset::output::{self, OutputError, write_atomically};
-use crate::dataset::{Source, sources};
+use crate::dataset::output::{self, write_atomically};
+use crate::dataset::{LineLimit, Source, sources};
 use crate::rules::{Config, Profile, Status, Verification, expr};
 use crate::verify::{Counts, Explain, Settings, VerifyError};
 
@@ -49,6 +49,9 @@ pub(super) struct VerifyArguments {
     /// Settings of every row that has none of its own, by Math-Verify's names, for one `{"float_rounding": 2}`
     #[arg(long, value_name = "JSON", value_parser = parse_settings)]
     config: Option<Map<String, Value>>,
+    /// Longest line that is read; a longer one is no pair
+    #[arg(long, value_name = "N", default_value_t = LineLimit::DEFAULT.0, value_parser = clap::value_parser!(u32).range(1..))]
+    max_line_bytes: u32,
     /// Tell a person what was found in each text, how it was read, and what decided
     #[arg(long)]
     explain: bool,
@@ -97,6 +100,7 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
     let settings = Settings {
         profile: arguments.profile.into(),
         config: arguments.config.unwrap_or_default(),
+        max_line: LineLimit(arguments.max_line_bytes),
     };
     if let (Some(gold), Some(pred)) = (&arguments.gold, &arguments.pred) {
         return one(&settings, gold, pred, arguments.explain);
@@ -195,17 +199,15 @@ impl Run<'_> {
             match &result {
                 Ok(_) => Ok(()),
                 // Whatever it was, what was there before stays.
+                Err(VerifyError::Output(error)) => {
+                    Err(io::Error::new(error.kind(), error.to_string()))
+                }
                 Err(error) => Err(io::Error::other(error.to_string())),
             }
         });
         match (result, written) {
             (Ok(counts), Ok(())) => Ok(counts),
-            (Ok(_), Err(error)) => Err(error.into()),
-            (Err(VerifyError::Output(source)), _) => Err(OutputError::Write {
-                path: path.to_owned(),
-                source,
-            }
-            .into()),
+            (Ok(_) | Err(VerifyError::Output(_)), Err(error)) => Err(error.into()),
             (Err(error), _) => Err(error),
         }
     }

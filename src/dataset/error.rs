@@ -65,6 +65,18 @@ pub enum DatasetError {
         /// What the decompressor said.
         source: io::Error,
     },
+    /// A line that goes on and on.
+    #[error(
+        "{file}:{line}: a line of more than {read} bytes: these are not JSON lines, or lines may be longer with --max-line-bytes"
+    )]
+    Endless {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// Bytes read of it.
+        read: u64,
+    },
     /// What must be kept until the end of the run could not be.
     #[error(
         "could not keep {what} in a temporary file: {source}; make room beside the output (or where TMPDIR points)"
@@ -94,6 +106,13 @@ pub enum DatasetError {
     /// Lines that cannot become samples; nothing was judged.
     #[error(transparent)]
     BadLines(#[from] BadLines),
+}
+
+impl DatasetError {
+    /// True where the input or what was said of it is at fault, not the machine.
+    pub fn is_usage(&self) -> bool {
+        !matches!(self, Self::Spool { .. })
+    }
 }
 
 /// The lines that cannot become samples: the first few, and how many there are.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 
 use super::error::DatasetError;
+use super::line::{LineLimit, read_line, skip_line};
 
 /// The endings of names that are read in a folder; each also with one of [`COMPRESSED`].
 const ENDINGS: [&str; 3] = [".jsonl", ".ndjson", ".json"];
@@ -36,13 +37,13 @@ impl Source {
         }
     }
 
-    /// Opens it, and tells by its first bytes how it is compressed.
+    /// Opens it, and tells by its first bytes how it is compressed. No line is taken into memory further than `limit`.
     ///
     /// # Errors
     /// When it cannot be read, or is of a kind that is not read.
-    pub fn open(&self) -> Result<Lines, DatasetError> {
+    pub fn open(&self, limit: LineLimit) -> Result<Lines, DatasetError> {
         match self {
-            Self::Stdin => Lines::new(self.name(), io::stdin().lock()),
+            Self::Stdin => Lines::new(self.name(), io::stdin().lock(), limit),
             Self::File(path) => {
                 let unreadable = |source| DatasetError::Read {
                     file: self.name(),
@@ -50,7 +51,7 @@ impl Source {
                 };
                 let file = File::open(path).map_err(unreadable)?;
                 let regular = file.metadata().map_err(unreadable)?.is_file();
-                let mut lines = Lines::new(self.name(), file)?;
+                let mut lines = Lines::new(self.name(), file, limit)?;
                 lines.seekable = regular && lines.compression.is_none();
                 Ok(lines)
             }
@@ -68,6 +69,7 @@ pub fn sources(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Source>,
     }
     let mut finder = Finder {
         output: output.and_then(|path| fs::canonicalize(path).ok()),
+        output_file: output.and_then(file_number),
         seen: HashMap::new(),
         sources: Vec::new(),
     };
@@ -91,7 +93,10 @@ pub fn sources(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Source>,
 }
 
 struct Finder {
+    /// The output's real path.
     output: Option<PathBuf>,
+    /// The output by its number, whatever its name.
+    output_file: Option<(u64, u64)>,
     /// Files and folders met, by their real path, with the name they were met under.
     seen: HashMap<PathBuf, String>,
     sources: Vec<Source>,
@@ -111,7 +116,8 @@ impl Finder {
     fn file(&mut self, path: &Path, named: bool) -> Result<(), DatasetError> {
         // A pipe under /dev/fd has no real path; what cannot be read at all is found out when it is opened.
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        if self.output.as_ref() == Some(&real) {
+        let same = self.output_file.is_some() && self.output_file == file_number(path);
+        if same || self.output.as_ref() == Some(&real) {
             return if named {
                 Err(DatasetError::OutputIsInput {
                     file: path.display().to_string(),
@@ -165,6 +171,21 @@ impl Finder {
     }
 }
 
+/// Device and number of a regular file: the same under all of its names. None where the system has no such thing.
+fn file_number(path: &Path) -> Option<(u64, u64)> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let file = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+        Some((file.dev(), file.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        None
+    }
+}
+
 fn is_rows(name: &str) -> bool {
     let bare = COMPRESSED
         .iter()
@@ -199,11 +220,29 @@ fn ending(file: &str, ending: &str) -> bool {
         .is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
 }
 
+/// What [`Lines::next`] found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// A line.
+    Line,
+    /// A line longer than the limit.
+    TooLong,
+    /// The end of the source.
+    End,
+}
+
+/// What some editors put before the first line.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Bytes that are kept of a line that is too long: enough to find it by.
+const SHOWN_OF_TOO_LONG: usize = 1 << 10;
+
 /// The lines of one source, decompressed.
 pub struct Lines {
     file: String,
     compression: Option<&'static str>,
     reader: Box<dyn BufRead>,
+    limit: LineLimit,
     line: usize,
     /// Bytes read so far, decompressed.
     read: u64,
@@ -215,7 +254,11 @@ pub struct Lines {
 
 impl Lines {
     /// Looks at the first bytes rather than the name to tell what `reader` holds.
-    fn new(file: String, mut reader: impl Read + 'static) -> Result<Self, DatasetError> {
+    fn new(
+        file: String,
+        mut reader: impl Read + 'static,
+        limit: LineLimit,
+    ) -> Result<Self, DatasetError> {
         let mut head = Vec::with_capacity(4);
         if let Err(source) = reader.by_ref().take(4).read_to_end(&mut head) {
             return Err(DatasetError::Read { file, source });
@@ -259,6 +302,7 @@ impl Lines {
             file,
             compression,
             reader,
+            limit,
             line: 0,
             read: 0,
             offset: 0,
@@ -266,42 +310,71 @@ impl Lines {
         })
     }
 
-    /// Reads the next line into `line`, without its end; `false` at the end of the source.
+    /// Reads the next line into `line`, without its end; of one that is too long its beginning alone.
     ///
     /// # Errors
-    /// When the source cannot be read or decompressed.
-    pub fn next(&mut self, line: &mut Vec<u8>) -> Result<bool, DatasetError> {
+    /// When the source cannot be read or decompressed, or a line that is too long has no end far behind the limit.
+    pub fn next(&mut self, line: &mut Vec<u8>) -> Result<Next, DatasetError> {
         line.clear();
-        match self.reader.read_until(b'\n', line) {
-            Ok(0) => return Ok(false),
-            Ok(read) => {
-                self.offset = self.read;
-                self.read += read as u64;
-            }
-            Err(source) => {
-                let file = self.file.clone();
-                return Err(match self.compression {
-                    Some(compression) => DatasetError::Compressed {
-                        file,
-                        compression,
-                        line: self.line,
-                        source,
-                    },
-                    None => DatasetError::Read { file, source },
-                });
-            }
-        }
+        let limit = self.limit.bytes();
+        // Room for the mark and the line's end, which do not count.
+        let most = limit as u64 + (BYTE_ORDER_MARK.len() + 2) as u64;
+        let read = match read_line(&mut self.reader, line, most) {
+            Ok(0) => return Ok(Next::End),
+            Ok(read) => read as u64,
+            Err(source) => return Err(self.broken_off(source)),
+        };
+        self.offset = self.read;
+        self.read += read;
         self.line += 1;
+        let whole = line.last() == Some(&b'\n') || read < most;
         for end in [b'\n', b'\r'] {
-            if line.last() == Some(&end) {
+            if whole && line.last() == Some(&end) {
                 line.pop();
             }
         }
-        if self.line == 1 && line.starts_with(b"\xef\xbb\xbf") {
-            line.drain(..3);
-            self.offset += 3;
+        if self.line == 1 && line.starts_with(BYTE_ORDER_MARK) {
+            line.drain(..BYTE_ORDER_MARK.len());
+            self.offset += BYTE_ORDER_MARK.len() as u64;
         }
-        Ok(true)
+        if whole && line.len() <= limit {
+            return Ok(Next::Line);
+        }
+        if !whole {
+            let (skipped, ended) = skip_line(&mut self.reader, self.limit.passed_over())
+                .map_err(|source| self.broken_off(source))?;
+            self.read += skipped;
+            if !ended {
+                return Err(DatasetError::Endless {
+                    file: self.file.clone(),
+                    line: self.line,
+                    read: read + skipped,
+                });
+            }
+        }
+        line.truncate(SHOWN_OF_TOO_LONG);
+        Ok(Next::TooLong)
+    }
+
+    /// Why a line that is too long is not read.
+    pub fn too_long(&self) -> String {
+        format!(
+            "longer than {} bytes: shorten it, or let lines be longer with --max-line-bytes",
+            self.limit.0
+        )
+    }
+
+    fn broken_off(&self, source: io::Error) -> DatasetError {
+        let file = self.file.clone();
+        match self.compression {
+            Some(compression) => DatasetError::Compressed {
+                file,
+                compression,
+                line: self.line,
+                source,
+            },
+            None => DatasetError::Read { file, source },
+        }
     }
 
     /// Where the line last read begins: bytes from the beginning of the source, decompressed.

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::columns::{ColumnMap, ColumnsUsed, Field};
 use super::error::{BadLines, DatasetError};
-use super::input::{Source, sources};
+use super::input::{Next, Source, sources};
+use super::line::LineLimit;
 use super::rejected::{Rejected, RejectedBuilder, RejectedLine};
 use super::row::{Row, Texts};
 use super::rows::{RawRow, Rows, RowsBuilder};
@@ -21,6 +22,8 @@ pub struct LoadOptions {
     pub limit: Option<usize>,
     /// Keep one machine's part.
     pub shard: Option<Shard>,
+    /// How long a line may be.
+    pub max_line: LineLimit,
     /// Return bad lines as [`Loaded::rejected`] instead of refusing the input.
     pub skip_bad: bool,
     /// The run's own output: skipped in a folder, refused as an input.
@@ -71,21 +74,33 @@ pub fn load(inputs: &[PathBuf], options: &LoadOptions) -> Result<Loaded, Dataset
 }
 
 /// Reads and validates inputs as [`load`] does, and leaves the samples where they are: of each only its place is kept
-/// in memory. `seen` is shown every sample of this shard once, in order.
+/// in memory.
 ///
 /// # Errors
 /// As [`load`]; also when what cannot be read twice cannot be copied to a temporary file.
-pub fn index(
+pub fn index(inputs: &[PathBuf], options: &LoadOptions) -> Result<Loaded<Rows>, DatasetError> {
+    let mut rows = RowsBuilder::new(&options.columns, options.output.as_deref());
+    let loaded = read(inputs, options, &mut |sample, row| rows.add(&sample, row))?;
+    Ok(loaded.with(rows.finish()?))
+}
+
+/// Reads and validates inputs as [`load`] does, and keeps the first sample that is `wanted` alone.
+///
+/// # Errors
+/// As [`load`].
+pub fn find(
     inputs: &[PathBuf],
     options: &LoadOptions,
-    seen: &mut dyn FnMut(&Sample),
-) -> Result<Loaded<Rows>, DatasetError> {
-    let mut rows = RowsBuilder::new(&options.columns, options.output.as_deref());
-    let loaded = read(inputs, options, &mut |sample, row| {
-        seen(&sample);
-        rows.add(&sample, row)
+    wanted: &dyn Fn(&Sample) -> bool,
+) -> Result<Loaded<Option<Sample>>, DatasetError> {
+    let mut found = None;
+    let loaded = read(inputs, options, &mut |sample, _| {
+        if found.is_none() && wanted(&sample) {
+            found = Some(sample);
+        }
+        Ok(())
     })?;
-    Ok(loaded.with(rows.finish()?))
+    Ok(loaded.with(found))
 }
 
 /// Takes a sample of this shard and the row it was read from.
@@ -176,18 +191,24 @@ impl<'o> Loader<'o> {
     }
 
     fn read(&mut self, source: &Source) -> Result<(), DatasetError> {
-        let mut lines = source.open()?;
+        let mut lines = source.open(self.options.max_line)?;
         self.files.push(lines.file().to_owned());
         let path = match source {
             Source::File(path) if lines.is_seekable() => Some(path.as_path()),
             _ => None,
         };
         let mut line = Vec::new();
-        while !self.full() && lines.next(&mut line)? {
-            if line.iter().all(u8::is_ascii_whitespace) {
-                continue;
+        while !self.full() {
+            match lines.next(&mut line)? {
+                Next::End => break,
+                Next::TooLong => {
+                    self.lines_read += 1;
+                    self.reject(&line, lines.line(), lines.too_long())?;
+                    continue;
+                }
+                Next::Line if line.iter().all(u8::is_ascii_whitespace) => continue,
+                Next::Line => self.lines_read += 1,
             }
-            self.lines_read += 1;
             match self.accept(&line, lines.line()) {
                 Ok((sample, copy)) => {
                     let shard = self.options.shard;

@@ -3,6 +3,7 @@
 //! | module | what it is for |
 //! |---|---|
 //! | [`load()`] | files, folders or stdin into [`Sample`]s, with every bad line named |
+//! | [`find()`] | the one sample that is wanted |
 //! | [`index()`] | the same, for any number of samples: they stay in their files as [`Rows`], read when needed |
 //! | [`ColumnMap`] | which key of a row holds the question, the reference, the response, the id |
 //! | [`Shard`] | one machine's part of the input |
@@ -16,6 +17,7 @@ mod columns;
 mod error;
 mod input;
 pub mod journal;
+mod line;
 mod load;
 pub mod output;
 mod rejected;
@@ -28,10 +30,11 @@ mod spool;
 
 pub use columns::{ColumnError, ColumnMap, ColumnsUsed, Field, FieldUse};
 pub use error::{BadLines, DatasetError};
-pub use input::{Lines, Source, sources};
-pub use load::{LoadOptions, Loaded, index, load};
+pub use input::{Lines, Next, Source, sources};
+pub use line::{LineLimit, read_text};
+pub use load::{LoadOptions, Loaded, find, index, load};
 pub use rejected::{Rejected, RejectedLine, rejected_path, write_rejected};
 pub use rows::Rows;
-pub use sample::Sample;
+pub use sample::{Sample, id_hash};
 pub use samples::{Outline, Samples};
 pub use shard::{Shard, ShardError};

@@ -1,8 +1,12 @@
 //! The finished verdicts, in input order, by atomic rename.
 
+mod target;
+
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
+
+use target::Target;
 
 /// A file that could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -11,6 +15,14 @@ pub enum OutputError {
     #[error("could not write {}: {source}. Nothing that was there before is changed; make room or choose another output", path.display())]
     Write {
         /// The file that was to be written.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Writing into something that is not replaced as a whole failed.
+    #[error("could not write {}: {source}. It is not a file of this name alone, so it was written where it is and may hold a part; make room or choose another output", path.display())]
+    WriteInPlace {
+        /// What was to be written.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -48,42 +60,91 @@ pub fn check_place(out: &Path) -> Result<(), OutputError> {
     }
 }
 
-/// Lets `fill` write the whole of `path`, which changes only once all of it is on disk: a reader sees the old file or
-/// the whole new one.
+/// Can other files lie beside `out`? Not beside a descriptor (`/dev/stdout`) or a device.
+pub fn has_place_beside(out: &Path) -> bool {
+    match Target::of(out) {
+        Target::Descriptor(_) | Target::OtherDescriptor => false,
+        Target::Stream => !fs::canonicalize(folder_of(out))
+            .is_ok_and(|folder| folder.starts_with("/dev") || folder.starts_with("/proc")),
+        Target::Replace(_) | Target::InPlace | Target::Folder => true,
+    }
+}
+
+/// Lets `fill` write the whole of `path`.
 ///
-/// A temporary file in the same folder is written, synced and renamed. An existing file keeps its mode, a symbolic
-/// link its name (what it points at is replaced), and a device or pipe is written to directly.
+/// A new file, and a regular file that has this name alone, changes only once all of it is on disk: a reader sees the
+/// old file or the whole new one. A temporary file in the same folder is written, synced and renamed; the mode stays.
+///
+/// Nothing else is ever renamed over. What a symbolic link leads to, and a file that has other names, are written where
+/// they are, once `fill` has written everything to a temporary file. A device or pipe is written to as `fill` goes on;
+/// so is a descriptor of this process, `/dev/stdout` for one, behind what was written to it before.
 ///
 /// # Errors
-/// When `fill` or any step of writing fails; what was at `path` before is then still there.
+/// When `fill` or any step of writing fails; a file that is replaced is then still there as it was.
 pub fn write_atomically(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), OutputError> {
-    let existing = fs::metadata(path).ok();
-    if existing.as_ref().is_some_and(fs::Metadata::is_dir) {
-        return Err(OutputError::Folder {
-            path: path.to_owned(),
-        });
-    }
-    let written = match existing {
-        // Renaming over /dev/null or a pipe would replace the device itself.
-        Some(existing) if !existing.is_file() => write_through(path, fill),
-        existing => replace(path, existing.map(|file| file.permissions()), fill),
-    };
-    written.map_err(|source| OutputError::Write {
+    let whole = |source| OutputError::Write {
         path: path.to_owned(),
         source,
-    })
+    };
+    let in_place = |source| OutputError::WriteInPlace {
+        path: path.to_owned(),
+        source,
+    };
+    match Target::of(path) {
+        Target::Folder => Err(OutputError::Folder {
+            path: path.to_owned(),
+        }),
+        Target::Replace(permissions) => replace(path, permissions, fill).map_err(whole),
+        Target::InPlace => {
+            let mut filled = super::spool::temporary(Some(path)).map_err(whole)?;
+            fill_file(&filled, fill).map_err(whole)?;
+            overwrite(path, &mut filled).map_err(in_place)
+        }
+        Target::Stream => File::options()
+            .write(true)
+            .open(path)
+            .and_then(|file| fill_file(&file, fill))
+            .map_err(in_place),
+        // Opened again, a descriptor does not go on where it is; but its end is never before what was written.
+        Target::OtherDescriptor => File::options()
+            .append(true)
+            .open(path)
+            .and_then(|file| fill_file(&file, fill))
+            .map_err(in_place),
+        Target::Descriptor(1) => fill_stream(std::io::stdout().lock(), fill).map_err(in_place),
+        Target::Descriptor(2) => fill_stream(std::io::stderr().lock(), fill).map_err(in_place),
+        Target::Descriptor(number) => target::descriptor(number, path)
+            .and_then(|file| fill_file(&file, fill))
+            .map_err(in_place),
+    }
 }
 
-fn write_through(
-    path: &Path,
+fn fill_file(file: &File, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    fill_stream(file, fill)
+}
+
+fn fill_stream(
+    stream: impl Write,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut writer = BufWriter::new(File::options().write(true).open(path)?);
+    let mut writer = BufWriter::with_capacity(1 << 16, stream);
     fill(&mut writer)?;
     writer.flush()
+}
+
+/// Puts a file's content into the one at `path`, which stays the file it is.
+fn overwrite(path: &Path, content: &mut File) -> io::Result<()> {
+    content.rewind()?;
+    let mut file = File::options()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .open(path)?;
+    io::copy(content, &mut file)?;
+    file.sync_all()
 }
 
 fn replace(
@@ -91,31 +152,80 @@ fn replace(
     permissions: Option<fs::Permissions>,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let target = if permissions.is_some() {
-        fs::canonicalize(path)?
-    } else {
-        path.to_owned()
-    };
-    let folder = folder_of(&target);
-    let name = target.file_name().unwrap_or_default().to_string_lossy();
-    let mut builder = tempfile::Builder::new();
-    // A hidden name that does not end in .jsonl: a folder that is read meanwhile does not show it.
-    let prefix = format!(".{name}.");
-    builder.prefix(&prefix).suffix(".tmp");
-    // Temporary files are private by default; an output has the mode any other new file would have.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let temporary = builder.tempfile_in(folder)?;
-    let mut writer = BufWriter::with_capacity(1 << 16, temporary.as_file());
-    fill(&mut writer)?;
-    writer.flush()?;
-    drop(writer);
+    remove_left_over(path);
+    let temporary = temporary_beside(path)?;
+    fill_file(temporary.as_file(), fill)?;
     if let Some(permissions) = permissions {
         temporary.as_file().set_permissions(permissions)?;
     }
     temporary.as_file().sync_all()?;
-    temporary.persist(&target).map_err(|error| error.error)?;
-    sync_folder(folder)
+    match temporary.persist(path) {
+        Ok(_) => {}
+        // A file that is mounted by itself, as into a container, cannot be renamed over.
+        Err(error) if error.error.kind() == io::ErrorKind::ResourceBusy => {
+            overwrite(path, &mut error.file.reopen()?)?;
+        }
+        Err(error) => return Err(error.error),
+    }
+    sync_folder(folder_of(path))
+}
+
+/// The ending of temporary files: a folder that is read meanwhile does not show them.
+const TEMPORARY: &str = ".tmp";
+
+/// Characters of a temporary file's name that are chosen at random.
+const RANDOM: usize = 6;
+
+/// What the name of a temporary file begins with.
+fn temporary_prefix(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    format!(".{name}.")
+}
+
+/// A temporary file in the folder of `path`, locked as long as it is written.
+fn temporary_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
+    /// Tries, when another run takes a new file for one that was left over.
+    const TRIES: usize = 16;
+    let prefix = temporary_prefix(path);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix).rand_bytes(RANDOM).suffix(TEMPORARY);
+    // Temporary files are private by default; an output has the mode any other new file would have.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    for _ in 1..TRIES {
+        let temporary = builder.tempfile_in(folder_of(path))?;
+        // Without locks nothing that was left over is removed, so nothing is taken for it.
+        let _ = temporary.as_file().try_lock();
+        if temporary.path().exists() {
+            return Ok(temporary);
+        }
+    }
+    builder.tempfile_in(folder_of(path))
+}
+
+/// Removes the temporary files that runs which were killed left behind while they wrote `path`. Whatever fails is left
+/// for the next run.
+pub fn remove_left_over(path: &Path) {
+    let prefix = temporary_prefix(path);
+    let Ok(entries) = fs::read_dir(folder_of(path)) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let random = name
+            .to_str()
+            .and_then(|name| name.strip_prefix(&prefix)?.strip_suffix(TEMPORARY));
+        let ours = random.is_some_and(|random| {
+            random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        });
+        if !ours || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            continue;
+        }
+        // A run that is still writing it has it locked.
+        if File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// The folder a file lies in; `.` for a bare name.

@@ -20,7 +20,7 @@ pub struct RejectedLine {
     pub line: usize,
     /// What is wrong and what to do about it.
     pub reason: String,
-    /// The line itself; bytes that are not UTF-8 are replaced by U+FFFD.
+    /// The line itself, of one that is too long its beginning; bytes that are not UTF-8 are replaced by U+FFFD.
     pub text: String,
 }
 

@@ -1,8 +1,8 @@
-//! Samples that stay in their files: 40 bytes of memory each, read again when they are judged.
+//! Samples that stay in their files: 48 bytes of memory each, read again when they are judged.
 //!
-//! The first pass over an input validates every row and keeps of each only where it lies, how long it is, and two
-//! hashes: of its question, to bring rollouts of one question together, and of everything, to notice a file that was
-//! changed under the run. What cannot be read twice (standard input, pipes, compressed files) is copied to a temporary
+//! The first pass over an input validates every row and keeps of each only where it lies, how long it is, and three
+//! hashes: of its question, to bring rollouts of one question together, of its id, to notice a journal of other samples, and
+//! of everything, to notice a file that was changed under the run. What cannot be read twice (standard input, pipes, compressed files) is copied to a temporary
 //! file on the way, which has no name and goes with the process.
 
 use std::fs::File;
@@ -43,6 +43,7 @@ pub struct Rows {
 struct Entry {
     offset: u64,
     check: u64,
+    id: u64,
     question: u64,
     length: u32,
     bytes: u32,
@@ -63,6 +64,7 @@ impl Samples for Rows {
         let entry = &self.entries[position];
         Outline {
             index: entry.index as usize,
+            id: entry.id,
             question: entry.question,
             bytes: entry.bytes as usize,
         }
@@ -262,6 +264,7 @@ impl<'o> RowsBuilder<'o> {
         self.rows.entries.push(Entry {
             offset,
             check: sample.check(),
+            id: sample.id_hash(),
             question: sample.question_hash(),
             length: row.line.len() as u32,
             bytes: sample.bytes() as u32,
@@ -330,9 +333,7 @@ mod tests {
         let lengths = [1, 10, GAP as usize * 3, 5, SPAN as usize + 9, 7, 20];
         let text: String = (0..lengths.len()).map(|at| row(at, lengths[at])).collect();
         fs::write(&path, &text).unwrap();
-        let rows = index(&[path], &LoadOptions::default(), &mut |_| {})
-            .unwrap()
-            .samples;
+        let rows = index(&[path], &LoadOptions::default()).unwrap().samples;
         for positions in [vec![0, 1, 3, 5], vec![6, 4, 2, 0], vec![3, 3, 1], vec![]] {
             let fetched = rows.fetch(&positions).unwrap();
             assert_eq!(fetched.len(), positions.len());
@@ -350,13 +351,9 @@ mod tests {
         let text: String = (0..3).map(|at| row(at, 9)).collect();
         fs::write(&path, &text).unwrap();
         let rows = |path: &PathBuf| {
-            index(
-                std::slice::from_ref(path),
-                &LoadOptions::default(),
-                &mut |_| {},
-            )
-            .unwrap()
-            .samples
+            index(std::slice::from_ref(path), &LoadOptions::default())
+                .unwrap()
+                .samples
         };
         let kept = rows(&path);
         let changes = [

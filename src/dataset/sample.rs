@@ -47,6 +47,11 @@ impl Sample {
         first_bytes(&blake3::hash(self.question.as_bytes()))
     }
 
+    /// A short hash of the id.
+    pub fn id_hash(&self) -> u64 {
+        id_hash(&self.id)
+    }
+
     /// Bytes of the three texts.
     pub(super) fn bytes(&self) -> usize {
         self.question.len() + self.reference_answer.len() + self.student_answer.len()
@@ -63,6 +68,11 @@ impl Sample {
             hash_text(hasher, text);
         }
     }
+}
+
+/// A short hash of a sample's id.
+pub fn id_hash(id: &str) -> u64 {
+    first_bytes(&blake3::hash(id.as_bytes()))
 }
 
 fn first_bytes(hash: &blake3::Hash) -> u64 {

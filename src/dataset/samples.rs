@@ -8,6 +8,8 @@ use super::sample::Sample;
 pub struct Outline {
     /// [`Sample::index`].
     pub index: usize,
+    /// A hash of [`Sample::id`].
+    pub id: u64,
     /// A hash of the question: equal for equal questions.
     pub question: u64,
     /// Bytes of question, reference answer and response together.
@@ -60,6 +62,7 @@ impl Samples for [Sample] {
         let sample = &self[position];
         Outline {
             index: sample.index,
+            id: sample.id_hash(),
             question: sample.question_hash(),
             bytes: sample.bytes(),
         }

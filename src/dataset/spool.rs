@@ -4,13 +4,12 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use super::output::folder_of;
+use super::output::{folder_of, has_place_beside};
 
 /// A temporary file without a name, beside `output` if that can be: the system's own place may be a memory disk.
 pub(super) fn temporary(output: Option<&Path>) -> io::Result<File> {
     match output
-        // A device has no place beside it.
-        .filter(|output| !output.starts_with("/dev"))
+        .filter(|output| has_place_beside(output))
         .map(|output| tempfile::tempfile_in(folder_of(output)))
     {
         Some(Ok(file)) => Ok(file),

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use super::devices::{Dispatch, Event};
 use super::jobs::{self, Job};
+use super::prompt::TooLong;
 use super::thinking::AnswerStream;
 use super::{JudgeText, RulesMode, RunOptions, VerdictReading};
 use crate::dataset::{Sample, Samples};
@@ -146,22 +147,19 @@ impl<S: Samples + ?Sized> Feeder<'_, S> {
         if self.options.rules == RulesMode::First && self.reading.is_skipped_by_rules(sample) {
             return Err(NotAsked::Skipped);
         }
+        let max_new = self.options.max_new_tokens;
         let prompt = self
             .text
-            .prompts
-            .tokens(sample)
+            .prompt(sample, max_new)
             .map_err(|error| NotAsked::Without(Status::Failed, error.to_string()))?;
-        let context = self.text.config.max_positions;
-        if prompt.len().saturating_add(self.options.max_new_tokens) > context {
+        prompt.map_err(|TooLong { tokens }| {
             let error = format!(
-                "{} prompt tokens and up to {} new ones exceed the model's context of {context}; a smaller \
+                "{tokens} prompt tokens and up to {max_new} new ones exceed the model's context of {}; a smaller \
                  --max-new-tokens leaves more room",
-                prompt.len(),
-                self.options.max_new_tokens
+                self.text.config.max_positions
             );
-            return Err(NotAsked::Without(Status::TooLong, error));
-        }
-        Ok(prompt)
+            NotAsked::Without(Status::TooLong, error)
+        })
     }
 
     /// The verdict on a sample that the model is not asked about.
@@ -194,7 +192,8 @@ impl<S: Samples + ?Sized> Feeder<'_, S> {
             sampling: self.options.sampling,
             random_key: RandomKey {
                 seed: self.options.seed,
-                sample: sample_key(&sample.id),
+                // Draws follow the sample's id, not its place.
+                sample: sample.id_hash(),
                 trial,
             },
             eos: self.text.eos.clone(),
@@ -207,13 +206,6 @@ impl<S: Samples + ?Sized> Feeder<'_, S> {
             choices: Some(self.text.choices.clone()),
         }
     }
-}
-
-/// A sample's part of the random key: draws follow its id, not its place.
-fn sample_key(id: &str) -> u64 {
-    let mut first = [0; 8];
-    first.copy_from_slice(&blake3::hash(id.as_bytes()).as_bytes()[..8]);
-    u64::from_le_bytes(first)
 }
 
 /// The protocol's stop rule, which reads text, behind the engine's, which sees tokens.

@@ -82,15 +82,34 @@ pub(super) fn cut<'j, S: Samples + ?Sized>(
     samples: &S,
     count: usize,
 ) -> &'j [Job] {
+    cut_by(rest, Job::position, samples, count)
+}
+
+/// As [`cut`], of positions.
+pub fn cut_positions<'j, S: Samples + ?Sized>(
+    rest: &mut &'j [usize],
+    samples: &S,
+    count: usize,
+) -> &'j [usize] {
+    cut_by(rest, |position| position, samples, count)
+}
+
+fn cut_by<'j, T: Copy, S: Samples + ?Sized>(
+    rest: &mut &'j [T],
+    position: impl Fn(T) -> usize,
+    samples: &S,
+    count: usize,
+) -> &'j [T] {
     let mut bytes = 0;
     let mut last = None;
     let fits = rest
         .iter()
         .take(count)
-        .take_while(|job| {
-            if last != Some(job.position) {
-                bytes += samples.outline(job.position()).bytes;
-                last = Some(job.position);
+        .take_while(|&&one| {
+            let position = position(one);
+            if last != Some(position) {
+                bytes += samples.outline(position).bytes;
+                last = Some(position);
             }
             bytes <= TEXT_AHEAD
         })

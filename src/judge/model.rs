@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::generation::GenerationDefaults;
-use super::prompt::{PromptBuilder, PromptError};
+use super::prompt::{PromptBuilder, PromptError, PromptTokens, TokenCount, TooLong};
 use super::sizing::engine_config;
+use crate::dataset::Sample;
 use crate::dataset::journal::{ChatIdentity, Identity};
 use crate::engine::{
     Choices, Engine, EngineError, EngineSettings, LoadedModel, ModelSizes, PagedDecoder, StepModel,
@@ -72,6 +73,32 @@ pub struct JudgeText {
 }
 
 impl JudgeText {
+    /// The prompt of a sample, if the context has room for it and `max_new_tokens` more.
+    ///
+    /// # Errors
+    /// When the tokenizer refuses one of the sample's texts.
+    pub fn prompt(
+        &self,
+        sample: &Sample,
+        max_new_tokens: usize,
+    ) -> Result<Result<Vec<u32>, TooLong>, ModelError> {
+        let context = self.config.max_positions;
+        let most = context.saturating_sub(max_new_tokens);
+        Ok(match self.prompts.tokens_within(sample, most)? {
+            PromptTokens::Whole(tokens)
+                if tokens.len().saturating_add(max_new_tokens) <= context =>
+            {
+                Ok(tokens)
+            }
+            PromptTokens::Whole(tokens) => Err(TooLong {
+                tokens: TokenCount::Exactly(tokens.len()),
+            }),
+            PromptTokens::AtLeast(tokens) => Err(TooLong {
+                tokens: TokenCount::AtLeast(tokens),
+            }),
+        })
+    }
+
     /// Reads configuration, tokenizer and chat template.
     ///
     /// # Errors

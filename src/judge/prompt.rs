@@ -1,6 +1,7 @@
 //! A sample as the token ids a judge sees.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
 
 use super::thinking::Thinking;
@@ -32,6 +33,49 @@ enum Stretch {
     /// A field of the sample, and where it stands.
     Own(FieldName, Place),
 }
+
+/// A prompt's tokens, as far as they were asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PromptTokens {
+    /// All of them; there may be more than were asked for.
+    Whole(Vec<u32>),
+    /// More than were asked for: at least so many. They were not made.
+    AtLeast(usize),
+}
+
+/// A prompt that leaves no room in the context for what is to be generated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooLong {
+    /// How long it is.
+    pub tokens: TokenCount,
+}
+
+/// The tokens of a prompt: how many there are, or how many at least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenCount {
+    /// So many.
+    Exactly(usize),
+    /// So many or more.
+    AtLeast(usize),
+}
+
+impl fmt::Display for TokenCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exactly(tokens) => write!(f, "{tokens}"),
+            Self::AtLeast(tokens) => write!(f, "at least {tokens}"),
+        }
+    }
+}
+
+/// Texts of so many bytes are tokenised without a look at how many tokens they have at least.
+const SURELY_TOKENISED: usize = 64 << 10;
+
+/// Bytes for each token asked for, from which on a text is looked at first; real text has three to five.
+const BYTES_PER_TOKEN: usize = 16;
+
+/// Bytes from which on every text is looked at first.
+const LONG_TEXT: usize = 1 << 20;
 
 /// Builds prompts: the shared stretches are tokenised once, a sample's texts each time, apart and as plain text.
 pub struct PromptBuilder {
@@ -99,6 +143,35 @@ impl PromptBuilder {
             }
         }
         Ok(tokens)
+    }
+
+    /// As [`Self::tokens`], if there are no more than `most`: a sample's texts may be of any length, and tokenising them
+    /// would take time and memory in proportion.
+    ///
+    /// # Errors
+    /// As [`Self::tokens`].
+    pub fn tokens_within(&self, sample: &Sample, most: usize) -> Result<PromptTokens, ModelError> {
+        let shared = self.stretches.iter().map(|stretch| match stretch {
+            Stretch::Shared(tokens) => tokens.len(),
+            Stretch::Own(..) => 0,
+        });
+        let shared: usize = shared.sum();
+        let left = most.saturating_sub(shared);
+        let tokenised = left
+            .saturating_mul(BYTES_PER_TOKEN)
+            .clamp(SURELY_TOKENISED, LONG_TEXT);
+        for stretch in &self.stretches {
+            let Stretch::Own(name, _) = stretch else {
+                continue;
+            };
+            let text = self.shown(sample, *name);
+            if text.len() > tokenised
+                && let Some(own) = self.tokenizer.more_tokens_than(left, &text)
+            {
+                return Ok(PromptTokens::AtLeast(shared.saturating_add(own)));
+            }
+        }
+        self.tokens(sample).map(PromptTokens::Whole)
     }
 
     fn own(&self, sample: &Sample, name: FieldName, place: Place) -> Result<Vec<u32>, ModelError> {

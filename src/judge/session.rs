@@ -1,14 +1,14 @@
 //! A run from samples to files: journal, resumption, output.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use candle_core::Device;
 
-use super::sizing::describe;
+use super::sizing::{TextSizes, describe};
 use super::{
     DeviceEngine, DeviceStats, EngineSizes, JudgeError, JudgeText, RulesMode, RunEnd, RunOptions,
     Sink, Summary, build_engine, jobs, run, run_rules,
@@ -17,12 +17,15 @@ use crate::dataset::journal::{
     Finished, Identity, InputIdentity, Journal, JournalError, Manifest, Noted, SamplingSettings,
     journal_path,
 };
-use crate::dataset::output::{OutputError, check_place, write_atomically};
-use crate::dataset::{Loaded, Rows, Sample, Samples, Shard, rejected_path, write_rejected};
+use crate::dataset::output::{
+    OutputError, check_place, has_place_beside, remove_left_over, write_atomically,
+};
+use crate::dataset::{
+    DatasetError, Loaded, Rows, Samples, Shard, id_hash, rejected_path, write_rejected,
+};
 use crate::engine::{EngineError, PagedDecoder, Stats};
 use crate::model::weights::LoadProgress;
 use crate::model::{DeviceChoice, ModelError, ModelSource, Weights};
-use crate::protocol::neutralise;
 use crate::verdict::Verdict;
 
 /// Make what was journalled survive a power cut this often.
@@ -35,8 +38,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 pub struct Session {
     /// Where the samples are, and the lines set aside.
     pub loaded: Loaded<Rows>,
-    /// How long the samples are.
-    pub text_sizes: TextSizes,
     /// The shard they were taken from.
     pub shard: Option<Shard>,
     /// Write the lines set aside beside the output.
@@ -85,6 +86,9 @@ pub enum SessionError {
     /// The output could not be written.
     #[error(transparent)]
     Output(#[from] OutputError),
+    /// A sample could not be read again.
+    #[error(transparent)]
+    Input(#[from] DatasetError),
     /// Standard output could not be written.
     #[error("could not write to standard output: {0}")]
     Stdout(#[source] std::io::Error),
@@ -149,6 +153,11 @@ impl Session {
         })
     }
 
+    /// The output, if a journal can lie beside it: without one nothing is kept of a run that is stopped.
+    pub fn out_with_journal(&self) -> Option<&Path> {
+        self.out.as_deref().filter(|out| has_place_beside(out))
+    }
+
     /// Judges what no earlier run of this session has judged, and writes the output once everything is there.
     ///
     /// # Errors
@@ -172,9 +181,17 @@ impl Session {
         let mut finished = Finished::new(samples.count(), trials);
         let mut note = |verdict: Verdict, line| {
             let Verdict { index, trial, .. } = verdict;
-            let noted = samples
-                .position(index)
-                .map_or(Noted::Unknown, |place| finished.insert(place, trial, line));
+            let position = samples.position(index);
+            if let Some(position) = position
+                && samples.outline(position).id != id_hash(&verdict.id)
+            {
+                return Err(format!(
+                    "it is of the sample {:?}, and sample {index} of the input is another",
+                    verdict.id
+                ));
+            }
+            let noted =
+                position.map_or(Noted::Unknown, |place| finished.insert(place, trial, line));
             match noted {
                 Noted::New => summary.add(&verdict),
                 Noted::Before => {}
@@ -184,14 +201,14 @@ impl Session {
             }
             Ok(())
         };
-        // A device has no place beside it for a journal.
-        let journal = match self.out.as_ref().filter(|out| !out.starts_with("/dev")) {
+        let journal = match self.out_with_journal() {
             Some(out) => {
                 check_place(out)?;
                 let manifest = self.manifest()?;
                 let (journal, _) =
                     Journal::open(&journal_path(out), &manifest, self.restart, &mut note)?;
                 // Only now: a run that the journal refuses leaves everything as it was.
+                remove_left_over(out);
                 if self.skip_bad {
                     // Also when there are none: a file of an earlier run would speak of lines that are no longer there.
                     write_rejected(&rejected_path(out), &self.loaded.rejected)?;
@@ -249,7 +266,9 @@ impl Session {
         let finished = |position, trial| keeper.finished.contains(position, trial);
         let end = if let Some((_, text)) = &self.judge {
             let jobs = jobs::by_question(samples, trials, finished);
-            let engines = self.engines(devices, &mut |share| {
+            let new_tokens = self.options.max_new_tokens;
+            let sizes = TextSizes::of(samples, &jobs, text, new_tokens)?;
+            let engines = self.engines(devices, sizes, &mut |share| {
                 keeper.summary.loaded = share;
                 (keeper.observer)(&keeper.summary);
             })?;
@@ -276,14 +295,15 @@ impl Session {
     fn engines(
         &self,
         devices: Vec<(String, Device)>,
+        texts: TextSizes,
         observe: &mut dyn FnMut(f64),
     ) -> Result<Vec<DeviceEngine<PagedDecoder>>, SessionError> {
         let Some((source, text)) = &self.judge else {
             return Ok(Vec::new());
         };
         let sizes = EngineSizes {
-            longest_text: self.text_sizes.longest,
-            typical_text: self.text_sizes.typical(),
+            longest_text: texts.longest,
+            typical_text: texts.typical,
             ..self.sizes
         };
         let several = devices.len() > 1;
@@ -336,36 +356,6 @@ fn describe_all(engines: &[DeviceEngine<PagedDecoder>]) -> String {
         })
         .collect();
     sizes.join("; ")
-}
-
-/// Bytes of the samples' texts as they go into the prompt.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct TextSizes {
-    longest: usize,
-    total: usize,
-    samples: usize,
-}
-
-impl TextSizes {
-    /// Counts a sample.
-    pub fn add(&mut self, sample: &Sample) {
-        let bytes = [
-            &sample.question,
-            &sample.student_answer,
-            &sample.reference_answer,
-        ]
-        .map(|text| neutralise(text).len())
-        .into_iter()
-        .sum();
-        self.longest = self.longest.max(bytes);
-        self.total += bytes;
-        self.samples += 1;
-    }
-
-    /// Of a sample on average.
-    fn typical(&self) -> usize {
-        self.total / self.samples.max(1)
-    }
 }
 
 /// Keeps each verdict in the journal before it counts, and of the verdict itself only where that is.

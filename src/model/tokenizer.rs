@@ -10,15 +10,18 @@
 //! Nothing is put around a text, whatever the tokenizer's post-processor says: the chat template writes `bos_token`
 //! where the model wants one, as with transformers' `apply_chat_template(tokenize=True)`.
 
+mod least;
 mod prefix;
 mod stream;
 mod untrusted;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::OnceLock;
 
 use serde_json::Value;
 
 use super::ModelError;
+use least::Pieces;
 use prefix::Prefix;
 pub use stream::TextStream;
 
@@ -51,6 +54,8 @@ pub struct Tokenizer {
     added: HashMap<String, u32>,
     /// Added tokens that the tokenizer cuts a text at: not the one of unknown characters.
     added_ids: HashSet<u32>,
+    /// The vocabulary of text under judgement, once it was needed; none where a token may stand for any amount of text.
+    pieces: OnceLock<Option<Pieces>>,
 }
 
 impl Tokenizer {
@@ -108,6 +113,7 @@ impl Tokenizer {
             control,
             added,
             added_ids,
+            pieces: OnceLock::new(),
         })
     }
 
@@ -177,6 +183,25 @@ impl Tokenizer {
             )));
         }
         Ok(ids)
+    }
+
+    /// A number of tokens above `most` that text under judgement has at least, found without tokenising it; none if it
+    /// may have no more than `most`, or if that cannot be told.
+    pub fn more_tokens_than(&self, most: usize, text: &str) -> Option<usize> {
+        let tokenizer = self.without_prefix();
+        self.pieces
+            .get_or_init(|| Pieces::of(tokenizer))
+            .as_ref()?
+            .more_than(most, tokenizer, text)
+    }
+
+    /// What tokenises text under judgement that goes on from other text.
+    fn without_prefix(&self) -> &tokenizers::Tokenizer {
+        let pair = match &self.continuing {
+            Some((_, continuing)) => continuing,
+            None => &self.as_it_is,
+        };
+        &pair.untrusted
     }
 
     /// Where text stands that follows these tokens.

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use crate::cli::EXIT_CODES;
 use crate::cli::chat::ChatArguments;
 use crate::cli::engine::{EngineArguments, JUDGE, ModelArguments};
-use crate::dataset::Shard;
+use crate::dataset::{LineLimit, Shard, read_text};
 use crate::judge::RulesMode;
 use crate::protocol::{self, PromptTemplate, Protocol};
 use crate::reward::RewardPolicy;
@@ -57,6 +57,9 @@ pub(in crate::cli) struct JudgeArguments {
     /// Set bad lines aside in OUT.rejected.jsonl instead of stopping before anything is judged
     #[arg(long, requires = "output", help_heading = "Input")]
     pub(super) skip_bad: bool,
+    /// Longest line that is read; a longer one is a bad line
+    #[arg(long, value_name = "N", default_value_t = LineLimit::DEFAULT.0, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Input")]
+    pub(super) max_line_bytes: u32,
     /// Judge the first N samples only
     #[arg(
         long,
@@ -223,7 +226,7 @@ impl JudgeChoice {
 }
 
 fn read(path: &Path) -> anyhow::Result<String> {
-    std::fs::read_to_string(path).with_context(|| format!("could not read {}", path.display()))
+    read_text(path).with_context(|| format!("could not read {}", path.display()))
 }
 
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]

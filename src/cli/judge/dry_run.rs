@@ -6,6 +6,8 @@ use rayon::prelude::*;
 
 use crate::dataset::Samples;
 use crate::judge::Session;
+use crate::judge::jobs::cut_positions;
+use crate::judge::prompt::{TokenCount, TooLong};
 
 /// Samples that a dry run reads at a time.
 const DRY_RUN_AT_ONCE: usize = 256;
@@ -28,26 +30,43 @@ pub(super) fn print(session: &Session) -> anyhow::Result<()> {
     if samples.count() == 0 {
         return Ok(());
     }
+    let context = text.config.max_positions;
+    let most = session.options.max_new_tokens;
     let mut sorted: Vec<usize> = Vec::with_capacity(samples.count());
+    let (mut too_long, mut uncounted) = (0, 0);
     let positions: Vec<usize> = (0..samples.count()).collect();
-    for some in positions.chunks(DRY_RUN_AT_ONCE) {
-        let lengths: Result<Vec<usize>, _> = samples
-            .fetch(some)?
+    let mut rest = positions.as_slice();
+    while !rest.is_empty() {
+        let now = cut_positions(&mut rest, samples, DRY_RUN_AT_ONCE);
+        let prompts: Result<Vec<_>, _> = samples
+            .fetch(now)?
             .par_iter()
-            .map(|sample| text.prompts.tokens(sample).map(|tokens| tokens.len()))
+            .map(|sample| {
+                let prompt = text.prompt(sample, most);
+                prompt.map(|prompt| prompt.map(|tokens| tokens.len()))
+            })
             .collect();
-        sorted.extend(lengths?);
+        for prompt in prompts? {
+            too_long += usize::from(prompt.is_err());
+            match prompt.map_err(|TooLong { tokens }| tokens) {
+                Ok(length) | Err(TokenCount::Exactly(length)) => sorted.push(length),
+                Err(TokenCount::AtLeast(_)) => uncounted += 1,
+            }
+        }
     }
     sorted.sort_unstable();
+    if uncounted > 0 {
+        writeln!(
+            out,
+            "far too long: the tokens of {uncounted} samples are not counted"
+        )?;
+    }
+    if sorted.is_empty() {
+        return Ok(());
+    }
     let total: usize = sorted.iter().sum();
     let shared = text.prompts.shared_prefix().len();
     let own: usize = total - shared * sorted.len();
-    let context = text.config.max_positions;
-    let most = session.options.max_new_tokens;
-    let too_long = sorted
-        .iter()
-        .filter(|&&length| length.saturating_add(most) > context)
-        .count();
     let last = sorted.len() - 1;
     let generated = most.saturating_mul(sorted.len()).saturating_mul(trials);
     writeln!(

@@ -5,6 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::shortened;
+
 /// Everything that decides what the verdicts of a run are: two runs with equal manifests give the same verdicts.
 ///
 /// A journal keeps it as its first line. Any field added here is compared without further ado, unless it is told alone.
@@ -49,8 +51,11 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// The journal's format. A reader of one format does not read another.
-    pub const FORMAT: u32 = 1;
+    /// The journal's format: every line has a checksum.
+    pub const FORMAT: u32 = 2;
+
+    /// An earlier format that is read too, and gone on with: the same without checksums.
+    pub(super) const WITHOUT_CHECKSUMS: u64 = 1;
 
     /// Fields that say where something came from, not what it is.
     const TOLD_ALONE: [&str; 1] = ["model_origin"];
@@ -63,7 +68,10 @@ impl Manifest {
             .and_then(|text| serde_json::from_str(&text))
             .unwrap_or(Value::Null);
         compare(String::new(), earlier, &now, &mut differences);
-        differences.retain(|difference| !Self::TOLD_ALONE.contains(&difference.field.as_str()));
+        let older = earlier.get("format") == Some(&Self::WITHOUT_CHECKSUMS.into());
+        differences.retain(|Difference { field, .. }| {
+            !(Self::TOLD_ALONE.contains(&field.as_str()) || (older && field == "format"))
+        });
         differences
     }
 }
@@ -141,18 +149,25 @@ impl fmt::Display for Difference {
         write!(
             f,
             "{}: {} in the journal, {} now",
-            self.field, self.journal, self.now
+            shortened(&self.field),
+            shortened(&self.journal),
+            shortened(&self.now)
         )
     }
 }
 
-/// The differences, a line each.
+/// The differences, a line each: a manifest has some twenty fields, but a foreign file may say anything.
 pub(super) fn listing(differences: &[Difference]) -> String {
-    differences
+    const LISTED: usize = 40;
+    let mut lines: Vec<String> = differences
         .iter()
+        .take(LISTED)
         .map(|difference| format!("  {difference}"))
-        .collect::<Vec<_>>()
-        .join("\n")
+        .collect();
+    if differences.len() > LISTED {
+        lines.push(format!("  … and {} more", differences.len() - LISTED));
+    }
+    lines.join("\n")
 }
 
 fn compare(field: String, earlier: &Value, now: &Value, differences: &mut Vec<Difference>) {

@@ -2,7 +2,7 @@
 //!
 //! `OUT.journal` lies beside the output. Its first line is `{"manifest": …}`: everything that decides what the
 //! verdicts of a run are. Each further line is one finished [`Verdict`], written whole as its trial ends, so killing
-//! the process at any moment loses at most the line that was being written. The same command run again takes up where
+//! the process at any moment loses at most the line that was being written. Every line ends with its checksum. The same command run again takes up where
 //! it was left; a run with another manifest is refused.
 //!
 //! Nothing of a verdict is kept in memory: the output is copied from the journal, line by line in input order, by an
@@ -11,6 +11,7 @@
 //! The journal stays when the output is complete. Running the same command once more then finds every trial
 //! finished, and writes the same output again without judging anything.
 
+mod checksum;
 mod finished;
 mod manifest;
 
@@ -21,9 +22,11 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use checksum::Checksum;
 pub use finished::{Finished, LinePlace, Noted};
 pub use manifest::{ChatIdentity, Difference, Identity, InputIdentity, Manifest, SamplingSettings};
 
+use super::line::read_line;
 use super::output::{folder_of, sync_folder};
 use super::spool::temporary;
 use crate::verdict::Verdict;
@@ -72,6 +75,14 @@ pub enum JournalError {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Its first line is damaged.
+    #[error("{}:1: the manifest was changed: {reason}. What the verdicts below were made with is not known: put the file back as it was, or start over with --restart", path.display())]
+    Manifest {
+        /// The journal.
+        path: PathBuf,
         /// What is wrong with it.
         reason: String,
     },
@@ -132,6 +143,8 @@ pub struct Journal {
     file: File,
     /// The file has no name and is never resumed.
     temporary: bool,
+    /// Of its lines; none where an earlier version began it.
+    checksum: Option<Checksum>,
     /// The length of the whole lines.
     length: u64,
     /// Is there part of a line behind `length` that could not be removed?
@@ -146,12 +159,16 @@ pub type Resume<'r> = &'r mut dyn FnMut(Verdict, LinePlace) -> Result<(), String
 
 /// The first line.
 #[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct ManifestLine<T> {
     manifest: T,
 }
 
 /// Most bytes copied in one go, unless a single line is longer.
 const SPAN: u64 = 1 << 20;
+
+/// The longest line: far more than a verdict takes, and less than would end a run for want of memory.
+const MOST: u64 = if cfg!(test) { 1 << 20 } else { 1 << 30 };
 
 const MANIFEST_START: &[u8] = b"{\"manifest\":";
 
@@ -204,7 +221,11 @@ impl Journal {
             Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
             Err(TryLockError::Error(error)) => return Err(read(error)),
         }
-        let Contents { length, torn } = if restart {
+        let Contents {
+            length,
+            torn,
+            checksum,
+        } = if restart {
             check_beginning(&mut file, path)?;
             Contents::default()
         } else {
@@ -214,13 +235,16 @@ impl Journal {
             path: path.to_owned(),
             file,
             temporary: false,
+            checksum,
             length,
             torn: true,
             line: Vec::new(),
         };
         journal.cut().map_err(read)?;
         if length == 0 {
+            journal.checksum = Some(Checksum::of_manifests());
             journal.write(&ManifestLine { manifest })?;
+            journal.checksum = Some(Checksum::under(journal.line.trim_ascii_end()));
             journal.sync()?;
             sync_folder(folder_of(path)).map_err(open)?;
         }
@@ -241,6 +265,7 @@ impl Journal {
             path,
             file,
             temporary: true,
+            checksum: Some(Checksum::under(b"")),
             length: 0,
             torn: false,
             line: Vec::new(),
@@ -261,10 +286,11 @@ impl Journal {
         })
     }
 
-    /// Copies lines to `writer`, in the order given.
+    /// Copies lines to `writer`, in the order given and without their checksums.
     ///
     /// # Errors
-    /// When the journal cannot be read (the message says so), or the writer does not take what was read.
+    /// When the journal cannot be read or a line is no longer what was written (the message says so), or the writer does
+    /// not take what was read.
     pub fn copy(
         &mut self,
         lines: impl IntoIterator<Item = LinePlace>,
@@ -273,12 +299,15 @@ impl Journal {
         // Whatever is appended after this has to find the end again.
         self.torn = true;
         let mut lines = lines.into_iter().peekable();
-        let mut bytes = Vec::new();
+        let (mut bytes, mut lengths) = (Vec::new(), Vec::new());
         while let Some(LinePlace { offset, length }) = lines.next() {
             // Lines that follow each other in the journal are read in one go.
             let mut end = offset + u64::from(length);
+            lengths.clear();
+            lengths.push(length as usize);
             while let Some(next) = lines.next_if(|next| next.offset == end && end - offset < SPAN) {
                 end += u64::from(next.length);
+                lengths.push(next.length as usize);
             }
             bytes.resize((end - offset) as usize, 0);
             self.file
@@ -288,6 +317,16 @@ impl Journal {
                     let path = self.path.display();
                     io::Error::new(error.kind(), format!("reading back from {path}: {error}"))
                 })?;
+            if let Some(checksum) = &self.checksum {
+                take_off_checksums(checksum, &mut bytes, &lengths).map_err(|at| {
+                    let path = self.path.display();
+                    let offset = offset + at as u64;
+                    io::Error::new(
+                        io::ErrorKind::InvalidData,
+                        format!("reading back from {path}: the line at byte {offset} was changed since it was written"),
+                    )
+                })?;
+            }
             writer.write_all(&bytes)?;
         }
         Ok(())
@@ -320,9 +359,12 @@ impl Journal {
         let written = serde_json::to_writer(&mut self.line, line)
             .map_err(io::Error::from)
             .and_then(|()| {
+                if let Some(checksum) = &self.checksum {
+                    checksum.add(&mut self.line);
+                }
                 self.line.push(b'\n');
-                if u32::try_from(self.line.len()).is_err() {
-                    return Err(io::Error::other("a verdict of more than 4 GiB"));
+                if self.line.len() as u64 > MOST {
+                    return Err(io::Error::other("a verdict of more than 1 GiB"));
                 }
                 self.torn = true;
                 self.file.write_all(&self.line)
@@ -362,6 +404,8 @@ struct Contents {
     length: u64,
     /// Is there part of a line behind them?
     torn: bool,
+    /// Of the lines behind the manifest.
+    checksum: Option<Checksum>,
 }
 
 impl Contents {
@@ -379,73 +423,131 @@ impl Contents {
         let mut reader = BufReader::with_capacity(1 << 16, file);
         let mut contents = Self::default();
         let mut line = Vec::new();
-        reader.read_until(b'\n', &mut line).map_err(read)?;
+        read_line(&mut reader, &mut line, MOST).map_err(read)?;
         if !begins_like_a_journal(&line) {
             return Err(JournalError::NotAJournal {
                 path: path.to_owned(),
             });
         }
         let last = at_end(&mut reader).map_err(read)?;
-        let earlier: ManifestLine<serde_json::Value> = match serde_json::from_slice(&line) {
-            Ok(earlier) if line.ends_with(b"\n") => earlier,
-            Err(error) if !last => {
-                return Err(JournalError::Broken {
-                    path: path.to_owned(),
-                    line: 1,
-                    reason: error.to_string(),
-                });
-            }
-            // The process that began this journal died before it judged anything.
-            _ => {
-                contents.torn = !line.is_empty();
-                return Ok(contents);
-            }
+        let damaged = |reason: &str| JournalError::Manifest {
+            path: path.to_owned(),
+            reason: shortened(reason),
         };
-        let differences = manifest.differences(&earlier.manifest);
+        let length = line.len() as u64;
+        let ended = line.pop_if(|byte| *byte == b'\n').is_some();
+        let checksum = Checksum::under(&line);
+        let checked = Checksum::of_manifests().take_off(&mut line);
+        let earlier: serde_json::Value =
+            match serde_json::from_slice::<ManifestLine<serde_json::Value>>(&line) {
+                Ok(earlier) if ended => earlier.manifest,
+                Err(error) if !last || (ended && error.is_data()) => {
+                    return Err(damaged(&error.to_string()));
+                }
+                // The process that began this journal died before it judged anything.
+                _ if last => {
+                    contents.torn = length > 0;
+                    return Ok(contents);
+                }
+                _ => return Err(damaged("it has no end")),
+            };
+        if earlier.get("format") == Some(&Manifest::FORMAT.into()) {
+            checked.map_err(damaged)?;
+            contents.checksum = Some(checksum);
+        }
+        let differences = manifest.differences(&earlier);
         if !differences.is_empty() {
             return Err(JournalError::Different {
                 path: path.to_owned(),
                 differences,
             });
         }
-        contents.length = line.len() as u64;
+        contents.length = length;
         let mut number = 1;
         loop {
             line.clear();
             number += 1;
-            if reader.read_until(b'\n', &mut line).map_err(read)? == 0 {
+            let length = read_line(&mut reader, &mut line, MOST).map_err(read)?;
+            if length == 0 {
                 return Ok(contents);
             }
             let last = at_end(&mut reader).map_err(read)?;
-            match serde_json::from_slice::<Verdict>(&line) {
-                Ok(verdict) if line.ends_with(b"\n") => {
+            let broken = |reason: &str| JournalError::Broken {
+                path: path.to_owned(),
+                line: number,
+                reason: shortened(reason),
+            };
+            let ended = line.pop_if(|byte| *byte == b'\n').is_some();
+            let changed = contents
+                .checksum
+                .as_ref()
+                .and_then(|checksum| checksum.take_off(&mut line).err());
+            match (serde_json::from_slice::<Verdict>(&line), changed) {
+                (Ok(verdict), None) if ended => {
                     let place = LinePlace {
                         offset: contents.length,
-                        length: line.len() as u32,
+                        length: length as u32,
                     };
-                    resume(verdict, place).map_err(|reason| JournalError::Broken {
-                        path: path.to_owned(),
-                        line: number,
-                        reason,
-                    })?;
-                    contents.length += line.len() as u64;
+                    resume(verdict, place).map_err(|reason| broken(&reason))?;
+                    contents.length += length as u64;
                 }
-                // Whole JSON that is no verdict is not the mark of a crash.
-                Err(error) if !last || (line.ends_with(b"\n") && error.is_data()) => {
-                    return Err(JournalError::Broken {
-                        path: path.to_owned(),
-                        line: number,
-                        reason: error.to_string(),
-                    });
-                }
-                // Without its end, even what can be read may be a part of something longer.
-                _ => {
+                // What a crash leaves is no whole JSON, or has no end: even what can be read may be a part of more.
+                (Err(error), _) if last && !(ended && error.is_data()) => {
                     contents.torn = true;
                     return Ok(contents);
                 }
+                _ if last && !ended => {
+                    contents.torn = true;
+                    return Ok(contents);
+                }
+                (_, Some(reason)) => return Err(broken(reason)),
+                (Err(error), None) => return Err(broken(&error.to_string())),
+                (Ok(_), None) => return Err(broken("it has no end")),
             }
         }
     }
+}
+
+/// Takes the checksums off lines that follow each other; the error is where the line begins that was changed.
+fn take_off_checksums(
+    checksum: &Checksum,
+    bytes: &mut Vec<u8>,
+    lengths: &[usize],
+) -> Result<(), usize> {
+    let mut plain = Vec::with_capacity(bytes.len());
+    let mut line = Vec::new();
+    let mut at = 0;
+    for length in lengths {
+        line.clear();
+        line.extend_from_slice(&bytes[at..at + length]);
+        let whole = line.pop() == Some(b'\n') && checksum.take_off(&mut line).is_ok();
+        if !whole {
+            return Err(at);
+        }
+        line.push(b'\n');
+        plain.extend_from_slice(&line);
+        at += length;
+    }
+    *bytes = plain;
+    Ok(())
+}
+
+/// Of something that a foreign or damaged file says, as much as a message has room for.
+fn shortened(text: &str) -> String {
+    const MOST: usize = 200;
+    let mut characters = text.chars();
+    let mut short = String::new();
+    for character in characters.by_ref().take(MOST) {
+        if character.is_control() {
+            short.extend(character.escape_default());
+        } else {
+            short.push(character);
+        }
+    }
+    if characters.next().is_some() {
+        short.push('…');
+    }
+    short
 }
 
 /// Refuses to throw away a file that is no journal.

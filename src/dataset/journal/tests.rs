@@ -162,7 +162,7 @@ fn a_new_journal_holds_its_manifest() {
     );
     let text = fs::read_to_string(&place.path).unwrap();
     assert!(
-        text.starts_with("{\"manifest\":{\"format\":1,") && text.ends_with("}}\n"),
+        text.starts_with("{\"manifest\":{\"format\":2,") && text.ends_with("}}\n"),
         "{text}"
     );
 }
@@ -238,6 +238,81 @@ fn a_journal_torn_at_any_byte_goes_on() {
             drop(journal);
             assert_eq!(fs::read(&place.path).unwrap(), whole, "cut at {length}");
         }
+    }
+}
+
+/// Whatever single bit is flipped: an error that changes nothing, or the trial is judged again, as if its line were not there.
+#[test]
+fn every_flipped_bit_is_noticed() {
+    let all = [(0, 0), (3, 1)];
+    let whole = fs::read(written(&all).path).unwrap();
+    let place = place();
+    for bit in 0..8 * whole.len() {
+        let mut damaged = whole.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        fs::write(&place.path, &damaged).unwrap();
+        match open(&place.path, &manifest(), false) {
+            Ok((_, resumed)) => {
+                assert!(
+                    resumed.verdicts.len() < all.len(),
+                    "bit {bit} was not noticed"
+                );
+                for verdict in &resumed.verdicts {
+                    assert!(all.contains(&(verdict.index, verdict.trial)));
+                    assert_eq!(
+                        verdict,
+                        &super::tests::verdict(verdict.index, verdict.trial)
+                    );
+                }
+            }
+            Err(_) => assert_eq!(fs::read(&place.path).unwrap(), damaged, "bit {bit}"),
+        }
+    }
+}
+
+/// What the disk gives back when the output is written is checked once more.
+#[test]
+fn a_line_that_changes_behind_the_run_does_not_reach_the_output() {
+    let place = place();
+    let (mut journal, _) = open(&place.path, &manifest(), false).unwrap();
+    let lines: Vec<LinePlace> = (0..3)
+        .map(|index| journal.append(&verdict(index, 0)).unwrap())
+        .collect();
+    let mut bytes = fs::read(&place.path).unwrap();
+    let at = lines[1].offset as usize + 30;
+    bytes[at] ^= 1;
+    fs::write(&place.path, &bytes).unwrap();
+    let error = journal
+        .copy(lines.iter().copied(), &mut Vec::new())
+        .unwrap_err()
+        .to_string();
+    let said = format!(
+        "the line at byte {} was changed since it was written",
+        lines[1].offset
+    );
+    assert!(error.contains(&said), "{error}");
+    assert!(journal.copy([lines[0], lines[2]], &mut Vec::new()).is_ok());
+}
+
+#[test]
+fn a_line_without_an_end_is_not_taken_into_memory() {
+    let place = written(&[(0, 0)]);
+    let whole = fs::read(&place.path).unwrap();
+    // A hole of 64 GiB, as a damaged file system may leave.
+    for before in [&whole[..0], &whole] {
+        fs::write(&place.path, before).unwrap();
+        let file = File::options().write(true).open(&place.path).unwrap();
+        if file.set_len(64 << 30).is_err() {
+            return;
+        }
+        let error = open(&place.path, &manifest(), false).unwrap_err();
+        assert!(
+            matches!(
+                error,
+                JournalError::Manifest { .. } | JournalError::Broken { line: 3, .. }
+            ),
+            "{error}"
+        );
     }
 }
 
@@ -421,6 +496,7 @@ fn a_full_disk_is_an_error_that_names_the_journal() {
         path: "verdicts.jsonl.journal".into(),
         file: full,
         temporary: false,
+        checksum: None,
         length: 0,
         torn: false,
         line: Vec::new(),
