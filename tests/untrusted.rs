@@ -3,6 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod common;
+#[path = "fields/charsmap.rs"]
+mod charsmap;
+#[path = "fields/prompts.rs"]
+mod prompts;
+#[path = "fields/tokenizers.rs"]
+mod tokenizers;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
