@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod common;
 #[path = "fields/charsmap.rs"]
 mod charsmap;
+mod common;
 #[path = "fields/prompts.rs"]
 mod prompts;
 #[path = "fields/tokenizers.rs"]

@@ -24,7 +24,7 @@ pub(super) struct FieldText {
     reserved: Reserved,
     /// The tokenizer forgets where spaces stood: tokens are spelled without any between them too.
     drops_spaces: bool,
-    /// A delimiter of which the vocabulary spells no letter.
+    /// A delimiter that the vocabulary cannot spell.
     unspelled: Option<String>,
 }
 
@@ -47,13 +47,10 @@ impl FieldText {
             if !reserved.find("", &spelled, "").is_empty() {
                 continue;
             }
-            let has_letters = ids.iter().any(|&id| {
-                let piece = tokenizer.decode(&[id]).to_lowercase();
-                piece.contains(|letter: char| letter.is_alphabetic() && forged.contains(letter))
-                    && tokenizer.added_token(&tokenizer.piece(id)).is_none()
-            });
-            if has_letters {
-                reserved.add_literal(spelled.trim());
+            let spelled = spelled.trim();
+            let is_known = |id: &u32| tokenizer.added_token(&tokenizer.piece(*id)).is_none();
+            if ids.iter().any(is_known) && spelled.chars().nth(1).is_some() {
+                reserved.add_literal(spelled);
             } else {
                 unspelled.get_or_insert(forged);
             }
@@ -70,8 +67,7 @@ impl FieldText {
     pub(super) fn note(&self) -> Option<String> {
         let forged = self.unspelled.as_ref()?;
         Some(format!(
-            "the model's vocabulary spells no letter of {forged:?}: texts under judgement cannot be kept from closing their \
-             fields"
+            "the model's vocabulary cannot spell {forged:?}: texts under judgement cannot be kept from closing their fields"
         ))
     }
 
@@ -192,7 +188,12 @@ impl FieldText {
 /// Each token as the vocabulary writes it, spaces as spaces.
 fn pieces(tokenizer: &Tokenizer, ids: &[u32]) -> Vec<String> {
     ids.iter()
-        .map(|&id| tokenizer.piece(id).replace(['▁', 'Ġ'], " ").replace('Ċ', "\n"))
+        .map(|&id| {
+            tokenizer
+                .piece(id)
+                .replace(['▁', 'Ġ'], " ")
+                .replace('Ċ', "\n")
+        })
         .collect()
 }
 

@@ -419,8 +419,9 @@ fn bracketed(text: &str, open: &'static str, close: &str) -> Option<(usize, Tag,
         None => (false, name),
     };
     let name = if open == "<" {
-        let is_name =
-            |character: char| character.is_alphanumeric() || matches!(character, '_' | '-' | ':' | '.');
+        let is_name = |character: char| {
+            character.is_alphanumeric() || matches!(character, '_' | '-' | ':' | '.')
+        };
         let end = name
             .find(|character| !is_name(character))
             .unwrap_or(name.len());

@@ -153,12 +153,7 @@ impl Reserved {
     }
 
     /// A field's text with every delimiter broken by a visible change of one character: `<` becomes `‹`.
-    pub(crate) fn neutralise<'t>(
-        &self,
-        before: &str,
-        field: &'t str,
-        after: &str,
-    ) -> Cow<'t, str> {
+    pub(crate) fn neutralise<'t>(&self, before: &str, field: &'t str, after: &str) -> Cow<'t, str> {
         let mut safe = Cow::Borrowed(field);
         for _ in 0..ROUNDS {
             let found = self.find(before, &safe, after);
@@ -360,9 +355,8 @@ fn name_length(name: &str, text: &str) -> Option<usize> {
 
 /// A heading's text without the signs that make it one, in lower case, its words parted by one space.
 pub(super) fn heading_text(line: &str) -> String {
-    let is_sign = |character: char| {
-        is_space(character) || matches!(character, '#' | '*' | '_' | ':' | '：')
-    };
+    let is_sign =
+        |character: char| is_space(character) || matches!(character, '#' | '*' | '_' | ':' | '：');
     folded(line.trim_matches(is_sign))
 }
 
@@ -387,9 +381,8 @@ pub(super) fn is_underline(line: &str) -> bool {
 
 /// Lines with their offsets, without what ends them.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let is_break = |character: char| {
-        matches!(character, '\n'..='\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
-    };
+    let is_break =
+        |character: char| matches!(character, '\n'..='\r' | '\u{85}' | '\u{2028}' | '\u{2029}');
     let mut start = 0;
     text.split(is_break).map(move |line| {
         let at = start;

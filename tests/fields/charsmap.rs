@@ -42,7 +42,13 @@ fn place(node: &Node, at: usize, units: &mut Vec<u32>, used: &mut Vec<bool>) {
         return;
     }
     let base = (1..)
-        .find(|base| labels.iter().all(|&label| !used.get(base ^ usize::from(label)).is_some_and(|used| *used)))
+        .find(|base| {
+            labels.iter().all(|&label| {
+                !used
+                    .get(base ^ usize::from(label))
+                    .is_some_and(|used| *used)
+            })
+        })
         .unwrap();
     let end = (base | 0xff) + 1;
     if units.len() < end {
@@ -69,7 +75,11 @@ fn base64(bytes: &[u8]) -> String {
     bytes
         .chunks(3)
         .flat_map(|chunk| {
-            let three = [chunk[0], *chunk.get(1).unwrap_or(&0), *chunk.get(2).unwrap_or(&0)];
+            let three = [
+                chunk[0],
+                *chunk.get(1).unwrap_or(&0),
+                *chunk.get(2).unwrap_or(&0),
+            ];
             let bits = u32::from_be_bytes([0, three[0], three[1], three[2]]);
             (0..4).map(move |at| {
                 if at > chunk.len() {
