@@ -5,6 +5,7 @@
 
 mod devices;
 mod feed;
+mod field_text;
 mod generation;
 mod harmony;
 pub mod jobs;

@@ -2,7 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+#[path = "fields/charsmap.rs"]
+mod charsmap;
 mod common;
+#[path = "fields/prompts.rs"]
+mod prompts;
+#[path = "fields/tokenizers.rs"]
+mod tokenizers;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;

@@ -29,6 +29,12 @@ pub(super) enum PromptsAction {
         /// The model whose tokenizer counts
         #[arg(short, long, default_value = "tiny")]
         model: String,
+        /// Your own prompt text in place of the protocol's
+        #[arg(long, value_name = "FILE")]
+        prompt: Option<PathBuf>,
+        /// Text for the prompt's `{{few_shots}}`
+        #[arg(long, value_name = "FILE")]
+        few_shots: Option<PathBuf>,
     },
     /// Print the exact prompt of one sample as a model would see it, and its tokens
     Render {
@@ -63,15 +69,23 @@ pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
                 writeln!(out, "{:<8}  {}", protocol.name(), protocol.description()).or_fail()?;
             }
         }
-        PromptsAction::Show { name, model } => {
+        PromptsAction::Show {
+            name,
+            model,
+            prompt,
+            few_shots,
+        } => {
             let choice = JudgeChoice {
                 model,
                 protocol: name,
+                prompt,
+                few_shots,
                 ..JudgeChoice::default()
             };
             let (protocol, template) = choice.prompt().or_usage()?;
             let source = download::resolve(&choice.model, Want::Description)?;
             let text = JudgeText::load(&source, protocol, &template).or_usage()?;
+            say_notes(&text);
             writeln!(out, "{}", template.text()).or_fail()?;
             say(&format!(
                 "{} tokens before the first field with the tokenizer of {}, chat markup included; computed once a run",
@@ -101,6 +115,7 @@ pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
             let source = download::resolve(&judge.model, Want::Description)?;
             let chat = judge.chat.settings(None).or_usage()?;
             let text = JudgeText::load_with(&source, protocol, &template, &chat).or_usage()?;
+            say_notes(&text);
             let context = text.config.max_positions;
             let ids = match text.prompts.tokens_within(&sample, context).or_fail()? {
                 PromptTokens::Whole(ids) => ids,
@@ -137,6 +152,13 @@ pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// What the user should know of the prompt.
+fn say_notes(text: &JudgeText) {
+    for note in text.prompts.notes() {
+        say(&format!("note: {note}"));
+    }
 }
 
 fn pick(input: &Path, options: &LoadOptions, id: Option<&str>) -> anyhow::Result<Sample> {

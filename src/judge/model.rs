@@ -153,6 +153,7 @@ impl JudgeText {
             let path = source.describe("generation_config.json");
             (generation, notes) = GenerationDefaults::read(&json, &path)?;
         }
+        notes.extend_from_slice(prompts.notes());
         let mut eos = config.eos_token_ids.clone();
         // The token that ends a turn in the chat template, where a checkpoint's own list has been forgotten.
         if let Some(token) = chat.special_token("eos_token")

@@ -1,16 +1,16 @@
 //! A sample as the token ids a judge sees.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use super::field_text::FieldText;
 use super::thinking::Thinking;
 use crate::dataset::Sample;
 use crate::model::ModelError;
 use crate::model::chat_template::{ChatOptions, ChatTemplate};
 use crate::model::tokenizer::{Place, Tokenizer};
 use crate::protocol::template::{FieldName, Fields, PromptTemplate, Segment, split_marks};
-use crate::protocol::{TemplateError, ThinkingStyle, neutralise};
+use crate::protocol::{Delimiters, TemplateError, ThinkingStyle};
 
 /// Why a prompt cannot be built.
 #[derive(Debug, thiserror::Error)]
@@ -31,7 +31,16 @@ enum Stretch {
     /// The same in every prompt: tokenised once.
     Shared(Vec<u32>),
     /// A field of the sample, and where it stands.
-    Own(FieldName, Place),
+    Own(OwnStretch),
+}
+
+/// Where a field stands.
+struct OwnStretch {
+    name: FieldName,
+    place: Place,
+    /// The prompt's own text right before it, and right behind it.
+    before: String,
+    after: String,
 }
 
 /// A prompt's tokens, as far as they were asked for.
@@ -82,7 +91,9 @@ pub struct PromptBuilder {
     tokenizer: Arc<Tokenizer>,
     segments: Vec<Segment>,
     stretches: Vec<Stretch>,
+    fields: FieldText,
     thinking: Thinking,
+    notes: Vec<String>,
 }
 
 impl PromptBuilder {
@@ -103,7 +114,7 @@ impl PromptBuilder {
         let segments = split_marks(&rendered)?;
         let mut stretches = Vec::with_capacity(segments.len());
         let mut place = Place::Beginning;
-        for segment in &segments {
+        for (at, segment) in segments.iter().enumerate() {
             match segment {
                 Segment::Trusted(text) => {
                     let tokens = tokenizer.encode_trusted_at(text, place)?;
@@ -111,7 +122,16 @@ impl PromptBuilder {
                     stretches.push(Stretch::Shared(tokens));
                 }
                 Segment::Field(name) => {
-                    stretches.push(Stretch::Own(*name, place));
+                    let own = |at: Option<usize>| match at.and_then(|at| segments.get(at)) {
+                        Some(Segment::Trusted(text)) => text.clone(),
+                        _ => String::new(),
+                    };
+                    stretches.push(Stretch::Own(OwnStretch {
+                        name: *name,
+                        place,
+                        before: own(at.checked_sub(1)),
+                        after: own(Some(at + 1)),
+                    }));
                     place = Place::Within;
                 }
             }
@@ -122,12 +142,37 @@ impl PromptBuilder {
             chat.source(),
             generation_prompt(chat, &marked, options, &rendered),
         )?;
+        let Delimiters {
+            mut reserved,
+            unprotected,
+        } = template.delimiters();
+        let is_token = |text: &str| tokenizer.added_token(text).is_some();
+        // In plain angle brackets they are tags, whatever the vocabulary makes of them.
+        reserved.retain_tags(|open, written| open == "<" || !is_token(written));
+        if let Some((before, after)) = rendered.split_once(marked.trim()) {
+            let mut chat = Delimiters::of_chat(&format!("{before}\u{FDD0}{after}"));
+            chat.retain_tags(|_, written| !is_token(written));
+            reserved.add(chat);
+        }
+        for tag in thinking.plain_tags() {
+            reserved.add_literal(tag);
+        }
+        let fields = FieldText::new(Arc::clone(&tokenizer), reserved);
+        let mut notes: Vec<String> = unprotected.iter().map(ToString::to_string).collect();
+        notes.extend(fields.note());
         Ok(Self {
             tokenizer,
             segments,
             stretches,
+            fields,
             thinking,
+            notes,
         })
+    }
+
+    /// What the user should know of the prompt: which fields nothing protects.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// The prompt of a sample, as token ids.
@@ -139,7 +184,7 @@ impl PromptBuilder {
         for stretch in &self.stretches {
             match stretch {
                 Stretch::Shared(shared) => tokens.extend_from_slice(shared),
-                Stretch::Own(name, place) => tokens.extend(self.own(sample, *name, *place)?),
+                Stretch::Own(own) => tokens.extend(self.own(sample, own)?),
             }
         }
         Ok(tokens)
@@ -153,7 +198,7 @@ impl PromptBuilder {
     pub fn tokens_within(&self, sample: &Sample, most: usize) -> Result<PromptTokens, ModelError> {
         let shared = self.stretches.iter().map(|stretch| match stretch {
             Stretch::Shared(tokens) => tokens.len(),
-            Stretch::Own(..) => 0,
+            Stretch::Own(_) => 0,
         });
         let shared: usize = shared.sum();
         let left = most.saturating_sub(shared);
@@ -161,41 +206,48 @@ impl PromptBuilder {
             .saturating_mul(BYTES_PER_TOKEN)
             .clamp(SURELY_TOKENISED, LONG_TEXT);
         for stretch in &self.stretches {
-            let Stretch::Own(name, _) = stretch else {
+            let Stretch::Own(own) = stretch else {
                 continue;
             };
-            let text = self.shown(sample, *name);
+            let text = self.thinking.without_tags(fields(sample).get(own.name));
+            let text = self.fields.neutralised(&text, &own.before, &own.after);
             if text.len() > tokenised
-                && let Some(own) = self.tokenizer.more_tokens_than(left, &text)
+                && let Some(least) = self.tokenizer.more_tokens_than(left, &text)
             {
-                return Ok(PromptTokens::AtLeast(shared.saturating_add(own)));
+                return Ok(PromptTokens::AtLeast(shared.saturating_add(least)));
             }
         }
         self.tokens(sample).map(PromptTokens::Whole)
     }
 
-    fn own(&self, sample: &Sample, name: FieldName, place: Place) -> Result<Vec<u32>, ModelError> {
-        self.tokenizer
-            .encode_untrusted_at(&self.shown(sample, name), place)
-            .map_err(|error| ModelError::Tokenizer(format!("{name}: {error}")))
-    }
-
-    /// A field's text as the judge sees it.
-    fn shown<'s>(&self, sample: &'s Sample, name: FieldName) -> Cow<'s, str> {
-        let text = fields(sample).get(name);
-        match self.thinking.without_tags(text) {
-            Cow::Borrowed(text) => neutralise(text),
-            Cow::Owned(text) => Cow::Owned(neutralise(&text).into_owned()),
-        }
+    fn own(&self, sample: &Sample, own: &OwnStretch) -> Result<Vec<u32>, ModelError> {
+        let text = self.thinking.without_tags(fields(sample).get(own.name));
+        self.fields
+            .tokens(&text, own.place, &own.before, &own.after)
+            .map_err(|error| ModelError::Tokenizer(format!("{}: {error}", own.name)))
     }
 
     /// The prompt of a sample, as text.
     pub fn text(&self, sample: &Sample) -> String {
+        let mut stretches = self.stretches.iter().filter_map(|stretch| match stretch {
+            Stretch::Shared(_) => None,
+            Stretch::Own(own) => Some(own),
+        });
         let mut prompt = String::new();
         for segment in &self.segments {
             match segment {
                 Segment::Trusted(text) => prompt.push_str(text),
-                Segment::Field(name) => prompt.push_str(&self.shown(sample, *name)),
+                Segment::Field(name) => {
+                    let text = self.thinking.without_tags(fields(sample).get(*name));
+                    if let Some(own) = stretches.next() {
+                        prompt.push_str(&self.fields.text(
+                            &text,
+                            own.place,
+                            &own.before,
+                            &own.after,
+                        ));
+                    }
+                }
             }
         }
         prompt
@@ -222,9 +274,7 @@ impl PromptBuilder {
             .iter()
             .map(|stretch| match stretch {
                 Stretch::Shared(tokens) => Ok((None, tokens.len())),
-                Stretch::Own(name, place) => {
-                    Ok((Some(*name), self.own(sample, *name, *place)?.len()))
-                }
+                Stretch::Own(own) => Ok((Some(own.name), self.own(sample, own)?.len())),
             })
             .collect()
     }

@@ -155,6 +155,15 @@ impl Thinking {
         safe
     }
 
+    /// Tags of the thinking that are plain letters: read as thinking wherever the judge writes them.
+    pub(super) fn plain_tags(&self) -> impl Iterator<Item = &str> {
+        let tags = match &self.way {
+            Way::TagText { tags, .. } => Some([tags.open.as_str(), tags.close.as_str()]),
+            _ => None,
+        };
+        tags.into_iter().flatten()
+    }
+
     /// The tokens that end a generation, given the model's own.
     pub fn ends(&self, own: &[u32], tokenizer: &Tokenizer) -> Vec<u32> {
         match (&self.way, HarmonyTokens::find(tokenizer)) {

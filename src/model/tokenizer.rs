@@ -16,9 +16,11 @@ mod stream;
 mod untrusted;
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use serde_json::Value;
+use tokenizers::{NormalizedString, Normalizer};
 
 use super::ModelError;
 use least::Pieces;
@@ -171,11 +173,7 @@ impl Tokenizer {
     /// # Errors
     /// As [`Self::encode_untrusted`].
     pub fn encode_untrusted_at(&self, text: &str, place: Place) -> Result<Vec<u32>, ModelError> {
-        let pair = match &self.continuing {
-            Some((prefix, continuing)) if !prefix.is_put_at(place) => continuing,
-            _ => &self.as_it_is,
-        };
-        let ids = encode(&pair.untrusted, text)?;
+        let ids = encode(self.untrusted_at(place), text)?;
         if let Some(id) = ids.iter().find(|id| self.control.contains(id)) {
             let token = self.as_it_is.trusted.id_to_token(*id).unwrap_or_default();
             return Err(ModelError::Tokenizer(format!(
@@ -188,20 +186,52 @@ impl Tokenizer {
     /// A number of tokens above `most` that text under judgement has at least, found without tokenising it; none if it
     /// may have no more than `most`, or if that cannot be told.
     pub fn more_tokens_than(&self, most: usize, text: &str) -> Option<usize> {
-        let tokenizer = self.without_prefix();
+        let tokenizer = self.untrusted_at(Place::Within);
         self.pieces
             .get_or_init(|| Pieces::of(tokenizer))
             .as_ref()?
             .more_than(most, tokenizer, text)
     }
 
-    /// What tokenises text under judgement that goes on from other text.
-    fn without_prefix(&self) -> &tokenizers::Tokenizer {
-        let pair = match &self.continuing {
-            Some((_, continuing)) => continuing,
-            None => &self.as_it_is,
-        };
-        &pair.untrusted
+    /// As [`Self::encode_untrusted_at`], with the bytes of `text` that each token stands for, and without the check for
+    /// control tokens.
+    ///
+    /// # Errors
+    /// [`ModelError::Tokenizer`] if the tokenizer refuses the text.
+    pub(crate) fn untrusted_offsets(
+        &self,
+        text: &str,
+        place: Place,
+    ) -> Result<(Vec<u32>, Vec<Range<usize>>), ModelError> {
+        let encoding = self
+            .untrusted_at(place)
+            .encode(text, false)
+            .map_err(|error| ModelError::Tokenizer(error.to_string()))?;
+        let offsets = encoding.get_offsets().iter().map(|&(from, to)| from..to);
+        Ok((encoding.get_ids().to_vec(), offsets.collect()))
+    }
+
+    /// A text under judgement as the tokenizer's normaliser leaves it; as it is if that fails.
+    pub(crate) fn normalised(&self, text: &str) -> String {
+        let mut normalised = NormalizedString::from(text);
+        if let Some(normalizer) = self.untrusted_at(Place::Within).get_normalizer()
+            && normalizer.normalize(&mut normalised).is_err()
+        {
+            return text.to_owned();
+        }
+        normalised.get().to_owned()
+    }
+
+    /// A token as the vocabulary writes it; empty where there is none.
+    pub(crate) fn piece(&self, id: u32) -> String {
+        self.as_it_is.trusted.id_to_token(id).unwrap_or_default()
+    }
+
+    fn untrusted_at(&self, place: Place) -> &tokenizers::Tokenizer {
+        match &self.continuing {
+            Some((prefix, continuing)) if !prefix.is_put_at(place) => &continuing.untrusted,
+            _ => &self.as_it_is.untrusted,
+        }
     }
 
     /// Where text stands that follows these tokens.

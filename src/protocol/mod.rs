@@ -5,7 +5,9 @@
 //! | file | what it holds |
 //! |---|---|
 //! | [`template`] | the prompt text with its slots, and its split into trusted and untrusted segments |
-//! | [`untrusted`] | how text under judgement is kept from closing its field |
+//! | [`delimiters`] | what of a prompt delimits its fields, and which fields nothing delimits |
+//! | [`reserved`] | where a text under judgement holds a delimiter, and how that is broken |
+//! | [`untrusted`] | the rule for the tags that every prompt reserves |
 //! | [`tags`] | the incremental scanner that finds tags in a completion |
 //! | [`verdict_reader`] | the state machine that turns tags into verdict blocks, thinking left out |
 //! | [`parser`] | a whole completion to a verdict, and a verdict to its canonical text |
@@ -15,8 +17,10 @@
 //!
 //! Adding a protocol is one file beside [`prime`] and one line in [`known`].
 
+pub mod delimiters;
 pub mod parser;
 pub mod prime;
+pub mod reserved;
 pub mod stop;
 pub mod tags;
 pub mod template;
@@ -26,8 +30,10 @@ pub mod verdict_reader;
 
 use std::fmt;
 
+pub use delimiters::{Delimiters, Unprotected};
 pub use parser::{ParsedVerdict, Unreadable, ValueSpans, VerdictFields};
 pub use prime::Prime;
+pub use reserved::Reserved;
 pub use stop::{StopMatcher, VerdictStop};
 pub use template::{FieldName, Fields, PromptTemplate, Segment, TemplateError};
 pub use thinking::{ThinkingStyle, ThinkingTags};

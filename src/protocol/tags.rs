@@ -217,7 +217,7 @@ fn read_tag(bracketed: &str) -> Option<(TagName, bool, bool)> {
 }
 
 /// Is this a list of ` name=value`, each after white space?
-fn are_attributes(text: &str) -> bool {
+pub(super) fn are_attributes(text: &str) -> bool {
     let mut rest = text;
     loop {
         let next = rest.trim_start();

@@ -12,7 +12,7 @@
 
 use std::fmt;
 
-use super::untrusted::neutralise;
+use super::delimiters::Delimiters;
 
 /// The names a `{{ … }}` may hold, as error messages list them.
 const ALLOWED: &str = "question, student_answer, reference_answer, few_shots";
@@ -276,7 +276,26 @@ impl PromptTemplate {
             .collect()
     }
 
-    /// A fingerprint (BLAKE3, hexadecimal) of the template's text and its few-shots, for a run's manifest.
+    /// What delimits the fields, and which of them nothing delimits.
+    pub fn delimiters(&self) -> Delimiters {
+        let few_shots = self.few_shots.as_deref().unwrap_or_default();
+        let mut text = String::new();
+        let mut examples = 0..0;
+        for part in &self.parts {
+            match part {
+                Part::Text(own) => text.push_str(own),
+                Part::Field(field) => text.push(field.mark()),
+                Part::FewShots => {
+                    examples = text.len()..text.len() + few_shots.len();
+                    text.push_str(few_shots);
+                }
+            }
+        }
+        Delimiters::of_prompt(&text, &examples)
+    }
+
+    /// A fingerprint (BLAKE3, hexadecimal) of the template's text and its few-shots, for a run's manifest; also of the
+    /// delimiters that its fields may not hold, where they are others than those of the built-in prompts.
     pub fn hash(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&(self.text.len() as u64).to_le_bytes());
@@ -284,6 +303,11 @@ impl PromptTemplate {
         if let Some(examples) = &self.few_shots {
             hasher.update(b"few_shots");
             hasher.update(examples.as_bytes());
+        }
+        let reserved = self.delimiters().reserved;
+        if !reserved.is_stock() {
+            hasher.update(b"reserved");
+            hasher.update(reserved.fingerprint().as_bytes());
         }
         hasher.finalize().to_hex().to_string()
     }
@@ -316,18 +340,6 @@ pub fn split_marks(rendered: &str) -> Result<Vec<Segment>, MarksError> {
         Some(field) => Err(MarksError::Dropped(field)),
         None => Ok(segments),
     }
-}
-
-/// The text of a whole prompt, each field neutralised. For showing; a judge is given tokens of each segment instead.
-pub fn assemble(segments: &[Segment], fields: &Fields<'_>) -> String {
-    let mut prompt = String::new();
-    for segment in segments {
-        match segment {
-            Segment::Trusted(text) => prompt.push_str(text),
-            Segment::Field(name) => prompt.push_str(&neutralise(fields.get(*name))),
-        }
-    }
-    prompt
 }
 
 fn push_trusted(segments: &mut Vec<Segment>, trusted: &mut String) {
@@ -485,14 +497,6 @@ mod tests {
         #[test]
         fn parsing_any_text_does_not_panic(text in r"(\{\{|\}\}|\{|question|few_shots| |\n|é|.)*") {
             let _ = PromptTemplate::parse(&text);
-        }
-
-        #[test]
-        fn fields_are_substituted_once_and_stay_what_they_are(question in any::<String>(), answer in any::<String>()) {
-            let fields = Fields { question: &question, student_answer: &answer, reference_answer: "{{ question }}\u{FDD0}" };
-            let prompt = assemble(&template(SMALL).segments(), &fields);
-            let expected = format!("Grade {{it}}: {}\n|{}|{}", neutralise(&question), neutralise(&answer), "{{ question }}\u{FDD0}");
-            prop_assert_eq!(prompt, expected);
         }
     }
 }

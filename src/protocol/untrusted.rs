@@ -20,6 +20,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::reserved::Reserved;
+
 /// Tag names that mean something in a prompt or in a judge's answer.
 pub const RESERVED_TAGS: [&str; 14] = [
     "question",
@@ -38,9 +40,6 @@ pub const RESERVED_TAGS: [&str; 14] = [
     "verdict",
 ];
 
-/// What a reserved `<` becomes.
-const REPLACEMENT: char = '‹';
-
 /// Replaces every `<` that begins a reserved tag by `‹`, in linear time; all other text is unchanged.
 ///
 /// ```
@@ -48,37 +47,11 @@ const REPLACEMENT: char = '‹';
 /// assert_eq!(neutralise("x < 3 </Student_Answer>"), "x < 3 ‹/Student_Answer>");
 /// ```
 pub fn neutralise(text: &str) -> Cow<'_, str> {
-    let mut safe = String::new();
-    let mut copied = 0;
-    for (at, _) in text.match_indices('<') {
-        if opens_reserved(&text[at + 1..]) {
-            safe.push_str(&text[copied..at]);
-            safe.push(REPLACEMENT);
-            copied = at + 1;
-        }
-    }
-    if copied == 0 {
-        return Cow::Borrowed(text);
-    }
-    safe.push_str(&text[copied..]);
-    Cow::Owned(safe)
-}
-
-/// Does a reserved tag go on here, right after its `<`?
-fn opens_reserved(after: &str) -> bool {
-    let rest = after.trim_start_matches(is_space);
-    let rest = rest.strip_prefix('/').unwrap_or(rest);
-    let rest = rest.trim_start_matches(is_space);
-    RESERVED_TAGS.iter().any(|name| {
-        let mut characters = rest.chars();
-        name.chars()
-            .all(|wanted| characters.next().is_some_and(|found| fold(found) == wanted))
-            && !characters.next().is_some_and(is_word)
-    })
+    Reserved::default().neutralise("", text, "")
 }
 
 /// Letters, digits and the underscore: Python's `\w`. Combining marks are none of them.
-fn is_word(character: char) -> bool {
+pub(super) fn is_word(character: char) -> bool {
     static LETTER_OR_DIGIT: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"[\p{L}\p{N}]").ok());
     if character.is_ascii() {
@@ -92,18 +65,25 @@ fn is_word(character: char) -> bool {
 }
 
 /// Unicode white space, and the four separators that Python's `\s` counts too.
-fn is_space(character: char) -> bool {
+pub(super) fn is_space(character: char) -> bool {
     character.is_whitespace() || matches!(character, '\u{1C}'..='\u{1F}')
 }
 
-/// The lower-case ASCII letter that a character equals when case is ignored; the four non-ASCII ones are those that
-/// Python's `IGNORECASE` takes for `i`, `s` and `k`.
-fn fold(character: char) -> char {
+/// A character with its case ignored, where that is one character; the four that are not taken by their own lower
+/// case are those that Python's `IGNORECASE` takes for `i`, `s` and `k`.
+pub(super) fn fold(character: char) -> char {
     match character {
         'İ' | 'ı' => 'i',
         'ſ' => 's',
         '\u{212A}' => 'k',
-        _ => character.to_ascii_lowercase(),
+        _ if character.is_ascii() => character.to_ascii_lowercase(),
+        _ => {
+            let mut lower = character.to_lowercase();
+            match (lower.next(), lower.next()) {
+                (Some(lower), None) => lower,
+                _ => character,
+            }
+        }
     }
 }
 
@@ -113,7 +93,7 @@ mod tests {
 
     use super::*;
     use crate::protocol::tags::{Scanned, TagScanner};
-    use crate::protocol::template::{FieldName, Fields, PromptTemplate, assemble};
+    use crate::protocol::template::{FieldName, Fields, PromptTemplate, Segment};
 
     /// Text rich in things that look like tags.
     fn taggy() -> impl Strategy<Value = String> {
@@ -176,12 +156,10 @@ mod tests {
         #[test]
         fn no_reserved_tag_opens_and_all_other_text_stays(text in taggy()) {
             let safe = neutralise(&text);
-            for (at, _) in safe.match_indices('<') {
-                prop_assert!(!opens_reserved(&safe[at + 1..]));
-            }
+            prop_assert!(Reserved::default().find("", &safe, "").is_empty());
             prop_assert_eq!(text.chars().count(), safe.chars().count());
             for (before, after) in text.chars().zip(safe.chars()) {
-                prop_assert!(before == after || (before == '<' && after == REPLACEMENT));
+                prop_assert!(before == after || (before == '<' && after == '‹'));
             }
             let again = neutralise(&safe);
             prop_assert_eq!(&again, &safe);
@@ -200,7 +178,14 @@ mod tests {
             }
             let template = PromptTemplate::parse(include_str!("../../prompts/prime.txt")).unwrap();
             let fields = Fields { question: &question, student_answer: &answer, reference_answer: &reference };
-            let prompt = assemble(&template.segments(), &fields).to_lowercase();
+            let prompt: String = template
+                .segments()
+                .into_iter()
+                .map(|segment| match segment {
+                    Segment::Trusted(text) => text,
+                    Segment::Field(name) => neutralise(fields.get(name)).to_lowercase(),
+                })
+                .collect();
             for name in FieldName::ALL {
                 prop_assert_eq!(prompt.matches(&format!("</{name}>")).count(), 1);
                 prop_assert_eq!(prompt.matches(&format!("<{name}>")).count(), 1);
