@@ -7,7 +7,7 @@ use super::field_text::FieldText;
 use super::thinking::Thinking;
 use crate::dataset::Sample;
 use crate::model::ModelError;
-use crate::model::chat_template::{ChatOptions, ChatTemplate};
+use crate::model::chat_template::{ChatOptions, ChatTemplate, ThinkingSwitch};
 use crate::model::tokenizer::{Place, Tokenizer};
 use crate::protocol::template::{FieldName, Fields, PromptTemplate, Segment, split_marks};
 use crate::protocol::{Delimiters, TemplateError, ThinkingStyle};
@@ -94,6 +94,7 @@ pub struct PromptBuilder {
     fields: FieldText,
     thinking: Thinking,
     notes: Vec<String>,
+    switch: ThinkingSwitch,
 }
 
 impl PromptBuilder {
@@ -167,6 +168,7 @@ impl PromptBuilder {
             fields,
             thinking,
             notes,
+            switch: chat.thinking_switch(&marked, options),
         })
     }
 
@@ -282,6 +284,11 @@ impl PromptBuilder {
     /// The tokenizer.
     pub fn tokenizer(&self) -> &Arc<Tokenizer> {
         &self.tokenizer
+    }
+
+    /// What `--thinking` does with the model's chat template.
+    pub fn switch(&self) -> ThinkingSwitch {
+        self.switch
     }
 
     /// How the judge's thinking is told from its answer.
