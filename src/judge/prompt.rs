@@ -211,8 +211,8 @@ impl PromptBuilder {
             let Stretch::Own(own) = stretch else {
                 continue;
             };
-            let text = self.thinking.without_tags(fields(sample).get(own.name));
-            let text = self.fields.neutralised(&text, &own.before, &own.after);
+            let text = fields(sample).get(own.name);
+            let text = self.fields.neutralised(text, &own.before, &own.after);
             if text.len() > tokenised
                 && let Some(least) = self.tokenizer.more_tokens_than(left, &text)
             {
@@ -223,9 +223,9 @@ impl PromptBuilder {
     }
 
     fn own(&self, sample: &Sample, own: &OwnStretch) -> Result<Vec<u32>, ModelError> {
-        let text = self.thinking.without_tags(fields(sample).get(own.name));
+        let text = fields(sample).get(own.name);
         self.fields
-            .tokens(&text, own.place, &own.before, &own.after)
+            .tokens(text, own.place, &own.before, &own.after)
             .map_err(|error| ModelError::Tokenizer(format!("{}: {error}", own.name)))
     }
 
@@ -240,10 +240,10 @@ impl PromptBuilder {
             match segment {
                 Segment::Trusted(text) => prompt.push_str(text),
                 Segment::Field(name) => {
-                    let text = self.thinking.without_tags(fields(sample).get(*name));
+                    let text = fields(sample).get(*name);
                     if let Some(own) = stretches.next() {
                         prompt.push_str(&self.fields.text(
-                            &text,
+                            text,
                             own.place,
                             &own.before,
                             &own.after,

@@ -3,7 +3,6 @@
 //! The stop rule, token by token, and the reading of a finished completion go the same way, so a generation is never
 //! stopped at a verdict that would not be read.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::harmony::{Channels, HarmonyTokens, Role};
@@ -205,39 +204,16 @@ impl Thinking {
         self.starts_in_thinking
     }
 
-    /// A text under judgement in which tags that would end the judge's thinking, were it to quote them, are broken: `<`
-    /// becomes `‹`, and behind another first character comes a space. Where tags are known by their ids, or are those
-    /// that are [reserved](crate::protocol::neutralise) anyway, there is nothing to do.
-    pub fn without_tags<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let Way::Tags(pairs) = &self.way else {
-            return Cow::Borrowed(text);
-        };
-        let mut safe = Cow::Borrowed(text);
-        for tag in pairs
-            .texts
-            .iter()
-            .flat_map(|tags| [&tags.open, &tags.close])
-        {
-            if safe.contains(tag.as_str()) {
-                let mut characters = tag.chars();
-                let broken = match characters.next() {
-                    Some('<') => format!("‹{}", characters.as_str()),
-                    Some(first) => format!("{first} {}", characters.as_str()),
-                    None => continue,
-                };
-                safe = Cow::Owned(safe.replace(tag.as_str(), &broken));
-            }
-        }
-        safe
-    }
-
-    /// Tags of the thinking that are plain letters: read as thinking wherever the judge writes them.
+    /// Thinking tags that are known by their letters: they are read as such wherever the judge writes them, so no text under
+    /// judgement may hold them.
     pub(super) fn plain_tags(&self) -> impl Iterator<Item = &str> {
-        let tags = match &self.way {
-            Way::TagText { tags, .. } => Some([tags.open.as_str(), tags.close.as_str()]),
-            _ => None,
+        let texts = match &self.way {
+            Way::Tags(pairs) => &*pairs.texts,
+            Way::Channels(_) => &[],
         };
-        tags.into_iter().flatten()
+        texts
+            .iter()
+            .flat_map(|tags| [tags.open.as_str(), tags.close.as_str()])
     }
 
     /// The tokens that end a generation, given the model's own.

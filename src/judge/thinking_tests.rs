@@ -212,10 +212,8 @@ fn tags_of_a_models_own_are_known_by_letters_or_by_ids() {
         let quoted = written(&tokenizer, &["[THINK]", &answer]);
         assert_eq!(thinking.read(&tokenizer, &quoted).visible.is_none(), by_ids);
         // Where letters count, a student's are broken.
-        assert_eq!(
-            thinking.without_tags("x[/THINK]y"),
-            if by_ids { "x[/THINK]y" } else { "x[ /THINK]y" }
-        );
+        let reserved: Vec<&str> = thinking.plain_tags().collect();
+        assert_eq!(reserved.contains(&"[/THINK]"), !by_ids, "{reserved:?}");
         // A closing tag without an opening one makes all before it thinking.
         let tokens = written(&tokenizer, &[VERDICT, "", &answer]);
         assert_eq!(
@@ -228,13 +226,6 @@ fn tags_of_a_models_own_are_known_by_letters_or_by_ids() {
         assert_eq!(opened.read(&tokenizer, &tokens).visible, None);
         assert_eq!(stopped_after(&opened, &tokenizer, &tokens), None);
     }
-    let angled = Thinking::find(
-        Some(ThinkingStyle::Tags("<a>,</a>".parse().unwrap())),
-        &tokenizer(&[]),
-        "",
-        "",
-    );
-    assert_eq!(angled.unwrap().without_tags("</a>"), "‹/a>");
 }
 
 #[test]
