@@ -106,3 +106,46 @@ fn numbers_too_large_to_write_down_are_still_compared() {
         }
     }
 }
+
+/// The processor time of this thread in milliseconds, where the system tells: other processes do not count.
+fn processor_time() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds: f64 = text.split(' ').next()?.parse().ok()?;
+    Some(nanoseconds / 1e6)
+}
+
+/// What `fuzz/fuzz_targets/cost.rs` found, and chains of sums and products, of which sixty once took 20 seconds. A release
+/// build is to stay below 50 ms for each; this one, beside other tests, below ten times that.
+#[test]
+fn costly_pairs_end_soon() {
+    with_small_stack(|| {
+        for row in include_str!("data/verify/costly.jsonl").lines() {
+            let row: serde_json::Value = serde_json::from_str(row).unwrap();
+            let (gold, pred) = (row["gold"].as_str().unwrap(), row["pred"].as_str().unwrap());
+            assert!(gold.len() <= 10_000 && pred.len() <= 10_000);
+            for profile in [Profile::Strict, Profile::Compat] {
+                let Some(from) = processor_time() else { return };
+                verifier(profile).verify(gold, pred);
+                let spent = processor_time().unwrap() - from;
+                assert!(spent < 500.0, "{spent} ms: {profile:?} {gold} {pred}");
+            }
+        }
+    });
+}
+
+#[test]
+fn what_is_too_costly_is_left_open() {
+    for profile in [Profile::Strict, Profile::Compat] {
+        for count in [5, 60] {
+            let chain = r"\prod_{i=1}^{100} i".repeat(count);
+            let verification = verifier(profile).verify("5", &format!(r"\boxed{{{chain}}}"));
+            assert_eq!(verification.equal, None, "{profile:?} {verification:?}");
+            assert_eq!(verification.status, juror::rules::Status::TooComplex);
+        }
+        // What is not too costly is decided.
+        for (gold, equal) in [("5050", true), ("5051", false)] {
+            let verification = verifier(profile).verify(gold, r"$\sum_{i=1}^{100} i$");
+            assert_eq!(verification.equal, Some(equal), "{verification:?}");
+        }
+    }
+}

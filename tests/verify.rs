@@ -7,7 +7,7 @@ mod common;
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
-use common::{Folder, json_lines};
+use common::{Folder, Ran, json_lines};
 use serde_json::{Value, json};
 
 fn pair(gold: &str, pred: &str) -> String {
@@ -257,4 +257,29 @@ fn what_cannot_be_done_is_said() {
         .run(&["verify", "cut.jsonl.gz", "-o", "before.jsonl"])
         .expect(2, &["cut.jsonl.gz"]);
     assert_eq!(folder.read("before.jsonl"), "before");
+}
+
+/// Sixty products once took 856 MB. The limit holds for the whole process: the program, its threads, and 64 MB for a pair.
+#[cfg(target_os = "linux")]
+#[test]
+fn costly_pairs_take_little_memory() {
+    let folder = Folder::new();
+    folder.write("pairs.jsonl", include_str!("data/verify/costly.jsonl"));
+    for profile in ["strict", "compat"] {
+        let output = std::process::Command::new("sh")
+            .args([
+                "-c",
+                "ulimit -d 160000 && exec \"$0\" verify pairs.jsonl --quiet --profile \"$1\"",
+                env!("CARGO_BIN_EXE_juror"),
+                profile,
+            ])
+            .env("RAYON_NUM_THREADS", "1")
+            .current_dir(folder.path("."))
+            .output()
+            .unwrap();
+        let ran = Ran::of(output);
+        ran.expect(0, &[]);
+        let rows = include_str!("data/verify/costly.jsonl").lines().count();
+        assert_eq!(ran.lines().len(), rows);
+    }
 }

@@ -24,6 +24,7 @@ mod method;
 pub mod numeric;
 mod verification;
 mod verifier;
+mod work;
 
 use regex::Regex;
 

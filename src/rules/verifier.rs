@@ -5,7 +5,7 @@ use super::config::{Config, ExtractionMode, FallbackMode, Profile};
 use super::expr::{Answer, ParseError};
 use super::extract::{Extraction, Role};
 use super::verification::{Status, Verification, shortened};
-use super::{compare, compat, expr, extract};
+use super::{compare, compat, expr, extract, work};
 
 /// Verifies predictions under one profile and one set of settings. `Send + Sync`, without state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,7 +23,8 @@ impl Verifier {
     /// Is the answer of `pred`, a whole response or a bare answer, that of `gold`?
     ///
     /// There is no error: what cannot be read or decided is a [`Verification`] whose `equal` is `None` and whose `status`
-    /// and `reason` say why. Every input ends within a fixed budget of steps.
+    /// and `reason` say why. Every input ends within a budget of work that is fixed but for a part in proportion to its
+    /// length.
     ///
     /// ```
     /// use juror::rules::{Config, Profile, Status, Verifier};
@@ -43,10 +44,10 @@ impl Verifier {
     /// assert_eq!(strict.verify(r"$28\%$", "28").equal, Some(false));
     /// ```
     pub fn verify(&self, gold: &str, pred: &str) -> Verification {
-        match self.profile {
+        work::limited(gold.len() + pred.len(), || match self.profile {
             Profile::Strict => strict(gold, pred, &self.config),
             Profile::Compat => compat::verify(gold, pred, &self.config),
-        }
+        })
     }
 }
 

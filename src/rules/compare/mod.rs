@@ -69,6 +69,7 @@ use self::identity::Budget;
 use super::config::Config;
 use super::expr::Answer;
 use super::verification::Status;
+use super::work;
 
 /// How strictly answers are compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,6 +120,10 @@ pub struct Comparison {
 /// assert_eq!(comparison.equal, Some(false));
 /// ```
 pub fn compare(gold: &Answer, pred: &Answer, options: &Options) -> Comparison {
+    work::limited(0, || within_limit(gold, pred, options))
+}
+
+fn within_limit(gold: &Answer, pred: &Answer, options: &Options) -> Comparison {
     let mut context = Context {
         options,
         budget: Budget::default(),
@@ -154,10 +159,9 @@ impl Context<'_> {
     /// Are two answers, or two parts of them, equal?
     fn answers(&mut self, gold: &Answer, pred: &Answer) -> Comparison {
         // Every pair costs a step, so that nested searches end.
-        if self.budget.steps == 0 {
+        if self.budget.spend(1).is_err() {
             return verdict::too_complex();
         }
-        self.budget.steps -= 1;
         match (gold, pred) {
             (Answer::Quantity(a), Answer::Quantity(b)) => quantity::compare(a, b, self),
             (Answer::Relation(a), Answer::Relation(b)) => relation::both(a, b, self),

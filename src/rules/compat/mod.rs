@@ -18,6 +18,7 @@ pub mod value;
 
 use super::config::Config;
 use super::verification::{Status, Verification};
+use super::work;
 use parse::{Extracted, Parsed, parse};
 
 /// The version whose verdicts these are.
@@ -35,9 +36,18 @@ pub const EMULATES: &str = "math-verify 0.9.0";
 /// `equal` is its verdict, also where it could not read a side (then it says `false`, and `status` tells why); it is
 /// `None` only where Math-Verify would run out of time.
 pub fn verify(gold: &str, pred: &str, config: &Config) -> Verification {
+    work::limited(gold.len() + pred.len(), || within_limit(gold, pred, config))
+}
+
+fn within_limit(gold: &str, pred: &str, config: &Config) -> Verification {
     let gold = parse(gold, config);
     let pred = parse(pred, config);
-    let (equal, status, method, reason) = decide(&gold, &pred, config);
+    let mut verdict = decide(&gold, &pred, config);
+    if work::is_spent() && verdict.0 == Some(false) {
+        // What was not read or not compared for want of steps is not different.
+        verdict = (None, Status::TooComplex, "budget", TOO_LONG);
+    }
+    let (equal, status, method, reason) = verdict;
     Verification {
         equal,
         status,
@@ -47,6 +57,8 @@ pub fn verify(gold: &str, pred: &str, config: &Config) -> Verification {
         reason: reason.to_owned(),
     }
 }
+
+const TOO_LONG: &str = "The comparison would take too long.";
 
 type Verdict = (Option<bool>, Status, &'static str, &'static str);
 
@@ -87,7 +99,7 @@ fn decide(gold: &Parsed, pred: &Parsed, config: &Config) -> Verdict {
             let reason = match judgement.equal {
                 Some(true) => "The values are equal.",
                 Some(false) => "The values differ.",
-                None => "The comparison would take too long.",
+                None => TOO_LONG,
             };
             (judgement.equal, judgement.status, judgement.method, reason)
         }

@@ -2,6 +2,8 @@
 
 pub use dashu_ratio::RBig as Rational;
 
+use crate::rules::work;
+
 /// A constant with a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Constant {
@@ -138,7 +140,7 @@ pub struct Binder {
 ///
 /// Subtraction is `a + (−1)·b`, division `a · b^(−1)`. Nesting is at most [`Expr::MAX_DEPTH`], which the parser sees to;
 /// whoever builds one by hand must keep to it, since everything that walks an expression recurses.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub enum Expr {
     /// An exact number: integers, and decimals with their exact value (repeating ones too).
     Number(Rational),
@@ -169,6 +171,39 @@ pub enum Expr {
     Apply(Box<str>, Vec<Expr>),
     /// Σ, Π, ∫, d/dx, lim.
     Binder(Box<Binder>),
+}
+
+/// A copy costs what it copies: see [`work`].
+impl Clone for Expr {
+    fn clone(&self) -> Self {
+        work::charge(work::NODE);
+        match self {
+            Self::Number(value) => {
+                work::charge(work::copy(value));
+                Self::Number(value.clone())
+            }
+            Self::LongNumber {
+                negative,
+                digits,
+                exponent,
+            } => {
+                work::charge(digits.len() as u64 / 16);
+                Self::LongNumber {
+                    negative: *negative,
+                    digits: digits.clone(),
+                    exponent: *exponent,
+                }
+            }
+            Self::Constant(constant) => Self::Constant(*constant),
+            Self::Symbol(name) => Self::Symbol(name.clone()),
+            Self::Add(parts) => Self::Add(parts.clone()),
+            Self::Multiply(parts) => Self::Multiply(parts.clone()),
+            Self::Power(pair) => Self::Power(pair.clone()),
+            Self::Call(function, parts) => Self::Call(*function, parts.clone()),
+            Self::Apply(name, parts) => Self::Apply(name.clone(), parts.clone()),
+            Self::Binder(binder) => Self::Binder(binder.clone()),
+        }
+    }
 }
 
 impl Expr {

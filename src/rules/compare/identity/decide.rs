@@ -64,7 +64,7 @@ pub fn identical(a: &Expr, b: &Expr, budget: &mut Budget) -> (Identity, &'static
 }
 
 fn compare(a: &Expr, b: &Expr, budget: &mut Budget) -> Outcome<(Identity, &'static str)> {
-    let look = Look::at(a, b);
+    let look = Look::at(a, b, budget);
     budget.spend(look.nodes / 8)?;
     let same = a == b;
     if look.binder {
@@ -72,7 +72,7 @@ fn compare(a: &Expr, b: &Expr, budget: &mut Budget) -> Outcome<(Identity, &'stat
         return match (left, right) {
             (Err(Failure::Undefined), _) | (_, Err(Failure::Undefined)) => Err(Failure::Undefined),
             (Ok(left), Ok(right)) => {
-                let look = Look::at(&left, &right);
+                let look = Look::at(&left, &right, budget);
                 compare_values(&left, &right, &look, same || left == right, budget)
             }
             _ if same => Ok((Identity::Equal, "structure")),
@@ -274,7 +274,7 @@ pub fn order(a: &Expr, b: &Expr, budget: &mut Budget) -> Option<Ordering> {
         return Some(a.cmp(b));
     }
     let (a, b) = (&*plain(a, budget)?, &*plain(b, budget)?);
-    let look = Look::at(a, b);
+    let look = Look::at(a, b, budget);
     if !look.traits.constant {
         return None;
     }
@@ -366,7 +366,7 @@ pub(super) fn rational_value(expr: &Expr, budget: &mut Budget) -> Outcome<Ration
         return Ok(value);
     }
     let expr = &*plain;
-    let look = Look::at(expr, expr);
+    let look = Look::at(expr, expr, budget);
     if !look.traits.constant || look.infinite {
         return Err(Failure::Unknown);
     }
@@ -435,7 +435,7 @@ pub fn approximate(expr: &Expr, budget: &mut Budget) -> Option<f64> {
 /// Is the expression 0, proved?
 pub(super) fn is_zero(expr: &Expr, budget: &mut Budget) -> bool {
     let zero = Expr::integer(0);
-    let look = Look::at(expr, &zero);
+    let look = Look::at(expr, &zero, budget);
     if look.infinite || look.binder {
         return false;
     }
@@ -444,7 +444,7 @@ pub(super) fn is_zero(expr: &Expr, budget: &mut Budget) -> bool {
 
 /// Has the expression a value? `None` where that cannot be told.
 pub(super) fn is_defined(expr: &Expr, budget: &mut Budget) -> Option<bool> {
-    let look = Look::at(expr, expr);
+    let look = Look::at(expr, expr, budget);
     if look.infinite || look.binder {
         return None;
     }

@@ -4,7 +4,9 @@ use dashu_base::{BitTest, Signed};
 use dashu_int::{IBig, UBig};
 
 use super::budget::{Budget, Failure, Outcome};
+use super::fold;
 use crate::rules::expr::{Function, Rational};
+use crate::rules::work;
 
 /// No factorial with more bits than this is multiplied out.
 const BITS: u64 = 1 << 16;
@@ -73,10 +75,11 @@ fn binomial(n: &IBig, k: &IBig, budget: &mut Budget) -> Outcome<Rational> {
             value *= n - IBig::from(step);
         }
         let value = Rational::from(value);
-        return Ok(value / Rational::from(product(1, k, 1, budget)?));
+        return fold::divide(&value, &product(1, k, 1, budget)?.into(), budget);
     };
-    let value = product(n - k + 1, n, 1, budget)? / product(1, k, 1, budget)?;
-    Ok(value.into())
+    let (above, below) = (product(n - k + 1, n, 1, budget)?, product(1, k, 1, budget)?);
+    budget.spend_units(10 + work::words(&above) * work::words(&below) / 4)?;
+    Ok((above / below).into())
 }
 
 /// from · (from + step) ⋯ to.

@@ -7,6 +7,7 @@ use dashu_int::{IBig, UBig};
 
 use super::budget::{Budget, Failure, Outcome};
 use crate::rules::expr::{Constant, Expr, Function, Rational};
+use crate::rules::work;
 
 /// No rational with more bits in numerator or denominator is built.
 const BITS: usize = 1 << 17;
@@ -15,7 +16,10 @@ const BITS: usize = 1 << 17;
 pub(super) fn fold(expr: &Expr, budget: &mut Budget) -> Outcome<Rational> {
     budget.spend(1)?;
     match expr {
-        Expr::Number(value) => Ok(value.clone()),
+        Expr::Number(value) => {
+            budget.spend_units(work::copy(value))?;
+            Ok(value.clone())
+        }
         Expr::LongNumber {
             negative,
             digits,
@@ -28,7 +32,7 @@ pub(super) fn fold(expr: &Expr, budget: &mut Budget) -> Outcome<Rational> {
             let mut sum = Rational::ZERO;
             for part in parts {
                 let value = fold(part, budget)?;
-                sum = limited(&sum, &value, budget, |a, b| a + b)?;
+                sum = add(&sum, &value, budget)?;
             }
             Ok(sum)
         }
@@ -36,7 +40,7 @@ pub(super) fn fold(expr: &Expr, budget: &mut Budget) -> Outcome<Rational> {
             let mut product = Rational::ONE;
             for part in parts {
                 let value = fold(part, budget)?;
-                product = limited(&product, &value, budget, |a, b| a * b)?;
+                product = multiply(&product, &value, budget)?;
             }
             Ok(product)
         }
@@ -54,14 +58,10 @@ pub(super) fn fold(expr: &Expr, budget: &mut Budget) -> Outcome<Rational> {
 
 /// [`fold`] with at most so many steps: where they do not suffice, another way has to be found.
 pub(super) fn fold_within(expr: &Expr, steps: u64, budget: &mut Budget) -> Outcome<Rational> {
-    let granted = steps.min(budget.steps);
-    let mut part = Budget { steps: granted };
-    let result = fold(expr, &mut part);
-    budget.spend(granted - part.steps)?;
-    match result {
+    budget.within(steps, |part| match fold(expr, part) {
         Err(Failure::TooComplex) if part.steps == 0 => Err(Failure::Unknown),
         result => result,
-    }
+    })
 }
 
 /// e^0, e^{ln q}.
@@ -108,29 +108,38 @@ impl MagnitudeBits for IBig {
     }
 }
 
-/// a ∘ b, charged, where it stays small enough.
-fn limited(
-    a: &Rational,
-    b: &Rational,
-    budget: &mut Budget,
-    operation: impl Fn(&Rational, &Rational) -> Rational,
-) -> Outcome<Rational> {
-    let size = bits(a).max(bits(b));
-    if size > BITS {
+/// a + b, where it stays small enough.
+pub(super) fn add(a: &Rational, b: &Rational, budget: &mut Budget) -> Outcome<Rational> {
+    if !a.is_int() || !b.is_int() {
+        small(a, b)?;
+    }
+    budget.spend_units(work::addition(a, b))?;
+    Ok(a + b)
+}
+
+/// a·b, where it stays small enough.
+pub(super) fn multiply(a: &Rational, b: &Rational, budget: &mut Budget) -> Outcome<Rational> {
+    small(a, b)?;
+    budget.spend_units(work::operation(a, b))?;
+    Ok(a * b)
+}
+
+/// a/b of a b that is not 0, where it stays small enough.
+pub(super) fn divide(a: &Rational, b: &Rational, budget: &mut Budget) -> Outcome<Rational> {
+    if b.is_zero() {
+        return Err(Failure::Undefined);
+    }
+    small(a, b)?;
+    budget.spend_units(16 + 2 * work::operation(a, b))?;
+    Ok(a / b)
+}
+
+/// Is what an operation makes of the two small enough?
+fn small(a: &Rational, b: &Rational) -> Outcome<()> {
+    if bits(a) + bits(b) > BITS {
         return Err(Failure::TooComplex);
     }
-    // The fraction is cancelled after each step, which is quadratic.
-    let words = (size / 64) as u64 + 1;
-    if a.is_int() && b.is_int() {
-        budget.spend(1 + words / 32)?;
-    } else {
-        budget.spend(1 + words * words / 16)?;
-    }
-    let result = operation(a, b);
-    if bits(&result) > BITS {
-        return Err(Failure::TooComplex);
-    }
-    Ok(result)
+    Ok(())
 }
 
 /// A long decimal is expanded only where something has to be computed with it that has no other way.
@@ -360,6 +369,7 @@ fn logarithm(argument: &Rational, base: &Rational, budget: &mut Budget) -> Outco
         budget.spend(2 + words * words / 16)?;
         let mut quotient = 0u64;
         while larger >= smaller {
+            budget.spend_units(2 * work::operation(&larger, &smaller))?;
             budget.spend(1 + words)?;
             larger /= &smaller;
             quotient += 1;
@@ -408,6 +418,18 @@ pub(super) fn of_rationals(
             })
             .collect()
     };
+    if matches!(
+        function,
+        Function::Floor | Function::Ceiling | Function::Modulo | Function::Gcd | Function::Lcm
+    ) {
+        // Each is a division or a greatest common divisor of what came before and the next.
+        let mut before = 1;
+        for value in values {
+            let words = work::longest(value) + 1;
+            before += words;
+            budget.spend_units(20 + before * words)?;
+        }
+    }
     match (function, values) {
         (Function::Absolute, [value]) => Ok(value.clone().abs()),
         (Function::Floor, [value]) => Ok(floor(value).into()),

@@ -44,7 +44,7 @@ fn split(
         value >>= twos;
         result.list.push((2u8.into(), direction * signed(twos)));
     }
-    budget.spend(if words == 1 { 4 } else { 100 + words * 10 })?;
+    budget.spend(if words == 1 { 4 } else { 150 + words * 25 })?;
     let mut candidate = 3;
     while candidate < BOUND {
         if let Ok(small) = u64::try_from(&value) {

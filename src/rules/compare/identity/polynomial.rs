@@ -6,6 +6,7 @@ use super::budget::{Budget, Failure, Outcome};
 use super::fold;
 use super::walk;
 use crate::rules::expr::{Expr, Function, Rational};
+use crate::rules::work;
 
 /// Higher degrees are not expanded.
 const DEGREE: usize = 512;
@@ -79,7 +80,7 @@ pub(super) fn expand(expr: &Expr, variable: &str, budget: &mut Budget) -> Outcom
                 add(&mut factor, &[-Rational::from(step)]);
                 let scale = Rational::from(step + 1);
                 for coefficient in &mut factor {
-                    *coefficient /= &scale;
+                    *coefficient = fold::divide(coefficient, &scale, budget)?;
                 }
                 product = multiply(&product, &factor, budget)?;
             }
@@ -123,6 +124,7 @@ pub(super) fn add(sum: &mut Vec<Rational>, value: &[Rational]) {
         sum.resize(value.len(), Rational::ZERO);
     }
     for (total, coefficient) in sum.iter_mut().zip(value) {
+        work::charge(work::addition(total, coefficient));
         *total += coefficient;
     }
     trim(sum);
@@ -148,7 +150,8 @@ pub(super) fn multiply(
             continue;
         }
         for (j, right) in b.iter().enumerate() {
-            product[i + j] += left * right;
+            let term = fold::multiply(left, right, budget)?;
+            product[i + j] = fold::add(&product[i + j], &term, budget)?;
         }
     }
     trim(&mut product);
@@ -202,11 +205,12 @@ pub(super) fn divide(
     while rest.len() >= b.len() {
         let shift = rest.len() - b.len();
         let Some(top) = rest.last() else { break };
-        let factor = top / lead;
+        let factor = fold::divide(top, lead, budget)?;
         let words = fold::bits(&factor) as u64 / 64 + 1;
         budget.spend(b.len() as u64 * 2 * words * words)?;
         for (place, coefficient) in b.iter().enumerate() {
-            rest[shift + place] -= coefficient * &factor;
+            let term = -fold::multiply(coefficient, &factor, budget)?;
+            rest[shift + place] = fold::add(&rest[shift + place], &term, budget)?;
         }
         quotient[shift] = factor;
         // The highest one is now 0.

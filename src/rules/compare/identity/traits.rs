@@ -7,6 +7,10 @@ use super::fold;
 use super::modular::Traits;
 use super::walk;
 use crate::rules::expr::{Constant, Expr, Function, Rational};
+use crate::rules::work;
+
+/// Steps for folding an exponent or a degree.
+const FOLDING: u64 = 64;
 
 /// A look at both sides.
 #[derive(Debug, Default)]
@@ -29,7 +33,7 @@ pub(super) struct Look<'e> {
 }
 
 impl<'e> Look<'e> {
-    pub(super) fn at(a: &'e Expr, b: &'e Expr) -> Self {
+    pub(super) fn at(a: &'e Expr, b: &'e Expr, budget: &mut Budget) -> Self {
         let mut look = Self {
             traits: Traits {
                 constant: true,
@@ -37,14 +41,15 @@ impl<'e> Look<'e> {
             },
             ..Self::default()
         };
-        look.visit(a);
-        look.visit(b);
+        look.visit(a, budget);
+        look.visit(b, budget);
         look.assumed |= look.imaginary && !look.traits.positive.is_empty();
         look
     }
 
-    fn visit(&mut self, expr: &'e Expr) {
+    fn visit(&mut self, expr: &'e Expr, budget: &mut Budget) {
         self.nodes += 1;
+        work::charge(3);
         match expr {
             Expr::Symbol(_) => self.traits.constant = false,
             Expr::Constant(constant) => match constant {
@@ -55,27 +60,27 @@ impl<'e> Look<'e> {
             },
             Expr::Apply(..) => self.applied = true,
             Expr::Power(pair) => {
-                self.power(&pair.0, &pair.1);
-                self.visit(&pair.0);
-                self.visit(&pair.1);
+                self.power(&pair.0, &pair.1, budget);
+                self.visit(&pair.0, budget);
+                self.visit(&pair.1, budget);
             }
-            Expr::Call(function, arguments) => self.call(*function, arguments),
+            Expr::Call(function, arguments) => self.call(*function, arguments, budget),
             Expr::Binder(binder) => {
                 self.binder = true;
                 for part in [&binder.lower, &binder.upper].into_iter().flatten() {
-                    self.visit(part);
+                    self.visit(part, budget);
                 }
-                self.visit(&binder.body);
+                self.visit(&binder.body, budget);
             }
             _ => {}
         }
         for part in walk::children(expr) {
-            self.visit(part);
+            self.visit(part, budget);
         }
     }
 
-    fn power(&mut self, base: &'e Expr, exponent: &'e Expr) {
-        if let Ok(exponent) = fold::fold(exponent, &mut Budget { steps: 64 }) {
+    fn power(&mut self, base: &'e Expr, exponent: &'e Expr, budget: &mut Budget) {
+        if let Ok(exponent) = fold::fold_within(exponent, FOLDING, budget) {
             if even_root(&exponent) {
                 self.positive(base);
             }
@@ -90,10 +95,10 @@ impl<'e> Look<'e> {
         }
     }
 
-    fn call(&mut self, function: Function, arguments: &'e [Expr]) {
+    fn call(&mut self, function: Function, arguments: &'e [Expr], budget: &mut Budget) {
         use Function as F;
         match (function, arguments) {
-            (F::Root, [radicand, degree]) => match fold::fold(degree, &mut Budget { steps: 64 }) {
+            (F::Root, [radicand, degree]) => match fold::fold_within(degree, FOLDING, budget) {
                 Ok(degree) if !even_degree(&degree) => {}
                 Ok(_) => self.positive(radicand),
                 Err(_) => {

@@ -1,6 +1,7 @@
 //! Looking through expressions: variables, constants, substitution.
 
 use crate::rules::expr::{Binder, BinderKind, Expr};
+use crate::rules::work;
 
 /// The variables of an expression, sorted, without bound ones.
 pub fn variables(expr: &Expr) -> Vec<Box<str>> {
@@ -13,6 +14,7 @@ pub fn variables(expr: &Expr) -> Vec<Box<str>> {
 }
 
 fn collect<'e>(expr: &'e Expr, bound: &mut Vec<&'e str>, found: &mut Vec<&'e str>) {
+    work::charge(2);
     match expr {
         Expr::Symbol(name) => {
             if !bound.contains(&&**name) {
@@ -67,6 +69,7 @@ pub(super) fn children(expr: &Expr) -> &[Expr] {
 
 /// Calls `test` on the expression and its parts, binders' too, until it says true.
 pub(super) fn any(expr: &Expr, test: &mut impl FnMut(&Expr) -> bool) -> bool {
+    work::charge(1);
     if test(expr) {
         return true;
     }
@@ -81,6 +84,16 @@ pub(super) fn any(expr: &Expr, test: &mut impl FnMut(&Expr) -> bool) -> bool {
     }
 }
 
+/// How many parts an expression has, itself among them.
+pub(super) fn size(expr: &Expr) -> u64 {
+    let mut nodes = 0;
+    any(expr, &mut |_| {
+        nodes += 1;
+        false
+    });
+    nodes
+}
+
 /// Is it free of variables?
 pub fn is_constant(expr: &Expr) -> bool {
     let mut has_binder = false;
@@ -93,6 +106,7 @@ pub fn is_constant(expr: &Expr) -> bool {
 
 /// `expr` with `value` for every free occurrence of `variable`.
 pub fn substitute(expr: &Expr, variable: &str, value: &Expr) -> Expr {
+    work::charge(work::NODE);
     let all = |parts: &[Expr]| -> Vec<Expr> {
         parts
             .iter()

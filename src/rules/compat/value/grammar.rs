@@ -6,6 +6,7 @@
 
 use super::token::{Kind, Token};
 use super::tree::{Ends, Node, NodeId};
+use crate::rules::work;
 
 /// How deep expressions may nest; Math-Verify runs out of time long before.
 const MAX_DEPTH: u32 = 40;
@@ -66,7 +67,7 @@ impl<'t> Grammar<'t> {
 
     /// Keeps a node.
     pub(super) fn node(&mut self, node: Node) -> NodeId {
-        if self.nodes.len() >= MAX_NODES {
+        if self.nodes.len() >= MAX_NODES || !work::afford(10) {
             self.spent = true;
         }
         self.nodes.push(node);

@@ -7,6 +7,7 @@ use super::symbols;
 use super::term::{Operator, Relation, Term, Value};
 use super::walk;
 use super::{Judgement, Settings};
+use crate::rules::work;
 
 /// How deep collections inside collections are compared.
 const MAX_NESTING: u32 = 24;
@@ -136,6 +137,9 @@ fn nested(
 ) -> Judgement {
     if depth > MAX_NESTING {
         return Judgement::decided(false, "depth");
+    }
+    if work::is_spent() {
+        return Judgement::too_complex();
     }
     let gold_assigns = is_assignment(gold);
     let gold_equation = is_equation(gold);

@@ -78,6 +78,14 @@ impl Judgement {
         }
     }
 
+    fn too_complex() -> Self {
+        Self {
+            equal: None,
+            status: Status::TooComplex,
+            method: "budget",
+        }
+    }
+
     fn is_true(self) -> bool {
         self.equal == Some(true)
     }

@@ -7,6 +7,7 @@ use dashu_ratio::RBig;
 
 use super::term::{Term, Value};
 use crate::rules::expr::{Constant, Function};
+use crate::rules::work;
 
 /// How many steps one value may take.
 const MAX_WORK: u32 = 20_000;
@@ -232,6 +233,9 @@ pub(super) fn at(term: &Term, point: &Point) -> Option<Sample> {
 
 pub(super) fn evaluated(term: &Term, point: &Point, work: &Cell<u32>) -> Option<Sample> {
     work.set(work.get().checked_sub(1)?);
+    if !work::afford(8) {
+        return None;
+    }
     Some(match term {
         Term::Number(value) | Term::Float(value) => rational(value),
         Term::Constant(Constant::Pi) => Sample::real(std::f64::consts::PI),

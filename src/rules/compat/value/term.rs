@@ -4,9 +4,10 @@ use dashu_int::IBig;
 use dashu_ratio::RBig;
 
 use crate::rules::expr::{BinderKind, Constant, Function};
+use crate::rules::work;
 
 /// A scalar or a matrix. Sums and products keep the order and the nesting that the reading gave them.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) enum Term {
     /// An exact number.
     Number(RBig),
@@ -34,6 +35,40 @@ pub(super) enum Term {
     Unevaluated(Box<Term>),
     Binder(Box<Binder>),
     Matrix(Vec<Vec<Term>>),
+}
+
+/// A copy costs what it copies: see [`work`].
+impl Clone for Term {
+    fn clone(&self) -> Self {
+        work::charge(work::NODE);
+        match self {
+            Self::Number(value) => {
+                work::charge(work::copy(value));
+                Self::Number(value.clone())
+            }
+            Self::Float(value) => {
+                work::charge(work::copy(value));
+                Self::Float(value.clone())
+            }
+            Self::Infinity => Self::Infinity,
+            Self::NegativeInfinity => Self::NegativeInfinity,
+            Self::ComplexInfinity => Self::ComplexInfinity,
+            Self::Undefined => Self::Undefined,
+            Self::Constant(constant) => Self::Constant(*constant),
+            Self::Symbol { name, real } => Self::Symbol {
+                name: name.clone(),
+                real: *real,
+            },
+            Self::Add(items) => Self::Add(items.clone()),
+            Self::Multiply(items) => Self::Multiply(items.clone()),
+            Self::Power(power) => Self::Power(power.clone()),
+            Self::Call(function, items) => Self::Call(*function, items.clone()),
+            Self::Apply(name, items) => Self::Apply(name.clone(), items.clone()),
+            Self::Unevaluated(inner) => Self::Unevaluated(inner.clone()),
+            Self::Binder(binder) => Self::Binder(binder.clone()),
+            Self::Matrix(rows) => Self::Matrix(rows.clone()),
+        }
+    }
 }
 
 /// Σ, Π, ∫, d/dx, lim.

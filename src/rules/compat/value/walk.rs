@@ -8,6 +8,7 @@ use dashu_ratio::RBig;
 
 use super::term::{Term, Value};
 use crate::rules::expr::{self, BinderKind, Constant, Expr, Function};
+use crate::rules::work;
 
 /// Exact values are worked out up to this many bits.
 const MAX_BITS: usize = 40_000;
@@ -21,6 +22,7 @@ pub(super) fn size(term: &Term, limit: usize) -> usize {
     let mut count = 0;
     let mut stack = vec![term];
     while let Some(term) = stack.pop() {
+        work::charge(1);
         count += 1;
         if count >= limit {
             return limit;
@@ -61,6 +63,7 @@ pub(super) fn is_heavy(term: &Term) -> bool {
 
 /// Adds the free symbols of a term to `found`, each once.
 pub(super) fn symbols(term: &Term, found: &mut Vec<Term>) {
+    work::charge(1);
     match term {
         Term::Symbol { .. } if !found.contains(term) => found.push(term.clone()),
         Term::Add(items) | Term::Multiply(items) | Term::Call(_, items) => {
@@ -133,6 +136,7 @@ pub(super) fn replaced(term: &Term, from: &Term, to: &Term) -> Term {
     if term == from {
         return to.clone();
     }
+    work::charge(work::NODE);
     let all = |items: &[Term]| items.iter().map(|item| replaced(item, from, to)).collect();
     match term {
         Term::Add(items) => Term::Add(all(items)),
@@ -236,6 +240,9 @@ pub(super) fn exact(term: &Term) -> Option<(RBig, bool)> {
 }
 
 fn exact_within(term: &Term, work: &Cell<usize>) -> Option<(RBig, bool)> {
+    if !work::afford(5) {
+        return None;
+    }
     let (value, float) = unrounded(term, work)?;
     if float
         && !matches!(term, Term::Float(_))
@@ -273,6 +280,7 @@ fn unrounded(term: &Term, work: &Cell<usize>) -> Option<(RBig, bool)> {
             let mut float = false;
             for item in items {
                 let (value, decimal) = exact(item)?;
+                work::charge(work::addition(&total, &value));
                 total += value;
                 float |= decimal;
                 if bits(&total) > MAX_BITS {
@@ -286,6 +294,7 @@ fn unrounded(term: &Term, work: &Cell<usize>) -> Option<(RBig, bool)> {
             let mut float = false;
             for item in items {
                 let (value, decimal) = exact(item)?;
+                work::charge(work::operation(&total, &value));
                 total *= value;
                 float |= decimal;
                 if float && let Some(rounded) = double(&total) {
@@ -319,6 +328,7 @@ fn unrounded(term: &Term, work: &Cell<usize>) -> Option<(RBig, bool)> {
                 return None;
             }
             work.set(work.get().checked_sub((count * count / 8) as usize)?);
+            work::charge(count as u64 * (3 + count as u64 / 64));
             let product = (1..=count).fold(IBig::from(1), |product, factor| product * factor);
             Some((RBig::from(product), false))
         }
@@ -341,6 +351,7 @@ fn unrounded(term: &Term, work: &Cell<usize>) -> Option<(RBig, bool)> {
                 if modulus.is_zero() {
                     return None;
                 }
+                work::charge(4 * work::operation(&value, &modulus));
                 let whole = RBig::from((&value / &modulus).floor());
                 Some((value - whole * modulus, float || decimal))
             }
@@ -376,6 +387,10 @@ fn raised(base: &RBig, exponent: i64) -> Option<RBig> {
     if bits(base).checked_mul(size)? > MAX_BITS {
         return None;
     }
+    let words = (bits(base) * size / 64) as u64;
+    if !work::afford(10 + words * words / 8) {
+        return None;
+    }
     let numerator = base.numerator().clone().pow(size);
     let denominator = base.denominator().clone().pow(size);
     if exponent > 0 {
@@ -396,6 +411,10 @@ fn root(base: &RBig, degree: i64) -> Option<RBig> {
         return None;
     }
     let degree = degree as usize;
+    let words = work::longest(base);
+    if !work::afford(20 + words * words) {
+        return None;
+    }
     let of = |value: UBig| {
         let root = value.nth_root(degree);
         (root.pow(degree) == value).then_some(root)
@@ -408,6 +427,7 @@ fn root(base: &RBig, degree: i64) -> Option<RBig> {
 /// The expression that a term is for the verifier's own engine; `None` where it has none (matrices, 1/0, sets inside
 /// functions).
 pub(super) fn expression(term: &Term) -> Option<Expr> {
+    work::charge(work::NODE);
     let all = |items: &[Term]| items.iter().map(expression).collect::<Option<Vec<_>>>();
     Some(match term {
         Term::Number(value) | Term::Float(value) => Expr::Number(value.clone()),

@@ -1,6 +1,7 @@
 //! Small constructors that drop what is neutral.
 
 use crate::rules::expr::{Constant, Expr, Function, Rational};
+use crate::rules::work;
 
 pub(super) fn int(value: i64) -> Expr {
     Expr::integer(value)
@@ -51,6 +52,7 @@ pub(super) fn power(base: Expr, exponent: Expr) -> Expr {
         && degree.is_int()
         && outer.is_int()
     {
+        work::charge(work::operation(degree, outer));
         power(inner.0.clone(), Expr::Number(degree * outer))
     } else {
         Expr::power(base, exponent)
@@ -86,6 +88,7 @@ pub(super) fn negated(expr: Expr) -> Expr {
 
 /// Sums in sums, products in products and powers of powers made one.
 pub(super) fn tidy(expr: &Expr) -> Expr {
+    work::charge(work::NODE);
     match expr {
         Expr::Add(parts) => {
             let mut flat = Vec::with_capacity(parts.len());

@@ -29,7 +29,7 @@ pub(super) fn derivative(expr: &Expr, variable: &str, budget: &mut Budget) -> Ou
                     continue;
                 }
                 let mut factors = parts.clone();
-                budget.spend(size(expr))?;
+                budget.spend(walk::size(expr))?;
                 factors[place] = inner;
                 terms.push(product(factors));
             }
@@ -39,7 +39,7 @@ pub(super) fn derivative(expr: &Expr, variable: &str, budget: &mut Budget) -> Ou
             let (base, exponent) = (&pair.0, &pair.1);
             let inner_base = derivative(base, variable, budget)?;
             let inner_exponent = derivative(exponent, variable, budget)?;
-            budget.spend(size(expr))?;
+            budget.spend(walk::size(expr))?;
             let by_base = product(vec![
                 exponent.clone(),
                 power(base.clone(), sum(vec![exponent.clone(), int(-1)])),
@@ -92,15 +92,6 @@ pub(super) fn mentions(expr: &Expr, variable: &str) -> bool {
     )
 }
 
-pub(super) fn size(expr: &Expr) -> u64 {
-    let mut nodes = 0;
-    walk::any(expr, &mut |_| {
-        nodes += 1;
-        false
-    });
-    nodes
-}
-
 fn chain(
     function: Function,
     arguments: &[Expr],
@@ -118,7 +109,7 @@ fn chain(
         return Err(Failure::Unknown);
     }
     let inner = derivative(argument, variable, budget)?;
-    budget.spend(size(argument))?;
+    budget.spend(walk::size(argument))?;
     let x = || argument.clone();
     let square = || power(x(), int(2));
     let outer = match (function, rest) {

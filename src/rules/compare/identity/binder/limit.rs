@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::build::{int, inverse, is_number, ln, negated, power, product, sum, tidy};
 use super::derivative::{derivative, mentions};
 use crate::rules::compare::identity::budget::{Budget, Failure, Outcome};
-use crate::rules::compare::identity::{decide, sign, walk};
+use crate::rules::compare::identity::{decide, fold, sign, walk};
 use crate::rules::expr::{Constant, Expr, Function, Rational};
 
 /// The limit of `body` as `variable` goes to `target`.
@@ -227,7 +227,7 @@ fn leading(body: &Expr, variable: &str, budget: &mut Budget) -> Option<Outcome<E
     };
     Some(match above.len().cmp(&below.len()) {
         Ordering::Less => Ok(int(0)),
-        Ordering::Equal => Ok(Expr::Number(top / bottom)),
+        Ordering::Equal => fold::divide(top, bottom, budget).map(Expr::Number),
         Ordering::Greater => Err(Failure::Unknown),
     })
 }

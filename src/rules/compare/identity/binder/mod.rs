@@ -12,6 +12,7 @@ use super::modular;
 use super::traits::Look;
 use super::walk;
 use crate::rules::expr::{Binder, BinderKind, Constant, Expr};
+use crate::rules::work;
 
 /// `expr` without binders, where they come to something that is known. The others stay, with their bound variables
 /// named alike.
@@ -50,6 +51,8 @@ fn binder_value(binder: &Binder, depth: usize, budget: &mut Budget) -> Outcome<E
     let lower = limit(&binder.lower, budget)?;
     let upper = limit(&binder.upper, budget)?;
     let body = within(&binder.body, depth + 1, budget)?;
+    // The copy that is made tidy, before it is made.
+    budget.spend_units(work::NODE * walk::size(&body))?;
     match value(
         binder,
         &build::tidy(&body),
@@ -57,7 +60,10 @@ fn binder_value(binder: &Binder, depth: usize, budget: &mut Budget) -> Outcome<E
         upper.as_ref(),
         budget,
     ) {
-        Ok(value) => return Ok(value),
+        Ok(value) => {
+            budget.check()?;
+            return Ok(value);
+        }
         Err(Failure::Undefined) => return Err(Failure::Undefined),
         Err(_) if budget.steps == 0 => return Err(Failure::TooComplex),
         Err(_) => {}
@@ -124,7 +130,7 @@ fn value(
 
 /// Are two expressions without ∞ and binders equal, by evaluation modulo primes alone?
 fn agree(a: &Expr, b: &Expr, budget: &mut Budget) -> bool {
-    let look = Look::at(a, b);
+    let look = Look::at(a, b, budget);
     if look.infinite || look.binder {
         return false;
     }

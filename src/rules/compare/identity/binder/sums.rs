@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::build::{call, int, inverse, natural, negated, power, product, sum};
-use super::derivative::{mentions, size};
+use super::derivative::mentions;
 use super::integral::from_coefficients;
 use crate::rules::compare::identity::budget::{Budget, Failure, Outcome};
 use crate::rules::compare::identity::{fold, polynomial, sign, walk};
@@ -32,12 +32,13 @@ pub(super) fn repeated(
             return Ok(int(i64::from(multiply)));
         }
         let count = u64::try_from(count.numerator()).unwrap_or(u64::MAX);
-        let nodes = size(body).saturating_mul(count);
+        let nodes = walk::size(body).saturating_mul(count);
         if nodes <= NODES {
             budget.spend(nodes)?;
             let mut parts = Vec::with_capacity(count as usize);
             let mut at = from;
             for _ in 0..count {
+                budget.check()?;
                 parts.push(walk::substitute(body, variable, &Expr::Number(at.clone())));
                 at += Rational::ONE;
             }
@@ -45,7 +46,7 @@ pub(super) fn repeated(
         }
     }
     if multiply {
-        return long_product(body, variable, lower, upper);
+        return long_product(body, variable, lower, upper, budget);
     }
     let mut terms = Vec::new();
     for term in addends(body) {
@@ -62,7 +63,14 @@ fn addends(body: &Expr) -> Vec<Expr> {
 }
 
 /// Π k, and Π of what k is not in.
-fn long_product(body: &Expr, variable: &str, lower: &Expr, upper: &Expr) -> Outcome<Expr> {
+fn long_product(
+    body: &Expr,
+    variable: &str,
+    lower: &Expr,
+    upper: &Expr,
+    budget: &mut Budget,
+) -> Outcome<Expr> {
+    budget.spend(1)?;
     let before = sum(vec![lower.clone(), int(-1)]);
     if !mentions(body, variable) {
         let count = sum(vec![upper.clone(), negated(before)]);
@@ -76,12 +84,12 @@ fn long_product(body: &Expr, variable: &str, lower: &Expr, upper: &Expr) -> Outc
         Expr::Multiply(parts) => {
             let mut factors = Vec::with_capacity(parts.len());
             for part in parts {
-                factors.push(long_product(part, variable, lower, upper)?);
+                factors.push(long_product(part, variable, lower, upper, budget)?);
             }
             Ok(product(factors))
         }
         Expr::Power(pair) if !mentions(&pair.1, variable) => {
-            let inner = long_product(&pair.0, variable, lower, upper)?;
+            let inner = long_product(&pair.0, variable, lower, upper, budget)?;
             Ok(Expr::power(inner, pair.1.clone()))
         }
         _ => Err(Failure::Unknown),
@@ -192,7 +200,7 @@ fn powers(coefficients: &[Rational], budget: &mut Budget) -> Outcome<Vec<Rationa
     let mut result = vec![Rational::ZERO; length + 1];
     for degree in (0..length).rev() {
         // n^{d+1} − (n − 1)^{d+1} begins with (d + 1)·n^d.
-        let factor = &rest[degree] / Rational::from(degree + 1);
+        let factor = fold::divide(&rest[degree], &Rational::from(degree + 1), budget)?;
         let mut binomial = Rational::ONE;
         for step in 1..=degree + 1 {
             binomial = binomial * Rational::from(degree + 2 - step) / Rational::from(step);
@@ -201,7 +209,9 @@ fn powers(coefficients: &[Rational], budget: &mut Budget) -> Outcome<Vec<Rationa
             } else {
                 -binomial.clone()
             };
-            rest[degree + 1 - step] -= &factor * signed;
+            let term = -fold::multiply(&factor, &signed, budget)?;
+            let place = &mut rest[degree + 1 - step];
+            *place = fold::add(place, &term, budget)?;
         }
         result[degree + 1] = factor;
     }

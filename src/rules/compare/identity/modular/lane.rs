@@ -16,6 +16,7 @@ use super::super::fold;
 use super::field::{Element, Field, Gaussian, signed_remainder};
 use super::primes::{ORDER, Prime};
 use crate::rules::expr::{Constant, Expr, Function, Rational};
+use crate::rules::work;
 
 /// What the evaluation of a pair of expressions has to know of them.
 #[derive(Debug, Default)]
@@ -172,6 +173,9 @@ impl<'e, 't> Lane<'e, 't> {
     }
 
     pub(super) fn number(&self, value: &Rational) -> Outcome<Gaussian> {
+        // A remainder by a word, and a power for the inverse.
+        let inverse = if value.is_int() { 0 } else { 40 };
+        work::charge(inverse + 2 * work::longest(value));
         self.field
             .rational(value)
             .map(Into::into)
@@ -435,7 +439,7 @@ impl<'e, 't> Lane<'e, 't> {
             real: field.element(self.prime.unity.0),
             imaginary: field.element(self.prime.unity.1),
         };
-        self.budget.spend(6)?;
+        self.budget.spend(15)?;
         Ok(field.g_power(unity, u128::from(steps)))
     }
 

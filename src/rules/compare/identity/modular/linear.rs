@@ -8,6 +8,7 @@ use super::super::fold;
 use super::field::{Element, Gaussian};
 use super::lane::{Draw, Lane};
 use crate::rules::expr::{Constant, Expr, Function, Rational};
+use crate::rules::work;
 
 /// More terms than this are multiplied out no further.
 const TERMS: usize = 48;
@@ -63,6 +64,7 @@ impl Linear {
             .iter()
             .position(|term| term.kind == kind && term.imaginary == imaginary);
         if let Some(place) = place {
+            work::charge(work::addition(&self.0[place].factor, &factor));
             self.0[place].factor += factor;
             if self.0[place].factor.is_zero() {
                 self.0.swap_remove(place);
@@ -78,6 +80,7 @@ impl Linear {
 
     pub(super) fn add(&mut self, other: &Self, scale: &Rational) {
         for term in &other.0 {
+            work::charge(work::operation(&term.factor, scale));
             self.push(&term.factor * scale, term.kind, term.imaginary);
         }
     }
@@ -110,7 +113,10 @@ impl Lane<'_, '_> {
     pub(super) fn linear(&mut self, expr: &Expr) -> Outcome<Linear> {
         self.budget.spend(1)?;
         match expr {
-            Expr::Number(value) => Ok(Linear::rational(value.clone())),
+            Expr::Number(value) => {
+                self.budget.spend_units(work::copy(value))?;
+                Ok(Linear::rational(value.clone()))
+            }
             Expr::Constant(Constant::Pi) => {
                 self.faithful.set(false);
                 Ok(Linear::of(Kind::Pi))
@@ -250,7 +256,7 @@ impl Lane<'_, '_> {
         let mut product = Linear::default();
         for left in &a.0 {
             for right in &b.0 {
-                let mut factor = &left.factor * &right.factor;
+                let mut factor = fold::multiply(&left.factor, &right.factor, self.budget)?;
                 if fold::bits(&factor) > 1 << 14 {
                     return Err(Failure::Unknown);
                 }
@@ -292,7 +298,7 @@ impl Lane<'_, '_> {
         let field = self.field;
         let mut value = Gaussian::from(Element::ZERO);
         for term in &sum.0 {
-            let factor = field.rational(&term.factor).ok_or(Failure::Unknown)?;
+            let factor = self.number(&term.factor)?.real;
             let product = field.multiply(factor, self.kind_value(term.kind));
             if term.imaginary {
                 value.imaginary = field.add(value.imaginary, product);
@@ -385,6 +391,7 @@ impl Lane<'_, '_> {
             return Err(Failure::Unknown);
         }
         let times = i128::try_from(times.numerator()).map_err(|_| Failure::Unknown)?;
+        self.budget.spend(20)?;
         let power = self.field.g_power(unit, times.unsigned_abs());
         Ok(if times < 0 {
             self.field.conjugate(power)

@@ -11,7 +11,9 @@ mod primes;
 use std::hash::{Hash, Hasher};
 
 use super::budget::{Budget, Failure, Outcome};
+use super::walk;
 use crate::rules::expr::Expr;
+use crate::rules::work;
 use lane::Lane;
 use primes::PRIMES;
 
@@ -46,6 +48,7 @@ pub(super) fn compare(
     traits: &Traits<'_>,
     budget: &mut Budget,
 ) -> Outcome<Verdict> {
+    work::charge(2 * (walk::size(a) + walk::size(b)));
     let seed = seed(a).wrapping_add(seed(b));
     let mut count = Count::default();
     let rounds = if traits.constant {

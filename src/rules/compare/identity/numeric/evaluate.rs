@@ -10,6 +10,7 @@ use super::super::fold;
 use super::real::Real;
 use super::value::{Arithmetic, Value};
 use crate::rules::expr::{Constant, Expr, Rational};
+use crate::rules::work;
 
 /// Where an expression is evaluated, and how.
 pub(in super::super) struct Evaluation<'p, 'b> {
@@ -33,11 +34,14 @@ impl Evaluation<'_, '_> {
         let arithmetic = self.arithmetic;
         self.budget.spend(R::cost(arithmetic.bits))?;
         match expr {
-            Expr::Number(value) => Ok(if fold::bits(value) > 1 << 10 {
-                Value::Real(R::rational(value, arithmetic.bits))
-            } else {
-                Value::Exact(value.clone())
-            }),
+            Expr::Number(value) => {
+                self.budget.spend_units(2 * work::copy(value))?;
+                Ok(if fold::bits(value) > 1 << 10 {
+                    Value::Real(R::rational(value, arithmetic.bits))
+                } else {
+                    Value::Exact(value.clone())
+                })
+            }
             Expr::LongNumber {
                 negative,
                 digits,

@@ -6,6 +6,7 @@ use super::super::budget::{Failure, Outcome};
 use super::super::fold;
 use super::real::Real;
 use crate::rules::expr::Rational;
+use crate::rules::work;
 
 /// A value.
 #[derive(Debug, Clone)]
@@ -57,7 +58,10 @@ impl Arithmetic {
 
     pub(in super::super) fn add<R: Real>(self, a: &Value<R>, b: &Value<R>) -> Value<R> {
         match (a, b) {
-            (Value::Exact(a), Value::Exact(b)) => self.exact(a + b),
+            (Value::Exact(a), Value::Exact(b)) => {
+                work::charge(work::addition(a, b));
+                self.exact(a + b)
+            }
             (Value::Complex(..), _) | (_, Value::Complex(..)) => {
                 let ((ar, ai), (br, bi)) = (self.parts(a), self.parts(b));
                 Value::Complex(ar.add(&br), ai.add(&bi))
@@ -75,7 +79,10 @@ impl Arithmetic {
 
     pub(super) fn multiply<R: Real>(self, a: &Value<R>, b: &Value<R>) -> Value<R> {
         match (a, b) {
-            (Value::Exact(a), Value::Exact(b)) => self.exact(a * b),
+            (Value::Exact(a), Value::Exact(b)) => {
+                work::charge(work::operation(a, b));
+                self.exact(a * b)
+            }
             (Value::Exact(zero), _) | (_, Value::Exact(zero)) if zero.is_zero() => {
                 Value::Exact(Rational::ZERO)
             }
@@ -99,7 +106,10 @@ impl Arithmetic {
     pub(super) fn divide<R: Real>(self, a: &Value<R>, b: &Value<R>) -> Outcome<Value<R>> {
         match (a, b) {
             (_, Value::Exact(zero)) if zero.is_zero() => Err(Failure::Undefined),
-            (Value::Exact(a), Value::Exact(b)) => Ok(self.exact(a / b)),
+            (Value::Exact(a), Value::Exact(b)) => {
+                work::charge(2 * work::operation(a, b));
+                Ok(self.exact(a / b))
+            }
             (Value::Exact(zero), _) if zero.is_zero() => {
                 // Still, the divisor must not be 0.
                 if b.is_nonzero() {
