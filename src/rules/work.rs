@@ -145,7 +145,7 @@ mod tests {
                 spent += usize::from(charged >= limit);
                 // What is under way when the limit is reached is finished.
                 assert!(
-                    charged <= limit + limit / 4,
+                    charged <= limit + limit / 2,
                     "{charged} units of {limit}: {profile:?} {gold} {pred}"
                 );
             }
