@@ -330,3 +330,187 @@ fn a_prompt_has_the_tokens_that_transformers_gives_it() {
     let theirs: Vec<u32> = serde_json::from_value(case["ids"].clone()).unwrap();
     assert_eq!(tokens[..theirs.len()], theirs);
 }
+
+#[test]
+fn a_hostile_template_is_refused_by_every_command() {
+    let folder = model(
+        "{{ 'a\\nb' | indent(10**10) }}{{ messages[0].content }}",
+        &[],
+    );
+    let refused = "more work or memory than a chat template may";
+    for command in [
+        &["judge", "in.jsonl", "--model", "model", "-q"][..],
+        &["prompts", "render", "in.jsonl", "--model", "model"],
+        &["prompts", "show", "--model", "model"],
+    ] {
+        folder.run(command).expect(2, &[refused]);
+    }
+    let shown = folder.run(&["models", "show", "model"]);
+    assert!(
+        shown.stdout.contains(refused),
+        "{}{}",
+        shown.stdout,
+        shown.stderr
+    );
+}
+
+#[test]
+fn template_variables_reach_the_template_the_manifest_and_nothing_else() {
+    let folder = model(
+        &format!("{CHATML}{{% if budget is defined %}}<budget>{{{{ budget + 1 }}}}{{% endif %}}"),
+        &[],
+    );
+    let (plain, _) = render(&folder, &[]);
+    let (budget, _) = render(&folder, &["--template-variable", "budget=512"]);
+    assert_eq!(budget, format!("{plain}<budget>513"));
+    let refuse = |arguments: &[&str], part: &str| {
+        let command = [
+            &["prompts", "render", "in.jsonl", "--model", "model"],
+            arguments,
+        ]
+        .concat();
+        folder.run(&command).expect(2, &[part]);
+    };
+    refuse(
+        &["--template-variable", "budgt=512"],
+        "--template-variable budgt=… changes nothing",
+    );
+    refuse(&["--template-variable", "budget"], "NAME=VALUE");
+    refuse(&["--template-variable", "messages=[]"], "sets the variable");
+    let run = |arguments: &[&str]| {
+        let command = [
+            &[
+                "judge",
+                "in.jsonl",
+                "--model",
+                "model",
+                "-o",
+                "out.jsonl",
+                "-q",
+                "--max-new-tokens",
+                "5",
+            ],
+            arguments,
+        ]
+        .concat();
+        folder.run(&command)
+    };
+    assert!(matches!(
+        run(&["--template-variable", "budget=1"]).code,
+        Some(0 | 3)
+    ));
+    assert!(matches!(
+        run(&["--template-variable", "budget=1"]).code,
+        Some(0 | 3)
+    ));
+    run(&["--template-variable", "budget=2"]).expect(2, &["chat.variables.budget"]);
+    run(&[]).expect(2, &["chat"]);
+}
+
+/// Tags around thinking in published models' files.
+const STYLES: [(&str, &str); 9] = [
+    ("[THINK]", "[/THINK]"),
+    ("<seed:think>", "</seed:think>"),
+    ("<|channel>", "<channel|>"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("◁think▷", "◁/think▷"),
+    ("<thought>", "</thought>"),
+    ("<think_fast>", "</think_fast>"),
+    ("<unused94>", "<unused95>"),
+];
+
+#[test]
+fn every_style_of_thinking_is_found_in_the_vocabulary_or_in_the_template() {
+    for (open, close) in STYLES {
+        let tokens = [("<reference_answer>", open), ("</reference_answer>", close)];
+        for names in [&tokens[..], &[]] {
+            // Where no token has the tag's name, the template names it.
+            let named = if names.is_empty() {
+                format!(
+                    "{{% if messages[0].thoughts is defined %}}{open}{{{{ messages[0].thoughts }}}}{close}{{% endif %}}"
+                )
+            } else {
+                String::new()
+            };
+            let template = |prompt: &str| format!("{named}{CHATML}{prompt}");
+            let thinks = model(&template(open), names);
+            let answer = judge(&thinks, &["--max-new-tokens", "40"]);
+            assert_eq!(answer["status"], "unparsed", "{open}: {answer}");
+            let error = answer["error"].as_str().unwrap();
+            assert!(
+                error.starts_with("thinking not finished"),
+                "{open}: {error}"
+            );
+            let shown = thinks.run(&["models", "show", "model"]);
+            assert!(
+                shown
+                    .stdout
+                    .contains(&format!("thinks in {open} … {close}")),
+                "{}",
+                shown.stdout
+            );
+            let done = model(&template(&format!("{open}\n{close}")), names);
+            assert_eq!(judge(&done, &[])["status"], "ok", "{open}");
+        }
+    }
+}
+
+#[test]
+fn what_models_show_says_of_thinking_is_what_happens() {
+    for (switch, says, on, off) in [
+        ("", "--thinking is refused", None, None),
+        ("{# enable_thinking #}", "--thinking is refused", None, None),
+        (
+            "{% if enable_thinking is defined and not enable_thinking %}<think>\n\n</think>\n\n{% endif %}",
+            "--thinking off gives another prompt",
+            Some(true),
+            Some(false),
+        ),
+        (
+            "{% if thinking is defined and thinking %}<think>\n{% endif %}",
+            "--thinking on gives another prompt",
+            Some(false),
+            Some(true),
+        ),
+        (
+            "thinking {{ '/think' if enable_thinking else '/no_think' }}",
+            "--thinking on gives another prompt",
+            Some(false),
+            Some(true),
+        ),
+        (
+            "{% if enable_thinking is defined %}{{ '<think>' if enable_thinking else '</think>' }}{% endif %}",
+            "--thinking on and --thinking off each give another prompt",
+            Some(false),
+            Some(false),
+        ),
+    ] {
+        let folder = model(&format!("{CHATML}{switch}"), &[]);
+        let shown = folder.run(&["models", "show", "model"]);
+        assert!(shown.stdout.contains(says), "{switch}: {}", shown.stdout);
+        let usual = render(&folder, &[]).0;
+        for (value, same) in [("on", on), ("off", off)] {
+            match same {
+                Some(same) => {
+                    let prompt = render(&folder, &["--thinking", value]).0;
+                    assert_eq!(prompt == usual, same, "{switch}: {value}");
+                }
+                None => {
+                    let command = [
+                        "prompts",
+                        "render",
+                        "in.jsonl",
+                        "--model",
+                        "model",
+                        "--thinking",
+                        value,
+                    ];
+                    folder
+                        .run(&command)
+                        .expect(2, &["--thinking changes nothing"]);
+                }
+            }
+        }
+    }
+}

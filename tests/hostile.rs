@@ -4,7 +4,10 @@
 
 #[path = "common/hostile.rs"]
 mod hostile;
+#[path = "common/hostile_templates.rs"]
+mod hostile_templates;
 
+use juror::model::chat_template::{ChatOptions, ChatTemplate};
 use juror::rules::{Config, Profile, Verifier};
 
 /// As small as the stacks of worker threads are.
@@ -148,4 +151,31 @@ fn what_is_too_costly_is_left_open() {
             assert_eq!(verification.equal, Some(equal), "{verification:?}");
         }
     }
+}
+
+fn rendered(template: String) -> Result<String, String> {
+    ChatTemplate::new("{}", Some(template))
+        .and_then(|template| template.render("What is 2 + 2?", &ChatOptions::default()))
+        .map_err(|error| error.to_string())
+}
+
+#[test]
+fn chat_templates_that_take_too_much_are_refused() {
+    with_small_stack(|| {
+        for (name, template) in hostile_templates::refused() {
+            let error = rendered(template).expect_err(&name);
+            assert!(!error.contains("broke off"), "{name}: {error}");
+            assert!(error.len() < 5_000, "{name}: {} bytes", error.len());
+        }
+    });
+}
+
+#[test]
+fn long_chat_templates_cost_their_length() {
+    with_small_stack(|| {
+        for (name, template) in hostile_templates::rendered() {
+            let text = rendered(template).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(text.len() < 1_100_000, "{name}: {} bytes", text.len());
+        }
+    });
 }

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use crate::dataset::journal::{chat_date, journal_path};
 use crate::judge::ChatSettings;
-use crate::model::chat_template::{ChatOptions, Moment, ReasoningEffort};
+use crate::model::chat_template::{ChatOptions, Moment, ReasoningEffort, TemplateVariable};
 use crate::protocol::{ThinkingStyle, ThinkingTags};
 
 #[derive(Debug, Clone, Default, Args)]
@@ -21,6 +21,10 @@ pub(super) struct ChatArguments {
     /// A system message before the prompt
     #[arg(long, value_name = "TEXT", help_heading = CHAT)]
     system_prompt: Option<String>,
+    /// Another variable of the chat template; a VALUE that is JSON is read as JSON, any other is a text. May be given
+    /// several times
+    #[arg(long = "template-variable", value_name = "NAME=VALUE", help_heading = CHAT)]
+    template_variables: Vec<TemplateVariable>,
     /// A chat template (Jinja) in place of the model's own
     #[arg(long, value_name = "FILE", help_heading = CHAT)]
     chat_template: Option<PathBuf>,
@@ -81,6 +85,7 @@ impl ChatArguments {
                 thinking: self.thinking.map(|thinking| thinking == Switch::On),
                 reasoning_effort: self.reasoning_effort.map(ReasoningEffort::from),
                 system_prompt: self.system_prompt.clone(),
+                variables: self.template_variables.clone(),
             },
             template,
             style: self

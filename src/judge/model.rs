@@ -160,6 +160,11 @@ fn identity(settings: &ChatSettings, chat: &ChatTemplate) -> Option<ChatIdentity
             .reasoning_effort
             .map(|effort| effort.as_str().to_owned()),
         system_prompt: options.system_prompt.clone(),
+        variables: options
+            .variables
+            .iter()
+            .map(|variable| (variable.name.clone(), variable.value.clone()))
+            .collect(),
         template: settings.template.as_ref().map(|(name, text)| Identity {
             name: name.clone(),
             hash: blake3::hash(text.as_bytes()).to_hex().to_string(),

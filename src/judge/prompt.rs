@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::thinking::Thinking;
 use crate::dataset::Sample;
 use crate::model::ModelError;
-use crate::model::chat_template::{ChatOptions, ChatTemplate};
+use crate::model::chat_template::{ChatOptions, ChatTemplate, ThinkingSwitch};
 use crate::model::tokenizer::{Place, Tokenizer};
 use crate::protocol::template::{FieldName, Fields, PromptTemplate, Segment, split_marks};
 use crate::protocol::{TemplateError, ThinkingStyle, neutralise};
@@ -39,6 +39,7 @@ pub struct PromptBuilder {
     segments: Vec<Segment>,
     stretches: Vec<Stretch>,
     thinking: Thinking,
+    switch: ThinkingSwitch,
 }
 
 impl PromptBuilder {
@@ -83,6 +84,7 @@ impl PromptBuilder {
             segments,
             stretches,
             thinking,
+            switch: chat.thinking_switch(&marked, options),
         })
     }
 
@@ -159,6 +161,11 @@ impl PromptBuilder {
     /// The tokenizer.
     pub fn tokenizer(&self) -> &Arc<Tokenizer> {
         &self.tokenizer
+    }
+
+    /// What `--thinking` does with the model's chat template.
+    pub fn switch(&self) -> ThinkingSwitch {
+        self.switch
     }
 
     /// How the judge's thinking is told from its answer.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::harmony::{Channels, HarmonyTokens, Role};
 use crate::model::ModelError;
 use crate::model::tokenizer::{TextStream, Tokenizer};
+use crate::protocol::pairs;
 use crate::protocol::thinking::{Heard, TagMask, ThinkingStyle, ThinkingTags, blank, mask};
 
 /// Opening and closing tags that the protocols' readers know by themselves.
@@ -26,18 +27,63 @@ const HARMONY_MARKERS: [&str; 2] = ["<|channel|>", "<|message|>"];
 pub struct Thinking {
     style: ThinkingStyle,
     way: Way,
+    /// The protocol's reader begins inside a thinking block.
+    starts_in_thinking: bool,
+    /// The pairs of tags that the model's files name or the user gave.
+    found: Vec<ThinkingTags>,
 }
 
 #[derive(Debug, Clone)]
 enum Way {
-    /// By the protocol's own reader.
-    Reader { starts_in_thinking: bool },
     /// By the ids of markers; the state at the prompt's end.
     Channels(Channels),
-    /// By the ids of two tags.
-    TagTokens { open: u32, close: u32, inside: bool },
-    /// By the letters of two tags.
-    TagText { tags: ThinkingTags, inside: bool },
+    /// By pairs of tags, if there are any; the protocol's own reader knows some more.
+    Tags(Pairs),
+}
+
+/// Pairs of tags around thinking.
+#[derive(Debug, Clone, Default)]
+struct Pairs {
+    /// Those that are known by their ids: opening and closing.
+    tokens: Arc<[(u32, u32)]>,
+    /// The one of them that is open at the prompt's end.
+    inside_token: Option<usize>,
+    /// Those that are known by their letters.
+    texts: Arc<[ThinkingTags]>,
+    /// The one of them that is open at the prompt's end.
+    inside_text: Option<usize>,
+}
+
+impl Pairs {
+    /// Pairs whose tags are tokens of the vocabulary are known by them.
+    fn new(
+        tokenizer: &Tokenizer,
+        found: &[ThinkingTags],
+        opened: impl Fn(&ThinkingTags) -> bool,
+    ) -> Self {
+        let (mut tokens, mut texts) = (Vec::new(), Vec::new());
+        let (mut inside_token, mut inside_text) = (None, None);
+        for tags in found {
+            let ids = [&tags.open, &tags.close].map(|tag| tokenizer.added_token(tag));
+            if let [Some(open), Some(close)] = ids {
+                if opened(tags) {
+                    inside_token = Some(tokens.len());
+                }
+                tokens.push((open, close));
+            } else {
+                if opened(tags) {
+                    inside_text = Some(texts.len());
+                }
+                texts.push(tags.clone());
+            }
+        }
+        Self {
+            tokens: tokens.into(),
+            inside_token,
+            texts: texts.into(),
+            inside_text,
+        }
+    }
 }
 
 /// What a completion says.
@@ -62,6 +108,7 @@ impl Thinking {
         generation_prompt: &str,
     ) -> Result<Self, ModelError> {
         let tokens = HarmonyTokens::find(tokenizer);
+        let is_given = given.is_some();
         let style = given.unwrap_or_else(|| {
             let harmony = chat_template.contains(HARMONY_MARKERS[0])
                 || tokens.is_some() && chat_template.contains(HARMONY_MARKERS[1]);
@@ -74,15 +121,22 @@ impl Thinking {
         let opened = |open: &str, close: &str| {
             generation_prompt
                 .rfind(open)
-                .is_some_and(|at| !generation_prompt[at..].contains(close))
+                .is_some_and(|at| !generation_prompt[at + open.len()..].contains(close))
         };
+        let is_opened = |tags: &ThinkingTags| opened(&tags.open, &tags.close);
+        let reader_opened = KNOWN_TAGS.iter().any(|(open, close)| opened(open, close));
+        let mut found = Vec::new();
+        let mut starts_in_thinking = false;
         let way = match &style {
-            ThinkingStyle::None => Way::Reader {
-                starts_in_thinking: false,
-            },
-            ThinkingStyle::Think => Way::Reader {
-                starts_in_thinking: KNOWN_TAGS.iter().any(|(open, close)| opened(open, close)),
-            },
+            ThinkingStyle::None => Way::Tags(Pairs::default()),
+            ThinkingStyle::Think => {
+                // Whoever says that it is `<think>` is believed; else the model's files tell of other tags.
+                if !is_given {
+                    found = pairs::find(tokenizer.added_tokens(), chat_template);
+                }
+                starts_in_thinking = reader_opened;
+                Way::Tags(Pairs::new(tokenizer, &found, is_opened))
+            }
             ThinkingStyle::Harmony => {
                 let tokens = tokens.ok_or_else(|| {
                     ModelError::Tokenizer(
@@ -98,24 +152,47 @@ impl Thinking {
                 Way::Channels(channels)
             }
             ThinkingStyle::Tags(tags) => {
-                let inside = opened(&tags.open, &tags.close);
-                match (
-                    tokenizer.added_token(&tags.open),
-                    tokenizer.added_token(&tags.close),
-                ) {
-                    (Some(open), Some(close)) => Way::TagTokens {
-                        open,
-                        close,
-                        inside,
-                    },
-                    _ => Way::TagText {
-                        tags: tags.clone(),
-                        inside,
-                    },
-                }
+                found.push(tags.clone());
+                Way::Tags(Pairs::new(tokenizer, &found, is_opened))
             }
         };
-        Ok(Self { style, way })
+        if style == ThinkingStyle::Think {
+            // What the reader knows by itself is told too, where the model's files name it.
+            let named =
+                |tag: &str| tokenizer.added_token(tag).is_some() || chat_template.contains(tag);
+            let known = KNOWN_TAGS
+                .iter()
+                .filter(|(open, close)| named(open) || named(close));
+            found.splice(
+                0..0,
+                known.map(|(open, close)| ThinkingTags {
+                    open: (*open).to_owned(),
+                    close: (*close).to_owned(),
+                }),
+            );
+        }
+        Ok(Self {
+            style,
+            way,
+            starts_in_thinking,
+            found,
+        })
+    }
+
+    /// How the model writes its thinking, for people.
+    pub fn describe(&self) -> String {
+        match (&self.style, self.found.as_slice()) {
+            (ThinkingStyle::None, _) => "all it writes is its answer".into(),
+            (ThinkingStyle::Harmony, _) => "thinks in harmony channels".into(),
+            (_, []) => "its files name no thinking".into(),
+            (_, found) => {
+                let pairs: Vec<String> = found
+                    .iter()
+                    .map(|tags| format!("{} … {}", tags.open, tags.close))
+                    .collect();
+                format!("thinks in {}", pairs.join(", "))
+            }
+        }
     }
 
     /// The style.
@@ -125,23 +202,22 @@ impl Thinking {
 
     /// True if the protocol's reader begins inside a thinking block that the chat template has opened.
     pub fn starts_in_thinking(&self) -> bool {
-        matches!(
-            self.way,
-            Way::Reader {
-                starts_in_thinking: true
-            }
-        )
+        self.starts_in_thinking
     }
 
     /// A text under judgement in which tags that would end the judge's thinking, were it to quote them, are broken: `<`
     /// becomes `‹`, and behind another first character comes a space. Where tags are known by their ids, or are those
     /// that are [reserved](crate::protocol::neutralise) anyway, there is nothing to do.
     pub fn without_tags<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let Way::TagText { tags, .. } = &self.way else {
+        let Way::Tags(pairs) = &self.way else {
             return Cow::Borrowed(text);
         };
         let mut safe = Cow::Borrowed(text);
-        for tag in [&tags.open, &tags.close] {
+        for tag in pairs
+            .texts
+            .iter()
+            .flat_map(|tags| [&tags.open, &tags.close])
+        {
             if safe.contains(tag.as_str()) {
                 let mut characters = tag.chars();
                 let broken = match characters.next() {
@@ -165,22 +241,27 @@ impl Thinking {
 
     /// Reads a finished completion.
     pub fn read(&self, tokenizer: &Tokenizer, tokens: &[u32]) -> Answer {
-        match &self.way {
-            Way::Reader { .. } => {
-                let written = tokenizer.decode(tokens);
-                Answer {
-                    visible: Some(written.clone()),
-                    written,
-                }
+        let pairs = match &self.way {
+            Way::Channels(_) => return self.read_by_tokens(tokenizer, tokens),
+            Way::Tags(pairs) => pairs,
+        };
+        let Answer { written, visible } = if pairs.tokens.is_empty() {
+            let written = tokenizer.decode(tokens);
+            Answer {
+                visible: Some(written.clone()),
+                written,
             }
-            Way::TagText { tags, inside } => {
-                let written = tokenizer.decode(tokens);
-                Answer {
-                    visible: mask(&written, tags, *inside),
-                    written,
+        } else {
+            self.read_by_tokens(tokenizer, tokens)
+        };
+        Answer {
+            visible: match visible {
+                Some(visible) if !pairs.texts.is_empty() => {
+                    mask(&visible, Arc::clone(&pairs.texts), pairs.inside_text)
                 }
-            }
-            Way::Channels(_) | Way::TagTokens { .. } => self.read_by_tokens(tokenizer, tokens),
+                visible => visible,
+            },
+            written,
         }
     }
 
@@ -224,11 +305,13 @@ impl Thinking {
     pub fn stream(&self, tokenizer: Arc<Tokenizer>) -> AnswerStream {
         AnswerStream {
             machine: match &self.way {
-                Way::Channels(_) | Way::TagTokens { .. } => Some(Machine::new(&self.way)),
-                _ => None,
+                Way::Tags(pairs) if pairs.tokens.is_empty() => None,
+                way => Some(Machine::new(way)),
             },
             mask: match &self.way {
-                Way::TagText { tags, inside } => Some(TagMask::new(tags.clone(), *inside)),
+                Way::Tags(pairs) if !pairs.texts.is_empty() => {
+                    Some(TagMask::new(Arc::clone(&pairs.texts), pairs.inside_text))
+                }
                 _ => None,
             },
             text: TextStream::new(Arc::clone(&tokenizer)),
@@ -241,27 +324,19 @@ impl Thinking {
 #[derive(Debug, Clone)]
 enum Machine {
     Channels(Channels),
-    Tags { open: u32, close: u32, inside: bool },
+    Tags {
+        pairs: Arc<[(u32, u32)]>,
+        inside: Option<usize>,
+    },
 }
 
 impl Machine {
     fn new(way: &Way) -> Self {
         match way {
             Way::Channels(channels) => Self::Channels(channels.clone()),
-            Way::TagTokens {
-                open,
-                close,
-                inside,
-            } => Self::Tags {
-                open: *open,
-                close: *close,
-                inside: *inside,
-            },
-            // Neither is followed by tokens: everything is the answer.
-            Way::Reader { .. } | Way::TagText { .. } => Self::Tags {
-                open: u32::MAX,
-                close: u32::MAX,
-                inside: false,
+            Way::Tags(pairs) => Self::Tags {
+                pairs: Arc::clone(&pairs.tokens),
+                inside: pairs.inside_token,
             },
         }
     }
@@ -273,22 +348,21 @@ impl Machine {
                 let role = channels.take(token, || tokenizer.decode(&[token]));
                 (role, false)
             }
-            Self::Tags {
-                open,
-                close,
-                inside,
-            } => {
-                if token == *open {
-                    *inside = true;
+            Self::Tags { pairs, inside } => {
+                if let Some(open) = *inside {
+                    if token == pairs[open].1 {
+                        *inside = None;
+                        (Role::Marker, false)
+                    } else {
+                        (Role::Other, false)
+                    }
+                } else if let Some(opened) = pairs.iter().position(|(open, _)| token == *open) {
+                    *inside = Some(opened);
                     (Role::Marker, false)
-                } else if token == *close {
-                    let restart = !*inside;
-                    *inside = false;
-                    (Role::Marker, restart)
-                } else if *inside {
-                    (Role::Other, false)
                 } else {
-                    (Role::Answer, false)
+                    let closes = pairs.iter().any(|(_, close)| token == *close);
+                    let role = if closes { Role::Marker } else { Role::Answer };
+                    (role, closes)
                 }
             }
         }
@@ -297,7 +371,7 @@ impl Machine {
     fn is_finished(&self) -> bool {
         match self {
             Self::Channels(channels) => channels.is_finished(),
-            Self::Tags { inside, .. } => !inside,
+            Self::Tags { inside, .. } => inside.is_none(),
         }
     }
 }
@@ -313,26 +387,35 @@ pub struct AnswerStream {
 impl AnswerStream {
     /// Takes a token; gives what became certain of the answer. Where thinking stood there may be spaces.
     pub fn push(&mut self, token: u32) -> Heard {
-        let Some(machine) = &mut self.machine else {
-            let piece = self.text.push(token);
-            return match &mut self.mask {
-                Some(mask) => mask.push(&piece),
-                None => Heard {
-                    restart: false,
-                    text: piece,
-                },
-            };
-        };
-        let (role, restart) = machine.take(token, &self.tokenizer);
-        let text = match role {
-            Role::Answer => self.text.push(token),
-            Role::Marker => {
-                self.text = TextStream::new(Arc::clone(&self.tokenizer));
-                " ".to_owned()
+        let heard = match &mut self.machine {
+            None => Heard {
+                restart: false,
+                text: self.text.push(token),
+            },
+            Some(machine) => {
+                let (role, restart) = machine.take(token, &self.tokenizer);
+                let text = match role {
+                    Role::Answer => self.text.push(token),
+                    Role::Marker => {
+                        self.text = TextStream::new(Arc::clone(&self.tokenizer));
+                        " ".to_owned()
+                    }
+                    Role::Other => String::new(),
+                };
+                Heard { restart, text }
             }
-            Role::Other => String::new(),
         };
-        Heard { restart, text }
+        let Some(mask) = &mut self.mask else {
+            return heard;
+        };
+        if heard.restart {
+            mask.restart();
+        }
+        let masked = mask.push(&heard.text);
+        Heard {
+            restart: heard.restart || masked.restart,
+            text: masked.text,
+        }
     }
 }
 

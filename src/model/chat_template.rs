@@ -1,31 +1,50 @@
 //! The model's own way of writing a conversation: the Jinja template of `tokenizer_config.json`.
 //!
 //! A template is rendered as Hugging Face transformers' `apply_chat_template` renders it
-//! (<https://huggingface.co/docs/transformers/chat_templating>), to the character:
+//! (<https://huggingface.co/docs/transformers/chat_templating>), to the character, by an interpreter of its own that
+//! counts work (docs/decisions/chat-templates.md):
 //!
 //! | file | what it is for |
 //! |---|---|
-//! | [`clock`] | what `strftime_now` tells: one moment for a whole run |
-//! | `environment` | the functions, filters and tests that templates may use |
+//! | `lexer`, `parser`, `syntax` | a template's text into tokens, and those into a tree of bounded depth |
+//! | `interpreter`, `calls` | statements and expressions |
+//! | `work` | what rendering may cost |
+//! | `value`, `operators` | Python's values and what can be done with them |
+//! | `filters`, `predicates`, `functions` | what stands behind `|` and `is`, and what every template can call |
+//! | `methods`, `formats` | methods of Python's strings, lists and dictionaries |
 //! | `json` | `tojson` as Python's `json.dumps` |
-//! | `methods` | methods of Python's strings, lists and dictionaries |
+//! | [`clock`] | what `strftime_now` tells: one moment for a whole run |
 //!
 //! The special tokens of `tokenizer_config.json` are variables (`bos_token`, …) where they are set, and do not exist
 //! where they are not; `tools` and `documents` exist and are none.
 
+mod calls;
 pub mod clock;
-mod environment;
+mod filters;
+mod formats;
+mod functions;
+mod interpreter;
 mod json;
+mod lexer;
 mod methods;
+mod operators;
+mod parser;
+mod predicates;
+mod syntax;
+mod value;
+mod work;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::str::FromStr;
+use std::thread;
 
-use minijinja::value::Value as Variable;
-use minijinja::{Environment, Error};
-use serde_json::Value;
+use serde_json::Value as Json;
 
 use super::ModelError;
 pub use clock::{Clock, Moment};
+use interpreter::Rendered;
+use syntax::Template;
+use value::Value;
+use work::Work;
 
 /// The special tokens that `tokenizer_config.json` may name, each a variable of the template.
 const SPECIAL_TOKENS: [&str; 7] = [
@@ -38,11 +57,14 @@ const SPECIAL_TOKENS: [&str; 7] = [
     "mask_token",
 ];
 
-/// Names under which templates ask whether the model is to think; the first that stands in a template is set.
+/// Names under which templates ask whether the model is to think; those that a template reads are set.
 const THINKING_VARIABLES: [&str; 2] = ["enable_thinking", "thinking"];
 
-/// Where the template stands in its environment.
-const NAME: &str = "chat";
+/// The stack of the thread that reads and renders templates: enough for the deepest nesting that they may have.
+const STACK: usize = 32 << 20;
+
+/// Variables that `juror` sets itself.
+const OWN_VARIABLES: [&str; 2] = ["messages", "add_generation_prompt"];
 
 /// How long a reasoning model is to think (`reasoning_effort`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,11 +100,62 @@ pub struct ChatOptions {
     pub reasoning_effort: Option<ReasoningEffort>,
     /// A first message of the role `system`.
     pub system_prompt: Option<String>,
+    /// Other variables of the template.
+    pub variables: Vec<TemplateVariable>,
+}
+
+/// A variable of a template, given by the user: `NAME=VALUE`, where a value that is JSON is read as JSON, and any other
+/// is a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplateVariable {
+    /// The name.
+    pub name: String,
+    /// The value as it was written.
+    pub value: String,
+}
+
+impl FromStr for TemplateVariable {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is not written as NAME=VALUE");
+        let (name, value) = text.split_once('=').ok_or_else(wrong)?;
+        let is_name = |character: char| character.is_alphanumeric() || character == '_';
+        if name.is_empty() || !name.chars().all(is_name) || name.starts_with(char::is_numeric) {
+            return Err(wrong());
+        }
+        if OWN_VARIABLES.contains(&name) {
+            return Err(format!("juror sets the variable `{name}` itself"));
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            value: value.to_owned(),
+        })
+    }
+}
+
+impl TemplateVariable {
+    fn value(&self) -> Value {
+        serde_json::from_str(&self.value).unwrap_or_else(|_| Value::from(self.value.as_str()))
+    }
+}
+
+/// What `--thinking` does with a template.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThinkingSwitch {
+    /// Nothing: it is refused.
+    None,
+    /// The prompt is another one with `on` than with `off`. By default it is that of `on`.
+    On,
+    /// By default it is that of `off`.
+    Off,
+    /// By default it is a third one.
+    Neither,
 }
 
 /// A compiled chat template.
 pub struct ChatTemplate {
-    environment: Environment<'static>,
+    template: Template,
     /// Special tokens by their variables' names.
     tokens: Vec<(String, String)>,
     source: String,
@@ -96,22 +169,19 @@ impl ChatTemplate {
     /// # Errors
     /// [`ModelError::ChatTemplate`] when there is none or it does not compile.
     pub fn new(tokenizer_config: &str, separate: Option<String>) -> Result<Self, ModelError> {
-        let config: Value = serde_json::from_str(tokenizer_config)
+        let config: Json = serde_json::from_str(tokenizer_config)
             .map_err(|error| ModelError::ChatTemplate(format!("tokenizer_config.json: {error}")))?;
         let source = match separate {
             Some(source) => source,
             None => template_of(&config)?,
         };
-        let clock = Clock::now();
-        let mut environment = environment::new(&clock)?;
-        environment
-            .add_template_owned(NAME, environment::as_minijinja_reads_it(&source))
-            .map_err(|error| ModelError::ChatTemplate(format!("it does not compile: {error}")))?;
+        let template = on_a_stack_of_its_own(|| parser::parse(&source))?
+            .map_err(|fault| ModelError::ChatTemplate(format!("it does not compile: {fault}")))?;
         Ok(Self {
-            environment,
+            template,
             tokens: special_tokens(&config),
             source,
-            clock,
+            clock: Clock::now(),
         })
     }
 
@@ -120,9 +190,9 @@ impl ChatTemplate {
     /// # Errors
     /// [`ModelError::ChatTemplate`] when the template refuses the conversation, fails, or has no use for an option.
     pub fn render(&self, content: &str, options: &ChatOptions) -> Result<String, ModelError> {
-        let rendered = self.conversation(content, options, true)?;
+        let rendered = self.rendered(content, options, true)?;
         self.refuse_ignored(content, options, &rendered)?;
-        Ok(rendered)
+        Ok(rendered.text)
     }
 
     /// The same without what asks the model to answer.
@@ -143,16 +213,18 @@ impl ChatTemplate {
     /// # Errors
     /// [`ModelError::ChatTemplate`] when it is no JSON object, or the template fails.
     pub fn render_variables(&self, variables: &str) -> Result<String, ModelError> {
-        let variables: Variable = serde_json::from_str(variables)
+        let given: Value = serde_json::from_str(variables)
             .map_err(|error| ModelError::ChatTemplate(format!("its variables: {error}")))?;
-        let mut given = Vec::new();
-        if let Some(object) = variables.as_object()
-            && let Some(pairs) = object.try_iter_pairs()
-        {
-            given
-                .extend(pairs.filter_map(|(name, value)| Some((name.as_str()?.to_owned(), value))));
-        }
-        self.render_all(given)
+        let Value::Dict(given) = given else {
+            return Err(ModelError::ChatTemplate(
+                "its variables are no JSON object".into(),
+            ));
+        };
+        let given = given.pairs.iter().filter_map(|(name, value)| {
+            let name = name.as_str()?.to_owned();
+            Some((name, value.clone()))
+        });
+        Ok(self.render_all(given.collect(), variables.len())?.text)
     }
 
     /// A special token's text, by its variable's name.
@@ -177,42 +249,77 @@ impl ChatTemplate {
         options: &ChatOptions,
         add_generation_prompt: bool,
     ) -> Result<String, ModelError> {
-        let message = |role: &str, content: &str| {
-            Variable::from_pairs([
-                ("role", Variable::from(role)),
-                ("content", Variable::from(content)),
-            ])
-        };
+        self.rendered(content, options, add_generation_prompt)
+            .map(|rendered| rendered.text)
+    }
+
+    fn rendered(
+        &self,
+        content: &str,
+        options: &ChatOptions,
+        add_generation_prompt: bool,
+    ) -> Result<Rendered, ModelError> {
+        let mut bytes = content.len();
         let mut messages = Vec::new();
         if let Some(system) = &options.system_prompt {
-            messages.push(message("system", system));
+            bytes += system.len();
+            messages.push(("system", system.as_str()));
         }
-        messages.push(message("user", content));
+        messages.push(("user", content));
         let mut given = vec![
-            ("messages".to_owned(), Variable::from(messages)),
+            ("messages".to_owned(), conversation(&messages)?),
             (
                 "add_generation_prompt".to_owned(),
-                Variable::from(add_generation_prompt),
+                Value::Bool(add_generation_prompt),
             ),
         ];
         if let Some(thinking) = options.thinking {
-            let name = self.thinking_variable();
-            given.push((name.to_owned(), Variable::from(thinking)));
+            for name in self.thinking_variables() {
+                given.push((name.to_owned(), Value::Bool(thinking)));
+            }
         }
         if let Some(effort) = options.reasoning_effort {
-            given.push((
-                "reasoning_effort".to_owned(),
-                Variable::from(effort.as_str()),
-            ));
+            given.push(("reasoning_effort".to_owned(), Value::from(effort.as_str())));
         }
-        self.render_all(given)
+        for variable in &options.variables {
+            if given.iter().any(|(name, _)| *name == variable.name) {
+                return Err(ModelError::ChatTemplate(format!(
+                    "its variable `{}` is set twice",
+                    variable.name
+                )));
+            }
+            bytes += variable.value.len();
+            given.push((variable.name.clone(), variable.value()));
+        }
+        self.render_all(given, bytes)
     }
 
-    fn thinking_variable(&self) -> &'static str {
+    /// The names by which this template asks whether to think.
+    fn thinking_variables(&self) -> impl Iterator<Item = &'static str> {
         THINKING_VARIABLES
             .into_iter()
-            .find(|name| self.source.contains(name))
-            .unwrap_or(THINKING_VARIABLES[0])
+            .filter(|name| self.template.names.contains(*name))
+    }
+
+    /// What `--thinking` does in a conversation that begins with `content`.
+    pub fn thinking_switch(&self, content: &str, options: &ChatOptions) -> ThinkingSwitch {
+        let with = |thinking| {
+            let options = ChatOptions {
+                thinking,
+                ..options.clone()
+            };
+            self.conversation(content, &options, true).ok()
+        };
+        let [on, off, usual] = [Some(true), Some(false), None].map(with);
+        if on == off {
+            ThinkingSwitch::None
+        } else if usual == on {
+            ThinkingSwitch::On
+        } else if usual == off {
+            ThinkingSwitch::Off
+        } else {
+            ThinkingSwitch::Neither
+        }
     }
 
     /// An option that changes nothing would be believed to have been heard.
@@ -220,12 +327,12 @@ impl ChatTemplate {
         &self,
         content: &str,
         options: &ChatOptions,
-        rendered: &str,
+        rendered: &Rendered,
     ) -> Result<(), ModelError> {
         let differs = |other: ChatOptions| {
             // A template that refuses the other value heard it.
             self.conversation(content, &other, true)
-                .map_or(true, |other| other != rendered)
+                .map_or(true, |other| other != rendered.text)
         };
         let ignored = |option: &str, what: &str| {
             Err(ModelError::ChatTemplate(format!(
@@ -254,6 +361,14 @@ impl ChatTemplate {
                 return ignored("--reasoning-effort", "does not read `reasoning_effort`");
             }
         }
+        for variable in &options.variables {
+            if !rendered.read.contains(&variable.name) {
+                let name = &variable.name;
+                return Err(ModelError::ChatTemplate(format!(
+                    "--template-variable {name}=… changes nothing: this model's template does not read `{name}`; leave it out"
+                )));
+            }
+        }
         if options.system_prompt.is_some() {
             let other = ChatOptions {
                 system_prompt: None,
@@ -266,31 +381,65 @@ impl ChatTemplate {
         Ok(())
     }
 
-    fn render_all(&self, given: Vec<(String, Variable)>) -> Result<String, ModelError> {
-        let failed = |error: Error| {
-            // What a template says in refusal is for people; where it said it, for its author.
-            ModelError::ChatTemplate(format!("it failed: {error}"))
-        };
-        let template = self.environment.get_template(NAME).map_err(failed)?;
-        let mut variables: Vec<(String, Variable)> = Vec::new();
+    /// Renders with variables of so many bytes.
+    fn render_all(
+        &self,
+        given: Vec<(String, Value)>,
+        bytes: usize,
+    ) -> Result<Rendered, ModelError> {
+        let mut variables: Vec<(String, Value)> = Vec::new();
         for name in ["tools", "documents"] {
-            variables.push((name.to_owned(), Variable::from(())));
+            variables.push((name.to_owned(), Value::None));
         }
         for (name, token) in &self.tokens {
-            variables.push((name.clone(), Variable::from(token.as_str())));
+            variables.push((name.clone(), Value::from(token.as_str())));
         }
         // Later ones replace earlier ones.
         variables.extend(given);
-        let variables = Variable::from_pairs(variables);
-        // The template is not ours: whatever it leads its interpreter into, it is the template that failed.
-        catch_unwind(AssertUnwindSafe(|| template.render(variables)))
-            .map_err(|_| ModelError::ChatTemplate("it failed: its interpreter broke off".into()))?
-            .map_err(failed)
+        let work = Work::for_bytes(self.source.len().saturating_add(bytes));
+        let block = &self.template.block;
+        on_a_stack_of_its_own(|| interpreter::render(block, &variables, &self.clock, work))?
+            // What a template says in refusal is for people; where it said it, for its author.
+            .map_err(|fault| ModelError::ChatTemplate(format!("it failed: {fault}")))
     }
 }
 
+/// Runs what follows a template's nesting where the stack is large enough for it.
+fn on_a_stack_of_its_own<T: Send>(run: impl FnOnce() -> T + Send) -> Result<T, ModelError> {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().name("chat template".into());
+        let thread = thread
+            .stack_size(STACK)
+            .spawn_scoped(scope, run)
+            .map_err(|error| {
+                ModelError::ChatTemplate(format!(
+                    "no thread could be started to render it: {error}"
+                ))
+            })?;
+        thread
+            .join()
+            .map_err(|_| ModelError::ChatTemplate("it failed: its interpreter broke off".into()))
+    })
+}
+
+/// Messages of roles and texts.
+fn conversation(messages: &[(&str, &str)]) -> Result<Value, ModelError> {
+    let mut work = Work::for_bytes(0);
+    let mut made = Vec::new();
+    let list = messages.iter().try_for_each(|(role, content)| {
+        let pairs = vec![
+            (Value::from("role"), Value::from(*role)),
+            (Value::from("content"), Value::from(*content)),
+        ];
+        made.push(Value::dictionary(pairs, &mut work)?);
+        Ok(())
+    });
+    list.and_then(|()| Value::list(made, &mut work))
+        .map_err(ModelError::ChatTemplate)
+}
+
 /// `chat_template` is a text, or a list of named ones of which `default` is meant.
-fn template_of(config: &Value) -> Result<String, ModelError> {
+fn template_of(config: &Json) -> Result<String, ModelError> {
     let none = || {
         ModelError::ChatTemplate(
             "the model has no chat template (neither `chat_template` in tokenizer_config.json nor \
@@ -299,8 +448,8 @@ fn template_of(config: &Value) -> Result<String, ModelError> {
         )
     };
     match config.get("chat_template") {
-        Some(Value::String(text)) => Ok(text.clone()),
-        Some(Value::Array(named)) => {
+        Some(Json::String(text)) => Ok(text.clone()),
+        Some(Json::Array(named)) => {
             let named: Vec<(&str, &str)> = named
                 .iter()
                 .filter_map(|entry| {
@@ -328,7 +477,7 @@ fn template_of(config: &Value) -> Result<String, ModelError> {
 }
 
 /// The special tokens that are set, standard ones and a model's own.
-fn special_tokens(config: &Value) -> Vec<(String, String)> {
+fn special_tokens(config: &Json) -> Vec<(String, String)> {
     let mut tokens = Vec::new();
     for name in SPECIAL_TOKENS {
         if let Some(token) = config.get(name).and_then(token_text) {
@@ -336,7 +485,7 @@ fn special_tokens(config: &Value) -> Vec<(String, String)> {
         }
     }
     for key in ["extra_special_tokens", "model_specific_special_tokens"] {
-        if let Some(Value::Object(own)) = config.get(key) {
+        if let Some(Json::Object(own)) = config.get(key) {
             tokens.extend(
                 own.iter()
                     .filter_map(|(name, token)| Some((name.clone(), token_text(token)?))),
@@ -347,7 +496,7 @@ fn special_tokens(config: &Value) -> Vec<(String, String)> {
 }
 
 /// A token is written as its text, or as an object that holds it.
-pub(super) fn token_text(value: &Value) -> Option<String> {
+pub(super) fn token_text(value: &Json) -> Option<String> {
     value
         .as_str()
         .or_else(|| value.get("content")?.as_str())

@@ -200,6 +200,11 @@ impl Tokenizer {
         self.as_it_is.trusted.token_to_id(text)
     }
 
+    /// The texts of the added tokens.
+    pub fn added_tokens(&self) -> impl Iterator<Item = &str> {
+        self.added.keys().map(String::as_str)
+    }
+
     /// The id of an added token.
     pub fn added_token(&self, text: &str) -> Option<u32> {
         self.added.get(text).copied()

@@ -10,11 +10,13 @@
 //! | [`verdict_reader`] | the state machine that turns tags into verdict blocks, thinking left out |
 //! | [`parser`] | a whole completion to a verdict, and a verdict to its canonical text |
 //! | [`thinking`] | how a judge writes its thinking, and how it is masked |
+//! | [`pairs`] | pairs of tags that models write their thinking in, or may |
 //! | [`stop`] | when a generation may end, because everything asked for is known |
 //! | [`prime`] | the protocol of process-outcome verification |
 //!
 //! Adding a protocol is one file beside [`prime`] and one line in [`known`].
 
+pub mod pairs;
 pub mod parser;
 pub mod prime;
 pub mod stop;

@@ -95,6 +95,15 @@ pub enum Unreadable {
         /// The alias.
         alias: &'static str,
     },
+    /// A pair of tags that nothing is known of holds a verdict and more: it may be thinking, and the verdict a draft.
+    #[error(
+        "a verdict stands with other text inside `{tag}` tags, which may be the judge's thinking: if they are, name them \
+         with --thinking-tags"
+    )]
+    InUnknownTags {
+        /// The tag.
+        tag: String,
+    },
     /// A reason does not end before another verdict that differs.
     #[error("the reason does not end before a verdict that differs from the one before it")]
     ReasonHoldsVerdict,
@@ -118,6 +127,9 @@ pub fn parse(completion: &str, starts_in_thinking: bool) -> Result<ParsedVerdict
     let mut reader = VerdictReader::new(starts_in_thinking);
     reader.push(completion);
     let block = reader.finish().ok_or(Unreadable::ThinkingNotFinished)?;
+    if let Some(tag) = block.wrapped {
+        return Err(Unreadable::InUnknownTags { tag });
+    }
     if block.ambiguous {
         return Err(Unreadable::ReasonHoldsVerdict);
     }

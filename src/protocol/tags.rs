@@ -36,7 +36,7 @@ pub enum TagName {
 }
 
 impl TagName {
-    const ALL: [Self; 10] = [
+    pub(super) const ALL: [Self; 10] = [
         Self::Process,
         Self::Outcome,
         Self::Perfect,

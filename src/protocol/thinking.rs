@@ -7,6 +7,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// How a model writes its thinking.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -90,28 +91,58 @@ pub struct Heard {
     pub text: String,
 }
 
-/// Masks what stands between two tags, piece by piece. The tags are masked too.
+/// Masks what stands between the tags of one of some pairs, piece by piece. The tags are masked too.
 #[derive(Debug, Clone)]
 pub struct TagMask {
-    tags: ThinkingTags,
-    inside: bool,
+    pairs: Arc<[ThinkingTags]>,
+    /// The pair that is open.
+    inside: Option<usize>,
     /// The end of the text, which may be the beginning of a tag.
     pending: String,
 }
 
 impl TagMask {
-    /// A mask for a completion that begins inside the thinking, or not.
-    pub fn new(tags: ThinkingTags, inside: bool) -> Self {
+    /// A mask for a completion that begins inside the thinking of one of the pairs, or not.
+    pub fn new(pairs: Arc<[ThinkingTags]>, inside: Option<usize>) -> Self {
         Self {
-            tags,
+            pairs,
             inside,
             pending: String::new(),
         }
     }
 
+    /// Begins anew, outside of the thinking: all before was thinking.
+    pub fn restart(&mut self) {
+        self.inside = None;
+        self.pending.clear();
+    }
+
     /// Is the thinking open?
     pub fn is_inside(&self) -> bool {
-        self.inside
+        self.inside.is_some()
+    }
+
+    /// The next tag that means something: its place, its length, and the pair that it opens, if it does.
+    fn next_tag(&self, text: &str) -> Option<(usize, usize, Option<usize>)> {
+        let tags: Vec<(&str, Option<usize>)> = match self.inside {
+            Some(pair) => vec![(self.pairs[pair].close.as_str(), None)],
+            None => {
+                let both = self.pairs.iter().enumerate();
+                both.flat_map(|(pair, tags)| {
+                    [
+                        (tags.open.as_str(), Some(pair)),
+                        (tags.close.as_str(), None),
+                    ]
+                })
+                .collect()
+            }
+        };
+        text.char_indices().find_map(|(at, _)| {
+            let rest = &text[at..];
+            let found = tags.iter().filter(|(tag, _)| rest.starts_with(tag));
+            let (tag, opens) = found.max_by_key(|(tag, _)| tag.len())?;
+            Some((at, tag.len(), *opens))
+        })
     }
 
     /// Takes the next piece.
@@ -120,34 +151,28 @@ impl TagMask {
         let mut text = std::mem::take(&mut self.pending);
         text.push_str(piece);
         let mut rest = text.as_str();
-        loop {
-            let open = rest.find(&self.tags.open).filter(|_| !self.inside);
-            let close = rest.find(&self.tags.close);
-            match (open, close) {
-                (Some(open), close) if close.is_none_or(|close| open <= close) => {
-                    heard.text.push_str(&rest[..open]);
-                    blank(&mut heard.text, self.tags.open.len());
-                    rest = &rest[open + self.tags.open.len()..];
-                    self.inside = true;
+        while let Some((at, length, opens)) = self.next_tag(rest) {
+            let end = at + length;
+            match (self.inside, opens) {
+                (Some(_), _) => blank(&mut heard.text, end),
+                (None, Some(_)) => {
+                    heard.text.push_str(&rest[..at]);
+                    blank(&mut heard.text, length);
                 }
-                (_, Some(close)) => {
-                    let end = close + self.tags.close.len();
-                    if self.inside {
-                        blank(&mut heard.text, end);
-                    } else {
-                        heard = Heard {
-                            restart: true,
-                            text: String::new(),
-                        };
-                    }
-                    rest = &rest[end..];
-                    self.inside = false;
+                (None, None) => {
+                    heard = Heard {
+                        restart: true,
+                        text: String::new(),
+                    };
                 }
-                _ => break,
             }
+            rest = &rest[end..];
+            self.inside = opens;
         }
-        let kept = [&self.tags.open, &self.tags.close]
-            .into_iter()
+        let kept = self
+            .pairs
+            .iter()
+            .flat_map(|tags| [&tags.open, &tags.close])
             .map(|tag| begun(rest, tag))
             .max()
             .unwrap_or(0);
@@ -166,7 +191,7 @@ impl TagMask {
     }
 
     fn hand_on(&self, text: &str, out: &mut String) {
-        if self.inside {
+        if self.inside.is_some() {
             blank(out, text.len());
         } else {
             out.push_str(text);
@@ -189,8 +214,12 @@ fn begun(text: &str, tag: &str) -> usize {
 }
 
 /// A whole completion with its thinking masked, byte for byte; none if the thinking does not end.
-pub fn mask(completion: &str, tags: &ThinkingTags, starts_inside: bool) -> Option<String> {
-    let mut mask = TagMask::new(tags.clone(), starts_inside);
+pub fn mask(
+    completion: &str,
+    pairs: Arc<[ThinkingTags]>,
+    starts_inside: Option<usize>,
+) -> Option<String> {
+    let mut mask = TagMask::new(pairs, starts_inside);
     let heard = mask.push(completion);
     let rest = mask.finish();
     if mask.is_inside() {
@@ -215,6 +244,19 @@ mod tests {
 
     fn tags() -> ThinkingTags {
         "[THINK],[/THINK]".parse().unwrap()
+    }
+
+    fn pairs() -> Arc<[ThinkingTags]> {
+        [
+            tags(),
+            "[THINK_LONG],[/THINK]".parse().unwrap(),
+            "<a>,</a>".parse().unwrap(),
+        ]
+        .into()
+    }
+
+    fn mask(text: &str, tags: &ThinkingTags, inside: bool) -> Option<String> {
+        super::mask(text, [tags.clone()].into(), inside.then_some(0))
     }
 
     #[test]
@@ -246,15 +288,33 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_pair_is_closed_by_its_own_tag() {
+        let masked = |text: &str, inside| super::mask(text, pairs(), inside);
+        assert_eq!(
+            masked("<a>x[/THINK]y</a>z", None).unwrap().trim_start(),
+            "z"
+        );
+        assert_eq!(
+            masked("x[/THINK]y</a>z", Some(2)).unwrap().trim_start(),
+            "z"
+        );
+        assert_eq!(masked("[THINK]x</a>y", None), None);
+        assert_eq!(
+            masked("[THINK_LONG]x[/THINK]y", None).unwrap().trim_start(),
+            "y"
+        );
+    }
+
     proptest! {
         #[test]
         fn cutting_makes_no_difference(
-            pieces in prop::collection::vec(prop::sample::select(vec!["[THINK]", "[/THINK]", "[TH", "INK]", "[/", "é", "x", "[", "]"]), 0..12),
-            starts_inside: bool,
+            pieces in prop::collection::vec(prop::sample::select(vec!["[THINK]", "[/THINK]", "[THINK_LONG]", "<a>", "</a>", "<", "a>", "[TH", "INK]", "[/", "é", "x", "[", "]"]), 0..12),
+            starts_inside in prop::option::of(0..3usize),
         ) {
             let text = pieces.concat();
-            let whole = mask(&text, &tags(), starts_inside);
-            let mut machine = TagMask::new(tags(), starts_inside);
+            let whole = super::mask(&text, pairs(), starts_inside);
+            let mut machine = TagMask::new(pairs(), starts_inside);
             let mut heard = String::new();
             for piece in &pieces {
                 let now = machine.push(piece);

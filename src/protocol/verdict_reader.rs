@@ -14,6 +14,9 @@
 //! **A block** collects the three fields in any order. A field that repeats within a block must agree with itself. Once a
 //! block has all three, the next repetition begins a new block; the last block whose three fields are readable counts.
 //!
+//! **Tags that nothing is known of** may be a model's own way to mark its thinking. While one is open, no verdict is
+//! settled; where a pair of them holds a verdict and other text, nothing is read.
+//!
 //! **Tags in a reason do not count**, since a judge may quote what it grades. A reason that never ends before a different
 //! verdict could be a quotation or a missing closing tag: then nothing is read.
 //!
@@ -23,6 +26,7 @@
 
 use std::ops::Range;
 
+use super::pairs::Wrappers;
 use super::tags::{Scanned, Tag, TagName, TagScanner};
 
 /// The longest text between a field's tags that is looked at, in bytes.
@@ -84,6 +88,8 @@ pub(super) struct Block {
     rank: u8,
     /// Written exactly as asked for so far.
     pub(super) exact: bool,
+    /// A tag that nothing is known of, where its pair holds a verdict and more; set at the completion's end.
+    pub(super) wrapped: Option<String>,
 }
 
 impl Default for Block {
@@ -98,6 +104,7 @@ impl Default for Block {
             ambiguous: false,
             rank: 0,
             exact: true,
+            wrapped: None,
         }
     }
 }
@@ -214,6 +221,8 @@ struct State {
     reason: Option<OpenReason>,
     /// Text outside every field.
     stray: bool,
+    /// Pairs of tags that nothing is known of.
+    wrappers: Wrappers,
 }
 
 impl VerdictReader {
@@ -238,7 +247,10 @@ impl VerdictReader {
     /// The block that is complete right now: nothing is open that could change it.
     pub(super) fn settled(&self) -> Option<&Block> {
         let state = &self.state;
-        let quiet = state.thinking.is_none() && state.open.is_none() && state.reason.is_none();
+        let quiet = state.thinking.is_none()
+            && state.open.is_none()
+            && state.reason.is_none()
+            && !state.wrappers.are_open();
         let block = &state.block;
         (quiet && !block.ambiguous && block.is_closed() && block.values().is_some())
             .then_some(block)
@@ -262,7 +274,11 @@ impl VerdictReader {
             state.end_open(None);
         }
         let State {
-            last, block, stray, ..
+            last,
+            block,
+            stray,
+            wrappers,
+            ..
         } = self.state;
         let several = last.is_some();
         let mut counts = match last {
@@ -270,12 +286,16 @@ impl VerdictReader {
             _ => block,
         };
         counts.exact &= !stray && !several;
+        counts.wrapped = wrappers.finish().map(str::to_owned);
         Some(counts)
     }
 }
 
 impl State {
     fn take(&mut self, scanned: Scanned<'_>) {
+        if matches!(scanned, Scanned::Tag(_)) {
+            self.wrappers.interrupt(self.open.is_none());
+        }
         match scanned {
             Scanned::Tag(tag) if tag.name.is_thinking() => self.thinking_tag(tag),
             _ if self.thinking.is_some() => {}
@@ -286,6 +306,9 @@ impl State {
     }
 
     fn text(&mut self, text: &str) {
+        if self.reason.is_none() {
+            self.wrappers.text(text, self.open.is_none());
+        }
         match &mut self.open {
             Some(open) if open.text.len() + text.len() > MAX_VALUE => {
                 let room = MAX_VALUE - open.text.len();
@@ -431,6 +454,7 @@ impl State {
         if self.block.is_filled() && self.block.slot(open.name).statement.is_some() {
             self.begin_block();
         }
+        self.wrappers.field(open.name);
         state_field(&mut self.block, open.name, statement, plain);
     }
 

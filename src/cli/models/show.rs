@@ -3,12 +3,13 @@
 use std::io::{StdoutLock, Write};
 
 use candle_core::DType;
-use serde_json::Value;
 
 use super::super::download;
 use super::super::{Failure, OrFail};
 use crate::judge::JudgeText;
+use crate::judge::prompt::PromptBuilder;
 use crate::model::attention::{AttentionShape, kv_bytes_per_token};
+use crate::model::chat_template::ThinkingSwitch;
 use crate::model::hub::{Want, bytes};
 use crate::model::known::{self, KnownJudge};
 use crate::model::precision::WeightType;
@@ -126,12 +127,12 @@ fn rows_of(source: &ModelSource, judge: Option<&KnownJudge>, hash: bool) -> Resu
         ),
         ("vocabulary", config.vocab.to_string()),
         ("context", format!("{} tokens", config.max_positions)),
-        ("chat template", chat_template(source)),
     ];
     let protocol = protocol::known()[0];
     let template = PromptTemplate::parse(protocol.template_text()).or_fail()?;
     match JudgeText::load(source, protocol, &template) {
         Ok(text) => {
+            rows.push(("chat template", thinking(&text.prompts)));
             let tokenizer = text.prompts.tokenizer();
             let ends: Vec<String> = text.eos.iter().map(|&id| tokenizer.decode(&[id])).collect();
             rows.push(("ends with", ends.join(" ")));
@@ -245,29 +246,15 @@ fn kv_cache(config: &ModelConfig) -> String {
     )
 }
 
-/// Whether there is a chat template, and how the model thinks by it.
-fn chat_template(source: &ModelSource) -> String {
-    let text = source.read_text("chat_template.jinja").ok().or_else(|| {
-        let config: Value =
-            serde_json::from_str(&source.read_text("tokenizer_config.json").ok()?).ok()?;
-        let template = config
-            .get("chat_template")
-            .filter(|value| !value.is_null())?;
-        Some(template.to_string())
-    });
-    let Some(text) = text else {
-        return "none".into();
+/// How the model's thinking is told from its answer, and what `--thinking` does: as a run of `judge` would have it.
+fn thinking(prompts: &PromptBuilder) -> String {
+    let switch = match prompts.switch() {
+        ThinkingSwitch::None => "--thinking is refused: the template asks for none",
+        ThinkingSwitch::On => "--thinking off gives another prompt, --thinking on the usual one",
+        ThinkingSwitch::Off => "--thinking on gives another prompt, --thinking off the usual one",
+        ThinkingSwitch::Neither => "--thinking on and --thinking off each give another prompt",
     };
-    let thinks = if text.contains("<|channel|>") {
-        "thinks in harmony channels"
-    } else if text.contains("enable_thinking") {
-        "thinks in <think>, can be switched off"
-    } else if text.contains("<think>") {
-        "thinks in <think>"
-    } else {
-        "knows of no thinking"
-    };
-    format!("there; {thinks}")
+    format!("there; {}; {switch}", prompts.thinking().describe())
 }
 
 /// The protocol that fits, and whether this program has it.

@@ -1,5 +1,6 @@
 //! Everything that decides what the verdicts of a run are.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -90,6 +91,9 @@ pub struct ChatIdentity {
     /// The text of the role `system`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
+    /// Other variables of the template, as they were written.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub variables: BTreeMap<String, String>,
     /// Another chat template than the model's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template: Option<Identity>,

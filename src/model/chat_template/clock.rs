@@ -16,6 +16,9 @@ pub struct Moment(NaiveDateTime);
 const WITH_TIME: &str = "%Y-%m-%dT%H:%M:%S";
 const DATE: &str = "%Y-%m-%d";
 
+/// Formats that are remembered: no template asks in more.
+const MAX_FORMATS: usize = 100;
+
 impl FromStr for Moment {
     type Err = String;
 
@@ -90,10 +93,13 @@ impl Clock {
         self.told().moment = moment;
     }
 
-    /// `strftime_now(format)`; none where the format is not one.
+    /// `strftime_now(format)`; none where the format is not one, or one too many.
     pub(super) fn tell(&self, format: &str) -> Option<String> {
         let mut told = self.told();
         if !told.formats.iter().any(|asked| asked == format) {
+            if told.formats.len() == MAX_FORMATS {
+                return None;
+            }
             told.formats.push(format.to_owned());
         }
         told.moment.format(format)

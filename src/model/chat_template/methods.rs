@@ -1,95 +1,250 @@
-//! Methods of Python's strings, lists and dictionaries. Most come from minijinja-contrib; here are the ones it lacks, or
-//! reads otherwise than Python. What would change a list or a dictionary does not exist, as in transformers' sandbox.
+//! Methods of Python's strings, lists and dictionaries. What would change a list or a dictionary does not exist, as in
+//! transformers' sandbox.
 
-use minijinja::value::{Kwargs, Tuple, Value, ValueKind, from_args};
-use minijinja::{Error, ErrorKind, State};
-use minijinja_contrib::pycompat::unknown_method_callback;
+use super::interpreter::{Given, Interpreter};
+use super::lexer::is_space;
+use super::value::{Kind, Value};
+use super::work::{ENTRY, Fault, Text, Work};
 
-/// What `[::-1]` is written as.
-pub(super) const REVERSED: &str = "__reversed__";
+const OF_STRINGS: [&str; 43] = [
+    "strip",
+    "lstrip",
+    "rstrip",
+    "split",
+    "rsplit",
+    "splitlines",
+    "removeprefix",
+    "removesuffix",
+    "partition",
+    "rpartition",
+    "find",
+    "rfind",
+    "index",
+    "rindex",
+    "count",
+    "startswith",
+    "endswith",
+    "expandtabs",
+    "casefold",
+    "title",
+    "swapcase",
+    "ljust",
+    "rjust",
+    "center",
+    "zfill",
+    "upper",
+    "lower",
+    "capitalize",
+    "replace",
+    "join",
+    "format",
+    "format_map",
+    "isalnum",
+    "isalpha",
+    "isascii",
+    "isdecimal",
+    "isdigit",
+    "islower",
+    "isnumeric",
+    "isspace",
+    "istitle",
+    "isupper",
+    "isidentifier",
+];
 
-/// Calls a method that the value itself does not have.
-pub(super) fn call(
-    state: &mut State,
-    value: &Value,
-    method: &str,
-    arguments: &[Value],
-) -> Result<Value, Error> {
-    let known = match value.kind() {
-        ValueKind::String => on_string(value.as_str().unwrap_or_default(), method, arguments)?,
-        ValueKind::Seq | ValueKind::Iterable => on_list(value, method, arguments)?,
-        ValueKind::Map => on_dictionary(value, method, arguments)?,
-        _ => None,
-    };
-    match known {
-        Some(result) => Ok(result),
-        None => unknown_method_callback(state, value, method, arguments),
+const OF_LISTS: [&str; 3] = ["index", "count", "copy"];
+
+const OF_DICTIONARIES: [&str; 5] = ["get", "keys", "values", "items", "copy"];
+
+/// Methods that would change a value.
+const CHANGING: [&str; 15] = [
+    "append",
+    "extend",
+    "insert",
+    "pop",
+    "remove",
+    "clear",
+    "sort",
+    "reverse",
+    "popitem",
+    "setdefault",
+    "update",
+    "add",
+    "discard",
+    "__setitem__",
+    "__delitem__",
+];
+
+/// Has the value a method of that name?
+pub(super) fn are_known(value: &Value, name: &str) -> bool {
+    match value {
+        Value::Str(_) | Value::Safe(_) => OF_STRINGS.contains(&name),
+        Value::List(list) => {
+            matches!(list.kind, Kind::List | Kind::Tuple)
+                && (OF_LISTS.contains(&name) || changes(value, name))
+        }
+        Value::Dict(_) => OF_DICTIONARIES.contains(&name) || changes(value, name),
+        _ => false,
     }
 }
 
-fn invalid(message: String) -> Error {
-    Error::new(ErrorKind::InvalidOperation, message)
+fn changes(value: &Value, name: &str) -> bool {
+    let of_lists = [
+        "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse",
+    ];
+    let of_dictionaries = ["pop", "clear", "popitem", "setdefault", "update"];
+    match value {
+        Value::Dict(_) => of_dictionaries.contains(&name),
+        Value::List(list) => list.kind == Kind::List && of_lists.contains(&name),
+        _ => CHANGING.contains(&name),
+    }
 }
 
-/// White space as Python's `str` counts it: Unicode's, and the four separators.
-fn is_space(character: char) -> bool {
-    character.is_whitespace() || matches!(character, '\u{1C}'..='\u{1F}')
+/// Calls a method.
+pub(super) fn call(
+    interpreter: &mut Interpreter<'_>,
+    value: &Value,
+    method: &str,
+    given: Given,
+) -> Result<Value, Fault> {
+    let work = &mut interpreter.work;
+    let result = match value {
+        Value::Str(text) | Value::Safe(text) => {
+            // Most look at the whole text.
+            work.spend(text.len() / 4)?;
+            on_string(text, method, &given, work)?
+        }
+        Value::List(list) => on_list(value, &list.entries, method, &given, work)?,
+        Value::Dict(_) => on_dictionary(value, method, &given, work)?,
+        _ => None,
+    };
+    result.ok_or_else(|| {
+        if changes(value, method) {
+            format!(
+                "'{method}' would change a {}, which a chat template may not",
+                value.kind()
+            )
+        } else {
+            format!("'{}' object has no method '{method}'", value.kind())
+        }
+    })
 }
 
-fn on_string(text: &str, method: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
+/// An argument by its place or its name.
+pub(super) fn argument<'g>(given: &'g Given, at: usize, name: &str) -> Option<&'g Value> {
+    let named = || given.named.iter().find(|(own, _)| own == name);
+    given
+        .plain
+        .get(at)
+        .or_else(|| named().map(|(_, value)| value))
+}
+
+/// An argument that is a text.
+pub(super) fn text<'g>(given: &'g Given, at: usize, name: &str) -> Result<&'g str, Fault> {
+    let value = argument(given, at, name).ok_or_else(|| format!("argument '{name}' is missing"))?;
+    value
+        .defined()?
+        .as_str()
+        .ok_or_else(|| format!("argument '{name}' must be str, not {}", value.kind()))
+}
+
+/// An argument that is a number, if it is given.
+pub(super) fn number(given: &Given, at: usize, name: &str) -> Result<Option<i128>, Fault> {
+    match argument(given, at, name) {
+        None | Some(Value::None) => Ok(None),
+        Some(value) => match value.defined()?.as_int() {
+            Some(number) => Ok(Some(number)),
+            None => Err(format!(
+                "argument '{name}' must be int, not {}",
+                value.kind()
+            )),
+        },
+    }
+}
+
+fn size(number: i128) -> usize {
+    usize::try_from(number.max(0)).unwrap_or(usize::MAX)
+}
+
+fn on_string(
+    own: &str,
+    method: &str,
+    given: &Given,
+    work: &mut Work,
+) -> Result<Option<Value>, Fault> {
+    let mapped = |text: String, work: &mut Work| {
+        work.spend_each(text.len(), 4)?;
+        Ok::<_, Fault>(Value::from(text))
+    };
+    let part = |text: &str, work: &mut Work| {
+        work.spend_each(text.len(), 2)?;
+        Ok::<_, Fault>(Value::from(text))
+    };
     Ok(Some(match method {
-        REVERSED => Value::from(text.chars().rev().collect::<String>()),
         "strip" | "lstrip" | "rstrip" => {
-            let (characters,): (Option<Value>,) = from_args(arguments)?;
-            let characters = characters.filter(|value| !value.is_none());
-            let characters = characters.map(|value| value.to_string());
-            let goes = |character: char| match &characters {
+            let characters = match argument(given, 0, "chars") {
+                None | Some(Value::None) => None,
+                Some(_) => Some(text(given, 0, "chars")?),
+            };
+            if let Some(characters) = characters {
+                work.spend(own.len().saturating_mul(characters.len()) / 4)?;
+            }
+            let goes = |character: char| match characters {
                 Some(characters) => characters.contains(character),
                 None => is_space(character),
             };
-            Value::from(match method {
-                "strip" => text.trim_matches(goes),
-                "lstrip" => text.trim_start_matches(goes),
-                _ => text.trim_end_matches(goes),
-            })
+            let left = match method {
+                "strip" => own.trim_matches(goes),
+                "lstrip" => own.trim_start_matches(goes),
+                _ => own.trim_end_matches(goes),
+            };
+            part(left, work)?
         }
-        "split" | "rsplit" => split(text, method == "rsplit", arguments)?,
+        "split" | "rsplit" => split(own, method == "rsplit", given, work)?,
         "splitlines" => {
-            let (keep,): (Option<bool>,) = from_args(arguments)?;
-            texts(lines(text, keep.unwrap_or(false)))
+            let keep = argument(given, 0, "keepends").is_some_and(Value::is_true);
+            texts(&lines(own, keep), work)?
         }
-        "removeprefix" => {
-            let (prefix,): (&str,) = from_args(arguments)?;
-            Value::from(text.strip_prefix(prefix).unwrap_or(text))
-        }
-        "removesuffix" => {
-            let (suffix,): (&str,) = from_args(arguments)?;
-            Value::from(text.strip_suffix(suffix).unwrap_or(text))
-        }
-        "partition" => {
-            let (separator,): (&str,) = from_args(arguments)?;
-            triple(text.split_once(separator), separator, (text, ""), true)
-        }
-        "rpartition" => {
-            let (separator,): (&str,) = from_args(arguments)?;
-            triple(text.rsplit_once(separator), separator, ("", text), false)
+        "removeprefix" => part(
+            own.strip_prefix(text(given, 0, "prefix")?).unwrap_or(own),
+            work,
+        )?,
+        "removesuffix" => part(
+            own.strip_suffix(text(given, 0, "suffix")?).unwrap_or(own),
+            work,
+        )?,
+        "partition" | "rpartition" => {
+            let separator = text(given, 0, "sep")?;
+            if separator.is_empty() {
+                return Err("empty separator".into());
+            }
+            let first = method == "partition";
+            let found = if first {
+                own.split_once(separator)
+            } else {
+                own.rsplit_once(separator)
+            };
+            let parts = match (found, first) {
+                (Some((before, after)), _) => [before, separator, after],
+                (None, true) => [own, "", ""],
+                (None, false) => ["", "", own],
+            };
+            work.spend_each(own.len(), 2)?;
+            Value::tuple(parts.map(Value::from).to_vec(), work)?
         }
         "find" | "rfind" | "index" | "rindex" | "count" | "startswith" | "endswith" => {
-            within(text, method, arguments)?
+            within(own, method, given, work)?
         }
         "expandtabs" => {
-            let (width,): (Option<usize>,) = from_args(arguments)?;
-            Value::from(expand_tabs(text, width.unwrap_or(8).min(100)))
+            let width = number(given, 0, "tabsize")?.unwrap_or(8);
+            expand_tabs(own, size(width), work)?
         }
-        "casefold" => {
-            let () = from_args(arguments)?;
-            Value::from(text.to_lowercase())
-        }
+        "casefold" | "lower" => mapped(own.to_lowercase(), work)?,
+        "upper" => mapped(own.to_uppercase(), work)?,
         "title" => {
-            let () = from_args(arguments)?;
             let mut titled = String::new();
             let mut in_word = false;
-            for character in text.chars() {
+            for character in own.chars() {
                 if in_word {
                     titled.extend(character.to_lowercase());
                 } else {
@@ -97,75 +252,176 @@ fn on_string(text: &str, method: &str, arguments: &[Value]) -> Result<Option<Val
                 }
                 in_word = character.is_alphabetic();
             }
-            Value::from(titled)
+            mapped(titled, work)?
         }
+        "capitalize" => mapped(capitalised(own), work)?,
         "swapcase" => {
-            let () = from_args(arguments)?;
-            let swapped: String = text
-                .chars()
-                .flat_map(|character| {
-                    if character.is_uppercase() {
-                        character.to_lowercase().collect::<Vec<_>>()
-                    } else {
-                        character.to_uppercase().collect()
-                    }
-                })
-                .collect();
-            Value::from(swapped)
+            let mut swapped = String::new();
+            for character in own.chars() {
+                if character.is_uppercase() {
+                    swapped.extend(character.to_lowercase());
+                } else {
+                    swapped.extend(character.to_uppercase());
+                }
+            }
+            mapped(swapped, work)?
         }
-        "ljust" | "rjust" | "center" | "zfill" => pad(text, method, arguments)?,
-        _ => return Ok(None),
+        "ljust" | "rjust" | "center" | "zfill" => {
+            let width = number(given, 0, "width")?.ok_or("argument 'width' is missing")?;
+            let filling = match argument(given, 1, "fillchar") {
+                None if method == "zfill" => "0",
+                None => " ",
+                Some(_) => text(given, 1, "fillchar")?,
+            };
+            if filling.chars().count() != 1 {
+                return Err("the filling must be one character".into());
+            }
+            padded(own, method, size(width), filling, work)?
+        }
+        "replace" => {
+            let count = number(given, 2, "count")?.unwrap_or(-1);
+            let count = usize::try_from(count).unwrap_or(usize::MAX);
+            let (old, new) = (text(given, 0, "old")?, text(given, 1, "new")?);
+            replaced(own, old, new, count, work)?
+        }
+        "join" => {
+            let list = given.plain.first().ok_or("join takes a list")?;
+            let entries = list.defined()?.entries(work)?;
+            let mut out = Text::new(work);
+            for (at, entry) in entries.iter().enumerate() {
+                if at > 0 {
+                    out.push(own)?;
+                }
+                let Some(text) = entry.as_str() else {
+                    return Err(format!(
+                        "sequence item {at}: expected str instance, {} found",
+                        entry.kind()
+                    ));
+                };
+                out.push(text)?;
+            }
+            Value::from(out.finish())
+        }
+        "format" => super::formats::brace_format(own, given, work)?,
+        "format_map" => {
+            let named = given.plain.first().ok_or("format_map takes a mapping")?;
+            let mut pairs = Vec::new();
+            for (name, value) in super::filters::pairs_of(named, work)? {
+                pairs.push((name.as_str().unwrap_or_default().to_owned(), value));
+            }
+            let given = Given {
+                plain: Vec::new(),
+                named: pairs,
+            };
+            super::formats::brace_format(own, &given, work)?
+        }
+        _ => match property(own, method) {
+            Some(holds) => Value::Bool(holds),
+            None => return Ok(None),
+        },
     }))
 }
 
-fn texts(pieces: Vec<&str>) -> Value {
-    Value::from(pieces.into_iter().map(Value::from).collect::<Vec<_>>())
+/// `isdigit` and its like.
+fn property(text: &str, method: &str) -> Option<bool> {
+    let all = |is: fn(char) -> bool| !text.is_empty() && text.chars().all(is);
+    let cased = |is: fn(char) -> bool, not: fn(char) -> bool| {
+        text.chars().any(is) && !text.chars().any(not)
+    };
+    Some(match method {
+        "isalnum" => all(char::is_alphanumeric),
+        "isalpha" => all(char::is_alphabetic),
+        "isascii" => text.is_ascii(),
+        "isdecimal" | "isdigit" => all(|character| character.is_ascii_digit()),
+        "isnumeric" => all(char::is_numeric),
+        "isspace" => all(is_space),
+        "islower" => cased(char::is_lowercase, char::is_uppercase),
+        "isupper" => cased(char::is_uppercase, char::is_lowercase),
+        "istitle" => {
+            let mut in_word = false;
+            let mut titled = false;
+            for character in text.chars() {
+                if character.is_uppercase() && in_word || character.is_lowercase() && !in_word {
+                    return Some(false);
+                }
+                in_word = character.is_alphabetic();
+                titled |= in_word;
+            }
+            titled
+        }
+        "isidentifier" => {
+            let is_name = |character: char| character.is_alphanumeric() || character == '_';
+            all(|character| character.is_alphanumeric() || character == '_')
+                && text.starts_with(|character: char| is_name(character) && !character.is_numeric())
+        }
+        _ => return None,
+    })
 }
 
-/// The three parts around a separator, or the text whole.
-fn triple(found: Option<(&str, &str)>, separator: &str, whole: (&str, &str), first: bool) -> Value {
-    let parts = match (found, first) {
-        (Some((before, after)), _) => [before, separator, after],
-        (None, true) => [whole.0, "", ""],
-        (None, false) => ["", "", whole.1],
-    };
-    Value::from(Tuple::from(parts.map(Value::from)))
+/// The first character upper case, all others lower case.
+pub(super) fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    let mut capitalised = String::new();
+    if let Some(first) = characters.next() {
+        capitalised.extend(first.to_uppercase());
+        capitalised.push_str(&characters.as_str().to_lowercase());
+    }
+    capitalised
+}
+
+fn texts(pieces: &[&str], work: &mut Work) -> Result<Value, Fault> {
+    work.spend_each(pieces.len(), ENTRY)?;
+    let bytes: usize = pieces.iter().map(|piece| piece.len()).sum();
+    work.spend_each(bytes, 2)?;
+    Value::list(
+        pieces.iter().map(|piece| Value::from(*piece)).collect(),
+        work,
+    )
+}
+
+/// Every `old` replaced, `count` at most.
+pub(super) fn replaced(
+    text: &str,
+    old: &str,
+    new: &str,
+    count: usize,
+    work: &mut Work,
+) -> Result<Value, Fault> {
+    work.spend(text.len())?;
+    let mut out = Text::new(work);
+    let mut copied = 0;
+    for (at, found) in text.match_indices(old).take(count) {
+        out.push(&text[copied..at])?;
+        // An empty text is found everywhere.
+        out.work.spend(1)?;
+        out.push(new)?;
+        copied = at + found.len();
+    }
+    out.push(&text[copied..])?;
+    Ok(Value::from(out.finish()))
 }
 
 /// `split(sep=None, maxsplit=-1)` and `rsplit`.
-fn split(text: &str, from_the_end: bool, arguments: &[Value]) -> Result<Value, Error> {
-    let (separator, most, kwargs): (Option<Value>, Option<i64>, Kwargs) = from_args(arguments)?;
-    let separator = match separator {
-        Some(separator) => Some(separator),
-        None => kwargs.get::<Option<Value>>("sep")?,
+fn split(own: &str, from_the_end: bool, given: &Given, work: &mut Work) -> Result<Value, Fault> {
+    let separator = match argument(given, 0, "sep") {
+        None | Some(Value::None) => None,
+        Some(_) => Some(text(given, 0, "sep")?),
     };
-    let most = match most {
-        Some(most) => Some(most),
-        None => kwargs.get::<Option<i64>>("maxsplit")?,
-    };
-    kwargs.assert_all_used()?;
-    let parts =
-        usize::try_from(most.unwrap_or(-1)).map_or(usize::MAX, |most| most.saturating_add(1));
-    let separator = separator.filter(|separator| !separator.is_none());
-    let pieces: Vec<&str> = match &separator {
-        Some(separator) => {
-            let separator = separator
-                .as_str()
-                .filter(|separator| !separator.is_empty())
-                .ok_or_else(|| {
-                    invalid("split: the separator must be a text that is not empty".into())
-                })?;
-            if from_the_end {
-                let mut pieces: Vec<&str> = text.rsplitn(parts, separator).collect();
-                pieces.reverse();
-                pieces
-            } else {
-                text.splitn(parts, separator).collect()
-            }
+    let most = number(given, 1, "maxsplit")?.unwrap_or(-1);
+    let parts = usize::try_from(most).map_or(usize::MAX, |most| most.saturating_add(1));
+    // No more pieces than bytes.
+    work.spend_each(own.len(), 16)?;
+    let pieces: Vec<&str> = match separator {
+        Some("") => return Err("empty separator".into()),
+        Some(separator) if from_the_end => {
+            let mut pieces: Vec<&str> = own.rsplitn(parts, separator).collect();
+            pieces.reverse();
+            pieces
         }
-        None => split_at_space(text, parts, from_the_end),
+        Some(separator) => own.splitn(parts, separator).collect(),
+        None => split_at_space(own, parts, from_the_end),
     };
-    Ok(texts(pieces))
+    texts(&pieces, work)
 }
 
 /// Words between white space, `parts` of them at most; the last (or first) one holds the rest.
@@ -201,7 +457,7 @@ fn split_at_space(text: &str, parts: usize, from_the_end: bool) -> Vec<&str> {
 }
 
 /// Lines, cut where Python cuts them.
-fn lines(text: &str, keep_ends: bool) -> Vec<&str> {
+pub(super) fn lines(text: &str, keep_ends: bool) -> Vec<&str> {
     let ends = |character: char| {
         matches!(
             character,
@@ -228,41 +484,47 @@ fn lines(text: &str, keep_ends: bool) -> Vec<&str> {
     lines
 }
 
-/// `ljust`, `rjust`, `center` (to a width, with a filling) and `zfill`.
-fn pad(text: &str, method: &str, arguments: &[Value]) -> Result<Value, Error> {
-    let (width, filling): (i64, Option<char>) = from_args(arguments)?;
-    let length = text.chars().count();
-    let width = usize::try_from(width).unwrap_or(0).min(length + 10_000);
-    let missing = width.saturating_sub(length);
-    let filling = filling.unwrap_or(if method == "zfill" { '0' } else { ' ' });
-    let fill = |count: usize| filling.to_string().repeat(count);
-    Ok(Value::from(match method {
-        "ljust" => format!("{text}{}", fill(missing)),
-        "rjust" => format!("{}{text}", fill(missing)),
-        "center" => centred(text, width, filling),
-        _ => match text.strip_prefix(['+', '-']) {
-            Some(digits) => format!("{}{}{digits}", &text[..1], fill(missing)),
-            None => format!("{}{text}", fill(missing)),
-        },
-    }))
-}
-
-/// A text in the middle of a width.
-pub(super) fn centred(text: &str, width: usize, filling: char) -> String {
-    let length = text.chars().count();
-    let width = width.min(length + 10_000);
-    let missing = width.saturating_sub(length);
-    // Python puts the odd one to the left where the width is odd.
-    let left = missing / 2 + (missing & width & 1);
-    let fill = |count: usize| filling.to_string().repeat(count);
-    format!("{}{text}{}", fill(left), fill(missing - left))
+/// A text brought to a width.
+pub(super) fn padded(
+    text: &str,
+    method: &str,
+    width: usize,
+    filling: &str,
+    work: &mut Work,
+) -> Result<Value, Fault> {
+    let missing = width.saturating_sub(text.chars().count());
+    let mut out = Text::new(work);
+    match method {
+        "ljust" => {
+            out.push(text)?;
+            out.repeat(filling, missing)?;
+        }
+        "rjust" => {
+            out.repeat(filling, missing)?;
+            out.push(text)?;
+        }
+        "center" => {
+            // Python puts the odd one to the left where the width is odd.
+            let left = missing / 2 + (missing & width & 1);
+            out.repeat(filling, left)?;
+            out.push(text)?;
+            out.repeat(filling, missing - left)?;
+        }
+        _ => {
+            let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+            out.push(&text[..text.len() - digits.len()])?;
+            out.repeat(filling, missing)?;
+            out.push(digits)?;
+        }
+    }
+    Ok(Value::from(out.finish()))
 }
 
 /// Methods that look for a text, in the whole or between two places: `find(sub, start, end)` and its like.
-fn within(text: &str, method: &str, arguments: &[Value]) -> Result<Value, Error> {
-    let (what, start, end): (&Value, Option<i64>, Option<i64>) = from_args(arguments)?;
-    let length = text.chars().count();
-    let place = |place: i64| {
+fn within(own: &str, method: &str, given: &Given, work: &mut Work) -> Result<Value, Fault> {
+    work.spend(own.len())?;
+    let length = own.chars().count();
+    let place = |place: i128| {
         let from_end = usize::try_from(place.unsigned_abs()).unwrap_or(usize::MAX);
         if place < 0 {
             length.saturating_sub(from_end)
@@ -270,38 +532,38 @@ fn within(text: &str, method: &str, arguments: &[Value]) -> Result<Value, Error>
             from_end.min(length)
         }
     };
-    let start = start.map_or(0, place);
-    let end = end.map_or(length, place);
+    let start = number(given, 1, "start")?.map_or(0, place);
+    let end = number(given, 2, "end")?.map_or(length, place);
     let byte = |place: usize| {
-        text.char_indices()
+        own.char_indices()
             .nth(place)
-            .map_or(text.len(), |(at, _)| at)
+            .map_or(own.len(), |(at, _)| at)
     };
-    let part = text.get(byte(start)..byte(end)).unwrap_or_default();
+    let part = own.get(byte(start)..byte(end)).unwrap_or_default();
     if matches!(method, "startswith" | "endswith") {
-        let holds = |what: &Value| {
-            let what = what
-                .as_str()
-                .ok_or_else(|| invalid(format!("{method}: {what} is no text")))?;
-            Ok::<bool, Error>(if method == "startswith" {
+        let holds = |what: &str| {
+            if method == "startswith" {
                 part.starts_with(what)
             } else {
                 part.ends_with(what)
-            })
-        };
-        if what.as_str().is_some() {
-            return holds(what).map(Value::from);
-        }
-        for what in what.try_iter()? {
-            if holds(&what)? {
-                return Ok(Value::from(true));
             }
+        };
+        if let Some(Value::List(several)) = given.plain.first() {
+            for what in &several.entries {
+                work.spend(8)?;
+                let what = what.as_str();
+                let what =
+                    what.ok_or_else(|| format!("{method} takes a text or a tuple of texts"))?;
+                if holds(what) {
+                    return Ok(Value::Bool(true));
+                }
+            }
+            return Ok(Value::Bool(false));
         }
-        return Ok(Value::from(false));
+        return Ok(Value::Bool(holds(text(given, 0, "prefix")?)));
     }
-    let what = what
-        .as_str()
-        .ok_or_else(|| invalid(format!("{method}: {what} is no text")))?;
+    let what = text(given, 0, "sub")?;
+    work.spend(what.len())?;
     if method == "count" {
         return Ok(Value::from(part.matches(what).count()));
     }
@@ -312,72 +574,124 @@ fn within(text: &str, method: &str, arguments: &[Value]) -> Result<Value, Error>
     };
     match found {
         Some(at) => Ok(Value::from(start + part[..at].chars().count())),
-        None if method.ends_with("find") => Ok(Value::from(-1)),
-        None => Err(invalid("substring not found".into())),
+        None if method.ends_with("find") => Ok(Value::Int(-1)),
+        None => Err("substring not found".into()),
     }
 }
 
-fn expand_tabs(text: &str, width: usize) -> String {
-    let mut expanded = String::new();
-    let mut column = 0;
+fn expand_tabs(text: &str, width: usize, work: &mut Work) -> Result<Value, Fault> {
+    let mut out = Text::new(work);
+    let mut column: usize = 0;
     for character in text.chars() {
         match character {
             '\t' => {
-                let spaces = if width == 0 {
-                    0
-                } else {
-                    width - column % width
+                let spaces = match column.checked_rem(width) {
+                    Some(behind) => width - behind,
+                    None => 0,
                 };
-                expanded.extend(std::iter::repeat_n(' ', spaces));
+                out.repeat(" ", spaces)?;
                 column += spaces;
             }
             '\n' | '\r' => {
-                expanded.push(character);
+                out.push_char(character)?;
                 column = 0;
             }
             _ => {
-                expanded.push(character);
+                out.push_char(character)?;
                 column += 1;
             }
         }
     }
-    expanded
+    Ok(Value::from(out.finish()))
 }
 
-fn on_list(value: &Value, method: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
+fn on_list(
+    value: &Value,
+    entries: &[Value],
+    method: &str,
+    given: &Given,
+    work: &mut Work,
+) -> Result<Option<Value>, Fault> {
+    let what = || given.plain.first().ok_or("an argument is missing");
     Ok(Some(match method {
-        REVERSED => {
-            let mut entries: Vec<Value> = value.try_iter()?.collect();
-            entries.reverse();
-            if value.is_tuple() {
-                Value::from(Tuple::from(entries))
-            } else {
-                Value::from(entries)
-            }
-        }
         "index" => {
-            let (what,): (&Value,) = from_args(arguments)?;
-            let at = value.try_iter()?.position(|entry| entry == *what);
-            Value::from(at.ok_or_else(|| invalid(format!("{what} is not in list")))?)
+            let what = what()?;
+            for (at, entry) in entries.iter().enumerate() {
+                if entry.equals(what, work)? {
+                    return Ok(Some(Value::from(at)));
+                }
+            }
+            return Err("the value is not in the list".into());
         }
         "count" => {
-            let (what,): (&Value,) = from_args(arguments)?;
-            Value::from(value.try_iter()?.filter(|entry| entry == what).count())
+            let what = what()?;
+            let mut count = 0;
+            for entry in entries {
+                count += usize::from(entry.equals(what, work)?);
+            }
+            Value::from(count)
         }
-        "copy" => {
-            let () = from_args(arguments)?;
-            value.clone()
-        }
+        "copy" => value.clone(),
         _ => return Ok(None),
     }))
 }
 
-fn on_dictionary(value: &Value, method: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
+fn on_dictionary(
+    value: &Value,
+    method: &str,
+    given: &Given,
+    work: &mut Work,
+) -> Result<Option<Value>, Fault> {
+    let Value::Dict(dict) = value else {
+        return Ok(None);
+    };
+    let view = |name, entries, work: &mut Work| Value::sequence(entries, Kind::View(name), work);
     Ok(Some(match method {
-        "copy" => {
-            let () = from_args(arguments)?;
-            value.clone()
+        "get" => {
+            let key = given.plain.first().ok_or("get takes a key")?;
+            match value.lookup(key, work)? {
+                Some(found) => found,
+                None => argument(given, 1, "default")
+                    .cloned()
+                    .unwrap_or(Value::None),
+            }
         }
+        "keys" => {
+            work.spend_each(dict.pairs.len(), ENTRY)?;
+            view(
+                "dict_keys",
+                dict.pairs.iter().map(|(key, _)| key.clone()).collect(),
+                work,
+            )?
+        }
+        "values" => {
+            work.spend_each(dict.pairs.len(), ENTRY)?;
+            let values = dict.pairs.iter().map(|(_, value)| value.clone());
+            view("dict_values", values.collect(), work)?
+        }
+        "items" => view("dict_items", items(value, work)?, work)?,
+        "copy" => value.clone(),
         _ => return Ok(None),
     }))
+}
+
+/// A dictionary's pairs.
+pub(super) fn items(value: &Value, work: &mut Work) -> Result<Vec<Value>, Fault> {
+    let Value::Dict(dict) = value else {
+        return Err(format!("'{}' object is not a mapping", value.kind()));
+    };
+    let mut items = Vec::new();
+    for (key, value) in &dict.pairs {
+        items.push(Value::tuple(vec![key.clone(), value.clone()], work)?);
+    }
+    Ok(items)
+}
+
+/// `format % arguments`, and the filter `format`.
+pub(super) fn percent_format(
+    format: &str,
+    arguments: &[Value],
+    work: &mut Work,
+) -> Result<Value, Fault> {
+    super::formats::percent_format(format, arguments, work)
 }

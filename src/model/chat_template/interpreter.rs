@@ -1,0 +1,643 @@
+//! Renders a parsed template.
+//!
+//! Variables stand in frames, one for each block that has variables of its own. What has a state (namespaces, loops,
+//! macros, cyclers) stands in lists here, and values refer to it by number.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::clock::Clock;
+use super::filters;
+use super::functions;
+use super::syntax::{
+    Arguments, Block, Expression, Filter, For, Literal, Macro, Statement, StatementKind, Target,
+};
+use super::value::{Object, Value};
+use super::work::{ENTRY, Fault, STEP, Text, Work};
+
+/// The longest message of a fault, in characters.
+const MAX_MESSAGE: usize = 1000;
+
+/// Given arguments: plain ones and named ones.
+#[derive(Debug, Default)]
+pub(super) struct Given {
+    pub(super) plain: Vec<Value>,
+    pub(super) named: Vec<(String, Value)>,
+}
+
+/// How a block ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    On,
+    Break,
+    Continue,
+}
+
+/// Variables of a block.
+#[derive(Debug, Default)]
+struct Frame<'t> {
+    variables: HashMap<&'t str, Value>,
+    /// Where to look next.
+    parent: Option<usize>,
+    /// Frames are numbered, so that one which is gone is not taken for a later one.
+    number: u64,
+}
+
+/// A macro, and the frame that it was written in.
+#[derive(Debug, Clone, Copy)]
+struct Defined<'t> {
+    written: &'t Macro,
+    frame: (usize, u64),
+}
+
+/// A loop that runs.
+#[derive(Debug)]
+pub(super) struct Loop<'t> {
+    pub(super) entries: Vec<Value>,
+    pub(super) at: usize,
+    pub(super) depth: usize,
+    /// What `loop.changed` was last given.
+    pub(super) last: Option<Vec<Value>>,
+    /// What a recursive loop runs again, and the frame around it.
+    recursive: Option<(&'t For, (usize, u64))>,
+}
+
+/// What a template is rendered by.
+pub(super) struct Interpreter<'t> {
+    pub(super) work: Work,
+    pub(super) clock: &'t Clock,
+    /// Variables that the template is given.
+    given: HashMap<&'t str, &'t Value>,
+    /// Those that were read.
+    read: BTreeSet<&'t str>,
+    frames: Vec<Frame<'t>>,
+    frame: usize,
+    numbered: u64,
+    macros: Vec<Defined<'t>>,
+    pub(super) loops: Vec<Loop<'t>>,
+    pub(super) namespaces: Vec<HashMap<String, Value>>,
+    pub(super) cyclers: Vec<(Vec<Value>, usize)>,
+    /// A joiner's separator, and whether it was used.
+    pub(super) joiners: Vec<(Value, bool)>,
+    /// What is written: the template's own text, and that of each capture in it.
+    out: Vec<String>,
+    line: usize,
+}
+
+/// What a template makes of its variables.
+#[derive(Debug)]
+pub(super) struct Rendered {
+    pub(super) text: String,
+    /// The given variables that it read.
+    pub(super) read: BTreeSet<String>,
+}
+
+/// Renders a template with its variables.
+pub(super) fn render<'t>(
+    block: &'t Block,
+    variables: &'t [(String, Value)],
+    clock: &'t Clock,
+    work: Work,
+) -> Result<Rendered, Fault> {
+    let given = variables.iter().map(|(name, value)| (name.as_str(), value));
+    let mut interpreter = Interpreter {
+        work,
+        clock,
+        given: given.collect(),
+        read: BTreeSet::new(),
+        frames: vec![Frame::default()],
+        frame: 0,
+        numbered: 0,
+        macros: Vec::new(),
+        loops: Vec::new(),
+        namespaces: Vec::new(),
+        cyclers: Vec::new(),
+        joiners: Vec::new(),
+        out: vec![String::new()],
+        line: 1,
+    };
+    match interpreter.block(block) {
+        Ok(_) => Ok(Rendered {
+            text: interpreter.out.pop().unwrap_or_default(),
+            read: interpreter.read.into_iter().map(str::to_owned).collect(),
+        }),
+        Err(fault) => {
+            let message: String = fault.chars().take(MAX_MESSAGE).collect();
+            Err(format!("{message} (line {})", interpreter.line))
+        }
+    }
+}
+
+impl<'t> Interpreter<'t> {
+    fn emit(&mut self, text: &str) -> Result<(), Fault> {
+        self.work.spend_each(text.len(), 2)?;
+        if let Some(out) = self.out.last_mut() {
+            out.push_str(text);
+        }
+        Ok(())
+    }
+
+    /// Runs something and gives what it wrote.
+    fn captured(
+        &mut self,
+        run: impl FnOnce(&mut Self) -> Result<(), Fault>,
+    ) -> Result<Value, Fault> {
+        self.out.push(String::new());
+        let ran = run(self);
+        let written = self.out.pop().unwrap_or_default();
+        ran?;
+        Ok(Value::from(written))
+    }
+
+    /// Runs something with variables of its own, in a frame behind `parent`.
+    fn framed<T>(
+        &mut self,
+        parent: usize,
+        run: impl FnOnce(&mut Self) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        self.numbered += 1;
+        let (here, height) = (self.frame, self.frames.len());
+        self.frames.push(Frame {
+            parent: Some(parent),
+            number: self.numbered,
+            ..Frame::default()
+        });
+        self.frame = height;
+        let ran = run(self);
+        self.frames.truncate(height);
+        self.frame = here;
+        ran
+    }
+
+    /// A remembered frame; where it is gone, that of the whole template.
+    fn remembered(&self, (at, number): (usize, u64)) -> usize {
+        match self.frames.get(at) {
+            Some(frame) if frame.number == number => at,
+            _ => 0,
+        }
+    }
+
+    fn here(&self) -> (usize, u64) {
+        (self.frame, self.frames[self.frame].number)
+    }
+
+    fn variable(&mut self, name: &str) -> Option<Value> {
+        let mut at = Some(self.frame);
+        while let Some(frame) = at.and_then(|at| self.frames.get(at)) {
+            if let Some(value) = frame.variables.get(name) {
+                return Some(value.clone());
+            }
+            at = frame.parent;
+        }
+        if let Some((name, value)) = self.given.get_key_value(name) {
+            self.read.insert(name);
+            return Some((*value).clone());
+        }
+        functions::find(name).map(|name| Value::Object(Object::Function(name)))
+    }
+
+    fn assign(&mut self, name: &'t str, value: Value) -> Result<(), Fault> {
+        self.work.spend(ENTRY)?;
+        self.frames[self.frame].variables.insert(name, value);
+        Ok(())
+    }
+
+    fn assign_to(&mut self, target: &'t Target, value: Value) -> Result<(), Fault> {
+        match target {
+            Target::Name(name) => self.assign(name, value),
+            Target::Attribute(name, attribute) => {
+                let Some(Value::Object(Object::Namespace(at))) = self.variable(name) else {
+                    return Err(format!(
+                        "cannot assign an attribute of '{name}': it is no namespace"
+                    ));
+                };
+                self.work.spend(2 * ENTRY + attribute.len())?;
+                self.namespaces[at].insert(attribute.clone(), value);
+                Ok(())
+            }
+            Target::Several(targets) => {
+                let entries = value.defined()?.entries(&mut self.work)?;
+                if entries.len() != targets.len() {
+                    return Err(format!(
+                        "expected {} values to unpack, found {}",
+                        targets.len(),
+                        entries.len()
+                    ));
+                }
+                for (target, entry) in targets.iter().zip(entries) {
+                    self.assign_to(target, entry)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn block(&mut self, block: &'t Block) -> Result<Flow, Fault> {
+        self.work.enter()?;
+        let mut flow = Flow::On;
+        for statement in block {
+            self.work.spend(STEP)?;
+            self.line = statement.line;
+            flow = self.statement(statement)?;
+            if flow != Flow::On {
+                break;
+            }
+        }
+        self.work.leave();
+        Ok(flow)
+    }
+
+    fn statement(&mut self, statement: &'t Statement) -> Result<Flow, Fault> {
+        match &statement.kind {
+            StatementKind::Data(text) => self.emit(text)?,
+            StatementKind::Print(value) => {
+                let value = self.value(value)?;
+                self.line = statement.line;
+                let text = value.to_text(&mut self.work)?;
+                self.emit(&text)?;
+            }
+            StatementKind::If {
+                branches,
+                otherwise,
+            } => {
+                for (condition, body) in branches {
+                    if self.value(condition)?.is_true() {
+                        return self.block(body);
+                    }
+                }
+                return self.block(otherwise);
+            }
+            StatementKind::For(written) => {
+                let over = self.value(&written.over)?;
+                self.run_loop(written, &over, 0)?;
+            }
+            StatementKind::Set { targets, value } => {
+                let value = self.value(value)?;
+                self.assign_to(targets, value)?;
+            }
+            StatementKind::SetBlock {
+                target,
+                filters,
+                body,
+            } => {
+                let text = self.body_text(body)?;
+                let value = self.filtered(text, filters)?;
+                self.assign_to(target, value)?;
+            }
+            StatementKind::With { given, body } => {
+                let values = given
+                    .iter()
+                    .map(|(_, value)| self.value(value))
+                    .collect::<Result<Vec<_>, _>>()?;
+                return self.framed(self.frame, |own| {
+                    for ((target, _), value) in given.iter().zip(values) {
+                        own.assign_to(target, value)?;
+                    }
+                    own.block(body)
+                });
+            }
+            StatementKind::Macro(written) => {
+                let value = self.define(written)?;
+                self.assign(&written.name, value)?;
+            }
+            StatementKind::CallBlock { caller, call } => {
+                let value = self.define(caller)?;
+                let Value::Object(Object::Macro(at)) = value else {
+                    return Ok(Flow::On);
+                };
+                let value = self.call_with(call, at)?;
+                let text = value.to_text(&mut self.work)?;
+                self.emit(&text)?;
+            }
+            StatementKind::FilterBlock { filters, body } => {
+                let text = self.body_text(body)?;
+                let value = self.filtered(text, filters)?;
+                let text = value.to_text(&mut self.work)?;
+                self.emit(&text)?;
+            }
+            StatementKind::Scoped(body) => {
+                return self.framed(self.frame, |own| own.block(body));
+            }
+            StatementKind::Break => return Ok(Flow::Break),
+            StatementKind::Continue => return Ok(Flow::Continue),
+            StatementKind::Unsupported(tag) => {
+                return Err(format!("'{tag}' is not supported in a chat template"));
+            }
+        }
+        Ok(Flow::On)
+    }
+
+    fn body_text(&mut self, body: &'t Block) -> Result<Value, Fault> {
+        self.captured(|own| own.framed(own.frame, |own| own.block(body).map(|_| ())))
+    }
+
+    fn filtered(&mut self, mut value: Value, filters: &'t [Filter]) -> Result<Value, Fault> {
+        for filter in filters {
+            let given = self.given(&filter.arguments)?;
+            value = filters::apply(self, &filter.name, value, given)?;
+        }
+        Ok(value)
+    }
+
+    fn define(&mut self, written: &'t Macro) -> Result<Value, Fault> {
+        self.work.spend(ENTRY)?;
+        self.macros.push(Defined {
+            written,
+            frame: self.here(),
+        });
+        Ok(Value::Object(Object::Macro(self.macros.len() - 1)))
+    }
+
+    fn run_loop(&mut self, written: &'t For, over: &Value, depth: usize) -> Result<(), Fault> {
+        let mut entries = over.entries(&mut self.work)?;
+        if let Some(condition) = &written.condition {
+            let mut kept = Vec::new();
+            for entry in entries {
+                let keeps = self.framed(self.frame, |own| {
+                    own.assign_to(&written.target, entry.clone())?;
+                    own.value(condition)
+                })?;
+                if keeps.is_true() {
+                    kept.push(entry);
+                }
+            }
+            entries = kept;
+        }
+        if entries.is_empty() {
+            return self
+                .framed(self.frame, |own| own.block(&written.otherwise))
+                .map(|_| ());
+        }
+        let count = entries.len();
+        let at = self.loops.len();
+        self.work.spend(4 * ENTRY)?;
+        self.loops.push(Loop {
+            entries,
+            at: 0,
+            depth,
+            last: None,
+            recursive: written.recursive.then(|| (written, self.here())),
+        });
+        for turn in 0..count {
+            self.work.spend(STEP)?;
+            self.loops[at].at = turn;
+            let entry = self.loops[at].entries[turn].clone();
+            let flow = self.framed(self.frame, |own| {
+                own.assign("loop", Value::Object(Object::Loop(at)))?;
+                own.assign_to(&written.target, entry)?;
+                own.block(&written.body)
+            })?;
+            if flow == Flow::Break {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// `loop(…)` in a recursive loop.
+    pub(super) fn recurse(&mut self, at: usize, over: &Value) -> Result<Value, Fault> {
+        let Some((written, frame)) = self.loops[at].recursive else {
+            return Err("this loop is not recursive".into());
+        };
+        let depth = self.loops[at].depth + 1;
+        let (frame, here) = (self.remembered(frame), self.frame);
+        self.work.enter()?;
+        self.frame = frame;
+        let written = self.captured(|own| own.run_loop(written, over, depth));
+        self.frame = here;
+        self.work.leave();
+        written
+    }
+
+    /// Calls a macro; `caller` is the body of a call block.
+    pub(super) fn call_macro(
+        &mut self,
+        at: usize,
+        given: Given,
+        caller: Option<usize>,
+    ) -> Result<Value, Fault> {
+        let Defined { written, frame } = self.macros[at];
+        let frame = self.remembered(frame);
+        let Given { plain, named } = given;
+        let (line, names) = (self.line, &written.parameters);
+        self.work.enter()?;
+        let text = self.captured(|own| {
+            own.framed(frame, |own| {
+                let extra = plain.get(names.len()..).unwrap_or_default().to_vec();
+                let mut unknown = Vec::new();
+                for (name, value) in named {
+                    match names.iter().position(|(own, _)| *own == name) {
+                        Some(at) if at < plain.len() => {
+                            return Err(format!(
+                                "macro '{}' was given '{name}' twice",
+                                written.name
+                            ));
+                        }
+                        Some(at) => own.assign(&names[at].0, value)?,
+                        None if name == "caller" => own.assign("caller", value)?,
+                        None => unknown.push((Value::from(name), value)),
+                    }
+                }
+                for (at, (name, default)) in names.iter().enumerate() {
+                    if let Some(value) = plain.get(at) {
+                        own.assign(name, value.clone())?;
+                    } else if !own.frames[own.frame].variables.contains_key(name.as_str()) {
+                        let value = match default {
+                            Some(default) => own.value(default)?,
+                            None => Value::undefined(&format!("parameter '{name}' was not given")),
+                        };
+                        own.assign(name, value)?;
+                    }
+                }
+                if let Some(caller) = caller {
+                    own.assign("caller", Value::Object(Object::Caller(caller)))?;
+                }
+                if !extra.is_empty() && !written.takes_more {
+                    return Err(format!(
+                        "macro '{}' takes not more than {} arguments",
+                        written.name,
+                        names.len()
+                    ));
+                }
+                if let Some((name, _)) = unknown.first()
+                    && !written.takes_other_names
+                {
+                    return Err(format!(
+                        "macro '{}' takes no argument '{}'",
+                        written.name,
+                        name.as_str().unwrap_or_default()
+                    ));
+                }
+                if written.takes_more {
+                    let extra = Value::tuple(extra, &mut own.work)?;
+                    own.assign("varargs", extra)?;
+                }
+                if written.takes_other_names {
+                    let unknown = Value::dictionary(unknown, &mut own.work)?;
+                    own.assign("kwargs", unknown)?;
+                }
+                own.block(&written.body).map(|_| ())
+            })
+        })?;
+        self.work.leave();
+        self.line = line;
+        Ok(text)
+    }
+
+    /// A value's text; a fault names the line of what was evaluated.
+    pub(super) fn text_of(&mut self, value: &Value) -> Result<std::sync::Arc<str>, Fault> {
+        value.to_text(&mut self.work)
+    }
+
+    /// The arguments' values.
+    pub(super) fn given(&mut self, arguments: &'t Arguments) -> Result<Given, Fault> {
+        let mut given = Given::default();
+        for argument in &arguments.plain {
+            given.plain.push(self.value(argument)?);
+        }
+        if let Some(more) = &arguments.more_plain {
+            let more = self.value(more)?.entries(&mut self.work)?;
+            given.plain.extend(more);
+        }
+        for (name, argument) in &arguments.named {
+            given.named.push((name.clone(), self.value(argument)?));
+        }
+        if let Some(more) = &arguments.more_named {
+            match self.value(more)? {
+                Value::Dict(dict) => {
+                    self.work.spend_each(dict.pairs.len(), ENTRY)?;
+                    for (name, value) in &dict.pairs {
+                        let name = name.as_str().ok_or("the names of arguments are texts")?;
+                        self.work.spend(name.len())?;
+                        given.named.push((name.to_owned(), value.clone()));
+                    }
+                }
+                other => return Err(format!("'{}' object is not a mapping", other.kind())),
+            }
+        }
+        Ok(given)
+    }
+
+    pub(super) fn value(&mut self, expression: &'t Expression) -> Result<Value, Fault> {
+        self.work.enter()?;
+        let value = self.evaluate(expression)?;
+        self.work.leave();
+        Ok(value)
+    }
+
+    fn evaluate(&mut self, expression: &'t Expression) -> Result<Value, Fault> {
+        Ok(match expression {
+            Expression::Literal(literal) => match literal {
+                Literal::None => Value::None,
+                Literal::Bool(value) => Value::Bool(*value),
+                Literal::Integer(number) => Value::Int(*number),
+                Literal::Float(number) => Value::Float(*number),
+                Literal::Text(text) => Value::Str(std::sync::Arc::clone(text)),
+            },
+            Expression::Name(name) => self
+                .variable(name)
+                .unwrap_or_else(|| Value::undefined(&format!("'{name}' is undefined"))),
+            Expression::List(entries) => {
+                let entries = self.values(entries)?;
+                Value::list(entries, &mut self.work)?
+            }
+            Expression::Tuple(entries) => {
+                let entries = self.values(entries)?;
+                Value::tuple(entries, &mut self.work)?
+            }
+            Expression::Dictionary(pairs) => {
+                let mut values = Vec::with_capacity(pairs.len());
+                for (key, value) in pairs {
+                    values.push((self.value(key)?, self.value(value)?));
+                }
+                Value::dictionary(values, &mut self.work)?
+            }
+            Expression::Conditional(parts) => {
+                let (condition, value, otherwise) = &**parts;
+                if self.value(condition)?.is_true() {
+                    self.value(value)?
+                } else {
+                    match otherwise {
+                        Some(otherwise) => self.value(otherwise)?,
+                        None => Value::undefined("the condition is false, and there is no 'else'"),
+                    }
+                }
+            }
+            Expression::Or(terms) => self.first(terms, true)?,
+            Expression::And(terms) => self.first(terms, false)?,
+            Expression::Not(value) => Value::Bool(!self.value(value)?.is_true()),
+            Expression::Compare(first, rest) => {
+                let mut left = self.value(first)?;
+                for (how, right) in rest {
+                    let right = self.value(right)?;
+                    if !super::operators::compare(*how, &left, &right, &mut self.work)? {
+                        return Ok(Value::Bool(false));
+                    }
+                    left = right;
+                }
+                Value::Bool(true)
+            }
+            Expression::Arithmetic(first, rest) => {
+                let mut left = self.value(first)?;
+                for (operator, right) in rest {
+                    let right = self.value(right)?;
+                    left = super::operators::apply(*operator, &left, &right, &mut self.work)?;
+                }
+                left
+            }
+            Expression::Concatenate(terms) => {
+                let values = self.values(terms)?;
+                let mut text = Text::new(&mut self.work);
+                for value in values {
+                    value.write(&mut text)?;
+                }
+                Value::from(text.finish())
+            }
+            Expression::Negative(value) => super::operators::negative(&self.value(value)?)?,
+            Expression::Positive(value) => super::operators::positive(&self.value(value)?)?,
+            Expression::Suffixed(base, suffixes) => {
+                let mut value = self.value(base)?;
+                let mut at = 0;
+                while at < suffixes.len() {
+                    self.work.spend(STEP)?;
+                    let used;
+                    (value, used) = self.suffix(value, &suffixes[at..], None)?;
+                    at += used;
+                }
+                value
+            }
+        })
+    }
+
+    /// The call of a call block: the last suffix gets the block's body.
+    fn call_with(&mut self, call: &'t Expression, caller: usize) -> Result<Value, Fault> {
+        let Expression::Suffixed(base, suffixes) = call else {
+            return Err("a call block needs a call".into());
+        };
+        let mut value = self.value(base)?;
+        let mut at = 0;
+        while at < suffixes.len() {
+            let last = at + 1 == suffixes.len();
+            let used;
+            (value, used) = self.suffix(value, &suffixes[at..], last.then_some(caller))?;
+            at += used;
+        }
+        Ok(value)
+    }
+
+    fn values(&mut self, expressions: &'t [Expression]) -> Result<Vec<Value>, Fault> {
+        self.work.spend_each(expressions.len(), STEP)?;
+        expressions.iter().map(|one| self.value(one)).collect()
+    }
+
+    /// The first of some terms that is as wanted, or the last.
+    fn first(&mut self, terms: &'t [Expression], wanted: bool) -> Result<Value, Fault> {
+        let mut value = Value::None;
+        for term in terms {
+            value = self.value(term)?;
+            if value.is_true() == wanted {
+                break;
+            }
+        }
+        Ok(value)
+    }
+}

@@ -1,0 +1,657 @@
+//! The values of a template: Python's, as far as templates go.
+//!
+//! Lists and dictionaries never change once they are made, and know how deep they are: what walks them, and what drops
+//! them, needs a bounded stack. What has a state of its own (namespaces, loops, macros) is a number into the interpreter.
+
+use std::cmp::Ordering;
+use std::fmt::Write;
+use std::sync::Arc;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+
+use super::work::{ENTRY, Fault, STEP, Text, Work};
+
+/// How deep lists and dictionaries may stand in each other.
+const MAX_NESTING: u16 = 150;
+
+/// A value.
+#[derive(Debug, Clone)]
+pub(super) enum Value {
+    /// What does not exist; why not, for the message of what cannot do without.
+    Undefined(Arc<str>),
+    None,
+    Bool(bool),
+    Int(i128),
+    Float(f64),
+    Str(Arc<str>),
+    /// Text that `escape` has been at.
+    Safe(Arc<str>),
+    List(Arc<List>),
+    Dict(Arc<Dict>),
+    /// Something that can be called, or has a state.
+    Object(Object),
+}
+
+/// What is no data.
+#[derive(Debug, Clone)]
+pub(super) enum Object {
+    /// A function that every template has.
+    Function(&'static str),
+    /// A method of a value, not yet called.
+    Method(Arc<(Value, String)>),
+    Macro(usize),
+    /// The body of a `call` block.
+    Caller(usize),
+    Namespace(usize),
+    Loop(usize),
+    /// `loop.cycle`, `loop.changed`
+    LoopMethod(usize, &'static str),
+    Cycler(usize),
+    /// Everything that a cycler has been given is called by `next`.
+    CyclerNext(usize),
+    Joiner(usize),
+}
+
+/// What a sequence was made as: how it is written, and what can be done with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    List,
+    Tuple,
+    /// `range`, written so and so long.
+    Range,
+    /// A view of a dictionary: `dict_keys`, `dict_values`, `dict_items`.
+    View(&'static str),
+    /// What a filter goes through: it has no length and no places.
+    Iterator,
+}
+
+/// A sequence.
+#[derive(Debug)]
+pub(super) struct List {
+    pub(super) entries: Vec<Value>,
+    pub(super) kind: Kind,
+    depth: u16,
+}
+
+/// A dictionary, in the order in which it was written.
+#[derive(Debug)]
+pub(super) struct Dict {
+    pub(super) pairs: Vec<(Value, Value)>,
+    depth: u16,
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Str(text.into())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Str(text.into())
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl From<usize> for Value {
+    fn from(count: usize) -> Self {
+        Self::Int(count as i128)
+    }
+}
+
+fn deeper<'v>(values: impl Iterator<Item = &'v Value>) -> Option<u16> {
+    let deepest = values.map(Value::nesting).max().unwrap_or(0);
+    (deepest < MAX_NESTING).then_some(deepest + 1)
+}
+
+fn too_deep() -> Fault {
+    "lists or dictionaries stand too deep in each other".into()
+}
+
+impl Value {
+    /// A sequence; its entries are paid for.
+    pub(super) fn sequence(entries: Vec<Self>, kind: Kind, work: &mut Work) -> Result<Self, Fault> {
+        work.spend_each(entries.len() + 1, ENTRY)?;
+        let depth = deeper(entries.iter()).ok_or_else(too_deep)?;
+        Ok(Self::List(Arc::new(List {
+            entries,
+            kind,
+            depth,
+        })))
+    }
+
+    pub(super) fn list(entries: Vec<Self>, work: &mut Work) -> Result<Self, Fault> {
+        Self::sequence(entries, Kind::List, work)
+    }
+
+    pub(super) fn tuple(entries: Vec<Self>, work: &mut Work) -> Result<Self, Fault> {
+        Self::sequence(entries, Kind::Tuple, work)
+    }
+
+    /// What a filter gives to be gone through.
+    pub(super) fn iterator(entries: Vec<Self>, work: &mut Work) -> Result<Self, Fault> {
+        Self::sequence(entries, Kind::Iterator, work)
+    }
+
+    /// A dictionary; of equal keys the last value counts, at the first one's place.
+    pub(super) fn dictionary(given: Vec<(Self, Self)>, work: &mut Work) -> Result<Self, Fault> {
+        work.spend_each(given.len() + 1, 2 * ENTRY)?;
+        let mut pairs: Vec<(Self, Self)> = Vec::with_capacity(given.len());
+        for (key, value) in given {
+            if !key.is_hashable() {
+                return Err(format!("a {} cannot be a key", key.kind()));
+            }
+            match position(&pairs, &key, work)? {
+                Some(at) => pairs[at].1 = value,
+                None => pairs.push((key, value)),
+            }
+        }
+        let depth = deeper(pairs.iter().map(|(_, value)| value)).ok_or_else(too_deep)?;
+        Ok(Self::Dict(Arc::new(Dict { pairs, depth })))
+    }
+
+    /// Something that does not exist, named for the message.
+    pub(super) fn undefined(what: &str) -> Self {
+        Self::Undefined(what.into())
+    }
+
+    fn nesting(&self) -> u16 {
+        match self {
+            Self::List(list) => list.depth,
+            Self::Dict(dict) => dict.depth,
+            // The value that it is a method of.
+            Self::Object(Object::Method(method)) => method.0.nesting() + 1,
+            _ => 0,
+        }
+    }
+
+    fn is_hashable(&self) -> bool {
+        match self {
+            Self::List(list) => {
+                list.kind == Kind::Tuple && list.entries.iter().all(Self::is_hashable)
+            }
+            Self::Dict(_) | Self::Undefined(_) => false,
+            _ => true,
+        }
+    }
+
+    /// Python's name of its type.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::Undefined(_) => "Undefined",
+            Self::None => "NoneType",
+            Self::Bool(_) => "bool",
+            Self::Int(_) => "int",
+            Self::Float(_) => "float",
+            Self::Str(_) => "str",
+            Self::Safe(_) => "Markup",
+            Self::List(list) => match list.kind {
+                Kind::List => "list",
+                Kind::Tuple => "tuple",
+                Kind::Range => "range",
+                Kind::View(name) => name,
+                Kind::Iterator => "generator",
+            },
+            Self::Dict(_) => "dict",
+            Self::Object(Object::Namespace(_)) => "Namespace",
+            Self::Object(Object::Macro(_)) => "Macro",
+            Self::Object(_) => "function",
+        }
+    }
+
+    /// The text, if it is one.
+    pub(super) fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::Str(text) | Self::Safe(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The whole number, if it is one; True and False are 1 and 0.
+    pub(super) fn as_int(&self) -> Option<i128> {
+        match self {
+            Self::Bool(value) => Some(i128::from(*value)),
+            Self::Int(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// The number, if it is one.
+    pub(super) fn as_float(&self) -> Option<f64> {
+        match self {
+            Self::Float(number) => Some(*number),
+            other => other.as_int().map(|number| number as f64),
+        }
+    }
+
+    pub(super) fn is_undefined(&self) -> bool {
+        matches!(self, Self::Undefined(_))
+    }
+
+    pub(super) fn is_none(&self) -> bool {
+        matches!(self, Self::None)
+    }
+
+    pub(super) fn is_true(&self) -> bool {
+        match self {
+            Self::Undefined(_) | Self::None => false,
+            Self::Bool(value) => *value,
+            Self::Int(number) => *number != 0,
+            Self::Float(number) => *number != 0.0,
+            Self::Str(text) | Self::Safe(text) => !text.is_empty(),
+            Self::List(list) => list.kind == Kind::Iterator || !list.entries.is_empty(),
+            Self::Dict(dict) => !dict.pairs.is_empty(),
+            Self::Object(_) => true,
+        }
+    }
+
+    /// Refuses what does not exist.
+    pub(super) fn defined(&self) -> Result<&Self, Fault> {
+        match self {
+            Self::Undefined(what) => Err(what.to_string()),
+            other => Ok(other),
+        }
+    }
+
+    /// How many entries or characters it has.
+    pub(super) fn length(&self, work: &mut Work) -> Result<Option<usize>, Fault> {
+        Ok(match self {
+            Self::Undefined(_) => Some(0),
+            Self::Str(text) | Self::Safe(text) => {
+                work.spend(text.len() / 8)?;
+                Some(text.chars().count())
+            }
+            Self::List(list) if list.kind != Kind::Iterator => Some(list.entries.len()),
+            Self::Dict(dict) => Some(dict.pairs.len()),
+            _ => None,
+        })
+    }
+
+    /// What going through it gives; each entry is paid for.
+    pub(super) fn entries(&self, work: &mut Work) -> Result<Vec<Self>, Fault> {
+        match self {
+            Self::Undefined(_) => Ok(Vec::new()),
+            Self::Str(text) | Self::Safe(text) => {
+                work.spend_each(text.len(), ENTRY)?;
+                let mut bytes = [0; 4];
+                Ok(text
+                    .chars()
+                    .map(|character| Self::from(&*character.encode_utf8(&mut bytes)))
+                    .collect())
+            }
+            Self::List(list) => {
+                work.spend_each(list.entries.len(), ENTRY)?;
+                Ok(list.entries.clone())
+            }
+            Self::Dict(dict) => {
+                work.spend_each(dict.pairs.len(), ENTRY)?;
+                Ok(dict.pairs.iter().map(|(key, _)| key.clone()).collect())
+            }
+            other => Err(format!("'{}' object is not iterable", other.kind())),
+        }
+    }
+
+    /// A dictionary's value by its key.
+    pub(super) fn lookup(&self, key: &Self, work: &mut Work) -> Result<Option<Self>, Fault> {
+        let Self::Dict(dict) = self else {
+            return Ok(None);
+        };
+        Ok(position(&dict.pairs, key, work)?.map(|at| dict.pairs[at].1.clone()))
+    }
+
+    /// `==`
+    pub(super) fn equals(&self, other: &Self, work: &mut Work) -> Result<bool, Fault> {
+        work.spend(STEP)?;
+        if let (Some(one), Some(two)) = (self.as_str(), other.as_str()) {
+            if one.len() != two.len() {
+                return Ok(false);
+            }
+            work.spend(one.len() / 8)?;
+            return Ok(one == two);
+        }
+        if let (Some(one), Some(two)) = (self.as_int(), other.as_int()) {
+            return Ok(one == two);
+        }
+        if let (Some(one), Some(two)) = (self.as_float(), other.as_float()) {
+            #[allow(clippy::float_cmp, reason = "as Python compares")]
+            return Ok(one == two);
+        }
+        Ok(match (self, other) {
+            (Self::Undefined(_), Self::Undefined(_)) | (Self::None, Self::None) => true,
+            (Self::List(one), Self::List(two)) => {
+                if one.kind != two.kind || one.entries.len() != two.entries.len() {
+                    return Ok(false);
+                }
+                for (one, two) in one.entries.iter().zip(&two.entries) {
+                    if !one.equals(two, work)? {
+                        return Ok(false);
+                    }
+                }
+                true
+            }
+            (Self::Dict(one), Self::Dict(two)) => {
+                if one.pairs.len() != two.pairs.len() {
+                    return Ok(false);
+                }
+                for (key, value) in &one.pairs {
+                    match position(&two.pairs, key, work)? {
+                        Some(at) if value.equals(&two.pairs[at].1, work)? => {}
+                        _ => return Ok(false),
+                    }
+                }
+                true
+            }
+            (Self::Object(one), Self::Object(two)) => one.is_same(two),
+            _ => false,
+        })
+    }
+
+    /// `<` and its like.
+    pub(super) fn compare(&self, other: &Self, work: &mut Work) -> Result<Option<Ordering>, Fault> {
+        work.spend(STEP)?;
+        if let (Some(one), Some(two)) = (self.as_str(), other.as_str()) {
+            work.spend(one.len().min(two.len()) / 8)?;
+            return Ok(Some(one.cmp(two)));
+        }
+        if let (Some(one), Some(two)) = (self.as_int(), other.as_int()) {
+            return Ok(Some(one.cmp(&two)));
+        }
+        if let (Some(one), Some(two)) = (self.as_float(), other.as_float()) {
+            return Ok(one.partial_cmp(&two));
+        }
+        if let (Self::List(one), Self::List(two)) = (self, other)
+            && one.kind == two.kind
+            && matches!(one.kind, Kind::List | Kind::Tuple)
+        {
+            for (one, two) in one.entries.iter().zip(&two.entries) {
+                if !one.equals(two, work)? {
+                    return one.compare(two, work);
+                }
+            }
+            return Ok(Some(one.entries.len().cmp(&two.entries.len())));
+        }
+        Err(format!(
+            "'<' not supported between instances of '{}' and '{}'",
+            self.defined()?.kind(),
+            other.defined()?.kind()
+        ))
+    }
+
+    /// Writes it as `str` does.
+    pub(super) fn write(&self, out: &mut Text<'_>) -> Result<(), Fault> {
+        match self {
+            Self::Undefined(_) => Ok(()),
+            Self::Str(text) | Self::Safe(text) => out.push(text),
+            other => other.write_repr(out),
+        }
+    }
+
+    /// Writes it as `repr` does.
+    pub(super) fn write_repr(&self, out: &mut Text<'_>) -> Result<(), Fault> {
+        out.work.spend(STEP)?;
+        match self {
+            Self::Undefined(_) => out.push("Undefined"),
+            Self::None => out.push("None"),
+            Self::Bool(true) => out.push("True"),
+            Self::Bool(false) => out.push("False"),
+            Self::Int(number) => out.push(&number.to_string()),
+            Self::Float(number) => out.push(&python_float(*number)),
+            Self::Str(text) => write_quoted(text, out),
+            Self::Safe(text) => {
+                out.push("Markup(")?;
+                write_quoted(text, out)?;
+                out.push(")")
+            }
+            Self::List(list) => list.write(out),
+            Self::Dict(dict) => {
+                out.push("{")?;
+                for (at, (key, value)) in dict.pairs.iter().enumerate() {
+                    if at > 0 {
+                        out.push(", ")?;
+                    }
+                    key.write_repr(out)?;
+                    out.push(": ")?;
+                    value.write_repr(out)?;
+                }
+                out.push("}")
+            }
+            Self::Object(_) => {
+                out.push("<")?;
+                out.push(self.kind())?;
+                out.push(">")
+            }
+        }
+    }
+
+    /// Its text as `str` gives it.
+    pub(super) fn to_text(&self, work: &mut Work) -> Result<Arc<str>, Fault> {
+        match self {
+            Self::Str(text) | Self::Safe(text) => Ok(Arc::clone(text)),
+            other => {
+                let mut out = Text::new(work);
+                other.write(&mut out)?;
+                Ok(out.finish().into())
+            }
+        }
+    }
+}
+
+impl Object {
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Function(one), Self::Function(two)) => one == two,
+            (Self::Macro(one), Self::Macro(two))
+            | (Self::Caller(one), Self::Caller(two))
+            | (Self::Namespace(one), Self::Namespace(two))
+            | (Self::Loop(one), Self::Loop(two))
+            | (Self::Cycler(one), Self::Cycler(two))
+            | (Self::Joiner(one), Self::Joiner(two)) => one == two,
+            _ => false,
+        }
+    }
+}
+
+impl List {
+    fn write(&self, out: &mut Text<'_>) -> Result<(), Fault> {
+        let (open, close) = match self.kind {
+            Kind::List => ("[", "]"),
+            Kind::Tuple => ("(", ")"),
+            Kind::View(name) => {
+                out.push(name)?;
+                ("([", "])")
+            }
+            Kind::Range => {
+                let first = self.entries.first().and_then(Value::as_int).unwrap_or(0);
+                let last = self.entries.last().and_then(Value::as_int);
+                let end = last.map_or(first, |last| last + 1);
+                return out.push(&format!("range({first}, {end})"));
+            }
+            Kind::Iterator => return out.push("<generator>"),
+        };
+        out.push(open)?;
+        for (at, entry) in self.entries.iter().enumerate() {
+            if at > 0 {
+                out.push(", ")?;
+            }
+            entry.write_repr(out)?;
+        }
+        if self.kind == Kind::Tuple && self.entries.len() == 1 {
+            out.push(",")?;
+        }
+        out.push(close)
+    }
+}
+
+/// Where a key stands.
+fn position(
+    pairs: &[(Value, Value)],
+    key: &Value,
+    work: &mut Work,
+) -> Result<Option<usize>, Fault> {
+    for (at, (own, _)) in pairs.iter().enumerate() {
+        if own.equals(key, work)? {
+            return Ok(Some(at));
+        }
+    }
+    Ok(None)
+}
+
+/// A text as Python writes it in code.
+fn write_quoted(text: &str, out: &mut Text<'_>) -> Result<(), Fault> {
+    let quote = if text.contains('\'') && !text.contains('"') {
+        '"'
+    } else {
+        '\''
+    };
+    out.push_char(quote)?;
+    for character in text.chars() {
+        match character {
+            '\n' => out.push("\\n")?,
+            '\r' => out.push("\\r")?,
+            '\t' => out.push("\\t")?,
+            '\\' => out.push("\\\\")?,
+            _ if character == quote => {
+                out.push("\\")?;
+                out.push_char(character)?;
+            }
+            _ if is_shown(character) => out.push_char(character)?,
+            '\0'..='\u{FF}' => out.push(&format!("\\x{:02x}", character as u32))?,
+            '\u{100}'..='\u{FFFF}' => out.push(&format!("\\u{:04x}", character as u32))?,
+            _ => out.push(&format!("\\U{:08x}", character as u32))?,
+        }
+    }
+    out.push_char(quote)
+}
+
+/// Python writes what is no letter, mark, number, sign or plain space by its number.
+fn is_shown(character: char) -> bool {
+    character == ' '
+        || !(character.is_control()
+            || character.is_whitespace()
+            || matches!(
+                character,
+                '\u{AD}' | '\u{600}'..='\u{605}' | '\u{61C}' | '\u{6DD}' | '\u{70F}' | '\u{180E}'
+            )
+            || matches!(character, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}')
+            || matches!(character, '\u{E000}'..='\u{F8FF}' | '\u{FEFF}' | '\u{FFF0}'..='\u{FFFB}' | '\u{E0000}'..))
+}
+
+/// A float as Python writes it: the shortest digits that read back the same, with an exponent below 1e-4 and from 1e16.
+pub(super) fn python_float(number: f64) -> String {
+    if number.is_nan() {
+        return "nan".into();
+    }
+    if number.is_infinite() {
+        return if number > 0.0 { "inf" } else { "-inf" }.into();
+    }
+    let scientific = format!("{number:e}");
+    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if (-4..16).contains(&exponent) || number == 0.0 {
+        let plain = number.to_string();
+        if plain.contains('.') {
+            plain
+        } else {
+            format!("{plain}.0")
+        }
+    } else {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        let mut text = String::new();
+        // Writing to a string does not fail.
+        let _ = write!(text, "{digits}e{sign}{:02}", exponent.unsigned_abs());
+        text
+    }
+}
+
+/// What is read from JSON: data alone.
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Reader)
+    }
+}
+
+struct Reader;
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Value;
+
+    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::None)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
+        Ok(Value::Int(number.into()))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
+        Ok(Value::Int(number.into()))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
+        Ok(Value::Float(number))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::from(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = list.next_element()? {
+            entries.push(entry);
+        }
+        made(|work| Value::list(entries, work))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let mut pairs: Vec<(Value, Value)> = Vec::new();
+        while let Some((key, value)) = map.next_entry::<String, Value>()? {
+            pairs.push((Value::from(key), value));
+        }
+        made(|work| Value::dictionary(pairs, work))
+    }
+}
+
+/// A value from JSON, whose text was already read: the work is that of its size.
+fn made<E: serde::de::Error>(
+    value: impl FnOnce(&mut Work) -> Result<Value, Fault>,
+) -> Result<Value, E> {
+    value(&mut Work::for_bytes(1 << 20)).map_err(E::custom)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::python_float;
+
+    #[test]
+    fn floats_as_python_writes_them() {
+        for (number, text) in [
+            (0.0, "0.0"),
+            (-0.0, "-0.0"),
+            (1.0, "1.0"),
+            (0.1, "0.1"),
+            (1e15, "1000000000000000.0"),
+            (1e16, "1e+16"),
+            (1.5e300, "1.5e+300"),
+            (0.0001, "0.0001"),
+            (0.000_012_5, "1.25e-05"),
+            (f64::NAN, "nan"),
+            (f64::NEG_INFINITY, "-inf"),
+        ] {
+            assert_eq!(python_float(number), text);
+        }
+    }
+}
