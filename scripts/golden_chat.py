@@ -3,6 +3,10 @@
 
     pip install 'transformers>=5' 'jinja2>=3.1.6'
     python scripts/golden_chat.py
+    python scripts/golden_chat.py TEMPLATES OUT
+
+The second way makes goldens of all *.jinja in the folder TEMPLATES (for one llama.cpp's models/templates) in the folder OUT; then
+`JUROR_CHAT_GOLDENS=OUT cargo test --test chat_templates` compares with those too.
 
 Renders the templates of scripts/chat_templates (written for this purpose, of the constructs that published ones are made
 of) for many conversations with transformers' own function, into tests/data/chat/*.json; trains small tokenizers of every
@@ -13,6 +17,7 @@ versions give the same files, but for the Unigram vocabulary, whose trainer does
 import datetime
 import json
 import pathlib
+import sys
 
 import jinja2
 import transformers.utils.chat_template_utils as chat
@@ -108,15 +113,15 @@ def render(template, messages, options):
         return {"variables": variables, "rendered": rendered[0]}
     except jinja2.exceptions.TemplateError as error:
         return {"variables": variables, "error": str(error)}
-    except TypeError as error:
+    except (TypeError, AttributeError, ValueError) as error:
         return {"variables": variables, "error": str(error)}
 
 
-def templates():
+def templates(folder=ROOT / "scripts" / "chat_templates", out=OUT):
     chat.datetime = FixedDate
     # Transformers fills in other names of a message's thoughts; a template is given what is written here.
     chat._alias_reasoning_fields = lambda messages: messages
-    for path in sorted((ROOT / "scripts" / "chat_templates").glob("*.jinja")):
+    for path in sorted(pathlib.Path(folder).glob("*.jinja")):
         template = path.read_text(encoding="utf-8")
         cases = []
         for name, messages in CONVERSATIONS.items():
@@ -129,7 +134,7 @@ def templates():
                     continue
                 cases.append({"name": name, **case})
         document = {"now": NOW.isoformat(), "template": template, "cases": cases}
-        write(OUT / f"{path.stem}.json", document)
+        write(pathlib.Path(out) / f"{path.stem}.json", document)
         print(path.stem, len(cases), "cases,", sum("error" in case for case in cases), "refused")
 
 
@@ -225,5 +230,8 @@ def write(path, document):
 
 
 if __name__ == "__main__":
-    templates()
-    tokenizers()
+    if len(sys.argv) == 3:
+        templates(*sys.argv[1:])
+    else:
+        templates()
+        tokenizers()

@@ -446,7 +446,7 @@ fn every_style_of_thinking_is_found_in_the_vocabulary_or_in_the_template() {
             assert!(
                 shown
                     .stdout
-                    .contains(&format!("thinks in {open} … {close}")),
+                    .contains(&format!("{open} … {close}")),
                 "{}",
                 shown.stdout
             );

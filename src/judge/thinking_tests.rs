@@ -236,3 +236,84 @@ fn tags_of_a_models_own_are_known_by_letters_or_by_ids() {
     );
     assert_eq!(angled.unwrap().without_tags("</a>"), "‹/a>");
 }
+
+#[test]
+fn pairs_are_found_and_known_by_ids_or_by_letters() {
+    let tiny = tokenizer(&[]);
+    let with_ids = tokenizer(&["[THINK]", "[/THINK]", "<|channel>", "<channel|>"]);
+    let template = "{{ '[THINK]' + thoughts + '[/THINK]' }}<|channel>thought<channel|>";
+    for (tokenizer, template) in [(tiny, template), (with_ids, "")] {
+        for (open, close) in [
+            ("[THINK]", "[/THINK]"),
+            ("<|channel>", "<channel|>"),
+            ("<think>", "</think>"),
+        ] {
+            let thinking = Thinking::find(None, &tokenizer, template, "").unwrap();
+            let last = format!(" so: {VERDICT}");
+            let draft = format!("{}{close}", VERDICT.replace("True", "False"));
+            let tokens = tokenizer
+                .encode_trusted(&format!("{open}hm {draft}{last}"))
+                .unwrap();
+            let read = |thinking: &Thinking, tokens: &[u32]| {
+                let visible = thinking.read(&tokenizer, tokens).visible?;
+                crate::protocol::parser::parse(&visible, thinking.starts_in_thinking()).ok()
+            };
+            assert!(read(&thinking, &tokens).unwrap().fields.process, "{open}");
+            assert_eq!(
+                stopped_after(&thinking, &tokenizer, &tokens),
+                Some(tokens.len()),
+                "{open}"
+            );
+            // The chat template opened it.
+            let opened =
+                Thinking::find(None, &tokenizer, template, &format!("assistant{open}")).unwrap();
+            let tokens = tokenizer
+                .encode_trusted(&format!("hm {draft}{last}"))
+                .unwrap();
+            assert!(read(&opened, &tokens).unwrap().fields.process, "{open}");
+            assert_eq!(
+                stopped_after(&opened, &tokenizer, &tokens),
+                Some(tokens.len()),
+                "{open}"
+            );
+            let unfinished = tokenizer.encode_trusted(&format!("hm {VERDICT}")).unwrap();
+            assert_eq!(read(&opened, &unfinished), None, "{open}");
+            assert_eq!(
+                stopped_after(&opened, &tokenizer, &unfinished),
+                None,
+                "{open}"
+            );
+        }
+    }
+}
+
+#[test]
+fn it_is_said_how_a_model_thinks() {
+    let said = |added: &[&str], template: &str, style: Option<ThinkingStyle>| {
+        let tokenizer = tokenizer(added);
+        Thinking::find(style, &tokenizer, template, "")
+            .unwrap()
+            .describe()
+    };
+    assert_eq!(said(&[], "", None), "its files name no thinking");
+    assert_eq!(
+        said(&["<think>", "</think>"], "", None),
+        "thinks in <think> … </think>"
+    );
+    assert_eq!(
+        said(&["[THINK]", "[/THINK]"], "<think>", None),
+        "thinks in <think> … </think>, [THINK] … [/THINK]"
+    );
+    assert_eq!(
+        said(&MARKERS, "<|channel|>", None),
+        "thinks in harmony channels"
+    );
+    assert_eq!(
+        said(&["[THINK]", "[/THINK]"], "", Some(ThinkingStyle::Think)),
+        "its files name no thinking"
+    );
+    assert_eq!(
+        said(&[], "<think>", Some(ThinkingStyle::None)),
+        "all it writes is its answer"
+    );
+}

@@ -6,11 +6,11 @@
 //!
 //! | file | what it is for |
 //! |---|---|
-//! | `lexer`, `parser`, `syntax` | a template's text into tokens, and those into a tree of bounded depth |
+//! | `lexer`, `parser`, `expressions`, `syntax` | a template's text into tokens, and those into a tree of bounded depth |
 //! | `interpreter`, `calls` | statements and expressions |
 //! | `work` | what rendering may cost |
-//! | `value`, `operators` | Python's values and what can be done with them |
-//! | `filters`, `predicates`, `functions` | what stands behind `|` and `is`, and what every template can call |
+//! | `value`, `repr`, `from_json`, `operators` | Python's values, how they are written and read, and what can be done with them |
+//! | `filters`, `filters_of_texts`, `filters_of_lists`, `predicates`, `functions` | what stands behind `|` and `is`, and what every template can call |
 //! | `methods`, `formats` | methods of Python's strings, lists and dictionaries |
 //! | `json` | `tojson` as Python's `json.dumps` |
 //! | [`clock`] | what `strftime_now` tells: one moment for a whole run |
@@ -20,8 +20,12 @@
 
 mod calls;
 pub mod clock;
+mod expressions;
 mod filters;
+mod filters_of_lists;
+mod filters_of_texts;
 mod formats;
+mod from_json;
 mod functions;
 mod interpreter;
 mod json;
@@ -30,6 +34,7 @@ mod methods;
 mod operators;
 mod parser;
 mod predicates;
+mod repr;
 mod syntax;
 mod value;
 mod work;

@@ -19,6 +19,14 @@ const LISTED: [(&str, &str); 3] = [
     ("<unused94>", "<unused95>"),
 ];
 
+/// Phrases between which published models write their thinking; found where a template holds both.
+const PHRASES: [(&str, &str); 2] = [
+    // Granite 3.2
+    ("Here is my thought process:", "Here is my response:"),
+    // Apriel 1.5 and 1.6
+    ("Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"),
+];
+
 /// What the name of a thinking tag may hold.
 const WORDS: [&str; 11] = [
     "think",
@@ -156,6 +164,14 @@ pub fn find<'t>(added: impl Iterator<Item = &'t str>, template: &str) -> Vec<Thi
             pairs.push(ThinkingTags {
                 open: open.to_owned(),
                 close,
+            });
+        }
+    }
+    for (open, close) in PHRASES {
+        if template.contains(open) && template.contains(close) {
+            pairs.push(ThinkingTags {
+                open: open.to_owned(),
+                close: close.to_owned(),
             });
         }
     }
@@ -487,6 +503,12 @@ mod tests {
             none
         );
         assert_eq!(find(["<thought>"].into_iter(), "</thoughts>"), none);
+        let (open, close) = PHRASES[0];
+        assert_eq!(find(std::iter::empty(), open), none);
+        assert_eq!(
+            find(std::iter::empty(), &format!("{open} … {close}")),
+            vec![pair(open, close)]
+        );
     }
 
     #[test]

@@ -387,3 +387,56 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_verdict_and_more_in_tags_that_nothing_is_known_of_is_not_read() {
+    let (draft, last) = (block("TTT"), block("TFF"));
+    for completion in [
+        format!("<ponder>Let me see. {draft} Or not?</ponder>"),
+        format!("<ponder>\nLet me see. {draft}</ponder>\n{last}"),
+        format!("So: <ponder>{draft} Or not?</ponder>{last}"),
+        format!("[PONDER]Let me see. {draft}[/PONDER]{last}"),
+        format!("<|musing|>Let me see. {draft}<|/musing|>{last}"),
+        format!("<|musing_start|>Let me see. {draft}<|musing_end|>{last}"),
+        format!("<|musing>Let me see. {draft}<musing|>{last}"),
+        format!("◁musing▷Let me see. {draft}◁/musing▷{last}"),
+        format!("<my:draft><step>Let me see.</step> {draft}</my:draft>{last}"),
+        format!(
+            "<ponder>Hm. <process> True </process>x<outcome> True </outcome><perfect> True </perfect></ponder>"
+        ),
+        // What begins with such a tag may be thinking that did not end.
+        format!("<ponder>Let me see. {draft}"),
+    ] {
+        let error = refused(&completion);
+        assert!(error.contains("--thinking-tags"), "{completion}: {error}");
+    }
+}
+
+#[test]
+fn ordinary_tags_around_a_verdict_or_beside_it_do_no_harm() {
+    let exact = block("TFF");
+    for completion in [
+        format!("<ponder>Let me see.</ponder>{exact}"),
+        format!("<ponder>{exact}</ponder>"),
+        format!("<grades_of_work>\n{exact}\n</grades_of_work>"),
+        format!("<answer>The work is right, then wrong. {exact}</answer>"),
+        format!("<evaluation>He adds.\n{exact}</evaluation>"),
+        format!("<div>He adds. {exact}</div>"),
+        format!("<p>He <b>adds</b>. {exact}</p>"),
+        format!("[Note] He adds, see [1] and [step](x). {exact} [end]"),
+        format!("He writes vector<int> and a<b>c. {exact}"),
+        format!("He opens <ponder> and never ends. {exact}"),
+        format!("He writes </ponder>. {exact}"),
+        format!(
+            "{exact}<reason> He writes <ponder> {} x</ponder> </reason>",
+            block("TFF")
+        ),
+        format!("<think><ponder>{} hm</think>{exact}</ponder>", block("TTT")),
+        format!(
+            "<ponder>hm {} <think>x</think> hm</think></ponder>{exact}",
+            block("TTT")
+        ),
+    ] {
+        assert_eq!(read(&completion).0, "TFF", "{completion}");
+    }
+}

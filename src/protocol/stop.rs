@@ -84,10 +84,38 @@ mod tests {
         assert_eq!(stopped_at(VERDICT, false, true), None);
     }
 
+    #[test]
+    fn never_stops_in_tags_that_nothing_is_known_of() {
+        for open in [
+            "<ponder>",
+            "[PONDER]",
+            "<|musing_start|>",
+            "◁musing▷",
+            "Well, <ponder>",
+        ] {
+            let draft = format!("{open}Let me see. {VERDICT} Or not? ");
+            assert_eq!(stopped_at(&draft, false, false), None, "{open}");
+        }
+        let beside = format!("<ponder>hm</ponder>{VERDICT}");
+        assert_eq!(stopped_at(&beside, false, false), Some(beside.as_str()));
+        let around = format!("<grades_of_work>{VERDICT}</grades_of_work>");
+        assert_eq!(
+            stopped_at(&format!("{around} more"), false, false),
+            Some(around.as_str())
+        );
+    }
+
     proptest! {
         #[test]
         fn whenever_it_stops_the_text_so_far_can_be_read(
-            pieces in prop::collection::vec(judge_like(), 0..12),
+            pieces in prop::collection::vec(
+                prop_oneof![
+                    5 => judge_like(),
+                    1 => prop::sample::select(vec!["<ponder>", "</ponder>", "[PONDER]", "[/PONDER]", "<pon", "der>"])
+                        .prop_map(str::to_owned),
+                ],
+                0..12,
+            ),
             starts_in_thinking: bool,
             wants_reason: bool,
         ) {

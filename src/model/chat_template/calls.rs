@@ -136,6 +136,13 @@ impl<'t> Interpreter<'t> {
                 name.to_owned(),
             )))));
         }
+        if let Value::List(list) = value
+            && list.kind == Kind::Group
+        {
+            let at = ["grouper", "list"].iter().position(|own| *own == name);
+            let part = at.and_then(|at| list.entries.get(at));
+            return Ok(part.cloned().unwrap_or_else(missing));
+        }
         let Value::Object(object) = value else {
             let found = value.lookup(&Value::from(name), &mut self.work)?;
             return Ok(found.unwrap_or_else(missing));

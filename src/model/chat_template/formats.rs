@@ -167,7 +167,7 @@ impl Spec {
                         format!("{text}.0")
                     }
                 }
-                None => self.grouped(&super::value::python_float(size)),
+                None => self.grouped(&super::repr::python_float(size)),
             },
         };
         Ok((number.is_sign_negative() && !number.is_nan(), written))

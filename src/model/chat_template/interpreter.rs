@@ -483,7 +483,7 @@ impl<'t> Interpreter<'t> {
         Ok(text)
     }
 
-    /// A value's text; a fault names the line of what was evaluated.
+    /// A value's text.
     pub(super) fn text_of(&mut self, value: &Value) -> Result<std::sync::Arc<str>, Fault> {
         value.to_text(&mut self.work)
     }

@@ -2,7 +2,8 @@
 
 use super::interpreter::Given;
 use super::methods::argument;
-use super::value::{Kind, Value, python_float};
+use super::repr::python_float;
+use super::value::{Kind, Value};
 use super::work::{Fault, STEP, Text, Work};
 
 /// The filter: `tojson(ensure_ascii=False, indent=None, separators=None, sort_keys=False)`.
@@ -86,7 +87,7 @@ impl Writer<'_> {
         let mut order: Vec<usize> = (0..pairs.len()).collect();
         if self.sort_keys {
             let keys: Vec<Value> = pairs.iter().map(|(key, _)| key.clone()).collect();
-            order = super::filters::sorted(&keys, false, self.out.work)?;
+            order = super::filters_of_lists::sorted(&keys, false, self.out.work)?;
         }
         self.out.push("{")?;
         for (at, pair) in order.into_iter().enumerate() {

@@ -306,7 +306,7 @@ fn on_string(
         "format_map" => {
             let named = given.plain.first().ok_or("format_map takes a mapping")?;
             let mut pairs = Vec::new();
-            for (name, value) in super::filters::pairs_of(named, work)? {
+            for (name, value) in super::filters_of_lists::pairs_of(named, work)? {
                 pairs.push((name.as_str().unwrap_or_default().to_owned(), value));
             }
             let given = Given {
@@ -427,7 +427,12 @@ fn split(own: &str, from_the_end: bool, given: &Given, work: &mut Work) -> Resul
 /// Words between white space, `parts` of them at most; the last (or first) one holds the rest.
 fn split_at_space(text: &str, parts: usize, from_the_end: bool) -> Vec<&str> {
     let mut words = Vec::new();
-    let mut rest = text.trim_matches(is_space);
+    // What is left over keeps the space at its other end.
+    let mut rest = if from_the_end {
+        text.trim_end_matches(is_space)
+    } else {
+        text.trim_start_matches(is_space)
+    };
     while !rest.is_empty() {
         if words.len() + 1 == parts {
             words.push(rest);

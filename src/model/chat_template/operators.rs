@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::filters;
+use super::filters_of_texts::escape;
 use super::methods;
 use super::syntax::{Comparison, Operator};
 use super::value::{Kind, Value};
@@ -143,7 +143,7 @@ fn join(left: &Value, right: &Value, work: &mut Work) -> Result<Option<Value>, F
         let mut text = Text::new(work);
         for (value, own) in [(left, one), (right, two)] {
             if safe && matches!(value, Value::Str(_)) {
-                filters::escape(own, &mut text)?;
+                escape(own, &mut text)?;
             } else {
                 text.push(own)?;
             }

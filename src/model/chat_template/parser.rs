@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 
 use super::lexer::{Token, tokens};
 use super::syntax::{
-    Arguments, Block, Comparison, Expression, Filter, For, Literal, Macro, Operator, Statement,
-    StatementKind, Suffix, Target, Template,
+    Block, Expression, For, Literal, Macro, Statement, StatementKind, Suffix, Target, Template,
 };
 use super::work::Fault;
 
 /// How deep blocks and brackets may stand in each other.
-const MAX_NESTING: usize = 100;
+pub(super) const MAX_NESTING: usize = 100;
 
 /// The longest template, in bytes: far longer than any published one.
 const MAX_SOURCE: usize = 1 << 20;
@@ -39,16 +38,16 @@ pub(super) fn parse(source: &str) -> Result<Template, Fault> {
     Ok(Template { block, names })
 }
 
-struct Parser {
-    tokens: Vec<(Token, usize)>,
-    at: usize,
+pub(super) struct Parser {
+    pub(super) tokens: Vec<(Token, usize)>,
+    pub(super) at: usize,
     depth: usize,
     /// Loops around the place that is read.
     loops: usize,
     /// `varargs` and `kwargs` were read in the macro around it.
-    mentions: [bool; 2],
+    pub(super) mentions: [bool; 2],
     /// Names that were read so far.
-    names: BTreeSet<String>,
+    pub(super) names: BTreeSet<String>,
 }
 
 impl Parser {
@@ -56,12 +55,12 @@ impl Parser {
         self.tokens[self.at].1
     }
 
-    fn token(&self) -> &Token {
+    pub(super) fn token(&self) -> &Token {
         // The last token is the end, and is never passed.
         &self.tokens[self.at].0
     }
 
-    fn next(&mut self) -> Token {
+    pub(super) fn next(&mut self) -> Token {
         let token = self.token().clone();
         if self.at + 1 < self.tokens.len() {
             self.at += 1;
@@ -69,7 +68,7 @@ impl Parser {
         token
     }
 
-    fn skip(&mut self, token: &Token) -> bool {
+    pub(super) fn skip(&mut self, token: &Token) -> bool {
         let found = self.token() == token;
         if found {
             self.next();
@@ -77,19 +76,19 @@ impl Parser {
         found
     }
 
-    fn skip_operator(&mut self, operator: &'static str) -> bool {
+    pub(super) fn skip_operator(&mut self, operator: &'static str) -> bool {
         self.skip(&Token::Operator(operator))
     }
 
-    fn is_operator(&self, operator: &str) -> bool {
+    pub(super) fn is_operator(&self, operator: &str) -> bool {
         matches!(self.token(), Token::Operator(own) if *own == operator)
     }
 
-    fn is_name(&self, name: &str) -> bool {
+    pub(super) fn is_name(&self, name: &str) -> bool {
         matches!(self.token(), Token::Name(own) if own == name)
     }
 
-    fn skip_name(&mut self, name: &str) -> bool {
+    pub(super) fn skip_name(&mut self, name: &str) -> bool {
         let found = self.is_name(name);
         if found {
             self.next();
@@ -97,7 +96,7 @@ impl Parser {
         found
     }
 
-    fn unexpected(&self, wanted: &str) -> Fault {
+    pub(super) fn unexpected(&self, wanted: &str) -> Fault {
         let found = match self.token() {
             Token::Data(_) => "text".to_owned(),
             Token::VariableBegin => "'{{'".into(),
@@ -113,7 +112,7 @@ impl Parser {
         format!("expected {wanted}, found {found}")
     }
 
-    fn expect(&mut self, operator: &'static str) -> Result<(), Fault> {
+    pub(super) fn expect(&mut self, operator: &'static str) -> Result<(), Fault> {
         if self.skip_operator(operator) {
             Ok(())
         } else {
@@ -121,7 +120,7 @@ impl Parser {
         }
     }
 
-    fn expect_name(&mut self) -> Result<String, Fault> {
+    pub(super) fn expect_name(&mut self) -> Result<String, Fault> {
         match self.token() {
             Token::Name(name) => {
                 let name = name.clone();
@@ -141,7 +140,10 @@ impl Parser {
     }
 
     /// Reads what stands deeper.
-    fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
+    pub(super) fn deeper<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
         if self.depth == MAX_NESTING {
             return Err(format!(
                 "blocks or brackets stand more than {MAX_NESTING} deep in each other"
@@ -447,445 +449,5 @@ impl Parser {
         }
         self.expect(")")?;
         Ok(parameters)
-    }
-
-    /// Expressions with commas between them are a tuple.
-    fn tuple(&mut self, conditional: bool) -> Result<Expression, Fault> {
-        let read = |parser: &mut Self| {
-            if conditional {
-                parser.expression()
-            } else {
-                parser.deeper(Self::or)
-            }
-        };
-        let first = read(self)?;
-        if !self.is_operator(",") {
-            return Ok(first);
-        }
-        let mut entries = vec![first];
-        while self.skip_operator(",") {
-            let ends = match self.token() {
-                Token::VariableEnd | Token::BlockEnd | Token::End => true,
-                Token::Operator(operator) => *operator == ")",
-                Token::Name(name) => !conditional && matches!(name.as_str(), "if" | "recursive"),
-                _ => false,
-            };
-            if ends {
-                break;
-            }
-            entries.push(read(self)?);
-        }
-        Ok(Expression::Tuple(entries))
-    }
-
-    fn expression(&mut self) -> Result<Expression, Fault> {
-        self.deeper(|parser| {
-            let mut value = parser.or()?;
-            let mut nested = 0;
-            while parser.skip_name("if") {
-                nested += 1;
-                if nested > MAX_NESTING {
-                    return Err("too many conditions in a row".into());
-                }
-                let condition = parser.or()?;
-                let otherwise = if parser.skip_name("else") {
-                    Some(parser.expression()?)
-                } else {
-                    None
-                };
-                value = Expression::Conditional(Box::new((condition, value, otherwise)));
-            }
-            Ok(value)
-        })
-    }
-
-    fn or(&mut self) -> Result<Expression, Fault> {
-        let first = self.and()?;
-        if !self.is_name("or") {
-            return Ok(first);
-        }
-        let mut terms = vec![first];
-        while self.skip_name("or") {
-            terms.push(self.and()?);
-        }
-        Ok(Expression::Or(terms))
-    }
-
-    fn and(&mut self) -> Result<Expression, Fault> {
-        let first = self.not()?;
-        if !self.is_name("and") {
-            return Ok(first);
-        }
-        let mut terms = vec![first];
-        while self.skip_name("and") {
-            terms.push(self.not()?);
-        }
-        Ok(Expression::And(terms))
-    }
-
-    fn not(&mut self) -> Result<Expression, Fault> {
-        if self.skip_name("not") {
-            let value = self.deeper(Self::not)?;
-            return Ok(Expression::Not(Box::new(value)));
-        }
-        self.comparison()
-    }
-
-    fn comparison(&mut self) -> Result<Expression, Fault> {
-        let first = self.sum()?;
-        let mut rest = Vec::new();
-        loop {
-            let how = match self.token() {
-                Token::Operator("==") => Comparison::Equal,
-                Token::Operator("!=") => Comparison::NotEqual,
-                Token::Operator("<") => Comparison::Less,
-                Token::Operator("<=") => Comparison::LessOrEqual,
-                Token::Operator(">") => Comparison::Greater,
-                Token::Operator(">=") => Comparison::GreaterOrEqual,
-                Token::Name(name) if name == "in" => Comparison::In,
-                Token::Name(name) if name == "not" => {
-                    let next = self.tokens.get(self.at + 1);
-                    if !matches!(next, Some((Token::Name(name), _)) if name == "in") {
-                        break;
-                    }
-                    self.next();
-                    Comparison::NotIn
-                }
-                _ => break,
-            };
-            self.next();
-            rest.push((how, self.sum()?));
-        }
-        Ok(if rest.is_empty() {
-            first
-        } else {
-            Expression::Compare(Box::new(first), rest)
-        })
-    }
-
-    /// Terms with operators of one rank between them.
-    fn chain(
-        &mut self,
-        operators: &[(&'static str, Operator)],
-        term: impl Fn(&mut Self) -> Result<Expression, Fault>,
-    ) -> Result<Expression, Fault> {
-        let first = term(self)?;
-        let mut rest = Vec::new();
-        while let Some((_, operator)) = operators
-            .iter()
-            .find(|(written, _)| self.is_operator(written))
-        {
-            self.next();
-            rest.push((*operator, term(self)?));
-        }
-        Ok(if rest.is_empty() {
-            first
-        } else {
-            Expression::Arithmetic(Box::new(first), rest)
-        })
-    }
-
-    fn sum(&mut self) -> Result<Expression, Fault> {
-        let operators = [("+", Operator::Add), ("-", Operator::Subtract)];
-        self.chain(&operators, Self::concatenation)
-    }
-
-    fn concatenation(&mut self) -> Result<Expression, Fault> {
-        let first = self.product()?;
-        if !self.is_operator("~") {
-            return Ok(first);
-        }
-        let mut terms = vec![first];
-        while self.skip_operator("~") {
-            terms.push(self.product()?);
-        }
-        Ok(Expression::Concatenate(terms))
-    }
-
-    fn product(&mut self) -> Result<Expression, Fault> {
-        let operators = [
-            ("*", Operator::Multiply),
-            ("/", Operator::Divide),
-            ("//", Operator::FloorDivide),
-            ("%", Operator::Remainder),
-        ];
-        self.chain(&operators, Self::power)
-    }
-
-    fn power(&mut self) -> Result<Expression, Fault> {
-        self.chain(&[("**", Operator::Power)], |parser| parser.unary(true))
-    }
-
-    fn unary(&mut self, filtered: bool) -> Result<Expression, Fault> {
-        let base = if self.skip_operator("-") {
-            Expression::Negative(Box::new(self.deeper(|parser| parser.unary(false))?))
-        } else if self.skip_operator("+") {
-            Expression::Positive(Box::new(self.deeper(|parser| parser.unary(false))?))
-        } else {
-            self.primary()?
-        };
-        let mut suffixes = Vec::new();
-        self.postfix(&mut suffixes)?;
-        if filtered {
-            loop {
-                if self.skip_operator("|") {
-                    suffixes.push(Suffix::Filter(self.filter()?));
-                } else if self.skip_name("is") {
-                    suffixes.push(self.test()?);
-                } else if self.is_operator("(") {
-                    suffixes.push(Suffix::Call(self.arguments()?));
-                } else {
-                    break;
-                }
-            }
-        }
-        Ok(if suffixes.is_empty() {
-            base
-        } else {
-            Expression::Suffixed(Box::new(base), suffixes)
-        })
-    }
-
-    fn primary(&mut self) -> Result<Expression, Fault> {
-        let literal = match self.token() {
-            Token::Name(name) => {
-                let literal = match name.as_str() {
-                    "true" | "True" => Some(Literal::Bool(true)),
-                    "false" | "False" => Some(Literal::Bool(false)),
-                    "none" | "None" => Some(Literal::None),
-                    _ => None,
-                };
-                match literal {
-                    Some(literal) => literal,
-                    None => {
-                        let name = self.expect_name()?;
-                        self.mentions[0] |= name == "varargs";
-                        self.mentions[1] |= name == "kwargs";
-                        if !self.names.contains(&name) {
-                            self.names.insert(name.clone());
-                        }
-                        return Ok(Expression::Name(name));
-                    }
-                }
-            }
-            Token::Integer(number) => Literal::Integer(*number),
-            Token::Float(number) => Literal::Float(*number),
-            Token::Text(_) => {
-                let mut text = String::new();
-                while let Token::Text(piece) = self.token() {
-                    text.push_str(piece);
-                    self.next();
-                }
-                return Ok(Expression::Literal(Literal::Text(text.into())));
-            }
-            Token::Operator("(") => {
-                self.next();
-                if self.skip_operator(")") {
-                    return Ok(Expression::Tuple(Vec::new()));
-                }
-                let value = self.tuple(true)?;
-                self.expect(")")?;
-                return Ok(value);
-            }
-            Token::Operator("[") => {
-                self.next();
-                let mut entries = Vec::new();
-                while !self.is_operator("]") {
-                    if !entries.is_empty() {
-                        self.expect(",")?;
-                        if self.is_operator("]") {
-                            break;
-                        }
-                    }
-                    entries.push(self.expression()?);
-                }
-                self.expect("]")?;
-                return Ok(Expression::List(entries));
-            }
-            Token::Operator("{") => {
-                self.next();
-                let mut pairs = Vec::new();
-                while !self.is_operator("}") {
-                    if !pairs.is_empty() {
-                        self.expect(",")?;
-                        if self.is_operator("}") {
-                            break;
-                        }
-                    }
-                    let key = self.expression()?;
-                    self.expect(":")?;
-                    pairs.push((key, self.expression()?));
-                }
-                self.expect("}")?;
-                return Ok(Expression::Dictionary(pairs));
-            }
-            _ => return Err(self.unexpected("a value")),
-        };
-        self.next();
-        Ok(Expression::Literal(literal))
-    }
-
-    /// Attributes, places and calls.
-    fn postfix(&mut self, suffixes: &mut Vec<Suffix>) -> Result<(), Fault> {
-        loop {
-            if self.skip_operator(".") {
-                suffixes.push(match self.next() {
-                    Token::Name(name) => Suffix::Attribute(name),
-                    Token::Integer(number) => {
-                        Suffix::Item(Expression::Literal(Literal::Integer(number)))
-                    }
-                    _ => return Err("expected a name or a number behind '.'".into()),
-                });
-            } else if self.skip_operator("[") {
-                let suffix = self.place()?;
-                if self.is_operator(",") {
-                    let Suffix::Item(first) = suffix else {
-                        return Err(self.unexpected("']'"));
-                    };
-                    let mut entries = vec![first];
-                    while self.skip_operator(",") {
-                        entries.push(self.expression()?);
-                    }
-                    suffixes.push(Suffix::Item(Expression::Tuple(entries)));
-                } else {
-                    suffixes.push(suffix);
-                }
-                self.expect("]")?;
-            } else if self.is_operator("(") {
-                suffixes.push(Suffix::Call(self.arguments()?));
-            } else {
-                return Ok(());
-            }
-        }
-    }
-
-    /// What stands between `[` and `]`: an expression, or a slice.
-    fn place(&mut self) -> Result<Suffix, Fault> {
-        let mut parts: [Option<Expression>; 3] = [None, None, None];
-        let mut part = 0;
-        loop {
-            if self.skip_operator(":") {
-                part += 1;
-                if part > 2 {
-                    return Err("a slice has three parts at most".into());
-                }
-            } else if matches!(self.token(), Token::Operator("]" | ",")) {
-                break;
-            } else if parts[part].is_some() {
-                return Err(self.unexpected("']'"));
-            } else {
-                parts[part] = Some(self.expression()?);
-            }
-        }
-        match (part, parts) {
-            (0, [Some(item), ..]) => Ok(Suffix::Item(item)),
-            (0, _) => Err(self.unexpected("a value")),
-            (_, parts) => Ok(Suffix::Slice(Box::new(parts))),
-        }
-    }
-
-    fn arguments(&mut self) -> Result<Arguments, Fault> {
-        self.expect("(")?;
-        let mut arguments = Arguments::default();
-        let mut first = true;
-        while !self.is_operator(")") {
-            if !first {
-                self.expect(",")?;
-                if self.is_operator(")") {
-                    break;
-                }
-            }
-            first = false;
-            if self.skip_operator("**") {
-                arguments.more_named = Some(Box::new(self.expression()?));
-            } else if self.skip_operator("*") {
-                arguments.more_plain = Some(Box::new(self.expression()?));
-            } else if matches!(self.token(), Token::Name(_))
-                && matches!(
-                    self.tokens.get(self.at + 1),
-                    Some((Token::Operator("="), _))
-                )
-            {
-                let name = self.expect_name()?;
-                self.expect("=")?;
-                arguments.named.push((name, self.expression()?));
-            } else if !arguments.named.is_empty() {
-                return Err("an argument without a name follows one with a name".into());
-            } else {
-                arguments.plain.push(self.expression()?);
-            }
-        }
-        self.expect(")")?;
-        Ok(arguments)
-    }
-
-    /// A name, which may hold dots.
-    fn dotted(&mut self) -> Result<String, Fault> {
-        let mut name = self.expect_name()?;
-        while self.skip_operator(".") {
-            name.push('.');
-            name.push_str(&self.expect_name()?);
-        }
-        Ok(name)
-    }
-
-    fn filter(&mut self) -> Result<Filter, Fault> {
-        let name = self.dotted()?;
-        let arguments = if self.is_operator("(") {
-            self.arguments()?
-        } else {
-            Arguments::default()
-        };
-        Ok(Filter { name, arguments })
-    }
-
-    /// Filters, each behind a `|`.
-    fn filters(&mut self) -> Result<Vec<Filter>, Fault> {
-        let mut filters = Vec::new();
-        while self.skip_operator("|") {
-            filters.push(self.filter()?);
-        }
-        Ok(filters)
-    }
-
-    fn test(&mut self) -> Result<Suffix, Fault> {
-        let negated = self.skip_name("not");
-        let name = self.dotted()?;
-        let takes_argument = match self.token() {
-            Token::Name(name) => !matches!(name.as_str(), "else" | "or" | "and" | "is"),
-            Token::Text(_) | Token::Integer(_) | Token::Float(_) => true,
-            Token::Operator(operator) => matches!(*operator, "[" | "{"),
-            _ => false,
-        };
-        let arguments = if self.is_operator("(") {
-            self.arguments()?
-        } else if takes_argument && !self.ends_test() {
-            let argument = self.deeper(|parser| {
-                let base = parser.primary()?;
-                let mut suffixes = Vec::new();
-                parser.postfix(&mut suffixes)?;
-                Ok(if suffixes.is_empty() {
-                    base
-                } else {
-                    Expression::Suffixed(Box::new(base), suffixes)
-                })
-            })?;
-            Arguments {
-                plain: vec![argument],
-                ..Arguments::default()
-            }
-        } else {
-            Arguments::default()
-        };
-        Ok(Suffix::Test {
-            negated,
-            name,
-            arguments,
-        })
-    }
-
-    /// `x is defined if y`, `x is defined in z`, `x is defined not …`: the word belongs to what stands around.
-    fn ends_test(&self) -> bool {
-        matches!(self.token(), Token::Name(name) if matches!(name.as_str(), "if" | "in" | "not" | "recursive"))
     }
 }

@@ -4,11 +4,9 @@
 //! them, needs a bounded stack. What has a state of its own (namespaces, loops, macros) is a number into the interpreter.
 
 use std::cmp::Ordering;
-use std::fmt::Write;
 use std::sync::Arc;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-
+use super::repr::{python_float, write_quoted};
 use super::work::{ENTRY, Fault, STEP, Text, Work};
 
 /// How deep lists and dictionaries may stand in each other.
@@ -61,6 +59,8 @@ pub(super) enum Kind {
     Range,
     /// A view of a dictionary: `dict_keys`, `dict_values`, `dict_items`.
     View(&'static str),
+    /// What `groupby` gives: a tuple whose parts have names.
+    Group,
     /// What a filter goes through: it has no length and no places.
     Iterator,
 }
@@ -192,7 +192,7 @@ impl Value {
             Self::Safe(_) => "Markup",
             Self::List(list) => match list.kind {
                 Kind::List => "list",
-                Kind::Tuple => "tuple",
+                Kind::Tuple | Kind::Group => "tuple",
                 Kind::Range => "range",
                 Kind::View(name) => name,
                 Kind::Iterator => "generator",
@@ -460,7 +460,7 @@ impl List {
     fn write(&self, out: &mut Text<'_>) -> Result<(), Fault> {
         let (open, close) = match self.kind {
             Kind::List => ("[", "]"),
-            Kind::Tuple => ("(", ")"),
+            Kind::Tuple | Kind::Group => ("(", ")"),
             Kind::View(name) => {
                 out.push(name)?;
                 ("([", "])")
@@ -499,159 +499,4 @@ fn position(
         }
     }
     Ok(None)
-}
-
-/// A text as Python writes it in code.
-fn write_quoted(text: &str, out: &mut Text<'_>) -> Result<(), Fault> {
-    let quote = if text.contains('\'') && !text.contains('"') {
-        '"'
-    } else {
-        '\''
-    };
-    out.push_char(quote)?;
-    for character in text.chars() {
-        match character {
-            '\n' => out.push("\\n")?,
-            '\r' => out.push("\\r")?,
-            '\t' => out.push("\\t")?,
-            '\\' => out.push("\\\\")?,
-            _ if character == quote => {
-                out.push("\\")?;
-                out.push_char(character)?;
-            }
-            _ if is_shown(character) => out.push_char(character)?,
-            '\0'..='\u{FF}' => out.push(&format!("\\x{:02x}", character as u32))?,
-            '\u{100}'..='\u{FFFF}' => out.push(&format!("\\u{:04x}", character as u32))?,
-            _ => out.push(&format!("\\U{:08x}", character as u32))?,
-        }
-    }
-    out.push_char(quote)
-}
-
-/// Python writes what is no letter, mark, number, sign or plain space by its number.
-fn is_shown(character: char) -> bool {
-    character == ' '
-        || !(character.is_control()
-            || character.is_whitespace()
-            || matches!(
-                character,
-                '\u{AD}' | '\u{600}'..='\u{605}' | '\u{61C}' | '\u{6DD}' | '\u{70F}' | '\u{180E}'
-            )
-            || matches!(character, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}')
-            || matches!(character, '\u{E000}'..='\u{F8FF}' | '\u{FEFF}' | '\u{FFF0}'..='\u{FFFB}' | '\u{E0000}'..))
-}
-
-/// A float as Python writes it: the shortest digits that read back the same, with an exponent below 1e-4 and from 1e16.
-pub(super) fn python_float(number: f64) -> String {
-    if number.is_nan() {
-        return "nan".into();
-    }
-    if number.is_infinite() {
-        return if number > 0.0 { "inf" } else { "-inf" }.into();
-    }
-    let scientific = format!("{number:e}");
-    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    if (-4..16).contains(&exponent) || number == 0.0 {
-        let plain = number.to_string();
-        if plain.contains('.') {
-            plain
-        } else {
-            format!("{plain}.0")
-        }
-    } else {
-        let sign = if exponent < 0 { '-' } else { '+' };
-        let mut text = String::new();
-        // Writing to a string does not fail.
-        let _ = write!(text, "{digits}e{sign}{:02}", exponent.unsigned_abs());
-        text
-    }
-}
-
-/// What is read from JSON: data alone.
-impl<'de> Deserialize<'de> for Value {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Reader)
-    }
-}
-
-struct Reader;
-
-impl<'de> Visitor<'de> for Reader {
-    type Value = Value;
-
-    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str("a JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::None)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
-        Ok(Value::Int(number.into()))
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
-        Ok(Value::Int(number.into()))
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
-        Ok(Value::Float(number))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
-        Ok(Value::from(text))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
-        let mut entries = Vec::new();
-        while let Some(entry) = list.next_element()? {
-            entries.push(entry);
-        }
-        made(|work| Value::list(entries, work))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
-        let mut pairs: Vec<(Value, Value)> = Vec::new();
-        while let Some((key, value)) = map.next_entry::<String, Value>()? {
-            pairs.push((Value::from(key), value));
-        }
-        made(|work| Value::dictionary(pairs, work))
-    }
-}
-
-/// A value from JSON, whose text was already read: the work is that of its size.
-fn made<E: serde::de::Error>(
-    value: impl FnOnce(&mut Work) -> Result<Value, Fault>,
-) -> Result<Value, E> {
-    value(&mut Work::for_bytes(1 << 20)).map_err(E::custom)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::python_float;
-
-    #[test]
-    fn floats_as_python_writes_them() {
-        for (number, text) in [
-            (0.0, "0.0"),
-            (-0.0, "-0.0"),
-            (1.0, "1.0"),
-            (0.1, "0.1"),
-            (1e15, "1000000000000000.0"),
-            (1e16, "1e+16"),
-            (1.5e300, "1.5e+300"),
-            (0.0001, "0.0001"),
-            (0.000_012_5, "1.25e-05"),
-            (f64::NAN, "nan"),
-            (f64::NEG_INFINITY, "-inf"),
-        ] {
-            assert_eq!(python_float(number), text);
-        }
-    }
 }
