@@ -444,9 +444,7 @@ fn every_style_of_thinking_is_found_in_the_vocabulary_or_in_the_template() {
             );
             let shown = thinks.run(&["models", "show", "model"]);
             assert!(
-                shown
-                    .stdout
-                    .contains(&format!("{open} … {close}")),
+                shown.stdout.contains(&format!("{open} … {close}")),
                 "{}",
                 shown.stdout
             );

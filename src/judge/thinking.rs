@@ -28,7 +28,7 @@ pub struct Thinking {
     style: ThinkingStyle,
     way: Way,
     /// The protocol's reader begins inside a thinking block.
-    starts_in_thinking: bool,
+    starts_inside: bool,
     /// The pairs of tags that the model's files name or the user gave.
     found: Vec<ThinkingTags>,
 }
@@ -126,7 +126,7 @@ impl Thinking {
         let is_opened = |tags: &ThinkingTags| opened(&tags.open, &tags.close);
         let reader_opened = KNOWN_TAGS.iter().any(|(open, close)| opened(open, close));
         let mut found = Vec::new();
-        let mut starts_in_thinking = false;
+        let mut starts_inside = false;
         let way = match &style {
             ThinkingStyle::None => Way::Tags(Pairs::default()),
             ThinkingStyle::Think => {
@@ -134,7 +134,7 @@ impl Thinking {
                 if !is_given {
                     found = pairs::find(tokenizer.added_tokens(), chat_template);
                 }
-                starts_in_thinking = reader_opened;
+                starts_inside = reader_opened;
                 Way::Tags(Pairs::new(tokenizer, &found, is_opened))
             }
             ThinkingStyle::Harmony => {
@@ -174,7 +174,7 @@ impl Thinking {
         Ok(Self {
             style,
             way,
-            starts_in_thinking,
+            starts_inside,
             found,
         })
     }
@@ -202,7 +202,7 @@ impl Thinking {
 
     /// True if the protocol's reader begins inside a thinking block that the chat template has opened.
     pub fn starts_in_thinking(&self) -> bool {
-        self.starts_in_thinking
+        self.starts_inside
     }
 
     /// A text under judgement in which tags that would end the judge's thinking, were it to quote them, are broken: `<`

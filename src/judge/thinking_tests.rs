@@ -295,11 +295,8 @@ fn it_is_said_how_a_model_thinks() {
             .unwrap()
             .describe()
     };
-    assert_eq!(said(&[], "", None), "its files name no thinking");
-    assert_eq!(
-        said(&["<think>", "</think>"], "", None),
-        "thinks in <think> … </think>"
-    );
+    // The tiny judge's vocabulary has it.
+    assert_eq!(said(&[], "", None), "thinks in <think> … </think>");
     assert_eq!(
         said(&["[THINK]", "[/THINK]"], "<think>", None),
         "thinks in <think> … </think>, [THINK] … [/THINK]"
@@ -310,7 +307,7 @@ fn it_is_said_how_a_model_thinks() {
     );
     assert_eq!(
         said(&["[THINK]", "[/THINK]"], "", Some(ThinkingStyle::Think)),
-        "its files name no thinking"
+        "thinks in <think> … </think>"
     );
     assert_eq!(
         said(&[], "<think>", Some(ThinkingStyle::None)),

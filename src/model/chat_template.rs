@@ -11,7 +11,7 @@
 //! | `work` | what rendering may cost |
 //! | `value`, `repr`, `from_json`, `operators` | Python's values, how they are written and read, and what can be done with them |
 //! | `filters`, `filters_of_texts`, `filters_of_lists`, `predicates`, `functions` | what stands behind `|` and `is`, and what every template can call |
-//! | `methods`, `formats` | methods of Python's strings, lists and dictionaries |
+//! | `methods`, `methods_of_texts`, `formats` | methods of Python's strings, lists and dictionaries |
 //! | `json` | `tojson` as Python's `json.dumps` |
 //! | [`clock`] | what `strftime_now` tells: one moment for a whole run |
 //!
@@ -31,6 +31,7 @@ mod interpreter;
 mod json;
 mod lexer;
 mod methods;
+mod methods_of_texts;
 mod operators;
 mod parser;
 mod predicates;

@@ -124,19 +124,15 @@ impl TagMask {
 
     /// The next tag that means something: its place, its length, and the pair that it opens, if it does.
     fn next_tag(&self, text: &str) -> Option<(usize, usize, Option<usize>)> {
-        let tags: Vec<(&str, Option<usize>)> = match self.inside {
-            Some(pair) => vec![(self.pairs[pair].close.as_str(), None)],
-            None => {
-                let both = self.pairs.iter().enumerate();
-                both.flat_map(|(pair, tags)| {
-                    [
-                        (tags.open.as_str(), Some(pair)),
-                        (tags.close.as_str(), None),
-                    ]
-                })
-                .collect()
+        let mut tags: Vec<(&str, Option<usize>)> = Vec::new();
+        if let Some(pair) = self.inside {
+            tags.push((&self.pairs[pair].close, None));
+        } else {
+            for (pair, both) in self.pairs.iter().enumerate() {
+                tags.push((&both.open, Some(pair)));
+                tags.push((&both.close, None));
             }
-        };
+        }
         text.char_indices().find_map(|(at, _)| {
             let rest = &text[at..];
             let found = tags.iter().filter(|(tag, _)| rest.starts_with(tag));

@@ -26,7 +26,7 @@ impl<'t> Interpreter<'t> {
                     && methods::are_known(&value, name)
                 {
                     let given = self.given(arguments)?;
-                    return Ok((methods::call(self, &value, name, given)?, 2));
+                    return Ok((methods::call(self, &value, name, &given)?, 2));
                 }
                 self.attribute(&value, name)?
             }
@@ -68,7 +68,7 @@ impl<'t> Interpreter<'t> {
         };
         match object {
             Object::Function(name) => functions::call(self, name, given),
-            Object::Method(method) => methods::call(self, &method.0, &method.1, given),
+            Object::Method(method) => methods::call(self, &method.0, &method.1, &given),
             Object::Macro(at) => self.call_macro(*at, given, caller),
             Object::Caller(at) => self.call_macro(*at, given, None),
             Object::Loop(at) => match given.plain.as_slice() {
@@ -310,14 +310,10 @@ fn slice(
         places.push(at as usize);
         at = at.saturating_add(step);
     }
-    match value {
-        Value::List(list) => {
-            let entries = places.into_iter().map(|at| entries[at].clone()).collect();
-            Value::sequence(entries, list.kind, work)
-        }
-        _ => {
-            let text: String = places.into_iter().map(|at| characters[at]).collect();
-            Ok(Value::from(text))
-        }
+    if let Value::List(list) = value {
+        let entries = places.into_iter().map(|at| entries[at].clone()).collect();
+        return Value::sequence(entries, list.kind, work);
     }
+    let text: String = places.into_iter().map(|at| characters[at]).collect();
+    Ok(Value::from(text))
 }

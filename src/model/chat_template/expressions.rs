@@ -212,18 +212,16 @@ impl Parser {
                     "none" | "None" => Some(Literal::None),
                     _ => None,
                 };
-                match literal {
-                    Some(literal) => literal,
-                    None => {
-                        let name = self.expect_name()?;
-                        self.mentions[0] |= name == "varargs";
-                        self.mentions[1] |= name == "kwargs";
-                        if !self.names.contains(&name) {
-                            self.names.insert(name.clone());
-                        }
-                        return Ok(Expression::Name(name));
+                let Some(literal) = literal else {
+                    let name = self.expect_name()?;
+                    self.mentions[0] |= name == "varargs";
+                    self.mentions[1] |= name == "kwargs";
+                    if !self.names.contains(&name) {
+                        self.names.insert(name.clone());
                     }
-                }
+                    return Ok(Expression::Name(name));
+                };
+                literal
             }
             Token::Integer(number) => Literal::Integer(*number),
             Token::Float(number) => Literal::Float(*number),

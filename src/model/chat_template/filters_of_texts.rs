@@ -1,9 +1,11 @@
 //! Filters of texts.
 
 use super::filters::are_known;
+use super::formats;
 use super::interpreter::Given;
 use super::lexer::is_space;
-use super::methods::{self, argument, number, text};
+use super::methods::{argument, number, text};
+use super::methods_of_texts;
 use super::value::Value;
 use super::work::{Fault, Text, Work};
 
@@ -32,7 +34,7 @@ pub(super) fn on_text(
         "safe" => Ok(Value::Safe(own)),
         "lower" => made(own.to_lowercase(), work),
         "upper" => made(own.to_uppercase(), work),
-        "capitalize" => made(methods::capitalised(&own), work),
+        "capitalize" => made(methods_of_texts::capitalised(&own), work),
         "title" => made(titled(&own), work),
         "trim" => {
             let characters = match argument(given, 0, "chars") {
@@ -61,23 +63,23 @@ pub(super) fn on_text(
                 plain_text(given, 0, "old", work)?,
                 plain_text(given, 1, "new", work)?,
             );
-            methods::replaced(&own, &old, &new, count, work)
+            methods_of_texts::replaced(&own, &old, &new, count, work)
         }
         "center" => {
             let width = number(given, 0, "width")?.unwrap_or(80);
             let width = usize::try_from(width.max(0)).unwrap_or(usize::MAX);
-            methods::padded(&own, "center", width, " ", work)
+            methods_of_texts::padded(&own, "center", width, " ", work)
         }
         "format" => {
             if given.named.is_empty() {
-                methods::percent_format(&own, &given.plain, work)
+                formats::percent_format(&own, &given.plain, work)
             } else {
                 let mut pairs = Vec::new();
                 for (name, value) in &given.named {
                     pairs.push((Value::from(name.as_str()), value.clone()));
                 }
                 let named = Value::dictionary(pairs, work)?;
-                methods::percent_format(&own, &[named], work)
+                formats::percent_format(&own, &[named], work)
             }
         }
         "indent" => indent(&own, given, work),
@@ -134,14 +136,13 @@ fn titled(text: &str) -> String {
 fn indent(own: &str, given: &Given, work: &mut Work) -> Result<Value, Fault> {
     let is_set = |at, name: &str| argument(given, at, name).is_some_and(Value::is_true);
     let (first, blank) = (is_set(1, "first"), is_set(2, "blank"));
-    let width = match argument(given, 0, "width") {
-        Some(Value::Str(text) | Value::Safe(text)) => text.to_string(),
-        _ => {
-            let width = number(given, 0, "width")?.unwrap_or(4).max(0);
-            let mut spaces = Text::new(work);
-            spaces.repeat(" ", usize::try_from(width).unwrap_or(usize::MAX))?;
-            spaces.finish()
-        }
+    let width = if let Some(Value::Str(text) | Value::Safe(text)) = argument(given, 0, "width") {
+        text.to_string()
+    } else {
+        let width = number(given, 0, "width")?.unwrap_or(4).max(0);
+        let mut spaces = Text::new(work);
+        spaces.repeat(" ", usize::try_from(width).unwrap_or(usize::MAX))?;
+        spaces.finish()
     };
     let mut out = Text::new(work);
     if first {
@@ -149,7 +150,7 @@ fn indent(own: &str, given: &Given, work: &mut Work) -> Result<Value, Fault> {
     }
     // A line end behind the last line is kept.
     let whole = format!("{own}\n");
-    let mut lines = methods::lines(&whole, false).into_iter();
+    let mut lines = methods_of_texts::lines(&whole, false).into_iter();
     out.push(lines.next().unwrap_or_default())?;
     for line in lines {
         out.push("\n")?;
@@ -204,7 +205,7 @@ fn wordwrap(own: &str, given: &Given, work: &mut Work) -> Result<Value, Fault> {
         Some(text) => text.to_text(work)?,
     };
     let mut out = Text::new(work);
-    for (at, line) in methods::lines(own, false).into_iter().enumerate() {
+    for (at, line) in methods_of_texts::lines(own, false).into_iter().enumerate() {
         if at > 0 {
             out.push(&newline)?;
         }

@@ -180,7 +180,7 @@ impl Spec {
         let whole = number.find(['.', 'e']).unwrap_or(number.len());
         let mut grouped = String::new();
         for (at, digit) in number[..whole].chars().enumerate() {
-            if at > 0 && (whole - at) % 3 == 0 {
+            if at > 0 && (whole - at).is_multiple_of(3) {
                 grouped.push(separator);
             }
             grouped.push(digit);
@@ -238,11 +238,12 @@ fn general(number: f64, precision: usize) -> String {
             text.to_owned()
         }
     };
-    if exponent < -4 || exponent >= precision as i32 {
+    if exponent < -4 || usize::try_from(exponent).is_ok_and(|exponent| exponent >= precision) {
         let sign = if exponent < 0 { '-' } else { '+' };
         return format!("{}e{sign}{:02}", trimmed(digits), exponent.unsigned_abs());
     }
-    let behind = (precision as i32 - 1 - exponent).max(0) as usize;
+    let behind = i64::try_from(precision).unwrap_or(0) - 1 - i64::from(exponent);
+    let behind = usize::try_from(behind).unwrap_or(0);
     trimmed(&format!("{number:.behind$}"))
 }
 

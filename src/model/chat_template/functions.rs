@@ -86,13 +86,14 @@ pub(super) fn call(
                 return Err("strftime_now takes a format".into());
             };
             interpreter.work.spend_each(format.len(), 64)?;
-            match interpreter.clock.tell(format) {
-                Some(text) => Ok(Value::from(text)),
-                None => {
+            interpreter
+                .clock
+                .tell(format)
+                .map(Value::from)
+                .ok_or_else(|| {
                     let shown: String = format.chars().take(80).collect();
-                    Err(format!("strftime_now: `{shown}` is no format of a date"))
-                }
-            }
+                    format!("strftime_now: `{shown}` is no format of a date")
+                })
         }
         _ => Err(format!("no function `{name}`")),
     }

@@ -82,17 +82,16 @@ impl<'s> Lexer<'s> {
                     self.push(Token::VariableBegin);
                     self.code("}}", Token::VariableEnd)?;
                 }
-                _ => match opens_raw(self.rest) {
-                    Some((length, minus)) => {
+                _ => {
+                    if let Some((length, minus)) = opens_raw(self.rest) {
                         self.take(length);
                         self.behind_tag(minus, false);
                         self.raw()?;
-                    }
-                    None => {
+                    } else {
                         self.push(Token::BlockBegin);
                         self.code("%}", Token::BlockEnd)?;
                     }
-                },
+                }
             }
         }
         let data = self.take(self.rest.len());
@@ -222,10 +221,8 @@ impl<'s> Lexer<'s> {
                     "(" => open.push(")"),
                     "[" => open.push("]"),
                     "{" => open.push("}"),
-                    ")" | "]" | "}" => {
-                        if open.pop() != Some(operator) {
-                            return Err(format!("unexpected '{operator}'"));
-                        }
+                    ")" | "]" | "}" if open.pop() != Some(operator) => {
+                        return Err(format!("unexpected '{operator}'"));
                     }
                     _ => {}
                 }

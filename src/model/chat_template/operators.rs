@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::filters_of_texts::escape;
-use super::methods;
+use super::formats;
 use super::syntax::{Comparison, Operator};
 use super::value::{Kind, Value};
 use super::work::{Fault, Text, Work};
@@ -117,7 +117,7 @@ pub(super) fn apply(
                     Value::List(list) if list.kind == Kind::Tuple => list.entries.clone(),
                     other => vec![other.clone()],
                 };
-                return methods::percent_format(format, &arguments, work);
+                return formats::percent_format(format, &arguments, work);
             }
         }
         _ => {}

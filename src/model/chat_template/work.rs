@@ -40,17 +40,16 @@ impl Work {
 
     /// Pays for work that is about to be done.
     pub(super) fn spend(&mut self, units: usize) -> Result<(), Fault> {
-        match self.left.checked_sub(units as u64) {
-            Some(left) => {
-                self.left = left;
-                Ok(())
-            }
-            None => {
-                // Nothing can be paid for any more.
-                self.left = 0;
-                Err("it takes more work or memory than a chat template may: it loops too long, or a value grows too large".into())
-            }
-        }
+        let Some(left) = self.left.checked_sub(units as u64) else {
+            // Nothing can be paid for any more.
+            self.left = 0;
+            return Err(
+                "it takes more work or memory than a chat template may: it loops too long, or a value grows too large"
+                    .into(),
+            );
+        };
+        self.left = left;
+        Ok(())
     }
 
     /// Pays for `count` things of `each` units.
