@@ -8,10 +8,9 @@ use crate::lag::Lagging;
 use crate::reader::{Reader, config, expected_with, prompts, reader, request, run, template};
 
 fn reader_of(block_size: usize, short_context: usize) -> Reader {
-    Reader {
-        short_context: Some(short_context),
-        ..reader(block_size)
-    }
+    let mut reader = reader(block_size);
+    reader.short_context = Some(short_context);
+    reader
 }
 
 /// Runs prompts that may go on for `new` tokens, and compares with what comes out without an engine.

@@ -150,7 +150,8 @@ impl Downloads<'_> {
                 Err(error) => {
                     // What is not there any more will not be asked for again.
                     if partial.length == 0 || matches!(error, HubError::File { .. }) {
-                        partial.remove()?;
+                        // That it stays is not worth another error.
+                        let _ = partial.remove();
                     }
                     return Err(error);
                 }
