@@ -41,7 +41,7 @@ fn place(node: &Node, at: usize, units: &mut Vec<u32>, used: &mut Vec<bool>) {
     if labels.is_empty() {
         return;
     }
-    let base = (1..)
+    let base = (1..1 << 20)
         .find(|base| {
             labels.iter().all(|&label| {
                 !used

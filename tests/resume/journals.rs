@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::common::{Folder, Ran, rollouts};
-use super::{JOURNAL, Random, journalled};
+use super::{JOURNAL, Random};
 
 const JUDGE: [&str; 7] = [
     "judge",

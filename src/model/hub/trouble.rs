@@ -19,7 +19,7 @@ const LONGEST_WAIT: Duration = Duration::from_mins(5);
 
 /// An error, and whether trying again may help.
 pub(super) struct Trouble {
-    pub(super) error: HubError,
+    pub(super) error: Box<HubError>,
     /// Attempts that are worth making, all in all.
     pub(super) attempts: u32,
     /// How long the server wants us to wait.
@@ -29,7 +29,7 @@ pub(super) struct Trouble {
 impl Trouble {
     pub(super) fn for_good(error: HubError) -> Self {
         Self {
-            error,
+            error: Box::new(error),
             attempts: 1,
             after: None,
         }
@@ -37,7 +37,7 @@ impl Trouble {
 
     pub(super) fn passing(error: HubError) -> Self {
         Self {
-            error,
+            error: Box::new(error),
             attempts: ATTEMPTS,
             after: None,
         }
@@ -71,7 +71,7 @@ impl<'a> Attempts<'a> {
     pub(super) fn wait(&mut self, trouble: Trouble) -> Result<Duration, HubError> {
         self.failures += 1;
         if self.failures >= trouble.attempts {
-            return Err(trouble.error);
+            return Err(*trouble.error);
         }
         let pause = FIRST_PAUSE * 2_u32.saturating_pow(self.failures - 1);
         let Some(after) = trouble.after.filter(|after| *after > pause) else {
@@ -106,7 +106,7 @@ pub(super) fn patiently<T>(
     loop {
         match attempt(deadline) {
             Ok(value) => return Ok(value),
-            Err(trouble) if Instant::now() >= deadline => return Err(trouble.error),
+            Err(trouble) if Instant::now() >= deadline => return Err(*trouble.error),
             Err(trouble) => deadline += attempts.wait(trouble)?,
         }
     }

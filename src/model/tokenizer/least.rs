@@ -360,7 +360,7 @@ mod tests {
 
     /// What the covering says of a text may be few, and is never more than there are, wherever it is cut.
     fn check(tokenizer: &Tokenizer, text: &str, part: usize) {
-        let plain = tokenizer.without_prefix();
+        let plain = tokenizer.untrusted_at(Place::Within);
         let Some(pieces) = Pieces::of(plain) else {
             assert_eq!(tokenizer.more_tokens_than(0, text), None);
             return;
