@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::harmony::{Channels, HarmonyTokens, Role};
 use crate::model::ModelError;
 use crate::model::tokenizer::{TextStream, Tokenizer};
-use crate::protocol::pairs;
+use crate::protocol::pairs::{self, without_unknown};
 use crate::protocol::thinking::{Heard, TagMask, ThinkingStyle, ThinkingTags, blank, mask};
 
 /// Opening and closing tags that the protocols' readers know by themselves.
@@ -243,6 +243,9 @@ impl Thinking {
             visible: match visible {
                 Some(visible) if !pairs.texts.is_empty() => {
                     mask(&visible, Arc::clone(&pairs.texts), pairs.inside_text)
+                }
+                Some(visible) if self.style == ThinkingStyle::None => {
+                    Some(without_unknown(&visible))
                 }
                 visible => visible,
             },

@@ -305,3 +305,19 @@ fn it_is_said_how_a_model_thinks() {
         "all it writes is its answer"
     );
 }
+
+#[test]
+fn a_judge_that_does_not_think_may_write_any_tags() {
+    let tiny = tokenizer(&[]);
+    let text = format!("<ponder>So: {VERDICT} It is.</ponder>");
+    let tokens = tiny.encode_trusted(&text).unwrap();
+    let read = |style: Option<ThinkingStyle>| {
+        let thinking = Thinking::find(style, &tiny, "", "").unwrap();
+        let visible = thinking.read(&tiny, &tokens).visible.unwrap();
+        assert_eq!(visible.len(), text.len());
+        crate::protocol::parser::parse(&visible, false)
+    };
+    let error = read(None).unwrap_err().to_string();
+    assert!(error.contains("--thinking-style none"), "{error}");
+    assert!(read(Some(ThinkingStyle::None)).unwrap().fields.process);
+}

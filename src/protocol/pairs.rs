@@ -5,9 +5,10 @@
 //! speaks of thinking; pairs of other names are listed.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::tags::TagName;
-use super::thinking::ThinkingTags;
+use super::thinking::{ThinkingTags, blank};
 
 /// Pairs of published models whose names do not say what they are for.
 const LISTED: [(&str, &str); 3] = [
@@ -151,7 +152,7 @@ fn is_of_a_verdict(tag: &str) -> bool {
 /// knows (`<think>`, `<thinking>`, `<analysis>`) are not among them.
 pub fn find<'t>(added: impl Iterator<Item = &'t str>, template: &str) -> Vec<ThinkingTags> {
     let mut tags: BTreeSet<&str> = added.filter(|tag| tag.len() <= MAX_TAG).collect();
-    tags.extend(in_text(template));
+    tags.extend(in_text(template).into_iter().map(|place| &template[place]));
     let mut pairs = Vec::new();
     for &open in &tags {
         if !speaks_of_thinking(open) || is_of_a_verdict(open) {
@@ -178,8 +179,8 @@ pub fn find<'t>(added: impl Iterator<Item = &'t str>, template: &str) -> Vec<Thi
     pairs
 }
 
-/// Everything in a text that has the shape of a tag, closing ones too.
-fn in_text(text: &str) -> Vec<&str> {
+/// Where a text has something of the shape of a tag, closing ones too.
+fn in_text(text: &str) -> Vec<Range<usize>> {
     let mut tags = Vec::new();
     for (at, first) in text.char_indices() {
         let end = match first {
@@ -188,7 +189,8 @@ fn in_text(text: &str) -> Vec<&str> {
             '◁' => '▷',
             _ => continue,
         };
-        let inside = &text[at + first.len_utf8()..];
+        let start = at + first.len_utf8();
+        let inside = &text[start..];
         let inside = &inside[..inside.floor_char_boundary(MAX_TAG)];
         // A tag holds no bracket and no space.
         let stops = |character: char| {
@@ -198,10 +200,25 @@ fn in_text(text: &str) -> Vec<&str> {
         if let Some(length) = inside.find(stops)
             && inside[length..].starts_with(end)
         {
-            tags.push(&text[at..at + first.len_utf8() + length + end.len_utf8()]);
+            tags.push(at..start + length + end.len_utf8());
         }
     }
     tags
+}
+
+/// A completion in which tags that nothing is known of are spaces: its judge does not think, whatever it writes.
+pub fn without_unknown(completion: &str) -> String {
+    let mut plain = String::with_capacity(completion.len());
+    let mut copied = 0;
+    for place in in_text(completion) {
+        if is_watched(&completion[place.clone()]) {
+            plain.push_str(&completion[copied..place.start]);
+            blank(&mut plain, place.len());
+            copied = place.end;
+        }
+    }
+    plain.push_str(&completion[copied..]);
+    plain
 }
 
 /// Names of tags that judges put around a whole answer, or use to format it: what stands in them is no thinking.

@@ -97,8 +97,8 @@ pub enum Unreadable {
     },
     /// A pair of tags that nothing is known of holds a verdict and more: it may be thinking, and the verdict a draft.
     #[error(
-        "a verdict stands with other text inside `{tag}` tags, which may be the judge's thinking: if they are, name them \
-         with --thinking-tags"
+        "a verdict stands with other text inside `{tag}` tags, which may be the judge's thinking: name them with \
+         --thinking-tags if they are, or say --thinking-style none if it does not think"
     )]
     InUnknownTags {
         /// The tag.
