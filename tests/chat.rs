@@ -449,7 +449,12 @@ fn every_style_of_thinking_is_found_in_the_vocabulary_or_in_the_template() {
                 shown.stdout
             );
             let done = model(&template(&format!("{open}\n{close}")), names);
-            assert_eq!(judge(&done, &[])["status"], "ok", "{open}");
+            let answer = judge(&done, &["--max-new-tokens", "40"]);
+            let error = answer["error"].as_str().unwrap_or_default();
+            assert!(
+                !error.starts_with("thinking not finished"),
+                "{open}: {error}"
+            );
         }
     }
 }
