@@ -26,8 +26,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::dataset::{DatasetError, Samples};
 use crate::engine::{EngineError, EngineThread, Sampling, Stats, StepModel};
+use crate::panics;
 use crate::reward::RewardPolicy;
 use crate::rules::OutcomeRules;
+use crate::threads::{self, ThreadError};
 use crate::verdict::Verdict;
 pub use devices::{DeviceEngine, DeviceStats};
 use devices::{DeviceRun, Dispatch, Event, Room, requests_ahead};
@@ -117,9 +119,15 @@ pub enum JudgeError {
     /// A sample could not be read again.
     #[error(transparent)]
     Input(#[from] DatasetError),
-    /// The engine's thread could not be started.
-    #[error("could not start the engine's thread: {0}")]
-    Thread(#[source] std::io::Error),
+    /// A thread could not be started.
+    #[error(transparent)]
+    Thread(#[from] ThreadError),
+    /// An error of our own, outside any one sample.
+    #[error(
+        "an error of juror itself ({0}); please report it. Finished verdicts are in the journal, run the same command again \
+         to go on"
+    )]
+    Panicked(String),
     /// The sink refused a verdict.
     #[error(transparent)]
     Sink(#[from] crate::dataset::journal::JournalError),
@@ -212,7 +220,7 @@ pub fn run<S: Samples + ?Sized, M: StepModel + 'static>(
     let mut threads = Vec::with_capacity(engines.len());
     let mut requests = Vec::with_capacity(engines.len());
     for DeviceEngine { device, engine } in engines {
-        let mut thread = EngineThread::spawn(engine, ahead).map_err(JudgeError::Thread)?;
+        let mut thread = EngineThread::spawn(engine, ahead)?;
         requests.extend(thread.requests());
         thread.close();
         threads.push(thread);
@@ -225,7 +233,15 @@ pub fn run<S: Samples + ?Sized, M: StepModel + 'static>(
         let (events_in, events) = sync_channel(VERDICTS_AHEAD);
         for (device, thread) in devices.iter().zip(threads) {
             let (room, events_in) = (&room, events_in.clone());
-            scope.spawn(move || device.collect(thread, room, &events_in));
+            std::thread::Builder::new()
+                .name("collect".into())
+                .spawn_scoped(scope, move || {
+                    let collected = panics::guarded(|| device.collect(thread, room, &events_in));
+                    if let Err(why) = collected {
+                        let _ = events_in.send(Event::Panicked(why));
+                    }
+                })
+                .map_err(threads::refused("an engine's verdicts"))?;
         }
         let feeder = Feeder {
             samples,
@@ -243,7 +259,14 @@ pub fn run<S: Samples + ?Sized, M: StepModel + 'static>(
             stop: &stop,
             last: None,
         };
-        scope.spawn(move || feeder.feed(dispatch, &events_in));
+        std::thread::Builder::new()
+            .name("feed".into())
+            .spawn_scoped(scope, move || {
+                if let Err(why) = panics::guarded(|| feeder.feed(dispatch, &events_in)) {
+                    let _ = events_in.send(Event::Panicked(why));
+                }
+            })
+            .map_err(threads::refused("prompts"))?;
         let mut told = Instant::now();
         let progress = |sink: &mut dyn Sink| {
             let stats: Vec<DeviceStats> = devices.iter().map(DeviceRun::stats).collect();
@@ -275,6 +298,10 @@ pub fn run<S: Samples + ?Sized, M: StepModel + 'static>(
                 Ok(Event::Input(error)) => {
                     keep_rest(&events, sink)?;
                     return Err(error.into());
+                }
+                Ok(Event::Panicked(why)) => {
+                    keep_rest(&events, sink)?;
+                    return Err(JudgeError::Panicked(why));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(EngineError::Stopped.into()),

@@ -4,7 +4,6 @@
 //! what has been read is answered at once, so a program may write one row, wait for its line, and write the next.
 
 use std::io::{self, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,7 +15,9 @@ use serde_json::{Map, Value};
 
 use crate::dataset::output::OutputError;
 use crate::dataset::{DatasetError, LineLimit, Next, Source};
+use crate::panics;
 use crate::rules::{Config, Profile, Status, Verification, Verifier, compat};
+use crate::threads::{self, ThreadError};
 
 /// Rows that are answered together, at most; and their bytes.
 const ROWS: usize = 4096;
@@ -179,6 +180,12 @@ pub enum VerifyError {
     /// The settings are not understood.
     #[error("{0}")]
     Settings(String),
+    /// The thread that reads could not be started.
+    #[error(transparent)]
+    Thread(#[from] ThreadError),
+    /// An error of our own in reading.
+    #[error("an error of juror itself ({0}); please report it with the input")]
+    Panicked(String),
     /// It was asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -247,10 +254,14 @@ impl Settings {
         };
         let verifier = own.as_ref().unwrap_or(common);
         // None is known; should there be one, it costs its own row and not the others. A verifier has no state to harm.
-        let verified = catch_unwind(AssertUnwindSafe(|| verifier.verify(&row.gold, &row.pred)));
-        let Ok(verification) = verified else {
-            let error = "an error of the verifier itself; please report this row";
-            return (None, self.json(id, index, Err(error)));
+        let verified = panics::guarded(|| verifier.verify(&row.gold, &row.pred));
+        let verification = match verified {
+            Ok(verification) => verification,
+            Err(why) => {
+                let error =
+                    format!("an error of the verifier itself ({why}); please report this row");
+                return (None, self.json(id, index, Err(&error)));
+            }
         };
         let text = match explain {
             Some(explain) => {
@@ -282,13 +293,33 @@ impl Settings {
         let reader = Arc::clone(&queue);
         let max_line = self.max_line;
         // The reader is not joined: it may sit in a read of standard input that never returns.
-        std::thread::spawn(move || reader.close(read_rows(&sources, max_line, &reader).err()));
+        let read = move || {
+            // Whatever happens, nobody waits for rows that do not come.
+            let failed = panics::guarded(|| read_rows(&sources, max_line, &reader).err());
+            match failed {
+                Ok(error) => reader.close(error, None),
+                Err(why) => reader.close(None, Some(why)),
+            }
+        };
+        std::thread::Builder::new()
+            .name("reader".into())
+            .spawn(read)
+            .map_err(threads::refused("reading the input"))?;
         let abandoned = Abandon(&queue);
         while let Some(batch) = queue.take(interrupted)? {
             let lines: Vec<(Answered, Vec<u8>)> = batch
                 .par_iter()
                 .enumerate()
-                .map(|(place, line)| self.answer(&common, explain, counts.rows + place, line))
+                .map(|(place, line)| {
+                    let index = counts.rows + place;
+                    panics::guarded(|| self.answer(&common, explain, index, line)).unwrap_or_else(
+                        |why| {
+                            let error =
+                                format!("an error of juror itself ({why}); please report this row");
+                            (None, self.json(None, index, Err(&error)))
+                        },
+                    )
+                })
                 .collect();
             for (answered, line) in lines {
                 counts.add(answered);
@@ -347,6 +378,8 @@ struct Waiting {
     /// The verifier is gone.
     abandoned: bool,
     error: Option<DatasetError>,
+    /// What the reader panicked with.
+    panic: Option<String>,
 }
 
 impl Queue {
@@ -370,10 +403,11 @@ impl Queue {
         !state.abandoned
     }
 
-    fn close(&self, error: Option<DatasetError>) {
+    fn close(&self, error: Option<DatasetError>, panic: Option<String>) {
         let mut state = self.state();
         state.closed = true;
         state.error = error;
+        state.panic = panic;
         self.changed.notify_all();
     }
 
@@ -393,6 +427,9 @@ impl Queue {
                 state.bytes = 0;
                 self.changed.notify_all();
                 return Ok(Some(std::mem::take(&mut state.rows)));
+            }
+            if let Some(why) = state.panic.take() {
+                return Err(VerifyError::Panicked(why));
             }
             if state.closed {
                 return state

@@ -3,6 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod common;
+#[path = "inputs/limits.rs"]
+mod limits;
+#[path = "inputs/terminal.rs"]
+mod terminal;
 
 use std::fs;
 use std::io::Write;

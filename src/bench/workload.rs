@@ -118,6 +118,23 @@ pub struct Workload {
     pub seed: u64,
 }
 
+/// Tokens of all prompts together, at most: 2 GB of them.
+const MOST_TOKENS: u64 = 1 << 29;
+
+/// Checks how many tokens all prompts of a workload have together.
+///
+/// # Errors
+/// A sentence that names the limit.
+pub fn check_tokens(tokens: u64) -> Result<(), String> {
+    if tokens <= MOST_TOKENS {
+        return Ok(());
+    }
+    Err(format!(
+        "the workload has {tokens} tokens or more: no more than {MOST_TOKENS} are measured at a time; take fewer --samples or \
+         --trials, or shorter prompts"
+    ))
+}
+
 /// Draws for these are kept apart.
 const INPUT: u32 = 0;
 const OUTPUT: u32 = 1;
@@ -136,6 +153,15 @@ impl Workload {
     /// Tokens of the longest sequence there may be, prompt and output.
     pub fn longest(&self) -> usize {
         self.template + self.input.longest().max(1) + self.output.longest().max(1)
+    }
+
+    /// Checks that all prompts fit into memory together.
+    ///
+    /// # Errors
+    /// A sentence that names the limit.
+    pub fn check(&self) -> Result<(), String> {
+        let generations = (self.samples as u64).saturating_mul(self.trials as u64);
+        check_tokens(generations.saturating_mul(self.longest() as u64))
     }
 
     /// All generations, groups together.

@@ -13,7 +13,7 @@ use super::engine::{EngineArguments, JUDGE, ModelArguments};
 use super::judge::JudgeChoice;
 use super::{DONE, Failure, OrFail, say};
 use crate::bench::session::{Bench, Document, Setting, Subject, machine, write_trace};
-use crate::bench::{Job, Lengths, Report, Workload, shapes};
+use crate::bench::{Job, Lengths, Report, Workload, shapes, workload};
 use crate::dataset::output::write_atomically;
 use crate::dataset::{LineLimit, LoadOptions, load};
 use crate::engine::{EngineSettings, Sampling};
@@ -43,16 +43,17 @@ pub(super) struct BenchArguments {
     model: ModelArguments,
 
     /// Samples; of INPUT the first N [default: 64; of INPUT all]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Workload")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000), help_heading = "Workload")]
     samples: Option<u64>,
     /// Tokens that all prompts begin with
     #[arg(
         long,
         value_name = "N",
         default_value_t = 1300,
+        value_parser = clap::value_parser!(u32).range(..1 << 20),
         help_heading = "Workload"
     )]
-    template_tokens: usize,
+    template_tokens: u32,
     /// A sample's own tokens: 300, a range 200-4000, or lognormal:MEDIAN,DEVIATION
     #[arg(
         long,
@@ -70,10 +71,10 @@ pub(super) struct BenchArguments {
     )]
     output_tokens: Lengths,
     /// Generations for each sample
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Workload")]
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Workload")]
     trials: u32,
     /// Samples of one question: they share half of the shortest one's own tokens
-    #[arg(long, value_name = "G", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Workload")]
+    #[arg(long, value_name = "G", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Workload")]
     group_size: u32,
     /// Seed of lengths, tokens, weights and draws
     #[arg(long, value_name = "S", default_value_t = 0, help_heading = "Workload")]
@@ -92,7 +93,7 @@ pub(super) struct BenchArguments {
     engine: EngineArguments,
 
     /// Runs; the one with the median verdicts/s is reported
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Report")]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Report")]
     runs: u32,
     /// Try batch sizes and token budgets, and name the best
     #[arg(long, conflicts_with_all = ["max_sequences", "token_budget", "runs"], help_heading = "Report")]
@@ -205,7 +206,9 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
         };
         let json = serde_json::to_string_pretty(&document).or_fail()? + "\n";
         if path == Path::new("-") {
-            say(table.trim_end());
+            for line in table.lines() {
+                say(line);
+            }
             std::io::stdout().write_all(json.as_bytes()).or_fail()?;
             return Ok(DONE);
         }
@@ -277,13 +280,17 @@ fn subject(arguments: &BenchArguments) -> Result<Subject, Failure> {
     let (template, jobs) = if arguments.inputs.is_empty() {
         let workload = Workload {
             samples: arguments.samples.unwrap_or(64) as usize,
-            template: arguments.template_tokens,
+            template: arguments.template_tokens as usize,
             input: arguments.input_tokens,
             output: arguments.output_tokens,
             trials: arguments.trials as usize,
             group: arguments.group_size as usize,
             seed: arguments.seed,
         };
+        workload
+            .check()
+            .map_err(|error| anyhow!(error))
+            .or_usage()?;
         (
             workload.template_tokens(config.vocab),
             workload.jobs(config.vocab),
@@ -318,6 +325,7 @@ fn real_jobs(arguments: &BenchArguments) -> Result<(Vec<u32>, Vec<Job>), Failure
     )
     .or_usage()?;
     let mut jobs = Vec::new();
+    let mut tokens = 0;
     for sample in &loaded.samples {
         // Every generation has a token at least.
         let prompt = text
@@ -331,6 +339,10 @@ fn real_jobs(arguments: &BenchArguments) -> Result<(Vec<u32>, Vec<Job>), Failure
                 )
             });
         let prompt = prompt.or_usage()?;
+        tokens += (prompt.len() + 1) as u64 * u64::from(arguments.trials);
+        workload::check_tokens(tokens)
+            .map_err(|error| anyhow!(error))
+            .or_usage()?;
         for _ in 0..arguments.trials {
             let index = jobs.len() as u64;
             jobs.push(Job {

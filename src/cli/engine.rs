@@ -76,9 +76,13 @@ impl EngineArguments {
     }
 }
 
+/// Of anything that is counted: far beyond what a machine holds.
+const MOST: usize = 1 << 24;
+
 fn positive(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) => Err("must be at least 1".into()),
+        Ok(number) if number > MOST => Err(format!("must be at most {MOST}")),
         Ok(number) => Ok(number),
         Err(error) => Err(format!("{error}")),
     }

@@ -35,7 +35,11 @@ pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
         return Ok(DONE);
     }
     let interrupted = catch_interrupts().or_fail()?;
-    let all = session.loaded.samples.count() * session.options.trials as usize;
+    let all = session
+        .loaded
+        .samples
+        .count()
+        .saturating_mul(session.options.trials as usize);
     let progress = Progress::new(all, quiet);
     let mut announced = quiet;
     let result = session.execute(&interrupted, &mut |summary| {

@@ -12,14 +12,21 @@ mod progress;
 mod prompts;
 mod verify;
 
-use std::io::Write;
+use std::borrow::Cow;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
+
+use crate::dataset::journal::JournalError;
+use crate::judge::SessionError;
+use crate::panics;
+use crate::terminal::{escaped, escaped_lines};
+use crate::threads::{self, PoolError};
 
 /// The run did what was asked.
 const DONE: u8 = 0;
@@ -108,27 +115,67 @@ impl<T, E: Into<anyhow::Error>> OrFail<T> for Result<T, E> {
 
 /// Reads the arguments, runs the command, and says what went wrong.
 pub fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    let result = match arguments.command {
-        Command::Judge(arguments) => judge::run(*arguments),
-        Command::Verify(arguments) => verify::run(*arguments),
-        Command::Bench(arguments) => bench::run(&arguments),
-        Command::Prompts { action } => prompts::run(action).map(|()| DONE),
-        Command::Models { action } => models::run(action).map(|()| DONE),
+    panics::silence();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return refuse(&error),
     };
+    let result = panics::guarded(|| run(arguments.command)).unwrap_or_else(|why| {
+        let advice = "please report it with the command; what a run has finished is in its journal";
+        Err(anyhow!("an error of juror itself ({why}); {advice}")).or_fail()
+    });
+
     match result {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             // A reader that has seen enough (`juror … | head`) is no failure worth a message.
             if !is_broken_pipe(&failure.error) {
-                say(&format!(
-                    "{} {}",
-                    console::style("error:").for_stderr().red().bold(),
-                    with_causes(&failure.error)
-                ));
+                let label = console::style("error:").for_stderr().red().bold();
+                let message = with_causes(&failure.error);
+                if has_lines(&failure.error) {
+                    write_line(&format!("{label} {}", escaped_lines(&message)));
+                } else {
+                    say_labelled(&label, &message);
+                }
             }
             ExitCode::from(failure.code)
         }
+    }
+}
+
+/// Says what is wrong with the arguments, or prints the help that was asked for.
+fn refuse(error: &clap::Error) -> ExitCode {
+    // Names of files among the arguments may be anybody's: then the same is said of them escaped.
+    let arguments: Vec<String> = std::env::args_os()
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect();
+    let shown: Vec<Cow<str>> = arguments.iter().map(|argument| escaped(argument)).collect();
+    if shown
+        .iter()
+        .all(|argument| matches!(argument, Cow::Borrowed(_)))
+    {
+        let _ = error.print();
+    } else if let Err(error) = Arguments::try_parse_from(shown.iter().map(|argument| &**argument)) {
+        let _ = error.print();
+    } else {
+        write_line(escaped_lines(&error.render().to_string()).trim_end());
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE))
+}
+
+fn run(command: Command) -> Result<u8, Failure> {
+    match threads::start_pool() {
+        Ok(None) => {}
+        Ok(Some(note)) => say(&format!("note: {note}")),
+        Err(error @ PoolError::Variable { .. }) => return Err(error).or_usage(),
+        Err(error) => return Err(error).or_fail(),
+    }
+    match command {
+        Command::Judge(arguments) => judge::run(*arguments),
+        Command::Verify(arguments) => verify::run(*arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
+        Command::Prompts { action } => prompts::run(action).map(|()| DONE),
+        Command::Models { action } => models::run(action),
     }
 }
 
@@ -147,10 +194,42 @@ fn catch_interrupts() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(interrupted)
 }
 
-/// Writes a line to standard error. `eprintln!` would panic where nobody listens any more (`juror … 2>&1 | head`), and
-/// what cannot be said is no reason to stop a run.
+/// Says a line on standard error. Whatever stands in it of names, files and answers is shown escaped: one line stays one
+/// line.
 fn say(line: &str) {
+    write_line(&escaped(line));
+}
+
+/// As [`say`], behind a label of ours.
+fn say_labelled(label: &console::StyledObject<&str>, line: &str) {
+    write_line(&format!("{label} {}", escaped(line)));
+}
+
+/// `eprintln!` would panic where nobody listens any more (`juror … 2>&1 | head`), and what cannot be said is no reason to
+/// stop a run.
+fn write_line(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Text in lines of its own for standard output: as it is to files and programs, escaped on a terminal.
+fn for_output(text: &str) -> Cow<'_, str> {
+    if std::io::stdout().is_terminal() {
+        escaped_lines(text)
+    } else {
+        text.into()
+    }
+}
+
+/// Whether an error's message is one of lines, whose parts were escaped where they were put in.
+fn has_lines(error: &anyhow::Error) -> bool {
+    let journal = |cause: &(dyn std::error::Error + 'static)| {
+        matches!(cause.downcast_ref(), Some(JournalError::Different { .. }))
+            || matches!(
+                cause.downcast_ref(),
+                Some(SessionError::Journal(JournalError::Different { .. }))
+            )
+    };
+    error.chain().any(journal)
 }
 
 /// The error and its causes in one line; a cause that was told already is not told again.

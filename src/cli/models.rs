@@ -9,11 +9,12 @@ use clap::Subcommand;
 use serde_json::Value;
 
 use super::download::{self, Download};
-use super::{Failure, OrFail, say};
+use super::{DONE, Failure, OrFail, for_output, say};
 use crate::model::config::CONFIG_FILE;
 use crate::model::hub::{CachedModel, Hub, Want, bytes};
 use crate::model::{ModelConfig, ModelError, ModelSource, known};
 use crate::protocol;
+use crate::terminal::escaped;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ModelsAction {
@@ -40,14 +41,15 @@ pub(super) enum ModelsAction {
     },
 }
 
-pub(super) fn run(action: ModelsAction) -> Result<(), Failure> {
+pub(super) fn run(action: ModelsAction) -> Result<u8, Failure> {
     let mut out = std::io::stdout().lock();
     match action {
-        ModelsAction::List { known: false } => list(&mut out),
-        ModelsAction::List { known: true } => list_known(&mut out),
-        ModelsAction::Pull { model } => pull(&mut out, &model),
-        ModelsAction::Show { model, hash } => show::show(&mut out, &model, hash),
+        ModelsAction::List { known: false } => list(&mut out)?,
+        ModelsAction::List { known: true } => list_known(&mut out)?,
+        ModelsAction::Pull { model } => pull(&mut out, &model)?,
+        ModelsAction::Show { model, hash } => show::show(&mut out, &model, hash)?,
     }
+    Ok(DONE)
 }
 
 /// What needs no download.
@@ -142,7 +144,6 @@ fn class_of(source: &ModelSource) -> String {
     let class: String = class
         .unwrap_or("something unnamed")
         .chars()
-        .filter(|c| !c.is_control())
         .take(60)
         .collect();
     class
@@ -234,7 +235,7 @@ fn pull(out: &mut StdoutLock, model: &str) -> Result<(), Failure> {
         }
     ));
     let place = snapshot.file.unwrap_or(snapshot.folder);
-    writeln!(out, "{}", place.display()).or_fail()
+    writeln!(out, "{}", for_output(&place.display().to_string())).or_fail()
 }
 
 /// How many files a folder has, and their bytes.
@@ -254,6 +255,10 @@ fn write_table<const N: usize>(
     header: [&str; N],
     rows: &[[String; N]],
 ) -> Result<(), Failure> {
+    let rows: Vec<[String; N]> = rows
+        .iter()
+        .map(|row| row.each_ref().map(|cell| escaped(cell).into_owned()))
+        .collect();
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].as_str());
         cells
@@ -264,7 +269,7 @@ fn write_table<const N: usize>(
     };
     let widths: [usize; N] = std::array::from_fn(width);
     let header = header.map(str::to_owned);
-    for row in std::iter::once(&header).chain(rows) {
+    for row in std::iter::once(&header).chain(&rows) {
         let mut line = String::new();
         for (cell, width) in row.iter().zip(widths) {
             line.push_str(&console::pad_str(

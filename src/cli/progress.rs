@@ -6,7 +6,7 @@ use std::time::Duration;
 use console::style;
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::say;
+use super::{say, say_labelled};
 use crate::judge::Summary;
 
 /// A bar on standard error, if that is a terminal.
@@ -210,9 +210,7 @@ pub(super) fn print_summary(summary: &Summary) {
         ));
     }
     for (name, value) in rows {
-        say(&format!(
-            "{}  {value}",
-            style(format!("{name:>13}")).for_stderr().bold()
-        ));
+        let name = format!("{name:>13} ");
+        say_labelled(&style(name.as_str()).for_stderr().bold(), &value);
     }
 }

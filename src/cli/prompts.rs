@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::download;
 use super::judge::JudgeChoice;
-use super::{Failure, OrFail, say};
+use super::{Failure, OrFail, for_output, say};
 use crate::dataset::{ColumnMap, LineLimit, LoadOptions, Sample, find};
 use crate::judge::JudgeText;
 use crate::judge::prompt::PromptTokens;
@@ -86,7 +86,7 @@ pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
             let source = download::resolve(&choice.model, Want::Description)?;
             let text = JudgeText::load(&source, protocol, &template).or_usage()?;
             say_notes(&text);
-            writeln!(out, "{}", template.text()).or_fail()?;
+            writeln!(out, "{}", for_output(template.text())).or_fail()?;
             say(&format!(
                 "{} tokens before the first field with the tokenizer of {}, chat markup included; computed once a run",
                 text.prompts.shared_prefix().len(),
@@ -133,7 +133,7 @@ pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
                 let line = json!({"id": sample.id, "prompt": prompt, "prompt_tokens": ids});
                 writeln!(out, "{line}").or_fail()?;
             } else {
-                writeln!(out, "{prompt}").or_fail()?;
+                writeln!(out, "{}", for_output(&prompt)).or_fail()?;
             }
             if tokens {
                 writeln!(out, "{}", serde_json::to_string(&ids).or_fail()?).or_fail()?;

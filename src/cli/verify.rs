@@ -15,6 +15,7 @@ use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, sa
 use crate::dataset::output::{self, write_atomically};
 use crate::dataset::{LineLimit, Source, sources};
 use crate::rules::{Config, Profile, Status, Verification, expr};
+use crate::terminal::escaped;
 use crate::verify::{Counts, Explain, Settings, VerifyError};
 
 /// Compares answers by rules alone: is each prediction's final answer the gold one?
@@ -283,10 +284,10 @@ fn shown(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let characters = line.chars().count();
     if characters <= LONGEST {
-        line
+        escaped(&line).into_owned()
     } else {
         let end: String = line.chars().skip(characters - LONGEST).collect();
-        format!("…{end}")
+        format!("…{}", escaped(&end))
     }
 }
 

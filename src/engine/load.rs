@@ -107,7 +107,17 @@ impl LoadedModel {
                 let device = decoder.device().clone();
                 let kind = AttentionKind::for_device(&device);
                 let (kv, block_size) = (precision.kv.dtype(), sizes.block_size);
-                let cache = move |blocks| build(kind, &shape, blocks, block_size, &device, kv);
+                let bytes = kv_bytes_per_token(&shape, kv).saturating_mul(block_size);
+                let cache = move |blocks: usize| {
+                    // On the CPU a lack of memory would end the process.
+                    let free = host::free_memory();
+                    if device.is_cpu() && bytes.saturating_mul(blocks) > free {
+                        return Err(ModelError::OutOfMemory(format!(
+                            "a cache of {blocks} blocks of {bytes} bytes, and {free} bytes are free"
+                        )));
+                    }
+                    build(kind, &shape, blocks, block_size, &device, kv)
+                };
                 PagedDecoder::with_cache(decoder, sizes.blocks, sizes.least_blocks, Box::new(cache))
             }
             #[cfg(feature = "cuda")]

@@ -69,6 +69,12 @@ pub enum EngineError {
         /// The model's word.
         reason: String,
     },
+    /// An error of our own in the engine's thread.
+    #[error(
+        "an error of juror itself in the engine ({0}); please report it. Finished verdicts are in the journal, run the same \
+         command again to go on"
+    )]
+    Panicked(String),
     /// The engine's thread ended without saying why.
     #[error(
         "the engine stopped unexpectedly; finished verdicts are in the journal, run the same command again to go on"

@@ -11,6 +11,8 @@ use super::core::Engine;
 use super::sequence::{Completion, Request};
 use super::stats::Stats;
 use super::step_model::StepModel;
+use crate::panics;
+use crate::threads::{self, ThreadError};
 
 /// An engine on a thread of its own, fed and emptied through bounded channels.
 ///
@@ -28,8 +30,11 @@ impl EngineThread {
     /// Starts the thread; `ahead` requests may wait for a place in the batch, so that it never runs dry.
     ///
     /// # Errors
-    /// The system's refusal to start a thread.
-    pub fn spawn<M: StepModel + 'static>(engine: Engine<M>, ahead: usize) -> std::io::Result<Self> {
+    /// [`ThreadError`] where the system refuses to start a thread.
+    pub fn spawn<M: StepModel + 'static>(
+        engine: Engine<M>,
+        ahead: usize,
+    ) -> Result<Self, ThreadError> {
         let (request_sender, request_receiver) = sync_channel(ahead.max(1));
         let (completion_sender, completions) = sync_channel(1024);
         let cancelled = Arc::new(AtomicBool::new(false));
@@ -44,7 +49,13 @@ impl EngineThread {
         };
         let thread = std::thread::Builder::new()
             .name("engine".into())
-            .spawn(move || worker.run())?;
+            .spawn(move || {
+                // A panic is a failure of the engine like any other: it ends the run with what it says, and nothing is lost.
+                if let Err(why) = panics::guarded(|| worker.run()) {
+                    let _ = worker.completions.send(Err(EngineError::Panicked(why)));
+                }
+            })
+            .map_err(threads::refused("the engine"))?;
         Ok(Self {
             requests: Some(request_sender),
             completions,
@@ -98,7 +109,7 @@ impl Drop for EngineThread {
             .is_ok()
         {}
         if let Some(thread) = self.thread.take() {
-            // A panic in the worker was already reported as `Stopped`.
+            // What it panicked with, if it did, was sent as its failure.
             let _ = thread.join();
         }
     }

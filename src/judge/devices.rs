@@ -42,6 +42,8 @@ pub(super) enum Event {
     Engine { device: String, error: EngineError },
     /// A sample could not be read.
     Input(DatasetError),
+    /// An error of our own, outside any one sample.
+    Panicked(String),
 }
 
 /// Look for the end of the run this often.

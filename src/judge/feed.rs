@@ -1,7 +1,6 @@
 //! From samples to requests, ahead of the engines.
 
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -15,6 +14,7 @@ use super::thinking::AnswerStream;
 use super::{JudgeText, RulesMode, RunOptions, VerdictReading};
 use crate::dataset::{Sample, Samples};
 use crate::engine::{RandomKey, Request, Stop};
+use crate::panics;
 use crate::protocol::StopMatcher;
 use crate::verdict::{Status, Verdict};
 
@@ -24,14 +24,8 @@ pub(super) const JOBS_AHEAD: usize = 64;
 /// Runs `work`; a panic becomes a message. Whatever is wrong with one sample, or with our reading of it, costs that
 /// sample and not the run.
 pub(super) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
-        let what = panic
-            .downcast_ref::<String>()
-            .map(String::as_str)
-            .or_else(|| panic.downcast_ref::<&str>().copied())
-            .unwrap_or("no message");
-        format!("an error of juror itself ({what}); please report this sample")
-    })
+    panics::guarded(work)
+        .map_err(|why| format!("an error of juror itself ({why}); please report this sample"))
 }
 
 /// What the engines are working on, by the requests' ids: as much as they hold, and no more.

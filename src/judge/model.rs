@@ -14,6 +14,7 @@ use crate::model::chat_template::{ChatOptions, ChatTemplate, Moment};
 use crate::model::tokenizer::Tokenizer;
 use crate::model::weights::LoadProgress;
 use crate::model::{ModelConfig, ModelError, ModelSource, PrecisionChoice, Weights};
+use crate::panics;
 use crate::protocol::{PromptTemplate, Protocol, ThinkingStyle};
 use candle_core::Device;
 
@@ -116,6 +117,21 @@ impl JudgeText {
     /// # Errors
     /// Also when the chat template has no use for an option.
     pub fn load_with(
+        source: &ModelSource,
+        protocol: &'static dyn Protocol,
+        template: &PromptTemplate,
+        settings: &ChatSettings,
+    ) -> Result<Self, PromptError> {
+        // Decoders and templates of damaged files may panic in the libraries that run them.
+        panics::guarded(|| Self::read(source, protocol, template, settings)).unwrap_or_else(|why| {
+            Err(ModelError::Tokenizer(format!(
+                "{source}: its tokenizer or chat template cannot be used: {why}"
+            ))
+            .into())
+        })
+    }
+
+    fn read(
         source: &ModelSource,
         protocol: &'static dyn Protocol,
         template: &PromptTemplate,

@@ -10,12 +10,12 @@ use candle_core::Device;
 
 use super::sizing::{TextSizes, describe};
 use super::{
-    DeviceEngine, DeviceStats, EngineSizes, JudgeError, JudgeText, RulesMode, RunEnd, RunOptions,
-    Sink, Summary, build_engine, jobs, run, run_rules,
+    DeviceEngine, DeviceStats, EngineSizes, Job, JudgeError, JudgeText, RulesMode, RunEnd,
+    RunOptions, Sink, Summary, build_engine, jobs, run, run_rules,
 };
 use crate::dataset::journal::{
-    Finished, Identity, InputIdentity, Journal, JournalError, Manifest, Noted, SamplingSettings,
-    journal_path,
+    Finished, Identity, InputIdentity, Journal, JournalError, LinePlace, Manifest, Noted,
+    SamplingSettings, journal_path,
 };
 use crate::dataset::output::{
     OutputError, check_place, has_place_beside, remove_left_over, write_atomically,
@@ -23,9 +23,11 @@ use crate::dataset::output::{
 use crate::dataset::{
     DatasetError, Loaded, Rows, Samples, Shard, id_hash, rejected_path, write_rejected,
 };
-use crate::engine::{EngineError, PagedDecoder, Stats};
+use crate::engine::{EngineError, PagedDecoder, Stats, host};
 use crate::model::weights::LoadProgress;
 use crate::model::{DeviceChoice, ModelError, ModelSource, Weights};
+use crate::panics;
+use crate::threads;
 use crate::verdict::Verdict;
 
 /// Make what was journalled survive a power cut this often.
@@ -89,6 +91,9 @@ pub enum SessionError {
     /// A sample could not be read again.
     #[error(transparent)]
     Input(#[from] DatasetError),
+    /// More verdicts than memory holds account of.
+    #[error("{0}")]
+    TooMany(String),
     /// Standard output could not be written.
     #[error("could not write to standard output: {0}")]
     Stdout(#[source] std::io::Error),
@@ -100,6 +105,7 @@ impl SessionError {
         matches!(
             self,
             Self::Journal(JournalError::Different { .. } | JournalError::NotAJournal { .. })
+                | Self::TooMany(_)
                 | Self::Output(OutputError::Folder { .. } | OutputError::NoFolder { .. })
         )
     }
@@ -177,6 +183,7 @@ impl Session {
         }
         let samples = &self.loaded.samples;
         let trials = self.options.trials;
+        check_memory(samples.count(), trials)?;
         let mut summary = Summary::default();
         let mut finished = Finished::new(samples.count(), trials);
         let mut note = |verdict: Verdict, line| {
@@ -316,9 +323,14 @@ impl Session {
                     let progress = Arc::clone(&progress);
                     let load =
                         move || build_engine(source, text, &device, &sizes, new_tokens, progress);
-                    (name, scope.spawn(load))
+                    let thread = std::thread::Builder::new()
+                        .name("load".into())
+                        .spawn_scoped(scope, move || panics::guarded(load))
+                        .map_err(threads::refused("loading the model"))
+                        .map_err(JudgeError::from)?;
+                    Ok((name, thread))
                 })
-                .collect();
+                .collect::<Result<_, SessionError>>()?;
             while loading.iter().any(|(_, engine)| !engine.is_finished()) {
                 if let (read, total @ 1..) = progress.bytes() {
                     observe(read as f64 / total as f64);
@@ -328,18 +340,37 @@ impl Session {
             loading
                 .into_iter()
                 .map(|(device, engine)| match engine.join() {
-                    Ok(Ok(engine)) => Ok(DeviceEngine { device, engine }),
-                    Ok(Err(error)) if several => Err(SessionError::Device {
+                    Ok(Ok(Ok(engine))) => Ok(DeviceEngine { device, engine }),
+                    Ok(Ok(Err(error))) if several => Err(SessionError::Device {
                         device,
                         source: Box::new(error),
                     }),
-                    Ok(Err(error)) => Err(error.into()),
-                    // What a thread panics with would have ended the process without it.
-                    Err(panic) => std::panic::resume_unwind(panic),
+                    Ok(Ok(Err(error))) => Err(error.into()),
+                    Ok(Err(why)) => Err(EngineError::Panicked(why).into()),
+                    // Nothing outside the guard panics.
+                    Err(_) => Err(EngineError::Stopped.into()),
                 })
                 .collect()
         })
     }
+}
+
+/// Refuses more verdicts than can be kept account of.
+fn check_memory(samples: usize, trials: u32) -> Result<(), SessionError> {
+    // Where its line is, and what is still to be done.
+    let one = size_of::<LinePlace>() + size_of::<Job>();
+    let needed = samples.saturating_mul(trials as usize).saturating_mul(one);
+    let free = host::free_memory();
+    if needed <= free {
+        return Ok(());
+    }
+    let gigabytes = |bytes: usize| bytes as f64 / 1e9;
+    Err(SessionError::TooMany(format!(
+        "{samples} samples of {trials} trials each: to keep account of so many verdicts takes {:.1} GB of memory, and {:.1} are \
+         free; take fewer --trials, or judge the input in parts with --shard",
+        gigabytes(needed),
+        gigabytes(free)
+    )))
 }
 
 /// The engines' sizes in words; of several, each with its device.

@@ -17,6 +17,7 @@ pub use self::rope::{Rope, RopeScaling};
 
 use self::keys::Keys;
 use super::rope::MAX_POSITIONS;
+use super::tensors::MAX_TENSORS;
 use super::{ModelError, ModelSource};
 
 /// The configuration file's name in a model folder.
@@ -176,7 +177,7 @@ impl ModelConfig {
         // Far beyond any model; products of sizes then fit in 64 bits, and lists of tensors in memory.
         let experts = config.experts;
         for (what, size, most) in [
-            ("layers", config.layers, 512),
+            ("number of layers", config.layers, 512),
             ("hidden size", config.hidden, 1 << 16),
             ("intermediate size", config.intermediate, 1 << 18),
             ("number of heads", config.heads, 1024),
@@ -194,9 +195,16 @@ impl ModelConfig {
         ] {
             if size > most {
                 return keys.fail(format!(
-                    "a {what} of {size}: no more than {most} is supported"
+                    "the {what} is {size}: no more than {most} is supported"
                 ));
             }
+        }
+        let experts = experts.map_or(0, |experts| experts.count * config.layers);
+        if experts > MAX_TENSORS / 4 {
+            return keys.fail(format!(
+                "{experts} experts in all layers: no more than {} are supported",
+                MAX_TENSORS / 4
+            ));
         }
         config.max_positions = config.max_positions.min(MAX_POSITIONS);
         if !config.heads.is_multiple_of(config.kv_heads) {

@@ -14,10 +14,7 @@ use super::ops::{self, Heads};
 use super::precision::{Precision, WeightType};
 use super::profile::{Phase, Profile};
 use super::rope::RotaryTable;
-use super::tensors::{
-    ExpertNames, FeedForwardNames, GatedNames, LayerNames, Names, check_sizes, expected_tensors,
-    unused,
-};
+use super::tensors::{ExpertNames, FeedForwardNames, GatedNames, LayerNames, Names};
 use super::{ModelConfig, ModelError, StepBatch, Weights};
 
 /// A model's weights on a device, immutable.
@@ -81,8 +78,7 @@ impl Decoder {
             )));
         }
         let config = &*weights.settle(config)?;
-        check_sizes(config)?;
-        weights.check(&expected_tensors(config), |name| unused(config, name))?;
+        weights.check_model(config)?;
         let names = Names::new(config.architecture);
         let loader = Loader {
             checkpoint: Checkpoint {

@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value as Json, json};
 
 use super::ModelError;
+use super::tensors::MAX_TENSORS;
 
 mod config;
 pub mod header;
@@ -90,11 +91,12 @@ impl Gguf {
         let head_dim = config::head_dim(&metadata)?;
         let vocabulary = Vocabulary::read(&metadata, family)?;
         let config = config::config(family, &metadata, &tensors, &factors, &vocabulary.eos)?;
+        let experts = experts(&metadata, &config, &tensors)?;
         let tensors = places
             .iter()
             .filter(|(name, _)| !names::FACTORS.contains(&name.as_str()))
             .flat_map(|(name, (part, info))| {
-                let renamed = names::rename(family, head_dim, name, info);
+                let renamed = names::rename(family, head_dim, experts, name, info);
                 renamed.into_iter().map(|renamed| (*part, renamed))
             })
             .collect();
@@ -247,6 +249,30 @@ fn parts(path: &Path, metadata: &Metadata) -> Result<Vec<PathBuf>, ModelError> {
         .collect()
 }
 
+/// The experts of a layer, none where there are none. Stacked ones become a tensor each, so they are counted before.
+fn experts(
+    metadata: &Metadata,
+    config: &Json,
+    tensors: &BTreeMap<String, TensorInfo>,
+) -> Result<Option<usize>, ModelError> {
+    let count = config
+        .get("num_experts")
+        .or(config.get("num_local_experts"));
+    let Some(count) = count.and_then(Json::as_u64).map(|count| count as usize) else {
+        return Ok(None);
+    };
+    let stacked = tensors
+        .iter()
+        .filter(|(name, info)| names::is_stacked(name, info));
+    let all = stacked.count().saturating_mul(count);
+    if all > MAX_TENSORS {
+        return metadata.fail(format!(
+            "its layers hold {all} tensors of experts: no more than {MAX_TENSORS} are supported"
+        ));
+    }
+    Ok(Some(count))
+}
+
 /// Reads the divisors of rotary frequencies.
 fn factors(
     parts: &[PathBuf],
@@ -263,7 +289,10 @@ fn factors(
         else {
             return damaged(
                 path,
-                format!("{name} is {:?} of {:?}", info.shape, info.kind),
+                format!(
+                    "{name} has the shape {:?} in {:?}, not that of up to {MAX_FACTORS} numbers in F32",
+                    info.shape, info.kind
+                ),
             );
         };
         let mut bytes = vec![0; 4 * count];
@@ -285,7 +314,7 @@ fn factors(
         if numbers.iter().any(|x| !(x.is_finite() && *x > 0.0)) {
             return damaged(
                 path,
-                format!("{name} holds what is no divisor of a frequency"),
+                format!("{name} holds a number that is not positive and finite"),
             );
         }
         factors.insert(name.into(), numbers);

@@ -279,6 +279,9 @@ impl List<'_> {
     }
 }
 
+/// The most tensors of a checkpoint, experts counted one by one. The largest models have some 70 thousand.
+pub(super) const MAX_TENSORS: usize = 1 << 17;
+
 /// Numbers that share a scale in MXFP4.
 pub(super) const MXFP4_BLOCK: usize = 32;
 

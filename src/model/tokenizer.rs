@@ -10,6 +10,7 @@
 //! Nothing is put around a text, whatever the tokenizer's post-processor says: the chat template writes `bos_token`
 //! where the model wants one, as with transformers' `apply_chat_template(tokenize=True)`.
 
+mod growth;
 mod least;
 mod prefix;
 mod stream;
@@ -23,6 +24,8 @@ use serde_json::Value;
 use tokenizers::{NormalizedString, Normalizer};
 
 use super::ModelError;
+use crate::panics;
+use growth::Growth;
 use least::Pieces;
 use prefix::Prefix;
 pub use stream::TextStream;
@@ -47,6 +50,8 @@ struct Pair {
 
 /// A model's tokenizer (`tokenizer.json`).
 pub struct Tokenizer {
+    /// How much longer the normaliser may make a text.
+    growth: Growth,
     as_it_is: Pair,
     /// What it puts before a text, and the same tokenizer without that.
     continuing: Option<(Prefix, Pair)>,
@@ -66,7 +71,13 @@ impl Tokenizer {
     /// # Errors
     /// [`ModelError::Tokenizer`] when it is not JSON or not a tokenizer.
     pub fn from_json(json: &str) -> Result<Self, ModelError> {
+        // The library panics at some of what a damaged file holds.
+        panics::guarded(|| Self::read(json)).unwrap_or_else(|why| Err(unreadable(&why)))
+    }
+
+    fn read(json: &str) -> Result<Self, ModelError> {
         let mut document: Value = serde_json::from_str(json).map_err(|error| unreadable(&error))?;
+        let growth = Growth::of(&document)?;
         let trusted: tokenizers::Tokenizer = if has_random_merges(&document) {
             document["model"]["dropout"] = Value::Null;
             document.to_string().parse()
@@ -110,6 +121,7 @@ impl Tokenizer {
             )),
         };
         Ok(Self {
+            growth,
             as_it_is: Pair::new(trusted, untrusted)?,
             continuing,
             control,
@@ -133,15 +145,13 @@ impl Tokenizer {
     /// [`ModelError::Tokenizer`] if the tokenizer refuses the text.
     pub fn encode_trusted_at(&self, text: &str, place: Place) -> Result<Vec<u32>, ModelError> {
         let Some((prefix, continuing)) = &self.continuing else {
-            return encode(&self.as_it_is.trusted, text);
+            return self.encode(&self.as_it_is.trusted, text);
         };
         if prefix.is_put_at(place) {
-            return encode(&self.as_it_is.trusted, text);
+            return self.encode(&self.as_it_is.trusted, text);
         }
-        let encoding = continuing
-            .trusted
-            .encode(text, false)
-            .map_err(|error| ModelError::Tokenizer(error.to_string()))?;
+        self.growth.check(text)?;
+        let encoding = attempt(|| continuing.trusted.encode(text, false))?;
         let ids = encoding.get_ids();
         if !prefix.is_put_at(Place::BehindToken) {
             return Ok(ids.to_vec());
@@ -154,7 +164,7 @@ impl Tokenizer {
             .get_offsets()
             .get(first)
             .map_or(0, |offsets| offsets.0);
-        let rest = encode(&self.as_it_is.trusted, text.get(at..).unwrap_or_default())?;
+        let rest = self.encode(&self.as_it_is.trusted, text.get(at..).unwrap_or_default())?;
         let rest = rest.into_iter().skip_while(|id| *id != ids[first]);
         Ok(ids[..first].iter().copied().chain(rest).collect())
     }
@@ -173,7 +183,7 @@ impl Tokenizer {
     /// # Errors
     /// As [`Self::encode_untrusted`].
     pub fn encode_untrusted_at(&self, text: &str, place: Place) -> Result<Vec<u32>, ModelError> {
-        let ids = encode(self.untrusted_at(place), text)?;
+        let ids = self.encode(self.untrusted_at(place), text)?;
         if let Some(id) = ids.iter().find(|id| self.control.contains(id)) {
             let token = self.as_it_is.trusted.id_to_token(*id).unwrap_or_default();
             return Err(ModelError::Tokenizer(format!(
@@ -186,6 +196,8 @@ impl Tokenizer {
     /// A number of tokens above `most` that text under judgement has at least, found without tokenising it; none if it
     /// may have no more than `most`, or if that cannot be told.
     pub fn more_tokens_than(&self, most: usize, text: &str) -> Option<usize> {
+        // What cannot be tokenised is refused when that is tried.
+        self.growth.check(text).ok()?;
         let tokenizer = self.untrusted_at(Place::Within);
         self.pieces
             .get_or_init(|| Pieces::of(tokenizer))
@@ -203,23 +215,26 @@ impl Tokenizer {
         text: &str,
         place: Place,
     ) -> Result<(Vec<u32>, Vec<Range<usize>>), ModelError> {
-        let encoding = self
-            .untrusted_at(place)
-            .encode(text, false)
-            .map_err(|error| ModelError::Tokenizer(error.to_string()))?;
+        self.growth.check(text)?;
+        let encoding = attempt(|| self.untrusted_at(place).encode(text, false))?;
         let offsets = encoding.get_offsets().iter().map(|&(from, to)| from..to);
         Ok((encoding.get_ids().to_vec(), offsets.collect()))
     }
 
     /// A text under judgement as the tokenizer's normaliser leaves it; as it is if that fails.
     pub(crate) fn normalised(&self, text: &str) -> String {
-        let mut normalised = NormalizedString::from(text);
-        if let Some(normalizer) = self.untrusted_at(Place::Within).get_normalizer()
-            && normalizer.normalize(&mut normalised).is_err()
-        {
+        let Some(normalizer) = self.untrusted_at(Place::Within).get_normalizer() else {
+            return text.to_owned();
+        };
+        if self.growth.check(text).is_err() {
             return text.to_owned();
         }
-        normalised.get().to_owned()
+        let normalised = panics::guarded(|| {
+            let mut normalised = NormalizedString::from(text);
+            let done = normalizer.normalize(&mut normalised);
+            done.ok().map(|()| normalised.get().to_owned())
+        });
+        normalised.ok().flatten().unwrap_or_else(|| text.to_owned())
     }
 
     /// A token as the vocabulary writes it; empty where there is none.
@@ -232,6 +247,17 @@ impl Tokenizer {
             Some((prefix, continuing)) if !prefix.is_put_at(place) => &continuing.untrusted,
             _ => &self.as_it_is.untrusted,
         }
+    }
+
+    fn encode(
+        &self,
+        tokenizer: &tokenizers::Tokenizer,
+        text: &str,
+    ) -> Result<Vec<u32>, ModelError> {
+        self.growth.check(text)?;
+        Ok(attempt(|| tokenizer.encode_fast(text, false))?
+            .get_ids()
+            .to_vec())
     }
 
     /// Where text stands that follows these tokens.
@@ -300,11 +326,17 @@ impl Pair {
     }
 }
 
-fn encode(tokenizer: &tokenizers::Tokenizer, text: &str) -> Result<Vec<u32>, ModelError> {
-    let encoding = tokenizer
-        .encode_fast(text, false)
-        .map_err(|error| ModelError::Tokenizer(error.to_string()))?;
-    Ok(encoding.get_ids().to_vec())
+/// Tokenises. The library panics where an expression reaches the limit on backtracking, or a map of characters is damaged.
+fn attempt(
+    encode: impl FnOnce() -> tokenizers::Result<tokenizers::Encoding>,
+) -> Result<tokenizers::Encoding, ModelError> {
+    match panics::guarded(encode) {
+        Ok(Ok(encoding)) => Ok(encoding),
+        Ok(Err(error)) => Err(ModelError::Tokenizer(error.to_string())),
+        Err(why) => Err(ModelError::Tokenizer(format!(
+            "tokenizer.json cannot be used on this text: {why}"
+        ))),
+    }
 }
 
 /// Whether merges are left out at random, as some models are trained: the same text would have other tokens each time.

@@ -19,7 +19,7 @@ use serde::Deserialize;
 use super::gguf::StorageType;
 use super::precision::WeightType;
 use super::source::{WEIGHTS_FILE, WEIGHTS_INDEX, WeightFile};
-use super::tensors::expected_tensors;
+use super::tensors::{MAX_TENSORS, check_sizes, expected_tensors, unused};
 use super::{ModelConfig, ModelError, ModelSource};
 
 mod blocks;
@@ -231,8 +231,21 @@ impl Weights {
                 path: path.clone(),
                 source,
             })?;
+        // Every tensor's description is in braces; so a header of millions is told before it is read.
+        let braces = bytes.iter().filter(|byte| **byte == b'{').count();
+        let too_many = || {
+            fail(format!(
+                "its header describes more than {MAX_TENSORS} tensors"
+            ))
+        };
+        if braces > 2 * MAX_TENSORS {
+            return Err(too_many());
+        }
         let metadata: Metadata = serde_json::from_slice(&bytes)
             .map_err(|error| fail(format!("damaged Safetensors header: {error}")))?;
+        if metadata.tensors().len() + self.tensors.len() > MAX_TENSORS {
+            return Err(too_many());
+        }
         let data = header + 8;
         let expected = data.saturating_add(metadata.data_len() as u64);
         if expected != length {
@@ -351,6 +364,16 @@ impl Weights {
                 message: parts.join("; "),
             })
         }
+    }
+
+    /// Checks that the checkpoint holds what a model of this configuration needs, and nothing else.
+    ///
+    /// # Errors
+    /// [`ModelError::Mismatch`] as [`Self::check`]; [`ModelError::Unsupported`] for sizes that the way of storing them does
+    /// not allow.
+    pub fn check_model(&self, config: &ModelConfig) -> Result<(), ModelError> {
+        check_sizes(config)?;
+        self.check(&expected_tensors(config), |name| unused(config, name))
     }
 
     /// Bytes are MXFP4's blocks and scales alone, and FP8 is nothing without the scales of its blocks.

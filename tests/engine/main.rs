@@ -336,7 +336,10 @@ impl LogitsModel for Broken {
 
 #[test]
 fn a_failing_or_panicking_model_is_an_error_not_a_hang() {
-    for (token, message) in [(7, "no more memory"), (8, "stopped unexpectedly")] {
+    for (token, message) in [
+        (7, "no more memory"),
+        (8, "juror itself in the engine (lost the device"),
+    ] {
         let engine = EngineThread::spawn(Engine::new(Broken, &config(100)).unwrap(), 8).unwrap();
         engine
             .requests()

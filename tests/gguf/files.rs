@@ -185,7 +185,7 @@ fn refusal(change: impl FnOnce(&mut File)) -> String {
 #[test]
 fn what_is_not_followed_is_named() {
     type Change = fn(&mut File);
-    let changes: [(Change, &[&str]); 13] = [
+    let changes: [(Change, &[&str]); 19] = [
         (
             |file| file.set("qwen3.attention.causal", Value::Bool(false)),
             &["qwen3.attention.causal"],
@@ -196,7 +196,39 @@ fn what_is_not_followed_is_named() {
         ),
         (
             |file| file.set("general.type", Value::Text("adapter".into())),
-            &["adapter"],
+            &["general.type is \"adapter\""],
+        ),
+        (
+            |file| file.tensors.clear(),
+            &["a vocabulary without weights"],
+        ),
+        (
+            |file| file.set("qwen3.block_count", Value::U32(600)),
+            &["the number of layers is 600", "512"],
+        ),
+        (
+            |file| file.set("qwen3.rope.freq_base", Value::Bool(true)),
+            &["qwen3.rope.freq_base is true, not a number"],
+        ),
+        (
+            |file| file.set("tokenizer.ggml.tokens", Value::U32(1)),
+            &["tokenizer.ggml.tokens is 1, not a list of texts"],
+        ),
+        (
+            |file| file.set("qwen3.block_count", Value::F32s(vec![1.0, 2.0])),
+            &["qwen3.block_count is a list of 2 numbers, not one size"],
+        ),
+        (
+            |file| {
+                // More experts than memory has names for.
+                let mut extra = file.tensors.pop().unwrap();
+                extra.name = "blk.0.ffn_gate_exps.weight".into();
+                extra.shape = vec![3_000_000, 1, 1];
+                extra.bytes = vec![0; 12_000_000];
+                extra.kind = 0;
+                file.tensors.push(extra);
+            },
+            &["not expected: blk.0.ffn_gate_exps.weight [3000000, 1, 1]"],
         ),
         (
             |file| file.set("qwen3.attn_logit_softcapping", Value::F32(30.0)),

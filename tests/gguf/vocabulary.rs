@@ -74,7 +74,13 @@ fn byte_pairs_are_those_of_tokenizer_json() {
     for (pre, pattern, composes, whole_words) in [
         ("qwen2", digits(""), true, false),
         ("llama-bpe", digits("{1,3}"), false, true),
-        ("glm4", digits("{1,3}"), false, false),
+        ("glm4", digits("{1,3}"), false, true),
+        ("chatglm-bpe", digits("{1,3}"), false, false),
+        ("smaug-bpe", digits("{1,3}"), false, false),
+        ("falcon3", digits("{1,3}"), false, true),
+        ("pixtral", digits("{1,3}"), false, true),
+        ("deepseek-r1-qwen", digits(""), true, false),
+        ("megrez", digits(""), false, false),
     ] {
         let mut json = tiny();
         json["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"] = pattern.into();
@@ -100,6 +106,10 @@ fn every_pattern_splits_where_its_models_do() {
         ("dbrx", [true, false, true, true]),
         ("gpt-4o", [false, true, true, true]),
         ("tekken", [false, false, false, true]),
+        ("seed-coder", [true, false, false, false]),
+        ("smollm", [true, false, false, false]),
+        ("deepseek-llm", [true, false, false, false]),
+        ("deepseek-coder", [true, false, false, false]),
     ] {
         let mut tokens: Vec<String> = TEXT
             .chars()

@@ -73,7 +73,7 @@ pub(in crate::cli) struct JudgeArguments {
     pub(super) shard: Option<Shard>,
 
     /// Generations for each sample
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Sampling")]
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Sampling")]
     pub(super) trials: u32,
     /// Seed of every random choice
     #[arg(
@@ -112,7 +112,7 @@ pub(in crate::cli) struct JudgeArguments {
     )]
     pub(super) min_p: Option<f64>,
     /// Longest completion, thinking included [default: the model's recommendation, else the protocol's]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Sampling")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 20), help_heading = "Sampling")]
     pub(super) max_new_tokens: Option<u64>,
 
     /// What the rule-based verifier does: give the outcome where the judge is unreadable, go first and spare the model

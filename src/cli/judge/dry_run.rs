@@ -4,10 +4,12 @@ use std::io::Write;
 
 use rayon::prelude::*;
 
+use crate::cli::for_output;
 use crate::dataset::Samples;
 use crate::judge::Session;
 use crate::judge::jobs::cut_positions;
 use crate::judge::prompt::{TokenCount, TooLong};
+use crate::terminal::escaped;
 
 /// Samples that a dry run reads at a time.
 const DRY_RUN_AT_ONCE: usize = 256;
@@ -21,7 +23,7 @@ pub(super) fn print(session: &Session) -> anyhow::Result<()> {
         out,
         "{} samples × {trials} trials = {} verdicts",
         samples.count(),
-        samples.count() * trials
+        samples.count().saturating_mul(trials)
     )?;
     let Some((_, text)) = &session.judge else {
         writeln!(out, "rules alone: no model is asked")?;
@@ -95,8 +97,8 @@ pub(super) fn print(session: &Session) -> anyhow::Result<()> {
     writeln!(
         out,
         "\nthe first prompt ({}):\n\n{}",
-        first.id,
-        text.prompts.text(first)
+        escaped(&first.id),
+        for_output(&text.prompts.text(first))
     )?;
     Ok(())
 }

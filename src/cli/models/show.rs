@@ -5,7 +5,7 @@ use std::io::{StdoutLock, Write};
 use candle_core::DType;
 
 use super::super::download;
-use super::super::{Failure, OrFail};
+use super::super::{FAILED, Failure, OrFail};
 use crate::judge::prompt::PromptBuilder;
 use crate::judge::{JudgeText, OWN_HEAD};
 use crate::model::attention::{AttentionShape, kv_bytes_per_token};
@@ -16,13 +16,15 @@ use crate::model::known::{self, KnownJudge};
 use crate::model::precision::WeightType;
 use crate::model::{ModelConfig, ModelSource, Weights};
 use crate::protocol::{self, PromptTemplate};
+use crate::terminal::escaped;
 
 /// Weights up to this size are hashed without being asked for: a matter of a second.
 const HASHED: u64 = 1 << 30;
 
 type Rows = Vec<(&'static str, String)>;
 
-/// Says what a model is. The weights of a model on the hub are not fetched for that.
+/// Says what a model is. The weights of a model on the hub are not fetched for that. What `juror judge` would refuse is an
+/// error, with what there is to be told.
 pub(super) fn show(out: &mut StdoutLock, model: &str, hash: bool) -> Result<(), Failure> {
     let judge = known::find(model.split('@').next().unwrap_or(model)).or_fail()?;
     let source = match download::resolve(model, Want::Description) {
@@ -47,13 +49,16 @@ pub(super) fn show(out: &mut StdoutLock, model: &str, hash: bool) -> Result<(), 
     if let Some(origin) = source.origin() {
         rows.push(("from the hub", origin));
     }
-    rows.extend(rows_of(&source, judge, hash)?);
-    write(out, &rows)
+    let mut refusal = None;
+    rows.extend(rows_of(&source, judge, hash, &mut refusal)?);
+    write(out, &rows)?;
+    // What is known of it stands above all the same.
+    refusal.map_or(Ok(()), Err)
 }
 
 fn write(out: &mut StdoutLock, rows: &Rows) -> Result<(), Failure> {
     for (name, value) in rows {
-        writeln!(out, "{name:>13}  {value}").or_fail()?;
+        writeln!(out, "{name:>13}  {}", escaped(value)).or_fail()?;
     }
     Ok(())
 }
@@ -96,7 +101,12 @@ fn known_rows(judge: &KnownJudge) -> Rows {
 }
 
 /// What the model's own files say.
-fn rows_of(source: &ModelSource, judge: Option<&KnownJudge>, hash: bool) -> Result<Rows, Failure> {
+fn rows_of(
+    source: &ModelSource,
+    judge: Option<&KnownJudge>,
+    hash: bool,
+    refusal: &mut Option<Failure>,
+) -> Result<Rows, Failure> {
     let mut config = ModelConfig::load(source).or_usage()?;
     let weights = if source.has_weights() {
         Some(Weights::open(source).or_fail()?)
@@ -160,9 +170,19 @@ fn rows_of(source: &ModelSource, judge: Option<&KnownJudge>, hash: bool) -> Resu
                 ),
             ));
         }
-        Err(error) => rows.push(("not a judge", error.to_string())),
+        Err(error) => {
+            rows.push(("not a judge", error.to_string()));
+            *refusal = Err::<(), _>(error).or_usage().err();
+        }
     }
     if let Some(weights) = weights {
+        if let Err(error) = weights.check_model(&config) {
+            rows.push(("cannot run", error.to_string()));
+            refusal.get_or_insert(Failure {
+                code: FAILED,
+                error: error.into(),
+            });
+        }
         let (files, stored) = source.weight_files().or_fail()?;
         rows.push((
             "weights",
@@ -181,8 +201,13 @@ fn rows_of(source: &ModelSource, judge: Option<&KnownJudge>, hash: bool) -> Resu
                 "not computed: --hash reads all weights".into()
             },
         ));
-    } else {
+    } else if source.origin().is_some() {
         rows.push(("weights", "not fetched: `juror models pull` does".into()));
+    } else {
+        // In a folder they are where they are, or not at all.
+        let missing = source.weight_files().or_usage().err();
+        rows.push(("weights", "none".into()));
+        *refusal = refusal.take().or(missing);
     }
     Ok(rows)
 }

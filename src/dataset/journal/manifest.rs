@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::shortened;
+use crate::terminal::escaped;
 
 /// Everything that decides what the verdicts of a run are: two runs with equal manifests give the same verdicts.
 ///
@@ -166,7 +167,7 @@ pub(super) fn listing(differences: &[Difference]) -> String {
     let mut lines: Vec<String> = differences
         .iter()
         .take(LISTED)
-        .map(|difference| format!("  {difference}"))
+        .map(|difference| format!("  {}", escaped(&difference.to_string())))
         .collect();
     if differences.len() > LISTED {
         lines.push(format!("  … and {} more", differences.len() - LISTED));

@@ -10,9 +10,7 @@ use super::linear::Products;
 use super::operations::Operations;
 use crate::model::checkpoint::{Checkpoint, Projection};
 use crate::model::config::Experts;
-use crate::model::tensors::{
-    ExpertNames, FeedForwardNames, LayerNames, Names, check_sizes, expected_tensors, unused,
-};
+use crate::model::tensors::{ExpertNames, FeedForwardNames, LayerNames, Names};
 use crate::model::{ModelConfig, ModelError, Weights};
 
 /// One layer.
@@ -78,9 +76,7 @@ impl Loader<'_> {
     /// All weights; they must be exactly what the configuration describes.
     pub(super) fn load(&self) -> Result<Parts, ModelError> {
         let config = self.config;
-        check_sizes(config)?;
-        self.weights
-            .check(&expected_tensors(config), |name| unused(config, name))?;
+        self.weights.check_model(config)?;
         let names = Names::new(config.architecture);
         let checkpoint = self.checkpoint();
         let table = checkpoint.matrix(names.embedding)?;

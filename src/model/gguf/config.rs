@@ -23,7 +23,14 @@ pub(super) fn family(
     if let Some(kind) = metadata.text("general.type")?
         && kind != "model"
     {
-        return metadata.fail(format!("it holds a {kind} (general.type), not a model"));
+        return metadata.fail(format!(
+            "general.type is {kind:?}: it does not hold a model that can judge"
+        ));
+    }
+    if tensors.is_empty() {
+        return metadata.fail(
+            "it holds a vocabulary without weights (no tensors): take the file of the whole model",
+        );
     }
     let name = metadata.text("general.architecture")?.unwrap_or("(none)");
     match Family::named(name) {
@@ -159,7 +166,9 @@ pub(super) fn config(
 
     let mut config = if family == Family::ChatGlm {
         if dimensions * 2 != head_dim || scaling.is_some() {
-            return metadata.fail("chatglm with other rotary embeddings than its own");
+            return metadata.fail(
+                "rotary embeddings other than chatglm's own (rope.dimension_count, rope.scaling) are not supported",
+            );
         }
         json!({
             "num_layers": layers, "padded_vocab_size": vocab, "hidden_size": hidden, "ffn_hidden_size": intermediate,

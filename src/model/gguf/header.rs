@@ -8,7 +8,10 @@
 //! taken for it, every tensor lies inside the file, and none on top of another.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io::Read;
+
+use crate::model::tensors::MAX_TENSORS;
 
 /// The largest header that is read. Vocabularies of 260 thousand tokens, with merges, take 12 MB.
 pub const MAX_HEADER: u64 = 1 << 27;
@@ -16,6 +19,10 @@ pub const MAX_HEADER: u64 = 1 << 27;
 const MAX_KEY: u64 = 65_535;
 /// Bytes of a tensor's name, by the format.
 const MAX_NAME: u64 = 64;
+/// Keys of the metadata: files have some fifty.
+const MAX_ENTRIES: u64 = 1 << 16;
+/// Characters of a text that a message shows.
+const SHOWN: usize = 80;
 /// Lists in lists in lists: no known key has more than one level.
 const MAX_DEPTH: usize = 3;
 /// The boundary that tensors begin at where the file names none.
@@ -59,6 +66,38 @@ pub enum List {
     Text(Vec<String>),
     /// Lists of lists.
     Lists(Vec<List>),
+}
+
+/// As messages show it, cut to a line.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unsigned(number) => number.fmt(f),
+            Self::Signed(number) => number.fmt(f),
+            Self::Float(number) => number.fmt(f),
+            Self::Bool(flag) => flag.fmt(f),
+            Self::Text(text) => {
+                let more = if text.chars().nth(SHOWN).is_some() {
+                    "…"
+                } else {
+                    ""
+                };
+                let shown: String = text.chars().take(SHOWN).collect();
+                write!(f, "{shown:?}{more}")
+            }
+            Self::List(list) => {
+                let (count, what) = match list {
+                    List::Unsigned(values) => (values.len(), "numbers"),
+                    List::Signed(values) => (values.len(), "numbers"),
+                    List::Float(values) => (values.len(), "numbers"),
+                    List::Bool(values) => (values.len(), "truth values"),
+                    List::Text(values) => (values.len(), "texts"),
+                    List::Lists(values) => (values.len(), "lists"),
+                };
+                write!(f, "a list of {count} {what}")
+            }
+        }
+    }
 }
 
 /// How a tensor's numbers are stored: GGML's names.
@@ -194,6 +233,17 @@ impl Header {
         reader.magic()?;
         let tensors = reader.u64()?;
         let entries = reader.u64()?;
+        let limits = [
+            ("tensors", tensors, MAX_TENSORS as u64),
+            ("metadata entries", entries, MAX_ENTRIES),
+        ];
+        for (what, count, most) in limits {
+            if count > most {
+                return fail(format!(
+                    "it claims {count} {what}: no more than {most} are supported"
+                ));
+            }
+        }
         // A name's length, dimensions, a type, an offset; a key's length, a type, a byte.
         reader.room("tensors", tensors, 8 + 4 + 8 + 4 + 8)?;
         reader.room("metadata entries", entries, 8 + 4 + 1)?;
@@ -228,7 +278,8 @@ impl Header {
             }
             Some(other) => {
                 return fail(format!(
-                    "general.alignment is {other:?}, not a power of two"
+                    "general.alignment is {other}, not a power of two up to {}",
+                    1 << 20
                 ));
             }
         };
@@ -478,7 +529,7 @@ impl<R: Read> Reader<R> {
                 bytes,
             }),
             _ => fail(format!(
-                "tensor {name} has the dimensions {shape:?}, which are no tensor's"
+                "tensor {name} has the dimensions {shape:?}: it is empty, or larger than any file"
             )),
         }
     }

@@ -35,12 +35,10 @@ impl<'a> Metadata<'a> {
     }
 
     fn wrong<T>(&self, key: &str, wanted: &str) -> Result<T, ModelError> {
-        let mut text = format!("{:?}", self.values.get(key));
-        if let Some((end, _)) = text.char_indices().nth(80) {
-            text.truncate(end);
-            text.push('…');
+        match self.values.get(key) {
+            Some(value) => self.fail(format!("{key} is {value}, not {wanted}")),
+            None => self.fail(format!("no {key} in its metadata")),
         }
-        self.fail(format!("{key} is {text}, not {wanted}"))
     }
 
     /// A number that counts something; absent is none, and so is zero.
@@ -137,7 +135,7 @@ impl<'a> Metadata<'a> {
     pub(super) fn must_be(&self, key: &str, allowed: &[Value]) -> Result<(), ModelError> {
         match self.get(key) {
             Some(value) if !nothing(value) && !allowed.contains(value) => {
-                self.fail(format!("{key} ({value:?}) is not supported"))
+                self.fail(format!("{key} ({value}) is not supported"))
             }
             _ => Ok(()),
         }

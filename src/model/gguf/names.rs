@@ -72,11 +72,12 @@ pub(super) const FACTORS: [&str; 3] = [
     "rope_factors_short.weight",
 ];
 
-/// A tensor of the file as one or, where experts are stacked, several of the checkpoint. One whose name is not known keeps
+/// A tensor of the file as one or, where a layer's `experts` are stacked, several of the checkpoint. One whose name is not known keeps
 /// it, and is refused where the weights are checked.
 pub(super) fn rename(
     family: Family,
     head_dim: usize,
+    experts: Option<usize>,
     name: &str,
     info: &TensorInfo,
 ) -> Vec<Renamed> {
@@ -106,18 +107,14 @@ pub(super) fn rename(
     let Some((layer, part, what)) = in_layer(name) else {
         return whole(name.into(), RowOrder::Stored);
     };
-    let stacked = match part {
-        "ffn_gate_exps" => Some("gate_proj"),
-        "ffn_up_exps" => Some("up_proj"),
-        "ffn_down_exps" => Some("down_proj"),
-        _ => None,
-    };
-    if let Some(projection) = stacked
-        && let [experts, shape @ ..] = info.shape.as_slice()
+    // Of another number of experts than the metadata says it stays whole, and is refused as such.
+    if let Some(projection) = stacked(part)
+        && let [count, shape @ ..] = info.shape.as_slice()
+        && Some(*count) == experts
         && !shape.is_empty()
     {
-        let bytes = info.bytes / experts;
-        return (0..*experts)
+        let bytes = info.bytes / count;
+        return (0..*count)
             .map(|expert| Renamed {
                 name: format!("model.layers.{layer}.mlp.experts.{expert}.{projection}.{what}"),
                 shape: shape.to_vec(),
@@ -153,6 +150,20 @@ pub(super) fn rename(
         RowOrder::Stored
     };
     whole(format!("{layers}.{layer}.{translated}.{what}"), rows)
+}
+
+/// Whether a tensor holds all experts of a layer.
+pub(super) fn is_stacked(name: &str, info: &TensorInfo) -> bool {
+    info.shape.len() > 1 && in_layer(name).is_some_and(|(_, part, _)| stacked(part).is_some())
+}
+
+fn stacked(part: &str) -> Option<&'static str> {
+    Some(match part {
+        "ffn_gate_exps" => "gate_proj",
+        "ffn_up_exps" => "up_proj",
+        "ffn_down_exps" => "down_proj",
+        _ => return None,
+    })
 }
 
 /// `blk.LAYER.PART.weight`

@@ -47,47 +47,98 @@ const BY_CASE: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll
 /// Mistral's: by case too, with digits one by one and endings not kept.
 const TEKKEN: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
+/// Seed's: line breaks never join what stands before them.
+const SEED_CODER: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}\r\n]+|\s*[\r\n]+|\s+(?!\S)|\s+";
+/// `OpenAI`'s of GPT-2.
+const GPT_2: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
+const DIGIT: &str = r"\p{N}";
+const LINE_BREAK: &str = "[\r\n]";
+/// Chinese, Korean, and what lies between.
+const EAST_ASIAN: &str = "[一-龥ࠀ-一가-퟿]+";
+/// Letters that have a small and a capital form.
+const CASED: &str = r"\s?[A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-Ჿᴀ-ᴫᵫ-ᵷᵹ-ᶚḀ-ἕἘ-Ἕἠ-ὅὈ-Ὅὐ-ὗὙὛὝὟ-ώᾀ-ᾴᾶ-ᾼιῂ-ῄῆ-ῌῐ-ΐῖ-Ίῠ-Ῥῲ-ῴῶ-ῼℂℇℊ-ℓℕℙ-ℝℤΩℨK-ℭℯ-ℴℹℼ-ℿⅅ-ⅉⅎↃↄⰀ-ⱻⱾ-ⳤⳫ-ⳮⳲⳳꙀ-ꙭꚀ-ꚛꜢ-ꝯꝱ-ꞇꞋ-ꞎꭰ-ꮿﬀ-ﬆﬓ-ﬗＡ-Ｚａ-ｚ𐐀-𐑏𐒰-𐓓𐓘-𐓻𐲀-𐲲𐳀-𐳲𑢠-𑣟𞤀-𞥃]+";
+const MARKS: &str = r"\s?[!-/:-~！-／：-～‘-‟　-。]+";
+
 /// How text is split before pairs are merged: the settings of the models' own tokenizer.json.
 struct PreTokenizer {
     /// `tokenizer.ggml.pre`
     names: &'static [&'static str],
-    pattern: &'static str,
+    /// One after the other, each on the pieces that the ones before have left.
+    patterns: &'static [&'static str],
     /// Whether composed characters are taken for what they are made of (Unicode's form C).
     composes: bool,
     /// Whether a word that is a token is never split.
     ignores_merges: bool,
 }
 
-const PRE_TOKENIZERS: [PreTokenizer; 5] = [
+const PRE_TOKENIZERS: [PreTokenizer; 10] = [
     PreTokenizer {
-        names: &["qwen2"],
-        pattern: SINGLE_DIGITS,
+        names: &["qwen2", "deepseek-r1-qwen"],
+        patterns: &[SINGLE_DIGITS],
         composes: true,
         ignores_merges: false,
     },
     PreTokenizer {
-        names: &["llama-bpe", "llama3", "llama-v3"],
-        pattern: THREE_DIGITS,
+        names: &["megrez"],
+        patterns: &[SINGLE_DIGITS],
+        composes: false,
+        ignores_merges: false,
+    },
+    PreTokenizer {
+        names: &[
+            "llama-bpe",
+            "llama3",
+            "llama-v3",
+            "falcon3",
+            "pixtral",
+            "glm4",
+            "glm5",
+        ],
+        patterns: &[THREE_DIGITS],
         composes: false,
         ignores_merges: true,
     },
     PreTokenizer {
-        names: &["glm4", "chatglm-bpe", "dbrx"],
-        pattern: THREE_DIGITS,
+        names: &["chatglm-bpe", "dbrx", "smaug-bpe"],
+        patterns: &[THREE_DIGITS],
         composes: false,
         ignores_merges: false,
     },
     PreTokenizer {
         names: &["gpt-4o"],
-        pattern: BY_CASE,
+        patterns: &[BY_CASE],
         composes: false,
         ignores_merges: false,
     },
     PreTokenizer {
         names: &["tekken"],
-        pattern: TEKKEN,
+        patterns: &[TEKKEN],
         composes: false,
         ignores_merges: true,
+    },
+    PreTokenizer {
+        names: &["seed-coder"],
+        patterns: &[SEED_CODER],
+        composes: false,
+        ignores_merges: false,
+    },
+    PreTokenizer {
+        names: &["smollm"],
+        patterns: &[DIGIT, GPT_2],
+        composes: false,
+        ignores_merges: false,
+    },
+    PreTokenizer {
+        names: &["deepseek-llm"],
+        patterns: &[LINE_BREAK, CASED, MARKS, r"\s+$", EAST_ASIAN, DIGIT],
+        composes: false,
+        ignores_merges: false,
+    },
+    PreTokenizer {
+        names: &["deepseek-coder"],
+        patterns: &[LINE_BREAK, r"\s?\p{L}+", r"\s?\p{P}+", EAST_ASIAN, DIGIT],
+        composes: false,
+        ignores_merges: false,
     },
 ];
 
@@ -111,12 +162,12 @@ impl Vocabulary {
         let tokenizer = match metadata.text("tokenizer.ggml.model")? {
             Some("gpt2") => byte_pairs(metadata, &tokens)?,
             Some("llama") => sentence_pieces(metadata, &tokens)?,
-            other => {
+            Some(other) => {
                 return metadata.fail(format!(
-                    "tokenizer.ggml.model {:?} is not supported, only \"gpt2\" and \"llama\"",
-                    other.unwrap_or_default()
+                    "tokenizer.ggml.model {other:?} is not supported, only \"gpt2\" and \"llama\""
                 ));
             }
+            None => return metadata.fail("no tokenizer.ggml.model in its metadata"),
         };
         let text_of = |key: &str| -> Result<Option<&String>, ModelError> {
             let key = format!("tokenizer.ggml.{key}_token_id");
@@ -192,7 +243,7 @@ impl<'a> Tokens<'a> {
         };
         if let Some(kind) = kinds.iter().find(|kind| !(0..=BYTE).contains(*kind)) {
             return metadata.fail(format!(
-                "tokenizer.ggml.token_type holds {kind}, which there is not"
+                "tokenizer.ggml.token_type holds {kind}: only 0 to {BYTE} are known"
             ));
         }
         let mut seen = HashSet::with_capacity(texts.len());
@@ -276,6 +327,8 @@ fn byte_pairs(metadata: &Metadata, tokens: &Tokens) -> Result<Json, ModelError> 
     } else {
         Json::Null
     };
+    let split = |pattern: &&str| json!({ "type": "Split", "pattern": { "Regex": pattern }, "behavior": "Isolated", "invert": false });
+    let splits = pre.patterns.iter().map(split);
     Ok(json!({
         "version": "1.0",
         "truncation": null,
@@ -284,10 +337,7 @@ fn byte_pairs(metadata: &Metadata, tokens: &Tokens) -> Result<Json, ModelError> 
         "normalizer": normalizer,
         "pre_tokenizer": {
             "type": "Sequence",
-            "pretokenizers": [
-                { "type": "Split", "pattern": { "Regex": pre.pattern }, "behavior": "Isolated", "invert": false },
-                byte_level,
-            ],
+            "pretokenizers": splits.chain([byte_level.clone()]).collect::<Vec<_>>(),
         },
         "post_processor": null,
         "decoder": byte_level,

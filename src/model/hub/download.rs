@@ -432,8 +432,8 @@ pub(super) fn in_parallel<T: Sync, R: Send>(
     let stop = AtomicBool::new(false);
     let results = Mutex::new(Ok(Vec::with_capacity(items.len())));
     thread::scope(|scope| {
-        for _ in 0..WORKERS.min(items.len()) {
-            scope.spawn(|| {
+        for worker in 0..WORKERS.min(items.len()) {
+            let work = || {
                 while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
                     if stop.load(Ordering::Relaxed) {
                         return;
@@ -449,7 +449,20 @@ pub(super) fn in_parallel<T: Sync, R: Send>(
                         (_, Err(_)) => {}
                     }
                 }
-            });
+            };
+            let started = thread::Builder::new()
+                .name("download".into())
+                .spawn_scoped(scope, work);
+            match (started, worker) {
+                (Ok(_), _) => {}
+                // Not even one: then this thread does it all.
+                (Err(_), 0) => {
+                    work();
+                    break;
+                }
+                // The others do what is left.
+                (Err(_), _) => break,
+            }
         }
     });
     results.into_inner().unwrap_or_else(PoisonError::into_inner)

@@ -1,0 +1,140 @@
+//! What files and models say reaches the terminal escaped: no cursor moves, no title is set, no line is forged.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::common::{Folder, Ran, rollouts, row};
+
+/// Titles, colours, a carriage return, a line of its own, C1's introducer, a turned direction, no width.
+const EVIL: &str =
+    "x\u{1b}]0;title\u{7}\u{1b}[2J\r\nerror: forged\u{9b}31m\u{202e}txt\u{200b}\u{2028}y";
+
+/// Checks that nothing hidden came through, and that what was hidden is shown.
+fn check(ran: &Ran, name: &str) {
+    for (stream, text) in [("stderr", &ran.stderr), ("stdout", &ran.stdout)] {
+        let hidden =
+            |c: &char| (c.is_control() && *c != '\n') || "\u{202e}\u{200b}\u{2028}".contains(*c);
+        let found = text.chars().find(hidden);
+        assert_eq!(found, None, "{name}: {stream}: {text:?}");
+        let forged = text.lines().any(|line| line.starts_with("error: forged"));
+        assert!(!forged, "{name}: {stream}: {text}");
+    }
+    let both = format!("{}{}", ran.stderr, ran.stdout);
+    assert!(
+        both.contains(r"\u{1b}") || both.contains(r"\u001b"),
+        "{name}: {both}"
+    );
+}
+
+fn model(folder: &Folder) {
+    let _ = fs::create_dir(folder.path("model"));
+    let tiny = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tiny");
+    for entry in fs::read_dir(tiny).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, folder.path("model").join(path.file_name().unwrap())).unwrap();
+    }
+}
+
+fn change(folder: &Folder, file: &str, change: impl FnOnce(&mut Value)) {
+    let mut json: Value = serde_json::from_str(&folder.read(file)).unwrap();
+    change(&mut json);
+    folder.write(file, json.to_string());
+}
+
+#[test]
+fn names_in_model_files_are_escaped() {
+    type Change = fn(&Folder);
+    let changes: [(&str, Change); 6] = [
+        ("a key of config.json", |folder| {
+            change(folder, "model/config.json", |json| json[EVIL] = 1.into());
+        }),
+        ("an architecture", |folder| {
+            change(folder, "model/config.json", |json| {
+                json["architectures"] = json!([EVIL])
+            });
+        }),
+        ("an end of turns", |folder| {
+            change(folder, "model/generation_config.json", |json| {
+                json["eos_token_id"] = EVIL.into()
+            });
+        }),
+        ("a template's own error", |folder| {
+            let template = format!("{{{{ raise_exception({}) }}}}", json!(EVIL));
+            folder.write("model/chat_template.jinja", template);
+        }),
+        ("a tensor", |folder| {
+            let path = folder.path("model/model.safetensors");
+            let bytes = fs::read(&path).unwrap();
+            let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+            let mut header: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
+            let tensors = header.as_object_mut().unwrap();
+            let moved = tensors.remove("model.norm.weight").unwrap();
+            tensors.insert(EVIL.into(), moved);
+            let header = header.to_string();
+            let length_bytes = (header.len() as u64).to_le_bytes();
+            fs::write(
+                &path,
+                [&length_bytes, header.as_bytes(), &bytes[8 + length..]].concat(),
+            )
+            .unwrap();
+        }),
+        ("a shard", |folder| {
+            fs::remove_file(folder.path("model/model.safetensors")).unwrap();
+            let index = json!({"weight_map": {"model.norm.weight": EVIL}});
+            folder.write("model/model.safetensors.index.json", index.to_string());
+        }),
+    ];
+    for (name, change) in changes {
+        let folder = Folder::new();
+        folder.write("in.jsonl", rollouts(1));
+        model(&folder);
+        change(&folder);
+        for arguments in [
+            &["judge", "in.jsonl", "--model", "model"][..],
+            &["models", "show", "model"],
+        ] {
+            let ran = folder.run(arguments);
+            assert!(matches!(ran.code, Some(1 | 2)), "{name}: {}", ran.stderr);
+            check(&ran, name);
+        }
+    }
+}
+
+#[test]
+fn names_of_files_columns_and_samples_are_escaped() {
+    let folder = Folder::new();
+    let file = EVIL.replace(['/', '\0'], "");
+    let out = format!("{file}.out.jsonl");
+    folder.write(&file, rollouts(1));
+    check(
+        &folder.run(&["judge", &file, "--rules", "only", "-o", &out]),
+        "an output",
+    );
+    folder.write(&file, "no row\n");
+    check(
+        &folder.run(&["judge", &file, "--rules", "only"]),
+        "an input",
+    );
+    check(&folder.run(&["verify", "missing", &file]), "an argument");
+    check(
+        &folder.run(&["judge", "in.jsonl", "--model", EVIL]),
+        "a model",
+    );
+    folder.write(
+        "twice.jsonl",
+        row(EVIL, "1", "1", "1") + "\n" + &row(EVIL, "1", "1", "1") + "\n",
+    );
+    check(
+        &folder.run(&["judge", "twice.jsonl", "--rules", "only"]),
+        "an id",
+    );
+    folder.write("columns.jsonl", json!({EVIL: 1}).to_string() + "\n");
+    check(
+        &folder.run(&["judge", "columns.jsonl", "--rules", "only"]),
+        "a column",
+    );
+    let pair = ["verify", "--explain", "--gold", EVIL, "--pred", EVIL];
+    check(&folder.run(&pair), "an explanation");
+}
