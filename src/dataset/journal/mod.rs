@@ -500,6 +500,9 @@ impl Contents {
                     contents.torn = true;
                     return Ok(contents);
                 }
+                (Err(error), Some(_)) if !error.is_data() => {
+                    return Err(broken(&error.to_string()));
+                }
                 (_, Some(reason)) => return Err(broken(reason)),
                 (Err(error), None) => return Err(broken(&error.to_string())),
                 (Ok(_), None) => return Err(broken("it has no end")),

@@ -162,7 +162,7 @@ fn a_new_journal_holds_its_manifest() {
     );
     let text = fs::read_to_string(&place.path).unwrap();
     assert!(
-        text.starts_with("{\"manifest\":{\"format\":2,") && text.ends_with("}}\n"),
+        text.starts_with("{\"manifest\":{\"format\":2,") && text.ends_with("\"}\n"),
         "{text}"
     );
 }

@@ -7,8 +7,8 @@
 //!
 //! The text is normalised and pre-tokenised as the tokenizer does, a part at a time. Near a cut between two parts the
 //! result may differ from that of the whole; so for each cut as many tokens are taken off as a covering could differ there.
-//! Boundaries that the pre-tokeniser sets are not used, and characters that the vocabulary lacks count nothing (they may be
-//! dropped, or many of them become one token), unless each of their bytes is a token.
+//! Boundaries that the pre-tokeniser sets are not used, and characters that the vocabulary lacks count nothing (many of
+//! them may become one token), unless each of their bytes is a token. Where they are dropped, nothing is said of the text.
 
 use std::collections::VecDeque;
 
@@ -32,8 +32,19 @@ pub(super) struct Pieces {
     longest: usize,
     /// Bytes of a text that are worked on at a time.
     part: usize,
-    /// Is a character that the vocabulary lacks written as one token for each of its bytes?
-    bytes_of_unknown: bool,
+    /// What a character becomes that the vocabulary lacks.
+    unknown: Unknown,
+}
+
+/// What a character becomes that the vocabulary lacks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unknown {
+    /// A token for each of its bytes.
+    Bytes,
+    /// A token, which may stand for many such characters.
+    Token,
+    /// Nothing: what stands around it may then become one token.
+    Nothing,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -47,17 +58,17 @@ struct Node {
 
 impl Pieces {
     /// Those of a tokenizer; none where its tokens may stand for more text than they spell: of a word that it does not
-    /// know, WordPiece and WordLevel make one token, however long it is.
+    /// know, `WordPiece` and `WordLevel` make one token, however long it is.
     pub(super) fn of(tokenizer: &tokenizers::Tokenizer) -> Option<Self> {
         let vocabulary = tokenizer.get_vocab(false);
-        let byte_fallback = match tokenizer.get_model() {
+        let (byte_fallback, dropped) = match tokenizer.get_model() {
             ModelWrapper::BPE(model)
                 if model.continuing_subword_prefix.is_none()
                     && model.end_of_word_suffix.is_none() =>
             {
-                model.byte_fallback
+                (model.byte_fallback, model.unk_token.is_none())
             }
-            ModelWrapper::Unigram(model) => model.byte_fallback(),
+            ModelWrapper::Unigram(model) => (model.byte_fallback(), false),
             _ => return None,
         };
         let bytes_of_unknown = byte_fallback
@@ -72,7 +83,11 @@ impl Pieces {
             longest: pieces.iter().map(|piece| piece.len()).max()?,
             part: PART,
             nodes: tree(&pieces),
-            bytes_of_unknown,
+            unknown: match (bytes_of_unknown, dropped) {
+                (true, _) => Unknown::Bytes,
+                (false, false) => Unknown::Token,
+                (false, true) => Unknown::Nothing,
+            },
         })
     }
 
@@ -91,6 +106,9 @@ impl Pieces {
             let (part, behind) = rest.split_at(rest.floor_char_boundary(self.part));
             rest = behind;
             covering.add(&prepared(tokenizer, part)?, rest.is_empty());
+            if covering.dropped {
+                return None;
+            }
             cuts += 1;
             let unsure = cuts * (2 * self.longest + NEAR_CUT);
             let least = covering.least().saturating_sub(unsure);
@@ -160,6 +178,8 @@ struct Covering<'p> {
     text: Vec<u8>,
     /// Pieces up to each place from there on, as far as one piece reaches.
     costs: VecDeque<usize>,
+    /// Was there a character that becomes nothing? Then the tokens are no covering of the text.
+    dropped: bool,
 }
 
 /// No covering ends here.
@@ -173,6 +193,7 @@ impl<'p> Covering<'p> {
             pieces,
             text: Vec::new(),
             costs,
+            dropped: false,
         }
     }
 
@@ -212,10 +233,13 @@ impl<'p> Covering<'p> {
                 }
             }
             if !character {
-                let tokens = if self.pieces.bytes_of_unknown {
-                    width
-                } else {
-                    0
+                let tokens = match self.pieces.unknown {
+                    Unknown::Bytes => width,
+                    Unknown::Token => 0,
+                    Unknown::Nothing => {
+                        self.dropped = true;
+                        0
+                    }
                 };
                 let there = &mut self.costs[width];
                 *there = (*there).min(cost + tokens);
