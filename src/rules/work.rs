@@ -16,7 +16,7 @@ use dashu_ratio::RBig;
 /// bytes at most.
 pub(super) const STEP: u64 = 10;
 /// Units of any verification.
-const UNITS: u64 = 2_500_000;
+const UNITS: u64 = 1_800_000;
 /// Units for each byte of its texts besides.
 const PER_BYTE: u64 = 4;
 

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::identity;
 use super::{Comparison, Context, Status, verdict};
 use crate::rules::expr::{Answer, Expr};
+use crate::rules::work;
 
 /// How many elements are tried against each other.
 const MOST_PAIRED: usize = 40;
@@ -138,6 +139,32 @@ fn distinct<'a>(
     Some(kept)
 }
 
+/// How many parts an answer has.
+fn size(answer: &Answer) -> u64 {
+    let of_all = |answers: &[Answer]| 4 + answers.iter().map(size).sum::<u64>();
+    match answer {
+        Answer::Set(parts)
+        | Answer::List(parts)
+        | Answer::Tuple(parts)
+        | Answer::Union(parts)
+        | Answer::Intersection(parts) => of_all(parts),
+        Answer::Relation(relation) => of_all(&relation.sides),
+        Answer::Difference(pair) => 4 + size(&pair.0) + size(&pair.1),
+        Answer::Quantity(quantity) => 4 + identity::size(&quantity.value),
+        Answer::Ratio(parts) => 4 + parts.iter().map(identity::size).sum::<u64>(),
+        Answer::Matrix(matrix) => {
+            4 + matrix
+                .rows
+                .iter()
+                .flatten()
+                .map(identity::size)
+                .sum::<u64>()
+        }
+        Answer::Text(text) => 4 + text.len() as u64 / 16,
+        _ => 4,
+    }
+}
+
 /// Any elements: those written alike first, the rest each against each.
 fn one_by_one(
     method: &'static str,
@@ -150,6 +177,9 @@ fn one_by_one(
     let (mut rest_gold, mut rest_pred): (Vec<&Answer>, Vec<&Answer>) =
         (gold.iter().collect(), pred.iter().collect());
     if as_sets {
+        // Each is hashed, and compared where it is found.
+        let nodes: u64 = gold.iter().chain(pred).map(size).sum();
+        work::charge(5 * nodes);
         let mut seen = std::collections::HashSet::new();
         rest_gold.retain(|element| seen.insert(*element));
         seen.clear();

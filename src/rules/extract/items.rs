@@ -82,6 +82,7 @@ pub(super) fn items(page: Page<'_, '_>, range: Range<usize>) -> Vec<Item> {
         aside: false,
         segment: 0,
         words: 0,
+        barren: 0,
     };
     let mut at = range.start;
     while at < range.end && collector.items.len() < MAX_ITEMS {
@@ -115,6 +116,9 @@ pub(super) fn items(page: Page<'_, '_>, range: Range<usize>) -> Vec<Item> {
     collector.items
 }
 
+/// From this length on a run that states nothing is not read again from within.
+const BARREN: usize = 500;
+
 struct Collector<'t, 'm> {
     page: Page<'t, 'm>,
     items: Vec<Item>,
@@ -123,6 +127,8 @@ struct Collector<'t, 'm> {
     aside: bool,
     segment: usize,
     words: usize,
+    /// The end of a long run of maths that states nothing: read again from each of its words it would be quadratic.
+    barren: usize,
 }
 
 impl Collector<'_, '_> {
@@ -288,16 +294,21 @@ impl Collector<'_, '_> {
                 return Some(self.push(at..at + length, tail, Kind::Plain, false, true));
             }
         }
-        if word.len() <= 3 || words::is_function(word) {
-            let run = maths::run(text, at).filter(|run| {
-                let taken = &text[at..run.end];
-                (run.relation && (run.digits || taken.len() > 4))
-                    || (taken.contains(['(', '^', '+', '*', '/']) && taken.len() > 2)
-                    || (words::takes_argument(word) && run.digits)
-            });
-            if let Some(run) = run {
+        let takes_argument = words::takes_argument(word);
+        if (word.len() <= 3 || words::is_function(word))
+            && (at >= self.barren || takes_argument)
+            && let Some(run) = maths::run(text, at)
+        {
+            let taken = &text[at..run.end];
+            if (run.relation && (run.digits || taken.len() > 4))
+                || (taken.contains(['(', '^', '+', '*', '/']) && taken.len() > 2)
+                || (takes_argument && run.digits)
+            {
                 let tail = tail(&text[run.end..], false);
                 return Some(self.push(at..run.end, tail, Kind::Plain, false, false));
+            }
+            if taken.len() > BARREN {
+                self.barren = run.end;
             }
         }
         if words::is_number_word(words::hyphenated(rest, length))

@@ -92,7 +92,7 @@ fn product(from: u64, to: u64, step: u64, budget: &mut Budget) -> Outcome<UBig> 
     if factors.saturating_mul(each) > BITS {
         return Err(Failure::TooComplex);
     }
-    budget.spend(1 + factors * each / 64)?;
+    budget.spend(1 + factors * each / 24)?;
     Ok(halves(from, factors, step))
 }
 

@@ -34,4 +34,5 @@ pub use budget::Budget;
 use decide::rational_value;
 pub use decide::{Identity, approximate, identical, order, rational};
 pub use polynomial::polynomial;
+pub(in crate::rules::compare) use walk::size;
 pub use walk::{is_constant, substitute, variables};

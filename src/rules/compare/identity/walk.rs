@@ -85,7 +85,7 @@ pub(super) fn any(expr: &Expr, test: &mut impl FnMut(&Expr) -> bool) -> bool {
 }
 
 /// How many parts an expression has, itself among them.
-pub(super) fn size(expr: &Expr) -> u64 {
+pub(in crate::rules::compare) fn size(expr: &Expr) -> u64 {
     let mut nodes = 0;
     any(expr, &mut |_| {
         nodes += 1;

@@ -5,6 +5,7 @@ use dashu_ratio::RBig;
 
 use super::term::Term;
 use crate::rules::expr::{Constant, Function};
+use crate::rules::work;
 
 /// Binomials are worked out up to this size.
 const MAX_WORKED_OUT: i64 = 300;
@@ -49,6 +50,9 @@ pub(super) fn binomial(upper: Term, lower: Term) -> Option<Term> {
                 let count = i64::try_from(&k).ok()?;
                 let mut value = RBig::from(1);
                 for step in 0..count {
+                    if !work::afford(40 + 2 * work::operation(&value, n)) {
+                        return None;
+                    }
                     value *= (n - RBig::from(step)) / RBig::from(step + 1);
                 }
                 return Some(Term::Number(value));

@@ -6,6 +6,7 @@ use super::grammar::Grammar;
 use super::term::{NamedSet, Operator, Relation, SetOperator, Term, Value};
 use super::token::{Kind, Token, tokens};
 use super::tree::{Node, NodeId};
+use crate::rules::work;
 
 /// How deep texts inside texts (the arguments of functions) are read.
 const MAX_NESTING: u32 = 8;
@@ -93,7 +94,7 @@ impl Reading<'_, '_> {
 
     /// Reads one level deeper; `None` below the deepest.
     pub(super) fn deeper<T>(&self, read: impl FnOnce(&Self) -> Option<T>) -> Option<T> {
-        if self.depth.get() >= MAX_DEPTH {
+        if self.depth.get() >= MAX_DEPTH || !work::afford(1) {
             return None;
         }
         self.depth.set(self.depth.get() + 1);

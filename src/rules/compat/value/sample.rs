@@ -237,7 +237,11 @@ pub(super) fn evaluated(term: &Term, point: &Point, work: &Cell<u32>) -> Option<
         return None;
     }
     Some(match term {
-        Term::Number(value) | Term::Float(value) => rational(value),
+        Term::Number(value) | Term::Float(value) => {
+            // A division of long integers.
+            work::charge(6 * work::longest(value));
+            rational(value)
+        }
         Term::Constant(Constant::Pi) => Sample::real(std::f64::consts::PI),
         Term::Constant(Constant::E) => Sample::real(std::f64::consts::E),
         Term::Constant(Constant::EulerGamma) => Sample::real(0.577_215_664_901_532_9),

@@ -230,6 +230,7 @@ impl Term {
             Self::Multiply(factors) => factors,
             single => vec![single],
         };
+        work::charge(moved(&other));
         match other {
             Self::Multiply(more) => factors.extend(more),
             single => factors.push(single),
@@ -243,6 +244,7 @@ impl Term {
             Self::Add(terms) => terms,
             single => vec![single],
         };
+        work::charge(moved(&other));
         match other {
             Self::Add(more) => terms.extend(more),
             single => terms.push(single),
@@ -327,6 +329,14 @@ impl Term {
             | Self::Symbol { .. } => true,
             other => other.is_of_symbols(),
         }
+    }
+}
+
+/// What it costs to put the items of `other` behind those of another sum or product.
+fn moved(other: &Term) -> u64 {
+    match other {
+        Term::Add(more) | Term::Multiply(more) => more.len() as u64,
+        _ => 1,
     }
 }
 
