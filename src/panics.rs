@@ -17,7 +17,7 @@ pub(crate) fn silence() {
         let place = panic
             .location()
             .map(|place| format!("{}:{}", without_registry(place.file()), place.line()));
-        // A panic while the thread ends has nobody left to tell.
+        // While a thread ends its own variables may be gone already.
         let _ = PLACE.try_with(|slot| *slot.borrow_mut() = place);
         if loud {
             usual(panic);

@@ -435,7 +435,7 @@ fn every_style_of_thinking_is_found_in_the_vocabulary_or_in_the_template() {
             };
             let template = |prompt: &str| format!("{named}{CHATML}{prompt}");
             let thinks = model(&template(open), names);
-            let answer = judge(&thinks, &["--max-new-tokens", "40"]);
+            let answer = judge(&thinks, &["--max-new-tokens", "160"]);
             assert_eq!(answer["status"], "unparsed", "{open}: {answer}");
             let error = answer["error"].as_str().unwrap();
             assert!(
@@ -449,7 +449,7 @@ fn every_style_of_thinking_is_found_in_the_vocabulary_or_in_the_template() {
                 shown.stdout
             );
             let done = model(&template(&format!("{open}\n{close}")), names);
-            let answer = judge(&done, &["--max-new-tokens", "40"]);
+            let answer = judge(&done, &["--max-new-tokens", "160"]);
             let error = answer["error"].as_str().unwrap_or_default();
             assert!(
                 !error.starts_with("thinking not finished"),

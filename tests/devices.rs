@@ -256,7 +256,7 @@ fn an_engine_that_fails_stops_the_run_and_is_named() {
     let samples = samples();
     let (_, text) = text(protocol::find("prime").unwrap());
     let go_on = AtomicBool::new(false);
-    for (end, said) in [(End::Error, "out of memory"), (End::Panic, "stopped")] {
+    for (end, said) in [(End::Error, "out of memory"), (End::Panic, "on purpose")] {
         for steps in [0, 3] {
             let mut kept = Keep::default();
             let engines = |end| {

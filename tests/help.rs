@@ -147,13 +147,14 @@ fn models_are_listed_and_shown() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/models/tiny");
     let of_folder = helped(&["models", "show", folder]);
     assert_eq!(of_folder, shown);
-    // A checkpoint without a tokenizer is described, and said to be no judge.
+    // A checkpoint without a tokenizer is described, and refused as a judge.
     let bare = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/tests/data/checkpoints/qwen3-tied"
     );
-    let bare = helped(&["models", "show", bare]);
-    assert!(bare.contains("not a judge"), "{bare}");
+    let bare = Folder::new().run(&["models", "show", bare]);
+    assert!(bare.stdout.contains("not a judge"), "{}", bare.stdout);
+    bare.expect(2, &["no tokenizer.json"]);
     Folder::new()
         .run(&["models", "show", "gpt"])
         .expect(2, &["no model `gpt`", "`tiny`"]);
@@ -178,10 +179,14 @@ fn a_reader_that_has_seen_enough_is_no_failure_worth_a_word() {
     folder.write("in.jsonl", rollouts(3000));
     let ran = hang_up(&folder, &["judge", "in.jsonl", "--rules", "only", "-q"]);
     assert_eq!(ran.stderr, "");
-    let question = "x".repeat(1 << 20);
-    folder.write("long.jsonl", common::row("a", &question, "1", "1"));
-    let ran = hang_up(&folder, &["prompts", "render", "long.jsonl"]);
+    let padding = "x ".repeat(1 << 19);
+    let fields = "<a>{{ question }}</a><b>{{ student_answer }}</b><c>{{ reference_answer }}</c>";
+    folder.write("long.txt", format!("{padding}{fields}"));
+    let ran = hang_up(&folder, &["prompts", "show", "--prompt", "long.txt"]);
     assert_eq!(ran.stderr, "");
-    let ran = hang_up(&folder, &["judge", "long.jsonl", "--dry-run"]);
+    let ran = hang_up(
+        &folder,
+        &["judge", "in.jsonl", "--dry-run", "--prompt", "long.txt"],
+    );
     assert!(!ran.stderr.contains("error"), "{}", ran.stderr);
 }

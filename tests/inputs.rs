@@ -361,7 +361,7 @@ fn a_dry_run_counts_and_writes_nothing() {
         "in.jsonl",
         "--dry-run",
         "--max-new-tokens",
-        "18446744073709551615",
+        "1000000",
     ]);
     assert!(
         long.stdout.contains("too long: 6 samples"),

@@ -23,6 +23,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
 
 use crate::dataset::journal::JournalError;
+use crate::dataset::{BadLines, DatasetError};
 use crate::judge::SessionError;
 use crate::panics;
 use crate::terminal::{escaped, escaped_lines};
@@ -220,7 +221,7 @@ fn for_output(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether an error's message is one of lines, whose parts were escaped where they were put in.
+/// Whether an error's message has several lines, whose parts were escaped where they were put in.
 fn has_lines(error: &anyhow::Error) -> bool {
     let journal = |cause: &(dyn std::error::Error + 'static)| {
         matches!(cause.downcast_ref(), Some(JournalError::Different { .. }))
@@ -229,7 +230,12 @@ fn has_lines(error: &anyhow::Error) -> bool {
                 Some(SessionError::Journal(JournalError::Different { .. }))
             )
     };
-    error.chain().any(journal)
+    let bad_lines = |cause: &(dyn std::error::Error + 'static)| {
+        cause.is::<BadLines>() || matches!(cause.downcast_ref(), Some(DatasetError::BadLines(_)))
+    };
+    error
+        .chain()
+        .any(|cause| journal(cause) || bad_lines(cause))
 }
 
 /// The error and its causes in one line; a cause that was told already is not told again.

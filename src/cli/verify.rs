@@ -12,7 +12,7 @@ use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Map, Value};
 
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
-use crate::dataset::output::{self, write_atomically};
+use crate::dataset::output::{self, has_place_beside, write_atomically};
 use crate::dataset::{LineLimit, Source, sources};
 use crate::rules::{Config, Profile, Status, Verification, expr};
 use crate::terminal::escaped;
@@ -154,9 +154,11 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
         }
         Err(VerifyError::Interrupted) => {
             if !arguments.quiet {
-                say(match out {
-                    Some(_) => "interrupted: the output is left as it was",
-                    None => "interrupted",
+                say(match &out {
+                    Some(out) if has_place_beside(out) => {
+                        "interrupted: the output is left as it was"
+                    }
+                    _ => "interrupted",
                 });
             }
             Ok(INTERRUPTED)

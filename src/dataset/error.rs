@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 
 use super::rejected::RejectedLine;
+use crate::terminal::escaped;
 
 /// An input that cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -141,7 +142,8 @@ impl fmt::Display for BadLines {
             self.total, self.lines_read
         )?;
         for line in &self.first {
-            writeln!(f, "  {line}")?;
+            // Names of files may hold lines.
+            writeln!(f, "  {}", escaped(&line.to_string()))?;
         }
         if self.total > self.first.len() {
             writeln!(f, "  … and {} more", self.total - self.first.len())?;

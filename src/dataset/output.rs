@@ -41,6 +41,14 @@ pub enum OutputError {
         /// The folder it would lie in.
         folder: PathBuf,
     },
+    /// A link, or a file of several names, that cannot be written where it is.
+    #[error("{} cannot be written: {source}; it is a link or has other names, so it is written in place", path.display())]
+    InPlace {
+        /// The output.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
 }
 
 /// Finds out before anything is judged whether `out` can be a file.
@@ -52,12 +60,27 @@ pub fn check_place(out: &Path) -> Result<(), OutputError> {
     let folder = folder_of(out);
     if out.is_dir() {
         Err(OutputError::Folder { path })
+    } else if let Target::InPlace = Target::of(out) {
+        // What is written where it is must be writable as it is; a link that leads nowhere, lead into a folder.
+        let open = fs::OpenOptions::new().write(true).open(out);
+        let missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+        match open {
+            Err(source) if !missing(&source) || !ends_in_a_folder(out) => {
+                Err(OutputError::InPlace { path, source })
+            }
+            _ => Ok(()),
+        }
     } else if folder.is_dir() {
         Ok(())
     } else {
         let folder = folder.to_owned();
         Err(OutputError::NoFolder { path, folder })
     }
+}
+
+/// Does a link that leads to no file lead into a folder that is there?
+fn ends_in_a_folder(link: &Path) -> bool {
+    fs::read_link(link).is_ok_and(|end| folder_of(&folder_of(link).join(end)).is_dir())
 }
 
 /// Can other files lie beside `out`? Not beside a descriptor (`/dev/stdout`) or a device.
@@ -176,10 +199,10 @@ const TEMPORARY: &str = ".tmp";
 /// Characters of a temporary file's name that are chosen at random.
 const RANDOM: usize = 6;
 
-/// What the name of a temporary file begins with.
+/// What the name of a temporary file begins with: nobody else's do, so what begins so may be removed.
 fn temporary_prefix(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    format!(".{name}.")
+    format!(".{name}.juror-")
 }
 
 /// A temporary file in the folder of `path`, locked as long as it is written.
@@ -194,9 +217,13 @@ fn temporary_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     for _ in 1..TRIES {
         let temporary = builder.tempfile_in(folder_of(path))?;
-        // Without locks nothing that was left over is removed, so nothing is taken for it.
-        let _ = temporary.as_file().try_lock();
-        if temporary.path().exists() {
+        // Without locks nothing that was left over is removed, so nothing is taken for it. Where another run has the lock,
+        // it is about to remove the file.
+        let is_taken = matches!(
+            temporary.as_file().try_lock(),
+            Err(fs::TryLockError::WouldBlock)
+        );
+        if !is_taken && temporary.path().exists() {
             return Ok(temporary);
         }
     }

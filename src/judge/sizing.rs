@@ -21,7 +21,7 @@ const OWN_PROMPT_TOKENS: usize = 512;
 const BYTES_PER_TOKEN: usize = 3;
 
 /// Most samples that are tokenised to find out whether they can run; of more, evenly chosen ones stand for the others.
-const LOOKED_AT: usize = 4096;
+const LOOKED_AT: usize = 512;
 
 /// Samples that are tokenised at a time.
 const AT_ONCE: usize = 64;

@@ -43,6 +43,7 @@ mod work;
 use std::str::FromStr;
 use std::thread;
 
+use serde::de::IgnoredAny;
 use serde_json::Value as Json;
 
 use super::ModelError;
@@ -141,8 +142,15 @@ impl FromStr for TemplateVariable {
 }
 
 impl TemplateVariable {
-    fn value(&self) -> Value {
-        serde_json::from_str(&self.value).unwrap_or_else(|_| Value::from(self.value.as_str()))
+    fn value(&self) -> Result<Value, ModelError> {
+        match serde_json::from_str(&self.value) {
+            Ok(value) => Ok(value),
+            // It is JSON, but too deep or too large: not what was meant as a text.
+            Err(error) if serde_json::from_str::<IgnoredAny>(&self.value).is_ok() => Err(
+                ModelError::ChatTemplate(format!("its variable `{}`: {error}", self.name)),
+            ),
+            Err(_) => Ok(Value::from(self.value.as_str())),
+        }
     }
 }
 
@@ -295,7 +303,7 @@ impl ChatTemplate {
                 )));
             }
             bytes += variable.value.len();
-            given.push((variable.name.clone(), variable.value()));
+            given.push((variable.name.clone(), variable.value()?));
         }
         self.render_all(given, bytes)
     }

@@ -197,12 +197,12 @@ impl Tokenizer {
     /// may have no more than `most`, or if that cannot be told.
     pub fn more_tokens_than(&self, most: usize, text: &str) -> Option<usize> {
         // What cannot be tokenised is refused when that is tried.
-        self.growth.check(text).ok()?;
+        self.growth.check(least::first_part(text)).ok()?;
         let tokenizer = self.untrusted_at(Place::Within);
-        self.pieces
-            .get_or_init(|| Pieces::of(tokenizer))
-            .as_ref()?
-            .more_than(most, tokenizer, text)
+        let pieces = self.pieces.get_or_init(|| Pieces::of(tokenizer)).as_ref()?;
+        panics::guarded(|| pieces.more_than(most, tokenizer, text))
+            .ok()
+            .flatten()
     }
 
     /// As [`Self::encode_untrusted_at`], with the bytes of `text` that each token stands for, and without the check for

@@ -222,7 +222,18 @@ pub fn without_unknown(completion: &str) -> String {
 }
 
 /// Names of tags that judges put around a whole answer, or use to format it: what stands in them is no thinking.
-const ORDINARY: [&str; 70] = [
+const ORDINARY: [&str; 81] = [
+    "result",
+    "results",
+    "report",
+    "score",
+    "scores",
+    "explanation",
+    "justification",
+    "comment",
+    "comments",
+    "rubric",
+    "json",
     "answer",
     "final",
     "final_answer",

@@ -2,7 +2,7 @@
 //!
 //! | delimiter | found in a text as |
 //! |---|---|
-//! | a tag, `<name …>`, `</name>`, `[name]`, `<\|name\|>`, `【name】` | the bracket, spaces, `/`, spaces, the name; in any case, with whatever behind it |
+//! | a tag, `<name …>`, `</name>`, `[name]`, `<\|name\|>`, `【name】` | the bracket, spaces, `/`, spaces, the name; in any case, with whatever behind it; in `(` and `{` the closing bracket |
 //! | a heading, `## name`, `**name**`, underlined | a line that is a heading of any level, in any of these forms, and begins with that text |
 //! | a line that begins with `---`, `=== name ===`, `<<<` | a line that begins with as many of that character |
 //! | a fence, three backticks or `~~~` or `"""`; a run of one character beside a field | as many of that character, anywhere |
@@ -173,9 +173,19 @@ impl Reserved {
         let skipped = after.len() - rest.len();
         let stock = RESERVED_TAGS.iter().copied().filter(|_| open == "<");
         let own = self.tags.keys().filter(|tag| tag.open == open);
+        // `(a)` and `{x}` stand in formulas too, where more follows the name.
+        let close = match open {
+            "(" => ")",
+            "{" => "}",
+            _ => "",
+        };
         stock
             .chain(own.map(|tag| tag.name.as_str()))
-            .find_map(|name| name_length(name, rest))
+            .find_map(|name| {
+                let length = name_length(name, rest)?;
+                let behind = rest[length..].trim_start_matches(is_space);
+                behind.starts_with(close).then_some(length)
+            })
             .map(|length| skipped + length)
     }
 

@@ -14,6 +14,17 @@ fn grown(first: &str, next: &str, times: usize) -> String {
     )
 }
 
+/// Two tuples, each of two that are the same, and so on.
+const SHARED_TUPLE: &str = "{% set ns = namespace(a=(1, 1), b=(1, 1)) %}{% for i in range(60) %}\
+    {% set ns.a = (ns.a, ns.a) %}{% set ns.b = (ns.b, ns.b) %}{% endfor %}";
+
+/// Numbered names, each with what stands behind it.
+fn numbered(name: &str, behind: &str, count: usize) -> String {
+    (0..count).fold(String::new(), |all, at| {
+        all + name + &at.to_string() + behind
+    })
+}
+
 fn nested(open: &str, inner: &str, close: &str, depth: usize) -> String {
     format!("{}{inner}{}", open.repeat(depth), close.repeat(depth))
 }
@@ -60,6 +71,8 @@ pub fn refused() -> Vec<(String, String)> {
         "range(10**12) | list",
         "range(-(10**38), 10**38)",
         "([[1]] * 100000) | sum(start=[]) | length",
+        "('x' * 1000000).startswith(['x' * 999999 ~ 'y'] * 100000)",
+        "range(100000) | map('default', **{'x' * 4000000: 1}) | list | length",
         "range(100000) | unique | list | length",
         "('x' * 100000).strip('y' * 100000 + 'x')",
         "('x' * 100000) | trim('y' * 100000 + 'x')",
@@ -111,6 +124,14 @@ pub fn refused() -> Vec<(String, String)> {
         );
     }
     add(
+        "a tuple that shares its parts, as a key",
+        format!("{SHARED_TUPLE}{{{{ {{ns.a: 1}} }}}}"),
+    );
+    add(
+        "a tuple that shares its parts, as two keys",
+        format!("{SHARED_TUPLE}{{{{ {{ns.a: 1, ns.b: 2}} | length }}}}"),
+    );
+    add(
         "doubled in a row",
         format!(
             "{{% set a = 'x' * 16 %}}{}{{{{ a }}}}",
@@ -133,6 +154,10 @@ pub fn refused() -> Vec<(String, String)> {
     add(
         "methods of lists of methods",
         grown("'x'", "[[ns.a].index]", 99_999),
+    );
+    add(
+        "methods of dictionaries as keys of dictionaries",
+        grown("{}", "{ns.a.get: 1}", 99_999),
     );
     add("a list that grows", grown("[]", "ns.a + [i]", 99_999));
     add(
@@ -160,6 +185,40 @@ pub fn refused() -> Vec<(String, String)> {
     ] {
         add(&format!("looped: {body}"), loops(body));
     }
+    let long = "a".repeat(900_000);
+    for (name, body) in [
+        ("read", format!("{{{{ {long} }}}}")),
+        ("set", format!("{{% set {long} = 1 %}}")),
+        (
+            "of an argument",
+            format!("{{{{ dict({long}=1) | length }}}}"),
+        ),
+        ("of an attribute", format!("{{{{ {{}}.{long} }}}}")),
+    ] {
+        add(&format!("looped: a long name, {name}"), loops(&body));
+    }
+    add(
+        "looped: long names of namespaces",
+        format!(
+            "{{% set d = {{'x' * 4000000: 1}} %}}{}",
+            loops("{% set n = namespace(d) %}")
+        ),
+    );
+    for filter in ["int", "float"] {
+        add(
+            &format!("looped: a long text as {filter}"),
+            format!(
+                "{{% set k = 'x' * 10000000 %}}{}",
+                loops(&format!("{{{{ k | {filter} }}}}"))
+            ),
+        );
+    }
+    let parameters = numbered("a", ",", 50_000);
+    let arguments = numbered("a", "=1,", 50_000);
+    add(
+        "a macro of 50,000 parameters, each given by its name",
+        format!("{{% macro m({parameters}) %}}{{% endmacro %}}{{{{ m({arguments}) }}}}"),
+    );
     add("long output", loops(&"x".repeat(10_000)));
     add(
         "loops in loops",
@@ -250,6 +309,21 @@ pub fn rendered() -> Vec<(String, String)> {
     add(
         "a chain of conditions",
         printed(&nested("1 if 0 else ", "1", "", 50)),
+    );
+    add(
+        "conditions in a row in brackets",
+        printed(&nested("(", "1", &format!("{})", " if 1".repeat(99)), 90)),
+    );
+    add(
+        "a tuple that shares its parts, as a key",
+        format!("{SHARED_TUPLE}{{{{ {{ns.a: 1}} | length }}}}"),
+    );
+    add(
+        "a macro of 100,000 parameters",
+        format!(
+            "{{% macro m({}) %}}{{% endmacro %}}{{{{ m() }}}}",
+            numbered("a", ",", 100_000)
+        ),
     );
     add("200,000 comments", "{##}".repeat(200_000));
     add("200,000 prints", "{{x}}".repeat(200_000));

@@ -46,7 +46,7 @@ fn a_refused_thread_is_an_error_that_says_what_to_do() {
     let folder = Folder::new();
     folder.write("in.jsonl", rollouts(2));
     folder.write("pairs.jsonl", "{\"gold\": \"1\", \"pred\": \"1\"}\n");
-    let none = [("RUST_MIN_STACK", "70368744177664")];
+    let none = [("RUST_MIN_STACK", "140737488355328")];
     for arguments in [
         &["judge", "in.jsonl", "-o", "out.jsonl"][..],
         &["judge", "in.jsonl", "--rules", "only"],
@@ -196,7 +196,7 @@ fn a_header_of_too_many_tensors_is_refused() {
             &["judge", "in.jsonl", "--model", "model"][..],
             &["models", "show", "model"],
         ] {
-            juror(&folder, arguments, &[]).expect(1, &["more than 131072 tensors"]);
+            juror(&folder, arguments, &[]).expect(2, &["more than 131072 tensors"]);
         }
     }
 }

@@ -273,14 +273,14 @@ fn a_journal_lies_beside_what_is_in_a_folder_and_beside_nothing_else() {
 fn files_that_killed_runs_left_are_removed_by_the_next() {
     for command in [COMMANDS[0].0, COMMANDS[1].0] {
         let folder = prepared();
-        for name in [".out.jsonl.a1B2c3.tmp", ".out.jsonl.ZZZZZZ.tmp"] {
+        for name in [".out.jsonl.juror-a1B2c3.tmp", ".out.jsonl.juror-ZZZZZZ.tmp"] {
             folder.write(name, "half of it");
         }
         let others = [
-            ".out.jsonl.busy00.tmp",
-            ".other.jsonl.a1B2c3.tmp",
-            ".out.jsonl.notes.tmp",
-            "out.jsonl.a1B2c3.tmp",
+            ".out.jsonl.juror-busy00.tmp",
+            ".other.jsonl.juror-a1B2c3.tmp",
+            ".out.jsonl.backup.tmp",
+            "out.jsonl.juror-a1B2c3.tmp",
         ];
         for name in others {
             folder.write(name, "somebody else's");

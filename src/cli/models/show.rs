@@ -109,13 +109,13 @@ fn rows_of(
 ) -> Result<Rows, Failure> {
     let mut config = ModelConfig::load(source).or_usage()?;
     let weights = if source.has_weights() {
-        Some(Weights::open(source).or_fail()?)
+        Some(Weights::open(source).or_usage()?)
     } else {
         None
     };
     let mut head = None;
     if let Some(weights) = &weights {
-        let settled = weights.settle(&config).or_fail()?.into_owned();
+        let settled = weights.settle(&config).or_usage()?.into_owned();
         head = (settled.tie_embeddings != config.tie_embeddings).then_some(OWN_HEAD);
         config = settled;
     }

@@ -29,6 +29,7 @@ pub use manifest::{ChatIdentity, Difference, Identity, InputIdentity, Manifest, 
 use super::line::read_line;
 use super::output::{folder_of, sync_folder};
 use super::spool::temporary;
+use crate::terminal::escaped;
 use crate::verdict::Verdict;
 
 /// A journal that cannot be used.
@@ -539,14 +540,8 @@ fn take_off_checksums(
 fn shortened(text: &str) -> String {
     const MOST: usize = 200;
     let mut characters = text.chars();
-    let mut short = String::new();
-    for character in characters.by_ref().take(MOST) {
-        if character.is_control() {
-            short.extend(character.escape_default());
-        } else {
-            short.push(character);
-        }
-    }
+    let beginning: String = characters.by_ref().take(MOST).collect();
+    let mut short = escaped(&beginning).into_owned();
     if characters.next().is_some() {
         short.push('…');
     }

@@ -122,6 +122,7 @@ impl<'t> Interpreter<'t> {
     /// `value.name`: an attribute, else an entry.
     pub(super) fn attribute(&mut self, value: &Value, name: &str) -> Result<Value, Fault> {
         value.defined()?;
+        self.work.spend(name.len())?;
         let missing = || {
             let shown: String = name.chars().take(80).collect();
             Value::undefined(&format!(

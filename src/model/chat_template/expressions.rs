@@ -37,22 +37,26 @@ impl Parser {
 
     pub(super) fn expression(&mut self) -> Result<Expression, Fault> {
         self.deeper(|parser| {
-            let mut value = parser.or()?;
-            let mut nested = 0;
+            let value = parser.or()?;
+            // A row of conditions is a list: as a tree it would be as deep as it is long, in each bracket anew.
+            let mut conditions = Vec::new();
+            let mut otherwise = None;
             while parser.skip_name("if") {
-                nested += 1;
-                if nested > MAX_NESTING {
+                if conditions.len() == MAX_NESTING {
                     return Err("too many conditions in a row".into());
                 }
-                let condition = parser.or()?;
-                let otherwise = if parser.skip_name("else") {
-                    Some(parser.expression()?)
-                } else {
-                    None
-                };
-                value = Expression::Conditional(Box::new((condition, value, otherwise)));
+                conditions.push(parser.or()?);
+                if parser.skip_name("else") {
+                    // Every condition that follows is its own.
+                    otherwise = Some(parser.expression()?);
+                    break;
+                }
             }
-            Ok(value)
+            Ok(if conditions.is_empty() {
+                value
+            } else {
+                Expression::Conditional(Box::new((conditions, value, otherwise)))
+            })
         })
     }
 

@@ -81,10 +81,12 @@ pub(super) fn apply(
         }
         "attr" => {
             let name = text(&given, 0, "name")?;
+            interpreter.work.spend(name.len())?;
             // Attributes alone: a dictionary's entries are none.
             if matches!(value, Value::Dict(_)) && !methods::are_known(&value, name) {
+                let shown: String = name.chars().take(80).collect();
                 return Ok(Value::undefined(&format!(
-                    "'dict' object has no attribute '{name}'"
+                    "'dict' object has no attribute '{shown}'"
                 )));
             }
             return interpreter.attribute(&value, name);
@@ -96,6 +98,10 @@ pub(super) fn apply(
         _ => {}
     }
     let work = &mut interpreter.work;
+    if let ("int" | "float", Some(text)) = (name, value.as_str()) {
+        // A number's text is copied and read, at most twice.
+        work.spend_each(text.len(), 2)?;
+    }
     match name {
         "default" | "d" => {
             let empty = argument(&given, 1, "boolean").is_some_and(Value::is_true);

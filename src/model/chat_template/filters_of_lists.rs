@@ -197,7 +197,7 @@ fn follow(interpreter: &mut Interpreter<'_>, value: &Value, path: &Value) -> Res
     let path = path.to_text(&mut interpreter.work)?;
     let mut value = value.clone();
     for part in path.split('.') {
-        interpreter.work.spend(STEP)?;
+        interpreter.work.spend(STEP + part.len())?;
         let part = match part.parse::<i128>() {
             Ok(at) => Value::Int(at),
             Err(_) => Value::from(part),
@@ -230,7 +230,9 @@ pub(super) fn map(
         }
         let name = given.plain.remove(0);
         let name = name.as_str().ok_or("map takes the name of a filter")?;
+        let names: usize = given.named.iter().map(|(name, _)| name.len()).sum();
         for entry in entries {
+            interpreter.work.spend(names)?;
             interpreter
                 .work
                 .spend_each(given.plain.len() + given.named.len(), ENTRY)?;

@@ -50,6 +50,7 @@ pub(super) fn call(
                     super::filters_of_lists::pairs_of(first, &mut interpreter.work)?
                 {
                     let name = name.as_str().ok_or("the names of a namespace are texts")?;
+                    interpreter.work.spend(name.len())?;
                     own.insert(name.to_owned(), value);
                 }
             }

@@ -180,23 +180,26 @@ impl<'t> Interpreter<'t> {
         (self.frame, self.frames[self.frame].number)
     }
 
-    fn variable(&mut self, name: &str) -> Option<Value> {
+    fn variable(&mut self, name: &str) -> Result<Option<Value>, Fault> {
         let mut at = Some(self.frame);
         while let Some(frame) = at.and_then(|at| self.frames.get(at)) {
+            // Each frame hashes the name.
+            self.work.spend(name.len())?;
             if let Some(value) = frame.variables.get(name) {
-                return Some(value.clone());
+                return Ok(Some(value.clone()));
             }
             at = frame.parent;
         }
+        self.work.spend(name.len())?;
         if let Some((name, value)) = self.given.get_key_value(name) {
             self.read.insert(name);
-            return Some((*value).clone());
+            return Ok(Some((*value).clone()));
         }
-        functions::find(name).map(|name| Value::Object(Object::Function(name)))
+        Ok(functions::find(name).map(|name| Value::Object(Object::Function(name))))
     }
 
     fn assign(&mut self, name: &'t str, value: Value) -> Result<(), Fault> {
-        self.work.spend(ENTRY)?;
+        self.work.spend(ENTRY + name.len())?;
         self.frames[self.frame].variables.insert(name, value);
         Ok(())
     }
@@ -205,7 +208,7 @@ impl<'t> Interpreter<'t> {
         match target {
             Target::Name(name) => self.assign(name, value),
             Target::Attribute(name, attribute) => {
-                let Some(Value::Object(Object::Namespace(at))) = self.variable(name) else {
+                let Some(Value::Object(Object::Namespace(at))) = self.variable(name)? else {
                     return Err(format!(
                         "cannot assign an attribute of '{name}': it is no namespace"
                     ));
@@ -425,6 +428,8 @@ impl<'t> Interpreter<'t> {
                 let extra = plain.get(names.len()..).unwrap_or_default().to_vec();
                 let mut unknown = Vec::new();
                 for (name, value) in named {
+                    // It is compared with each parameter's name.
+                    own.work.spend_each(names.len(), 1 + name.len() / 8)?;
                     match names.iter().position(|(own, _)| *own == name) {
                         Some(at) if at < plain.len() => {
                             return Err(format!(
@@ -499,6 +504,7 @@ impl<'t> Interpreter<'t> {
             given.plain.extend(more);
         }
         for (name, argument) in &arguments.named {
+            self.work.spend(name.len())?;
             given.named.push((name.clone(), self.value(argument)?));
         }
         if let Some(more) = &arguments.more_named {
@@ -533,9 +539,14 @@ impl<'t> Interpreter<'t> {
                 Literal::Float(number) => Value::Float(*number),
                 Literal::Text(text) => Value::Str(std::sync::Arc::clone(text)),
             },
-            Expression::Name(name) => self
-                .variable(name)
-                .unwrap_or_else(|| Value::undefined(&format!("'{name}' is undefined"))),
+            Expression::Name(name) => {
+                if let Some(value) = self.variable(name)? {
+                    value
+                } else {
+                    self.work.spend(name.len())?;
+                    Value::undefined(&format!("'{name}' is undefined"))
+                }
+            }
             Expression::List(entries) => {
                 let entries = self.values(entries)?;
                 Value::list(entries, &mut self.work)?
@@ -552,15 +563,18 @@ impl<'t> Interpreter<'t> {
                 Value::dictionary(values, &mut self.work)?
             }
             Expression::Conditional(parts) => {
-                let (condition, value, otherwise) = &**parts;
-                if self.value(condition)?.is_true() {
-                    self.value(value)?
-                } else {
-                    match otherwise {
-                        Some(otherwise) => self.value(otherwise)?,
-                        None => Value::undefined("the condition is false, and there is no 'else'"),
+                let (conditions, value, otherwise) = &**parts;
+                for (at, condition) in conditions.iter().enumerate().rev() {
+                    if !self.value(condition)?.is_true() {
+                        return match otherwise {
+                            Some(otherwise) if at + 1 == conditions.len() => self.value(otherwise),
+                            _ => Ok(Value::undefined(
+                                "the condition is false, and there is no 'else'",
+                            )),
+                        };
                     }
                 }
+                self.value(value)?
             }
             Expression::Or(terms) => self.first(terms, true)?,
             Expression::And(terms) => self.first(terms, false)?,

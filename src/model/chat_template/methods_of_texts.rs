@@ -403,6 +403,7 @@ fn within(own: &str, method: &str, given: &Given, work: &mut Work) -> Result<Val
                 let what = what.as_str();
                 let what =
                     what.ok_or_else(|| format!("{method} takes a text or a tuple of texts"))?;
+                work.spend(what.len() / 8)?;
                 if holds(what) {
                     return Ok(Value::Bool(true));
                 }

@@ -430,6 +430,7 @@ impl Parser {
     fn parameters(&mut self) -> Result<Vec<(String, Option<Expression>)>, Fault> {
         self.expect("(")?;
         let mut parameters: Vec<(String, Option<Expression>)> = Vec::new();
+        let mut has_default = false;
         while !self.is_operator(")") {
             if !parameters.is_empty() {
                 self.expect(",")?;
@@ -439,8 +440,9 @@ impl Parser {
             }
             let name = self.expect_name()?;
             let default = if self.skip_operator("=") {
+                has_default = true;
                 Some(self.expression()?)
-            } else if parameters.iter().any(|(_, default)| default.is_some()) {
+            } else if has_default {
                 return Err("a parameter without a default follows one with a default".into());
             } else {
                 None

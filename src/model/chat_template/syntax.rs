@@ -125,8 +125,9 @@ pub(super) enum Expression {
     List(Vec<Expression>),
     Tuple(Vec<Expression>),
     Dictionary(Vec<(Expression, Expression)>),
-    /// `a if condition else b`
-    Conditional(Box<(Expression, Expression, Option<Expression>)>),
+    /// `a if condition else b`: conditions in a row, of which the last is asked first and has the `else`, then `a` and
+    /// `b`.
+    Conditional(Box<(Vec<Expression>, Expression, Option<Expression>)>),
     Or(Vec<Expression>),
     And(Vec<Expression>),
     Not(Box<Expression>),

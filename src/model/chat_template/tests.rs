@@ -201,3 +201,24 @@ fn what_the_thinking_switch_does_is_known() {
         assert_eq!(switch(source), does, "{source}");
     }
 }
+
+#[test]
+fn a_variable_of_json_that_is_too_deep_is_no_text() {
+    let text = format!("a={}{}", "[".repeat(1000), "]".repeat(1000));
+    let options = |text: &str| ChatOptions {
+        variables: vec![text.parse().unwrap()],
+        ..ChatOptions::default()
+    };
+    let chat = template("{{ a }}");
+    let error = chat.render("x", &options(&text)).unwrap_err().to_string();
+    assert!(error.contains("variable `a`"), "{error}");
+    assert_eq!(chat.render("x", &options("a=[[")).unwrap(), "[[");
+    assert_eq!(chat.render("x", &options("a=[1]")).unwrap(), "[1]");
+}
+
+#[test]
+fn conditions_in_a_row_are_asked_from_the_last() {
+    let rendered = "{{ 1 if true if true }},{{ 1 if false if true else 2 }},{{ 1 if true if false else 2 }},\
+        {{ 1 if false else 2 if false else 3 }},{{ 1 if true if true else 2 }}";
+    assert_eq!(plain(rendered).unwrap(), "1,,2,3,1");
+}

@@ -71,6 +71,8 @@ pub(super) struct List {
     pub(super) entries: Vec<Value>,
     pub(super) kind: Kind,
     depth: u16,
+    /// It may be a key: a tuple of nothing else. Known once it is made: tuples may share their parts.
+    hashable: bool,
 }
 
 /// A dictionary, in the order in which it was written.
@@ -118,10 +120,12 @@ impl Value {
     pub(super) fn sequence(entries: Vec<Self>, kind: Kind, work: &mut Work) -> Result<Self, Fault> {
         work.spend_each(entries.len() + 1, ENTRY)?;
         let depth = deeper(entries.iter()).ok_or_else(too_deep)?;
+        let hashable = kind == Kind::Tuple && entries.iter().all(Self::is_hashable);
         Ok(Self::List(Arc::new(List {
             entries,
             kind,
             depth,
+            hashable,
         })))
     }
 
@@ -151,7 +155,9 @@ impl Value {
                 None => pairs.push((key, value)),
             }
         }
-        let depth = deeper(pairs.iter().map(|(_, value)| value)).ok_or_else(too_deep)?;
+        // A key may be deep too: a tuple, or a method of a dictionary.
+        let parts = pairs.iter().flat_map(|(key, value)| [key, value]);
+        let depth = deeper(parts).ok_or_else(too_deep)?;
         Ok(Self::Dict(Arc::new(Dict { pairs, depth })))
     }
 
@@ -172,9 +178,7 @@ impl Value {
 
     fn is_hashable(&self) -> bool {
         match self {
-            Self::List(list) => {
-                list.kind == Kind::Tuple && list.entries.iter().all(Self::is_hashable)
-            }
+            Self::List(list) => list.hashable,
             Self::Dict(_) | Self::Undefined(_) => false,
             _ => true,
         }

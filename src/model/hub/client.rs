@@ -330,7 +330,7 @@ impl<'a> Client<'a> {
                 request = request.header("Range", format!("bytes={from}-"));
             }
             if let Some(deadline) = deadline {
-                // No time at all would mean any time.
+                // ureq takes a timeout of zero for none.
                 let left = deadline.saturating_duration_since(Instant::now());
                 let left = left.max(Duration::from_millis(1));
                 request = request.config().timeout_global(Some(left)).build();

@@ -130,6 +130,11 @@ impl Pieces {
     }
 }
 
+/// As much of a text as is worked on at a time.
+pub(super) fn first_part(text: &str) -> &str {
+    &text[..text.floor_char_boundary(PART)]
+}
+
 /// A part of a text as the model gets it; none if the tokenizer refuses it, which tokenising will say.
 fn prepared(tokenizer: &tokenizers::Tokenizer, part: &str) -> Option<String> {
     let mut normalized = NormalizedString::from(part);
