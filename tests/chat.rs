@@ -494,25 +494,22 @@ fn what_models_show_says_of_thinking_is_what_happens() {
         assert!(shown.stdout.contains(says), "{switch}: {}", shown.stdout);
         let usual = render(&folder, &[]).0;
         for (value, same) in [("on", on), ("off", off)] {
-            match same {
-                Some(same) => {
-                    let prompt = render(&folder, &["--thinking", value]).0;
-                    assert_eq!(prompt == usual, same, "{switch}: {value}");
-                }
-                None => {
-                    let command = [
-                        "prompts",
-                        "render",
-                        "in.jsonl",
-                        "--model",
-                        "model",
-                        "--thinking",
-                        value,
-                    ];
-                    folder
-                        .run(&command)
-                        .expect(2, &["--thinking changes nothing"]);
-                }
+            if let Some(same) = same {
+                let prompt = render(&folder, &["--thinking", value]).0;
+                assert_eq!(prompt == usual, same, "{switch}: {value}");
+            } else {
+                let command = [
+                    "prompts",
+                    "render",
+                    "in.jsonl",
+                    "--model",
+                    "model",
+                    "--thinking",
+                    value,
+                ];
+                folder
+                    .run(&command)
+                    .expect(2, &["--thinking changes nothing"]);
             }
         }
     }

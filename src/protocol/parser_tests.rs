@@ -401,9 +401,8 @@ fn a_verdict_and_more_in_tags_that_nothing_is_known_of_is_not_read() {
         format!("<|musing>Let me see. {draft}<musing|>{last}"),
         format!("◁musing▷Let me see. {draft}◁/musing▷{last}"),
         format!("<my:draft><step>Let me see.</step> {draft}</my:draft>{last}"),
-        format!(
-            "<ponder>Hm. <process> True </process>x<outcome> True </outcome><perfect> True </perfect></ponder>"
-        ),
+        "<ponder>Hm. <process> True </process>x<outcome> True </outcome><perfect> True </perfect></ponder>"
+            .to_owned(),
         // What begins with such a tag may be thinking that did not end.
         format!("<ponder>Let me see. {draft}"),
     ] {

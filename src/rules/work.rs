@@ -76,14 +76,14 @@ pub(super) const NODE: u64 = 16;
 
 /// What a copy of a number costs.
 pub(super) fn copy(value: &RBig) -> u64 {
-    (integer_words(value.numerator()) + words(value.denominator())) / 2
+    u64::midpoint(integer_words(value.numerator()), words(value.denominator()))
 }
 
 /// What an operation on two rational numbers costs, division among them: multiplication where both are integers, with
 /// a greatest common divisor to cancel where they are not.
 pub(super) fn operation(a: &RBig, b: &RBig) -> u64 {
     let (left, right) = (longest(a), longest(b));
-    let product = 2 + left * right / 16 + (left + right) / 2;
+    let product = 2 + left * right / 16 + u64::midpoint(left, right);
     if a.is_int() && b.is_int() {
         product
     } else {
@@ -95,7 +95,7 @@ pub(super) fn operation(a: &RBig, b: &RBig) -> u64 {
 /// What a sum or a difference costs.
 pub(super) fn addition(a: &RBig, b: &RBig) -> u64 {
     if a.is_int() && b.is_int() {
-        2 + (longest(a) + longest(b)) / 2
+        2 + u64::midpoint(longest(a), longest(b))
     } else {
         operation(a, b)
     }
@@ -157,7 +157,7 @@ mod tests {
     fn copies_and_digits_are_charged() {
         let of = |pred: &str| charged(Profile::Strict, "5", pred).0;
         let product = |to: usize| format!(r"\boxed{{\prod_{{i=1}}^{{{to}}} i}}");
-        assert!(of(&product(200)) > of(&product(20)) + 180 * NODE as i64);
+        assert!(of(&product(200)) > of(&product(20)) + 180 * NODE.cast_signed());
         let number = |digits: usize| format!("{0}/7+{0}/13", "3".repeat(digits));
         assert!(of(&number(1500)) > of(&number(20)) + 1000);
     }

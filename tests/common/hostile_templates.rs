@@ -331,7 +331,8 @@ pub fn rendered() -> Vec<(String, String)> {
         "50,000 variables",
         (0..50_000)
             .map(|at| format!("{{% set a{at} = 1 %}}"))
-            .collect(),
+            .collect::<Vec<_>>()
+            .concat(),
     );
     add("a long name", printed(&"a".repeat(1_000_000)));
     add(

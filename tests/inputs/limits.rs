@@ -1,5 +1,6 @@
 //! Limits of the system and of numbers, and model files made to take time and memory: an error in a line, never a panic.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -187,7 +188,7 @@ fn a_header_of_too_many_tensors_is_refused() {
         let end = data.len();
         for index in 0..count {
             let empty = r#"{"dtype":"F32","shape":[0],"data_offsets""#;
-            many.push_str(&format!(",\"e{index}\":{empty}:[{end},{end}]}}"));
+            write!(many, ",\"e{index}\":{empty}:[{end},{end}]}}").unwrap();
         }
         many.push('}');
         let length = (many.len() as u64).to_le_bytes();

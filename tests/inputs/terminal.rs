@@ -52,12 +52,12 @@ fn names_in_model_files_are_escaped() {
         }),
         ("an architecture", |folder| {
             change(folder, "model/config.json", |json| {
-                json["architectures"] = json!([EVIL])
+                json["architectures"] = json!([EVIL]);
             });
         }),
         ("an end of turns", |folder| {
             change(folder, "model/generation_config.json", |json| {
-                json["eos_token_id"] = EVIL.into()
+                json["eos_token_id"] = EVIL.into();
             });
         }),
         ("a template's own error", |folder| {

@@ -119,10 +119,11 @@ fn edited_lines_are_named() {
         &["out.jsonl.journal:1: the manifest was changed", "--restart"],
     );
     // Without checksums, but said to have them, or the other way round.
-    let without: String = lines
+    let without: Vec<String> = lines
         .iter()
         .map(|line| format!("{}}}\n", &line[..check(line)]))
         .collect();
+    let without = without.concat();
     noticed(&folder, without.as_bytes(), &expected).expect(1, &["no checksum"]);
     let older = journal.replacen("\"format\":2", "\"format\":1", 1);
     noticed(&folder, older.as_bytes(), &expected).expect(1, &[JOURNAL]);
