@@ -85,7 +85,7 @@ pub(super) fn cut<'j, S: Samples + ?Sized>(
     cut_by(rest, Job::position, samples, count)
 }
 
-/// As [`cut`], of positions.
+/// As `cut`, of positions.
 pub fn cut_positions<'j, S: Samples + ?Sized>(
     rest: &mut &'j [usize],
     samples: &S,

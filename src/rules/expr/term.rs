@@ -173,7 +173,7 @@ pub enum Expr {
     Binder(Box<Binder>),
 }
 
-/// A copy costs what it copies: see [`work`].
+/// A copy costs what it copies: see `rules::work`.
 impl Clone for Expr {
     fn clone(&self) -> Self {
         work::charge(work::NODE);
