@@ -14,9 +14,7 @@ use juror::engine::{BlockHash, BlockPool};
 use juror::judge::JudgeText;
 use juror::model::ModelSource;
 use juror::protocol::{self, PromptTemplate};
-use juror::rules::extract::{self, Extraction, Role};
-use juror::rules::{Config, compare, expr};
-use juror::verify::Row;
+use juror::rules::{Config, OutcomeRules, RulesProfile};
 
 fn samples() -> Vec<Sample> {
     let data = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/tiny/domain.jsonl");
@@ -66,60 +64,13 @@ fn parse(criterion: &mut Criterion) {
 
 fn rules(criterion: &mut Criterion) {
     let samples = samples();
+    let rules = OutcomeRules::new(RulesProfile::Gsm8k, Config::default());
     let mut group = criterion.benchmark_group("rules");
     group.throughput(Throughput::Elements(samples.len() as u64));
     group.bench_function("numeric comparison of 300 samples", |bencher| {
         bencher.iter(|| {
             for sample in &samples {
-                black_box(juror::rules::numeric::verify(
-                    &sample.reference_answer,
-                    &sample.student_answer,
-                ));
-            }
-        });
-    });
-    group.finish();
-    let pairs: Vec<Row> = include_str!("../tests/data/verify/pairs.jsonl")
-        .lines()
-        .map(|line| Row::parse(line.as_bytes()).expect("a pair"))
-        .collect();
-    let config = Config::default();
-    let options = compare::Options::from(&config);
-    let found = |text, role| match extract::extract(text, role, &config) {
-        Extraction::Found(found) => Some(found.text.into_owned()),
-        Extraction::NoAnswer { .. } => None,
-    };
-    let texts: Vec<(String, String)> = pairs
-        .iter()
-        .filter_map(|pair| {
-            let gold = found(&pair.gold, Role::Gold)?;
-            Some((gold, found(&pair.pred, Role::Prediction)?))
-        })
-        .collect();
-    let answers: Vec<_> = texts
-        .iter()
-        .filter_map(|(gold, pred)| Some((expr::parse(gold).ok()?, expr::parse(pred).ok()?)))
-        .collect();
-    let mut group = criterion.benchmark_group("verifier");
-    group.throughput(Throughput::Elements(pairs.len() as u64));
-    group.bench_function("extraction from 960 responses", |bencher| {
-        bencher.iter(|| {
-            for pair in &pairs {
-                black_box(found(&pair.pred, Role::Prediction));
-            }
-        });
-    });
-    group.bench_function("parsing of their 960 answers", |bencher| {
-        bencher.iter(|| {
-            for (_, pred) in &texts {
-                let _ = black_box(expr::parse(pred));
-            }
-        });
-    });
-    group.bench_function("comparison of 960 pairs", |bencher| {
-        bencher.iter(|| {
-            for (gold, pred) in &answers {
-                black_box(compare::compare(gold, pred, &options));
+                black_box(rules.verify(&sample.reference_answer, &sample.student_answer));
             }
         });
     });

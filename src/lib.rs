@@ -28,8 +28,9 @@ pub mod model;
 pub(crate) mod panics;
 pub mod protocol;
 pub mod reward;
-pub mod rules;
 mod terminal;
 pub mod threads;
 pub mod verdict;
 pub mod verify;
+
+pub use juror_rules as rules;

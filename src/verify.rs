@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use crate::dataset::output::OutputError;
 use crate::dataset::{DatasetError, LineLimit, Next, Source};
 use crate::panics;
-use crate::rules::{Config, Profile, Status, Verification, Verifier, compat};
+use crate::rules::{self, Config, Profile, Status, Verification, Verifier};
 use crate::threads::{self, ThreadError};
 
 /// Rows that are answered together, at most; and their bytes.
@@ -220,7 +220,7 @@ impl Settings {
                 Err(error) => Outcome::Bad { equal: None, error },
             },
             profile: self.profile,
-            emulates: (self.profile == Profile::Compat).then_some(compat::EMULATES),
+            emulates: (self.profile == Profile::Compat).then_some(rules::EMULATES),
         };
         // Strings, numbers and what was JSON before: this cannot fail, and an empty line would show if it did.
         let mut text = serde_json::to_vec(&line).unwrap_or_default();

@@ -264,7 +264,10 @@ fn what_cannot_be_done_is_said() {
 #[test]
 fn costly_pairs_take_little_memory() {
     let folder = Folder::new();
-    folder.write("pairs.jsonl", include_str!("data/verify/costly.jsonl"));
+    folder.write(
+        "pairs.jsonl",
+        include_str!("../rules/tests/cases/costly.jsonl"),
+    );
     for profile in ["strict", "compat"] {
         let output = std::process::Command::new("sh")
             .args([
@@ -279,7 +282,9 @@ fn costly_pairs_take_little_memory() {
             .unwrap();
         let ran = Ran::of(output);
         ran.expect(0, &[]);
-        let rows = include_str!("data/verify/costly.jsonl").lines().count();
+        let rows = include_str!("../rules/tests/cases/costly.jsonl")
+            .lines()
+            .count();
         assert_eq!(ran.lines().len(), rows);
     }
 }

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
 use crate::dataset::output::{self, has_place_beside, write_atomically};
 use crate::dataset::{LineLimit, Source, sources};
-use crate::rules::{Config, Profile, Status, Verification, expr};
+use crate::rules::{self, Config, Profile, Status, Verification};
 use crate::terminal::escaped;
 use crate::verify::{Counts, Explain, Settings, VerifyError};
 
@@ -257,8 +257,8 @@ fn explanation(profile: Profile, gold: &str, pred: &str, verification: &Verifica
         let _ = writeln!(lines, "         found {}", shown(answer));
         match profile {
             Profile::Strict => {
-                let read = match expr::parse(answer) {
-                    Ok(answer) => format!("read as {}", shown(&expr::render(&answer))),
+                let read = match rules::describe(answer) {
+                    Ok(answer) => format!("read as {}", shown(&answer)),
                     Err(error) => format!("not read: {error}"),
                 };
                 let _ = writeln!(lines, "         {read}");

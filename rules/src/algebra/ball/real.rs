@@ -1,0 +1,46 @@
+//! What an enclosure of a real number has to offer.
+
+use std::cmp::Ordering;
+
+use dashu_int::IBig;
+
+use crate::algebra::Rational;
+
+/// An enclosure of a real number: a set of which the true value is a member, whatever happens.
+///
+/// `None` means that the enclosure is too wide for the operation (a divisor that may be 0, say) or too large.
+pub(in super::super) trait Real: Clone {
+    /// Enclosures of numbers of `bits` bits.
+    fn rational(value: &Rational, bits: u32) -> Self;
+    /// ± `width`.
+    fn interval(width: i32, bits: u32) -> Self;
+    fn pi(bits: u32) -> Self;
+    fn euler_gamma(bits: u32) -> Self;
+    fn add(&self, other: &Self) -> Self;
+    fn negate(&self) -> Self;
+    fn multiply(&self, other: &Self) -> Self;
+    fn divide(&self, other: &Self) -> Option<Self>;
+    /// Of a number that is known not to be negative.
+    fn sqrt(&self) -> Option<Self>;
+    fn exp(&self) -> Option<Self>;
+    /// Of a positive number.
+    fn ln(&self) -> Option<Self>;
+    fn sin_cos(&self) -> Option<(Self, Self)>;
+    fn arctan(&self) -> Option<Self>;
+    /// The sign, where it is certain; never `Equal`.
+    fn sign(&self) -> Option<Ordering>;
+    /// |x|.
+    fn absolute(&self) -> Self;
+    /// The smallest enclosure that has both in it.
+    fn hull(&self, other: &Self) -> Self;
+    /// The floor, where it is certain.
+    fn floor(&self) -> Option<IBig>;
+    /// The middle, roughly.
+    fn middle(&self) -> f64;
+    /// Is the radius below 2^−`bits` times max(1, |`scale`|)?
+    fn within(&self, bits: u32, scale: &Self) -> bool;
+    /// What an operation of this precision costs, in steps.
+    fn cost(bits: u32) -> u64;
+    /// What a logarithm or a sine costs.
+    fn function_cost(bits: u32) -> u64;
+}

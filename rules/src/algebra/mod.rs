@@ -1,0 +1,41 @@
+//! Is a − b zero, for expressions?
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `budget` | counts steps |
+//! | `walk` | looks through expressions |
+//! | `fold`, `factorial`, `integers` | exact rational values |
+//! | `modular` | evaluation modulo primes: proves equality |
+//! | `numeric`, `sample`, `arbiter` | enclosures at points: prove difference |
+//! | `separation`, `sign` | the smallest algebraic numbers; signs of constants |
+//! | `binder` | Σ, Π, ∫, d/dx, lim |
+//! | `decide` | asks these, cheapest first |
+//! | `polynomial` | polynomials in one variable |
+
+mod arbiter;
+mod ball;
+mod binder;
+mod budget;
+mod decide;
+mod factorial;
+mod fold;
+mod integers;
+mod modular;
+mod polynomial;
+mod sample;
+mod separation;
+mod sign;
+mod term;
+#[cfg(test)]
+mod tests;
+mod traits;
+mod walk;
+pub(crate) mod work;
+
+pub(crate) use budget::Budget;
+use decide::rational_value;
+pub(crate) use decide::{Identity, approximate, identical, order, rational};
+pub(crate) use polynomial::polynomial;
+pub(crate) use term::{Binder, BinderKind, Constant, Expr, Function, Rational};
+pub(crate) use walk::size;
+pub(crate) use walk::variables;

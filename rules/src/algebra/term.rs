@@ -1,0 +1,255 @@
+//! Expressions.
+
+pub(crate) use dashu_ratio::RBig as Rational;
+
+use crate::algebra::work;
+
+/// A constant with a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Constant {
+    /// π.
+    Pi,
+    /// Euler's number.
+    E,
+    /// √−1.
+    ImaginaryUnit,
+    /// +∞.
+    Infinity,
+    /// (1 + √5) / 2, only where the text says so; a bare φ is a symbol.
+    GoldenRatio,
+    /// The Euler–Mascheroni constant, likewise.
+    EulerGamma,
+    /// π/180: the degree sign inside an expression.
+    Degree,
+}
+
+/// A function with a meaning. Arguments in the order given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Function {
+    /// (x, n): the real n-th root where there is one (∛−8 = −2), else the principal one.
+    Root,
+    /// (x): |x|.
+    Absolute,
+    /// (x, base). `\ln x` is (x, e); `\log x` is (x, 10).
+    Logarithm,
+    /// Circular functions of an angle in radians.
+    Sin,
+    #[allow(missing_docs)]
+    Cos,
+    #[allow(missing_docs)]
+    Tan,
+    #[allow(missing_docs)]
+    Cot,
+    #[allow(missing_docs)]
+    Sec,
+    #[allow(missing_docs)]
+    Csc,
+    /// Inverse circular functions, principal values.
+    Arcsin,
+    #[allow(missing_docs)]
+    Arccos,
+    #[allow(missing_docs)]
+    Arctan,
+    #[allow(missing_docs)]
+    Arccot,
+    #[allow(missing_docs)]
+    Arcsec,
+    #[allow(missing_docs)]
+    Arccsc,
+    /// Hyperbolic functions.
+    Sinh,
+    #[allow(missing_docs)]
+    Cosh,
+    #[allow(missing_docs)]
+    Tanh,
+    #[allow(missing_docs)]
+    Coth,
+    #[allow(missing_docs)]
+    Arsinh,
+    #[allow(missing_docs)]
+    Arcosh,
+    #[allow(missing_docs)]
+    Artanh,
+    /// (n): n!.
+    Factorial,
+    /// (n): n!!.
+    DoubleFactorial,
+    /// (x): Γ(x).
+    Gamma,
+    /// (n, k): n over k.
+    Binomial,
+    /// (n, k): n! / (n − k)!.
+    Permutations,
+    /// (x).
+    Floor,
+    #[allow(missing_docs)]
+    Ceiling,
+    /// (x): −1, 0 or 1.
+    Sign,
+    /// Two or more.
+    Gcd,
+    #[allow(missing_docs)]
+    Lcm,
+    #[allow(missing_docs)]
+    Max,
+    #[allow(missing_docs)]
+    Min,
+    /// (a, n): a mod n, in [0, n).
+    Modulo,
+    /// (z).
+    RealPart,
+    #[allow(missing_docs)]
+    ImaginaryPart,
+    #[allow(missing_docs)]
+    Conjugate,
+    #[allow(missing_docs)]
+    Argument,
+}
+
+/// What binds a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum BinderKind {
+    /// Σ from `lower` to `upper`.
+    Sum,
+    /// Π from `lower` to `upper`.
+    Product,
+    /// ∫ from `lower` to `upper`, or an antiderivative without both.
+    Integral,
+    /// d/dx of the body; `lower` is the order (1 where `None`).
+    Derivative,
+    /// The limit of the body as the variable goes to `lower`.
+    Limit,
+}
+
+/// An expression in which a variable is bound.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Binder {
+    /// What binds it.
+    pub kind: BinderKind,
+    /// The bound variable.
+    pub variable: Box<str>,
+    /// See [`BinderKind`].
+    pub lower: Option<Expr>,
+    /// See [`BinderKind`].
+    pub upper: Option<Expr>,
+    /// What is summed, integrated, ….
+    pub body: Expr,
+}
+
+/// An expression as it was written: nothing is evaluated, nothing is sorted.
+///
+/// Subtraction is `a + (−1)·b`, division `a · b^(−1)`. Nesting is at most [`Expr::MAX_DEPTH`], which the parser sees to;
+/// whoever builds one by hand must keep to it, since everything that walks an expression recurses.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Expr {
+    /// An exact number: integers, and decimals with their exact value (repeating ones too).
+    Number(Rational),
+    /// An integer or decimal written with more than [`Expr::LONG_DIGITS`] digits: sign, digits without leading zeros
+    /// or a point, and the power of ten of the last digit. Never expanded.
+    LongNumber {
+        /// Below zero?
+        negative: bool,
+        /// ASCII digits, neither beginning nor ending with `0`.
+        digits: Box<str>,
+        /// The power of ten of the last digit.
+        exponent: i64,
+    },
+    /// A constant.
+    Constant(Constant),
+    /// A variable, with its subscript if it has one: `x`, `x_1`, `\alpha` as `alpha`, `AB` written as one word as `AB`.
+    Symbol(Box<str>),
+    /// A sum of two or more.
+    Add(Vec<Expr>),
+    /// A product of two or more.
+    Multiply(Vec<Expr>),
+    /// A power: base and exponent. `e^x` is a power of [`Constant::E`]. An odd root of a negative real base, where the
+    /// exponent is a fraction in lowest terms with an odd denominator, is the real one.
+    Power(Box<(Expr, Expr)>),
+    /// A function with a meaning.
+    Call(Function, Vec<Expr>),
+    /// A function without one: `f(x)`.
+    Apply(Box<str>, Vec<Expr>),
+    /// Σ, Π, ∫, d/dx, lim.
+    Binder(Box<Binder>),
+}
+
+/// A copy costs what it copies: see `rules::work`.
+impl Clone for Expr {
+    fn clone(&self) -> Self {
+        work::charge(work::NODE);
+        match self {
+            Self::Number(value) => {
+                work::charge(work::copy(value));
+                Self::Number(value.clone())
+            }
+            Self::LongNumber {
+                negative,
+                digits,
+                exponent,
+            } => {
+                work::charge(digits.len() as u64 / 16);
+                Self::LongNumber {
+                    negative: *negative,
+                    digits: digits.clone(),
+                    exponent: *exponent,
+                }
+            }
+            Self::Constant(constant) => Self::Constant(*constant),
+            Self::Symbol(name) => Self::Symbol(name.clone()),
+            Self::Add(parts) => Self::Add(parts.clone()),
+            Self::Multiply(parts) => Self::Multiply(parts.clone()),
+            Self::Power(pair) => Self::Power(pair.clone()),
+            Self::Call(function, parts) => Self::Call(*function, parts.clone()),
+            Self::Apply(name, parts) => Self::Apply(name.clone(), parts.clone()),
+            Self::Binder(binder) => Self::Binder(binder.clone()),
+        }
+    }
+}
+
+impl Expr {
+    /// How deep expressions nest at most.
+    pub(crate) const MAX_DEPTH: usize = 256;
+    /// From how many digits on a number is a [`Expr::LongNumber`].
+    pub(crate) const LONG_DIGITS: usize = 2_000;
+
+    /// An integer.
+    pub(crate) fn integer(value: i64) -> Self {
+        Self::Number(Rational::from(value))
+    }
+
+    /// A variable.
+    pub(crate) fn symbol(name: &str) -> Self {
+        Self::Symbol(name.into())
+    }
+
+    /// a^b.
+    pub(crate) fn power(base: Self, exponent: Self) -> Self {
+        Self::Power(Box::new((base, exponent)))
+    }
+
+    /// −a.
+    #[must_use]
+    pub(crate) fn negated(self) -> Self {
+        match self {
+            Self::Number(value) => Self::Number(-value),
+            other => Self::Multiply(vec![Self::integer(-1), other]),
+        }
+    }
+
+    /// a / b.
+    #[must_use]
+    pub(crate) fn divided_by(self, divisor: Self) -> Self {
+        Self::Multiply(vec![self, Self::power(divisor, Self::integer(-1))])
+    }
+
+    /// a − b.
+    #[must_use]
+    pub(crate) fn minus(self, other: Self) -> Self {
+        Self::Add(vec![self, other.negated()])
+    }
+
+    /// √a.
+    pub(crate) fn sqrt(radicand: Self) -> Self {
+        Self::Call(Function::Root, vec![radicand, Self::integer(2)])
+    }
+}

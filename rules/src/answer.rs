@@ -1,0 +1,146 @@
+//! Answers: what kind of thing was stated.
+
+use crate::algebra::{Expr, Rational};
+
+/// A unit of measurement: its dimension and its size in the base units of that dimension.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Unit {
+    /// As it was written, spaces single.
+    pub name: Box<str>,
+    /// The exponents of the base dimensions (length, mass, time, current, temperature, amount, luminosity, angle,
+    /// information, currency-like labels are none of these). `None` for a label such as "apples", which converts to nothing.
+    pub dimension: Option<[i8; 9]>,
+    /// The size of one in base units; exact. 1 for labels.
+    pub size: Rational,
+    /// What is added after multiplying (°F, °C to kelvin); 0 for the rest.
+    pub offset: Rational,
+}
+
+/// A number or an expression, with what stood beside it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Quantity {
+    /// The number as written: `5` for `5\%`, `45` for `45^\circ`.
+    pub value: Expr,
+    /// Was there a percent sign or word?
+    pub percent: bool,
+    /// The unit, if one was written; `^\circ` is one (angle).
+    pub unit: Option<Unit>,
+    /// The currency as an ISO code (`USD` for `$`), if one was written.
+    pub currency: Option<Box<str>>,
+    /// Digits behind the point if the value is one number written as a decimal (`3.10` has 2), also in scientific
+    /// notation (`1.50e-3` has 5): the rounding that the writer may have done. `None` for everything else.
+    pub places: Option<i64>,
+    /// The base that a subscript names (`204_5`); the value is then already converted. `None` where none was written.
+    pub base: Option<u32>,
+    /// Was it called approximate (`\approx`, "about")?
+    pub approximate: bool,
+}
+
+/// How two sides of a relation stand to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Operator {
+    /// =, also ≡ without a modulus, := and \iff between equations is none of these.
+    Equal,
+    #[allow(missing_docs)]
+    NotEqual,
+    #[allow(missing_docs)]
+    Less,
+    #[allow(missing_docs)]
+    LessOrEqual,
+    #[allow(missing_docs)]
+    Greater,
+    #[allow(missing_docs)]
+    GreaterOrEqual,
+    /// ∈.
+    In,
+    #[allow(missing_docs)]
+    NotIn,
+    /// ≈.
+    Approximately,
+    /// ⊂, ⊆.
+    Subset,
+    /// ∣.
+    Divides,
+    /// ∥.
+    Parallel,
+    /// ⊥.
+    Perpendicular,
+    /// ∼, ≅.
+    Similar,
+}
+
+/// A relation or a chain of them: `a < b ≤ c` has three sides and two operators.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Relation {
+    /// One more than operators.
+    pub sides: Vec<Answer>,
+    /// Between the sides.
+    pub operators: Vec<Operator>,
+    /// Of a congruence: `≡ 3 (mod 7)`.
+    pub modulus: Option<Expr>,
+}
+
+/// One end of an interval.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Endpoint {
+    /// Where; may be ±∞.
+    pub value: Expr,
+    /// Does the interval hold it?
+    pub closed: bool,
+}
+
+/// An interval of the real line.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Interval {
+    #[allow(missing_docs)]
+    pub lower: Endpoint,
+    #[allow(missing_docs)]
+    pub upper: Endpoint,
+}
+
+/// A matrix or a column, rows of equal length.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Matrix {
+    /// Row by row.
+    pub rows: Vec<Vec<Expr>>,
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Answer {
+    /// A number, an expression, a measurement.
+    Quantity(Quantity),
+    /// An equation, an inequality, a chain, a membership.
+    Relation(Relation),
+    /// `{a, b}`: order and repetition do not matter. `∅` is the one without elements.
+    Set(Vec<Answer>),
+    /// `a, b`; `a and b`; "x = 1 or x = 2"; `±a` (both): several, in no stated order and of no stated kind.
+    List(Vec<Answer>),
+    /// `(a, b, …)`, `⟨a, b⟩`: ordered. Of two entries it may be an open interval where the other side is one.
+    Tuple(Vec<Answer>),
+    /// `[a, b)`. `(a, b)` is one only where an end is infinite or the text says so (∪ beside it, "x ∈").
+    Interval(Interval),
+    /// A ∪ B ∪ ….
+    Union(Vec<Answer>),
+    /// A ∩ B ∩ ….
+    Intersection(Vec<Answer>),
+    /// A \ B.
+    Difference(Box<(Answer, Answer)>),
+    /// A matrix or vector written as one.
+    Matrix(Matrix),
+    /// Choice letters, upper case, sorted: `(A)`, "A and C".
+    Choice(Vec<char>),
+    /// `a : b : …`.
+    Ratio(Vec<Expr>),
+    /// A time of day in seconds, with a.m./p.m. resolved where it was written (`None`: not written).
+    Time {
+        /// Seconds after midnight, 12-hour clock as written where `afternoon` is `None`.
+        seconds: u32,
+        /// Was a.m. (false) or p.m. (true) written?
+        afternoon: Option<bool>,
+    },
+    /// Yes or no, true or false.
+    Truth(bool),
+    /// Words (also piecewise definitions and set-builders), as written without markup, spaces single.
+    Text(String),
+}

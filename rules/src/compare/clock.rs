@@ -1,0 +1,218 @@
+//! Times of day and ratios.
+
+use super::terms::{self, show};
+use super::value::{self, Value};
+use super::words;
+use super::{Comparison, Context, verdict};
+use crate::algebra::Expr;
+use crate::algebra::{self, Identity};
+use crate::answer::Answer;
+
+const HALF_DAY: u32 = 12 * 3600;
+
+/// At least one side is a time or a ratio.
+pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -> Comparison {
+    match (gold, pred) {
+        (
+            Answer::Time {
+                seconds: a,
+                afternoon: half_a,
+            },
+            Answer::Time {
+                seconds: b,
+                afternoon: half_b,
+            },
+        ) => times(*a, *half_a, *b, *half_b, context),
+        (Answer::Ratio(a), Answer::Ratio(b)) => ratios(a, b, context),
+        (Answer::Ratio(ratio), Answer::Quantity(quantity)) => {
+            let Some(fraction) = fraction(ratio) else {
+                return other_kind(gold, pred, context);
+            };
+            value::compare(
+                Value::of(&fraction),
+                Value {
+                    expr: &quantity.value,
+                    places: quantity.places,
+                },
+                context,
+            )
+        }
+        (Answer::Quantity(quantity), Answer::Ratio(ratio)) => {
+            let Some(fraction) = fraction(ratio) else {
+                return other_kind(gold, pred, context);
+            };
+            value::compare(
+                Value {
+                    expr: &quantity.value,
+                    places: quantity.places,
+                },
+                Value::of(&fraction),
+                context,
+            )
+        }
+        (Answer::Ratio(ratio), Answer::Time { seconds, afternoon })
+        | (Answer::Time { seconds, afternoon }, Answer::Ratio(ratio)) => {
+            ratio_as_time(ratio, *seconds, *afternoon, context)
+        }
+        (Answer::Ratio(ratio), Answer::List(parts) | Answer::Tuple(parts))
+        | (Answer::List(parts) | Answer::Tuple(parts), Answer::Ratio(ratio)) => {
+            let Some(parts) = parts
+                .iter()
+                .map(|part| terms::expression(part).cloned())
+                .collect::<Option<Vec<_>>>()
+            else {
+                return other_kind(gold, pred, context);
+            };
+            let verdict = ratios(ratio, &parts, context);
+            verdict::at_most_open(verdict, "a ratio against a list of the same numbers")
+        }
+        (Answer::Time { .. }, Answer::Quantity(quantity))
+        | (Answer::Quantity(quantity), Answer::Time { .. })
+            if quantity.unit.is_some() || terms::number(&quantity.value).is_none() =>
+        {
+            verdict::open("a time of day against a duration or an expression".to_owned())
+        }
+        _ => other_kind(gold, pred, context),
+    }
+}
+
+fn other_kind(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Comparison {
+    let reason = context.say(|| format!("a {} is no {}", words::kind(gold), words::kind(pred)));
+    verdict::no("kind", reason)
+}
+
+/// Two times of day. Before one o'clock in the afternoon, a time without a.m. or p.m. may be either.
+fn times(
+    a: u32,
+    half_a: Option<bool>,
+    b: u32,
+    half_b: Option<bool>,
+    context: &Context<'_>,
+) -> Comparison {
+    let either = |seconds: u32, half: Option<bool>| half.is_none() && seconds < HALF_DAY + 3600;
+    let equal = if (either(a, half_a) && half_b.is_some() || either(b, half_b) && half_a.is_some())
+        || either(a, half_a) != either(b, half_b)
+    {
+        a % HALF_DAY == b % HALF_DAY
+    } else {
+        a == b
+    };
+    if equal {
+        return verdict::yes("time");
+    }
+    let clock = |seconds: u32| format!("{}:{:02}", seconds / 3600, seconds / 60 % 60);
+    let reason = context.say(|| format!("{} and {} differ", clock(a), clock(b)));
+    verdict::no("time", reason)
+}
+
+/// a : b as a / b.
+fn fraction(ratio: &[Expr]) -> Option<Expr> {
+    match ratio {
+        [a, b] => match (terms::number(a), terms::number(b)) {
+            (_, Some(b)) if b.is_zero() => None,
+            (Some(a), Some(b)) => Some(Expr::Number(a.into_owned() / b.into_owned())),
+            _ => Some(a.clone().divided_by(b.clone())),
+        },
+        _ => None,
+    }
+}
+
+/// Are two ratios proportional?
+fn ratios(a: &[Expr], b: &[Expr], context: &mut Context<'_>) -> Comparison {
+    if a.len() != b.len() {
+        return verdict::no(
+            "ratio",
+            "ratios of a different number of parts differ".to_owned(),
+        );
+    }
+    // Against the first part that is not zero on both sides.
+    let mut pivot = None;
+    for (index, (x, y)) in a.iter().zip(b).enumerate() {
+        let zero = |expr: &Expr, context: &mut Context<'_>| {
+            algebra::identical(expr, &Expr::integer(0), &mut context.budget).0
+        };
+        match (zero(x, context), zero(y, context)) {
+            (Identity::Equal, Identity::Equal) => {}
+            (Identity::Different, Identity::Different) => {
+                pivot = Some(index);
+                break;
+            }
+            (Identity::Equal, Identity::Different) | (Identity::Different, Identity::Equal) => {
+                return verdict::no("ratio", "a part is zero on one side only".to_owned());
+            }
+            _ => return verdict::open("a part that may be zero".to_owned()),
+        }
+    }
+    let Some(pivot) = pivot else {
+        return verdict::open("ratios of nothing but zeros".to_owned());
+    };
+    let mut parts = Vec::with_capacity(a.len());
+    for (x, y) in a.iter().zip(b) {
+        let left = times_expr(x, &b[pivot]);
+        let right = times_expr(y, &a[pivot]);
+        // Cross products are exact, never rounded; a rounded part is compared by the quotient below.
+        let exact = |expr| Value { expr, places: None };
+        let mut part = value::compare(exact(&left), exact(&right), context);
+        if part.equal == Some(false)
+            && let (Some(p), Some(q)) = (quotient(x, &a[pivot]), quotient(y, &b[pivot]))
+        {
+            part = value::compare(Value::of(&p), Value::of(&q), context);
+        }
+        if part.equal == Some(false) {
+            let reason = context.say(|| {
+                format!(
+                    "{} : {} and {} : {} differ",
+                    show(&a[pivot]),
+                    show(x),
+                    show(&b[pivot]),
+                    show(y)
+                )
+            });
+            return verdict::no("ratio", reason);
+        }
+        parts.push(part);
+    }
+    verdict::all("ratio", parts)
+}
+
+fn times_expr(a: &Expr, b: &Expr) -> Expr {
+    match (terms::number(a), terms::number(b)) {
+        (Some(a), Some(b)) => Expr::Number(a.into_owned() * b.into_owned()),
+        _ => terms::product(a.clone(), b.clone()),
+    }
+}
+
+fn quotient(a: &Expr, b: &Expr) -> Option<Expr> {
+    match (terms::number(a)?, terms::number(b)?) {
+        (_, b) if b.is_zero() => None,
+        (a, b) => Some(Expr::Number(a.into_owned() / b.into_owned())),
+    }
+}
+
+/// `3:45` was read as a ratio on one side, as a time on the other.
+fn ratio_as_time(
+    ratio: &[Expr],
+    seconds: u32,
+    half: Option<bool>,
+    context: &Context<'_>,
+) -> Comparison {
+    let part = |index: usize| -> Option<u32> {
+        let Some(expr) = ratio.get(index) else {
+            return Some(0);
+        };
+        let value = terms::number(expr)?;
+        u32::try_from(value.numerator())
+            .ok()
+            .filter(|part| value.is_int() && *part < 60)
+    };
+    match (ratio.len(), part(0), part(1), part(2)) {
+        (2 | 3, Some(hours), Some(minutes), Some(rest)) if hours <= 24 => times(
+            hours * 3600 + minutes * 60 + rest,
+            None,
+            seconds,
+            half,
+            context,
+        ),
+        _ => verdict::no("kind", "a ratio is no time of day".to_owned()),
+    }
+}

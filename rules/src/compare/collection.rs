@@ -1,0 +1,253 @@
+//! Sets, lists and tuples.
+
+use super::matching;
+use super::real_set;
+use super::system;
+use super::terms;
+use super::words;
+use super::{Comparison, Context, verdict};
+use crate::algebra::{Expr, Rational};
+use crate::answer::{Answer, Operator, Quantity};
+
+/// Compares two answers of which neither is a relation, a region, a matrix, words or letters.
+pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -> Comparison {
+    if let Some(verdict) = system::compare(gold, pred, context) {
+        return verdict;
+    }
+    match (gold, pred) {
+        (Answer::Set(a), Answer::Set(b)) => matching::unordered(a, b, true, context),
+        (Answer::Set(a), Answer::List(b)) | (Answer::List(a), Answer::Set(b)) => or_region(
+            gold,
+            pred,
+            matching::unordered(a, b, true, context),
+            context,
+        ),
+        (Answer::List(a), Answer::List(b)) => {
+            let verdict = lists(a, b, context);
+            or_region(gold, pred, verdict, context)
+        }
+        (Answer::Tuple(a), Answer::Tuple(b)) => in_order("tuple", a, b, context),
+        (Answer::Tuple(a), Answer::List(b)) | (Answer::List(a), Answer::Tuple(b)) => {
+            if !context.options.strict {
+                return matching::unordered(a, b, false, context);
+            }
+            in_order("tuple", a, b, context)
+        }
+        (Answer::Tuple(a), Answer::Set(b)) | (Answer::Set(a), Answer::Tuple(b)) => {
+            if !context.options.strict {
+                return matching::unordered(a, b, true, context);
+            }
+            verdict::no("kind", "a tuple has an order, a set has none".to_owned())
+        }
+        (Answer::Quantity(quantity), Answer::List(parts)) => {
+            single(gold, quantity, parts, false, false, context)
+        }
+        (Answer::List(parts), Answer::Quantity(quantity)) => {
+            single(pred, quantity, parts, true, false, context)
+        }
+        (Answer::Quantity(quantity), Answer::Set(parts)) => {
+            single(gold, quantity, parts, false, true, context)
+        }
+        (Answer::Set(parts), Answer::Quantity(quantity)) => {
+            single(pred, quantity, parts, true, true, context)
+        }
+        // A(1, 2) is a point with a name.
+        (Answer::Tuple(parts), other) | (other, Answer::Tuple(parts))
+            if named_point(other).is_some() =>
+        {
+            let point: Vec<Answer> = named_point(other)
+                .unwrap_or_default()
+                .iter()
+                .map(|part| terms::answer(part.clone()))
+                .collect();
+            if matches!(gold, Answer::Tuple(_)) {
+                in_order("tuple", parts, &point, context)
+            } else {
+                in_order("tuple", &point, parts, context)
+            }
+        }
+        (Answer::Tuple(parts), other) | (other, Answer::Tuple(parts))
+            if parts.len() == 1 && matches!(other, Answer::Quantity(_)) =>
+        {
+            let swapped = matches!(pred, Answer::Tuple(_));
+            context.either_way(&parts[0], other, swapped)
+        }
+        _ => {
+            let reason =
+                context.say(|| format!("a {} is no {}", words::kind(gold), words::kind(pred)));
+            verdict::no("kind", reason)
+        }
+    }
+}
+
+/// The coordinates of `A(1, 2)`.
+fn named_point(answer: &Answer) -> Option<&[Expr]> {
+    match terms::expression(answer)? {
+        Expr::Apply(name, parts)
+            if parts.len() > 1 && name.chars().next().is_some_and(char::is_uppercase) =>
+        {
+            Some(parts)
+        }
+        _ => None,
+    }
+}
+
+/// Element by element.
+pub(super) fn in_order(
+    method: &'static str,
+    gold: &[Answer],
+    pred: &[Answer],
+    context: &mut Context<'_>,
+) -> Comparison {
+    if gold.len() != pred.len() {
+        return matching::lengths(method, gold.len(), pred.len(), context);
+    }
+    let parts = gold.iter().zip(pred).map(|(a, b)| context.answers(a, b));
+    verdict::all(method, parts)
+}
+
+/// Two lists. Where every element is labelled, the labels say which belongs to which.
+fn lists(gold: &[Answer], pred: &[Answer], context: &mut Context<'_>) -> Comparison {
+    if let (Some(mut a), Some(mut b)) = (labelled(gold), labelled(pred))
+        && a.len() == b.len()
+    {
+        a.sort_by(|x, y| x.0.cmp(&y.0));
+        b.sort_by(|x, y| x.0.cmp(&y.0));
+        if a.iter().zip(&b).all(|(x, y)| x.0 == y.0) {
+            let parts = a
+                .iter()
+                .zip(&b)
+                .map(|((_, x), (_, y))| context.answers(x, y));
+            return verdict::all("list", parts);
+        }
+    }
+    // Solutions given twice are the same solutions.
+    let solutions = gold
+        .iter()
+        .chain(pred)
+        .all(|part| matches!(part, Answer::Tuple(_)));
+    matching::unordered(gold, pred, solutions, context)
+}
+
+/// Elements with their labels, if each has one and no two the same.
+fn labelled(elements: &[Answer]) -> Option<Vec<(String, &Answer)>> {
+    let mut labels = Vec::with_capacity(elements.len());
+    for element in elements {
+        let Answer::Quantity(Quantity {
+            unit: Some(unit), ..
+        }) = element
+        else {
+            return None;
+        };
+        if unit.dimension.is_some() {
+            return None;
+        }
+        let label = unit.name.to_lowercase();
+        labels.push((label.trim_end_matches('s').to_owned(), element));
+    }
+    let mut names: Vec<&String> = labels.iter().map(|(label, _)| label).collect();
+    names.sort_unstable();
+    names
+        .windows(2)
+        .all(|pair| pair[0] != pair[1])
+        .then_some(labels)
+}
+
+/// A quantity against a collection: equal only to a collection of one, or to a measure in several units.
+fn single(
+    answer: &Answer,
+    quantity: &Quantity,
+    parts: &[Answer],
+    swapped: bool,
+    as_set: bool,
+    context: &mut Context<'_>,
+) -> Comparison {
+    if let [only] = parts {
+        return context.either_way(answer, only, swapped);
+    }
+    if !as_set && let Some(sum) = compound(parts, quantity) {
+        return context.either_way(answer, &sum, swapped);
+    }
+    if as_set && !parts.is_empty() {
+        let one = std::slice::from_ref(answer);
+        return if swapped {
+            matching::unordered(parts, one, true, context)
+        } else {
+            matching::unordered(one, parts, true, context)
+        };
+    }
+    if swapped {
+        matching::lengths("list", parts.len(), 1, context)
+    } else {
+        matching::lengths("list", 1, parts.len(), context)
+    }
+}
+
+/// `2 hours and 30 minutes` as one quantity in the smaller unit.
+fn compound(parts: &[Answer], beside: &Quantity) -> Option<Answer> {
+    let mut units = Vec::with_capacity(parts.len());
+    for part in parts {
+        match part {
+            Answer::Quantity(Quantity {
+                value,
+                unit: Some(unit),
+                percent: false,
+                ..
+            }) if unit.dimension.is_some() && unit.offset.is_zero() => units.push((value, unit)),
+            _ => return None,
+        }
+    }
+    let (_, last) = units.last()?;
+    let falls = units
+        .windows(2)
+        .all(|pair| pair[0].1.dimension == pair[1].1.dimension && pair[0].1.size > pair[1].1.size);
+    if !falls || units.len() < 2 || beside.unit.is_none() || last.size.is_zero() {
+        return None;
+    }
+    let mut total = Rational::ZERO;
+    for (value, unit) in &units {
+        total += terms::number(value)?.into_owned() * (&unit.size / &last.size);
+    }
+    Some(Answer::Quantity(Quantity {
+        value: Expr::Number(total),
+        percent: false,
+        unit: Some((*last).clone()),
+        currency: None,
+        places: None,
+        base: None,
+        approximate: false,
+    }))
+}
+
+/// A list that was found different may still be the same stretch of the real line, if it states one.
+fn or_region(
+    gold: &Answer,
+    pred: &Answer,
+    verdict: Comparison,
+    context: &mut Context<'_>,
+) -> Comparison {
+    if verdict.equal == Some(true) || !(has_region(gold) || has_region(pred)) {
+        return verdict;
+    }
+    real_set::compare(gold, pred, context)
+}
+
+/// Does a list hold intervals or inequalities?
+pub(super) fn has_region(answer: &Answer) -> bool {
+    match answer {
+        Answer::List(parts) | Answer::Set(parts) => parts.iter().any(|part| match part {
+            Answer::Relation(relation) => relation.operators.iter().any(|operator| {
+                matches!(
+                    operator,
+                    Operator::Less
+                        | Operator::LessOrEqual
+                        | Operator::Greater
+                        | Operator::GreaterOrEqual
+                        | Operator::NotEqual
+                )
+            }),
+            part => super::is_region(part),
+        }),
+        _ => false,
+    }
+}

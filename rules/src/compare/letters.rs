@@ -1,0 +1,150 @@
+//! Choice letters; yes and no.
+
+use super::terms;
+use super::words::{self, Words};
+use super::{Comparison, Context, verdict};
+use crate::answer::Answer;
+
+/// At least one side is a choice.
+pub(super) fn choices(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Comparison {
+    let ((Answer::Choice(choice), other) | (other, Answer::Choice(choice))) = (gold, pred) else {
+        return verdict::open(String::new());
+    };
+    let Some(letters) = letters_of(other) else {
+        // A letter stands for an option that nobody has told us.
+        let reason = context.say(|| {
+            format!(
+                "the choice {} against a {}",
+                written(choice),
+                words::kind(other)
+            )
+        });
+        return verdict::no("kind", reason);
+    };
+    let mut choice = choice.clone();
+    choice.sort_unstable();
+    choice.dedup();
+    if choice == letters {
+        return verdict::yes("choice");
+    }
+    let reason = context.say(|| {
+        format!(
+            "the choices {} and {} differ",
+            written(&choice),
+            written(&letters)
+        )
+    });
+    verdict::no("choice", reason)
+}
+
+fn written(letters: &[char]) -> String {
+    let mut text = String::new();
+    for (index, letter) in letters.iter().enumerate() {
+        if index > 0 {
+            text.push_str(", ");
+        }
+        text.push(*letter);
+    }
+    text
+}
+
+/// The letters that an answer is, sorted, upper case, if it can be read as a choice.
+fn letters_of(answer: &Answer) -> Option<Vec<char>> {
+    let mut letters = match answer {
+        Answer::Choice(letters) => letters.clone(),
+        Answer::Quantity(_) => {
+            let text = terms::spelled(terms::expression(answer)?)?;
+            if text.len() > 8 || !text.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+                return None;
+            }
+            // Several letters are several choices only where they stand as such: "AC", not "cab".
+            if text.len() > 1 && !text.bytes().all(|byte| byte.is_ascii_uppercase()) {
+                return None;
+            }
+            text.chars().map(|c| c.to_ascii_uppercase()).collect()
+        }
+        Answer::Text(text) => {
+            let text = text.trim_matches(|c: char| !c.is_ascii_alphabetic());
+            let text = text.strip_prefix("option ").unwrap_or(text);
+            match text.as_bytes() {
+                [letter] => vec![char::from(letter.to_ascii_uppercase())],
+                _ => return None,
+            }
+        }
+        Answer::List(parts) | Answer::Set(parts) | Answer::Tuple(parts) if parts.len() <= 26 => {
+            let mut letters = Vec::new();
+            for part in parts {
+                // Lists of lists are no choices.
+                match part {
+                    Answer::Choice(_) | Answer::Quantity(_) | Answer::Text(_) => {
+                        letters.extend(letters_of(part)?);
+                    }
+                    _ => return None,
+                }
+            }
+            letters
+        }
+        _ => return None,
+    };
+    letters.sort_unstable();
+    letters.dedup();
+    (!letters.is_empty()).then_some(letters)
+}
+
+/// At least one side is yes or no.
+pub(super) fn truths(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Comparison {
+    match (truth_of(gold), truth_of(pred)) {
+        (Some(a), Some(b)) if a == b => verdict::yes("truth"),
+        (Some(_), Some(_)) => verdict::no("truth", "one side says yes, the other no".to_owned()),
+        _ => {
+            let other = if matches!(gold, Answer::Truth(_)) {
+                pred
+            } else {
+                gold
+            };
+            match other {
+                Answer::Text(_) | Answer::Relation(_) | Answer::Choice(_) => {
+                    verdict::open("yes or no against what may imply either".to_owned())
+                }
+                _ => {
+                    let reason =
+                        context.say(|| format!("yes or no against a {}", words::kind(other)));
+                    verdict::no("kind", reason)
+                }
+            }
+        }
+    }
+}
+
+/// What an answer says, if it says yes or no.
+fn truth_of(answer: &Answer) -> Option<bool> {
+    let word = match answer {
+        Answer::Truth(truth) => return Some(*truth),
+        Answer::Text(text) => match Words::of(text) {
+            // "Yes, because …": the first word is the answer.
+            Words::Plain(words) => words.into_iter().next()?,
+            Words::Formula(_) => return None,
+        },
+        Answer::Quantity(_) => {
+            let word = terms::spelled(terms::expression(answer)?)?;
+            match word.as_str() {
+                "T" => return Some(true),
+                "F" => return Some(false),
+                // Other lone letters are variables.
+                _ if word.len() < 2 => return None,
+                _ => word.to_lowercase(),
+            }
+        }
+        Answer::Choice(letters) => match letters.as_slice() {
+            ['T'] => return Some(true),
+            ['F'] => return Some(false),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    match word.as_str() {
+        "yes" | "true" | "correct" => Some(true),
+        "no" | "false" | "incorrect" => Some(false),
+        _ => None,
+    }
+}

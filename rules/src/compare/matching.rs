@@ -1,0 +1,321 @@
+//! Collections without order: which element of one is which of the other?
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use super::{Comparison, Context, Status, verdict};
+use crate::algebra;
+use crate::algebra::Expr;
+use crate::algebra::work;
+use crate::answer::Answer;
+
+/// How many elements are tried against each other.
+const MOST_PAIRED: usize = 40;
+
+/// Do two collections hold the same elements? As sets, repetition does not count.
+pub(super) fn unordered(
+    gold: &[Answer],
+    pred: &[Answer],
+    as_sets: bool,
+    context: &mut Context<'_>,
+) -> Comparison {
+    let method = if as_sets { "set" } else { "list" };
+    if !as_sets && gold.len() != pred.len() {
+        return lengths(method, gold.len(), pred.len(), context);
+    }
+    if gold.is_empty() || pred.is_empty() {
+        return if gold.len() == pred.len() {
+            verdict::yes(method)
+        } else {
+            lengths(method, gold.len(), pred.len(), context)
+        };
+    }
+    if gold.len().max(pred.len()) > 2
+        && let (Some(a), Some(b)) = (sorted(gold, context), sorted(pred, context))
+        && let Some(verdict) = along(method, &a, &b, as_sets, context)
+    {
+        return verdict;
+    }
+    one_by_one(method, gold, pred, as_sets, context)
+}
+
+/// The verdict on collections of different sizes.
+pub(super) fn lengths(
+    method: &'static str,
+    gold: usize,
+    pred: usize,
+    context: &Context<'_>,
+) -> Comparison {
+    let reason = context.say(|| {
+        let elements = |n: usize| if n == 1 { "element" } else { "elements" };
+        format!("{gold} {} and {pred} {}", elements(gold), elements(pred))
+    });
+    verdict::no(method, reason)
+}
+
+/// Elements that are real numbers without anything beside them, in order.
+fn sorted<'a>(elements: &'a [Answer], context: &mut Context<'_>) -> Option<Vec<(f64, &'a Answer)>> {
+    let mut keyed = Vec::with_capacity(elements.len());
+    for element in elements {
+        let Answer::Quantity(quantity) = element else {
+            return None;
+        };
+        if quantity.unit.is_some() {
+            return None;
+        }
+        let value = match &quantity.value {
+            Expr::Number(value) => value.to_f64_fast(),
+            value => algebra::approximate(value, &mut context.budget)?,
+        };
+        let value = if quantity.percent {
+            value / 100.0
+        } else {
+            value
+        };
+        if !value.is_finite() {
+            return None;
+        }
+        keyed.push((value, element));
+    }
+    keyed.sort_by(|a, b| a.0.partial_cmp(&b.0).unwrap_or(Ordering::Equal));
+    Some(keyed)
+}
+
+/// Sorted numbers, compared side by side. `None` where that settles nothing.
+fn along(
+    method: &'static str,
+    gold: &[(f64, &Answer)],
+    pred: &[(f64, &Answer)],
+    as_sets: bool,
+    context: &mut Context<'_>,
+) -> Option<Comparison> {
+    let (gold, pred) = if as_sets {
+        (distinct(gold, context)?, distinct(pred, context)?)
+    } else {
+        (gold.to_vec(), pred.to_vec())
+    };
+    if gold.len() != pred.len() {
+        return Some(lengths(method, gold.len(), pred.len(), context));
+    }
+    let mut whole = verdict::yes(method);
+    for ((key_a, a), (key_b, b)) in gold.iter().zip(&pred) {
+        let part = context.answers(a, b);
+        match part.equal {
+            Some(true) => {
+                if part.status == Status::Numeric {
+                    whole.status = Status::Numeric;
+                }
+            }
+            // Far enough apart for the order to be sure: the collections differ.
+            Some(false) if (key_a - key_b).abs() > 1e-6 * key_a.abs().max(key_b.abs()) => {
+                return Some(part);
+            }
+            _ => return None,
+        }
+    }
+    Some(whole)
+}
+
+/// Sorted numbers without repetition; `None` where equal and different cannot be told apart.
+fn distinct<'a>(
+    sorted: &[(f64, &'a Answer)],
+    context: &mut Context<'_>,
+) -> Option<Vec<(f64, &'a Answer)>> {
+    let mut kept: Vec<(f64, &Answer)> = Vec::with_capacity(sorted.len());
+    for &(key, element) in sorted {
+        if let Some(&(last_key, last)) = kept.last()
+            && (key - last_key).abs() <= 1e-6 * key.abs().max(last_key.abs()).max(1e-300)
+        {
+            match context
+                .quietly(|context| context.answers(last, element))
+                .equal
+            {
+                Some(true) => continue,
+                Some(false) => {}
+                None => return None,
+            }
+        }
+        kept.push((key, element));
+    }
+    Some(kept)
+}
+
+/// How many parts an answer has.
+fn size(answer: &Answer) -> u64 {
+    let of_all = |answers: &[Answer]| 4 + answers.iter().map(size).sum::<u64>();
+    match answer {
+        Answer::Set(parts)
+        | Answer::List(parts)
+        | Answer::Tuple(parts)
+        | Answer::Union(parts)
+        | Answer::Intersection(parts) => of_all(parts),
+        Answer::Relation(relation) => of_all(&relation.sides),
+        Answer::Difference(pair) => 4 + size(&pair.0) + size(&pair.1),
+        Answer::Quantity(quantity) => 4 + algebra::size(&quantity.value),
+        Answer::Ratio(parts) => 4 + parts.iter().map(algebra::size).sum::<u64>(),
+        Answer::Matrix(matrix) => 4 + matrix.rows.iter().flatten().map(algebra::size).sum::<u64>(),
+        Answer::Text(text) => 4 + text.len() as u64 / 16,
+        _ => 4,
+    }
+}
+
+/// Any elements: those written alike first, the rest each against each.
+fn one_by_one(
+    method: &'static str,
+    gold: &[Answer],
+    pred: &[Answer],
+    as_sets: bool,
+    context: &mut Context<'_>,
+) -> Comparison {
+    let mut whole = verdict::yes(method);
+    let (mut rest_gold, mut rest_pred): (Vec<&Answer>, Vec<&Answer>) =
+        (gold.iter().collect(), pred.iter().collect());
+    if as_sets {
+        // Each is hashed, and compared where it is found.
+        let nodes: u64 = gold.iter().chain(pred).map(size).sum();
+        work::charge(5 * nodes);
+        let mut seen = std::collections::HashSet::new();
+        rest_gold.retain(|element| seen.insert(*element));
+        seen.clear();
+        rest_pred.retain(|element| seen.insert(*element));
+    }
+    if rest_gold.len().max(rest_pred.len()) > 8 {
+        let alike = take_alike(&mut rest_gold, &mut rest_pred);
+        for element in alike {
+            // What has no value is not equal to itself.
+            let part = context.answers(element, element);
+            if part.equal != Some(true) {
+                whole = verdict::all(method, [whole, part]);
+            }
+        }
+        // Of a set, an element may also repeat one that was taken; that is left open below.
+        if rest_gold.len().max(rest_pred.len()) > MOST_PAIRED {
+            return verdict::too_complex();
+        }
+        if rest_gold.is_empty() != rest_pred.is_empty() && !as_sets {
+            return lengths(method, gold.len(), pred.len(), context);
+        }
+        if as_sets && rest_gold.len() != rest_pred.len() {
+            (rest_gold, rest_pred) = (gold.iter().collect(), pred.iter().collect());
+            if rest_gold.len().max(rest_pred.len()) > 3 * MOST_PAIRED {
+                return verdict::open("sets whose elements may repeat one another".to_owned());
+            }
+        }
+    }
+    let found = paired(method, &rest_gold, &rest_pred, as_sets, context);
+    verdict::all(method, [found, whole])
+}
+
+/// Removes elements that are written alike on both sides, and returns them.
+fn take_alike<'a>(gold: &mut Vec<&'a Answer>, pred: &mut Vec<&'a Answer>) -> Vec<&'a Answer> {
+    let mut counts: HashMap<&Answer, usize> = HashMap::with_capacity(pred.len());
+    for element in pred.iter() {
+        *counts.entry(element).or_default() += 1;
+    }
+    let mut taken = Vec::new();
+    gold.retain(|element| match counts.get_mut(element) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            taken.push(*element);
+            false
+        }
+        _ => true,
+    });
+    let mut counts: HashMap<&Answer, usize> = HashMap::with_capacity(taken.len());
+    for element in &taken {
+        *counts.entry(element).or_default() += 1;
+    }
+    pred.retain(|element| match counts.get_mut(element) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            false
+        }
+        _ => true,
+    });
+    taken
+}
+
+/// Each against each. Equality carries over, so the first partner found is as good as any.
+fn paired(
+    method: &'static str,
+    gold: &[&Answer],
+    pred: &[&Answer],
+    as_sets: bool,
+    context: &mut Context<'_>,
+) -> Comparison {
+    let mut used = vec![false; pred.len()];
+    let mut status = Status::Decided;
+    let mut undecided = None;
+    for element in gold {
+        let mut found = false;
+        let mut maybe = None;
+        for (index, candidate) in pred.iter().enumerate() {
+            if used[index] && (!as_sets || found) {
+                continue;
+            }
+            let part = context.quietly(|context| context.answers(element, candidate));
+            match part.equal {
+                Some(true) => {
+                    used[index] = true;
+                    found = true;
+                    if part.status == Status::Numeric {
+                        status = Status::Numeric;
+                    }
+                    if !as_sets {
+                        break;
+                    }
+                }
+                None => maybe = Some(part),
+                Some(false) => {}
+            }
+        }
+        if !found {
+            match maybe {
+                Some(part) => undecided = Some(part),
+                None => return missing(method, element, context),
+            }
+        }
+    }
+    // An element of the prediction that nothing in the gold answer can be settles it too.
+    for (index, candidate) in pred.iter().enumerate() {
+        if used[index] {
+            continue;
+        }
+        if !as_sets && undecided.is_none() {
+            return missing(method, candidate, context);
+        }
+        let mut maybe = None;
+        for element in gold {
+            let part = context.quietly(|context| context.answers(element, candidate));
+            if part.equal != Some(false) {
+                maybe = Some(part);
+            }
+        }
+        match maybe {
+            None => return missing(method, candidate, context),
+            Some(part) if part.equal.is_none() => undecided = Some(part),
+            Some(_) => {}
+        }
+    }
+    if let Some(mut part) = undecided {
+        if part.reason.is_empty() {
+            "an element could not be compared".clone_into(&mut part.reason);
+        }
+        return part;
+    }
+    Comparison {
+        status,
+        ..verdict::yes(method)
+    }
+}
+
+/// An element without a partner.
+fn missing(method: &'static str, element: &Answer, context: &Context<'_>) -> Comparison {
+    let reason = context.say(|| {
+        format!(
+            "{} is on one side only",
+            crate::compare::terms::show_answer(element)
+        )
+    });
+    verdict::no(method, reason)
+}

@@ -1,0 +1,129 @@
+//! Matrices and vectors.
+
+use super::terms;
+use super::value::{self, Value};
+use super::words;
+use super::{Comparison, Context, verdict};
+use crate::algebra::Expr;
+use crate::answer::{Answer, Matrix};
+
+/// At least one side is a matrix.
+pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -> Comparison {
+    match (gold, pred) {
+        (Answer::Matrix(a), Answer::Matrix(b)) => matrices(a, b, context),
+        (Answer::Matrix(matrix), other) => mixed(matrix, other, false, context),
+        (other, Answer::Matrix(matrix)) => mixed(matrix, other, true, context),
+        _ => verdict::open(String::new()),
+    }
+}
+
+fn width(matrix: &Matrix) -> usize {
+    matrix.rows.first().map_or(0, Vec::len)
+}
+
+/// Entry by entry.
+fn matrices(a: &Matrix, b: &Matrix, context: &mut Context<'_>) -> Comparison {
+    if a.rows.len() != b.rows.len() || width(a) != width(b) {
+        let reason = context.say(|| {
+            format!(
+                "a {}×{} and a {}×{} matrix differ",
+                a.rows.len(),
+                width(a),
+                b.rows.len(),
+                width(b)
+            )
+        });
+        return verdict::no("matrix", reason);
+    }
+    entries(a.rows.iter().flatten(), b.rows.iter().flatten(), context)
+}
+
+fn entries<'e>(
+    a: impl Iterator<Item = &'e Expr>,
+    b: impl Iterator<Item = &'e Expr>,
+    context: &mut Context<'_>,
+) -> Comparison {
+    let parts = a
+        .zip(b)
+        .map(|(a, b)| value::compare(Value::of(a), Value::of(b), context));
+    verdict::all("matrix", parts)
+}
+
+/// A matrix against something else: a vector may be written as a tuple, a 1×1 matrix is its entry.
+fn mixed(matrix: &Matrix, other: &Answer, swapped: bool, context: &mut Context<'_>) -> Comparison {
+    let is_vector = matrix.rows.len() == 1 || width(matrix) == 1;
+    let flat: Vec<Expr> = matrix.rows.iter().flatten().cloned().collect();
+    let pair = |flat: Vec<Expr>, others: Vec<Expr>, context: &mut Context<'_>| {
+        if flat.len() != others.len() {
+            let reason = context.say(|| {
+                format!(
+                    "vectors of {} and {} entries differ",
+                    flat.len(),
+                    others.len()
+                )
+            });
+            return verdict::no("matrix", reason);
+        }
+        if swapped {
+            entries(others.iter(), flat.iter(), context)
+        } else {
+            entries(flat.iter(), others.iter(), context)
+        }
+    };
+    match other {
+        Answer::Quantity(_) if flat.len() == 1 => match terms::expression(other) {
+            Some(value) => pair(flat, vec![value.clone()], context),
+            None => verdict::open("a matrix of one entry against a quantity".to_owned()),
+        },
+        Answer::Tuple(parts) => {
+            if is_vector
+                && let Some(values) = parts
+                    .iter()
+                    .map(|part| terms::expression(part).cloned())
+                    .collect::<Option<Vec<_>>>()
+            {
+                return pair(flat, values, context);
+            }
+            rows(matrix, parts, swapped, context)
+        }
+        Answer::List(parts) if !is_vector => rows(matrix, parts, swapped, context),
+        Answer::Interval(interval) if is_vector => {
+            // `[1, 2]` beside a vector is a vector in square brackets.
+            if interval.lower.closed == interval.upper.closed {
+                let values = vec![interval.lower.value.clone(), interval.upper.value.clone()];
+                pair(flat, values, context)
+            } else {
+                verdict::no("kind", "a half-open interval is no vector".to_owned())
+            }
+        }
+        Answer::List(_) => verdict::open("a vector against a list".to_owned()),
+        _ => {
+            let reason = context.say(|| format!("a matrix is no {}", words::kind(other)));
+            verdict::no("kind", reason)
+        }
+    }
+}
+
+/// A matrix against a tuple of its rows.
+fn rows(matrix: &Matrix, parts: &[Answer], swapped: bool, context: &mut Context<'_>) -> Comparison {
+    if parts.len() != matrix.rows.len() {
+        return verdict::no("matrix", "the numbers of rows differ".to_owned());
+    }
+    let verdicts: Vec<Comparison> = matrix
+        .rows
+        .iter()
+        .zip(parts)
+        .map(|(row, part)| {
+            let row = Answer::Matrix(Matrix {
+                rows: vec![row.clone()],
+            });
+            match part {
+                Answer::Tuple(_) | Answer::Interval(_) | Answer::Matrix(_) => {
+                    context.either_way(&row, part, swapped)
+                }
+                _ => verdict::no("kind", "a row of a matrix is no number".to_owned()),
+            }
+        })
+        .collect();
+    verdict::all("matrix", verdicts)
+}

@@ -1,0 +1,334 @@
+//! What a statement such as `x = 5` gives a value to, and which.
+
+use super::terms;
+use crate::algebra::{Constant, Expr, Function};
+use crate::answer::{Answer, Operator, Relation};
+
+/// A relation read as a name and its value.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stated<'a> {
+    /// `x`, `f(x)`, `AB`, `\angle ABC`, `(x, y)`, "the area".
+    pub(super) name: &'a Answer,
+    /// The last side that is exactly it.
+    pub(super) value: &'a Answer,
+    /// A further side that is approximately it: `x = 1/3 ≈ 0.33`.
+    pub(super) approximately: Option<&'a Answer>,
+    /// `x ∈ S` instead of `x = …`?
+    pub(super) member: bool,
+}
+
+/// Reads an equation or a membership as a name and a value, if it can be read so.
+pub(super) fn stated(relation: &Relation) -> Option<Stated<'_>> {
+    if relation.modulus.is_some() {
+        return None;
+    }
+    let (sides, operators) = (relation.sides.as_slice(), relation.operators.as_slice());
+    if let ([name, value], [Operator::In]) = (sides, operators) {
+        return is_name(name).then_some(Stated {
+            name,
+            value,
+            approximately: None,
+            member: true,
+        });
+    }
+    if sides.len() < 2 || !is_equation(relation) {
+        return None;
+    }
+    let (first, last) = (sides.first()?, sides.last()?);
+    if is_name(first) {
+        // Exact sides come first; what follows a ≈ is not exact any more.
+        let exact = operators
+            .iter()
+            .position(|operator| *operator == Operator::Approximately)
+            .filter(|exact| *exact > 0);
+        return Some(match exact {
+            Some(exact) => Stated {
+                name: first,
+                value: &sides[exact],
+                approximately: Some(last),
+                member: false,
+            },
+            None => Stated {
+                name: first,
+                value: last,
+                approximately: None,
+                member: false,
+            },
+        });
+    }
+    // `5 = x`.
+    let value = sides.get(sides.len() - 2)?;
+    (is_name(last)
+        && operators
+            .iter()
+            .all(|operator| *operator == Operator::Equal))
+    .then_some(Stated {
+        name: last,
+        value,
+        approximately: None,
+        member: false,
+    })
+}
+
+/// Are all signs of a relation = or ≈?
+pub(super) fn is_equation(relation: &Relation) -> bool {
+    relation.modulus.is_none()
+        && relation
+            .operators
+            .iter()
+            .all(|operator| matches!(operator, Operator::Equal | Operator::Approximately))
+}
+
+/// Is a side something that a value is given to, rather than an expression to be solved?
+pub(super) fn is_name(answer: &Answer) -> bool {
+    match answer {
+        Answer::Quantity(_) => terms::expression(answer).is_some_and(is_named),
+        Answer::Tuple(parts) => !parts.is_empty() && parts.iter().all(is_symbol),
+        Answer::Ratio(parts) => {
+            !parts.is_empty() && parts.iter().all(|part| is_named(part) || is_segment(part))
+        }
+        Answer::Text(text) => {
+            text.len() < 200 && !text.contains(|c: char| c.is_ascii_digit() || "<>=|\\".contains(c))
+        }
+        _ => false,
+    }
+}
+
+fn is_symbol(answer: &Answer) -> bool {
+    matches!(terms::expression(answer), Some(Expr::Symbol(_)))
+}
+
+/// Is an expression a name?
+pub(super) fn is_named(expr: &Expr) -> bool {
+    match expr {
+        // lim, Σ, ∫, d/dx of something: what it comes to is the answer.
+        Expr::Symbol(_) | Expr::Apply(..) | Expr::Binder(_) => true,
+        Expr::Call(Function::Absolute, parts) => parts.iter().all(is_segment),
+        // sin A, cos θ: of an angle, not of an unknown to be solved for.
+        Expr::Call(
+            Function::Sin
+            | Function::Cos
+            | Function::Tan
+            | Function::Cot
+            | Function::Sec
+            | Function::Csc,
+            parts,
+        ) => parts.iter().all(is_angle),
+        // The thing asked for, in so many words: max f, gcd(a, b), Re z.
+        Expr::Call(
+            Function::Gcd
+            | Function::Lcm
+            | Function::Max
+            | Function::Min
+            | Function::RealPart
+            | Function::ImaginaryPart
+            | Function::Argument,
+            parts,
+        ) => parts.iter().any(has_letter),
+        Expr::Multiply(factors) => {
+            is_segment(expr)
+                || is_quotient_of_names(factors)
+                || is_inverse(factors)
+                || is_derivative(factors)
+        }
+        _ => false,
+    }
+}
+
+/// dy/dx, read as d · y / d · x.
+fn is_derivative(factors: &[Expr]) -> bool {
+    let is_d = |expr: &Expr| matches!(expr, Expr::Symbol(name) if **name == *"d");
+    match factors {
+        [d, Expr::Symbol(_), Expr::Power(below), Expr::Symbol(_)] => {
+            is_d(d) && is_d(&below.0) && below.1 == Expr::integer(-1)
+        }
+        _ => false,
+    }
+}
+
+/// f⁻¹(x), read as a product.
+fn is_inverse(factors: &[Expr]) -> bool {
+    match factors {
+        [Expr::Power(power), Expr::Symbol(argument)] => {
+            power.1 == Expr::integer(-1)
+                && matches!(&power.0, Expr::Symbol(name) if "fghpqFGHT".contains(&**name))
+                && "xytnz".contains(&**argument)
+        }
+        _ => false,
+    }
+}
+
+/// An angle of a triangle, or one called by a Greek letter.
+fn is_angle(expr: &Expr) -> bool {
+    match expr {
+        Expr::Symbol(name) => {
+            let mut letters = name.chars();
+            let first = letters.next();
+            let capital = first.is_some_and(char::is_uppercase);
+            let single = first.is_some() && letters.next().is_none();
+            capital || !single || first.is_some_and(|letter| !letter.is_ascii())
+        }
+        _ => is_segment(expr),
+    }
+}
+
+/// AB, ABC, AB²: capital letters in a row.
+pub(super) fn is_segment(expr: &Expr) -> bool {
+    let capital = |factor: &Expr| match factor {
+        Expr::Symbol(name) => {
+            let mut letters = name.chars();
+            letters.next().is_some_and(char::is_uppercase)
+        }
+        _ => false,
+    };
+    match expr {
+        Expr::Symbol(name) => {
+            let mut letters = name.chars();
+            letters.next().is_some_and(char::is_uppercase)
+                && letters.next().is_some_and(char::is_uppercase)
+        }
+        Expr::Multiply(factors) => match factors.split_last() {
+            Some((last, rest)) if !rest.is_empty() => {
+                let squared = match last {
+                    Expr::Power(power) => {
+                        capital(&power.0)
+                            && matches!(&power.1, Expr::Number(n) if n.is_int() && *n > crate::algebra::Rational::ZERO)
+                    }
+                    other => capital(other),
+                };
+                squared && rest.iter().all(capital)
+            }
+            _ => false,
+        },
+        Expr::Power(power) => {
+            is_segment(&power.0) && matches!(&power.1, Expr::Number(n) if n.is_int())
+        }
+        _ => false,
+    }
+}
+
+/// NO / BO, f(x) / g(x): one name over another.
+fn is_quotient_of_names(factors: &[Expr]) -> bool {
+    match factors {
+        [above, Expr::Power(power)] if power.1 == Expr::integer(-1) => {
+            let named = |expr: &Expr| match expr {
+                Expr::Symbol(name) => {
+                    name.chars().nth(1).is_some() || name.chars().all(char::is_uppercase)
+                }
+                Expr::Apply(..) => true,
+                _ => is_segment(expr),
+            };
+            // dy/dx, NO/BO; but y/x is an expression in x and y.
+            named(above) && named(&power.0)
+        }
+        _ => false,
+    }
+}
+
+/// Is there a letter in an expression?
+pub(super) fn has_letter(expr: &Expr) -> bool {
+    terms::any(expr, &mut |part| {
+        matches!(part, Expr::Symbol(_) | Expr::Apply(..))
+    })
+}
+
+/// `m + n`, `a² + b²`, `xyz`: an expression in two or more letters without numbers before them, of which one can ask
+/// what it comes to.
+pub(super) fn is_asked_for(expr: &Expr) -> bool {
+    fn plain(expr: &Expr, letters: &mut Vec<Box<str>>) -> bool {
+        match expr {
+            Expr::Symbol(name) => {
+                letters.push(name.clone());
+                true
+            }
+            Expr::Power(power) => plain(&power.0, letters) && matches!(&power.1, Expr::Number(_)),
+            Expr::Add(parts) | Expr::Multiply(parts) => parts.iter().all(|part| match part {
+                Expr::Number(value) => *value == crate::algebra::Rational::NEG_ONE,
+                part => plain(part, letters),
+            }),
+            _ => false,
+        }
+    }
+    let mut letters = Vec::new();
+    if !plain(expr, &mut letters) {
+        return false;
+    }
+    letters.sort_unstable();
+    letters.dedup();
+    letters.len() > 1
+}
+
+/// Do two names mean the same thing? If so, which letters of the second stand for which of the first.
+pub(super) fn agree(a: &Answer, b: &Answer) -> Option<Vec<(Box<str>, Box<str>)>> {
+    if a == b {
+        return Some(Vec::new());
+    }
+    if let (Answer::Text(a), Answer::Text(b)) = (a, b) {
+        use super::words::Words;
+        return (Words::of(a) == Words::of(b)).then(Vec::new);
+    }
+    let (a, b) = (
+        inside_bars(terms::expression(a)?),
+        inside_bars(terms::expression(b)?),
+    );
+    if a == b {
+        return Some(Vec::new());
+    }
+    match (a, b) {
+        (Expr::Apply(f, arguments_a), Expr::Apply(g, arguments_b))
+            if f == g && arguments_a.len() == arguments_b.len() =>
+        {
+            let mut pairs = Vec::with_capacity(arguments_a.len());
+            for (x, y) in arguments_a.iter().zip(arguments_b) {
+                match (x, y) {
+                    (Expr::Symbol(x), Expr::Symbol(y)) => pairs.push((y.clone(), x.clone())),
+                    (x, y) if x == y => {}
+                    _ => return None,
+                }
+            }
+            Some(pairs)
+        }
+        // y = f(x).
+        (Expr::Apply(_, arguments), Expr::Symbol(name))
+        | (Expr::Symbol(name), Expr::Apply(_, arguments))
+            if **name == *"y"
+                && matches!(arguments.as_slice(), [Expr::Symbol(x)] if **x != *"y") =>
+        {
+            Some(Vec::new())
+        }
+        _ if terms::spelled(a).is_some() && terms::spelled(a) == terms::spelled(b) => {
+            Some(Vec::new())
+        }
+        _ => None,
+    }
+}
+
+/// |AB| as AB.
+fn inside_bars(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Call(Function::Absolute, parts) => match parts.as_slice() {
+            [inner] if is_segment(inner) => inner,
+            _ => expr,
+        },
+        _ => expr,
+    }
+}
+
+/// Is an expression built without letters?
+pub(super) fn is_constant(expr: &Expr) -> bool {
+    !has_letter(expr)
+}
+
+/// Is an answer a number without letters, whatever stands beside it?
+pub(super) fn is_number(answer: &Answer) -> bool {
+    matches!(answer, Answer::Quantity(quantity)
+        if is_constant(&quantity.value) && quantity.value != Expr::Constant(Constant::Infinity))
+}
+
+/// The base of a name with an index: `x` of `x_1`.
+pub(super) fn family(name: &Answer) -> Option<&str> {
+    match terms::expression(name)? {
+        Expr::Symbol(name) => name.split_once('_').map(|(base, _)| base),
+        _ => None,
+    }
+}

@@ -1,0 +1,288 @@
+//! Numbers and expressions with what stands beside them: units, currencies, percent signs.
+
+use super::naming;
+use super::terms::{self, show};
+use super::value::{self, Value};
+use super::{Comparison, Context, verdict};
+use crate::algebra::{Constant, Expr, Rational};
+use crate::answer::{Quantity, Unit};
+
+/// Compares two quantities.
+pub(super) fn compare(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Comparison {
+    if let (Some(a), Some(b)) = (&gold.currency, &pred.currency)
+        && a != b
+    {
+        let reason = context.say(|| format!("{a} and {b} are different currencies"));
+        return verdict::no("currency", reason);
+    }
+    if gold.percent != pred.percent {
+        return percent(gold, pred, context);
+    }
+    match (&gold.unit, &pred.unit) {
+        (None, None) => plain(gold, pred, context),
+        (Some(a), Some(b)) => both_units(gold, a, pred, b, context),
+        (Some(unit), None) => one_unit(gold, unit, pred, context, false),
+        (None, Some(unit)) => one_unit(pred, unit, gold, context, true),
+    }
+}
+
+/// The values as written.
+fn plain(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Comparison {
+    let verdict = value::compare(written(gold), written(pred), context);
+    if verdict.equal != Some(false) {
+        return verdict;
+    }
+    // `30° + 45°` against `75`: a missing degree sign is a missing unit.
+    let bare = match (
+        terms::without_degrees(&gold.value),
+        terms::without_degrees(&pred.value),
+    ) {
+        (Some(bare), None) if !terms::has_pi(&pred.value) => {
+            value::compare(Value::of(&bare), written(pred), context)
+        }
+        (None, Some(bare)) if !terms::has_pi(&gold.value) => {
+            value::compare(written(gold), Value::of(&bare), context)
+        }
+        _ => return verdict,
+    };
+    if bare.equal == Some(false) {
+        verdict
+    } else {
+        bare
+    }
+}
+
+fn written(quantity: &Quantity) -> Value<'_> {
+    Value {
+        expr: &quantity.value,
+        places: quantity.places,
+    }
+}
+
+/// One has a percent sign: it counts as a hundredth.
+fn percent(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Comparison {
+    let (with, without) = if gold.percent {
+        (gold, pred)
+    } else {
+        (pred, gold)
+    };
+    if let Some(unit) = &without.unit
+        && unit.dimension.is_some()
+    {
+        let reason = context.say(|| format!("a percentage is no amount in {}", unit.name));
+        return verdict::no("units", reason);
+    }
+    let hundredth = scaled(&with.value, &Rational::from_parts(1.into(), 100_u8.into()));
+    let with_value = Value {
+        expr: &hundredth,
+        places: with.places.map(|places| places.saturating_add(2)),
+    };
+    let (a, b) = if gold.percent {
+        (with_value, written(pred))
+    } else {
+        (written(gold), with_value)
+    };
+    let verdict = value::compare(a, b, context);
+    match verdict.equal {
+        Some(true) if verdict.method == "rational" => Comparison {
+            method: "percent",
+            ..verdict
+        },
+        Some(false) => {
+            let reason = context.say(|| {
+                format!(
+                    "{} % and {} differ",
+                    show(&with.value),
+                    show(&without.value)
+                )
+            });
+            verdict::no("percent", reason)
+        }
+        _ => verdict,
+    }
+}
+
+/// `factor` · expr.
+fn scaled(expr: &Expr, factor: &Rational) -> Expr {
+    match terms::number(expr) {
+        Some(value) => Expr::Number(value.into_owned() * factor),
+        None if factor.is_one() => expr.clone(),
+        None => terms::product(Expr::Number(factor.clone()), expr.clone()),
+    }
+}
+
+/// Both have a unit.
+fn both_units(
+    gold: &Quantity,
+    a: &Unit,
+    pred: &Quantity,
+    b: &Unit,
+    context: &mut Context<'_>,
+) -> Comparison {
+    let (Some(dimension_a), Some(dimension_b)) = (&a.dimension, &b.dimension) else {
+        // A label beside a label, or beside a real unit: the value decides.
+        return plain(gold, pred, context);
+    };
+    if let (true, Some(size)) = (is_degree(a), radian(b)) {
+        let degrees = in_radians(&gold.value, a);
+        let radians = scaled(&pred.value, size);
+        return value::compare(exact(&degrees), exact(&radians), context);
+    }
+    if let (Some(size), true) = (radian(a), is_degree(b)) {
+        let radians = scaled(&gold.value, size);
+        let degrees = in_radians(&pred.value, b);
+        return value::compare(exact(&radians), exact(&degrees), context);
+    }
+    if dimension_a != dimension_b {
+        let reason = context.say(|| format!("{} and {} measure different things", a.name, b.name));
+        return verdict::no("units", reason);
+    }
+    if a.size == b.size && a.offset == b.offset {
+        return plain(gold, pred, context);
+    }
+    // In the unit of the side that is a decimal, whose digits then still mean what they did.
+    let verdict = if pred.places.is_some() || gold.places.is_none() {
+        let converted = convert(&gold.value, a, b);
+        value::compare(exact(&converted), written(pred), context)
+    } else {
+        let converted = convert(&pred.value, b, a);
+        value::compare(written(gold), exact(&converted), context)
+    };
+    match verdict.equal {
+        Some(true) if verdict.method == "rational" => Comparison {
+            method: "units",
+            ..verdict
+        },
+        Some(false) => {
+            let reason = context.say(|| {
+                format!(
+                    "{} {} and {} {} differ",
+                    show(&gold.value),
+                    a.name,
+                    show(&pred.value),
+                    b.name
+                )
+            });
+            verdict::no("units", reason)
+        }
+        _ => verdict,
+    }
+}
+
+/// A value in another unit of the same dimension.
+fn convert(value: &Expr, from: &Unit, to: &Unit) -> Expr {
+    if to.size.is_zero() {
+        return value.clone();
+    }
+    let factor = &from.size / &to.size;
+    let shift = (&from.offset - &to.offset) / &to.size;
+    let value = scaled(value, &factor);
+    if shift.is_zero() {
+        return value;
+    }
+    match value {
+        Expr::Number(value) => Expr::Number(value + shift),
+        value => Expr::Add(vec![value, Expr::Number(shift)]),
+    }
+}
+
+/// One unit is missing: the values as written.
+fn one_unit(
+    with: &Quantity,
+    unit: &Unit,
+    without: &Quantity,
+    context: &mut Context<'_>,
+    swapped: bool,
+) -> Comparison {
+    if let Some(currency) = &without.currency {
+        if let Some(cents) = cents(unit) {
+            let value = scaled(&with.value, &cents);
+            return ordered(&value, without, context, swapped);
+        }
+        let pounds = **currency == *"GBP" && unit.name.starts_with("pound");
+        if unit.dimension.is_some() && !pounds {
+            let reason =
+                context.say(|| format!("{currency} and {} measure different things", unit.name));
+            return verdict::no("currency", reason);
+        }
+    }
+    let verdict = if swapped {
+        plain(without, with, context)
+    } else {
+        plain(with, without, context)
+    };
+    if verdict.equal == Some(false)
+        && !naming::is_constant(&without.value)
+        && let Some(letters) = letters(unit)
+    {
+        let value = terms::product(with.value.clone(), letters);
+        let as_letters = ordered(&value, without, context, swapped);
+        if as_letters.equal == Some(true) {
+            return as_letters;
+        }
+    }
+    // 180° against π: an angle without a unit is in radians if it says so by a π.
+    if verdict.equal == Some(false)
+        && is_degree(unit)
+        && terms::has_pi(&without.value)
+        && !terms::has_pi(&with.value)
+    {
+        let radians = in_radians(&with.value, unit);
+        return ordered(&radians, without, context, swapped);
+    }
+    verdict
+}
+
+/// A converted value against a quantity, in the order of the sides.
+fn ordered(value: &Expr, other: &Quantity, context: &mut Context<'_>, swapped: bool) -> Comparison {
+    let value = exact(value);
+    if swapped {
+        value::compare(written(other), value, context)
+    } else {
+        value::compare(value, written(other), context)
+    }
+}
+
+/// The letters of a short unit as a product: `½nm` may be half of n times m.
+fn letters(unit: &Unit) -> Option<Expr> {
+    if unit.name.len() > 3 || !unit.name.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+        return None;
+    }
+    let mut letters: Vec<Expr> = unit
+        .name
+        .chars()
+        .map(|letter| Expr::symbol(letter.encode_utf8(&mut [0; 4])))
+        .collect();
+    match letters.len() {
+        1 => letters.pop(),
+        _ => Some(Expr::Multiply(letters)),
+    }
+}
+
+/// The hundredth of a currency, where a label names it.
+fn cents(unit: &Unit) -> Option<Rational> {
+    (unit.dimension.is_none()
+        && ["cent", "cents", "¢", "penny", "pennies", "pence"].contains(&&*unit.name))
+    .then(|| Rational::from_parts(1.into(), 100_u8.into()))
+}
+
+/// A value that nobody rounded.
+fn exact(expr: &Expr) -> Value<'_> {
+    Value { expr, places: None }
+}
+
+/// Is a unit the degree of an angle, or a part of one?
+fn is_degree(unit: &Unit) -> bool {
+    const ANGLE: [i8; 9] = [0, 0, 0, 0, 0, 0, 0, 1, 0];
+    unit.dimension == Some(ANGLE)
+}
+
+/// The size of a unit in radians, which are plain numbers.
+fn radian(unit: &Unit) -> Option<&Rational> {
+    (unit.dimension == Some([0; 9]) && unit.name.contains("rad")).then_some(&unit.size)
+}
+
+/// An angle in (parts of) degrees, in radians.
+fn in_radians(value: &Expr, unit: &Unit) -> Expr {
+    terms::product(scaled(value, &unit.size), Expr::Constant(Constant::Degree))
+}

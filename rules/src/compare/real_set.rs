@@ -1,0 +1,381 @@
+//! Sets of real numbers as sorted, disjoint intervals, computed exactly over their ends.
+
+use std::cmp::Ordering;
+
+use super::matching;
+use super::naming;
+use super::solve;
+use super::terms;
+use super::value::{self, Value};
+use super::words;
+use super::{Comparison, Context, verdict};
+use crate::algebra::Expr;
+use crate::algebra::{self, Identity};
+use crate::answer::{Answer, Interval};
+
+/// Where an interval ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Bound {
+    Below,
+    At(Expr),
+    Above,
+}
+
+/// An interval that is not empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) lower: Bound,
+    pub(super) lower_closed: bool,
+    pub(super) upper: Bound,
+    pub(super) upper_closed: bool,
+}
+
+/// Disjoint intervals in order, no two of which touch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct RealSet {
+    pub(super) pieces: Vec<Piece>,
+}
+
+/// How two bounds stand; `None` where it cannot be told.
+fn order(a: &Bound, b: &Bound, context: &mut Context<'_>) -> Option<Ordering> {
+    match (a, b) {
+        (Bound::Below, Bound::Below) | (Bound::Above, Bound::Above) => Some(Ordering::Equal),
+        (Bound::Below, _) | (_, Bound::Above) => Some(Ordering::Less),
+        (Bound::Above, _) | (_, Bound::Below) => Some(Ordering::Greater),
+        (Bound::At(a), Bound::At(b)) => order_of(a, b, context),
+    }
+}
+
+/// The order of two constants.
+pub(super) fn order_of(a: &Expr, b: &Expr, context: &mut Context<'_>) -> Option<Ordering> {
+    if let (Some(a), Some(b)) = (terms::number(a), terms::number(b)) {
+        return Some(a.cmp(&b));
+    }
+    algebra::order(a, b, &mut context.budget).or_else(|| {
+        let (identity, _) = algebra::identical(a, b, &mut context.budget);
+        (identity == Identity::Equal && naming::is_constant(a)).then_some(Ordering::Equal)
+    })
+}
+
+impl Piece {
+    fn new(lower: Bound, lower_closed: bool, upper: Bound, upper_closed: bool) -> Self {
+        Self {
+            lower_closed: lower_closed && lower != Bound::Below,
+            upper_closed: upper_closed && upper != Bound::Above,
+            lower,
+            upper,
+        }
+    }
+}
+
+impl RealSet {
+    /// The whole line.
+    pub(super) fn line() -> Self {
+        Self {
+            pieces: vec![Piece::new(Bound::Below, false, Bound::Above, false)],
+        }
+    }
+
+    /// What lies between two bounds.
+    pub(super) fn between(
+        lower: Bound,
+        lower_closed: bool,
+        upper: Bound,
+        upper_closed: bool,
+        context: &mut Context<'_>,
+    ) -> Option<Self> {
+        let pieces = match order(&lower, &upper, context)? {
+            Ordering::Less => vec![Piece::new(lower, lower_closed, upper, upper_closed)],
+            Ordering::Equal if lower_closed && upper_closed => {
+                vec![Piece::new(lower, true, upper, true)]
+            }
+            _ => Vec::new(),
+        };
+        Some(Self { pieces })
+    }
+
+    /// One number.
+    pub(super) fn point(at: Expr, context: &mut Context<'_>) -> Option<Self> {
+        // Only what is a real number has a place on the line.
+        order_of(&at, &Expr::integer(0), context)?;
+        Some(Self {
+            pieces: vec![Piece::new(Bound::At(at.clone()), true, Bound::At(at), true)],
+        })
+    }
+
+    /// A ∪ B ∪ ….
+    pub(super) fn union(sets: Vec<Self>, context: &mut Context<'_>) -> Option<Self> {
+        let pieces: Vec<Piece> = sets.into_iter().flat_map(|set| set.pieces).collect();
+        let pieces = sorted(pieces, &mut |a, b| {
+            // A closed beginning comes before an open one.
+            let order = order(&a.lower, &b.lower, context)?;
+            Some(order.then_with(|| b.lower_closed.cmp(&a.lower_closed)))
+        })?;
+        let mut merged: Vec<Piece> = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            let Some(last) = merged.last_mut() else {
+                merged.push(piece);
+                continue;
+            };
+            let touches = match order(&piece.lower, &last.upper, context)? {
+                Ordering::Less => true,
+                Ordering::Equal => piece.lower_closed || last.upper_closed,
+                Ordering::Greater => false,
+            };
+            if !touches {
+                merged.push(piece);
+                continue;
+            }
+            match order(&piece.upper, &last.upper, context)? {
+                Ordering::Greater => {
+                    last.upper = piece.upper;
+                    last.upper_closed = piece.upper_closed;
+                }
+                Ordering::Equal => last.upper_closed |= piece.upper_closed,
+                Ordering::Less => {}
+            }
+        }
+        Some(Self { pieces: merged })
+    }
+
+    /// What is not in the set.
+    pub(super) fn complement(self) -> Self {
+        let mut pieces = Vec::with_capacity(self.pieces.len() + 1);
+        let (mut from, mut from_closed) = (Bound::Below, false);
+        for piece in self.pieces {
+            if piece.lower != Bound::Below {
+                pieces.push(Piece::new(
+                    from,
+                    from_closed,
+                    piece.lower,
+                    !piece.lower_closed,
+                ));
+            }
+            (from, from_closed) = (piece.upper, !piece.upper_closed);
+        }
+        if from != Bound::Above {
+            pieces.push(Piece::new(from, from_closed, Bound::Above, false));
+        }
+        Self { pieces }
+    }
+
+    /// A ∩ B ∩ ….
+    pub(super) fn intersection(sets: Vec<Self>, context: &mut Context<'_>) -> Option<Self> {
+        let complements = sets.into_iter().map(Self::complement).collect();
+        Some(Self::union(complements, context)?.complement())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    pub(super) fn is_line(&self) -> bool {
+        matches!(self.pieces.as_slice(), [piece] if piece.lower == Bound::Below && piece.upper == Bound::Above)
+    }
+}
+
+/// Sorts by an order that may not be known for every pair, and then gives up.
+pub(super) fn sorted<T>(
+    mut items: Vec<T>,
+    order: &mut dyn FnMut(&T, &T) -> Option<Ordering>,
+) -> Option<Vec<T>> {
+    if items.len() < 2 {
+        return Some(items);
+    }
+    let right = items.split_off(items.len() / 2);
+    let mut left = sorted(items, order)?.into_iter().peekable();
+    let mut right = sorted(right, order)?.into_iter().peekable();
+    let mut merged = Vec::with_capacity(left.len() + right.len());
+    while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
+        let next = if order(a, b)? == Ordering::Greater {
+            right.next()
+        } else {
+            left.next()
+        };
+        merged.extend(next);
+    }
+    merged.extend(left);
+    merged.extend(right);
+    Some(merged)
+}
+
+/// Are two sets of real numbers the same, rounded decimals allowed?
+pub(super) fn sets(
+    method: &'static str,
+    gold: &RealSet,
+    pred: &RealSet,
+    context: &mut Context<'_>,
+) -> Comparison {
+    let differ = |context: &Context<'_>| {
+        let reason =
+            context.say(|| format!("{} and {} differ", show(gold, context), show(pred, context)));
+        verdict::no(method, reason)
+    };
+    if gold.pieces.len() != pred.pieces.len() {
+        return differ(context);
+    }
+    let mut parts = Vec::with_capacity(2 * gold.pieces.len());
+    for (a, b) in gold.pieces.iter().zip(&pred.pieces) {
+        if a.lower_closed != b.lower_closed || a.upper_closed != b.upper_closed {
+            return differ(context);
+        }
+        for (x, y) in [(&a.lower, &b.lower), (&a.upper, &b.upper)] {
+            match (x, y) {
+                (Bound::At(x), Bound::At(y)) => {
+                    let part = value::compare(Value::of(x), Value::of(y), context);
+                    if part.equal == Some(false) {
+                        return Comparison { method, ..part };
+                    }
+                    parts.push(part);
+                }
+                (x, y) if x == y => {}
+                _ => return differ(context),
+            }
+        }
+    }
+    verdict::all(method, parts)
+}
+
+fn show(set: &RealSet, _: &Context<'_>) -> String {
+    if set.is_empty() {
+        return "∅".to_owned();
+    }
+    let bound = |bound: &Bound| match bound {
+        Bound::Below => "-∞".to_owned(),
+        Bound::Above => "∞".to_owned(),
+        Bound::At(expr) => terms::show(expr),
+    };
+    let pieces: Vec<String> = set
+        .pieces
+        .iter()
+        .take(4)
+        .map(|piece| {
+            if piece.lower == piece.upper {
+                return format!("{{{}}}", bound(&piece.lower));
+            }
+            format!(
+                "{}{}, {}{}",
+                if piece.lower_closed { '[' } else { '(' },
+                bound(&piece.lower),
+                bound(&piece.upper),
+                if piece.upper_closed { ']' } else { ')' }
+            )
+        })
+        .collect();
+    pieces.join(" ∪ ")
+}
+
+/// At least one side states a region: an interval, a union, an inequality.
+pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -> Comparison {
+    match (gold, pred) {
+        (Answer::Interval(a), Answer::Interval(b)) => {
+            let verdict = intervals(a, b, context);
+            // Nothing is claimed of intervals whose ends stand the wrong way round.
+            if verdict.equal == Some(false) && may_be_empty(a, b, context) {
+                return verdict::open("intervals that hold nothing".to_owned());
+            }
+            return verdict;
+        }
+        // `[1, 2]` may be a list in square brackets.
+        (Answer::Interval(interval), Answer::List(parts))
+        | (Answer::List(parts), Answer::Interval(interval))
+            if interval.lower.closed && interval.upper.closed && parts.len() == 2 =>
+        {
+            let ends = [
+                terms::answer(interval.lower.value.clone()),
+                terms::answer(interval.upper.value.clone()),
+            ];
+            let alike = context
+                .quietly(|context| matching::unordered(&ends, parts, false, context))
+                .equal;
+            if alike != Some(false) {
+                return verdict::open("an interval, or a list in square brackets".to_owned());
+            }
+        }
+        (Answer::Union(a), Answer::Union(b)) if a.len() == b.len() => {
+            // Ends with letters in them cannot be put in order, but may be the same.
+            let verdict = context.quietly(|context| matching::unordered(a, b, true, context));
+            if verdict.equal == Some(true) {
+                return Comparison {
+                    method: "interval",
+                    ..verdict
+                };
+            }
+        }
+        _ => {}
+    }
+    let left = solve::region(gold, context);
+    let right = solve::region(pred, context);
+    match (left, right) {
+        (Some(a), Some(b)) => {
+            if let (Some(x), Some(y)) = (&a.variable, &b.variable)
+                && x != y
+            {
+                let reason = context.say(|| {
+                    format!(
+                        "one side is about {}, the other about {}",
+                        terms::show(x),
+                        terms::show(y)
+                    )
+                });
+                return verdict::no("names", reason);
+            }
+            let method = if a.variable.is_some() || b.variable.is_some() {
+                "solutions"
+            } else {
+                "interval"
+            };
+            sets(method, &a.set, &b.set, context)
+        }
+        _ if gold == pred => verdict::yes("structure"),
+        _ => unlike(gold, pred, context),
+    }
+}
+
+/// Regions that could not be computed.
+fn unlike(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Comparison {
+    for side in [gold, pred] {
+        match side {
+            Answer::Tuple(parts) if parts.len() != 2 => {
+                return verdict::no("kind", "an interval has two ends".to_owned());
+            }
+            Answer::Matrix(_) | Answer::Ratio(_) | Answer::Time { .. } => {
+                let reason =
+                    context.say(|| format!("a {} is no {}", words::kind(gold), words::kind(pred)));
+                return verdict::no("kind", reason);
+            }
+            _ => {}
+        }
+    }
+    verdict::open("a set of numbers that could not be computed".to_owned())
+}
+
+/// Interval against interval, end by end.
+fn intervals(a: &Interval, b: &Interval, context: &mut Context<'_>) -> Comparison {
+    let mut parts = Vec::with_capacity(2);
+    for (x, y) in [(&a.lower, &b.lower), (&a.upper, &b.upper)] {
+        let infinite = terms::infinity(&x.value).is_some() && terms::infinity(&y.value).is_some();
+        if x.closed != y.closed && !infinite {
+            return verdict::no(
+                "interval",
+                "an end belongs to one of the intervals only".to_owned(),
+            );
+        }
+        let mut part = value::compare(Value::of(&x.value), Value::of(&y.value), context);
+        if part.equal == Some(false) {
+            part.method = "interval";
+            return part;
+        }
+        parts.push(part);
+    }
+    verdict::all("interval", parts)
+}
+
+/// Could both intervals be empty?
+fn may_be_empty(a: &Interval, b: &Interval, context: &mut Context<'_>) -> bool {
+    [a, b].into_iter().all(|interval| {
+        order_of(&interval.lower.value, &interval.upper.value, context) != Some(Ordering::Less)
+            && terms::infinity(&interval.lower.value).is_none()
+            && terms::infinity(&interval.upper.value).is_none()
+    })
+}

@@ -1,0 +1,509 @@
+//! Statements about one real unknown, solved: equations and inequalities as sets of real numbers.
+
+use std::cmp::Ordering;
+
+use super::naming;
+use super::real_set::{self, Bound, Piece, RealSet};
+use super::roots::roots;
+use super::terms;
+use super::words::{Meaning, Words};
+use super::{Context, equation, parameter};
+use crate::algebra;
+use crate::algebra::{Expr, Function, Rational};
+use crate::answer::{Answer, Operator, Relation};
+
+/// A set of real numbers, and the unknown that it was said of.
+#[derive(Debug, Clone)]
+pub(super) struct Region {
+    pub(super) variable: Option<Expr>,
+    pub(super) set: RealSet,
+}
+
+/// An answer as a set of real numbers. `None` where it is not one, or cannot be computed.
+pub(super) fn region(answer: &Answer, context: &mut Context<'_>) -> Option<Region> {
+    let bare = |set| Region {
+        variable: None,
+        set,
+    };
+    match answer {
+        Answer::Quantity(_) => {
+            let value = terms::expression(answer)?;
+            match value {
+                Expr::Symbol(name) => Some(bare(domain(name)?)),
+                value => Some(bare(RealSet::point(value.clone(), context)?)),
+            }
+        }
+        Answer::Interval(interval) => Some(bare(RealSet::between(
+            bound(&interval.lower.value),
+            interval.lower.closed,
+            bound(&interval.upper.value),
+            interval.upper.closed,
+            context,
+        )?)),
+        // Of two entries, and only where the other side is a region: an open interval.
+        Answer::Tuple(parts) => match parts.as_slice() {
+            [lower, upper] => Some(bare(RealSet::between(
+                bound(terms::expression(lower)?),
+                false,
+                bound(terms::expression(upper)?),
+                false,
+                context,
+            )?)),
+            _ => None,
+        },
+        Answer::Set(parts) => {
+            let mut sets = Vec::with_capacity(parts.len());
+            for part in parts {
+                match part {
+                    Answer::Quantity(_) => sets.push(region(part, context)?.set),
+                    _ => return None,
+                }
+            }
+            Some(bare(RealSet::union(sets, context)?))
+        }
+        Answer::Union(parts) => {
+            let (variable, sets) = regions(parts, context)?;
+            Some(Region {
+                variable,
+                set: RealSet::union(sets, context)?,
+            })
+        }
+        Answer::Intersection(parts) => {
+            let (variable, sets) = regions(parts, context)?;
+            Some(Region {
+                variable,
+                set: RealSet::intersection(sets, context)?,
+            })
+        }
+        Answer::Difference(pair) => {
+            let from = region(&pair.0, context)?;
+            let without = region(&pair.1, context)?;
+            Some(Region {
+                variable: from.variable,
+                set: RealSet::intersection(vec![from.set, without.set.complement()], context)?,
+            })
+        }
+        Answer::List(parts) => list(parts, context),
+        Answer::Relation(relation) => solve(relation, context),
+        Answer::Text(text) => match Words::of(text) {
+            Words::Plain(words) => match Meaning::of(&words)? {
+                Meaning::AllReals => Some(bare(RealSet::line())),
+                Meaning::Nothing => Some(bare(RealSet::default())),
+                _ => None,
+            },
+            Words::Formula(_) => None,
+        },
+        _ => None,
+    }
+}
+
+/// ℝ and what is cut from it by a mark.
+fn domain(name: &str) -> Option<RealSet> {
+    let half = |closed| RealSet {
+        pieces: vec![Piece {
+            lower: Bound::At(Expr::integer(0)),
+            lower_closed: closed,
+            upper: Bound::Above,
+            upper_closed: false,
+        }],
+    };
+    Some(match name {
+        "ℝ" | "R" => RealSet::line(),
+        "ℝ^+" | "ℝ_+" | "ℝ_>0" | "ℝ^>0" => half(false),
+        "ℝ_≥0" | "ℝ_\\ge0" | "ℝ_\\geq0" | "ℝ^+_0" | "ℝ_0^+" => half(true),
+        "ℝ^-" | "ℝ_-" | "ℝ_<0" => half(true).complement(),
+        _ => return None,
+    })
+}
+
+fn bound(value: &Expr) -> Bound {
+    match terms::infinity(value) {
+        Some(1) => Bound::Above,
+        Some(_) => Bound::Below,
+        None => Bound::At(value.clone()),
+    }
+}
+
+/// Several regions about the same unknown.
+fn regions(parts: &[Answer], context: &mut Context<'_>) -> Option<(Option<Expr>, Vec<RealSet>)> {
+    if parts.len() > 10_000 {
+        return None;
+    }
+    let mut variable: Option<Expr> = None;
+    let mut sets = Vec::with_capacity(parts.len());
+    for part in parts {
+        let region = region(part, context)?;
+        match (&variable, region.variable) {
+            (Some(known), Some(other)) if *known != other => return None,
+            (None, Some(other)) => variable = Some(other),
+            _ => {}
+        }
+        sets.push(region.set);
+    }
+    Some((variable, sets))
+}
+
+/// `x < -1 or x > 2` is a union, `x > 2, x ≠ 5` and `x > 2 and x < 5` an intersection. A list does not say which, but
+/// usually only one of the two makes sense.
+fn list(parts: &[Answer], context: &mut Context<'_>) -> Option<Region> {
+    let (variable, sets) = regions(parts, context)?;
+    let relations = parts
+        .iter()
+        .filter(|part| matches!(part, Answer::Relation(_)))
+        .count();
+    if relations == 0 {
+        return Some(Region {
+            variable,
+            set: RealSet::union(sets, context)?,
+        });
+    }
+    if relations < parts.len() {
+        return None;
+    }
+    let excludes = parts.iter().any(|part| {
+        matches!(part, Answer::Relation(relation)
+            if matches!(relation.operators.as_slice(), [Operator::NotEqual | Operator::NotIn]))
+    });
+    let intersection = RealSet::intersection(sets.clone(), context)?;
+    let set = if excludes {
+        intersection
+    } else {
+        let union = RealSet::union(sets, context)?;
+        if intersection.is_empty() {
+            union
+        } else if union.is_line() || union == intersection {
+            intersection
+        } else {
+            // `x > 1, x > 3`: either reading makes sense.
+            return None;
+        }
+    };
+    Some(Region { variable, set })
+}
+
+/// The real numbers of which a statement holds.
+pub(super) fn solve(relation: &Relation, context: &mut Context<'_>) -> Option<Region> {
+    if relation.modulus.is_some() || relation.sides.len() != relation.operators.len() + 1 {
+        return None;
+    }
+    if let ([name, set], [operator @ (Operator::In | Operator::NotIn)]) =
+        (relation.sides.as_slice(), relation.operators.as_slice())
+    {
+        let variable = terms::expression(name).filter(|name| naming::is_named(name))?;
+        let set = region(set, context)?.set;
+        return Some(Region {
+            variable: Some(variable.clone()),
+            set: if *operator == Operator::In {
+                set
+            } else {
+                set.complement()
+            },
+        });
+    }
+    let unknown = unknown(relation)?;
+    let variable = "?";
+    let mut sides = Vec::with_capacity(relation.sides.len());
+    for side in &relation.sides {
+        match terms::expression(side) {
+            Some(side) => sides.push(vec![in_unknown(side, &unknown, variable)]),
+            // `x = ±2`, `x = 1, 2`.
+            None => match side {
+                Answer::List(values) | Answer::Set(values) => sides.push(
+                    values
+                        .iter()
+                        .map(|value| {
+                            Some(in_unknown(terms::expression(value)?, &unknown, variable))
+                        })
+                        .collect::<Option<Vec<_>>>()?,
+                ),
+                _ => return None,
+            },
+        }
+    }
+    let mut sets = Vec::with_capacity(relation.operators.len());
+    for (pair, operator) in sides.windows(2).zip(&relation.operators) {
+        let mut choices = Vec::new();
+        for left in &pair[0] {
+            for right in &pair[1] {
+                if choices.len() > 100 {
+                    return None;
+                }
+                choices.push(holds(left, *operator, right, variable, context)?);
+            }
+        }
+        sets.push(if *operator == Operator::NotEqual {
+            RealSet::intersection(choices, context)?
+        } else {
+            RealSet::union(choices, context)?
+        });
+    }
+    Some(Region {
+        variable: Some(unknown),
+        set: RealSet::intersection(sets, context)?,
+    })
+}
+
+/// The one thing that a statement is about: a letter, or a function value that takes the place of one.
+fn unknown(relation: &Relation) -> Option<Expr> {
+    let mut found: Option<Expr> = None;
+    for side in &relation.sides {
+        let parts: Vec<&Expr> = match side {
+            Answer::List(values) | Answer::Set(values) => values
+                .iter()
+                .map(terms::expression)
+                .collect::<Option<_>>()?,
+            side => vec![terms::expression(side)?],
+        };
+        for part in parts {
+            if !only_unknown(part, &mut found) {
+                return None;
+            }
+        }
+    }
+    found
+}
+
+/// Is an expression about one unknown only, the one that was found before?
+fn only_unknown(expr: &Expr, found: &mut Option<Expr>) -> bool {
+    let is_unknown = match expr {
+        Expr::Symbol(_) | Expr::Apply(..) => true,
+        Expr::Multiply(_) => naming::is_segment(expr),
+        _ => false,
+    };
+    if is_unknown {
+        return found.get_or_insert_with(|| expr.clone()) == expr;
+    }
+    match expr {
+        Expr::Add(parts) | Expr::Multiply(parts) | Expr::Call(_, parts) => {
+            parts.iter().all(|part| only_unknown(part, found))
+        }
+        Expr::Power(power) => only_unknown(&power.0, found) && only_unknown(&power.1, found),
+        Expr::Binder(_) => !naming::has_letter(expr),
+        _ => true,
+    }
+}
+
+/// An expression with a plain variable in place of the unknown.
+fn in_unknown(expr: &Expr, unknown: &Expr, variable: &str) -> Expr {
+    terms::replace(expr, &mut |part| {
+        (part == unknown).then(|| Expr::symbol(variable))
+    })
+}
+
+/// Where `left operator right` holds.
+fn holds(
+    left: &Expr,
+    operator: Operator,
+    right: &Expr,
+    variable: &str,
+    context: &mut Context<'_>,
+) -> Option<RealSet> {
+    let is_unknown = |expr: &Expr| matches!(expr, Expr::Symbol(name) if **name == *variable);
+    let constant = |expr: &Expr| !terms::any(expr, &mut |part| is_unknown(part));
+    // `x < c` and `c < x` need no computing.
+    if is_unknown(left) && constant(right) {
+        return beside(operator, right, context);
+    }
+    if is_unknown(right) && constant(left) {
+        return beside(mirrored(operator)?, left, context);
+    }
+    if let Some(set) = with_bars(left, operator, right, variable, context) {
+        return Some(set);
+    }
+    if let Some(operator) = mirrored(operator)
+        && let Some(set) = with_bars(right, operator, left, variable, context)
+    {
+        return Some(set);
+    }
+    let (above, below) = equation::fraction(&left.clone().minus(right.clone()));
+    let polynomials = (
+        algebra::polynomial(&above, variable, &mut context.budget),
+        algebra::polynomial(&below, variable, &mut context.budget),
+    );
+    match polynomials {
+        (Some(above), Some(below)) => sign_set(&above, &below, operator, context),
+        // √2 x < 2: linear, if not with rational coefficients.
+        _ if constant(&below) && below == Expr::integer(1) => {
+            let (start, slope) = parameter::linear(&above, variable, context)?;
+            let root = start.negated().divided_by(slope.clone());
+            match real_set::order_of(&slope, &Expr::integer(0), context)? {
+                Ordering::Greater => beside(operator, &root, context),
+                Ordering::Less => beside(mirrored(operator)?, &root, context),
+                Ordering::Equal => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Where x stands so to a constant.
+fn beside(operator: Operator, constant: &Expr, context: &mut Context<'_>) -> Option<RealSet> {
+    let at = bound(constant);
+    let between = RealSet::between;
+    match operator {
+        Operator::Less => between(Bound::Below, false, at, false, context),
+        Operator::LessOrEqual => between(Bound::Below, false, at, true, context),
+        Operator::Greater => between(at, false, Bound::Above, false, context),
+        Operator::GreaterOrEqual => between(at, true, Bound::Above, false, context),
+        Operator::Equal => RealSet::point(constant.clone(), context),
+        Operator::NotEqual => Some(RealSet::point(constant.clone(), context)?.complement()),
+        _ => None,
+    }
+}
+
+/// The operator with its sides exchanged.
+pub(super) fn mirrored(operator: Operator) -> Option<Operator> {
+    Some(match operator {
+        Operator::Less => Operator::Greater,
+        Operator::LessOrEqual => Operator::GreaterOrEqual,
+        Operator::Greater => Operator::Less,
+        Operator::GreaterOrEqual => Operator::LessOrEqual,
+        Operator::Equal | Operator::NotEqual => operator,
+        _ => return None,
+    })
+}
+
+/// |f| against a constant c ≥ 0.
+fn with_bars(
+    left: &Expr,
+    operator: Operator,
+    right: &Expr,
+    variable: &str,
+    context: &mut Context<'_>,
+) -> Option<RealSet> {
+    let Expr::Call(Function::Absolute, parts) = left else {
+        return None;
+    };
+    let [inside] = parts.as_slice() else {
+        return None;
+    };
+    if !algebra::variables(right).is_empty() || naming::has_letter(right) {
+        return None;
+    }
+    if real_set::order_of(right, &Expr::integer(0), context)? == Ordering::Less {
+        return Some(match operator {
+            Operator::Less | Operator::LessOrEqual | Operator::Equal => RealSet::default(),
+            _ => RealSet::line(),
+        });
+    }
+    let minus = right.clone().negated();
+    let above = holds(inside, operator, right, variable, context)?;
+    let below = holds(inside, mirrored(operator)?, &minus, variable, context)?;
+    match operator {
+        Operator::Less | Operator::LessOrEqual | Operator::NotEqual => {
+            RealSet::intersection(vec![above, below], context)
+        }
+        _ => RealSet::union(vec![above, below], context),
+    }
+}
+
+/// Where p / q has a sign: between the roots of p and q it keeps it.
+fn sign_set(
+    above: &[Rational],
+    below: &[Rational],
+    operator: Operator,
+    context: &mut Context<'_>,
+) -> Option<RealSet> {
+    let roots_above = roots(above)?;
+    let roots_below = roots(below)?;
+    let points: Vec<(Expr, bool)> = roots_above
+        .into_iter()
+        .map(|root| (root, true))
+        .chain(roots_below.into_iter().map(|root| (root, false)))
+        .collect();
+    let points = real_set::sorted(points, &mut |a, b| real_set::order_of(&a.0, &b.0, context))?;
+    // Where both vanish, the quotient has no value.
+    let mut distinct: Vec<(Expr, bool)> = Vec::with_capacity(points.len());
+    for point in points {
+        match distinct.last_mut() {
+            Some(last) if real_set::order_of(&last.0, &point.0, context)? == Ordering::Equal => {
+                last.1 &= point.1;
+            }
+            _ => distinct.push(point),
+        }
+    }
+    let (strict, wanted) = match operator {
+        Operator::Equal | Operator::NotEqual => (false, 0),
+        Operator::Less => (true, -1),
+        Operator::LessOrEqual => (false, -1),
+        Operator::Greater => (true, 1),
+        Operator::GreaterOrEqual => (false, 1),
+        _ => return None,
+    };
+    let everywhere_zero = above.iter().all(Rational::is_zero);
+    let mut sets = Vec::new();
+    for index in 0..=distinct.len() {
+        let from = index.checked_sub(1).and_then(|before| distinct.get(before));
+        let to = distinct.get(index);
+        let sample = between(
+            from.map(|point| &point.0),
+            to.map(|point| &point.0),
+            context,
+        )?;
+        let sign = if everywhere_zero {
+            0
+        } else {
+            sign(&evaluate(above, &sample)) * sign(&evaluate(below, &sample))
+        };
+        let inside = match operator {
+            Operator::NotEqual => sign != 0,
+            Operator::Equal => sign == 0,
+            _ => sign == wanted || (sign == 0 && !strict),
+        };
+        if inside {
+            let lower = from.map_or(Bound::Below, |point| Bound::At(point.0.clone()));
+            let upper = to.map_or(Bound::Above, |point| Bound::At(point.0.clone()));
+            sets.push(RealSet::between(lower, false, upper, false, context)?);
+        }
+        if let Some((root, zero)) = to {
+            let holds = *zero && !strict && operator != Operator::NotEqual;
+            if holds {
+                sets.push(RealSet::point(root.clone(), context)?);
+            }
+        }
+    }
+    RealSet::union(sets, context)
+}
+
+fn sign(value: &Rational) -> i8 {
+    match value.cmp(&Rational::ZERO) {
+        Ordering::Less => -1,
+        Ordering::Equal => 0,
+        Ordering::Greater => 1,
+    }
+}
+
+/// The value of a polynomial, coefficients from the constant up.
+pub(super) fn evaluate(coefficients: &[Rational], at: &Rational) -> Rational {
+    let mut value = Rational::ZERO;
+    for coefficient in coefficients.iter().rev() {
+        value = value * at + coefficient;
+    }
+    value
+}
+
+/// A rational number strictly between two roots, proved to be there.
+fn between(from: Option<&Expr>, to: Option<&Expr>, context: &mut Context<'_>) -> Option<Rational> {
+    let exact_or_near = |root: &Expr, context: &mut Context<'_>| match terms::number(root) {
+        Some(value) => Some(value.into_owned()),
+        None => Rational::try_from(algebra::approximate(root, &mut context.budget)?).ok(),
+    };
+    let sample = match (from, to) {
+        (None, None) => return Some(Rational::ZERO),
+        (Some(from), None) => Rational::from(exact_or_near(from, context)?.ceil()) + Rational::ONE,
+        (None, Some(to)) => Rational::from(exact_or_near(to, context)?.floor()) - Rational::ONE,
+        (Some(from), Some(to)) => {
+            (exact_or_near(from, context)? + exact_or_near(to, context)?) / Rational::from(2)
+        }
+    };
+    let at = Expr::Number(sample.clone());
+    let above = match from {
+        Some(from) => real_set::order_of(from, &at, context)? == Ordering::Less,
+        None => true,
+    };
+    let below = match to {
+        Some(to) => real_set::order_of(&at, to, context)? == Ordering::Less,
+        None => true,
+    };
+    (above && below).then_some(sample)
+}

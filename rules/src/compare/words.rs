@@ -1,0 +1,433 @@
+//! Answers in words.
+
+use unicode_normalization::UnicodeNormalization;
+
+use super::terms;
+use super::{Comparison, Context, verdict};
+use crate::algebra::{Constant, Expr};
+use crate::answer::Answer;
+
+/// Compares two answers of which at least one is words.
+pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -> Comparison {
+    match (gold, pred) {
+        (Answer::Text(a), Answer::Text(b)) => texts(a, b, context),
+        (Answer::Text(text), other) | (other, Answer::Text(text)) => against(text, other, context),
+        _ => verdict::open(String::new()),
+    }
+}
+
+/// Two texts.
+fn texts(a: &str, b: &str, context: &Context<'_>) -> Comparison {
+    if a == b {
+        return verdict::yes("text");
+    }
+    let (words_a, words_b) = (Words::of(a), Words::of(b));
+    if words_a == words_b {
+        return verdict::yes("text");
+    }
+    let (Words::Plain(words_a), Words::Plain(words_b)) = (words_a, words_b) else {
+        return verdict::open("formulas in words that are not written alike".to_owned());
+    };
+    let differ = || {
+        let reason = context.say(|| format!("“{}” and “{}” differ", short(a), short(b)));
+        verdict::no("text", reason)
+    };
+    match (Meaning::of(&words_a), Meaning::of(&words_b)) {
+        (Some(a), Some(b)) if a == b => return verdict::yes("text"),
+        (Some(_), Some(_)) => {
+            return verdict::open("two ways of saying that there is no ordinary answer".to_owned());
+        }
+        _ => {}
+    }
+    let contained = |few: &[String], many: &[String]| few.iter().all(|word| many.contains(word));
+    let (few, many) = if words_a.len() <= words_b.len() {
+        (&words_a, &words_b)
+    } else {
+        (&words_b, &words_a)
+    };
+    let denied = |words: &[String]| words.iter().any(|word| NEGATIONS.contains(&word.as_str()));
+    if denied(&words_a) != denied(&words_b) {
+        return differ();
+    }
+    // Searching each word of one in the other is quadratic; long texts are no answers anyway.
+    if many.len() > 200 {
+        return verdict::open("long texts that are not written alike".to_owned());
+    }
+    if contained(few, many) {
+        return verdict::open("one text says more than the other".to_owned());
+    }
+    differ()
+}
+
+/// A text against an answer of another kind.
+fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
+    // "a hexagon", read as a letter and what it counts.
+    if let Answer::Quantity(quantity) = other
+        && let (Expr::Symbol(letter), Some(unit)) = (&quantity.value, &quantity.unit)
+    {
+        let verdict = texts(text, &format!("{letter} {}", unit.name), context);
+        if verdict.equal == Some(true) {
+            return verdict;
+        }
+        return verdict::open("words against letters that may be words".to_owned());
+    }
+    if let Answer::Quantity(quantity) = other
+        && let Some(letters) = terms::spelled(&quantity.value)
+    {
+        let squeezed: String = text.chars().filter(|c| c.is_alphanumeric()).collect();
+        let letters: String = letters.chars().filter(|c| c.is_alphanumeric()).collect();
+        let alike = if letters.chars().nth(1).is_some() {
+            squeezed.eq_ignore_ascii_case(&letters)
+        } else {
+            squeezed == letters
+        };
+        if alike && !letters.is_empty() {
+            return verdict::yes("text");
+        }
+        let long = letters.chars().nth(1).is_some();
+        if long {
+            return verdict::open("words against letters that may be a word".to_owned());
+        }
+    }
+    let Words::Plain(words) = Words::of(text) else {
+        return verdict::open("words with a formula against an answer of another kind".to_owned());
+    };
+    match (Meaning::of(&words), other) {
+        (Some(Meaning::Nothing), Answer::Set(elements)) => {
+            return if elements.is_empty() {
+                verdict::yes("text")
+            } else {
+                verdict::no("kind", "one side says that there is none".to_owned())
+            };
+        }
+        (Some(Meaning::Endless), Answer::Quantity(quantity)) => {
+            return if terms::infinity(&quantity.value) == Some(1) {
+                verdict::yes("text")
+            } else {
+                verdict::no("kind", "one side says that there is no end".to_owned())
+            };
+        }
+        (Some(Meaning::AllReals), Answer::Interval(interval)) => {
+            let whole = terms::infinity(&interval.lower.value) == Some(-1)
+                && terms::infinity(&interval.upper.value) == Some(1);
+            return if whole {
+                verdict::yes("text")
+            } else {
+                verdict::no("kind", "one side says all real numbers".to_owned())
+            };
+        }
+        (Some(Meaning::AllReals), Answer::Quantity(quantity)) => {
+            if matches!(&quantity.value, Expr::Symbol(name) if **name == *"ℝ" || **name == *"R") {
+                return verdict::yes("text");
+            }
+        }
+        (Some(Meaning::Nothing | Meaning::Undefined), Answer::Quantity(quantity))
+            if !is_constant(&quantity.value) =>
+        {
+            return verdict::open("words against an expression".to_owned());
+        }
+        (Some(Meaning::Midday | Meaning::Midnight), Answer::Time { .. }) => {
+            return verdict::open("a time in words".to_owned());
+        }
+        (Some(Meaning::AllReals | Meaning::Nothing), _)
+            if !matches!(other, Answer::Quantity(_)) =>
+        {
+            return verdict::open("words against a set".to_owned());
+        }
+        _ => {}
+    }
+    // A lone letter among the words may be a variable.
+    let variable = words
+        .iter()
+        .any(|word| word.chars().nth(1).is_none() || NUMERALS.contains(&word.as_str()));
+    if variable || words.is_empty() || words.len() > 12 {
+        return verdict::open("words against an answer of another kind".to_owned());
+    }
+    match other {
+        Answer::Quantity(_)
+        | Answer::Tuple(_)
+        | Answer::Interval(_)
+        | Answer::Matrix(_)
+        | Answer::Ratio(_)
+        | Answer::Time { .. } => {
+            let reason = context.say(|| format!("“{}” is no {}", short(text), kind(other)));
+            verdict::no("kind", reason)
+        }
+        _ => verdict::open("words against an answer of another kind".to_owned()),
+    }
+}
+
+/// Is an expression a number, with no letters in it?
+fn is_constant(expr: &Expr) -> bool {
+    !terms::any(expr, &mut |part| {
+        matches!(
+            part,
+            Expr::Symbol(_) | Expr::Apply(..) | Expr::Constant(Constant::Infinity)
+        )
+    })
+}
+
+/// What kind of answer one is, in a sentence.
+pub(super) fn kind(answer: &Answer) -> &'static str {
+    match answer {
+        Answer::Quantity(quantity) if is_constant(&quantity.value) => "number",
+        Answer::Quantity(_) => "expression",
+        Answer::Relation(_) => "statement",
+        Answer::Set(_) => "set",
+        Answer::List(_) => "list",
+        Answer::Tuple(_) => "tuple",
+        Answer::Interval(_) => "interval",
+        Answer::Union(_) | Answer::Intersection(_) | Answer::Difference(_) => "set of numbers",
+        Answer::Matrix(_) => "matrix",
+        Answer::Choice(_) => "choice",
+        Answer::Ratio(_) => "ratio",
+        Answer::Time { .. } => "time of day",
+        Answer::Truth(_) => "yes or no",
+        Answer::Text(_) => "text",
+    }
+}
+
+/// The beginning of a text.
+fn short(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let mut short: String = text.chars().take(LONGEST).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}
+
+/// The words of a text, ready to be compared.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Words {
+    /// Nothing but words: lower case, singular, without punctuation, articles and the like.
+    Plain(Vec<String>),
+    /// Words with digits or signs, which all count: without spaces, longer words in lower case.
+    Formula(String),
+}
+
+impl Words {
+    /// Reads a text.
+    pub(super) fn of(text: &str) -> Self {
+        let text: String = text.nfkc().map(straight).collect();
+        let text = text.trim().trim_end_matches(['.', '!', ',', ';']);
+        let plain = text
+            .chars()
+            .all(|c| c.is_alphabetic() || c.is_whitespace() || "'\".,;:!?-()’“”_".contains(c));
+        if !plain {
+            return Self::Formula(formula(text));
+        }
+        let mut words = Vec::new();
+        for word in text.split(|c: char| !c.is_alphabetic() && c != '\'') {
+            let word = word.replace('\'', "").to_lowercase();
+            if !word.is_empty() && !FILLERS.contains(&word.as_str()) {
+                words.push(singular(word));
+            }
+        }
+        if words.is_empty() {
+            return Self::Formula(formula(text));
+        }
+        Self::Plain(words)
+    }
+}
+
+/// Typographic quotes and dashes as plain ones.
+fn straight(c: char) -> char {
+    match c {
+        '’' | '‘' | 'ʼ' | '`' => '\'',
+        '“' | '”' | '„' => '"',
+        '‐' | '‑' | '–' | '—' | '−' => '-',
+        c => c,
+    }
+}
+
+/// A text in which signs matter.
+fn formula(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        let mut letters = String::new();
+        for c in word.chars().chain(['\0']) {
+            if c.is_alphabetic() {
+                letters.push(c);
+                continue;
+            }
+            // A lone letter is a variable, whose case matters.
+            if letters.chars().nth(1).is_some() {
+                out.push_str(&letters.to_lowercase());
+            } else {
+                out.push_str(&letters);
+            }
+            letters.clear();
+            if c != '\0' && c != '"' && c != '$' {
+                out.push(c);
+            }
+        }
+    }
+    out
+}
+
+/// A word without its plural ending, near enough for comparing.
+fn singular(mut word: String) -> String {
+    if word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && word != "does" {
+        word.pop();
+    }
+    word
+}
+
+/// Words that change nothing.
+const FILLERS: &[&str] = &[
+    "a", "an", "the", "is", "it", "its", "are", "was", "were", "be", "at", "on", "in", "that",
+    "this", "they", "he", "she",
+];
+
+/// Words that turn an answer round.
+const NEGATIONS: &[&str] = &[
+    "not",
+    "no",
+    "never",
+    "none",
+    "neither",
+    "nor",
+    "non",
+    "cannot",
+    "without",
+    "isnt",
+    "doesnt",
+    "arent",
+    "impossible",
+    "cant",
+    "dont",
+];
+
+/// Words that are numbers, or parts of one.
+const NUMERALS: &[&str] = &[
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
+    "thirty",
+    "forty",
+    "fifty",
+    "sixty",
+    "seventy",
+    "eighty",
+    "ninety",
+    "hundred",
+    "thousand",
+    "million",
+    "billion",
+    "half",
+    "third",
+    "quarter",
+    "twice",
+    "double",
+    "dozen",
+    "root",
+    "square",
+    "pi",
+    "over",
+    "plus",
+    "minus",
+    "time",
+    "squared",
+    "percent",
+];
+
+/// What set phrases mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// There is no solution.
+    Nothing,
+    /// There is no value.
+    Undefined,
+    /// Infinitely many, infinity.
+    Endless,
+    /// Every real number.
+    AllReals,
+    /// 12 o'clock.
+    Midday,
+    /// 0 o'clock.
+    Midnight,
+}
+
+impl Meaning {
+    /// Of words as [`Words::Plain`] gives them.
+    pub(super) fn of(words: &[String]) -> Option<Self> {
+        if words.len() > 8 {
+            return None;
+        }
+        let text = words.join(" ");
+        let text = text
+            .strip_prefix("there ")
+            .or_else(|| text.strip_prefix("equation has "))
+            .or_else(|| text.strip_prefix("has "))
+            .unwrap_or(&text);
+        Some(match text {
+            "no solution"
+            | "no real solution"
+            | "no real root"
+            | "no root"
+            | "none"
+            | "empty set"
+            | "empty"
+            | "null set"
+            | "no such value"
+            | "no such number"
+            | "no integer solution"
+            | "no value"
+            | "no such function"
+            | "no such integer"
+            | "solution set empty"
+            | "no element"
+            | "no such x"
+            | "nothing" => Self::Nothing,
+            "does not exist"
+            | "doesnt exist"
+            | "dne"
+            | "limit does not exist"
+            | "limit doesnt exist"
+            | "undefined"
+            | "not defined"
+            | "value undefined" => Self::Undefined,
+            "infinitely many"
+            | "infinite"
+            | "infinity"
+            | "infinitely many solution"
+            | "infinite number of solution"
+            | "infinite solution"
+            | "positive infinity"
+            | "plus infinity" => Self::Endless,
+            "all real number"
+            | "all real"
+            | "set of all real number"
+            | "any real number"
+            | "set of real number"
+            | "every real number"
+            | "real number"
+            | "all number"
+            | "all real value"
+            | "all x"
+            | "all real x" => Self::AllReals,
+            "noon" | "midday" => Self::Midday,
+            "midnight" => Self::Midnight,
+            _ => return None,
+        })
+    }
+}

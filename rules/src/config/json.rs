@@ -1,0 +1,282 @@
+//! Settings from JSON, in every form in which they are written.
+//!
+//! ```json
+//! {"extract": ["latex", "expr"], "boxed_match_priority": 0, "float_rounding": 6}
+//! {"extract": [{"string": ["A", "B", "AB"]}]}
+//! {"extract": [{"type": "latex", "boxed_match_priority": 0}, {"type": "string", "strings": ["A"], "lowercase": false}]}
+//! {"extract": ["string"], "strings": ["A", "B", "C", "D", "E"]}
+//! ```
+//!
+//! A key that is absent or null keeps its default; an unknown one is an error.
+
+use serde::de::{Deserialize, Deserializer, Error};
+use serde_json::{Map, Value};
+
+use super::{Config, ExtractionTarget};
+
+const KEYS: &str = "extract, boxed_match_priority, try_extract_without_anchor, float_rounding, numeric_precision, \
+                    strict, allow_set_relation_comp, extraction_mode, fallback_mode, strings, lowercase";
+
+impl<'de> Deserialize<'de> for Config {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let map = Map::deserialize(deserializer)?;
+        config(map).map_err(D::Error::custom)
+    }
+}
+
+fn config(map: Map<String, Value>) -> Result<Config, String> {
+    let mut config = Config::default();
+    let mut targets = None;
+    let mut strings = None;
+    let mut lowercase = None;
+    for (key, value) in map {
+        if value.is_null() {
+            continue;
+        }
+        match key.as_str() {
+            "extract" => targets = Some(value),
+            "strings" => strings = Some(list_of_strings(&key, value)?),
+            "lowercase" => lowercase = Some(read(&key, value)?),
+            _ => config.set(&key, value)?,
+        }
+    }
+    if let Some(targets) = targets {
+        config.extract = match targets {
+            Value::Array(targets) if targets.is_empty() => {
+                return Err("`extract` must name at least one of latex, expr, string".to_owned());
+            }
+            Value::Array(targets) => targets
+                .into_iter()
+                .map(|target| config.target(target))
+                .collect::<Result<_, _>>()?,
+            target => vec![config.target(target)?],
+        };
+    }
+    for target in &mut config.extract {
+        if let ExtractionTarget::String {
+            strings: own,
+            lowercase: folded,
+        } = target
+        {
+            if let Some(strings) = &strings {
+                own.clone_from(strings);
+            }
+            *folded = lowercase.unwrap_or(*folded);
+        }
+    }
+    Ok(config)
+}
+
+impl Config {
+    /// Sets what is no target.
+    fn set(&mut self, key: &str, value: Value) -> Result<(), String> {
+        match key {
+            "boxed_match_priority" => self.boxed_match_priority = read(key, value)?,
+            "try_extract_without_anchor" => self.try_extract_without_anchor = read(key, value)?,
+            "float_rounding" => self.float_rounding = read(key, value)?,
+            "numeric_precision" => self.numeric_precision = read(key, value)?,
+            "strict" => self.strict = read(key, value)?,
+            "allow_set_relation_comp" => self.allow_set_relation_comp = read(key, value)?,
+            "extraction_mode" => self.extraction_mode = read(key, value)?,
+            "fallback_mode" => self.fallback_mode = read(key, value)?,
+            _ => return Err(format!("there is no setting `{key}`; there is {KEYS}")),
+        }
+        Ok(())
+    }
+
+    /// One entry of `extract`; settings of this configuration that stand inside it are set as well.
+    fn target(&mut self, target: Value) -> Result<ExtractionTarget, String> {
+        let (name, settings) = match target {
+            Value::String(name) => (name, Value::Null),
+            Value::Object(mut map) => match map.remove("type") {
+                Some(Value::String(name)) => (name, Value::Object(map)),
+                Some(other) => return Err(format!("`type` must be a name, not {other}")),
+                None if map.len() == 1 => {
+                    // There is exactly one.
+                    map.into_iter().next().unwrap_or_default()
+                }
+                None => {
+                    return Err(
+                        "an object in `extract` needs a `type`: latex, expr or string".into(),
+                    );
+                }
+            },
+            other => {
+                return Err(format!(
+                    "`extract` must name latex, expr or string, not {other}"
+                ));
+            }
+        };
+        let mut target = match name.as_str() {
+            "latex" => ExtractionTarget::Latex,
+            "expr" => ExtractionTarget::Expr,
+            "string" => ExtractionTarget::letters(),
+            _ => {
+                return Err(format!(
+                    "there is no target `{name}` in `extract`; there is latex, expr, string"
+                ));
+            }
+        };
+        match (settings, &mut target) {
+            (Value::Null, _) => {}
+            (list @ Value::Array(_), ExtractionTarget::String { strings, .. }) => {
+                *strings = list_of_strings("string", list)?;
+            }
+            (Value::Object(map), target) => {
+                for (key, value) in map {
+                    match (key.as_str(), &mut *target) {
+                        (_, _) if value.is_null() => {}
+                        ("strings", ExtractionTarget::String { strings, .. }) => {
+                            *strings = list_of_strings(&key, value)?;
+                        }
+                        ("lowercase", ExtractionTarget::String { lowercase, .. }) => {
+                            *lowercase = read(&key, value)?;
+                        }
+                        _ => self.set(&key, value)?,
+                    }
+                }
+            }
+            (other, _) => {
+                return Err(format!(
+                    "the settings of `{name}` must be an object, not {other}"
+                ));
+            }
+        }
+        Ok(target)
+    }
+}
+
+fn read<T: serde::de::DeserializeOwned>(key: &str, value: Value) -> Result<T, String> {
+    serde_json::from_value(value).map_err(|error| format!("`{key}`: {error}"))
+}
+
+fn list_of_strings(key: &str, value: Value) -> Result<Vec<String>, String> {
+    let strings: Vec<String> = read(key, value)?;
+    if strings.is_empty() || strings.iter().any(String::is_empty) {
+        return Err(format!("`{key}` must hold strings that are not empty"));
+    }
+    Ok(strings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ExtractionMode, FallbackMode};
+
+    fn parsed(json: &str) -> Result<Config, String> {
+        serde_json::from_str(json).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn absent_keys_keep_their_defaults() {
+        assert_eq!(parsed("{}"), Ok(Config::default()));
+        assert_eq!(
+            parsed(r#"{"extract": null, "strict": null}"#),
+            Ok(Config::default())
+        );
+        let config = parsed(
+            r#"{"extract": "expr", "boxed_match_priority": -1, "try_extract_without_anchor": false, "float_rounding": 2,
+                "numeric_precision": 30, "strict": false, "allow_set_relation_comp": true,
+                "extraction_mode": "first_match", "fallback_mode": "no_fallback"}"#,
+        );
+        let expected = Config {
+            extract: vec![ExtractionTarget::Expr],
+            boxed_match_priority: -1,
+            try_extract_without_anchor: false,
+            float_rounding: 2,
+            numeric_precision: 30,
+            strict: false,
+            allow_set_relation_comp: true,
+            extraction_mode: ExtractionMode::FirstMatch,
+            fallback_mode: FallbackMode::NoFallback,
+        };
+        assert_eq!(config, Ok(expected));
+    }
+
+    #[test]
+    fn strings_are_named_in_many_ways() {
+        let strings = |names: &[&str], lowercase| ExtractionTarget::String {
+            strings: names.iter().map(ToString::to_string).collect(),
+            lowercase,
+        };
+        for (json, target) in [
+            (r#"["string"]"#, ExtractionTarget::letters()),
+            (r#"[{"string": ["A", "AB"]}]"#, strings(&["A", "AB"], true)),
+            (
+                r#"[{"string": {"strings": ["yes"], "lowercase": false}}]"#,
+                strings(&["yes"], false),
+            ),
+            (
+                r#"[{"type": "string", "strings": ["x"], "lowercase": false}]"#,
+                strings(&["x"], false),
+            ),
+            (r#"["string"], "strings": ["E"]"#, strings(&["E"], true)),
+            (
+                r#"["string"], "strings": ["E"], "lowercase": false"#,
+                strings(&["E"], false),
+            ),
+        ] {
+            let config = parsed(&format!(r#"{{"extract": {json}}}"#));
+            assert_eq!(
+                config.map(|config| config.extract),
+                Ok(vec![target]),
+                "{json}"
+            );
+        }
+        let config = parsed(
+            r#"{"extract": [{"type": "latex", "boxed_match_priority": 0}, {"expr": null}]}"#,
+        );
+        let config = config.unwrap();
+        assert_eq!(config.boxed_match_priority, 0);
+        assert_eq!(
+            config.extract,
+            [ExtractionTarget::Latex, ExtractionTarget::Expr]
+        );
+    }
+
+    #[test]
+    fn a_mistake_is_named() {
+        for (json, part) in [
+            (
+                r#"{"float_roundin": 2}"#,
+                "there is no setting `float_roundin`; there is extract, ",
+            ),
+            (
+                r#"{"float_rounding": "two"}"#,
+                "`float_rounding`: invalid type",
+            ),
+            (
+                r#"{"float_rounding": -1}"#,
+                "`float_rounding`: invalid value",
+            ),
+            (r#"{"extract": []}"#, "at least one"),
+            (r#"{"extract": ["latx"]}"#, "no target `latx`"),
+            (r#"{"extract": [{"strings": []}]}"#, "no target `strings`"),
+            (r#"{"extract": [{"string": []}]}"#, "not empty"),
+            (r#"{"extract": [7]}"#, "not 7"),
+            (
+                r#"{"extraction_mode": "last"}"#,
+                "`extraction_mode`: unknown variant",
+            ),
+            ("[]", "invalid type"),
+        ] {
+            let error = parsed(json).unwrap_err();
+            assert!(error.contains(part), "{json}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        for config in [
+            Config::default(),
+            Config {
+                extract: vec![ExtractionTarget::letters(), ExtractionTarget::Expr],
+                strict: false,
+                ..Config::default()
+            },
+        ] {
+            let json = serde_json::to_string(&config).unwrap();
+            assert_eq!(parsed(&json), Ok(config));
+        }
+    }
+}

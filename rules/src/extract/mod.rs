@@ -1,0 +1,129 @@
+//! Finds the final answer in a response.
+//!
+//! ```text
+//! text ──clean──▶ what counts ──scan──▶ boxes, formulas ──anchors──▶ announcements ──▶ candidates, most trusted first
+//! ```
+//!
+//! What an answer is announced by, from most to least trusted; within a kind the last one wins:
+//!
+//! 1. `\boxed{…}`, "the final answer is …", `#### …`, `<answer>…</answer>`
+//! 2. "the answer is …", "Answer: …", "the correct option is …"
+//! 3. nothing: the text is itself an answer, and no more
+//! 4. nothing: what the last sentence states
+//!
+//! A response that refuses, breaks off, or only thinks has no answer. The last kind is looked at only where there is no
+//! announcement at all, so a number that merely comes last never replaces what was announced. Everything is linear in
+//! the text and without recursion.
+
+mod anchors;
+mod boxes;
+mod chain;
+mod choice;
+mod clause;
+mod clean;
+mod correction;
+mod formulas;
+mod items;
+mod maths;
+mod placeholder;
+mod ratio;
+mod refusal;
+mod scan;
+mod search;
+mod sentences;
+mod settled;
+mod stated;
+mod strings;
+mod symbols;
+mod tail;
+mod tidy;
+mod whole;
+mod words;
+
+use std::borrow::Cow;
+
+use crate::config::Config;
+
+/// Which side of the comparison a text is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// The reference: a bare answer unless it says otherwise.
+    Gold,
+    /// The response: reasoning that ends in an answer, or a bare answer.
+    Prediction,
+}
+
+/// The final answer of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found<'t> {
+    /// The answer as `parse` takes it: delimiters and boxes gone, several boxes joined by `, `.
+    pub text: Cow<'t, str>,
+    /// What announced it: `boxed`, `final answer`, `answer`, `therefore`, `formula`, `number`, `whole`, ….
+    pub method: &'static str,
+}
+
+impl Found<'_> {
+    /// The same, borrowing nothing.
+    pub fn into_owned(self) -> Found<'static> {
+        Found {
+            text: Cow::Owned(self.text.into_owned()),
+            method: self.method,
+        }
+    }
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Extraction<'t> {
+    /// An answer.
+    Found(Found<'t>),
+    /// None, or a refusal to give one.
+    NoAnswer {
+        /// Why, for a person.
+        reason: String,
+    },
+}
+
+/// Finds the final answer of `text`: the most trusted candidate.
+///
+/// ```
+/// # use juror_rules::{Config, Extraction, Role, extract};
+/// let Extraction::Found(found) = extract(r"So $x = \boxed{5}$ cm.", Role::Prediction, &Config::default()) else {
+///     unreachable!()
+/// };
+/// assert_eq!((found.text.as_ref(), found.method), ("5 cm", "boxed"));
+/// ```
+pub fn extract<'t>(text: &'t str, role: Role, config: &Config) -> Extraction<'t> {
+    match search(text, role, config) {
+        Ok(found) => match found.into_iter().next() {
+            Some(first) => Extraction::Found(first),
+            None => no_answer("no answer was found"),
+        },
+        Err(reason) => no_answer(reason),
+    }
+}
+
+fn no_answer<'t>(reason: &str) -> Extraction<'t> {
+    Extraction::NoAnswer {
+        reason: reason.to_owned(),
+    }
+}
+
+/// Everything in `text` that may be its final answer, most trusted first, eight at most; empty where [`extract`] finds
+/// no answer.
+pub(crate) fn candidates<'t>(text: &'t str, role: Role, config: &Config) -> Vec<Found<'t>> {
+    search(text, role, config).unwrap_or_default()
+}
+
+fn search<'t>(text: &'t str, role: Role, config: &Config) -> Result<Vec<Found<'t>>, &'static str> {
+    match clean::visible(text)? {
+        Cow::Borrowed(part) => search::search(part, role, config),
+        Cow::Owned(part) => {
+            let found = search::search(&part, role, config)?;
+            Ok(found.into_iter().map(Found::into_owned).collect())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,129 @@
+//! One of given strings, as a configuration may ask for.
+
+use std::borrow::Cow;
+
+use super::anchors::{Anchor, How};
+use super::boxes;
+use super::items::{Kind, Page, Reading};
+use super::tidy::tidy;
+use crate::config::Config;
+
+/// Where one of `strings` is stated, with its tier.
+pub(super) fn find<'t>(
+    page: Page<'t, '_>,
+    anchors: &[Anchor],
+    strings: &[String],
+    lowercase: bool,
+    config: &Config,
+) -> Vec<(i32, Reading<'t>)> {
+    let mut out = Vec::new();
+    let text = page.text;
+    if config.boxed_match_priority >= 0
+        && let Some(found) = boxes::last(text, page.marks, text.len())
+        && let Some((length, which)) = at_start(bare(&found.text), strings)
+        && bare(&found.text).len() == length
+    {
+        out.push((0, reading(which, found.start..found.end, lowercase)));
+    }
+    for anchor in anchors.iter().rev().take(48) {
+        let rest = &text[anchor.end..];
+        let skipped = rest.len() - undress(rest).len();
+        let Some((length, which)) = at_start(undress(rest), strings) else {
+            continue;
+        };
+        let tier = match anchor.how {
+            How::Hashes | How::Tag | How::Final => 0,
+            How::Answer | How::Option => 10,
+        };
+        let start = anchor.end + skipped;
+        out.push((tier, reading(which, start..start + length, lowercase)));
+        break;
+    }
+    if !out.is_empty() || !config.try_extract_without_anchor {
+        return out;
+    }
+    if let Some((length, which)) = at_start(bare(text), strings)
+        && bare(text).len() == length
+    {
+        out.push((40, reading(which, 0..text.len(), lowercase)));
+        return out;
+    }
+    // The last one that stands by itself.
+    let mut last: Option<(usize, &str)> = None;
+    for string in strings.iter().filter(|it| !it.is_empty()) {
+        let found = text
+            .match_indices(string.as_str())
+            .filter(|(at, found)| stands_alone(text, *at, found.len()))
+            .last();
+        if let Some((at, _)) = found
+            && last.is_none_or(|(before, _)| before < at)
+        {
+            last = Some((at, string));
+        }
+    }
+    if let Some((at, which)) = last {
+        out.push((50, reading(which, at..at + which.len(), lowercase)));
+    }
+    out
+}
+
+fn reading<'t>(which: &str, range: std::ops::Range<usize>, lowercase: bool) -> Reading<'t> {
+    let text = if lowercase {
+        which.to_lowercase()
+    } else {
+        which.to_owned()
+    };
+    Reading {
+        text: Cow::Owned(text),
+        kind: Kind::Words,
+        range,
+    }
+}
+
+/// The text without brackets and LaTeX's text commands around it.
+fn bare(text: &str) -> &str {
+    let mut text = tidy(text);
+    for open in ["\\text{", "\\textbf{", "\\mathrm{"] {
+        if let Some(inner) = text.strip_prefix(open).and_then(|it| it.strip_suffix('}')) {
+            text = inner.trim();
+        }
+    }
+    text.strip_prefix('(')
+        .and_then(|it| it.strip_suffix(')'))
+        .unwrap_or(text)
+}
+
+/// The text from where the answer begins.
+fn undress(text: &str) -> &str {
+    let mut text = text.trim_start_matches([' ', ':', '*', '_', '(', '\n', '"', '$', '\'']);
+    for open in [
+        "option ",
+        "choice ",
+        "Option ",
+        "\\text{",
+        "\\textbf{",
+        "\\boxed{",
+        "the ",
+    ] {
+        text = text.strip_prefix(open).unwrap_or(text);
+    }
+    text.trim_start_matches(['(', '*', ' '])
+}
+
+/// The longest of the strings that `text` begins with, as a word.
+fn at_start<'s>(text: &str, strings: &'s [String]) -> Option<(usize, &'s str)> {
+    strings
+        .iter()
+        .filter(|string| {
+            !string.is_empty()
+                && text.starts_with(string.as_str())
+                && stands_alone(text, 0, string.len())
+        })
+        .max_by_key(|string| string.len())
+        .map(|string| (string.len(), string.as_str()))
+}
+
+fn stands_alone(text: &str, at: usize, length: usize) -> bool {
+    !text[..at].ends_with(|it: char| it.is_alphanumeric() || it == '\'')
+        && !text[at + length..].starts_with(|it: char| it.is_alphanumeric() || it == '\'')
+}

@@ -1,0 +1,255 @@
+//! The extraction methods of GSM8K by name.
+//!
+//! A GSM8K score means nothing without the method that read the answers. Each method has its own pattern, its own
+//! normalisation and its own equality, and none is mended here:
+//!
+//! | method | extraction | equality |
+//! |---|---|---|
+//! | `official` | the first `#### n` | the strings, without commas; `72` ≠ `72.0` |
+//! | `strict-match` | the first `#### n`, as in lm-evaluation-harness | the normalised strings, ignoring case |
+//! | `flexible-extract` | the last number, as in lm-evaluation-harness | the same |
+//! | `multi` | `####`, `\boxed`, "the answer is", "answer:", the last number; the last match of the first that matches | the normalised strings, else \|a − b\| < 1e-6 |
+
+use std::fmt;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::pattern;
+
+/// How the final answer of a GSM8K response is found and compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Gsm8kMethod {
+    /// That of the data set's own code (arXiv 2110.14168).
+    Official,
+    /// `strict-match` of lm-evaluation-harness.
+    StrictMatch,
+    /// `flexible-extract` of lm-evaluation-harness.
+    FlexibleExtract,
+    /// Five patterns in order of trust.
+    Multi,
+}
+
+impl Gsm8kMethod {
+    /// Every method.
+    pub const ALL: [Self; 4] = [
+        Self::Official,
+        Self::StrictMatch,
+        Self::FlexibleExtract,
+        Self::Multi,
+    ];
+
+    /// The name on the command line and in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Official => "official",
+            Self::StrictMatch => "strict-match",
+            Self::FlexibleExtract => "flexible-extract",
+            Self::Multi => "multi",
+        }
+    }
+}
+
+impl fmt::Display for Gsm8kMethod {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.as_str())
+    }
+}
+
+static MARKED: LazyLock<Regex> = LazyLock::new(|| pattern(r"#### (\-?[0-9\.,]+)"));
+static FLEXIBLE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(-?[$0-9.,]{2,})|(-?[0-9]+)"));
+static MULTI: LazyLock<[Regex; 5]> = LazyLock::new(|| {
+    [
+        pattern(r"####\s*([\d,.\-]+)"),
+        pattern(r"\\boxed\{([^}]+)\}"),
+        pattern(r"[Tt]he\s+(?:final\s+)?answer\s+is[:\s]*\$?([\d,.\-]+)"),
+        pattern(r"(?i)answer\s*:\s*\$?([\d,.\-]+)"),
+        pattern(r"(-?[\d,]+\.?\d*)"),
+    ]
+});
+static NUMBER_AND_UNIT: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"^(-?(?:\d+\.?\d*|\.\d+))\s*(?:\\?[%°\p{L}](?:[^\d+*/=^]|\^\d|\^\{\d\})*)?$")
+});
+
+/// The answer of a data-set row: what follows the last `####` (or everything, without one), trimmed, commas removed.
+pub(crate) fn ground_truth(answer: &str) -> String {
+    after_mark(answer).trim().replace(',', "")
+}
+
+/// The final answer of a response, normalised as the method does; `None` is the `[invalid]` of the reports.
+pub(crate) fn extract(method: Gsm8kMethod, text: &str) -> Option<String> {
+    let found = match method {
+        Gsm8kMethod::Official | Gsm8kMethod::StrictMatch => MARKED.captures(text)?.get(1)?,
+        Gsm8kMethod::FlexibleExtract => FLEXIBLE.find_iter(text).last()?,
+        Gsm8kMethod::Multi => MULTI.iter().find_map(|pattern| {
+            let groups = pattern.captures_iter(text).filter_map(|found| found.get(1));
+            groups
+                .filter(|group| states_something(group.as_str()))
+                .last()
+        })?,
+    };
+    Some(normalise(method, found.as_str()))
+}
+
+/// An answer in the form in which the method compares.
+pub(crate) fn normalise(method: Gsm8kMethod, answer: &str) -> String {
+    match method {
+        Gsm8kMethod::Official => answer.trim().replace(',', ""),
+        Gsm8kMethod::StrictMatch | Gsm8kMethod::FlexibleExtract => {
+            let bare = answer.trim().replace([',', '$'], "");
+            let bare = match bare.rfind("#### ") {
+                Some(at) => &bare[at + "#### ".len()..],
+                None => &bare,
+            };
+            bare.strip_suffix('.').unwrap_or(bare).to_lowercase()
+        }
+        Gsm8kMethod::Multi => {
+            let bare = answer.replace([',', '$'], "");
+            let bare = bare.trim();
+            let bare = bare.strip_suffix('.').unwrap_or(bare);
+            let bare = NUMBER_AND_UNIT
+                .captures(bare)
+                .and_then(|parts| parts.get(1))
+                .map_or(bare, |number| number.as_str());
+            match bare.split_once('.') {
+                Some((whole, zeros)) if zeros.bytes().all(|byte| byte == b'0') => whole.to_owned(),
+                _ => bare.to_owned(),
+            }
+        }
+    }
+}
+
+/// Does the response's answer equal that of the data-set row, by this method? No answer never does.
+pub(crate) fn is_correct(method: Gsm8kMethod, answer: &str, response: &str) -> bool {
+    let Some(found) = extract(method, response) else {
+        return false;
+    };
+    let expected = match method {
+        Gsm8kMethod::StrictMatch | Gsm8kMethod::FlexibleExtract => normalise(method, answer),
+        Gsm8kMethod::Official | Gsm8kMethod::Multi => normalise(method, &ground_truth(answer)),
+    };
+    if found == expected {
+        return true;
+    }
+    method == Gsm8kMethod::Multi
+        && match (found.parse::<f64>(), expected.parse::<f64>()) {
+            (Ok(a), Ok(b)) => (a - b).abs() < 1e-6,
+            _ => false,
+        }
+}
+
+/// A lone comma or dash matches most of the patterns of `multi`, but it is no answer.
+fn states_something(group: &str) -> bool {
+    group.contains(char::is_alphanumeric)
+}
+
+fn after_mark(answer: &str) -> &str {
+    answer.rfind("####").map_or(answer, |at| &answer[at + 4..])
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use Gsm8kMethod::{FlexibleExtract, Multi, Official, StrictMatch};
+
+    #[test]
+    fn each_method_reads_as_it_does_elsewhere() {
+        let none = None::<&str>;
+        for (text, official, strict, flexible, multi) in [
+            (
+                "so 9.\n#### 72",
+                Some("72"),
+                Some("72"),
+                Some("72"),
+                Some("72"),
+            ),
+            (
+                "#### 1,234.",
+                Some("1234."),
+                Some("1234"),
+                Some("1234"),
+                Some("1234"),
+            ),
+            ("#### 5\n#### 7", Some("5"), Some("5"), Some("7"), Some("7")),
+            ("#### $72", none, none, Some("72"), Some("72")),
+            ("####72", none, none, Some("72"), Some("72")),
+            (
+                "#### 72.0",
+                Some("72.0"),
+                Some("72.0"),
+                Some("72.0"),
+                Some("72"),
+            ),
+            ("#### -3", Some("-3"), Some("-3"), Some("-3"), Some("-3")),
+            (r"\boxed{42} or 7", none, none, Some("7"), Some("42")),
+            (
+                r"\boxed{20.0 \text{ square cm}}",
+                none,
+                none,
+                Some("20.0"),
+                Some("20"),
+            ),
+            (r"\boxed{x+1}", none, none, Some("1"), Some("x+1")),
+            (
+                "The final answer is: $8,000. I used 2 steps",
+                none,
+                none,
+                Some("2"),
+                Some("8000"),
+            ),
+            ("ANSWER: $5, by 3", none, none, Some("3"), Some("5")),
+            ("It costs $12.50.", none, none, Some("12.50"), Some("12.50")),
+            ("12 eggs, then", none, none, Some("12"), Some("12")),
+            ("no number", none, none, none, none),
+        ] {
+            let of = |method| extract(method, text);
+            assert_eq!(of(Official).as_deref(), official, "{text}");
+            assert_eq!(of(StrictMatch).as_deref(), strict, "{text}");
+            assert_eq!(of(FlexibleExtract).as_deref(), flexible, "{text}");
+            assert_eq!(of(Multi).as_deref(), multi, "{text}");
+        }
+        assert_eq!(
+            extract(FlexibleExtract, "5 apples ... ok").as_deref(),
+            Some("..")
+        );
+    }
+
+    #[test]
+    fn each_method_has_its_own_equality() {
+        let answer = "She has 48/2 = <<48/2=24>>24 left.\n#### 1,072";
+        assert_eq!(ground_truth(answer), "1072");
+        for (method, response, correct) in [
+            (Official, "#### 1,072", true),
+            (Official, "#### 1072.0", false),
+            (Official, "1072", false),
+            (StrictMatch, "#### 1072.", true),
+            (StrictMatch, "#### 1072.0", false),
+            (FlexibleExtract, "That makes $1,072.", true),
+            (FlexibleExtract, "1072 in 2 years", false),
+            (Multi, "#### 1072.0", true),
+            (Multi, "The answer is 1071.9999999", true),
+            (Multi, "The answer is 1071.999", false),
+            (Multi, "", false),
+        ] {
+            assert_eq!(
+                is_correct(method, answer, response),
+                correct,
+                "{method} {response}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics_and_reads_only_what_is_there(text in r"(#### |####|[0-9]{1,3}|,|\.|-|\$|\\boxed\{|\}|the answer is |answer: |.)*") {
+            for method in Gsm8kMethod::ALL {
+                if let Some(found) = extract(method, &text) {
+                    prop_assert!(text.to_lowercase().replace([',', '$'], "").contains(&found.to_lowercase()));
+                }
+                is_correct(method, &text, &text);
+            }
+        }
+    }
+}

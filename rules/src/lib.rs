@@ -1,0 +1,64 @@
+//! A rule-based verifier of mathematical answers: is the final answer of a response that of the reference?
+//!
+//! ```
+//! use juror_rules::{Config, Profile, Status, Verifier};
+//!
+//! let verifier = Verifier::new(Profile::Strict, Config::default());
+//! let verification = verifier.verify(r"\frac{1}{2}", "Half of them, so the answer is **0.5**.");
+//! assert_eq!(verification.equal, Some(true));
+//! assert_eq!(verification.status, Status::Decided);
+//! ```
+//!
+//! ```text
+//! response ──extract──▶ answer text ──parse──▶ Answer ──compare──▶ Verification
+//! ```
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `algebra` | expressions, exact numbers, identity of expressions, the budget of work |
+//! | `answer` | what an answer can be |
+//! | `extract` | finds the final answer in a response |
+//! | `parse` | reads LaTeX and plain mathematics as a typed answer |
+//! | `compare` | decides whether two answers are equal |
+//! | `math_verify` | the profile [`Profile::Compat`]: the verdicts of Math-Verify 0.9.0, quirks included |
+//! | `gsm8k` | the strict numeric comparison of the answer judge, and GSM8K's extraction methods |
+//!
+//! What cannot be decided is `None` with a reason, never a guess. A verification's work is bounded by the length of its
+//! texts; it is counted, not timed, so that a pair has the same verdict on every machine.
+
+mod algebra;
+mod answer;
+mod compare;
+mod config;
+mod extract;
+mod gsm8k;
+mod math_verify;
+mod method;
+mod parse;
+mod verification;
+mod verifier;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+use regex::Regex;
+
+pub use config::{Config, ExtractionMode, ExtractionTarget, FallbackMode, Profile};
+pub use extract::{Extraction, Found, Role, extract};
+pub use gsm8k::RuleVerdict;
+pub use gsm8k::methods::Gsm8kMethod;
+pub use math_verify::EMULATES;
+pub use method::{OutcomeRules, RulesProfile, UnknownRulesProfile};
+pub use parse::{ParseError, describe};
+pub use verification::{Status, Verification};
+pub use verifier::Verifier;
+
+/// Compiles a pattern of this crate. Every pattern is a constant that a test compiles.
+#[expect(
+    clippy::expect_used,
+    reason = "the pattern is a constant, and a test uses it"
+)]
+fn pattern(text: &'static str) -> Regex {
+    Regex::new(text).expect("a constant pattern compiles")
+}

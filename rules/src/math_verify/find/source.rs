@@ -1,0 +1,248 @@
+//! A text with what every pattern asks of it, found once.
+
+use std::cell::OnceCell;
+
+use crate::math_verify::chars::{
+    byte_at, char_at, char_before, characters_on, goes_on, space_len, spaces_end, spaces_start,
+};
+
+/// Runs of white space that are longer are looked up, not walked.
+const LONG_RUN: usize = 64;
+
+/// The word "answer" in any case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Anchor {
+    /// Where the word begins.
+    pub(super) start: usize,
+    /// Where it ends.
+    pub(super) end: usize,
+    /// Where "final" begins if that word and a space stand before it.
+    pub(super) final_start: Option<usize>,
+}
+
+/// White space with "is" behind it.
+#[derive(Debug, Clone, Copy)]
+struct Is {
+    spaces: usize,
+    start: usize,
+}
+
+/// A text with what is known of it.
+#[derive(Debug)]
+pub(in crate::math_verify) struct Source<'t> {
+    pub(super) text: &'t str,
+    long_runs: OnceCell<Vec<(usize, usize)>>,
+    anchors: OnceCell<Vec<Anchor>>,
+    is: OnceCell<Vec<Is>>,
+}
+
+impl<'t> Source<'t> {
+    pub(in crate::math_verify) fn new(text: &'t str) -> Self {
+        Self {
+            text,
+            long_runs: OnceCell::new(),
+            anchors: OnceCell::new(),
+            is: OnceCell::new(),
+        }
+    }
+
+    /// The end of the white space that begins at `at`, in time that does not depend on its length.
+    pub(super) fn spaces_end(&self, at: usize) -> usize {
+        let mut end = at;
+        while end - at < LONG_RUN {
+            match space_len(self.text, end) {
+                0 => return end,
+                length => end += length,
+            }
+        }
+        let runs = self.long_runs.get_or_init(|| long_runs(self.text));
+        let next = runs.partition_point(|(start, _)| *start <= at);
+        match next.checked_sub(1).and_then(|run| runs.get(run)) {
+            Some((_, run_end)) if *run_end >= end => *run_end,
+            _ => spaces_end(self.text, end),
+        }
+    }
+
+    /// Every "answer".
+    pub(super) fn anchors(&self) -> &[Anchor] {
+        self.anchors.get_or_init(|| anchors(self.text))
+    }
+
+    /// Every "final answer is": where it begins, and where its payload may begin (a colon is skipped, if there is one).
+    pub(super) fn final_answers(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.anchors().iter().filter_map(|anchor| {
+            let start = anchor.final_start?;
+            let end = is_any_case(self.text, anchor.end)?;
+            Some((start, end))
+        })
+    }
+
+    /// Every "is" that some "final answer" announces from at most a hundred characters away, with the start of the
+    /// latter and the end of the former. `across_lines`: may a line end between them?
+    pub(super) fn statements(
+        &self,
+        anchor: Anchor,
+        across_lines: bool,
+    ) -> impl Iterator<Item = usize> {
+        let is = self.is.get_or_init(|| statements(self.text));
+        let first = is.partition_point(|is| is.start <= anchor.end);
+        is.get(first..)
+            .unwrap_or_default()
+            .iter()
+            .take_while(move |is| {
+                self.reaches(anchor.end, is.spaces.max(anchor.end), 100, across_lines)
+            })
+            .map(|is| is.start + 2)
+    }
+
+    /// Are there at most `most` characters from `from` to `to`, and no line feed unless `across_lines`?
+    pub(super) fn reaches(&self, from: usize, to: usize, most: usize, across_lines: bool) -> bool {
+        let Some(between) = self.text.as_bytes().get(from..to) else {
+            return false;
+        };
+        between.len() <= 4 * most
+            && (across_lines || !between.contains(&b'\n'))
+            && (between.len() <= most || characters_on(self.text, from, most) >= to)
+    }
+
+    /// The end of "I hope" if it follows, behind at most a full stop and one space.
+    pub(super) fn hope_end(&self, mut at: usize) -> Option<usize> {
+        if byte_at(self.text, at) == b'.' {
+            at += 1;
+        }
+        at += space_len(self.text, at);
+        goes_on(self.text, at, "I hope").then_some(at + 6)
+    }
+}
+
+fn long_runs(text: &str) -> Vec<(usize, usize)> {
+    let mut runs = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        let end = spaces_end(text, at);
+        if end - at >= LONG_RUN {
+            runs.push((at, end));
+        }
+        at = end + 1;
+    }
+    runs
+}
+
+/// Case-insensitive, with the other letters that Python folds to these.
+fn is_letter(c: char, lower: char) -> bool {
+    c.to_ascii_lowercase() == lower
+        || match lower {
+            's' => c == 'ſ',
+            'i' => c == 'ı' || c == 'İ',
+            _ => false,
+        }
+}
+
+/// The start of `word` if it ends at `end`.
+fn word_before(text: &str, mut end: usize, word: &str) -> Option<usize> {
+    for lower in word.chars().rev() {
+        let c = char_before(text, end).filter(|c| is_letter(*c, lower))?;
+        end -= c.len_utf8();
+    }
+    Some(end)
+}
+
+/// The end of " is" in any case.
+fn is_any_case(text: &str, mut at: usize) -> Option<usize> {
+    for lower in " is".chars() {
+        at += char_at(text, at)
+            .filter(|c| is_letter(*c, lower))?
+            .len_utf8();
+    }
+    Some(at)
+}
+
+fn anchors(text: &str) -> Vec<Anchor> {
+    let bytes = text.as_bytes();
+    let mut anchors = Vec::new();
+    for (at, byte) in bytes.iter().enumerate() {
+        if !matches!(byte, b'w' | b'W') {
+            continue;
+        }
+        let ends = |end: &[u8]| end.eq_ignore_ascii_case(b"er");
+        if !bytes.get(at + 1..at + 3).is_some_and(ends) {
+            continue;
+        }
+        if let Some(start) = word_before(text, at, "ans") {
+            anchors.push(Anchor {
+                start,
+                end: at + 3,
+                final_start: word_before(text, start, "final "),
+            });
+        }
+    }
+    anchors
+}
+
+fn statements(text: &str) -> Vec<Is> {
+    text.match_indices("is")
+        .filter_map(|(start, _)| {
+            let spaces = spaces_start(text, start);
+            (spaces < start).then_some(Is { spaces, start })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn anchors_are_found_in_any_case() {
+        let text = "Final Answer, fınal anſwer, answers. ANSWER; unfinal  answer answe";
+        let source = Source::new(text);
+        let found: Vec<(&str, Option<&str>)> = source
+            .anchors()
+            .iter()
+            .map(|anchor| {
+                let before = anchor.final_start.map(|start| &text[start..anchor.start]);
+                (&text[anchor.start..anchor.end], before)
+            })
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("Answer", Some("Final ")),
+                ("anſwer", Some("fınal ")),
+                ("answer", None),
+                ("ANSWER", None),
+                ("answer", None),
+            ]
+        );
+    }
+
+    #[test]
+    fn long_runs_end_where_they_end() {
+        let text = format!("a{}b{}", " \u{3000}".repeat(100), "\n".repeat(70));
+        let source = Source::new(&text);
+        for at in [1, 2, 5, 197] {
+            assert_eq!(source.spaces_end(at), 401);
+        }
+        assert_eq!(source.spaces_end(402), text.len());
+        assert_eq!(source.spaces_end(0), 0);
+    }
+
+    #[test]
+    fn statements_are_near() {
+        let far = format!("final answer{} is", "x".repeat(100));
+        let too_far = format!("final answer{} is", "é".repeat(101));
+        for (text, across, count) in [
+            (far.as_str(), true, 1),
+            (too_far.as_str(), true, 0),
+            ("final answer a\nb is", true, 1),
+            ("final answer a\nb is", false, 0),
+            ("final answer \n is this is", false, 1),
+            ("final answer is", false, 1),
+            ("final answeris", true, 0),
+        ] {
+            let source = Source::new(text);
+            let anchor = source.anchors()[0];
+            assert_eq!(source.statements(anchor, across).count(), count, "{text}");
+        }
+    }
+}

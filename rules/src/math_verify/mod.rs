@@ -1,0 +1,115 @@
+//! The verdicts of Math-Verify 0.9.0, quirks included.
+//!
+//! An emulation, not an opinion: where it is wrong this is wrong too, except for the deviations listed in
+//! `docs/rules/math-verify.md`.
+//!
+//! | part | what it does |
+//! |---|---|
+//! | `find` | the matches of every pattern, by priority |
+//! | `normalize` | formulas as they are rewritten before they are parsed |
+//! | [`value`] | parsing and comparison |
+//! | `parse` | the first match that has a value, and the text of the first one |
+
+mod chars;
+mod find;
+mod normalize;
+mod parse;
+pub(crate) mod value;
+
+use crate::algebra::work;
+use crate::config::Config;
+use crate::verification::{Status, Verification};
+use parse::{Extracted, Parsed, parse};
+
+/// The version whose verdicts these are.
+pub const EMULATES: &str = "math-verify 0.9.0";
+
+/// What Math-Verify 0.9.0 says of a pair.
+///
+/// `equal` is its verdict, also where it could not read a side (then it says `false`, and `status` tells why); it is
+/// `None` only where Math-Verify would run out of time.
+pub(crate) fn verify(gold: &str, pred: &str, config: &Config) -> Verification {
+    work::limited(gold.len() + pred.len(), || within_limit(gold, pred, config))
+}
+
+fn within_limit(gold: &str, pred: &str, config: &Config) -> Verification {
+    let gold = parse(gold, config);
+    let pred = parse(pred, config);
+    let mut verdict = decide(&gold, &pred, config);
+    if work::is_spent() && verdict.0 == Some(false) {
+        // What was not read or not compared for want of steps is not different.
+        verdict = (None, Status::TooComplex, "budget", TOO_LONG);
+    }
+    let (equal, status, method, reason) = verdict;
+    Verification {
+        equal,
+        status,
+        method,
+        gold: gold.list(),
+        pred: pred.list(),
+        reason: reason.to_owned(),
+    }
+}
+
+const TOO_LONG: &str = "The comparison would take too long.";
+
+type Verdict = (Option<bool>, Status, &'static str, &'static str);
+
+/// Any pair of values or strings that match makes the answers equal.
+fn decide(gold: &Parsed, pred: &Parsed, config: &Config) -> Verdict {
+    let strings_match = gold
+        .strings()
+        .any(|gold| pred.strings().any(|pred| same_string(gold, pred)));
+    if strings_match {
+        return (
+            Some(true),
+            Status::Decided,
+            "string",
+            "The answers are the same text.",
+        );
+    }
+    match (&gold.value, &pred.value) {
+        (None, _) => (
+            Some(false),
+            Status::UnparsedGold,
+            "none",
+            "The gold answer could not be read, and the texts differ.",
+        ),
+        (Some(_), None) if pred.fallback.is_none() => (
+            Some(false),
+            Status::NoAnswer,
+            "none",
+            "No answer was found in the prediction.",
+        ),
+        (Some(_), None) => (
+            Some(false),
+            Status::UnparsedPred,
+            "none",
+            "The prediction's answer could not be read, and the texts differ.",
+        ),
+        (Some(Extracted::Value(gold)), Some(Extracted::Value(pred))) => {
+            let judgement = value::equal(gold, pred, config);
+            let reason = match judgement.equal {
+                Some(true) => "The values are equal.",
+                Some(false) => "The values differ.",
+                None => TOO_LONG,
+            };
+            (judgement.equal, judgement.status, judgement.method, reason)
+        }
+        _ => (
+            Some(false),
+            Status::Decided,
+            "string",
+            "The answers are different texts.",
+        ),
+    }
+}
+
+/// Equal without the white space around them, and not empty.
+fn same_string(gold: &str, pred: &str) -> bool {
+    let gold = chars::strip(gold);
+    !gold.is_empty() && gold == chars::strip(pred)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,185 @@
+//! Units behind an answer, which Math-Verify drops without a look.
+
+use crate::math_verify::chars::{
+    byte_before, char_before, is_digit, is_space, spaces_start, strip,
+};
+
+/// What counts as a unit, by its last byte. `.` stands for any character. A plural ending may follow each.
+#[rustfmt::skip]
+const UNITS: [(u8, &[&str]); 21] = [
+    (b'.', &["q .", "a .", "b .", "c .", "d .", "e .", "f .", "g .", "h .", "rs .", "s ."]),
+    (b'2', &["π r 2", "cm 2"]),
+    (b'b', &["lb", "ab"]),
+    (b'c', &["bc", "c", "cc", "sec", "cubic"]),
+    (b'd', &["pound", "rd", "second", "yard", "d"]),
+    (b'e', &[
+        "sue", "edge", "multiple", "degree", "m square", "mile", "prime", "tile", "no change", "pie", "acre", "rise",
+        "square", "are", "rupee", "minute", "cube", "hectare", "more", "apple", "pure", "increase", "decrease",
+        "Surface", "litre", "metre",
+    ]),
+    (b'f', &["° f"]),
+    (b'g', &["deg", "kg", "g"]),
+    (b'h', &["mph", "kmph", "h", "kmh", "th", "sq inch", "month", "inch"]),
+    (b'k', &["mark"]),
+    (b'l', &["meal", "gal", "l"]),
+    (b'm', &["sq m", "gm", "p . m", "dm", "a . m", "sq . m", "am", "pm", "cu cm", "ohm", "cu . m", "km", "m", "cm", "mm", "pi sq m"]),
+    (b'n', &[
+        "gain", "men", "noon", "coin", "gallon", "women", "min", "man", "woman",
+    ]),
+    (b'o', &["ratio", "o"]),
+    (b'p', &["mp"]),
+    (b'q', &["sq"]),
+    (b'r', &["per", "yr", "hr", "mtr", "number", "hour", "liter", "year", "meter", "soldier"]),
+    (b's', &["profit of rs", "inches", "excess", "rounds", "s", "rs", "loss", "less"]),
+    (b't', &[
+        "integerpoint", "feet", "digit", "student", "children ticket", "east", "ft", " m east", "lt", "west", "t",
+        "st", "cent", "profit", "mt", "unit",
+    ]),
+    (b'w', &["minw"]),
+    (b'y', &["monkey", "way", "by", "toy", "day"]),
+];
+
+/// Those that end in a character of several bytes.
+const FOREIGN: [&str; 2] = ["v â € ™", "∏ cm ³"];
+
+/// The text without a block of words at its end and without the two last units; `None` where nothing changes.
+pub(super) fn without_units(text: &str) -> Option<&str> {
+    let mut kept = without_words(text);
+    for _ in 0..2 {
+        kept = without_unit(kept);
+    }
+    (kept.len() != text.len()).then_some(kept)
+}
+
+/// Drops everything from the first `\text{` or `\mbox{` on if the text ends in a brace, or in one with a small power.
+fn without_words(text: &str) -> &str {
+    let first = ["\\text{", "\\mbox{"]
+        .into_iter()
+        .filter_map(|opening| Some((text.find(opening)?, opening.len())))
+        .min();
+    let kept = match first {
+        Some((start, length)) if last_brace(text).is_some_and(|brace| brace >= start + length) => {
+            text.get(..start).unwrap_or_default()
+        }
+        _ => text,
+    };
+    match strip(kept) {
+        "" => text,
+        kept => kept,
+    }
+}
+
+/// The brace at the end of the text, or before a `^` and a digit at its end.
+fn last_brace(text: &str) -> Option<usize> {
+    if let Some(before) = text.strip_suffix('}') {
+        return Some(before.len());
+    }
+    let digit = text.chars().next_back().filter(|c| is_digit(*c))?;
+    let before = text
+        .strip_suffix(digit)?
+        .strip_suffix('^')?
+        .strip_suffix('}')?;
+    Some(before.len())
+}
+
+/// Drops a unit at the end that stands behind a digit, a brace or a space.
+fn without_unit(text: &str) -> &str {
+    let bare = text.trim_end_matches(is_space);
+    let mut kept = None;
+    let mut try_ending = |bare: &str| {
+        let last = byte_before(bare, bare.len());
+        let of_last = UNITS
+            .iter()
+            .filter(|(byte, _)| *byte == last || *byte == b'.')
+            .flat_map(|(_, units)| units.iter());
+        let foreign = FOREIGN.iter().filter(|_| !last.is_ascii());
+        for unit in of_last.chain(foreign) {
+            if let Some(end) = unit_start(bare, unit).and_then(|start| end_before(bare, start))
+                && kept.is_none_or(|kept| end < kept)
+            {
+                kept = Some(end);
+            }
+        }
+    };
+    try_ending(bare);
+    if let Some(bare) = bare.strip_suffix('s') {
+        try_ending(bare);
+        if let Some(bare) = bare.strip_suffix('e') {
+            try_ending(bare);
+        }
+    }
+    kept.and_then(|end| text.get(..end)).unwrap_or(text)
+}
+
+/// Where `unit` begins if `text` ends with it.
+fn unit_start(text: &str, unit: &str) -> Option<usize> {
+    if !unit.contains('.') {
+        return text.strip_suffix(unit).map(str::len);
+    }
+    let mut rest = text.chars();
+    let fits = unit.chars().rev().all(|of_unit| {
+        rest.next_back()
+            .is_some_and(|c| c == of_unit || of_unit == '.' && c != '\n')
+    });
+    fits.then_some(rest.as_str().len())
+}
+
+/// The end of what is kept if a unit begins at `start`: behind the digit or the brace before the white space, or else
+/// behind the first white space.
+fn end_before(text: &str, start: usize) -> Option<usize> {
+    let spaces = spaces_start(text, start);
+    match char_before(text, spaces) {
+        Some(c) if c == '}' || is_digit(c) => Some(spaces),
+        _ => text
+            .get(spaces..start)?
+            .chars()
+            .next()
+            .map(|space| spaces + space.len_utf8()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_go() {
+        for (text, kept) in [
+            ("5 cm", "5"),
+            ("5cm", "5"),
+            ("5  apples ", "5"),
+            ("5 inches", "5"),
+            ("x cm", "x "),
+            ("x", "x"),
+            ("cm", "cm"),
+            ("10ab", "10"),
+            ("x+2t", "x+2"),
+            ("5 m s", "5"),
+            ("5 kg m s", "5 kg "),
+            ("5 m square", "5"),
+            ("5 q x", "5"),
+            ("3 p , m", "3"),
+            ("4 ∏ cm ³", "4"),
+            ("12 v â € ™s", "12"),
+            (r"5 \text{ cm}", "5"),
+            (r"5 \mbox{ cm}^2", "5"),
+            (r"2\text{ hours and }3\text{ minutes}", "2"),
+            (r"2\text{ hours and }3", r"2\text{ hours and }3"),
+            (r"\text{east}", r"\text{east}"),
+            (r"\text", r"\text"),
+            ("5  ", "5"),
+            (" ", " "),
+        ] {
+            assert_eq!(without_units(text).unwrap_or(text), kept, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_table_is_sorted_by_last_byte() {
+        for (last, units) in UNITS {
+            for unit in units {
+                assert_eq!(unit.bytes().next_back(), Some(last), "{unit}");
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Pairs, end to end, as far as they do not depend on how values are compared.
+
+use super::*;
+use crate::config::{ExtractionMode, ExtractionTarget, FallbackMode};
+
+#[test]
+fn strings_match_where_values_differ() {
+    let same = verify("28%", "28", &Config::default());
+    assert_eq!((same.equal, same.method), (Some(true), "string"));
+    let same = verify("0.5", "x is 0.50 or 0.5", &Config::default());
+    assert_eq!((same.equal, same.method), (Some(true), "string"));
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    for (gold, pred, status) in [
+        ("nothing", "5", Status::UnparsedGold),
+        ("5", "I cannot say.", Status::NoAnswer),
+        ("5", "", Status::NoAnswer),
+        ("", "", Status::UnparsedGold),
+        ("٣", "٣", Status::UnparsedGold),
+        ("-007", "-007", Status::UnparsedGold),
+    ] {
+        let verification = verify(gold, pred, &Config::default());
+        assert_eq!(
+            (verification.equal, verification.status),
+            (Some(false), status),
+            "{gold} / {pred}"
+        );
+    }
+}
+
+#[test]
+fn letters_are_compared_as_strings() {
+    let config = |lowercase| Config {
+        extract: vec![ExtractionTarget::String {
+            strings: ["A", "AB", "B"].map(str::to_owned).to_vec(),
+            lowercase,
+        }],
+        ..Config::default()
+    };
+    for (gold, pred, equal) in [
+        ("A", "the final answer is AB", true),
+        ("AB", "answer: AB.", true),
+        ("AB", "answer: A.", false),
+        ("A", "A quick look says B", true),
+        ("B", "(B)", false),
+    ] {
+        for lowercase in [true, false] {
+            let verification = verify(gold, pred, &config(lowercase));
+            assert_eq!(verification.equal, Some(equal), "{gold} / {pred}");
+        }
+    }
+    let found = verify("A", "A", &config(true));
+    assert_eq!(found.gold, ["a", "A"]);
+}
+
+#[test]
+fn modes_limit_what_is_tried() {
+    let text = r"so $\frac{1$ is 5";
+    let with = |extraction_mode, fallback_mode| {
+        let config = Config {
+            extraction_mode,
+            fallback_mode,
+            ..Config::default()
+        };
+        parse(text, &config).list()
+    };
+    assert_eq!(
+        with(ExtractionMode::AnyMatch, FallbackMode::FirstMatch),
+        ["5", "5"]
+    );
+    assert_eq!(
+        with(ExtractionMode::AnyMatch, FallbackMode::NoFallback),
+        ["5"]
+    );
+    let text = r"so $\frac{1$";
+    let config = Config {
+        extraction_mode: ExtractionMode::FirstMatch,
+        fallback_mode: FallbackMode::NoFallback,
+        ..Config::default()
+    };
+    assert_eq!(parse(text, &config), Parsed::default());
+    let config = Config {
+        extraction_mode: ExtractionMode::FirstMatch,
+        ..Config::default()
+    };
+    assert_eq!(parse(text, &config).list(), [r"\frac{1"]);
+}
+
+#[test]
+fn numbers_lose_separators_and_zeros() {
+    for (text, number) in [
+        ("1,234,567.50", "1234567.50"),
+        ("007", "7"),
+        ("000", "0"),
+        ("1,5", "1.5"),
+        (".25", "0.25"),
+        ("€3", "3"),
+        ("−5 or 5", "5"),
+    ] {
+        let parsed = parse(text, &Config::default());
+        assert_eq!(parsed.fallback.as_deref(), Some(number), "{text}");
+    }
+}
+
+#[test]
+fn verdicts_are_math_verifys() {
+    for (gold, pred, equal) in [
+        ("$28\\%$", "28 pct", true),
+        ("$9.5\\%$", "$9.5$", false),
+        ("$5t$", "$5$", true),
+        ("5 cm", "5 m", true),
+        ("$x = 1$", "$1$", true),
+        ("$x=1$", "$y=1$", false),
+        ("$x \\le 0$", "$-x \\ge 0$", true),
+        ("$y \\le 0$", "$y + 2 \\le 2$", true),
+        ("$x < 0$", "$y + 2 < 2$", false),
+        ("$0 < f(x) < 1$", "$(0,1)$", true),
+        ("$0 < f(x) < 1$", "$(0,2)$", false),
+        ("$(1,3)$", "$\\{1,3\\}$", true),
+        ("$1$ and $2,3$", "$\\{3,2,1\\}$", true),
+        (r"\boxed{1} and \boxed{2}", "$1,2$", true),
+        ("$9$", "Answer $$\n9\n$$", true),
+        ("final answer is $6$, \\boxed{5}", "5", true),
+        ("0/0", "0/0", true),
+        ("$x$", "$x + 0$", false),
+        ("6", "$5$ 6", true),
+        ("5", "6 $5$", true),
+        ("7425000", "7,425,000", true),
+        ("1.22", "1,22", true),
+    ] {
+        let verification = verify(gold, pred, &Config::default());
+        assert_eq!(
+            verification.equal,
+            Some(equal),
+            "{gold} / {pred}: {verification:?}"
+        );
+    }
+}

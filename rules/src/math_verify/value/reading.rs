@@ -1,0 +1,315 @@
+//! From the tree to values: relations, sets and lists. Expressions are next door, in [`super::scalar`].
+
+use std::cell::Cell;
+
+use super::grammar::Grammar;
+use super::term::{NamedSet, Operator, Relation, SetOperator, Term, Value};
+use super::token::{Kind, Token, tokens};
+use super::tree::{Node, NodeId};
+use crate::algebra::work;
+
+/// How deep texts inside texts (the arguments of functions) are read.
+const MAX_NESTING: u32 = 8;
+
+/// How deep trees are followed.
+const MAX_DEPTH: u32 = 150;
+
+/// A tree being turned into a value.
+pub(super) struct Reading<'g, 't> {
+    pub tokens: &'g [Token<'t>],
+    pub nodes: &'g [Node],
+    /// Are symbols real?
+    pub real: bool,
+    pub nesting: u32,
+    /// How deep in the tree the reading is.
+    pub depth: Cell<u32>,
+}
+
+/// Reads a whole text; `None` where Math-Verify raises an error.
+pub(super) fn read(text: &str, real: bool, nesting: u32) -> Option<Value> {
+    if nesting > MAX_NESTING {
+        return None;
+    }
+    let tokens = tokens(text)?;
+    let mut grammar = Grammar::new(&tokens);
+    let whole = grammar.whole()?;
+    let reading = Reading {
+        tokens: &tokens,
+        nodes: &grammar.nodes,
+        real,
+        nesting,
+        depth: Cell::new(0),
+    };
+    let at_top = matches!(reading.node(whole), Some(Node::Elements(_)));
+    if at_top && let Some(number) = grouped_number(text) {
+        return Some(Value::Term(number));
+    }
+    reading.value(whole)
+}
+
+/// `12,345` written exactly like that is one number, and no set.
+fn grouped_number(text: &str) -> Option<Term> {
+    let text = text.trim_matches(|c: char| c.is_ascii_whitespace());
+    let body = text.strip_prefix('-').unwrap_or(text);
+    let (whole, decimals) = match body.split_once('.') {
+        Some((whole, decimals)) => (whole, Some(decimals)),
+        None => (body, None),
+    };
+    let mut groups = whole.split(',');
+    let digits = |group: &str| group.bytes().all(|byte| byte.is_ascii_digit());
+    let first = groups.next()?;
+    if !(1..=3).contains(&first.len()) || !digits(first) || !whole.contains(',') {
+        return None;
+    }
+    if !groups.all(|group| group.len() == 3 && digits(group)) {
+        return None;
+    }
+    if decimals.is_some_and(|decimals| decimals.is_empty() || !digits(decimals)) {
+        return None;
+    }
+    let plain: String = if text.starts_with('0') {
+        text.replacen(',', ".", 1)
+    } else {
+        text.replace(',', "")
+    };
+    super::numbers::parse(plain.trim_start_matches('0')).or_else(|| super::numbers::parse(&plain))
+}
+
+impl Reading<'_, '_> {
+    pub(super) fn node(&self, id: NodeId) -> Option<Node> {
+        self.nodes.get(id as usize).copied()
+    }
+
+    /// The items of a list, each with the separator in front of it.
+    pub(super) fn list(&self, id: NodeId) -> Vec<(Kind, NodeId)> {
+        let mut items = Vec::new();
+        let mut next = Some(id);
+        while let Some(Node::List(before, separator, item)) = next.and_then(|id| self.node(id)) {
+            items.push((separator, item));
+            next = before;
+        }
+        items.reverse();
+        items
+    }
+
+    /// Reads one level deeper; `None` below the deepest.
+    pub(super) fn deeper<T>(&self, read: impl FnOnce(&Self) -> Option<T>) -> Option<T> {
+        if self.depth.get() >= MAX_DEPTH || !work::afford(1) {
+            return None;
+        }
+        self.depth.set(self.depth.get() + 1);
+        let result = read(self);
+        self.depth.set(self.depth.get() - 1);
+        result
+    }
+
+    /// The value of a node of any kind.
+    pub(super) fn value(&self, id: NodeId) -> Option<Value> {
+        self.deeper(|reading| reading.value_now(id))
+    }
+
+    fn value_now(&self, id: NodeId) -> Option<Value> {
+        match self.node(id)? {
+            Node::Elements(items) => self.set_or_single(items),
+            Node::Membership(names, sign, right) => {
+                let left = self.names(names)?;
+                let right = self.value(right)?;
+                let equation = Relation {
+                    operator: Operator::Equal,
+                    left,
+                    right,
+                };
+                Some(if sign == Kind::NotIn {
+                    Value::Not(Box::new(equation))
+                } else {
+                    Value::Relation(Box::new(equation))
+                })
+            }
+            Node::Relation(left, sign, right) => self.relation(left, sign, right),
+            Node::NamedSet(token) => named_set(self.tokens.get(token as usize)?.text),
+            Node::EmptySet => Some(Value::NamedSet(NamedSet::Empty)),
+            Node::Interval {
+                open,
+                close,
+                lower,
+                upper,
+            } => {
+                let lower = self.term(lower)?;
+                let upper = self.term(upper)?;
+                let open = matches!(
+                    open,
+                    Kind::OpenParen | Kind::OpenParenVisual | Kind::OpenGroup
+                );
+                let close = matches!(
+                    close,
+                    Kind::CloseParen | Kind::CloseParenVisual | Kind::CloseGroup
+                );
+                super::sets::interval(lower, upper, open, close)
+            }
+            Node::Tuple(items) => {
+                let rows = self.rows(items)?;
+                let mut items: Vec<Value> = rows.into_iter().flatten().collect();
+                Some(if items.len() == 1 {
+                    items.pop()?
+                } else {
+                    Value::Tuple(items)
+                })
+            }
+            Node::FiniteSet { items, boxed } => {
+                if boxed {
+                    return self.set_or_single(items);
+                }
+                let rows = self.rows(items)?;
+                Some(Value::finite_set(rows.into_iter().flatten().collect()))
+            }
+            Node::SetOperation(left, sign, right) => {
+                let left = self.value(left)?;
+                let right = self.value(right)?;
+                Some(set_operation(left, sign, right))
+            }
+            _ => self.term(id).map(Value::Term),
+        }
+    }
+
+    /// Elements by rows (semicolons) and places (commas).
+    fn rows(&self, items: NodeId) -> Option<Vec<Vec<Value>>> {
+        let mut rows: Vec<Vec<Value>> = vec![Vec::new()];
+        for (separator, item) in self.list(items) {
+            if separator == Kind::Semicolon {
+                rows.push(Vec::new());
+            }
+            let row = rows.last_mut()?;
+            match self.node(item)? {
+                Node::PlusMinus(None, right) => {
+                    let right = self.term(right)?;
+                    row.push(Value::Term(negative(right.clone())));
+                    row.push(Value::Term(right));
+                }
+                Node::PlusMinus(Some(left), right) => {
+                    let left = self.term(left)?;
+                    let right = self.term(right)?;
+                    row.push(Value::Term(Term::Add(vec![left.clone(), right.clone()])));
+                    row.push(Value::Term(Term::Add(vec![left, negative(right)])));
+                }
+                _ => row.push(self.value(item)?),
+            }
+        }
+        Some(rows)
+    }
+
+    /// One element is itself; several are a set, of tuples where there are semicolons.
+    fn set_or_single(&self, items: NodeId) -> Option<Value> {
+        let mut rows = self.rows(items)?;
+        if rows.len() == 1 {
+            let mut row = rows.pop()?;
+            return Some(if row.len() == 1 {
+                row.pop()?
+            } else {
+                Value::finite_set(row)
+            });
+        }
+        let flat = rows.iter().all(|row| row.len() == 1);
+        Some(Value::finite_set(if flat {
+            rows.into_iter().flatten().collect()
+        } else {
+            rows.into_iter().map(Value::Tuple).collect()
+        }))
+    }
+
+    /// One name or a tuple of names.
+    fn names(&self, id: NodeId) -> Option<Value> {
+        let list = match self.node(id)? {
+            Node::Names(list) => list,
+            _ => id,
+        };
+        let mut names = Vec::new();
+        for (_, name) in self.list(list) {
+            names.push(Value::Term(self.term(name)?));
+        }
+        if names.len() == 1 {
+            names.pop()
+        } else {
+            Some(Value::Tuple(names))
+        }
+    }
+
+    /// A relation, or a chain of them.
+    fn relation(&self, left: NodeId, sign: Kind, right: NodeId) -> Option<Value> {
+        let left = self.value(left)?;
+        let right = self.value(right)?;
+        let operator = match sign {
+            Kind::Assign | Kind::Equal => Operator::Equal,
+            Kind::Less => Operator::Less,
+            Kind::LessOrEqual => Operator::LessOrEqual,
+            Kind::Greater => Operator::Greater,
+            Kind::GreaterOrEqual => Operator::GreaterOrEqual,
+            Kind::NotEqual => Operator::NotEqual,
+            Kind::Approximately => {
+                return Some(if left.is_of_symbols() { right } else { left });
+            }
+            _ => return None,
+        };
+        Some(match left {
+            Value::Relation(first) => {
+                let second = Relation {
+                    operator,
+                    left: first.right.clone(),
+                    right,
+                };
+                Value::And(vec![*first, second])
+            }
+            Value::And(mut chain) => {
+                let left = chain.last()?.right.clone();
+                chain.push(Relation {
+                    operator,
+                    left,
+                    right,
+                });
+                Value::And(chain)
+            }
+            single => Value::Relation(Box::new(Relation {
+                operator,
+                left: single,
+                right,
+            })),
+        })
+    }
+}
+
+/// −a, of a fraction as a fraction.
+fn negative(term: Term) -> Term {
+    match term {
+        Term::Number(value) => Term::Number(-value),
+        other => Term::Multiply(vec![Term::integer(-1), other]),
+    }
+}
+
+fn named_set(text: &str) -> Option<Value> {
+    let letter = text
+        .strip_prefix("\\mathbb{")
+        .and_then(|rest| rest.strip_suffix('}'))
+        .unwrap_or(text);
+    Some(Value::NamedSet(match letter {
+        "N" | "ℕ" => NamedSet::Naturals,
+        "Z" | "ℤ" => NamedSet::Integers,
+        "Q" | "ℚ" => NamedSet::Rationals,
+        "R" | "ℝ" => NamedSet::Reals,
+        "C" | "ℂ" => NamedSet::Complexes,
+        _ => return None,
+    }))
+}
+
+/// The union, the intersection or the difference of two sets, unevaluated.
+fn set_operation(left: Value, sign: Kind, right: Value) -> Value {
+    let members = |value: Value| match value {
+        Value::Tuple(items) => Value::finite_set(items),
+        other => other,
+    };
+    let (operator, left, right) = match sign {
+        Kind::Union => (SetOperator::Union, members(left), members(right)),
+        Kind::Intersection => (SetOperator::Intersection, members(left), members(right)),
+        Kind::SetMinus => (SetOperator::Difference, left, right),
+        _ => return Value::Foreign,
+    };
+    Value::Compound(operator, Box::new((left, right)))
+}

@@ -1,0 +1,497 @@
+//! From the tree to terms.
+
+use dashu_ratio::RBig;
+
+use super::application::{binomial, common, exponential, function};
+use super::names;
+use super::numbers;
+use super::reading::{Reading, read};
+use super::term::{Binder, Term, Value};
+use super::token::{Kind, Token};
+use super::tree::{Node, NodeId, Span, Suffix};
+use crate::algebra::{BinderKind, Constant, Function};
+
+/// Quotients of quotients nest no deeper.
+const MAX_QUOTIENTS: usize = 60;
+/// Larger terms do not come out of a substitution or a determinant.
+const MAX_SIZE: usize = 4_000;
+
+/// What a factor may be.
+enum Factor {
+    Term(Term),
+    /// `\frac{d}{dx}`: waits for what it is applied to.
+    Derivative(Term),
+}
+
+impl Reading<'_, '_> {
+    /// The term of a node that is no operator waiting for its operand.
+    pub(super) fn term(&self, id: NodeId) -> Option<Term> {
+        match self.factor(id)? {
+            Factor::Term(term) => Some(term),
+            Factor::Derivative(_) => None,
+        }
+    }
+
+    fn factor(&self, id: NodeId) -> Option<Factor> {
+        self.deeper(|reading| reading.factor_now(id))
+    }
+
+    fn factor_now(&self, id: NodeId) -> Option<Factor> {
+        let term = match self.node(id)? {
+            Node::Additive(..) => self.sum(id)?,
+            Node::Product(..) => self.product(id)?,
+            Node::Negated(inner) => match self.term(inner)? {
+                number if number.is_number_atom() => number.opposite(),
+                other => Term::integer(-1).times(other),
+            },
+            Node::Factors(..) => self.factors(id)?,
+            Node::Suffixed(inner, suffix) => self.suffixed(inner, suffix)?,
+            Node::Power(base, exponent) => Term::power(self.term(base)?, self.term(exponent)?),
+            Node::Absolute(inner) => Term::Call(Function::Absolute, vec![self.term(inner)?]),
+            Node::Floor(inner) => Term::Call(Function::Floor, vec![self.term(inner)?]),
+            Node::Ceiling(inner) => Term::Call(Function::Ceiling, vec![self.term(inner)?]),
+            Node::Fraction(upper, lower, upper_span, lower_span) => {
+                return self.fraction(upper, lower, upper_span, lower_span);
+            }
+            Node::Binomial(upper, lower) => binomial(self.term(upper)?, self.term(lower)?)?,
+            Node::Matrix(rows) => self.matrix(rows)?,
+            Node::Determinant(rows) => super::matrices::determinant(&self.matrix(rows)?)?,
+            Node::Name {
+                token,
+                subscript,
+                superscript,
+            } => self.name(token, subscript, superscript)?,
+            Node::Literal(token) => self.literal(self.tokens.get(token as usize)?)?,
+            Node::Function {
+                token,
+                subscript,
+                superscript,
+                argument,
+            } => {
+                let name = self.tokens.get(token as usize)?.text;
+                let base = match subscript {
+                    Some(base) => Some(self.term(base)?),
+                    None => None,
+                };
+                let power = match superscript {
+                    Some(power) => Some(self.term(power)?),
+                    None => None,
+                };
+                function(name, self.term(argument)?, base, power)?
+            }
+            Node::Call {
+                name,
+                superscript,
+                arguments,
+                defined,
+            } => {
+                let term = self.call(name, arguments, defined)?;
+                match superscript {
+                    Some(power) => Term::power(term, self.term(power)?),
+                    None => term,
+                }
+            }
+            Node::Integral {
+                lower,
+                upper,
+                body,
+                differential,
+            } => self.integral(lower, upper, body, differential)?,
+            Node::Root { degree, radicand } => {
+                let radicand = self.term(radicand)?;
+                let exponent = match degree {
+                    None => Term::ratio(&RBig::from(1), &RBig::from(2)),
+                    Some(degree) => match self.term(degree)? {
+                        Term::Number(degree) => Term::ratio(&RBig::from(1), &degree),
+                        other => Term::power(other, Term::integer(-1)),
+                    },
+                };
+                Term::power(radicand, exponent)
+            }
+            Node::Series {
+                kind,
+                variable,
+                lower,
+                upper,
+                body,
+            } => {
+                let variable = self.term(variable)?;
+                if !matches!(variable, Term::Symbol { .. }) {
+                    return None;
+                }
+                Term::Binder(Box::new(Binder {
+                    kind: if kind == Kind::Sum {
+                        BinderKind::Sum
+                    } else {
+                        BinderKind::Product
+                    },
+                    variable,
+                    lower: Some(self.term(lower)?),
+                    upper: Some(self.term(upper)?),
+                    body: self.term(body)?,
+                    from_below: false,
+                }))
+            }
+            Node::Limit {
+                variable,
+                target,
+                from_below,
+                body,
+            } => {
+                let token = self.tokens.get(variable as usize)?;
+                Term::Binder(Box::new(Binder {
+                    kind: BinderKind::Limit,
+                    variable: if token.kind == Kind::Letter {
+                        names::plain(token.text, self.real)
+                    } else {
+                        names::symbol(token.text, self.real, true)
+                    },
+                    lower: Some(self.term(target)?),
+                    upper: None,
+                    body: self.term(body)?,
+                    from_below,
+                }))
+            }
+            Node::Exponential(power) => {
+                let power = match power {
+                    Some(power) => self.term(power)?,
+                    None => Term::integer(1),
+                };
+                exponential(power)
+            }
+            // The length of a vector is no number here: only matrices have one, and they are rare in answers.
+            _ => return None,
+        };
+        Some(Factor::Term(term))
+    }
+
+    /// A product of many factors without recursion along it; quotients nest.
+    fn product(&self, id: NodeId) -> Option<Term> {
+        let mut parts = Vec::new();
+        let mut first = id;
+        while let Some(Node::Product(left, sign, right)) = self.node(first) {
+            parts.push((sign, right));
+            first = left;
+        }
+        if parts
+            .iter()
+            .filter(|(sign, _)| *sign != Kind::Times)
+            .count()
+            > MAX_QUOTIENTS
+        {
+            return None;
+        }
+        let mut total = self.term(first)?;
+        for (sign, part) in parts.into_iter().rev() {
+            let part = self.term(part)?;
+            total = match sign {
+                Kind::Times => total.times(part),
+                Kind::Modulo => Term::Call(Function::Modulo, vec![total, part]),
+                _ => total.over(part),
+            };
+        }
+        Some(total)
+    }
+
+    /// A sum of many terms without recursion along it.
+    fn sum(&self, id: NodeId) -> Option<Term> {
+        let mut parts = Vec::new();
+        let mut first = id;
+        while let Some(Node::Additive(left, sign, right)) = self.node(first) {
+            parts.push((sign, right));
+            first = left;
+        }
+        let mut total = self.term(first)?;
+        for (sign, part) in parts.into_iter().rev() {
+            let part = self.term(part)?;
+            let part = if sign == Kind::Minus {
+                if matches!(part, Term::Number(_) | Term::Float(_)) || part.is_number_atom() {
+                    part.opposite()
+                } else {
+                    Term::integer(-1).times(part)
+                }
+            } else {
+                part
+            };
+            total = total.plus(part);
+        }
+        // A matrix and a number have no sum.
+        if let Term::Add(terms) = &total
+            && terms.iter().any(Term::is_matrix)
+            && !terms.iter().all(Term::is_matrix)
+        {
+            return None;
+        }
+        Some(total)
+    }
+
+    /// Factors side by side, from the last to the first: an integer in front of a positive fraction is a mixed number.
+    fn factors(&self, id: NodeId) -> Option<Term> {
+        let mut parts = Vec::new();
+        let mut next = id;
+        while let Some(Node::Factors(left, right)) = self.node(next) {
+            parts.push(right);
+            next = left;
+        }
+        parts.push(next);
+        let mut parts = parts.into_iter();
+        let mut total = self.term(parts.next()?)?;
+        for part in parts {
+            total = match self.factor(part)? {
+                Factor::Derivative(variable) => Term::Binder(Box::new(Binder {
+                    kind: BinderKind::Derivative,
+                    variable,
+                    lower: None,
+                    upper: None,
+                    body: total,
+                    from_below: false,
+                })),
+                Factor::Term(left) => match (left.as_integer(), total.as_rational()) {
+                    (Some(whole), Some(fraction)) if *fraction > RBig::ZERO => {
+                        let whole = RBig::from(whole.clone());
+                        Term::Number(if whole < RBig::ZERO {
+                            whole - fraction
+                        } else {
+                            whole + fraction
+                        })
+                    }
+                    _ => left.times(total),
+                },
+            };
+        }
+        Some(total)
+    }
+
+    fn suffixed(&self, inner: NodeId, suffix: Suffix) -> Option<Term> {
+        let term = self.term(inner)?;
+        Some(match suffix {
+            Suffix::Factorial => Term::Call(Function::Factorial, vec![term]),
+            Suffix::Degree => term,
+            Suffix::Transpose => super::matrices::transposed(term),
+            Suffix::Evaluated { upper, lower } => {
+                let upper = match upper {
+                    Some(bound) => Some(self.substituted(&term, bound)?),
+                    None => None,
+                };
+                let lower = match lower {
+                    Some(bound) => Some(self.substituted(&term, bound)?),
+                    None => None,
+                };
+                match (upper, lower) {
+                    (Some(upper), Some(lower)) => upper.plus(lower.times(Term::integer(-1))),
+                    (Some(term), None) | (None, Some(term)) => term,
+                    (None, None) => return None,
+                }
+            }
+        })
+    }
+
+    /// The term where the equation of a bound holds.
+    fn substituted(&self, term: &Term, bound: NodeId) -> Option<Term> {
+        if let Node::Relation(left, _, right) = self.node(bound)? {
+            let left = self.term(left)?;
+            let right = self.term(right)?;
+            let term = super::walk::replaced(term, &left, &right);
+            return (super::walk::size(&term, MAX_SIZE) < MAX_SIZE).then_some(term);
+        }
+        self.term(bound)?;
+        Some(term.clone())
+    }
+
+    fn matrix(&self, rows: NodeId) -> Option<Term> {
+        let mut matrix = Vec::new();
+        for (_, row) in self.list(rows) {
+            let mut entries = Vec::new();
+            for (_, entry) in self.list(row) {
+                entries.push(self.term(entry)?);
+            }
+            matrix.push(entries);
+        }
+        let width = matrix.first()?.len();
+        if matrix.iter().any(|row| row.len() != width) {
+            return None;
+        }
+        Some(Term::Matrix(matrix))
+    }
+
+    fn name(
+        &self,
+        token: u32,
+        subscript: Option<Span>,
+        superscript: Option<NodeId>,
+    ) -> Option<Term> {
+        let token = self.tokens.get(token as usize)?;
+        let subscript = match subscript {
+            Some((from, to)) => Some(self.tokens.get(from as usize..to as usize)?),
+            None => None,
+        };
+        let Some(name) = names::spelled(token, subscript) else {
+            return Some(Term::Constant(Constant::ImaginaryUnit));
+        };
+        let symbol = names::symbol(&name, self.real, false);
+        Some(match superscript {
+            Some(power) => Term::power(symbol, self.term(power)?),
+            None => symbol,
+        })
+    }
+
+    fn literal(&self, token: &Token<'_>) -> Option<Term> {
+        match token.kind {
+            Kind::Symbol => token.text.contains("infty").then_some(Term::Infinity),
+            Kind::Number | Kind::Scientific => numbers::parse(&token.text.replace('−', "-")),
+            Kind::PercentNumber => {
+                let digits = token.text.trim_end_matches(['%', '\\']).trim_end();
+                numbers::parse(digits).map(Term::percent)
+            }
+            Kind::CapitalE => Some(names::plain("e", self.real)),
+            Kind::Gamma => Some(Term::Constant(Constant::EulerGamma)),
+            Kind::Differential => {
+                let variable = differential(token.text);
+                Some(names::plain(&format!("d{variable}"), self.real))
+            }
+            _ => None,
+        }
+    }
+
+    /// A quotient, or the beginning of a derivative.
+    fn fraction(
+        &self,
+        upper: NodeId,
+        lower: NodeId,
+        upper_span: Span,
+        lower_span: Span,
+    ) -> Option<Factor> {
+        let span = |(from, to): Span| self.tokens.get(from as usize..to as usize);
+        let below = span(lower_span)?;
+        let above = span(upper_span)?;
+        let variable = match below {
+            [single] if single.kind == Kind::Differential => Some(differential(single.text)),
+            [partial, variable]
+                if partial.text == "\\partial"
+                    && matches!(variable.kind, Kind::Letter | Kind::Symbol) =>
+            {
+                Some(variable.text.trim_start_matches('\\'))
+            }
+            _ => None,
+        };
+        if let Some(variable) = variable {
+            let variable = names::plain(variable, self.real);
+            let marks = |token: &Token<'_>| token.text == "d" || token.text == "\\partial";
+            match above {
+                [single] if marks(single) => return Some(Factor::Derivative(variable)),
+                [first, ..] if first.text.starts_with('d') || marks(first) => {
+                    let text = names::joined(above);
+                    let rest = text
+                        .strip_prefix("\\partial")
+                        .or_else(|| text.strip_prefix('d'))?;
+                    let Value::Term(body) = read(rest, self.real, self.nesting + 1)? else {
+                        return None;
+                    };
+                    return Some(Factor::Term(Term::Binder(Box::new(Binder {
+                        kind: BinderKind::Derivative,
+                        variable,
+                        lower: None,
+                        upper: None,
+                        body,
+                        from_below: false,
+                    }))));
+                }
+                _ => {}
+            }
+        }
+        let upper = self.term(upper)?;
+        let lower = self.term(lower)?;
+        Some(Factor::Term(upper.over(lower)))
+    }
+
+    /// A call; the arguments are what stands between commas, whatever brackets are around.
+    fn call(&self, name: Span, arguments: Span, defined: bool) -> Option<Term> {
+        let text = names::joined(
+            self.tokens
+                .get(arguments.0 as usize..arguments.1 as usize)?,
+        );
+        let name = names::joined(self.tokens.get(name.0 as usize..name.1 as usize)?);
+        let mut pieces: Vec<&str> = text.split(',').collect();
+        if !defined && pieces.last().is_some_and(|last| last.is_empty()) {
+            pieces.pop();
+        }
+        let mut arguments = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            arguments.push(read(piece, self.real, self.nesting + 1)?);
+        }
+        if !defined {
+            return Some(Term::Apply(name.into(), arguments));
+        }
+        let mut terms = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            let Value::Term(term) = argument else {
+                return None;
+            };
+            terms.push(term);
+        }
+        match name.trim_start_matches('\\') {
+            "max" => Some(Term::Call(Function::Max, terms)),
+            "min" => Some(Term::Call(Function::Min, terms)),
+            "gcd" => Some(Term::Unevaluated(Box::new(common(&terms, true)?))),
+            "lcm" => Some(Term::Unevaluated(Box::new(common(&terms, false)?))),
+            _ => None,
+        }
+    }
+
+    fn integral(
+        &self,
+        lower: Option<NodeId>,
+        upper: Option<NodeId>,
+        body: Option<NodeId>,
+        differential_token: Option<u32>,
+    ) -> Option<Term> {
+        let mut body = match body {
+            Some(body) => self.term(body)?,
+            None => Term::integer(1),
+        };
+        let variable = if let Some(token) = differential_token {
+            names::plain(
+                differential(self.tokens.get(token as usize)?.text),
+                self.real,
+            )
+        } else {
+            let mut symbols = Vec::new();
+            super::walk::symbols(&body, &mut symbols);
+            let marked = symbols.iter().find_map(|symbol| match symbol {
+                Term::Symbol { name, .. } if name.len() > 1 => name
+                    .strip_prefix('d')
+                    .map(|rest| (symbol.clone(), rest.to_owned())),
+                _ => None,
+            });
+            match marked {
+                Some((symbol, rest)) => {
+                    body = super::walk::replaced(&body, &symbol, &Term::integer(1));
+                    names::plain(rest.trim_start_matches('\\'), self.real)
+                }
+                None => names::plain("x", self.real),
+            }
+        };
+        let lower = match lower {
+            Some(bound) => Some(self.term(bound)?),
+            None => None,
+        };
+        let upper = match upper {
+            Some(bound) => Some(self.term(bound)?),
+            None => None,
+        };
+        Some(Term::Binder(Box::new(Binder {
+            kind: BinderKind::Integral,
+            variable,
+            lower,
+            upper,
+            body,
+            from_below: false,
+        })))
+    }
+}
+
+/// The variable of a differential: what stands behind the d.
+fn differential(text: &str) -> &str {
+    let rest = text.strip_prefix('d').unwrap_or(text).trim_start();
+    rest.strip_prefix('\\').unwrap_or(rest)
+}

@@ -1,0 +1,324 @@
+//! When Math-Verify holds two terms for equal.
+
+use dashu_ratio::RBig;
+
+use super::matrices::combined;
+use super::sample::{self, Sample};
+use super::term::Term;
+use super::walk;
+use super::{Judgement, Settings};
+use crate::algebra::work;
+use crate::algebra::{self, Budget, Identity};
+use crate::verification::Status;
+
+/// Below this `SymPy`'s evaluation to so many digits takes a difference for zero: 2^−54 for 15 digits.
+fn negligible(settings: Settings) -> f64 {
+    let digits = f64::from(settings.numeric_precision.min(300));
+    let bits = ((digits + 1.0) * std::f64::consts::LOG2_10)
+        .round()
+        .max(1.0);
+    2_f64.powi(-(bits as i32) - 1)
+}
+
+/// Values of variables at which terms are compared; both signs, no special ones.
+const POINTS: [[f64; 4]; 6] = [
+    [1.372_91, 0.618_27, 2.417_53, 1.829_31],
+    [-0.731_57, 1.913_71, -1.273_13, 0.457_19],
+    [2.713_43, -1.372_17, 0.839_11, -2.219_77],
+    [-1.911_39, -0.527_93, 1.617_77, 0.913_37],
+    [0.393_71, 3.171_93, -0.613_97, -1.531_91],
+    [3.619_31, 2.231_77, 1.137_19, 2.911_73],
+];
+
+/// Terms with more variables are not sampled.
+const MAX_SAMPLED: usize = 40;
+
+/// Whole numbers, for terms that have no value between them.
+const INTEGER_POINTS: [[f64; 4]; 3] = [
+    [5.0, 3.0, 2.0, 4.0],
+    [7.0, 4.0, 3.0, 2.0],
+    [11.0, 5.0, 6.0, 3.0],
+];
+
+/// Step 8 and 9: numbers by their kind, everything else by its difference.
+pub(super) fn equal(gold: &Term, pred: &Term, settings: Settings) -> Judgement {
+    if gold.is_matrix() || pred.is_matrix() {
+        return match (combined(gold), combined(pred)) {
+            (Some(Term::Matrix(a)), Some(Term::Matrix(b))) => matrices(&a, &b, settings),
+            _ => Judgement::decided(false, "matrix"),
+        };
+    }
+    if work::is_spent() {
+        return Judgement::too_complex();
+    }
+    if let Some(verdict) = numbers(gold, pred, settings) {
+        return verdict;
+    }
+    difference_within(gold, pred, negligible(settings))
+}
+
+fn matrices(a: &[Vec<Term>], b: &[Vec<Term>], settings: Settings) -> Judgement {
+    let same_shape = a.len() == b.len()
+        && a.iter()
+            .zip(b)
+            .all(|(left, right)| left.len() == right.len());
+    if !same_shape {
+        return Judgement::decided(false, "matrix");
+    }
+    let mut all = Judgement::decided(true, "matrix");
+    for (left, right) in a.iter().flatten().zip(b.iter().flatten()) {
+        let entry = equal(left, right, settings);
+        all = all.and(entry);
+        if all.equal == Some(false) {
+            break;
+        }
+    }
+    all
+}
+
+/// What a number is to Math-Verify.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Integer,
+    Fraction,
+    Float,
+    Other,
+}
+
+fn class(term: &Term) -> Option<Class> {
+    let number = term.percentage().unwrap_or(term);
+    match number {
+        Term::Number(value) if value.is_int() => Some(Class::Integer),
+        Term::Number(_) => Some(Class::Fraction),
+        Term::Float(_) => Some(Class::Float),
+        Term::Infinity | Term::NegativeInfinity | Term::Undefined => Some(Class::Other),
+        _ => None,
+    }
+}
+
+/// Where at least one side is a number on its own or a percentage of one; `None` where the difference has to decide.
+fn numbers(gold: &Term, pred: &Term, settings: Settings) -> Option<Judgement> {
+    let (a, b) = (class(gold), class(pred));
+    if a.is_none() && b.is_none() {
+        return None;
+    }
+    if a == Some(Class::Float) || b == Some(Class::Float) {
+        return rounded(gold, pred, settings).filter(|verdict| verdict.equal == Some(true));
+    }
+    if let (Some(Class::Integer), Some(Class::Integer)) = (a, b) {
+        let left = gold.percentage().unwrap_or(gold);
+        let right = pred.percentage().unwrap_or(pred);
+        if left == right {
+            return Some(Judgement::decided(true, "integer"));
+        }
+    }
+    if a == Some(Class::Other) || b == Some(Class::Other) {
+        let same = match (infinite(gold), infinite(pred)) {
+            (Some(left), Some(right)) => left == right,
+            _ => false,
+        };
+        return Some(Judgement::decided(same, "infinity"));
+    }
+    None
+}
+
+/// Which infinity a term comes to: above zero or below; `None` where it is finite or cannot be told.
+fn infinite(term: &Term) -> Option<bool> {
+    match term {
+        Term::Infinity => Some(true),
+        Term::NegativeInfinity => Some(false),
+        Term::Add(items) => {
+            let mut found = None;
+            for item in items {
+                match infinite(item) {
+                    Some(above) if found.is_none_or(|there| there == above) => found = Some(above),
+                    Some(_) => return None,
+                    None => {
+                        sample::at(item, &[])?;
+                    }
+                }
+            }
+            found
+        }
+        Term::Multiply(items) => {
+            let mut found = None;
+            let mut above = true;
+            for item in items {
+                if let Some(sign) = infinite(item) {
+                    found = Some(());
+                    above ^= !sign;
+                } else {
+                    let value = sample::at(item, &[])?;
+                    if value.im != 0.0 || value.re.abs() <= value.error {
+                        return None;
+                    }
+                    above ^= value.re < 0.0;
+                }
+            }
+            found.map(|()| above)
+        }
+        _ => None,
+    }
+}
+
+/// Both sides rounded to some places. An integer and a decimal are never the same to `SymPy`, whatever their values.
+fn rounded(gold: &Term, pred: &Term, settings: Settings) -> Option<Judgement> {
+    let left = rounding(gold, settings)?;
+    let right = rounding(pred, settings)?;
+    Some(Judgement::decided(left == right, "rounding"))
+}
+
+/// A value rounded half to even, and whether it is an integer in kind.
+fn rounding(term: &Term, settings: Settings) -> Option<(RBig, bool)> {
+    let places = settings.float_rounding.min(40);
+    if let Some((value, float)) = walk::exact(term) {
+        let integer = value.is_int() && !float;
+        return Some((round_exact(&value, places), integer));
+    }
+    let near = sample::at(term, &[])?;
+    if near.im != 0.0 && near.im.abs() > near.error {
+        return None;
+    }
+    // sin 0 or √2·√2 comes out as an integer in kind, too.
+    let integer = (near.re - near.re.round()).abs() <= near.error;
+    let near = RBig::try_from(if integer { near.re.round() } else { near.re }).ok()?;
+    Some((round_exact(&near, places), integer))
+}
+
+fn round_exact(value: &RBig, places: u32) -> RBig {
+    let scale = RBig::from(dashu_int::IBig::from(10).pow(places as usize));
+    let scaled = value * &scale;
+    let floor = scaled.floor();
+    let rest = &scaled - RBig::from(floor.clone());
+    let half = RBig::from(1) / RBig::from(2);
+    let odd = floor.clone() % dashu_int::IBig::from(2) != dashu_int::IBig::ZERO;
+    let up = rest > half || rest == half && odd;
+    let whole = if up {
+        floor + dashu_int::IBig::from(1)
+    } else {
+        floor
+    };
+    RBig::from(whole) / scale
+}
+
+/// Is the difference zero?
+pub(super) fn difference(gold: &Term, pred: &Term) -> Judgement {
+    difference_within(gold, pred, 0.0)
+}
+
+/// Is the difference zero, or below what counts?
+fn difference_within(gold: &Term, pred: &Term, negligible: f64) -> Judgement {
+    if gold == pred {
+        return Judgement::decided(true, "structure");
+    }
+    if let (Some(left), Some(right)) = (walk::exact(gold), walk::exact(pred)) {
+        let gap = (&left.0 - &right.0).to_f64().value().abs();
+        return Judgement::decided(
+            walk::same_value(&left, &right) || gap < negligible && !either_number(gold, pred),
+            "rational",
+        );
+    }
+    if infinite(gold).is_some() && infinite(pred).is_some() {
+        return Judgement::decided(false, "infinity");
+    }
+    let mut symbols = Vec::new();
+    walk::symbols(gold, &mut symbols);
+    walk::symbols(pred, &mut symbols);
+    let mut agreed = false;
+    match sampled(gold, pred, &symbols, negligible) {
+        Some(Sampled::Different) => return Judgement::decided(false, "sampling"),
+        Some(Sampled::Negligible) if !either_number(gold, pred) => {
+            return Judgement::numeric(true, "chop");
+        }
+        Some(Sampled::Equal | Sampled::Negligible) => agreed = true,
+        None => {}
+    }
+    let (Some(left), Some(right)) = (walk::expression(gold), walk::expression(pred)) else {
+        return Judgement::decided(false, "no expression");
+    };
+    match algebra::identical(&left, &right, &mut Budget::default()) {
+        (Identity::Equal, method) => Judgement::decided(true, method),
+        (Identity::NumericallyEqual, method) => Judgement::numeric(true, method),
+        (Identity::Undefined | Identity::TooComplex, _) if agreed => {
+            Judgement::numeric(true, "sampling")
+        }
+        (Identity::Different | Identity::Undefined, method) => Judgement::decided(false, method),
+        (Identity::TooComplex, method) => Judgement {
+            equal: None,
+            status: Status::TooComplex,
+            method,
+        },
+    }
+}
+
+/// Is one of them a number on its own, so that `SymPy` compares exactly?
+fn either_number(gold: &Term, pred: &Term) -> bool {
+    class(gold).is_some() || class(pred).is_some()
+}
+
+/// What sample points say.
+enum Sampled {
+    Different,
+    /// Constants that differ by nothing that counts in 15 digits.
+    Negligible,
+    Equal,
+}
+
+/// Compares two terms at sample points; `None` where they have no values there.
+fn sampled(gold: &Term, pred: &Term, symbols: &[Term], negligible: f64) -> Option<Sampled> {
+    if symbols.len() > MAX_SAMPLED {
+        return None;
+    }
+    let mut agreed = 0;
+    let mut tiny = false;
+    let rows = POINTS.iter().chain(&INTEGER_POINTS);
+    for (index, row) in rows.enumerate() {
+        let point: Vec<(Term, Sample)> = symbols
+            .iter()
+            .enumerate()
+            .map(|(at, symbol)| {
+                let shift = (at / row.len()) as f64;
+                let re =
+                    row[at % row.len()] + shift * if index < POINTS.len() { 0.37 } else { 1.0 };
+                let mut value = Sample::real(re);
+                value.error = 0.0;
+                if let Term::Symbol {
+                    real: Some(false), ..
+                } = symbol
+                    && index < POINTS.len()
+                {
+                    value.im = row[(at + 1) % row.len()] * 0.7;
+                }
+                (symbol.clone(), value)
+            })
+            .collect();
+        let (Some(left), Some(right)) = (sample::at(gold, &point), sample::at(pred, &point)) else {
+            if symbols.is_empty() {
+                return None;
+            }
+            continue;
+        };
+        let gap = left.minus(right);
+        let distance = gap.size();
+        if distance > 1_000.0 * (left.error + right.error) && distance > 1e-300 {
+            if symbols.is_empty() && distance < negligible {
+                tiny = true;
+            } else {
+                return Some(Sampled::Different);
+            }
+        }
+        agreed += 1;
+        if symbols.is_empty() {
+            let vanish = distance < negligible / 4.0 && left.size() < negligible / 4.0;
+            return Some(if tiny || vanish {
+                Sampled::Negligible
+            } else {
+                Sampled::Equal
+            });
+        }
+        if agreed >= 4 && index < POINTS.len() {
+            break;
+        }
+    }
+    (agreed >= 2).then_some(Sampled::Equal)
+}

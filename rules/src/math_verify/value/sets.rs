@@ -1,0 +1,375 @@
+//! Sets, tuples and intervals.
+
+use std::cmp::Ordering;
+
+use super::judge;
+use super::regions;
+use super::sample;
+use super::term::{Interval, NamedSet, SetOperator, Term, Value};
+use super::walk;
+use super::{Judgement, Settings};
+use crate::algebra::{Constant, Function};
+use crate::verification::Status;
+
+/// Collections without an order are matched element by element up to this size.
+const MAX_MATCHED: usize = 40;
+/// Likewise, where elements are long, or are sums or integrals.
+const MAX_MATCHED_HEAVY: usize = 4;
+
+/// The order of two real constants; `None` where it cannot be told from double precision.
+pub(super) fn order(a: &Term, b: &Term) -> Option<Ordering> {
+    if a == b {
+        return Some(Ordering::Equal);
+    }
+    match (a, b) {
+        (Term::NegativeInfinity, _) | (_, Term::Infinity) => return Some(Ordering::Less),
+        (Term::Infinity, _) | (_, Term::NegativeInfinity) => return Some(Ordering::Greater),
+        _ => {}
+    }
+    if let (Some((left, _)), Some((right, _))) = (walk::exact(a), walk::exact(b)) {
+        return Some(left.cmp(&right));
+    }
+    let left = sample::at(a, &[])?;
+    let right = sample::at(b, &[])?;
+    if left.im.abs() > left.error || right.im.abs() > right.error {
+        return None;
+    }
+    let gap = left.minus(right);
+    if gap.re.abs() <= 100.0 * gap.error {
+        return Some(Ordering::Equal);
+    }
+    left.re.partial_cmp(&right.re)
+}
+
+/// Does the imaginary unit occur?
+fn is_imaginary(term: &Term) -> bool {
+    match term {
+        Term::Constant(Constant::ImaginaryUnit) => true,
+        Term::Add(items) | Term::Multiply(items) => items.iter().any(is_imaginary),
+        _ => false,
+    }
+}
+
+/// Is it a percentage or another product with something that is kept apart?
+fn is_kept_apart(term: &Term) -> bool {
+    match term {
+        Term::Unevaluated(_) => true,
+        Term::Multiply(items) => items.iter().any(is_kept_apart),
+        _ => false,
+    }
+}
+
+/// Is the term finite wherever its variables are, as far as `SymPy` sees?
+fn is_finite(term: &Term) -> bool {
+    let is_constant = |term: &Term| {
+        let mut symbols = Vec::new();
+        walk::symbols(term, &mut symbols);
+        symbols.is_empty()
+    };
+    match term {
+        Term::Add(items) | Term::Multiply(items) => items.iter().all(is_finite),
+        Term::Power(power) => {
+            is_constant(term)
+                || power.0 == Term::Constant(Constant::E) && is_finite(&power.1)
+                || is_finite(&power.0)
+                    && power
+                        .1
+                        .as_rational()
+                        .is_some_and(|exponent| *exponent > dashu_ratio::RBig::ZERO)
+        }
+        Term::Call(Function::Logarithm | Function::Tan | Function::Cot, _) => is_constant(term),
+        _ => true,
+    }
+}
+
+/// An interval from two ends: a tuple where it would be upside down, empty or a point where the ends say so, and
+/// `None` where `SymPy` refuses.
+pub(super) fn interval(lower: Term, upper: Term, open: bool, close: bool) -> Option<Value> {
+    if lower.is_matrix() || upper.is_matrix() {
+        return None;
+    }
+    let order = order(&lower, &upper);
+    match order {
+        Some(Ordering::Greater | Ordering::Equal) if open && close => {
+            return Some(Value::Tuple(vec![Value::Term(lower), Value::Term(upper)]));
+        }
+        Some(Ordering::Greater) if !open && !close => {
+            return Some(Value::Tuple(vec![Value::Term(lower), Value::Term(upper)]));
+        }
+        _ => {}
+    }
+    if is_imaginary(&lower) || is_imaginary(&upper) {
+        return None;
+    }
+    if lower == Term::Undefined || upper == Term::Undefined {
+        return None;
+    }
+    // `SymPy` cannot tell that the distance of a percentage to anything but a plain number is real.
+    let plain = |term: &Term| matches!(term, Term::Number(_)) || is_kept_apart(term);
+    if (is_kept_apart(&lower) || is_kept_apart(&upper)) && !(plain(&lower) && plain(&upper)) {
+        return None;
+    }
+    match order {
+        Some(Ordering::Greater) => return Some(Value::NamedSet(NamedSet::Empty)),
+        Some(Ordering::Equal) => {
+            let infinite = matches!(lower, Term::Infinity | Term::NegativeInfinity);
+            return Some(if open || close || infinite {
+                Value::NamedSet(NamedSet::Empty)
+            } else {
+                Value::finite_set(vec![Value::Term(upper)])
+            });
+        }
+        _ => {}
+    }
+    let lower_open = open || lower == Term::NegativeInfinity;
+    let upper_open = close || upper == Term::Infinity;
+    Some(Value::Interval(Box::new(Interval {
+        lower,
+        upper,
+        lower_open,
+        upper_open,
+    })))
+}
+
+/// Are two values built alike? The order in sets does not matter.
+pub(super) fn same_structure(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::FiniteSet(left), Value::FiniteSet(right)) if left.len() > MAX_MATCHED => {
+            let members: std::collections::HashSet<&Value> = right.iter().collect();
+            left.len() == right.len() && left.iter().all(|item| members.contains(item))
+        }
+        (Value::FiniteSet(left), Value::FiniteSet(right)) => {
+            left.len() == right.len()
+                && left.iter().all(|item| {
+                    right.contains(item) || right.iter().any(|other| same_structure(item, other))
+                })
+        }
+        (Value::Tuple(left), Value::Tuple(right)) => {
+            left.len() == right.len()
+                && left
+                    .iter()
+                    .zip(right)
+                    .all(|(left, right)| same_structure(left, right))
+        }
+        (Value::Compound(first, left), Value::Compound(second, right)) => {
+            first == second
+                && (same_structure(&left.0, &right.0) && same_structure(&left.1, &right.1)
+                    || *first != SetOperator::Difference
+                        && same_structure(&left.0, &right.1)
+                        && same_structure(&left.1, &right.0))
+        }
+        (Value::Relation(left), Value::Relation(right)) | (Value::Not(left), Value::Not(right)) => {
+            left.operator == right.operator
+                && same_structure(&left.left, &right.left)
+                && same_structure(&left.right, &right.right)
+        }
+        _ => a == b,
+    }
+}
+
+/// Step 6: sets, tuples and intervals, where a single value is a set of itself.
+pub(super) fn compare(gold: &Value, pred: &Value, settings: Settings, depth: u32) -> Judgement {
+    if let (Value::Interval(a), Value::Interval(b)) = (gold, pred) {
+        return intervals(a, b, settings);
+    }
+    let wrapped = |value: &Value| match value {
+        set if set.is_set() => set.clone(),
+        Value::Tuple(_) => value.clone(),
+        single => Value::FiniteSet(vec![single.clone()]),
+    };
+    let (a, b) = (wrapped(gold), wrapped(pred));
+    if same_structure(&a, &b) {
+        return Judgement::decided(true, "structure");
+    }
+    let finite = |value: &Value| matches!(value, Value::FiniteSet(_) | Value::Tuple(_));
+    if !(finite(&a) && finite(&b))
+        && a.is_set()
+        && b.is_set()
+        && regions::same(&a, &b) == Some(true)
+    {
+        return Judgement::decided(true, "region");
+    }
+    // Lists of plain members compare one by one.
+    if let (Some(left), Some(right)) = (members(&a), members(&b)) {
+        return deep(&left, &a, &right, &b, settings, depth);
+    }
+    let ends = |interval: &Interval| {
+        let open = interval.lower_open
+            && interval.upper_open
+            && is_finite(&interval.lower)
+            && is_finite(&interval.upper);
+        open.then(|| {
+            Value::Tuple(vec![
+                Value::Term(interval.lower.clone()),
+                Value::Term(interval.upper.clone()),
+            ])
+        })
+    };
+    if let (Value::Interval(interval), Some(right)) = (&a, members(&b))
+        && let Some(pair) = ends(interval)
+        && let Some(left) = members(&pair)
+    {
+        return deep(&left, &pair, &right, &b, settings, depth);
+    }
+    if let (Some(left), Value::Interval(interval)) = (members(&a), &b)
+        && let Some(pair) = ends(interval)
+        && let Some(right) = members(&pair)
+    {
+        return deep(&left, &a, &right, &pair, settings, depth);
+    }
+    Judgement::decided(false, "set")
+}
+
+fn intervals(a: &Interval, b: &Interval, settings: Settings) -> Judgement {
+    if a.lower_open != b.lower_open || a.upper_open != b.upper_open {
+        return Judgement::decided(false, "interval");
+    }
+    let end = |a: &Term, b: &Term| {
+        if a == b {
+            Judgement::decided(true, "structure")
+        } else {
+            judge::terms(a, b, settings)
+        }
+    };
+    end(&a.lower, &b.lower).and(end(&a.upper, &b.upper))
+}
+
+/// The members of a finite set or a tuple.
+fn members(value: &Value) -> Option<Vec<&Value>> {
+    match value {
+        Value::FiniteSet(items) | Value::Tuple(items) => Some(items.iter().collect()),
+        _ => None,
+    }
+}
+
+/// Member by member: in order where both are tuples or the gold one is, sorted where the gold one is a set.
+fn deep(
+    left: &[&Value],
+    gold: &Value,
+    right: &[&Value],
+    pred: &Value,
+    settings: Settings,
+    depth: u32,
+) -> Judgement {
+    let _ = pred;
+    if left.len() != right.len() {
+        return Judgement::decided(false, "size");
+    }
+    if matches!(gold, Value::Tuple(_)) {
+        return in_order(left, right, settings, depth);
+    }
+    match (sorted(left), sorted(right)) {
+        (Some(left), Some(right)) => in_order(&left, &right, settings, depth),
+        _ => matched(left, right, settings, depth),
+    }
+}
+
+fn in_order(left: &[&Value], right: &[&Value], settings: Settings, depth: u32) -> Judgement {
+    let mut all = Judgement::decided(true, "elements");
+    for (left, right) in left.iter().zip(right) {
+        all = all.and(judge::inside(left, right, settings, depth));
+        if all.equal == Some(false) {
+            break;
+        }
+    }
+    all
+}
+
+/// Every element of the one with an element of its own of the other.
+fn matched(left: &[&Value], right: &[&Value], settings: Settings, depth: u32) -> Judgement {
+    let heavy = |value: &&Value| matches!(value, Value::Term(term) if walk::is_heavy(term));
+    let most = if left.iter().chain(right).any(heavy) {
+        MAX_MATCHED_HEAVY
+    } else {
+        MAX_MATCHED
+    };
+    if left.len() > most {
+        return Judgement {
+            equal: None,
+            status: Status::TooComplex,
+            method: "size",
+        };
+    }
+    let mut free: Vec<&Value> = right.to_vec();
+    let mut all = Judgement::decided(true, "elements");
+    for item in left {
+        let mut open = None;
+        let mut partner = None;
+        for (at, other) in free.iter().enumerate() {
+            let verdict = judge::inside(item, other, settings, depth);
+            if verdict.is_true() {
+                partner = Some((at, verdict));
+                break;
+            }
+            if verdict.equal.is_none() {
+                open = Some(verdict);
+            }
+        }
+        match (partner, open) {
+            (Some((at, verdict)), _) => {
+                free.swap_remove(at);
+                all = all.and(verdict);
+            }
+            (None, Some(open)) => return open,
+            (None, None) => return Judgement::decided(false, "elements"),
+        }
+    }
+    all
+}
+
+/// The members in the order of their numeric values; `None` where one has none or two are the same.
+fn sorted<'v>(items: &[&'v Value]) -> Option<Vec<&'v Value>> {
+    let mut keyed = Vec::with_capacity(items.len());
+    for item in items {
+        keyed.push((key(item)?, *item));
+    }
+    keyed.sort_by(|(a, _), (b, _)| compare_keys(a, b));
+    let tied = keyed
+        .windows(2)
+        .any(|pair| matches!(pair, [(a, _), (b, _)] if compare_keys(a, b) == Ordering::Equal));
+    if tied {
+        return None;
+    }
+    Some(keyed.into_iter().map(|(_, item)| item).collect())
+}
+
+fn compare_keys(a: &[f64], b: &[f64]) -> Ordering {
+    a.len().cmp(&b.len()).then_with(|| {
+        a.iter()
+            .zip(b)
+            .map(|(a, b)| a.total_cmp(b))
+            .find(|order| *order != Ordering::Equal)
+            .unwrap_or(Ordering::Equal)
+    })
+}
+
+/// The numbers by which an element is sorted: its value, of an assignment that of its right side, of a tuple those of
+/// its members.
+fn key(value: &Value) -> Option<Vec<f64>> {
+    match judge::unwrapped(value) {
+        Value::Term(term) => number(term).map(|number| vec![number]),
+        Value::Tuple(items) => items
+            .iter()
+            .map(|item| match item {
+                Value::Term(term) => number(term),
+                _ => None,
+            })
+            .collect(),
+        Value::Interval(interval) => Some(vec![number(&interval.lower)?, number(&interval.upper)?]),
+        _ => None,
+    }
+}
+
+fn number(term: &Term) -> Option<f64> {
+    match term {
+        Term::Infinity => Some(f64::INFINITY),
+        Term::NegativeInfinity => Some(f64::NEG_INFINITY),
+        other => {
+            if let Some((value, _)) = walk::exact(other) {
+                return Some(value.to_f64().value());
+            }
+            let value = sample::at(other, &[])?;
+            (value.im.abs() <= value.error * 10.0).then_some(value.re)
+        }
+    }
+}

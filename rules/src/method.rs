@@ -1,0 +1,195 @@
+//! How a judge's run compares final answers: a profile by name, and its settings.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::config::{Config, Profile};
+use crate::gsm8k::methods::{self as gsm8k_methods, Gsm8kMethod};
+use crate::gsm8k::{self, RuleVerdict};
+use crate::verifier::Verifier;
+use crate::{Verification, math_verify};
+
+/// The ways of finding and comparing final answers that a run can name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum RulesProfile {
+    /// What is mathematically true: [`Profile::Strict`].
+    #[default]
+    Strict,
+    /// The verdicts of Math-Verify: [`Profile::Compat`].
+    Compat,
+    /// The strict numeric comparison of the answer judge, for references that are plain numbers.
+    Gsm8k,
+    /// One of GSM8K's extraction methods, with its own normalisation and equality.
+    Gsm8kMethod(Gsm8kMethod),
+}
+
+impl RulesProfile {
+    /// Every profile, the default first.
+    pub const ALL: [Self; 7] = [
+        Self::Strict,
+        Self::Compat,
+        Self::Gsm8k,
+        Self::Gsm8kMethod(Gsm8kMethod::Official),
+        Self::Gsm8kMethod(Gsm8kMethod::StrictMatch),
+        Self::Gsm8kMethod(Gsm8kMethod::FlexibleExtract),
+        Self::Gsm8kMethod(Gsm8kMethod::Multi),
+    ];
+
+    /// The name on the command line and in a run's manifest.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Strict => "strict",
+            Self::Compat => "compat",
+            Self::Gsm8k => "gsm8k",
+            Self::Gsm8kMethod(method) => method.as_str(),
+        }
+    }
+}
+
+impl fmt::Display for RulesProfile {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.as_str())
+    }
+}
+
+/// A name that is no profile of the rules.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no rules profile `{0}`; there is {names}", names = RulesProfile::ALL.map(RulesProfile::as_str).join(", "))]
+pub struct UnknownRulesProfile(String);
+
+impl FromStr for RulesProfile {
+    type Err = UnknownRulesProfile;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|profile| profile.as_str() == name)
+            // The name that `gsm8k` had before there were others.
+            .or_else(|| (name == "numeric").then_some(Self::Gsm8k))
+            .ok_or_else(|| UnknownRulesProfile(name.to_owned()))
+    }
+}
+
+/// The rules of a judge's run: they give an outcome of a final answer without a model.
+///
+/// ```
+/// use juror_rules::{OutcomeRules, RulesProfile};
+///
+/// let rules = OutcomeRules::new(RulesProfile::Strict, Default::default());
+/// assert_eq!(rules.verify(r"\frac{3}{4}", "So it is 0.75.").outcome, Some(true));
+/// assert_eq!(rules.verify(r"\frac{3}{4}", "So it is 0.7.").outcome, Some(false));
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OutcomeRules {
+    profile: RulesProfile,
+    config: Config,
+}
+
+impl OutcomeRules {
+    /// Rules under `profile`; `config` has an effect in the profiles `strict` and `compat` only.
+    pub fn new(profile: RulesProfile, config: Config) -> Self {
+        Self { profile, config }
+    }
+
+    /// Compares a response's final answer with the reference. A GSM8K method always answers, unless the reference
+    /// holds no digit.
+    pub fn verify(&self, reference: &str, response: &str) -> RuleVerdict {
+        let by = |profile| {
+            Verifier::new(profile, self.config.clone())
+                .verify(reference, response)
+                .into()
+        };
+        match self.profile {
+            RulesProfile::Strict => by(Profile::Strict),
+            RulesProfile::Compat => by(Profile::Compat),
+            RulesProfile::Gsm8k => gsm8k::verify(reference, response),
+            RulesProfile::Gsm8kMethod(method) => by_method(method, reference, response),
+        }
+    }
+
+    /// Profile, emulated version and settings that are not the default, for a run's manifest.
+    pub fn describe(&self) -> String {
+        let mut text = self.profile.to_string();
+        if self.profile == RulesProfile::Compat {
+            text = format!("{text}, {}", math_verify::EMULATES);
+        }
+        if self.config != Config::default() {
+            // Settings are numbers, names and strings: nothing that JSON cannot hold.
+            let config = serde_json::to_string(&self.config).unwrap_or_default();
+            text = format!("{text}, {config}");
+        }
+        text
+    }
+}
+
+impl From<Verification> for RuleVerdict {
+    fn from(verification: Verification) -> Self {
+        let joined = |mut answers: Vec<String>| {
+            answers.truncate(1);
+            answers.pop()
+        };
+        Self {
+            outcome: verification.equal,
+            extracted: joined(verification.pred),
+            reference: joined(verification.gold),
+            method: verification.method,
+            reason: verification.reason,
+        }
+    }
+}
+
+fn by_method(method: Gsm8kMethod, reference: &str, response: &str) -> RuleVerdict {
+    let expected = gsm8k_methods::normalise(method, &gsm8k_methods::ground_truth(reference));
+    let extracted = gsm8k_methods::extract(method, response);
+    let (outcome, reason) = if !expected.contains(|character: char| character.is_ascii_digit()) {
+        (None, "the reference holds no number".to_owned())
+    } else if gsm8k_methods::is_correct(method, reference, response) {
+        (Some(true), "equal".to_owned())
+    } else {
+        let found = extracted.as_deref().unwrap_or("[invalid]");
+        (Some(false), format!("{found} is not {expected}"))
+    };
+    RuleVerdict {
+        outcome,
+        extracted,
+        reference: Some(expected),
+        method: method.as_str(),
+        reason,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_back_to_their_profiles() {
+        for profile in RulesProfile::ALL {
+            assert_eq!(profile.to_string().parse(), Ok(profile));
+        }
+        assert_eq!("numeric".parse(), Ok(RulesProfile::Gsm8k));
+        assert_eq!(format!("{:>8}", RulesProfile::Strict), "  strict");
+        assert_eq!(
+            "loose"
+                .parse::<RulesProfile>()
+                .map_err(|error| error.to_string()),
+            Err(
+                "no rules profile `loose`; there is strict, compat, gsm8k, official, strict-match, flexible-extract, multi"
+                    .to_owned()
+            )
+        );
+    }
+
+    #[test]
+    fn a_description_names_what_decides_verdicts() {
+        let described = |profile, config| OutcomeRules::new(profile, config).describe();
+        assert_eq!(described(RulesProfile::Strict, Config::default()), "strict");
+        let config = Config {
+            float_rounding: 2,
+            ..Config::default()
+        };
+        let text = described(RulesProfile::Compat, config);
+        assert!(text.starts_with("compat, math-verify 0.9.0, {"), "{text}");
+        assert!(text.contains("\"float_rounding\":2"), "{text}");
+    }
+}

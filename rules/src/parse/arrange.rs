@@ -1,0 +1,168 @@
+//! Items in the order and the groups that their separators make.
+
+use crate::algebra::Expr;
+use crate::answer::{Answer, Operator, Relation};
+
+/// What stands between two items, from what binds most to what binds least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Separator {
+    /// `,`, `and`.
+    Comma,
+    /// `or`.
+    Or,
+    /// `;`, a new line, a wide space.
+    Semicolon,
+}
+
+/// Items in the order and the groups that their separators make.
+pub(super) fn arrange(mut items: Vec<Answer>, separators: &[Separator]) -> Answer {
+    if items.len() == 1
+        && let Some(item) = items.pop()
+    {
+        return item;
+    }
+    for level in [Separator::Semicolon, Separator::Or] {
+        let grouped =
+            separators.contains(&level) && separators.iter().any(|separator| *separator < level);
+        if !grouped {
+            continue;
+        }
+        let mut groups: Vec<Vec<Answer>> = vec![Vec::new()];
+        let mut inner: Vec<Vec<Separator>> = vec![Vec::new()];
+        let whole = items.clone();
+        for (index, item) in items.into_iter().enumerate() {
+            if let Some(group) = groups.last_mut() {
+                group.push(item);
+            }
+            match separators.get(index) {
+                Some(separator) if *separator >= level => {
+                    groups.push(Vec::new());
+                    inner.push(Vec::new());
+                }
+                Some(separator) => {
+                    if let Some(own) = inner.last_mut() {
+                        own.push(*separator);
+                    }
+                }
+                None => {}
+            }
+        }
+        // "or" groups only systems: each group assigns several things.
+        let systems = groups
+            .iter()
+            .all(|group| group.len() >= 2 && is_system(group));
+        if level == Separator::Or && !systems {
+            items = whole;
+            continue;
+        }
+        let groups = groups
+            .into_iter()
+            .zip(inner)
+            .map(|(group, own)| arrange(group, &own))
+            .collect();
+        return Answer::List(groups);
+    }
+    inherit_left_side(&mut items);
+    merge_compound(&mut items, separators);
+    if items.len() == 1
+        && let Some(item) = items.pop()
+    {
+        return item;
+    }
+    Answer::List(items)
+}
+
+/// Relations that differ in their left sides.
+fn is_system(group: &[Answer]) -> bool {
+    let mut sides = Vec::with_capacity(group.len());
+    for item in group {
+        let Answer::Relation(relation) = item else {
+            return false;
+        };
+        let Some(side) = relation.sides.first() else {
+            return false;
+        };
+        if sides.contains(&side) || sides.len() > 12 {
+            return false;
+        }
+        sides.push(side);
+    }
+    true
+}
+
+/// `x = 1, 2`: later values are of the same x.
+fn inherit_left_side(items: &mut [Answer]) {
+    let Some(Answer::Relation(first)) = items.first() else {
+        return;
+    };
+    let [operator @ (Operator::Equal | Operator::NotEqual)] = first.operators.as_slice() else {
+        return;
+    };
+    let simple = matches!(first.sides.first(), Some(Answer::Quantity(quantity))
+        if matches!(quantity.value, Expr::Symbol(_)))
+        || matches!(first.sides.first(), Some(Answer::Tuple(_)));
+    let values = items.iter().skip(1).all(|item| {
+        matches!((item, first.sides.first()),
+            (Answer::Quantity(quantity), Some(Answer::Quantity(_))) if quantity.value != Expr::symbol("…"))
+            || matches!((item, first.sides.first()), (Answer::Tuple(_), Some(Answer::Tuple(_))))
+    });
+    if !simple || !values || items.len() > 1000 {
+        return;
+    }
+    let Some(left) = first.sides.first().cloned() else {
+        return;
+    };
+    let operator = *operator;
+    for item in items.iter_mut().skip(1) {
+        let value = std::mem::replace(item, Answer::Set(Vec::new()));
+        *item = Answer::Relation(Relation {
+            sides: vec![left.clone(), value],
+            operators: vec![operator],
+            modulus: None,
+        });
+    }
+}
+
+/// "2 hours and 30 minutes" is one time.
+fn merge_compound(items: &mut Vec<Answer>, separators: &[Separator]) {
+    if items.len() != 2 || separators != [Separator::Comma] {
+        return;
+    }
+    let [Answer::Quantity(first), Answer::Quantity(second)] = items.as_slice() else {
+        return;
+    };
+    // "20 dollars and 50 cents".
+    if let (Expr::Number(a), Expr::Number(b)) = (&first.value, &second.value)
+        && first.currency.is_some()
+        && first.currency == second.currency
+        && first.places.is_none()
+        && second.places.is_none()
+        && a.denominator().is_one()
+        && !b.denominator().is_one()
+        && *b < crate::algebra::Rational::from(1)
+    {
+        let mut merged = first.clone();
+        merged.value = Expr::Number(a + b);
+        *items = vec![Answer::Quantity(merged)];
+        return;
+    }
+    let (Some(unit), Some(smaller)) = (&first.unit, &second.unit) else {
+        return;
+    };
+    let basic = matches!(unit.dimension, Some(dimension)
+        if dimension.iter().filter(|power| **power != 0).count() == 1 && dimension.iter().sum::<i8>() == 1);
+    let (Expr::Number(a), Expr::Number(b)) = (&first.value, &second.value) else {
+        return;
+    };
+    if !basic || unit.dimension != smaller.dimension || smaller.size >= unit.size {
+        return;
+    }
+    let part = b * &smaller.size / &unit.size;
+    if part >= crate::algebra::Rational::from(1) {
+        return;
+    }
+    let mut merged = first.clone();
+    merged.value = Expr::Number(a + part);
+    merged.places = None;
+    *items = vec![Answer::Quantity(merged)];
+}

@@ -1,0 +1,174 @@
+//! What a run of plain letters is: a function, a constant, a connective, a word, or a product of letters.
+
+use super::command::{function, greek};
+use super::token::{Kind, Structure};
+use super::units;
+use crate::algebra::{BinderKind, Constant};
+
+/// What a run of ASCII letters is.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Run<'t> {
+    /// One token.
+    One(Kind<'t>),
+    /// A product of its letters.
+    Letters,
+    /// Functions with letters around them, such as `xsinx`: lengths and tokens.
+    Parts(Vec<(usize, Kind<'t>)>),
+}
+
+/// Reads a run; `tight` says that a digit stands right before it, `next` what follows behind spaces.
+pub(super) fn read(run: &str, tight: bool, next: Option<char>) -> Run<'_> {
+    if matches!(
+        run,
+        "for"
+            | "all"
+            | "the"
+            | "any"
+            | "are"
+            | "not"
+            | "but"
+            | "has"
+            | "can"
+            | "was"
+            | "its"
+            | "per"
+            | "For"
+            | "All"
+            | "The"
+            | "Any"
+    ) {
+        return Run::One(Kind::Word(run));
+    }
+    if let Some(kind) = keyword(run, next) {
+        return Run::One(kind);
+    }
+    if run.len() < 3 {
+        return if tight && matches!(run, "th" | "st" | "nd" | "rd") {
+            Run::One(Kind::Word(run))
+        } else {
+            Run::Letters
+        };
+    }
+    if !run.is_ascii() {
+        return Run::One(Kind::Word(run));
+    }
+    if let Some(parts) = parts(run, tight) {
+        return Run::Parts(parts);
+    }
+    if run.len() == 3 || (run.len() <= 12 && is_product(run)) {
+        return Run::Letters;
+    }
+    Run::One(Kind::Word(run))
+}
+
+/// Names with a meaning.
+fn keyword(run: &str, next: Option<char>) -> Option<Kind<'_>> {
+    let opens = matches!(next, Some('(' | '{' | '['));
+    Some(match run {
+        "and" | "And" | "AND" => Kind::And,
+        "or" | "Or" | "OR" => Kind::Or,
+        "pi" | "Pi" | "PI" => Kind::Constant(Constant::Pi),
+        "infinity" | "Infinity" | "infty" | "oo" | "inf" | "Inf" => {
+            Kind::Constant(Constant::Infinity)
+        }
+        "sqrt" | "Sqrt" => Kind::Structure(Structure::Root),
+        "binom" | "comb" if opens => Kind::Structure(Structure::Binomial),
+        "mod" => Kind::Modulo,
+        "union" => Kind::Union,
+        "sum" if next == Some('_') => Kind::Big(BinderKind::Sum),
+        "prod" if next == Some('_') => Kind::Big(BinderKind::Product),
+        "int" if next == Some('_') => Kind::Big(BinderKind::Integral),
+        "lim" if next == Some('_') => Kind::Big(BinderKind::Limit),
+        "min" | "max" | "abs" | "floor" | "ceil" | "sign" | "sgn" | "gcd" | "lcm" | "det"
+        | "arg" | "Re" | "Im" => {
+            if !opens {
+                return None;
+            }
+            function(run)?
+        }
+        "sec" if !(opens || matches!(next, Some('x' | 'y' | 't' | '^' | '²'))) => return None,
+        "sh" | "ch" | "th" | "tg" | "ctg" | "deg" | "dim" | "ker" | "Pr" | "Arg" | "sup"
+        | "cth" | "LCM" | "ceiling" | "signum" => return None,
+        "mu" => Kind::Greek("mu"),
+        _ if run.len() >= 2 => {
+            if let Some(kind) = function(run) {
+                kind
+            } else if run.len() >= 3 {
+                greek(run)?
+            } else {
+                return None;
+            }
+        }
+        _ => return None,
+    })
+}
+
+/// Functions that may be glued to letters.
+const GLUED: [&str; 15] = [
+    "arcsin", "arccos", "arctan", "sqrt", "sinh", "cosh", "tanh", "sin", "cos", "tan", "cot",
+    "csc", "log", "ln", "pi",
+];
+
+/// Words that only look like a function glued to letters.
+const WORDS: [&str; 6] = ["cost", "tank", "basin", "cosy", "tanny", "captan"];
+
+/// A function or more with at most three letters of usual variables around them.
+fn parts(run: &str, tight: bool) -> Option<Vec<(usize, Kind<'_>)>> {
+    if run.len() > 16 || WORDS.contains(&run) {
+        return None;
+    }
+    if !GLUED.iter().any(|name| run.contains(name)) {
+        return None;
+    }
+    let mut parts = Vec::new();
+    let mut rest = run;
+    let mut single = 0;
+    while !rest.is_empty() {
+        if let Some(name) = GLUED
+            .iter()
+            .find(|name| rest.starts_with(**name) && (tight || **name != "pi"))
+        {
+            let kind = match *name {
+                "pi" => Kind::Constant(Constant::Pi),
+                "sqrt" => Kind::Structure(Structure::Root),
+                name => function(name)?,
+            };
+            parts.push((name.len(), kind));
+            rest = rest.get(name.len()..)?;
+            continue;
+        }
+        let letter = rest.chars().next()?;
+        single += 1;
+        let usual = "xyztnkabmABCXY".contains(letter) || (tight && "rhRid".contains(letter));
+        if single > 3 || !usual {
+            return None;
+        }
+        parts.push((1, Kind::Letter(letter)));
+        rest = rest.get(1..)?;
+    }
+    (parts.len() > single).then_some(parts)
+}
+
+/// Is a run of four letters or more a product of letters rather than a word?
+fn is_product(run: &str) -> bool {
+    if run.bytes().all(|byte| byte.is_ascii_uppercase()) {
+        return run.len() <= 4 && !super::spelled::is_shouted(run)
+            || !run.contains(['A', 'E', 'I', 'O', 'U', 'Y']);
+    }
+    if units::is_known(run) {
+        return false;
+    }
+    let among = |letters: &str| run.chars().all(|letter| letters.contains(letter));
+    among("abcd")
+        || among("abcxyz")
+        || !run.contains(['a', 'e', 'i', 'o', 'u', 'y', 'A', 'E', 'I', 'O', 'U'])
+}
+
+/// Does a run of letters look like a word: lower case with a vowel, and none of the usual products?
+pub(super) fn is_wordlike(run: &str) -> bool {
+    run.len() >= 3
+        && run.bytes().all(|byte| byte.is_ascii_lowercase())
+        && run.contains(['a', 'e', 'i', 'o', 'u'])
+        && !run.contains('q')
+        && !run.chars().all(|letter| "abcxyz".contains(letter))
+}

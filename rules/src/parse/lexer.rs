@@ -1,0 +1,291 @@
+//! Text to tokens, in one pass.
+//!
+//! Brackets find their counterparts here, and note what stands directly inside, so that the parser never searches.
+
+use super::ParseError;
+use super::token::{Bracket, Kind, Numeral, Side, Space, Structure, Token, inside};
+use crate::algebra::Expr;
+use crate::answer::Operator;
+
+/// How many tokens an answer may have.
+pub(super) const MOST_TOKENS: usize = 20_000;
+
+/// What the parser works on.
+#[derive(Debug)]
+pub(super) struct Lexed<'t> {
+    /// All tokens.
+    pub(super) tokens: Vec<Token<'t>>,
+    /// What [`Kind::Number`] refers to.
+    pub(super) numerals: Vec<Numeral<'t>>,
+}
+
+/// An open bracket.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Opened {
+    /// Its token.
+    pub(super) token: usize,
+    /// Its kind.
+    pub(super) bracket: Bracket,
+    /// Do commas inside separate entries?
+    pub(super) list: bool,
+    /// How many arguments of a command come behind it.
+    pub(super) pending: u8,
+}
+
+/// The state of the pass.
+#[derive(Debug)]
+pub(super) struct Lexer<'t> {
+    pub(super) text: &'t str,
+    pub(super) bytes: &'t [u8],
+    pub(super) pos: usize,
+    pub(super) tokens: Vec<Token<'t>>,
+    pub(super) numerals: Vec<Numeral<'t>>,
+    pub(super) opened: Vec<Opened>,
+    /// What stands before the next token.
+    pub(super) space: Space,
+    /// How many arguments of `\frac` are still to come: there, digits stand for themselves.
+    pub(super) pending: u8,
+    /// What `\left` or `\right` said of the next delimiter.
+    pub(super) side: Option<Side>,
+    /// Did `\left\{` come right before, which a table makes a system?
+    pub(super) cases: bool,
+    /// Did `\not` come before?
+    pub(super) negated: bool,
+    /// Did a command, `^` or `_` come right before, so that a brace groups?
+    pub(super) grouping: bool,
+    /// How many open brackets hold entries between commas.
+    pub(super) lists: usize,
+    /// Up to where digits are known not to be grouped by commas.
+    pub(super) ungrouped: usize,
+    /// Which dollars are delimiters, in order.
+    pub(super) dollars: Vec<bool>,
+    pub(super) dollar: usize,
+}
+
+/// Reads the tokens of `text`.
+///
+/// # Errors
+///
+/// [`ParseError`] at the caps and at brackets that do not match.
+pub(super) fn lex(text: &str) -> Result<Lexed<'_>, ParseError> {
+    let mut lexer = Lexer {
+        text,
+        bytes: text.as_bytes(),
+        pos: 0,
+        tokens: Vec::with_capacity((text.len() / 2 + 4).min(256)),
+        numerals: Vec::new(),
+        opened: Vec::new(),
+        space: Space::Tight,
+        pending: 0,
+        side: None,
+        cases: false,
+        negated: false,
+        grouping: false,
+        lists: 0,
+        ungrouped: 0,
+        dollars: dollars(text),
+        dollar: 0,
+    };
+    while lexer.pos < lexer.bytes.len() {
+        lexer.step()?;
+    }
+    if let Some(open) = lexer.opened.last() {
+        let at = lexer
+            .tokens
+            .get(open.token)
+            .map_or(0, |token| token.start as usize);
+        return Err(syntax(at, "a bracket is not closed"));
+    }
+    Ok(Lexed {
+        tokens: lexer.tokens,
+        numerals: lexer.numerals,
+    })
+}
+
+/// A syntax error.
+pub(super) fn syntax(at: usize, what: &str) -> ParseError {
+    ParseError::Syntax {
+        at,
+        what: what.to_owned(),
+    }
+}
+
+/// Which dollars enclose formulas, and which are money.
+///
+/// As in Pandoc: what opens has no space behind it, what closes none before it and no digit behind it; where the first has
+/// a space behind it and the second one before it, they are a pair too.
+fn dollars(text: &str) -> Vec<bool> {
+    let bytes = text.as_bytes();
+    let at: Vec<usize> = (0..bytes.len())
+        .filter(|&i| bytes[i] == b'$' && (i == 0 || bytes[i - 1] != b'\\'))
+        .take(MOST_TOKENS + 1)
+        .collect();
+    let mut delimiters = vec![false; at.len()];
+    let blank = |i: Option<usize>| {
+        i.and_then(|i| bytes.get(i))
+            .is_none_or(u8::is_ascii_whitespace)
+    };
+    let mut i = 0;
+    while i + 1 < at.len() {
+        let (open, close) = (at[i], at[i + 1]);
+        let behind = bytes.get(close + 1).copied().unwrap_or(b' ');
+        let closes = close == open + 1
+            || (!blank(close.checked_sub(1)) && !behind.is_ascii_digit())
+            || (blank(Some(open + 1)) && blank(close.checked_sub(1)));
+        if closes {
+            delimiters[i] = true;
+            delimiters[i + 1] = true;
+            i += 2;
+        } else {
+            i += 1;
+        }
+    }
+    delimiters
+}
+
+impl<'t> Lexer<'t> {
+    /// The byte `ahead` of the current one.
+    pub(super) fn byte(&self, ahead: usize) -> Option<u8> {
+        self.bytes.get(self.pos + ahead).copied()
+    }
+
+    /// The text from the current place.
+    pub(super) fn rest(&self) -> &'t str {
+        self.text.get(self.pos..).unwrap_or("")
+    }
+
+    /// The last token.
+    pub(super) fn last(&self) -> Option<Kind<'t>> {
+        self.tokens.last().map(|token| token.kind)
+    }
+
+    /// Adds a token that ends at the current place.
+    pub(super) fn push(&mut self, kind: Kind<'t>, start: usize) -> Result<(), ParseError> {
+        if self.tokens.len() >= MOST_TOKENS {
+            return Err(ParseError::TooLong { limit: MOST_TOKENS });
+        }
+        let holds = match kind {
+            Kind::Comma => inside::COMMA,
+            Kind::Semicolon => inside::SEMICOLON,
+            Kind::Relation(Operator::Divides) | Kind::Bar(Side::Unknown) | Kind::Colon => {
+                inside::SUCH_THAT
+            }
+            Kind::Relation(_) => inside::RELATION,
+            Kind::Word(_) | Kind::Text(_) => inside::WORDS,
+            _ => 0,
+        };
+        if holds != 0
+            && let Some(open) = self.opened.last()
+            && let Some(token) = self.tokens.get_mut(open.token)
+        {
+            token.holds |= holds;
+        }
+        self.tokens.push(Token {
+            kind,
+            start: start as u32,
+            end: self.pos as u32,
+            space: self.space,
+            run: 0,
+            holds: 0,
+            mate: 0,
+        });
+        self.space = Space::Tight;
+        self.grouping = matches!(kind, Kind::Caret | Kind::Underscore | Kind::Structure(_));
+        Ok(())
+    }
+
+    /// Adds a token that may be an argument of `\frac`.
+    pub(super) fn push_atom(&mut self, kind: Kind<'t>, start: usize) -> Result<(), ParseError> {
+        self.pending = self.pending.saturating_sub(1);
+        if matches!(
+            kind,
+            Kind::Structure(Structure::Fraction | Structure::Binomial)
+        ) {
+            self.pending = self.pending.saturating_add(2);
+        }
+        self.push(kind, start)
+    }
+
+    /// Adds an opening bracket.
+    pub(super) fn open(
+        &mut self,
+        kind: Kind<'t>,
+        bracket: Bracket,
+        start: usize,
+    ) -> Result<(), ParseError> {
+        if self.opened.len() >= Expr::MAX_DEPTH {
+            return Err(ParseError::TooDeep {
+                limit: Expr::MAX_DEPTH,
+                at: start,
+            });
+        }
+        let list = match bracket {
+            Bracket::Group => !self.grouping,
+            Bracket::Floor | Bracket::Ceiling | Bracket::Environment => false,
+            _ => true,
+        };
+        self.lists += usize::from(list);
+        let pending = self.pending.saturating_sub(1);
+        self.pending = 0;
+        self.opened.push(Opened {
+            token: self.tokens.len(),
+            bracket,
+            list,
+            pending,
+        });
+        self.push(kind, start)
+    }
+
+    /// Adds a closing bracket.
+    pub(super) fn close(&mut self, bracket: Bracket, start: usize) -> Result<(), ParseError> {
+        let interval =
+            |bracket| matches!(bracket, Bracket::Round | Bracket::Square | Bracket::Outward);
+        let Some(open) = self.opened.pop().filter(|open| {
+            open.bracket == bracket || (interval(open.bracket) && interval(bracket))
+        }) else {
+            return Err(syntax(start, "a bracket is closed that is not open"));
+        };
+        self.lists -= usize::from(open.list);
+        self.pending = open.pending;
+        let index = self.tokens.len();
+        if let Some(token) = self.tokens.get_mut(open.token) {
+            token.mate = index as u32;
+        }
+        self.push(Kind::Close(bracket), start)?;
+        if let Some(token) = self.tokens.last_mut() {
+            token.mate = open.token as u32;
+        }
+        Ok(())
+    }
+
+    /// Reads one token, or skips what is none.
+    pub(super) fn step(&mut self) -> Result<(), ParseError> {
+        let start = self.pos;
+        let byte = self.bytes[start];
+        match byte {
+            b' ' | b'\n' | b'\r' => {
+                self.pos += 1;
+                self.spaced(Space::Some);
+                Ok(())
+            }
+            b'0'..=b'9' => self.number(),
+            b'a'..=b'z' | b'A'..=b'Z' => self.run(),
+            b'\\' => self.backslash(),
+            0..=31 | 127 => self.control(),
+            0..=127 => self.ascii(byte),
+            _ => self.beyond_ascii(),
+        }
+    }
+
+    /// White space stands here.
+    pub(super) fn spaced(&mut self, space: Space) {
+        self.space = self.space.max(space);
+    }
+
+    /// Do `&` and `\\` separate cells here?
+    pub(super) fn in_table(&self) -> bool {
+        self.opened
+            .last()
+            .is_some_and(|open| open.bracket == Bracket::Environment)
+    }
+}

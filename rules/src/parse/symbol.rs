@@ -1,0 +1,458 @@
+//! Letters: variables with their subscripts and primes, constants, and functions without a meaning.
+
+use super::parser::{Parsed, Parser};
+use super::token::{Bracket, Kind, Space};
+use crate::algebra::{Constant, Expr, Function};
+
+impl Parser<'_> {
+    /// A letter that stands alone.
+    pub(super) fn bare_letter(&self, letter: char) -> Expr {
+        match letter {
+            'e' if !self.is_bound("e") => Expr::Constant(Constant::E),
+            'i' if !self.vectors && !self.is_bound("i") => Expr::Constant(Constant::ImaginaryUnit),
+            _ => {
+                let mut buffer = [0; 4];
+                Expr::Symbol((&*letter.encode_utf8(&mut buffer)).into())
+            }
+        }
+    }
+
+    /// Does a Σ around here bind this name?
+    fn is_bound(&self, name: &str) -> bool {
+        self.bound.iter().any(|bound| &**bound == name)
+    }
+
+    /// The letter that is next.
+    pub(super) fn letter(&mut self, letter: char) -> Parsed<Expr> {
+        self.pos += 1;
+        match self.peek() {
+            Some(Kind::Underscore | Kind::Prime(_)) => return self.named(letter.to_string()),
+            Some(Kind::Caret) if self.is_raised_prime() => return self.named(letter.to_string()),
+            Some(Kind::Caret) if is_function(letter) => {
+                let name = letter.to_string();
+                return self
+                    .raised_function(&name)
+                    .map_or_else(|| Ok(self.bare_letter(letter)), Ok);
+            }
+            Some(Kind::Open(Bracket::Round)) => {
+                let mut buffer = [0; 4];
+                let name = &*letter.encode_utf8(&mut buffer);
+                if let Some(applied) = self.application(name) {
+                    return Ok(applied);
+                }
+            }
+            _ => {}
+        }
+        Ok(self.bare_letter(letter))
+    }
+
+    /// A Greek letter.
+    pub(super) fn greek(&mut self, name: &str) -> Parsed<Expr> {
+        self.pos += 1;
+        if name == "Gamma" && self.opens(Bracket::Round) && !self.has_entries(self.pos) {
+            let argument = self.within(Self::expression)?;
+            return Ok(Expr::Call(Function::Gamma, vec![argument]));
+        }
+        // `\Delta x` is one thing.
+        if name == "Delta"
+            && let Some(Kind::Letter(letter)) = self.peek()
+        {
+            self.pos += 1;
+            return self.named(format!("Delta {letter}"));
+        }
+        self.named(name.to_owned())
+    }
+
+    /// An upright name.
+    pub(super) fn name(&mut self, name: &str) -> Parsed<Expr> {
+        self.pos += 1;
+        let mut letters = name.chars();
+        if let (Some(letter), None) = (letters.next(), letters.next()) {
+            if matches!(self.peek(), Some(Kind::Underscore | Kind::Prime(_))) {
+                let arranged = letter == 'A' && self.peek() == Some(Kind::Underscore);
+                let symbol = self.named(name.to_owned())?;
+                // `\mathrm{A}_5^2` counts arrangements.
+                if arranged
+                    && self.peek() == Some(Kind::Caret)
+                    && let Expr::Symbol(name) = &symbol
+                    && let Some(Ok(below)) = name.strip_prefix("A_").map(str::parse::<i64>)
+                {
+                    self.pos += 1;
+                    let above = self.argument()?;
+                    return Ok(Expr::Call(
+                        Function::Permutations,
+                        vec![Expr::integer(below), above],
+                    ));
+                }
+                return Ok(symbol);
+            }
+            return Ok(self.bare_letter(letter));
+        }
+        self.named(name.split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+
+    /// A name with what is attached to it: subscripts, primes, arguments.
+    pub(super) fn named(&mut self, mut name: String) -> Parsed<Expr> {
+        for _ in 0..8 {
+            match self.peek() {
+                Some(Kind::Prime(count)) => {
+                    self.pos += 1;
+                    name.extend(std::iter::repeat_n('\'', usize::from(count)));
+                }
+                Some(Kind::Caret) if self.is_raised_prime() => {
+                    self.pos += 1;
+                    let inner = if self.opens(Bracket::Group) {
+                        let close = self.mate(self.pos);
+                        let count = close - self.pos - 1;
+                        self.pos = close + 1;
+                        count
+                    } else {
+                        self.pos += 1;
+                        1
+                    };
+                    name.extend(std::iter::repeat_n('\'', inner));
+                }
+                Some(Kind::Underscore) => {
+                    self.pos += 1;
+                    let below = self.raw_argument()?;
+                    name.push('_');
+                    name.push_str(&below);
+                }
+                _ => break,
+            }
+        }
+        // `C_n^k` counts choices.
+        if let Some(rest) = name.strip_prefix("C_")
+            && rest.bytes().all(|byte| byte.is_ascii_digit())
+            && self.peek() == Some(Kind::Caret)
+            && let Ok(below) = rest.parse::<i64>()
+        {
+            self.pos += 1;
+            let above = self.argument()?;
+            return Ok(Expr::Call(
+                Function::Binomial,
+                vec![Expr::integer(below), above],
+            ));
+        }
+        if self.opens(Bracket::Round)
+            && let Some(applied) = self.application(&name)
+        {
+            return Ok(applied);
+        }
+        if name.starts_with(is_function)
+            && self.peek() == Some(Kind::Caret)
+            && let Some(applied) = self.raised_function(&name)
+        {
+            return Ok(applied);
+        }
+        Ok(Expr::Symbol(name.into()))
+    }
+
+    /// `f^{-1}(x)`, `f^{(4)}(x)`: a function with a raised mark, if brackets follow.
+    fn raised_function(&mut self, name: &str) -> Option<Expr> {
+        let start = self.pos;
+        self.attempt(|parser| {
+            parser.pos += 1;
+            let mark = parser.raw_argument()?;
+            if !parser.opens(Bracket::Round) || parser.space() != Space::Tight {
+                return Err(parser.error("no arguments"));
+            }
+            let arguments = parser.within(Self::arguments)?;
+            Ok(Expr::Apply(format!("{name}^{mark}").into(), arguments))
+        })
+        .or_else(|| {
+            self.pos = start;
+            None
+        })
+    }
+
+    /// What brackets behind a name hold, if it is a function there.
+    fn application(&mut self, name: &str) -> Option<Expr> {
+        let mut letters = name.chars();
+        let first = letters.next()?;
+        let simple = letters.next().is_none();
+        let spaced = self.space() != Space::Tight;
+        let open = self.pos;
+        let close = self.mate(open);
+        let entries = self.has_entries(open);
+        if matches!(name, "C" | "P") && entries {
+            return self.counted(name, open);
+        }
+        let defined = !spaced && self.is_defined_here(open, close);
+        let function = is_function(first)
+            || name.contains('\'')
+            || matches!(
+                name,
+                "phi" | "psi" | "zeta" | "Phi" | "Psi" | "tau" | "Pr" | "Var" | "erf"
+            )
+            || (entries && (name.len() > 1 || first.is_ascii_uppercase()));
+        if !(function || defined) || (spaced && !matches!(name, "f" | "g")) {
+            return None;
+        }
+        let bound = self.pos;
+        let arguments = self.attempt(|parser| parser.within(Self::arguments));
+        let Some(arguments) = arguments else {
+            // Events and such: P(A | B).
+            if matches!(name, "P" | "E" | "Pr" | "Var") && close > open && close < self.limit {
+                let inner: String = self.source(open + 1, close).split_whitespace().collect();
+                self.pos = close + 1;
+                return Some(Expr::Symbol(format!("{name}({inner})").into()));
+            }
+            return None;
+        };
+        // `P(1 + r)^n`, `h(a + b)`, `g(R + h)` are products.
+        if name == "E"
+            && !matches!(&*arguments, [Expr::Symbol(of)] if of.starts_with(char::is_uppercase))
+        {
+            self.pos = bound;
+            return None;
+        }
+        let raised = self.peek() == Some(Kind::Caret);
+        let doubtful = (matches!(name, "P" | "T" | "Q" | "S" | "W" | "G" | "F") && raised)
+            || (matches!(name, "h" | "g" | "P" | "G" | "F" | "S" | "T" | "W")
+                && !is_argument(&arguments));
+        if simple && doubtful && !defined {
+            self.pos = bound;
+            return None;
+        }
+        Some(Expr::Apply(name.into(), arguments))
+    }
+
+    /// Is `x(t)` right before an equals sign, at the start of a side?
+    fn is_defined_here(&self, open: usize, close: usize) -> bool {
+        let name_start = open.saturating_sub(1);
+        let starts = name_start == 0
+            || self.tokens.get(name_start - 1).is_some_and(|token| {
+                matches!(
+                    token.kind,
+                    Kind::Comma
+                        | Kind::Semicolon
+                        | Kind::And
+                        | Kind::Or
+                        | Kind::Row
+                        | Kind::Open(_)
+                )
+            });
+        starts
+            && matches!(
+                self.at(close + 1).map(|token| token.kind),
+                Some(Kind::Relation(
+                    crate::answer::Operator::Equal | crate::answer::Operator::Approximately
+                ))
+            )
+            && close > open + 1
+            && close <= open + 8
+            && (open + 1..close).all(|index| {
+                matches!(
+                    self.at(index).map(|token| token.kind),
+                    Some(Kind::Letter(_) | Kind::Greek(_) | Kind::Number(_) | Kind::Comma)
+                )
+            })
+    }
+
+    /// `C(n, k)` and `P(n, k)`.
+    fn counted(&mut self, name: &str, open: usize) -> Option<Expr> {
+        self.attempt(|parser| {
+            let arguments = parser.within(Self::arguments)?;
+            let zero = crate::algebra::Rational::from(0);
+            let natural = |expr: &Expr| {
+                matches!(expr, Expr::Number(value) if value.denominator().is_one() && *value >= zero)
+            };
+            let named = |expr: &Expr| matches!(expr, Expr::Symbol(name) if matches!(&**name, "n" | "k" | "r" | "m"));
+            let [above, below] = &*arguments else {
+                return Ok(Expr::Apply(name.into(), arguments));
+            };
+            let smaller = matches!((above, below), (Expr::Number(a), Expr::Number(b)) if b <= a);
+            let numbers = natural(above) && natural(below) && smaller;
+            Ok(match name {
+                "C" if numbers || (named(above) && (named(below) || natural(below))) => {
+                    Expr::Call(Function::Binomial, arguments)
+                }
+                "P" if numbers => Expr::Call(Function::Permutations, arguments),
+                _ => Expr::Apply(name.into(), arguments),
+            })
+        })
+        .or_else(|| {
+            self.pos = open;
+            None
+        })
+    }
+
+    /// The tokens of an argument as a name: `max`, `n+1` in brackets.
+    pub(super) fn raw_argument(&mut self) -> Parsed<String> {
+        let (from, to) = if self.opens(Bracket::Group) {
+            let close = self.mate(self.pos);
+            if close >= self.limit {
+                return Err(self.error("a bracket is not closed"));
+            }
+            let inner = (self.pos + 1, close);
+            self.pos = close + 1;
+            inner
+        } else if self.ended() {
+            return Err(self.error("a subscript is missing"));
+        } else {
+            let start = self.pos;
+            // In plain text a run of letters is one subscript: `x_max`.
+            let run = match self.peek() {
+                Some(Kind::Letter(_)) => {
+                    usize::from(self.at(start).map_or(1, |token| token.run)).max(1)
+                }
+                Some(
+                    Kind::Number(_)
+                    | Kind::Greek(_)
+                    | Kind::Word(_)
+                    | Kind::Text(_)
+                    | Kind::Name(_)
+                    | Kind::Function(_)
+                    | Kind::Constant(_)
+                    | Kind::Times
+                    | Kind::Plus
+                    | Kind::Object(_),
+                ) => 1,
+                _ => return Err(self.error("a subscript is missing")),
+            };
+            self.pos = start + run;
+            (start, start + run)
+        };
+        let mut name = String::new();
+        let mut plain = true;
+        for token in self.tokens.get(from..to).unwrap_or(&[]) {
+            let text = self
+                .text
+                .get(token.start as usize..token.end as usize)
+                .unwrap_or("");
+            match token.kind {
+                Kind::Greek(greek) => name.push_str(greek),
+                Kind::Text(text) | Kind::Name(text) | Kind::Word(text) => {
+                    name.extend(text.chars().filter(|c| !c.is_whitespace()));
+                }
+                Kind::Number(_) => {
+                    name.extend(text.chars().filter_map(|c| match super::token::digit(c) {
+                        Some(digit) => char::from_digit(u32::from(digit), 10),
+                        None => (c == '.').then_some(c),
+                    }));
+                }
+                Kind::Open(Bracket::Group) | Kind::Close(Bracket::Group) => {}
+                Kind::Letter(letter) => name.push(letter),
+                Kind::Comma => name.push(','),
+                Kind::Constant(Constant::Pi) => name.push_str("pi"),
+                Kind::Relation(crate::answer::Operator::Parallel) => name.push('∥'),
+                _ => {
+                    plain = false;
+                    name.push_str(text.trim_start_matches('\\'));
+                }
+            }
+        }
+        if name.is_empty() {
+            return Err(self.error("an empty subscript"));
+        }
+        Ok(if plain { name } else { format!("({name})") })
+    }
+
+    /// A mark over a letter or over more.
+    pub(super) fn accent(&mut self, tag: &str) -> Parsed<Expr> {
+        self.pos += 1;
+        let start = self.pos;
+        let name = self.attempt(Self::raw_argument);
+        let Some(name) = name.filter(|name| !name.starts_with('(')) else {
+            self.pos = start;
+            let inner = self.argument()?;
+            return Ok(Expr::Apply(tag.into(), vec![inner]));
+        };
+        if matches!(&*name, "i" | "j" | "k") && matches!(tag, "hat" | "vec") {
+            return Ok(Expr::Symbol(name.into()));
+        }
+        self.named(format!("{tag}({name})"))
+    }
+
+    /// ∠ and △ with the points behind them.
+    pub(super) fn object(&mut self, sign: &str) -> Parsed<Expr> {
+        self.pos += 1;
+        let mut name = sign.to_owned();
+        for _ in 0..6 {
+            match self.peek() {
+                Some(Kind::Letter(letter)) if name == sign || letter.is_ascii_uppercase() => {
+                    name.push(letter);
+                    self.pos += 1;
+                }
+                Some(Kind::Number(_) | Kind::Greek(_)) if name == sign => {
+                    name.push_str(self.source(self.pos, self.pos + 1));
+                    self.pos += 1;
+                    break;
+                }
+                Some(Kind::Name(letters)) if name == sign => {
+                    name.push_str(letters);
+                    self.pos += 1;
+                    break;
+                }
+                _ => break,
+            }
+        }
+        if name == sign {
+            return Err(self.error("a geometric sign without its points"));
+        }
+        self.named(name)
+    }
+
+    /// ℝ and the others, with what narrows them: `\mathbb{R}^+`, `ℤ_{>0}`.
+    pub(super) fn domain(&mut self, letter: char) -> Parsed<Expr> {
+        let mut name = letter.to_string();
+        for _ in 0..3 {
+            match self.peek() {
+                Some(Kind::Caret) => name.push('^'),
+                Some(Kind::Underscore) => name.push('_'),
+                _ => break,
+            }
+            self.pos += 1;
+            match self.peek() {
+                Some(Kind::Plus) => {
+                    self.pos += 1;
+                    name.push('+');
+                }
+                Some(Kind::Minus) => {
+                    self.pos += 1;
+                    name.push('-');
+                }
+                Some(Kind::Times) => {
+                    self.pos += 1;
+                    name.push('*');
+                }
+                _ => {
+                    let mark = self.raw_argument()?;
+                    name.push_str(mark.trim_matches(['(', ')']));
+                }
+            }
+        }
+        Ok(Expr::Symbol(name.into()))
+    }
+}
+
+/// Letters that customarily name functions.
+fn is_function(letter: char) -> bool {
+    matches!(
+        letter,
+        'f' | 'g' | 'h' | 'F' | 'G' | 'H' | 'P' | 'Q' | 'W' | 'T' | 'S' | 'E'
+    )
+}
+
+/// Do arguments look like those of a function rather than a factor in brackets?
+fn is_argument(arguments: &[Expr]) -> bool {
+    fn usual(expr: &Expr) -> bool {
+        match expr {
+            Expr::Symbol(name) => name
+                .chars()
+                .next()
+                .is_some_and(|first| "xyztnmkuvsw".contains(first) || name.len() > 1),
+            Expr::Add(parts) | Expr::Multiply(parts) => parts.iter().any(usual),
+            Expr::Power(pair) => usual(&pair.0),
+            Expr::Apply(..) => true,
+            _ => false,
+        }
+    }
+    arguments.len() > 1
+        || matches!(
+            arguments,
+            [Expr::Number(_) | Expr::Symbol(_) | Expr::Constant(_) | Expr::Apply(..)]
+        )
+        || arguments.iter().any(usual)
+}

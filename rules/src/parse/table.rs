@@ -1,0 +1,240 @@
+//! Matrices, determinants, and definitions by cases.
+
+use super::parser::{Parsed, Parser, negate, product};
+use super::quantity::bare;
+use super::token::{Bracket, Environment, Kind, Side};
+use super::words;
+use crate::algebra::Expr;
+use crate::answer::{Answer, Matrix};
+
+impl Parser<'_> {
+    /// The table that is next.
+    pub(super) fn table(&mut self) -> Parsed<Answer> {
+        match self.peek() {
+            Some(Kind::Begin(Environment::Matrix)) => {
+                let matrix = self.matrix()?;
+                Ok(Answer::Matrix(matrix))
+            }
+            Some(Kind::Begin(Environment::Determinant)) => {
+                let start = self.pos;
+                let matrix = self.matrix()?;
+                Ok(match determinant(&matrix.rows) {
+                    Some(value) => Answer::Quantity(bare(value)),
+                    None => Answer::Text(words::plain(self.source(start, self.pos))),
+                })
+            }
+            _ => Ok(self.cases()),
+        }
+    }
+
+    /// A matrix, transposed where a `^T` follows.
+    fn matrix(&mut self) -> Parsed<Matrix> {
+        let mut rows = self.within(|parser| {
+            let mut rows = vec![Vec::new()];
+            while !parser.ended() {
+                let cell = parser.expression()?;
+                if let Some(row) = rows.last_mut() {
+                    row.push(cell);
+                }
+                match parser.peek() {
+                    Some(Kind::Cell) => parser.pos += 1,
+                    Some(Kind::Row) => {
+                        parser.pos += 1;
+                        if !parser.ended() {
+                            rows.push(Vec::new());
+                        }
+                    }
+                    _ => break,
+                }
+            }
+            Ok(rows)
+        })?;
+        let width = rows.first().map_or(0, Vec::len);
+        if width == 0 || rows.iter().any(|row| row.len() != width) {
+            return Err(self.error("rows of different lengths"));
+        }
+        if self.transposes() {
+            rows = (0..width)
+                .map(|column| {
+                    rows.iter()
+                        .filter_map(|row| row.get(column).cloned())
+                        .collect()
+                })
+                .collect();
+        }
+        Ok(Matrix { rows })
+    }
+
+    /// Passes `^T`.
+    fn transposes(&mut self) -> bool {
+        if self.peek() != Some(Kind::Caret) {
+            return false;
+        }
+        let is_t = |kind| matches!(kind, Some(Kind::Letter('T') | Kind::Name("T")));
+        if is_t(self.ahead(1)) {
+            self.pos += 2;
+            return true;
+        }
+        if self.ahead(1) == Some(Kind::Open(Bracket::Group)) && is_t(self.ahead(2)) {
+            self.pos += 4;
+            return true;
+        }
+        false
+    }
+
+    /// Is a bracket around a table and nothing else?
+    pub(super) fn wraps_table(&self) -> bool {
+        matches!(
+            self.ahead(1),
+            Some(Kind::Begin(Environment::Matrix | Environment::Determinant))
+        ) && self.mate(self.pos + 1) + 1 == self.mate(self.pos)
+    }
+
+    /// The table in a bracket.
+    pub(super) fn wrapped_table(&mut self) -> Parsed<Answer> {
+        let table = self.within(Self::table)?;
+        if let Answer::Matrix(matrix) = &table
+            && self.transposes()
+        {
+            let width = matrix.rows.first().map_or(0, Vec::len);
+            let rows = (0..width)
+                .map(|column| {
+                    matrix
+                        .rows
+                        .iter()
+                        .filter_map(|row| row.get(column).cloned())
+                        .collect()
+                })
+                .collect();
+            return Ok(Answer::Matrix(Matrix { rows }));
+        }
+        Ok(table)
+    }
+
+    /// A table behind a factor.
+    pub(super) fn scaled_table(&mut self, factor: &Expr) -> Parsed<Answer> {
+        let mut matrix = self.matrix()?;
+        for cell in matrix.rows.iter_mut().flatten() {
+            let value = std::mem::replace(cell, Expr::integer(0));
+            *cell = product(vec![factor.clone(), value]);
+        }
+        Ok(Answer::Matrix(matrix))
+    }
+
+    /// A system of equations, or a definition by cases as a text.
+    fn cases(&mut self) -> Answer {
+        let (open, close) = (self.pos, self.mate(self.pos));
+        let system = self.attempt(|parser| {
+            parser.within(|parser| {
+                let answer = parser.answer()?;
+                match &answer {
+                    Answer::List(items)
+                        if items.iter().all(|item| matches!(item, Answer::Relation(_))) =>
+                    {
+                        Ok(answer)
+                    }
+                    Answer::Relation(_) => Ok(answer),
+                    _ => Err(parser.error("no system")),
+                }
+            })
+        });
+        if let Some(system) = system {
+            return system;
+        }
+        self.pos = close + 1;
+        Answer::Text(self.canonical(open + 1, close))
+    }
+
+    /// Tokens as a text that does not depend on spaces and markup: cells by commas, rows by semicolons.
+    fn canonical(&self, from: usize, to: usize) -> String {
+        let mut text = String::from("cases: ");
+        let mut separator = None;
+        for (index, token) in self.tokens.iter().enumerate().take(to).skip(from) {
+            match token.kind {
+                Kind::Cell | Kind::Comma => {
+                    separator = separator.or(Some(", "));
+                    continue;
+                }
+                Kind::Row | Kind::Semicolon => {
+                    separator = Some("; ");
+                    continue;
+                }
+                Kind::Word("if" | "for" | "when" | "where")
+                | Kind::Text("if" | "for" | "when" | "where")
+                | Kind::Stop => continue,
+                // Braces around one token say nothing.
+                Kind::Open(Bracket::Group) if token.mate as usize == index + 2 => continue,
+                Kind::Close(Bracket::Group) if token.mate as usize + 2 == index => continue,
+                _ => {}
+            }
+            if let Some(separator) = separator.take() {
+                text.push_str(separator);
+            }
+            text.push_str(&words::plain(self.source(index, index + 1)));
+            match token.kind {
+                Kind::Open(Bracket::Group) => text.push('{'),
+                Kind::Close(Bracket::Group) => text.push('}'),
+                _ => {}
+            }
+        }
+        text
+    }
+
+    /// `\left| \begin{array} … \right|` is a determinant too.
+    pub(super) fn barred_table(&mut self) -> Parsed<Option<Expr>> {
+        if !matches!(self.peek(), Some(Kind::Bar(Side::Left | Side::Unknown)))
+            || self.ahead(1) != Some(Kind::Begin(Environment::Matrix))
+        {
+            return Ok(None);
+        }
+        self.pos += 1;
+        let matrix = self.matrix()?;
+        if !matches!(self.peek(), Some(Kind::Bar(_))) {
+            return Err(self.error("a determinant without its second bar"));
+        }
+        self.pos += 1;
+        match determinant(&matrix.rows) {
+            Some(value) => Ok(Some(value)),
+            None => Err(self.error("a determinant of this size")),
+        }
+    }
+}
+
+/// The determinant of a small square matrix, as a formula.
+fn determinant(rows: &[Vec<Expr>]) -> Option<Expr> {
+    match rows {
+        [a] => match a.as_slice() {
+            [value] => Some(value.clone()),
+            _ => None,
+        },
+        [a, b] => match (a.as_slice(), b.as_slice()) {
+            ([p, q], [r, s]) => Some(Expr::Add(vec![
+                product(vec![p.clone(), s.clone()]),
+                negate(product(vec![q.clone(), r.clone()])),
+            ])),
+            _ => None,
+        },
+        [a, b, c] => {
+            let ([_, _, _], [_, _, _], [_, _, _]) = (a.as_slice(), b.as_slice(), c.as_slice())
+            else {
+                return None;
+            };
+            let term = |i: usize, j: usize, k: usize| {
+                Some(product(vec![
+                    a.get(i)?.clone(),
+                    b.get(j)?.clone(),
+                    c.get(k)?.clone(),
+                ]))
+            };
+            Some(Expr::Add(vec![
+                term(0, 1, 2)?,
+                term(1, 2, 0)?,
+                term(2, 0, 1)?,
+                negate(term(2, 1, 0)?),
+                negate(term(1, 0, 2)?),
+                negate(term(0, 2, 1)?),
+            ]))
+        }
+        _ => None,
+    }
+}

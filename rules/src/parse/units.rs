@@ -1,0 +1,338 @@
+//! Units of measurement, exactly, and currencies.
+
+use super::measures::{Base, Dimension, NONE, Prefixes, TEMPERATURE, base};
+use crate::algebra::Rational;
+use crate::answer::Unit;
+
+/// The power of ten of an SI prefix that `name` begins with, and what follows it.
+fn prefix(name: &str, kind: Prefixes) -> Option<(i32, &str)> {
+    const NAMES: [(&str, i32); 13] = [
+        ("kilo", 3),
+        ("centi", -2),
+        ("milli", -3),
+        ("micro", -6),
+        ("nano", -9),
+        ("pico", -12),
+        ("femto", -15),
+        ("mega", 6),
+        ("giga", 9),
+        ("tera", 12),
+        ("deci", -1),
+        ("hecto", 2),
+        ("deca", 1),
+    ];
+    const SYMBOLS: [(&str, i32); 14] = [
+        ("da", 1),
+        ("k", 3),
+        ("c", -2),
+        ("m", -3),
+        ("µ", -6),
+        ("μ", -6),
+        ("u", -6),
+        ("n", -9),
+        ("p", -12),
+        ("f", -15),
+        ("M", 6),
+        ("G", 9),
+        ("T", 12),
+        ("d", -1),
+    ];
+    let all: &[(&str, i32)] = match kind {
+        Prefixes::Names => &NAMES,
+        Prefixes::Symbols => &SYMBOLS,
+        Prefixes::No => &[],
+    };
+    all.iter().find_map(|(text, power)| {
+        let rest = name.strip_prefix(text)?;
+        (!rest.is_empty()).then_some((*power, rest))
+    })
+}
+
+/// A unit in one word, prefix and plural included.
+fn word(name: &str) -> Option<(Dimension, Rational)> {
+    let exact = |base: Base, power: i32| {
+        let size = Rational::from_parts(base.numerator.into(), base.denominator.into());
+        let ten = Rational::from(dashu_int::IBig::from(10).pow(power.unsigned_abs() as usize));
+        let size = if power >= 0 { size * ten } else { size / ten };
+        Some((base.dimension, size))
+    };
+    let look = |name: &str| {
+        if let Some(base) = base(name) {
+            return exact(base, 0);
+        }
+        for kind in [Prefixes::Symbols, Prefixes::Names] {
+            if let Some((power, rest)) = prefix(name, kind)
+                && let Some(base) = base(rest)
+                && base.prefixes == kind
+            {
+                return exact(base, power);
+            }
+        }
+        None
+    };
+    if name.len() > 24 {
+        return None;
+    }
+    look(name)
+        .or_else(|| {
+            let singular = name.strip_suffix('s')?;
+            (singular.chars().count() > 1 && singular != "m" && singular != "in")
+                .then(|| look(singular))?
+        })
+        .or_else(|| {
+            let lower = name.to_lowercase();
+            (name.len() > 2 && lower != name)
+                .then(|| look(&lower).or_else(|| look(lower.strip_suffix('s')?)))?
+        })
+}
+
+/// Is this one word a unit?
+pub(super) fn is_known(name: &str) -> bool {
+    word(name).is_some()
+}
+
+/// Is this run of letters, right behind a number and without anything to mark it, a unit and nothing else?
+pub(super) fn is_plain(run: &str, spaced: bool) -> bool {
+    match run {
+        "cm" | "mm" | "km" | "kg" | "kJ" | "kW" | "Pa" | "Hz" | "nm" | "mL" | "ml" | "eV"
+        | "ft" | "lb" | "oz" | "yd" | "hr" => true,
+        "m" | "s" | "g" | "L" | "J" | "N" | "W" | "V" | "h" | "K" | "mg" | "ms" | "mi" | "mA"
+        | "mV" | "in" | "pm" | "fm" | "qt" | "kN" | "MW" | "mW" | "kV" | "MN" | "MV" | "GW"
+        | "dL" | "cL" | "dm" | "ns" | "nC" | "hp" | "ha" | "yr" | "ly" | "AU" | "cc" | "MJ"
+        | "mN" | "mT" | "mH" | "nF" | "pF" | "kA" | "GB" | "MB" | "KB" | "TB" | "mJ" | "day"
+        | "deg" | "rad" | "bar" | "cal" | "bit" | "ton" | "amp" | "cup" | "gal" | "ohm" | "erg"
+        | "mol" | "atm" | "psi" => spaced,
+        _ => run.len() >= 3 && is_known(run),
+    }
+}
+
+/// A currency by its name: the code, and how large the named amount is in it.
+pub(super) fn currency(name: &str) -> Option<(&'static str, u32, u32)> {
+    Some(match name.trim_end_matches('.') {
+        "dollar" | "dollars" | "USD" | "usd" | "US dollars" | "U.S. dollars" | "bucks"
+        | "Dollars" => ("USD", 1, 1),
+        "cent" | "cents" | "¢" | "penny" | "pennies" | "Cents" => ("USD", 1, 100),
+        "euro" | "euros" | "EUR" | "Euros" | "Euro" => ("EUR", 1, 1),
+        "GBP" | "pounds sterling" | "quid" => ("GBP", 1, 1),
+        "pence" => ("GBP", 1, 100),
+        "yen" | "JPY" => ("JPY", 1, 1),
+        "rupee" | "rupees" | "INR" | "Rs" | "Rupees" => ("INR", 1, 1),
+        "yuan" | "RMB" | "CNY" | "Yuan" => ("CNY", 1, 1),
+        "ruble" | "rubles" | "roubles" | "RUB" => ("RUB", 1, 1),
+        "won" | "KRW" => ("KRW", 1, 1),
+        "peso" | "pesos" => ("MXN", 1, 1),
+        "kr" | "SEK" => ("SEK", 1, 1),
+        "CHF" | "francs" => ("CHF", 1, 1),
+        _ => return None,
+    })
+}
+
+/// The unit that a text states: `km/h`, `m s^{-1}`, `square feet`, `°C`.
+pub(super) fn unit(text: &str) -> Option<Unit> {
+    let text = text.trim().trim_end_matches('.');
+    if text.is_empty() || text.len() > 80 {
+        return None;
+    }
+    let name = || text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((size, offset)) = temperature(text) {
+        return Some(Unit {
+            name: name().into(),
+            dimension: Some(TEMPERATURE),
+            size,
+            offset,
+        });
+    }
+    let (dimension, size) = match word(text) {
+        Some(found) => found,
+        None => compound(text)?,
+    };
+    Some(Unit {
+        name: name().into(),
+        dimension: Some(dimension),
+        size,
+        offset: Rational::from(0),
+    })
+}
+
+/// Scales of temperature that do not begin at absolute zero.
+fn temperature(text: &str) -> Option<(Rational, Rational)> {
+    let ratio = |a: u32, b: u32| Rational::from_parts(a.into(), b.into());
+    let compact: String = text
+        .chars()
+        .filter(|c| !c.is_whitespace() && !matches!(c, '{' | '}' | '^' | '\\'))
+        .collect();
+    Some(match &*compact {
+        "°C" | "ºC" | "℃" | "circC" | "degreesCelsius" | "degreeCelsius" | "Celsius"
+        | "celsius" | "degreescelsius" | "°Celsius" | "degC" | "degreesC" => {
+            (ratio(1, 1), ratio(27_315, 100))
+        }
+        "°F" | "ºF" | "℉" | "circF" | "degreesFahrenheit" | "degreeFahrenheit" | "Fahrenheit"
+        | "fahrenheit" | "degreesfahrenheit" | "°Fahrenheit" | "degF" | "degreesF" => {
+            (ratio(5, 9), ratio(45_967, 180))
+        }
+        _ => return None,
+    })
+}
+
+/// Units with exponents, products and quotients.
+fn compound(text: &str) -> Option<(Dimension, Rational)> {
+    let text = plain(text);
+    let mut rest = text.trim();
+    let mut dimension = NONE;
+    let mut size = Rational::from(1);
+    let mut below = false;
+    let mut bracket = false;
+    let mut steps = 0;
+    while !rest.is_empty() {
+        steps += 1;
+        if steps > 24 {
+            return None;
+        }
+        if let Some(after) = rest.strip_prefix(['·', '*', '×', ' ', '-']) {
+            rest = after.trim_start();
+            continue;
+        }
+        if let Some(after) = rest.strip_prefix('/').or_else(|| rest.strip_prefix("per ")) {
+            if steps == 1 {
+                return None;
+            }
+            below = true;
+            rest = after.trim_start();
+            continue;
+        }
+        if let Some(after) = rest.strip_prefix('(') {
+            bracket = true;
+            rest = after.trim_start();
+            continue;
+        }
+        if bracket && let Some(after) = rest.strip_prefix(')') {
+            bracket = false;
+            rest = after.trim_start();
+            continue;
+        }
+        let (power, after) = words_of_power(rest);
+        let (found, length) = longest(after)?;
+        rest = after.get(length..)?;
+        let (exponent, after) = exponent(rest, power)?;
+        rest = after.trim_start_matches('.');
+        let exponent = if below { -exponent } else { exponent };
+        for (sum, own) in dimension.iter_mut().zip(found.0) {
+            *sum = sum.checked_add(own.checked_mul(exponent)?)?;
+        }
+        let factor = found.1.pow(isize::from(exponent.abs()));
+        size = if exponent >= 0 {
+            size * factor
+        } else {
+            size / factor
+        };
+    }
+    (!bracket).then_some((dimension, size))
+}
+
+/// `square`, `cubic` before a unit: the power and the rest.
+fn words_of_power(text: &str) -> (i8, &str) {
+    for (word, power) in [
+        ("square ", 2),
+        ("sq. ", 2),
+        ("sq ", 2),
+        ("squared ", 2),
+        ("cubic ", 3),
+        ("cu. ", 3),
+        ("cu ", 3),
+    ] {
+        if let Some(rest) = text.strip_prefix(word) {
+            return (power, rest.trim_start());
+        }
+    }
+    (1, text)
+}
+
+/// The longest unit in one or two words at the start, and its length.
+fn longest(text: &str) -> Option<((Dimension, Rational), usize)> {
+    let first = text
+        .find(|c: char| !(c.is_alphabetic() || c == '°' || c == 'º'))
+        .unwrap_or(text.len());
+    if let Some(second) = text.get(first..).and_then(|rest| rest.strip_prefix(' ')) {
+        let length = second
+            .find(|c: char| !c.is_alphabetic())
+            .unwrap_or(second.len());
+        let both = text.get(..first + 1 + length)?;
+        if length > 0
+            && let Some(found) = word(both)
+        {
+            return Some((found, both.len()));
+        }
+    }
+    let one = text.get(..first)?;
+    if one.is_empty() {
+        return None;
+    }
+    Some((word(one)?, first))
+}
+
+/// The exponent behind a unit, given the power that words before it name.
+fn exponent(text: &str, power: i8) -> Option<(i8, &str)> {
+    for (words, named) in [(" squared", 2), (" cubed", 3)] {
+        if let Some(rest) = text.strip_prefix(words) {
+            return (power == 1).then_some((named, rest));
+        }
+    }
+    let (marked, mut rest) = match text.strip_prefix('^') {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    let mut negative = false;
+    if let Some(after) = rest.strip_prefix(['-', '−', '⁻'])
+        && after.starts_with(|c| super::token::digit(c).is_some())
+    {
+        negative = true;
+        rest = after;
+    }
+    let Some(digit) = rest.chars().next().and_then(super::token::digit) else {
+        return (!marked).then_some((power, text));
+    };
+    let rest = rest.get(rest.chars().next()?.len_utf8()..)?;
+    if rest.starts_with(|c| super::token::digit(c).is_some()) || power != 1 {
+        return None;
+    }
+    let digit = i8::try_from(digit).ok()?;
+    Some((if negative { -digit } else { digit }, rest))
+}
+
+/// A unit without the commands and braces of LaTeX.
+fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(next) = rest.chars().next() {
+        if next == '\\' {
+            let length = rest[1..]
+                .bytes()
+                .take_while(u8::is_ascii_alphabetic)
+                .count();
+            if length == 0 {
+                out.push(' ');
+                rest = rest.get(1..).unwrap_or("");
+                rest = rest.strip_prefix([',', ' ', ';', ':', '!']).unwrap_or(rest);
+                continue;
+            }
+            match &rest[1..=length] {
+                "cdot" | "times" => out.push('·'),
+                "mu" => out.push('µ'),
+                "Omega" | "ohm" => out.push('Ω'),
+                "circ" | "degree" => out.push('°'),
+                _ => out.push(' '),
+            }
+            rest = &rest[1 + length..];
+            continue;
+        }
+        match next {
+            '{' | '}' => {}
+            '~' => out.push(' '),
+            '⋅' | '∙' | '.' if !out.is_empty() => out.push('·'),
+            other if other.is_whitespace() => out.push(' '),
+            other => out.push(other),
+        }
+        rest = &rest[next.len_utf8()..];
+    }
+    out
+}

@@ -1,0 +1,172 @@
+//! The one entrance: a gold answer and a prediction in, a verification out.
+
+use crate::answer::Answer;
+use crate::compare::{Comparison, Options};
+use crate::config::{Config, ExtractionMode, FallbackMode, Profile};
+use crate::extract::{Extraction, Role};
+use crate::parse::ParseError;
+use crate::verification::{Status, Verification, shortened};
+use crate::{algebra::work, compare, extract, math_verify, parse};
+
+/// Verifies predictions under one profile and one set of settings. `Send + Sync`, without state.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Verifier {
+    profile: Profile,
+    config: Config,
+}
+
+impl Verifier {
+    /// A verifier under `profile` and `config`.
+    pub fn new(profile: Profile, config: Config) -> Self {
+        Self { profile, config }
+    }
+
+    /// Is the answer of `pred`, a whole response or a bare answer, that of `gold`?
+    ///
+    /// There is no error: what cannot be read or decided is a [`Verification`] whose `equal` is `None` and whose `status`
+    /// and `reason` say why. Every input ends within a budget of work that is fixed but for a part in proportion to its
+    /// length.
+    ///
+    /// ```
+    /// use juror_rules::{Config, Profile, Status, Verifier};
+    ///
+    /// let strict = Verifier::new(Profile::Strict, Config::default());
+    /// let verification = strict.verify(r"\frac{1}{2}", "Half of them, so the answer is **0.5**.");
+    /// assert_eq!(verification.equal, Some(true));
+    /// assert_eq!(verification.status, Status::Decided);
+    ///
+    /// // What cannot be read is never called different.
+    /// let verification = strict.verify("3", r"The answer is $\frac{3$.");
+    /// assert_ne!(verification.equal, Some(true));
+    ///
+    /// // Math-Verify takes the percent sign for nothing.
+    /// let compat = Verifier::new(Profile::Compat, Config::default());
+    /// assert_eq!(compat.verify(r"$28\%$", "28").equal, Some(true));
+    /// assert_eq!(strict.verify(r"$28\%$", "28").equal, Some(false));
+    /// ```
+    pub fn verify(&self, gold: &str, pred: &str) -> Verification {
+        work::limited(gold.len() + pred.len(), || match self.profile {
+            Profile::Strict => strict(gold, pred, &self.config),
+            Profile::Compat => math_verify::verify(gold, pred, &self.config),
+        })
+    }
+}
+
+/// One side as it was read.
+struct Side {
+    text: String,
+    answer: Result<Answer, ParseError>,
+}
+
+/// What is mathematically true.
+fn strict(gold: &str, pred: &str, config: &Config) -> Verification {
+    let gold = match read(gold, Role::Gold, config) {
+        Ok(side) => side,
+        Err(reason) => {
+            return unread(Status::UnparsedGold, &[gold], &[], reason);
+        }
+    };
+    let pred = match read(pred, Role::Prediction, config) {
+        Ok(side) => side,
+        Err(reason) => {
+            return unread(Status::NoAnswer, &[&gold.text], &[], reason);
+        }
+    };
+    match (&gold.answer, &pred.answer) {
+        (Ok(a), Ok(b)) => {
+            let Comparison {
+                equal,
+                status,
+                method,
+                reason,
+            } = compare::compare(a, b, &Options::from(config));
+            Verification {
+                equal,
+                status,
+                method,
+                gold: vec![shortened(gold.text)],
+                pred: vec![shortened(pred.text)],
+                reason,
+            }
+        }
+        // What cannot be read may still be written alike.
+        _ if config.fallback_mode != FallbackMode::NoFallback
+            && written_alike(&gold.text, &pred.text) =>
+        {
+            Verification {
+                equal: Some(true),
+                status: Status::Decided,
+                method: "text",
+                gold: vec![shortened(gold.text)],
+                pred: vec![shortened(pred.text)],
+                reason: "written alike, though not understood".to_owned(),
+            }
+        }
+        (Err(error), _) => {
+            let status = status_of(error, Status::UnparsedGold);
+            unread(status, &[&gold.text], &[&pred.text], error.to_string())
+        }
+        (_, Err(error)) => {
+            let status = status_of(error, Status::UnparsedPred);
+            unread(status, &[&gold.text], &[&pred.text], error.to_string())
+        }
+    }
+}
+
+/// Extracts and parses one side; the reason where there is no answer.
+fn read(text: &str, role: Role, config: &Config) -> Result<Side, String> {
+    let found = match extract::extract(text, role, config) {
+        Extraction::Found(found) => found,
+        Extraction::NoAnswer { reason } => return Err(reason),
+    };
+    let answer = parse::parse(&found.text);
+    if config.extraction_mode == ExtractionMode::AnyMatch
+        && matches!(answer, Err(ParseError::Syntax { .. } | ParseError::Empty))
+    {
+        // Another that was announced in the same way; one that was not would be a guess.
+        for other in extract::candidates(text, role, config).into_iter().skip(1) {
+            if other.method == found.method
+                && let Ok(answer) = parse::parse(&other.text)
+            {
+                return Ok(Side {
+                    answer: Ok(answer),
+                    text: other.text.into_owned(),
+                });
+            }
+        }
+    }
+    Ok(Side {
+        answer,
+        text: found.text.into_owned(),
+    })
+}
+
+/// No verdict on what could not be read; no answer is not equal to any.
+fn unread(status: Status, gold: &[&str], pred: &[&str], reason: String) -> Verification {
+    Verification {
+        equal: (status == Status::NoAnswer).then_some(false),
+        status,
+        method: "none",
+        gold: gold.iter().map(|&text| shortened(text.into())).collect(),
+        pred: pred.iter().map(|&text| shortened(text.into())).collect(),
+        reason,
+    }
+}
+
+/// What is too long or nested too deeply is not misread but too complex.
+fn status_of(error: &ParseError, unparsed: Status) -> Status {
+    match error {
+        ParseError::TooDeep { .. } | ParseError::TooLong { .. } => Status::TooComplex,
+        ParseError::Empty | ParseError::Syntax { .. } => unparsed,
+    }
+}
+
+/// Do two texts differ in nothing but spaces and dollar signs? Texts without a letter or digit never count as alike.
+fn written_alike(a: &str, b: &str) -> bool {
+    let signs = |text: &'_ str| {
+        text.chars()
+            .filter(|c| !c.is_whitespace() && *c != '$')
+            .collect::<String>()
+    };
+    a.chars().any(char::is_alphanumeric) && signs(a) == signs(b)
+}

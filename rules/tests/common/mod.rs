@@ -1,0 +1,3 @@
+//! What several tests and the bench use.
+
+pub mod hostile;
