@@ -9,10 +9,10 @@
 use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use juror::checkpoint::ModelSource;
 use juror::dataset::{LoadOptions, Sample, load};
 use juror::engine::{BlockHash, BlockPool};
 use juror::judge::JudgeText;
-use juror::model::ModelSource;
 use juror::protocol::{self, PromptTemplate};
 use juror::rules::{Config, OutcomeRules, RulesProfile};
 

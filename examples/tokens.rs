@@ -4,8 +4,8 @@
 use std::error::Error;
 use std::io::BufRead;
 
-use juror::model::ModelSource;
-use juror::model::tokenizer::Tokenizer;
+use juror::checkpoint::ModelSource;
+use juror::text::tokenizer::Tokenizer;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let model = std::env::args().nth(1).ok_or("name a model")?;

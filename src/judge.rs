@@ -7,7 +7,6 @@ mod devices;
 mod feed;
 mod field_text;
 mod generation;
-mod harmony;
 pub mod jobs;
 pub mod model;
 pub mod prompt;
@@ -15,7 +14,6 @@ pub mod reading;
 pub mod session;
 mod sizing;
 pub mod summary;
-pub mod thinking;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};

@@ -8,18 +8,21 @@
 //!
 //! | room | what it is for |
 //! |---|---|
+//! | [`cli`] | arguments into options, results into text; one file per subcommand |
 //! | [`dataset`] | rows of files into [`dataset::Sample`]s; the journal that makes a run resumable |
-//! | [`protocol`] | what a judge is asked and how its answer is read |
+//! | [`protocol`] | what a judge is asked: prompt template and fields; how its verdict is read |
+//! | [`checkpoint`] | from a model's name to validated weights and settings: hub, GGUF, Safetensors, `config.json` |
+//! | [`text`] | tokenizer, chat template, and a model's thinking told from its answer |
+//! | [`model`] | from weights and tokens to logits: decoder, attention, CPU and CUDA kernels |
+//! | [`engine`] | continuous batching over a paged KV cache: scheduler, prefix cache, sampler |
+//! | [`judge`] | the pipeline from samples to verdicts, the only place that knows the whole way |
 //! | [`verdict`], [`reward`] | the result of judging one sample, and what it is worth |
-//! | [`rules`] | the rule-based verifier: needs no model |
-//! | [`verify`] | the rules on a stream of pairs |
-//! | [`model`] | config, weights, decoder, attention, tokenizer, chat template |
-//! | [`engine`] | continuous batching over a paged KV cache |
+//! | [`rules`] | the rule-based verifier, a crate of its own: needs no model |
+//! | [`verify`] | the rules on a stream of pairs (`juror verify`) |
 //! | [`mod@bench`] | how fast all this is |
-//! | [`judge`] | the only place that knows the whole way |
-//! | [`cli`] | arguments into options, results into text |
 
 pub mod bench;
+pub mod checkpoint;
 pub mod cli;
 pub mod dataset;
 pub mod engine;
@@ -29,6 +32,7 @@ pub(crate) mod panics;
 pub mod protocol;
 pub mod reward;
 mod terminal;
+pub mod text;
 pub mod threads;
 pub mod verdict;
 pub mod verify;

@@ -12,8 +12,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use juror::model::chat_template::{ChatOptions, ChatTemplate};
-use juror::model::tokenizer::{Place, TextStream, Tokenizer};
+use juror::text::chat_template::{ChatOptions, ChatTemplate};
+use juror::text::tokenizer::{Place, TextStream, Tokenizer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 

@@ -6,9 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use candle_core::Device;
-use juror::model::{
-    Decoder, DeviceChoice, ModelConfig, ModelError, ModelSource, Precision, Weights,
-};
+use juror::checkpoint::{ModelConfig, ModelSource, Weights};
+use juror::model::{Decoder, DeviceChoice, ModelError, Precision};
 use tempfile::TempDir;
 
 fn checkpoint(name: &str) -> TempDir {

@@ -23,6 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use candle_core::{DType, Device, Tensor};
+use juror::checkpoint::{ModelConfig, ModelSource, Weights};
 use juror::dataset::{LoadOptions, load};
 use juror::engine::{Engine, EngineConfig, PagedDecoder, RandomKey, Request, Sampling, Stats};
 use juror::judge::{
@@ -30,7 +31,7 @@ use juror::judge::{
     jobs, run,
 };
 use juror::model::attention::{self, AttentionKind, AttentionShape};
-use juror::model::{Decoder, DeviceChoice, ModelConfig, ModelSource, Precision, Weights};
+use juror::model::{Decoder, DeviceChoice, Precision};
 use juror::protocol::{self, PromptTemplate};
 use juror::reward::RewardPolicy;
 use juror::rules::OutcomeRules;

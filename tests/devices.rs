@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use candle_core::{Device, Tensor};
+use juror::checkpoint::ModelSource;
 use juror::dataset::{LoadOptions, Sample, load};
 use juror::engine::{
     Engine, EngineConfig, EngineSettings, LogitsModel, Properties, Sampling, Stats,
@@ -16,8 +17,8 @@ use juror::judge::{
     DeviceEngine, DeviceStats, JudgeError, JudgeText, RulesMode, RunEnd, RunOptions, Sink,
     build_engine, jobs, run,
 };
+use juror::model::ModelError;
 use juror::model::batch::StepBatch;
-use juror::model::{ModelError, ModelSource};
 use juror::protocol::{self, ParsedVerdict, PromptTemplate, Protocol, StopMatcher, Unreadable};
 use juror::reward::RewardPolicy;
 use juror::rules::OutcomeRules;

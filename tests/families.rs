@@ -11,9 +11,10 @@ use std::path::Path;
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::{glm4, glm4_new, llama, mistral, phi3, qwen2, qwen3_moe};
+use juror::checkpoint::{ModelConfig, ModelSource, Weights};
 use juror::model::attention::{self, AttentionKind, AttentionShape};
 use juror::model::precision::KvType;
-use juror::model::{Decoder, ModelConfig, ModelSource, Precision, PrecisionChoice, Weights};
+use juror::model::{Decoder, Precision, PrecisionChoice};
 use paged::{Blocks, step};
 use serde_json::{Value, json};
 

@@ -12,10 +12,11 @@ use std::sync::Arc;
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::qwen3;
+use juror::checkpoint::{ModelConfig, ModelSource, Weights};
 use juror::engine::{Engine, EngineConfig, LoadedModel, ModelSizes, RandomKey, Request, Sampling};
 use juror::model::attention::{self, Attention, AttentionKind, AttentionShape};
 use juror::model::precision::WeightType;
-use juror::model::{Decoder, ModelConfig, ModelSource, Precision, PrecisionChoice, Weights};
+use juror::model::{Decoder, Precision, PrecisionChoice};
 use paged::{Blocks, Sequence, step};
 
 /// Logits lie between −5 and 5; f32 sums taken in another order differ by less than this.

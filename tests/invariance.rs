@@ -10,12 +10,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use juror::checkpoint::ModelSource;
 use juror::dataset::{LoadOptions, Sample, load};
 use juror::engine::{EngineSettings, Sampling, Stats};
 use juror::judge::{
     DeviceEngine, JudgeError, JudgeText, RulesMode, RunOptions, Sink, build_engine, jobs, run,
 };
-use juror::model::ModelSource;
 use juror::protocol::{self, PromptTemplate};
 use juror::reward::RewardPolicy;
 use juror::rules::OutcomeRules;

@@ -14,11 +14,11 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
 use common::{Folder, row};
+use juror::checkpoint::ModelSource;
 use juror::dataset::Sample;
 use juror::judge::JudgeText;
-use juror::model::ModelSource;
-use juror::model::tokenizer::Tokenizer;
 use juror::protocol::{self, PromptTemplate, neutralise};
+use juror::text::tokenizer::Tokenizer;
 use proptest::prelude::*;
 use serde_json::Value;
 

@@ -3,7 +3,7 @@
 #![no_main]
 #![allow(dead_code, unused_imports, missing_docs)]
 
-#[path = "../../src/model/gguf/header.rs"]
+#[path = "../../src/checkpoint/gguf/header/mod.rs"]
 mod header;
 
 use libfuzzer_sys::fuzz_target;

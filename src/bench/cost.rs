@@ -3,8 +3,8 @@
 use super::measure::{RequestTimes, Run};
 use super::recorder::Step;
 use super::report::Context;
+use crate::checkpoint::ModelConfig;
 use crate::engine::MXFP4_BITS;
-use crate::model::ModelConfig;
 use crate::model::attention::{AttentionShape, kv_bytes_per_token};
 
 /// Floating-point operations that a run's tokens need: two for each weight a token meets, the scores and weighted values

@@ -9,8 +9,9 @@ use super::ceiling::Ceiling;
 use super::cost;
 use super::measure::Run;
 use super::statistics::Spread;
+use crate::checkpoint::ModelConfig;
 use crate::engine::EngineConfig;
-use crate::model::{ModelConfig, Precision};
+use crate::model::Precision;
 
 /// One setting's figures.
 ///

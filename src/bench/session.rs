@@ -10,13 +10,14 @@ use super::measure::{Run, Settings, measure};
 use super::shared::SharedModel;
 use super::workload::Job;
 use super::{Ceiling, Context, Report, trace};
+use crate::checkpoint::{ModelConfig, Weights};
 use crate::dataset::output::{OutputError, write_atomically};
 use crate::engine::sizing::Lengths;
 use crate::engine::{
     BLOCK_SIZE, EngineConfig, EngineError, EngineSettings, LoadedModel, ModelSizes, Sampling,
     StepModel, packed_numbers, sizes_for,
 };
-use crate::model::{ModelConfig, ModelError, Precision, Weights};
+use crate::model::{ModelError, Precision};
 
 /// What is measured: a model and the generations asked of it.
 pub struct Subject {

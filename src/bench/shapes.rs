@@ -1,6 +1,7 @@
 //! Models by name whose shape is known, so that their speed can be measured without a download.
 
-use crate::model::{ModelConfig, ModelError};
+use crate::checkpoint::ModelConfig;
+use crate::model::ModelError;
 
 /// The names of `--synthetic`, each with the `config.json` keys that its makers publish.
 pub const SHAPES: [(&str, &str); 5] = [

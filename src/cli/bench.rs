@@ -14,13 +14,13 @@ use super::judge::JudgeChoice;
 use super::{DONE, Failure, OrFail, say};
 use crate::bench::session::{Bench, Document, Setting, Subject, machine, write_trace};
 use crate::bench::{Job, Lengths, Report, Workload, shapes, workload};
+use crate::checkpoint::hub::Want;
+use crate::checkpoint::{ModelConfig, Weights};
 use crate::dataset::output::write_atomically;
 use crate::dataset::{LineLimit, LoadOptions, load};
 use crate::engine::{EngineSettings, Sampling};
 use crate::judge::JudgeText;
 use crate::judge::prompt::TooLong;
-use crate::model::hub::Want;
-use crate::model::{ModelConfig, Weights};
 
 /// Measure how fast a judge is, on any model or on random weights of a known shape.
 #[derive(Debug, Args)]

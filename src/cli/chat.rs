@@ -8,8 +8,8 @@ use clap::{Args, ValueEnum};
 use crate::dataset::journal::{chat_date, journal_path};
 use crate::dataset::read_text;
 use crate::judge::ChatSettings;
-use crate::model::chat_template::{ChatOptions, Moment, ReasoningEffort, TemplateVariable};
-use crate::protocol::{ThinkingStyle, ThinkingTags};
+use crate::text::chat_template::{ChatOptions, Moment, ReasoningEffort, TemplateVariable};
+use crate::text::reasoning::{ThinkingStyle, ThinkingTags};
 
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct ChatArguments {

@@ -6,8 +6,9 @@ use std::sync::Once;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{FAILED, Failure, USAGE, say};
-use crate::model::hub::{Event, Want};
-use crate::model::{ModelError, ModelSource};
+use crate::checkpoint::ModelSource;
+use crate::checkpoint::hub::{Event, Want};
+use crate::model::ModelError;
 
 /// A bar on standard error, if that is a terminal; else a line that says that something is being fetched.
 pub(super) struct Download {

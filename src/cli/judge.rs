@@ -12,6 +12,7 @@ pub(super) use self::arguments::{JudgeArguments, JudgeChoice};
 use super::download;
 use super::progress::{Progress, print_summary};
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
+use crate::checkpoint::hub::Want;
 use crate::dataset::journal::Identity;
 use crate::dataset::output::has_place_beside;
 use crate::dataset::{
@@ -20,7 +21,6 @@ use crate::dataset::{
 use crate::engine::Sampling;
 use crate::judge::{EngineSizes, JudgeText, RulesMode, RunEnd, RunOptions, Session};
 use crate::model::DeviceChoice;
-use crate::model::hub::Want;
 use crate::rules::OutcomeRules;
 
 pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {

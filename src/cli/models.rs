@@ -10,9 +10,10 @@ use serde_json::Value;
 
 use super::download::{self, Download};
 use super::{DONE, Failure, OrFail, for_output, say};
-use crate::model::config::CONFIG_FILE;
-use crate::model::hub::{CachedModel, Hub, Want, bytes};
-use crate::model::{ModelConfig, ModelError, ModelSource, known};
+use crate::checkpoint::config::CONFIG_FILE;
+use crate::checkpoint::hub::{CachedModel, Hub, Want, bytes};
+use crate::checkpoint::{ModelConfig, ModelSource, known_judges};
+use crate::model::ModelError;
 use crate::protocol;
 use crate::terminal::escaped;
 
@@ -154,7 +155,7 @@ fn list_known(out: &mut StdoutLock) -> Result<(), Failure> {
     let percent =
         |figure: Option<f64>| figure.map_or_else(|| "–".into(), |figure| format!("{figure:.2}"));
     let mut rows = Vec::new();
-    for judge in known::judges().or_fail()? {
+    for judge in known_judges::judges().or_fail()? {
         let mark = if protocol::find(&judge.protocol).is_some() {
             ""
         } else {
@@ -213,7 +214,7 @@ fn pull(out: &mut StdoutLock, model: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let unknown = || ModelError::UnknownModel { name: model.into() };
-    let id = known::hub_id(model)
+    let id = known_judges::hub_id(model)
         .and_then(|id| id.ok_or_else(unknown))
         .map_err(download::failure)?;
     let hub = Hub::from_environment().map_err(|error| download::failure(error.into()))?;

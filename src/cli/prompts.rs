@@ -11,10 +11,10 @@ use serde_json::json;
 use super::download;
 use super::judge::JudgeChoice;
 use super::{Failure, OrFail, for_output, say};
+use crate::checkpoint::hub::Want;
 use crate::dataset::{ColumnMap, LineLimit, LoadOptions, Sample, find};
 use crate::judge::JudgeText;
 use crate::judge::prompt::PromptTokens;
-use crate::model::hub::Want;
 use crate::protocol;
 
 #[derive(Debug, Subcommand)]

@@ -8,10 +8,11 @@ use super::paged::PagedDecoder;
 use super::sizing::{
     ActivationShape, EngineSettings, Lengths, ModelFootprint, Processor, choose_sizes,
 };
+use crate::checkpoint::{ModelConfig, Weights};
 use crate::model::attention::{AttentionKind, AttentionShape, build, kv_bytes_per_token};
 use crate::model::device::gpu_memory;
 use crate::model::precision::{KvType, WeightType};
-use crate::model::{Decoder, ModelConfig, ModelError, Precision, Weights};
+use crate::model::{Decoder, ModelError, Precision};
 
 /// What a model with its cache is to have room for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,12 +10,12 @@ use rayon::prelude::*;
 use super::devices::{Dispatch, Event};
 use super::jobs::{self, Job};
 use super::prompt::TooLong;
-use super::thinking::AnswerStream;
 use super::{JudgeText, RulesMode, RunOptions, VerdictReading};
 use crate::dataset::{Sample, Samples};
 use crate::engine::{RandomKey, Request, Stop};
 use crate::panics;
 use crate::protocol::StopMatcher;
+use crate::text::reasoning::AnswerStream;
 use crate::verdict::{Status, Verdict};
 
 /// Read and tokenise this many jobs at a time.

@@ -11,9 +11,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::model::ModelError;
-use crate::model::tokenizer::{Place, TextStream, Tokenizer};
 use crate::protocol::Reserved;
 use crate::protocol::reserved::{Breaches, replace};
+use crate::text::tokenizer::{Place, TextStream, Tokenizer};
 
 /// Times that delimiters are traced back. One is the rule; a normaliser may make another of what is left.
 const ROUNDS: usize = 8;

@@ -5,17 +5,19 @@ use std::sync::Arc;
 use super::generation::GenerationDefaults;
 use super::prompt::{PromptBuilder, PromptError, PromptTokens, TokenCount, TooLong};
 use super::sizing::engine_config;
+use crate::checkpoint::weights::LoadProgress;
+use crate::checkpoint::{ModelConfig, ModelSource, Weights};
 use crate::dataset::Sample;
 use crate::dataset::journal::{ChatIdentity, Identity};
 use crate::engine::{
     Choices, Engine, EngineError, EngineSettings, LoadedModel, ModelSizes, PagedDecoder, StepModel,
 };
-use crate::model::chat_template::{ChatOptions, ChatTemplate, Moment};
-use crate::model::tokenizer::Tokenizer;
-use crate::model::weights::LoadProgress;
-use crate::model::{ModelConfig, ModelError, ModelSource, PrecisionChoice, Weights};
+use crate::model::{ModelError, PrecisionChoice};
 use crate::panics;
-use crate::protocol::{PromptTemplate, Protocol, ThinkingStyle};
+use crate::protocol::{PromptTemplate, Protocol};
+use crate::text::chat_template::{ChatOptions, ChatTemplate, Moment};
+use crate::text::reasoning::ThinkingStyle;
+use crate::text::tokenizer::Tokenizer;
 use candle_core::Device;
 
 /// What a run's engine is made by.

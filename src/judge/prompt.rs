@@ -4,13 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::field_text::FieldText;
-use super::thinking::Thinking;
 use crate::dataset::Sample;
 use crate::model::ModelError;
-use crate::model::chat_template::{ChatOptions, ChatTemplate, ThinkingSwitch};
-use crate::model::tokenizer::{Place, Tokenizer};
 use crate::protocol::template::{FieldName, Fields, PromptTemplate, Segment, split_marks};
-use crate::protocol::{Delimiters, TemplateError, ThinkingStyle};
+use crate::protocol::{Delimiters, TemplateError};
+use crate::text::chat_template::{ChatOptions, ChatTemplate, ThinkingSwitch};
+use crate::text::reasoning::Thinking;
+use crate::text::reasoning::ThinkingStyle;
+use crate::text::tokenizer::{Place, Tokenizer};
 
 /// Why a prompt cannot be built.
 #[derive(Debug, thiserror::Error)]

@@ -1,12 +1,12 @@
 //! From what the engine gives back to a verdict.
 
-use super::thinking::Answer;
 use super::{JudgeText, RulesMode, RunOptions};
 use crate::dataset::Sample;
 use crate::engine::{Completion, FinishReason};
 use crate::protocol::{ParsedVerdict, Unreadable, ValueSpans};
 use crate::reward::reward;
 use crate::rules::RuleVerdict;
+use crate::text::reasoning::Answer;
 use crate::verdict::{Confidence, OutcomeSource, Raw, Status, Usage, Verdict};
 
 /// Makes verdicts of completions, and of samples that never reach the model.

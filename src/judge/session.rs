@@ -13,6 +13,8 @@ use super::{
     DeviceEngine, DeviceStats, EngineSizes, Job, JudgeError, JudgeText, RulesMode, RunEnd,
     RunOptions, Sink, Summary, build_engine, jobs, run, run_rules,
 };
+use crate::checkpoint::weights::LoadProgress;
+use crate::checkpoint::{ModelSource, Weights};
 use crate::dataset::journal::{
     Finished, Identity, InputIdentity, Journal, JournalError, LinePlace, Manifest, Noted,
     SamplingSettings, journal_path,
@@ -24,8 +26,7 @@ use crate::dataset::{
     DatasetError, Loaded, Rows, Samples, Shard, id_hash, rejected_path, write_rejected,
 };
 use crate::engine::{EngineError, PagedDecoder, Stats, host};
-use crate::model::weights::LoadProgress;
-use crate::model::{DeviceChoice, ModelError, ModelSource, Weights};
+use crate::model::{DeviceChoice, ModelError};
 use crate::panics;
 use crate::threads;
 use crate::verdict::Verdict;

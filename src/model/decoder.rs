@@ -7,15 +7,16 @@ use candle_core::{DType, Device, Tensor};
 use rayon::prelude::*;
 
 use super::attention::Attention;
-use super::checkpoint::{Checkpoint, Projection};
 use super::feed_forward::{FeedForward, Gated, Mixture};
 use super::linear::Linear;
 use super::ops::{self, Heads};
 use super::precision::{Precision, WeightType};
 use super::profile::{Phase, Profile};
 use super::rope::RotaryTable;
-use super::tensors::{ExpertNames, FeedForwardNames, GatedNames, LayerNames, Names};
-use super::{ModelConfig, ModelError, StepBatch, Weights};
+use super::tensor_reader::{Projection, TensorReader};
+use super::{ModelError, StepBatch};
+use crate::checkpoint::tensors::{ExpertNames, FeedForwardNames, GatedNames, LayerNames, Names};
+use crate::checkpoint::{ModelConfig, Weights};
 
 /// A model's weights on a device, immutable.
 pub struct Decoder {
@@ -81,7 +82,7 @@ impl Decoder {
         weights.check_model(config)?;
         let names = Names::new(config.architecture);
         let loader = Loader {
-            checkpoint: Checkpoint {
+            checkpoint: TensorReader {
                 config,
                 weights,
                 device,
@@ -324,7 +325,7 @@ fn add_and_norm(
 
 /// Reads layers.
 struct Loader<'a> {
-    checkpoint: Checkpoint<'a>,
+    checkpoint: TensorReader<'a>,
     precision: Precision,
 }
 

@@ -31,7 +31,7 @@ pub enum ModelError {
         file: String,
     },
     /// A model folder has pickled weights and no others.
-    #[error("{}: only pickled weights ({file}). {}", folder.display(), super::hub::needed::how_to_convert(&folder.display().to_string()))]
+    #[error("{}: only pickled weights ({file}). {}", folder.display(), crate::checkpoint::hub::needed::how_to_convert(&folder.display().to_string()))]
     Pickled {
         /// The model's folder.
         folder: PathBuf,
@@ -40,7 +40,7 @@ pub enum ModelError {
     },
     /// The hub, or its cache, refused.
     #[error(transparent)]
-    Hub(#[from] super::hub::HubError),
+    Hub(#[from] crate::checkpoint::hub::HubError),
     /// A file could not be read.
     #[error("{path}: {source}")]
     Io {

@@ -2,9 +2,9 @@
 
 use candle_core::{DType, Device, Tensor};
 
-use super::config::{Activation, Experts};
 use super::linear::Linear;
 use super::{ModelError, cpu, ops};
+use crate::checkpoint::config::{Activation, Experts};
 
 /// What follows attention in a layer: from `[N, hidden]` to `[N, hidden]`.
 pub enum FeedForward {

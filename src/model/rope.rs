@@ -8,11 +8,12 @@ use std::f64::consts::TAU;
 
 use candle_core::{DType, Device, Tensor};
 
-use super::config::{Rope, RopeScaling};
-use super::{ModelConfig, ModelError, StepBatch, cpu};
+use super::{ModelError, StepBatch, cpu};
+use crate::checkpoint::ModelConfig;
+use crate::checkpoint::config::{Rope, RopeScaling};
 
 /// Positions that get a table at most; a configuration's context ends there.
-pub(super) const MAX_POSITIONS: usize = 1 << 17;
+pub(crate) const MAX_POSITIONS: usize = 1 << 17;
 
 /// Cosines and sines of every position's angles, `[positions, head_dim / 2]` each; where sequences longer than the
 /// original context have other angles, those follow, `[2 · positions, head_dim / 2]`.

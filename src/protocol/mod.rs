@@ -26,7 +26,6 @@ pub mod reserved;
 pub mod stop;
 pub mod tags;
 pub mod template;
-pub mod thinking;
 pub mod untrusted;
 pub mod verdict_reader;
 
@@ -38,7 +37,6 @@ pub use prime::Prime;
 pub use reserved::Reserved;
 pub use stop::{StopMatcher, VerdictStop};
 pub use template::{FieldName, Fields, PromptTemplate, Segment, TemplateError};
-pub use thinking::{ThinkingStyle, ThinkingTags};
 pub use untrusted::neutralise;
 
 /// What a judge is asked, and how its answer is read.

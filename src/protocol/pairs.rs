@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::tags::TagName;
-use super::thinking::{ThinkingTags, blank};
+use crate::text::reasoning::tag_mask::{ThinkingTags, blank};
 
 /// Pairs of published models whose names do not say what they are for.
 const LISTED: [(&str, &str); 3] = [

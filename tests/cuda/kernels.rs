@@ -2,9 +2,9 @@
 //! Those of attention and of experts are in the tests around this one.
 
 use candle_core::{DType, Device, Tensor};
+use juror::checkpoint::config::Activation;
 use juror::engine::sampler::choose;
 use juror::engine::{Choices, RandomKey, RowRequest, Sampling};
-use juror::model::config::Activation;
 use juror::model::cuda::SampleRequest;
 use juror::model::cuda::array::Array;
 use juror::model::cuda::gemm::{Gemm, Weight};

@@ -1,7 +1,8 @@
 //! Small models of every family, with random weights.
 
 use candle_core::{DType, Device, Tensor};
-use juror::model::{Decoder, ModelConfig, ModelSource, Precision, Weights};
+use juror::checkpoint::{ModelConfig, ModelSource, Weights};
+use juror::model::{Decoder, Precision};
 use serde_json::{Value, json};
 
 /// Tokens of a KV block.

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use candle_core::{DType, Device};
+use juror::checkpoint::{ModelConfig, ModelSource, Weights};
 use juror::engine::{
     BuildCache, Choices, Chosen, Completion, Engine, EngineConfig, FinishReason, PagedDecoder,
     Properties, RandomKey, Request, RequestId, RowRequest, Sampling, StepModel, Ticket,
@@ -11,7 +12,7 @@ use juror::engine::{
 use juror::model::attention::{self, AttentionKind, AttentionShape};
 use juror::model::batch::StepBatch;
 use juror::model::precision::Precision;
-use juror::model::{Decoder, ModelConfig, ModelError, ModelSource, Weights};
+use juror::model::{Decoder, ModelError};
 use proptest::prelude::*;
 
 use crate::reader::{After, EOS, config, prompts, reader, request, run, template};

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use juror::dataset::Sample;
 use juror::judge::prompt::PromptBuilder;
-use juror::model::chat_template::{ChatOptions, ChatTemplate};
-use juror::model::tokenizer::Tokenizer;
 use juror::protocol::{self, FieldName, PromptTemplate};
+use juror::text::chat_template::{ChatOptions, ChatTemplate};
+use juror::text::tokenizer::Tokenizer;
 use serde_json::json;
 
 /// What a prompt protects, what a forger writes into the answer, and what the judge sees of it.

@@ -6,9 +6,9 @@ use std::sync::{Arc, LazyLock};
 
 use juror::dataset::Sample;
 use juror::judge::prompt::PromptBuilder;
-use juror::model::chat_template::{ChatOptions, ChatTemplate};
-use juror::model::tokenizer::Tokenizer;
 use juror::protocol::PromptTemplate;
+use juror::text::chat_template::{ChatOptions, ChatTemplate};
+use juror::text::tokenizer::Tokenizer;
 use proptest::prelude::*;
 use regex::Regex;
 use serde_json::{Value, json};

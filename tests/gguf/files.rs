@@ -6,8 +6,8 @@ use std::path::Path;
 
 use candle_core::Device;
 use candle_core::quantized::{GgmlDType, QTensor, gguf_file};
-use juror::model::gguf::header::{Header, TensorInfo};
-use juror::model::{ModelConfig, ModelSource, Weights};
+use juror::checkpoint::gguf::header::{Header, TensorInfo};
+use juror::checkpoint::{ModelConfig, ModelSource, Weights};
 use serde_json::Value as Json;
 use tempfile::TempDir;
 

@@ -16,9 +16,10 @@ use std::path::{Path, PathBuf};
 
 use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{DType, Device, Tensor};
+use juror::checkpoint::{ModelConfig, ModelSource, Weights};
 use juror::model::attention::{self, AttentionKind, AttentionShape};
 use juror::model::precision::{KvType, PrecisionChoice, Quantization, WeightType};
-use juror::model::{Decoder, ModelConfig, ModelSource, Precision, Weights};
+use juror::model::{Decoder, Precision};
 use paged::{Blocks, step};
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;

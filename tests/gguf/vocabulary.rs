@@ -1,7 +1,7 @@
 //! Tokenizers: that of a file against the tokenizer.json that its metadata was made from.
 
-use juror::model::ModelSource;
-use juror::model::tokenizer::Tokenizer;
+use juror::checkpoint::ModelSource;
+use juror::text::tokenizer::Tokenizer;
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 

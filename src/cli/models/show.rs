@@ -6,17 +6,17 @@ use candle_core::DType;
 
 use super::super::download;
 use super::super::{FAILED, Failure, OrFail};
+use crate::checkpoint::config::RopeScaling;
+use crate::checkpoint::hub::{Want, bytes};
+use crate::checkpoint::known_judges::{self, KnownJudge};
+use crate::checkpoint::{ModelConfig, ModelSource, Weights};
 use crate::judge::prompt::PromptBuilder;
 use crate::judge::{JudgeText, OWN_HEAD};
 use crate::model::attention::{AttentionShape, kv_bytes_per_token};
-use crate::model::chat_template::ThinkingSwitch;
-use crate::model::config::RopeScaling;
-use crate::model::hub::{Want, bytes};
-use crate::model::known::{self, KnownJudge};
 use crate::model::precision::WeightType;
-use crate::model::{ModelConfig, ModelSource, Weights};
 use crate::protocol::{self, PromptTemplate};
 use crate::terminal::escaped;
+use crate::text::chat_template::ThinkingSwitch;
 
 /// Weights up to this size are hashed without being asked for: a matter of a second.
 const HASHED: u64 = 1 << 30;
@@ -26,7 +26,7 @@ type Rows = Vec<(&'static str, String)>;
 /// Says what a model is. The weights of a model on the hub are not fetched for that. What `juror judge` would refuse is an
 /// error, with what there is to be told.
 pub(super) fn show(out: &mut StdoutLock, model: &str, hash: bool) -> Result<(), Failure> {
-    let judge = known::find(model.split('@').next().unwrap_or(model)).or_fail()?;
+    let judge = known_judges::find(model.split('@').next().unwrap_or(model)).or_fail()?;
     let source = match download::resolve(model, Want::Description) {
         Ok(source) => source,
         Err(failure) => {
@@ -42,7 +42,7 @@ pub(super) fn show(out: &mut StdoutLock, model: &str, hash: bool) -> Result<(), 
         (_, None) => None,
         (Some(judge), Some(_)) => Some(judge),
         (None, Some(origin)) => {
-            known::find(origin.split('@').next().unwrap_or_default()).or_fail()?
+            known_judges::find(origin.split('@').next().unwrap_or_default()).or_fail()?
         }
     };
     let mut rows = judge.map(known_rows).unwrap_or_default();

@@ -11,7 +11,8 @@
 
 use candle_core::{DType, Device, Tensor};
 
-use super::{ModelConfig, ModelError, StepBatch};
+use super::{ModelError, StepBatch};
+use crate::checkpoint::ModelConfig;
 
 #[cfg(feature = "cuda")]
 mod cuda;

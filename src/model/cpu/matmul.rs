@@ -8,7 +8,7 @@ use super::panels::{Multiply, PANEL};
 use super::quantized::{
     BLOCK, BlockMatrix, Group, Mx4Group, Q4Group, Q5Group, Q6Group, Q8Group, rows, stored,
 };
-use crate::model::gguf::StorageType;
+use crate::checkpoint::gguf::StorageType;
 use crate::model::precision::WeightType;
 
 /// Products that take less time than this many multiply-adds in f32 run on the calling thread: waking another costs about

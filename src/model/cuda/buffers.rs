@@ -5,7 +5,8 @@ use candle_core::{CudaDevice, DType};
 use super::array::Array;
 use super::gemm::Gemm;
 use super::operations::{Added, Quantised, Target};
-use crate::model::{ModelConfig, ModelError};
+use crate::checkpoint::ModelConfig;
+use crate::model::ModelError;
 
 /// The largest step that a decoder makes room for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

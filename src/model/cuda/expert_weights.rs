@@ -6,10 +6,10 @@ use candle_core::{CudaDevice, DType, Tensor};
 use super::array::Array;
 use super::mxfp4::{self, Stored};
 use super::operations::{Operations, Quantised};
+use crate::checkpoint::config::Experts;
+use crate::checkpoint::tensors::ExpertNames;
 use crate::model::ModelError;
-use crate::model::checkpoint::{Checkpoint, Projection, gates_first};
-use crate::model::config::Experts;
-use crate::model::tensors::ExpertNames;
+use crate::model::tensor_reader::{Projection, TensorReader, gates_first};
 
 /// How weights lie in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub(super) struct ExpertWeights {
 
 /// Reads the experts of a layer.
 pub(super) struct ExpertLoader<'a> {
-    pub(super) checkpoint: &'a Checkpoint<'a>,
+    pub(super) checkpoint: &'a TensorReader<'a>,
     pub(super) names: &'a ExpertNames,
     pub(super) sizes: Experts,
     pub(super) cuda: &'a CudaDevice,

@@ -10,8 +10,9 @@ use super::kernel::{Arg, Function, Grid, Kernels, count};
 use super::layers::Mixture;
 use super::mxfp4;
 use super::operations::{Operations, Target, suffix};
-use crate::model::config::{Activation, Experts};
-use crate::model::{ModelConfig, ModelError};
+use crate::checkpoint::ModelConfig;
+use crate::checkpoint::config::{Activation, Experts};
+use crate::model::ModelError;
 
 /// Names for messages.
 const ROUTE: &str = "moe_route";

@@ -8,10 +8,11 @@ use super::expert_weights::{ExpertLoader, ExpertWeights};
 use super::gemm::Weight;
 use super::linear::Products;
 use super::operations::Operations;
-use crate::model::checkpoint::{Checkpoint, Projection};
-use crate::model::config::Experts;
-use crate::model::tensors::{ExpertNames, FeedForwardNames, LayerNames, Names};
-use crate::model::{ModelConfig, ModelError, Weights};
+use crate::checkpoint::config::Experts;
+use crate::checkpoint::tensors::{ExpertNames, FeedForwardNames, LayerNames, Names};
+use crate::checkpoint::{ModelConfig, Weights};
+use crate::model::ModelError;
+use crate::model::tensor_reader::{Projection, TensorReader};
 
 /// One layer.
 pub(super) struct Layer {
@@ -98,9 +99,9 @@ impl Loader<'_> {
         })
     }
 
-    fn checkpoint(&self) -> Checkpoint<'_> {
+    fn checkpoint(&self) -> TensorReader<'_> {
         let dtype = self.operations.dtype();
-        Checkpoint {
+        TensorReader {
             config: self.config,
             weights: self.weights,
             device: &self.device,

@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 use candle_core::DType;
 use rayon::prelude::*;
 
-use crate::model::tensors::MXFP4_BLOCK;
+use crate::checkpoint::tensors::MXFP4_BLOCK;
 
 /// Inputs whose exponents lie together: a tile's.
 const STEP: usize = 64;

@@ -1,8 +1,8 @@
 //! Rows as GGML stores them.
 
 use super::{BLOCK, Group, Q4Group, Q5Group, Q6Group, Q8Group};
+use crate::checkpoint::gguf::StorageType;
 use crate::model::cpu::half::{Bf16, F16, Format};
-use crate::model::gguf::StorageType;
 
 /// Bytes of a scale, or a minimum.
 const HALF: usize = 2;

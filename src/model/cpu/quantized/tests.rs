@@ -8,8 +8,8 @@ use super::{
     BLOCK, BlockMatrix, Group, Instructions, Mx4Group, Q4Group, Q5Group, Q6Group, Q8Group,
     Quantiser,
 };
+use crate::checkpoint::gguf::StorageType;
 use crate::model::cpu::matmul::PackedMatrix;
-use crate::model::gguf::StorageType;
 
 /// Numbers near a normal distribution, the same every time.
 fn normal(count: usize, seed: u32) -> Vec<f32> {

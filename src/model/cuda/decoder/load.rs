@@ -3,6 +3,8 @@
 use candle_core::{CudaDevice, Device};
 
 use super::CudaDecoder;
+use crate::checkpoint::{ModelConfig, Weights};
+use crate::model::ModelError;
 use crate::model::attention::AttentionShape;
 use crate::model::cuda::array::Array;
 use crate::model::cuda::buffers::{Buffers, StepLimits};
@@ -17,7 +19,6 @@ use crate::model::cuda::upload::{Packer, Upload};
 use crate::model::precision::{Precision, WeightType};
 use crate::model::profile::Profile;
 use crate::model::rope::RotaryTable;
-use crate::model::{ModelConfig, ModelError, Weights};
 
 /// How the paged cache of a decoder is to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

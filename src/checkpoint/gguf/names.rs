@@ -1,0 +1,210 @@
+//! What GGUF's tensors are called by Hugging Face, and how the converter has rearranged them.
+
+use super::header::{StorageType, TensorInfo};
+use crate::checkpoint::weights::RowOrder;
+
+/// Architectures of files that are understood: `general.architecture`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Family {
+    Qwen2,
+    Qwen3,
+    Qwen3Moe,
+    /// Llama and Mistral.
+    Llama,
+    Phi3,
+    /// GLM-4 0414.
+    Glm4,
+    /// The first GLM-4, as transformers has it.
+    Glm,
+    /// The first GLM-4 with its own code's names: queries, keys and values in one tensor.
+    ChatGlm,
+    GptOss,
+}
+
+/// Names in files.
+const FAMILIES: [(&str, Family); 8] = [
+    ("qwen2", Family::Qwen2),
+    ("qwen3", Family::Qwen3),
+    ("qwen3moe", Family::Qwen3Moe),
+    ("llama", Family::Llama),
+    ("phi3", Family::Phi3),
+    ("glm4", Family::Glm4),
+    ("chatglm", Family::Glm),
+    ("gpt-oss", Family::GptOss),
+];
+
+impl Family {
+    /// By the name in the file.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        FAMILIES
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, family)| *family)
+    }
+
+    /// The names there are.
+    pub(super) fn names() -> String {
+        FAMILIES.map(|(name, _)| name).join(", ")
+    }
+
+    /// Whether `ffn_up` holds the gates too, before what they gate.
+    pub(super) fn fuses_gate_up(self) -> bool {
+        matches!(self, Self::Phi3 | Self::Glm4 | Self::Glm | Self::ChatGlm)
+    }
+}
+
+/// A tensor under the name that the decoder asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Renamed {
+    pub(crate) name: String,
+    pub(crate) shape: Vec<usize>,
+    pub(crate) kind: StorageType,
+    /// From the beginning of the file.
+    pub(crate) offset: u64,
+    pub(crate) bytes: usize,
+    pub(crate) rows: RowOrder,
+}
+
+/// Tensors that say something about the rotary embedding, and are no weights.
+pub(super) const FACTORS: [&str; 3] = [
+    "rope_freqs.weight",
+    "rope_factors_long.weight",
+    "rope_factors_short.weight",
+];
+
+/// A tensor of the file as one or, where a layer's `experts` are stacked, several of the checkpoint. One whose name is not known keeps
+/// it, and is refused where the weights are checked.
+pub(super) fn rename(
+    family: Family,
+    head_dim: usize,
+    experts: Option<usize>,
+    name: &str,
+    info: &TensorInfo,
+) -> Vec<Renamed> {
+    let whole = |name: String, rows: RowOrder| {
+        vec![Renamed {
+            name,
+            shape: info.shape.clone(),
+            kind: info.kind,
+            offset: info.offset,
+            bytes: info.bytes,
+            rows,
+        }]
+    };
+    let chat_glm = family == Family::ChatGlm;
+    let outside = match (name, chat_glm) {
+        ("token_embd.weight", false) => Some("model.embed_tokens.weight"),
+        ("output_norm.weight", false) => Some("model.norm.weight"),
+        ("output.weight", false) => Some("lm_head.weight"),
+        ("token_embd.weight", true) => Some("transformer.embedding.word_embeddings.weight"),
+        ("output_norm.weight", true) => Some("transformer.encoder.final_layernorm.weight"),
+        ("output.weight", true) => Some("transformer.output_layer.weight"),
+        _ => None,
+    };
+    if let Some(outside) = outside {
+        return whole(outside.into(), RowOrder::Stored);
+    }
+    let Some((layer, part, what)) = in_layer(name) else {
+        return whole(name.into(), RowOrder::Stored);
+    };
+    // Of another number of experts than the metadata says it stays whole, and is refused as such.
+    if let Some(projection) = stacked(part)
+        && let [count, shape @ ..] = info.shape.as_slice()
+        && Some(*count) == experts
+        && !shape.is_empty()
+    {
+        let bytes = info.bytes / count;
+        return (0..*count)
+            .map(|expert| Renamed {
+                name: format!("model.layers.{layer}.mlp.experts.{expert}.{projection}.{what}"),
+                shape: shape.to_vec(),
+                kind: info.kind,
+                offset: info.offset + (expert * bytes) as u64,
+                bytes,
+                rows: RowOrder::Stored,
+            })
+            .collect();
+    }
+    if family == Family::GptOss && part == "attn_sinks" {
+        return whole(
+            format!("model.layers.{layer}.self_attn.sinks"),
+            RowOrder::Stored,
+        );
+    }
+    let translated = if chat_glm {
+        chat_glm_part(part)
+    } else {
+        hugging_face_part(family, part)
+    };
+    let Some(translated) = translated else {
+        return whole(name.into(), RowOrder::Stored);
+    };
+    let layers = if chat_glm {
+        "transformer.encoder.layers"
+    } else {
+        "model.layers"
+    };
+    let rows = if family == Family::Llama && matches!(part, "attn_q" | "attn_k") {
+        RowOrder::Pairs { head_dim }
+    } else {
+        RowOrder::Stored
+    };
+    whole(format!("{layers}.{layer}.{translated}.{what}"), rows)
+}
+
+/// Whether a tensor holds all experts of a layer.
+pub(super) fn is_stacked(name: &str, info: &TensorInfo) -> bool {
+    info.shape.len() > 1 && in_layer(name).is_some_and(|(_, part, _)| stacked(part).is_some())
+}
+
+fn stacked(part: &str) -> Option<&'static str> {
+    Some(match part {
+        "ffn_gate_exps" => "gate_proj",
+        "ffn_up_exps" => "up_proj",
+        "ffn_down_exps" => "down_proj",
+        _ => return None,
+    })
+}
+
+/// `blk.LAYER.PART.weight`
+fn in_layer(name: &str) -> Option<(usize, &str, &str)> {
+    let (layer, rest) = name.strip_prefix("blk.")?.split_once('.')?;
+    let (part, what) = rest.rsplit_once('.')?;
+    Some((layer.parse().ok()?, part, what))
+}
+
+fn hugging_face_part(family: Family, part: &str) -> Option<&'static str> {
+    Some(match part {
+        "attn_norm" => "input_layernorm",
+        "attn_q" => "self_attn.q_proj",
+        "attn_k" => "self_attn.k_proj",
+        "attn_v" => "self_attn.v_proj",
+        "attn_qkv" => "self_attn.qkv_proj",
+        "attn_output" => "self_attn.o_proj",
+        "attn_q_norm" => "self_attn.q_norm",
+        "attn_k_norm" => "self_attn.k_norm",
+        "post_attention_norm" if family == Family::GptOss => "post_attention_layernorm",
+        "post_attention_norm" => "post_self_attn_layernorm",
+        "ffn_norm" => "post_attention_layernorm",
+        "post_ffw_norm" => "post_mlp_layernorm",
+        "ffn_gate" => "mlp.gate_proj",
+        "ffn_up" if family.fuses_gate_up() => "mlp.gate_up_proj",
+        "ffn_up" => "mlp.up_proj",
+        "ffn_down" => "mlp.down_proj",
+        "ffn_gate_inp" if family == Family::GptOss => "mlp.router",
+        "ffn_gate_inp" => "mlp.gate",
+        _ => return None,
+    })
+}
+
+fn chat_glm_part(part: &str) -> Option<&'static str> {
+    Some(match part {
+        "attn_norm" => "input_layernorm",
+        "attn_qkv" => "self_attention.query_key_value",
+        "attn_output" => "self_attention.dense",
+        "ffn_norm" => "post_attention_layernorm",
+        "ffn_up" => "mlp.dense_h_to_4h",
+        "ffn_down" => "mlp.dense_4h_to_h",
+        _ => return None,
+    })
+}

@@ -1,0 +1,72 @@
+//! Whether a checkpoint has an output head of its own, whatever its configuration says.
+
+use std::borrow::Cow;
+
+use super::{Location, RowOrder, Weights};
+use crate::checkpoint::ModelConfig;
+use crate::checkpoint::tensors::Names;
+use crate::model::ModelError;
+
+/// Bytes that are compared at once.
+const BUFFER: usize = 1 << 20;
+
+impl Weights {
+    /// The configuration as these weights have it. Where it says that the output head is the embedding table, and the file
+    /// holds a head with other numbers, that head counts, as in transformers 5. One with the same numbers is the table.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn settle<'c>(&self, config: &'c ModelConfig) -> Result<Cow<'c, ModelConfig>, ModelError> {
+        Ok(if config.tie_embeddings && self.has_own_head(config)? {
+            Cow::Owned(ModelConfig {
+                tie_embeddings: false,
+                ..config.clone()
+            })
+        } else {
+            Cow::Borrowed(config)
+        })
+    }
+
+    fn has_own_head(&self, config: &ModelConfig) -> Result<bool, ModelError> {
+        if let Some(own) = self.own_head.get() {
+            return Ok(*own);
+        }
+        let names = Names::new(config.architecture);
+        let head = self.tensors.get(&format!("{}.weight", names.head));
+        let own = match (head, self.tensors.get(names.embedding)) {
+            (Some(head), Some(table)) => !self.same_numbers(head, table)?,
+            _ => false,
+        };
+        Ok(*self.own_head.get_or_init(|| own))
+    }
+
+    /// Whether two tensors are stored alike and hold the same bytes.
+    fn same_numbers(&self, one: &Location, other: &Location) -> Result<bool, ModelError> {
+        let alike = |location: &Location| {
+            let plain = location.blocks.is_none() && location.rows == RowOrder::Stored;
+            plain.then(|| (location.dtype, location.shape.clone()))
+        };
+        if alike(one).is_none() || alike(one) != alike(other) {
+            return Ok(false);
+        }
+        let read = |location: &Location, from: usize, buffer: &mut [u8]| {
+            let shard = &self.files[location.shard];
+            let read = shard.file.read_at(location.offset + from as u64, buffer);
+            read.map_err(|source| ModelError::Io {
+                path: shard.path.clone(),
+                source,
+            })
+        };
+        let mut buffers = [vec![0; BUFFER], vec![0; BUFFER]];
+        for from in (0..one.bytes).step_by(BUFFER) {
+            let count = BUFFER.min(one.bytes - from);
+            let [first, second] = &mut buffers;
+            read(one, from, &mut first[..count])?;
+            read(other, from, &mut second[..count])?;
+            if first[..count] != second[..count] {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,393 @@
+//! The decoder on an NVIDIA GPU: a step is queued whole, and nothing waits for it until its tokens are wanted.
+//!
+//! The same computation as [`crate::model::Decoder`], in fused kernels over arrays that are allocated once:
+//!
+//! ```text
+//! gather embeddings ─▶ ┌ (add +) norm ─▶ QKV ─▶ split, norm, rotate, write K and V ─▶ attention ─▶ output projection ┐
+//!                      └─ add + norm ─▶ gate and up ─▶ activation ─▶ down ◀──────────────────────────────────────────┘ × layers
+//! ─▶ add + norm ─▶ head ─▶ sampler ─▶ token ids, which the next step can read where they are
+//! ```
+
+mod load;
+
+use candle_core::{Device, Tensor};
+
+pub use self::load::{CudaCache, CudaModel, obstacle};
+
+use super::array::Array;
+use super::buffers::{Buffers, StepLimits};
+use super::experts::{ExpertKernels, Routed};
+use super::layers::{FeedForward, Parts};
+use super::linear::Products;
+use super::operations::{HeadsLayer, Operations, Target, Tokens};
+use super::paged::{AttendedLayer, PagedCache};
+use super::plan::AttentionPlan;
+use super::sampling::{PackedRequests, SampleRequest, Sampled, Sampler};
+use super::upload::{Packer, Upload};
+use crate::checkpoint::ModelConfig;
+use crate::model::profile::{Phase, Profile};
+use crate::model::rope::RotaryTable;
+use crate::model::{ModelError, StepBatch};
+
+/// A model with its cache on an NVIDIA GPU.
+pub struct CudaDecoder {
+    config: ModelConfig,
+    device: Device,
+    limits: StepLimits,
+    parts: Parts,
+    cos: Array,
+    sin: Array,
+    rope: RotaryTable,
+    operations: Operations,
+    experts: Option<ExpertKernels>,
+    products: Products,
+    cache: PagedCache,
+    buffers: Buffers,
+    packer: Packer,
+    upload: Upload,
+    sampler: Sampler,
+    profile: Profile,
+}
+
+/// A step on its way: where its sections lie in the upload.
+struct Queued {
+    n: usize,
+    wanted: usize,
+    /// All tokens' logits are wanted, in their order.
+    in_order: bool,
+    ids: std::ops::Range<usize>,
+    angles: std::ops::Range<usize>,
+    slots: std::ops::Range<usize>,
+    sources: Option<std::ops::Range<usize>>,
+    rows: std::ops::Range<usize>,
+    plan_words: std::ops::Range<usize>,
+    plan: AttentionPlan,
+}
+
+impl CudaDecoder {
+    /// The model's configuration.
+    pub fn config(&self) -> &ModelConfig {
+        &self.config
+    }
+
+    /// Positions the model can take: `0..max_positions()`.
+    pub fn max_positions(&self) -> usize {
+        self.rope.positions()
+    }
+
+    /// The largest step.
+    pub fn limits(&self) -> StepLimits {
+        self.limits
+    }
+
+    /// Notes where the time goes from now on; steps are slower then.
+    pub fn set_profile(&mut self, profile: Profile) {
+        self.profile = profile;
+    }
+
+    /// What was noted.
+    pub fn profile(&mut self) -> &mut Profile {
+        &mut self.profile
+    }
+
+    /// Builds the cache anew with `blocks` blocks; what it held is lost. After an error there is no cache, and this is to be
+    /// called again with fewer.
+    ///
+    /// # Errors
+    /// [`ModelError::OutOfMemory`] when it does not fit.
+    pub fn resize_cache(&mut self, blocks: usize) -> Result<(), ModelError> {
+        let cuda = self.device.as_cuda_device()?.clone();
+        self.cache.resize(&cuda, blocks)
+    }
+
+    /// Blocks of the cache.
+    pub fn blocks(&self) -> usize {
+        self.cache.blocks()
+    }
+
+    /// Queues a step and the choice of its tokens. [`Self::collect`] has them later; up to two more steps can be launched
+    /// before.
+    ///
+    /// Tokens of [`StepBatch::from_previous`] are put in on the device, from the step launched before this one.
+    ///
+    /// # Errors
+    /// [`ModelError::Batch`] for a step that does not fit model, cache or limits; the device's failure.
+    pub fn launch(
+        &mut self,
+        batch: &StepBatch,
+        requests: &[SampleRequest],
+    ) -> Result<(), ModelError> {
+        if requests.len() != batch.logits.len() {
+            return Err(ModelError::Batch(format!(
+                "{} requests for {} rows of logits",
+                requests.len(),
+                batch.logits.len()
+            )));
+        }
+        let queued = self.prepare(batch)?;
+        let packed = PackedRequests::new(requests);
+        let requests = self.packer.push(&packed.requests);
+        let choices = self.packer.push(&packed.choices);
+        self.upload.send(&self.packer)?;
+        self.queue(&queued)?;
+        let (vocab, stride) = (self.config.vocab, self.parts.head.stride);
+        let (sampler, upload, logits) = (&mut self.sampler, &self.upload, &self.buffers.logits);
+        self.profile.time(Phase::Sampling, None, &self.device, || {
+            sampler.launch(
+                logits.all(),
+                (queued.wanted, vocab, stride),
+                upload.section(requests)?,
+                upload.section(choices)?,
+            )
+        })
+    }
+
+    /// The tokens of the oldest step that was launched and not collected; waits for it.
+    ///
+    /// # Errors
+    /// [`ModelError::Batch`] when there is none; the device's failure.
+    pub fn collect(&mut self) -> Result<Vec<Sampled>, ModelError> {
+        self.sampler.collect()
+    }
+
+    /// Computes a step and gives its logits, `[batch.logits.len(), vocab]`, f32, on the host.
+    ///
+    /// # Errors
+    /// As [`Self::launch`].
+    pub fn logits(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
+        let queued = self.prepare(batch)?;
+        self.upload.send(&self.packer)?;
+        self.queue(&queued)?;
+        let (vocab, stride) = (self.config.vocab, self.parts.head.stride);
+        let values = self
+            .buffers
+            .logits
+            .part(0..queued.wanted * stride)?
+            .to_host(self.device.as_cuda_device()?)?;
+        let rows = Tensor::from_vec(values, (queued.wanted, stride), &Device::Cpu)?;
+        Ok(rows.narrow(1, 0, vocab)?.contiguous()?)
+    }
+
+    /// Checks a step, plans its attention, and packs both.
+    fn prepare(&mut self, batch: &StepBatch) -> Result<Queued, ModelError> {
+        batch.validate(self.cache.block_size(), self.cache.blocks())?;
+        let (n, wanted) = (batch.tokens.len(), batch.logits.len());
+        let refuse = |message: String| Err(ModelError::Batch(message));
+        if n > self.limits.tokens || wanted > self.limits.rows {
+            return refuse(format!(
+                "{n} tokens and {wanted} rows of logits, and there is room for {:?}",
+                self.limits
+            ));
+        }
+        let vocab = self.config.vocab;
+        if let Some(token) = batch.tokens.iter().find(|&&token| token as usize >= vocab) {
+            return refuse(format!("token {token}, but the vocabulary has {vocab}"));
+        }
+        let mut sources = Vec::new();
+        if !batch.from_previous.is_empty() {
+            sources = vec![u32::MAX; n];
+            for &(index, row) in &batch.from_previous {
+                let known = (row as usize) < self.sampler.newest_rows();
+                let Some(source) = sources.get_mut(index as usize).filter(|_| known) else {
+                    return refuse(format!(
+                        "token {index} of {n} from row {row} of {} of the step before",
+                        self.sampler.newest_rows()
+                    ));
+                };
+                *source = row;
+            }
+        }
+        let angles = self.rope.rows(batch)?;
+        let settings = self.cache.plan_settings();
+        let plan = AttentionPlan::new(batch, settings, &self.config.windows)?;
+        let packer = &mut self.packer;
+        packer.clear();
+        Ok(Queued {
+            n,
+            wanted,
+            in_order: wanted == n && batch.logits.iter().zip(0..).all(|(&row, at)| row == at),
+            ids: packer.push(&batch.tokens),
+            angles: packer.push(&angles),
+            slots: packer.push(&batch.slots),
+            sources: (!sources.is_empty()).then(|| packer.push(&sources)),
+            rows: packer.push(&batch.logits),
+            plan_words: packer.push(&plan.words),
+            plan,
+        })
+    }
+
+    /// Queues everything from the tokens to the logits.
+    fn queue(&mut self, step: &Queued) -> Result<(), ModelError> {
+        let Self {
+            config,
+            device,
+            parts,
+            operations,
+            experts,
+            products,
+            cache,
+            buffers,
+            upload,
+            sampler,
+            profile,
+            cos,
+            sin,
+            ..
+        } = self;
+        let (n, hidden) = (step.n, config.hidden);
+        if n == 0 {
+            return Ok(());
+        }
+        let queries = config.heads * config.head_dim;
+        let eps = config.rms_norm_eps as f32;
+        let ids = upload.section(step.ids.clone())?;
+        let tokens = Tokens {
+            count: n,
+            ids,
+            angles: upload.section(step.angles.clone())?,
+            slots: upload.section(step.slots.clone())?,
+        };
+        let plan_words = upload.section(step.plan_words.clone())?;
+        profile.time(Phase::Embedding, None, device, || {
+            if let Some(sources) = &step.sources {
+                let sources = upload.section(sources.clone())?;
+                operations.token_from_previous(ids, sources, sampler.previous(), n)?;
+            }
+            operations.gather_rows(buffers.hidden.all(), parts.embedding.all(), ids, n, hidden)
+        })?;
+        // Of the layer before, for what it adds.
+        let mut result_norm = None;
+        let mut residual = &buffers.hidden;
+        let mut rows = n;
+        for (index, layer) in parts.layers.iter().enumerate() {
+            let at = Some(index);
+            let (keys, values, kv_scales) = cache.layer(index)?;
+            let heads = HeadsLayer {
+                heads: config.heads,
+                kv_heads: config.kv_heads,
+                head_dim: config.head_dim,
+                norms: layer.qk_norms.as_ref().map(|(q, k)| (q.all(), k.all())),
+                eps,
+                cos: cos.all(),
+                sin: sin.all(),
+                keys,
+                values,
+                kv_scales,
+            };
+            let x = buffers.target(&buffers.normed, layer.qkv.is_fp8());
+            profile.time(Phase::Elementwise, at, device, || {
+                let weight = layer.attention_norm.all();
+                if index == 0 {
+                    operations.rms_norm(x, residual.all(), weight, (n, hidden), eps)
+                } else {
+                    let added = buffers.added(result_norm);
+                    operations.add_rms_norm(x, residual.all(), added, weight, (n, hidden), eps)
+                }
+            })?;
+            profile.time(Phase::Gemm, at, device, || {
+                products.multiply(operations, x, &layer.qkv, buffers.qkv.all(), n)
+            })?;
+            profile.time(Phase::Elementwise, at, device, || {
+                operations.split_heads(buffers.q.all(), buffers.qkv.all(), &tokens, &heads)
+            })?;
+            profile.time(Phase::Attention, at, device, || {
+                let layer = AttendedLayer {
+                    index,
+                    window: config.windows[index],
+                    sinks: layer.sinks.as_ref().map(Array::all),
+                    q: buffers.q.all(),
+                    out: buffers.attended.all(),
+                    lse: buffers.lse.all(),
+                };
+                cache.attend(&layer, &step.plan, plan_words)
+            })?;
+            let mut attended = &buffers.attended;
+            // The last layer's keys and values are written: from here on only the wanted rows matter.
+            if index + 1 == parts.layers.len() && !step.in_order {
+                if step.wanted == 0 {
+                    return Ok(());
+                }
+                rows = step.wanted;
+                profile.time(Phase::Elementwise, at, device, || {
+                    let wanted = upload.section(step.rows.clone())?;
+                    let gather = |out: &Array, from: &Array, width| {
+                        let from = from.part(0..n * width)?;
+                        operations.gather_rows(out.all(), from, wanted, rows, width)
+                    };
+                    gather(&buffers.wanted_hidden, residual, hidden)?;
+                    gather(&buffers.wanted_attended, attended, queries)
+                })?;
+                (residual, attended) = (&buffers.wanted_hidden, &buffers.wanted_attended);
+            }
+            let x = buffers.target(attended, layer.output.is_fp8());
+            if let Target::Fp8(out) = x {
+                profile.time(Phase::Elementwise, at, device, || {
+                    operations.quantize_rows(out, attended.all(), (rows, queries))
+                })?;
+            }
+            profile.time(Phase::Gemm, at, device, || {
+                products.multiply(operations, x, &layer.output, buffers.added.all(), rows)
+            })?;
+            let fp8 = matches!(&layer.feed_forward, FeedForward::Gated { gate_up, .. } if gate_up.is_fp8());
+            let x = buffers.target(&buffers.normed, fp8);
+            profile.time(Phase::Elementwise, at, device, || {
+                let weight = layer.feed_forward_norm.all();
+                let added = buffers.added(layer.attention_result_norm.as_ref());
+                operations.add_rms_norm(x, residual.all(), added, weight, (rows, hidden), eps)
+            })?;
+            result_norm = layer.feed_forward_result_norm.as_ref();
+            match &layer.feed_forward {
+                FeedForward::Gated { gate_up, down } => {
+                    let width = down.inputs;
+                    let inner = buffers.target(&buffers.gated, down.is_fp8());
+                    profile.time(Phase::Gemm, at, device, || {
+                        products.multiply(operations, x, gate_up, buffers.gate_up.all(), rows)?;
+                        let gate_up = buffers.gate_up.all();
+                        operations.activate(inner, gate_up, (rows, width), config.activation)?;
+                        products.multiply(operations, inner, down, buffers.added.all(), rows)
+                    })?;
+                }
+                FeedForward::Mixture(mixture) => {
+                    let Some(experts) = experts else {
+                        return Err(ModelError::Batch("no kernels for experts".into()));
+                    };
+                    profile.time(Phase::Gemm, at, device, || {
+                        products.multiply(
+                            operations,
+                            x,
+                            &mixture.router,
+                            experts.logits(),
+                            rows,
+                        )?;
+                        experts.forward(
+                            operations,
+                            mixture,
+                            &Routed {
+                                rows,
+                                hidden,
+                                x: buffers.normed.all(),
+                                gate_up: buffers.gate_up.all(),
+                                gated: buffers.gated.all(),
+                                out: buffers.added.all(),
+                            },
+                        )
+                    })?;
+                }
+            }
+        }
+        profile.time(Phase::Elementwise, None, device, || {
+            operations.add_rms_norm(
+                Target::Plain(buffers.normed.all()),
+                residual.all(),
+                buffers.added(result_norm),
+                parts.norm.all(),
+                (rows, hidden),
+                eps,
+            )
+        })?;
+        let x = Target::Plain(buffers.normed.all());
+        profile.time(Phase::Head, None, device, || {
+            products.multiply(operations, x, &parts.head, buffers.logits.all(), rows)
+        })
+    }
+}

@@ -1,0 +1,448 @@
+//! One function around each element-wise kernel, which checks what it gives to it. `kernels/README.md` has the signatures.
+//!
+//! `rows` is always the number of rows that are computed; arrays may have room for more.
+
+mod fp8;
+
+use candle_core::{CudaDevice, DType};
+
+use super::array::Slice;
+use super::kernel::{Arg, Function, Grid, Kernels, count};
+use crate::checkpoint::config::Activation;
+use crate::model::ModelError;
+
+/// The suffix of kernels for a type.
+pub(super) fn suffix(dtype: DType) -> Result<&'static str, ModelError> {
+    match dtype {
+        DType::BF16 => Ok("bf16"),
+        DType::F16 => Ok("f16"),
+        _ => Err(ModelError::Unsupported(format!(
+            "the CUDA kernels compute in bf16 and f16, not in {dtype:?}"
+        ))),
+    }
+}
+
+/// `a / b`, rounded up.
+fn up(a: usize, b: usize) -> usize {
+    a.div_ceil(b)
+}
+
+/// Threads of a block that takes a whole row of vectors of 8.
+fn threads_of_row(width: usize) -> usize {
+    (32 * up(width, 512)).clamp(64, 1024)
+}
+
+/// The shape that norm kernels are launched in.
+fn norm_grid(rows: usize, width: usize) -> Grid {
+    if width <= 512 {
+        Grid {
+            blocks: (up(rows, 8), 1, 1),
+            threads: (32, 8),
+            shared: 0,
+        }
+    } else {
+        Grid::row(rows, threads_of_row(width))
+    }
+}
+
+fn check_width(kernel: &str, width: usize, multiple: usize, most: usize) -> Result<(), ModelError> {
+    if width > 0 && width.is_multiple_of(multiple) && width <= most {
+        return Ok(());
+    }
+    Err(ModelError::Unsupported(format!(
+        "{kernel}: rows of {width}; they must be a multiple of {multiple} and at most {most}"
+    )))
+}
+
+/// Two arrays of the same type and length, or two null pointers.
+fn optional<'a>(
+    kernel: &str,
+    slices: Option<(Slice<'a>, Slice<'a>)>,
+    name: &str,
+    dtype: DType,
+    length: usize,
+) -> Result<[Arg<'a>; 2], ModelError> {
+    Ok(match slices {
+        None => [Arg::Null, Arg::Null],
+        Some((a, b)) => [
+            Arg::Array(a.check(kernel, name, dtype, length)?),
+            Arg::Array(b.check(kernel, name, dtype, length)?),
+        ],
+    })
+}
+
+/// Rows in e4m3: the bytes, and what each row is to be multiplied by.
+#[derive(Clone, Copy)]
+pub struct Quantised<'a> {
+    /// e4m3 `[rows, width]`
+    pub values: Slice<'a>,
+    /// f32 `[rows]`
+    pub scales: Slice<'a>,
+}
+
+/// Where a norm's or an activation's result goes.
+#[derive(Clone, Copy)]
+pub enum Target<'a> {
+    /// As it is computed.
+    Plain(Slice<'a>),
+    /// Quantised by row, for a product in FP8.
+    Fp8(Quantised<'a>),
+}
+
+impl<'a> Target<'a> {
+    /// Checks the target and gives its pointers: values, and scales where there are any.
+    fn args(
+        self,
+        kernel: &str,
+        dtype: DType,
+        rows: usize,
+        width: usize,
+    ) -> Result<Vec<Arg<'a>>, ModelError> {
+        Ok(match self {
+            Self::Plain(out) => vec![Arg::Array(out.check(kernel, "out", dtype, rows * width)?)],
+            Self::Fp8(out) => {
+                check_width(kernel, width, 16, 32_768)?;
+                vec![
+                    Arg::Array(
+                        out.values
+                            .check(kernel, "out", DType::F8E4M3, rows * width)?,
+                    ),
+                    Arg::Array(out.scales.check(kernel, "scales", DType::F32, rows)?),
+                ]
+            }
+        })
+    }
+}
+
+/// A kernel in its plain form and in the one that quantises.
+struct Pair {
+    plain: Function,
+    fp8: Function,
+}
+
+impl Pair {
+    fn load(
+        kernels: &mut Kernels,
+        module: &'static str,
+        name: &str,
+        t: &str,
+    ) -> Result<Self, ModelError> {
+        Ok(Self {
+            plain: kernels.function(module, &format!("{name}_{t}"))?,
+            fp8: kernels.function(module, &format!("{name}_fp8_{t}"))?,
+        })
+    }
+
+    fn of(&self, target: Target) -> &Function {
+        match target {
+            Target::Plain(_) => &self.plain,
+            Target::Fp8(_) => &self.fp8,
+        }
+    }
+}
+
+/// The element-wise kernels for one type.
+pub struct Operations {
+    dtype: DType,
+    rms_norm: Pair,
+    add_rms_norm: Pair,
+    norm_add_rms_norm: Pair,
+    split_heads: Pair,
+    silu_mul: Pair,
+    clamped_swiglu: Pair,
+    gather_rows: Function,
+    token_from_previous: Function,
+    quantize_rows: Function,
+    quantize_fragments: Function,
+    scale_rows_columns: Function,
+}
+
+/// What is added to the residual stream.
+#[derive(Clone, Copy)]
+pub struct Added<'a> {
+    /// `[rows, width]`
+    pub values: Slice<'a>,
+    /// The weight of an RMS norm that they go through before, `[width]`, where the family does that.
+    pub norm: Option<Slice<'a>>,
+}
+
+/// What [`Operations::split_heads`] needs to know of a layer.
+#[derive(Clone, Copy)]
+pub struct HeadsLayer<'a> {
+    /// Query heads.
+    pub heads: usize,
+    /// Key heads.
+    pub kv_heads: usize,
+    /// Width of a head.
+    pub head_dim: usize,
+    /// Norm weights of queries and keys, `[head_dim]`.
+    pub norms: Option<(Slice<'a>, Slice<'a>)>,
+    /// The norms' epsilon.
+    pub eps: f32,
+    /// f32 `[angles, head_dim / 2]`
+    pub cos: Slice<'a>,
+    /// f32 `[angles, head_dim / 2]`
+    pub sin: Slice<'a>,
+    /// The layer's keys, `[slots, kv_heads, head_dim]`.
+    pub keys: Slice<'a>,
+    /// The layer's values.
+    pub values: Slice<'a>,
+    /// For a cache in e4m3: what stored keys and values are to be multiplied by, f32 `[kv_heads]` each.
+    pub kv_scales: Option<(Slice<'a>, Slice<'a>)>,
+}
+
+/// A step's tokens on the device, u32 `[n]` each.
+#[derive(Clone, Copy)]
+pub struct Tokens<'a> {
+    /// How many.
+    pub count: usize,
+    /// Token ids.
+    pub ids: Slice<'a>,
+    /// Row of each in the tables of cosines and sines: its position, as a rule.
+    pub angles: Slice<'a>,
+    /// Where each one's key and value go; below the number of slots.
+    pub slots: Slice<'a>,
+}
+
+impl Operations {
+    /// Loads them for activations of `dtype`.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] for another type than bf16 and f16; the driver's refusal.
+    pub fn load(kernels: &mut Kernels, dtype: DType) -> Result<Self, ModelError> {
+        let t = suffix(dtype)?;
+        Ok(Self {
+            dtype,
+            rms_norm: Pair::load(kernels, "norm", "rms_norm", t)?,
+            add_rms_norm: Pair::load(kernels, "norm", "add_rms_norm", t)?,
+            norm_add_rms_norm: Pair::load(kernels, "norm", "norm_add_rms_norm", t)?,
+            split_heads: Pair::load(kernels, "heads", "split_heads_write_kv", t)?,
+            silu_mul: Pair::load(kernels, "activation", "silu_mul", t)?,
+            clamped_swiglu: Pair::load(kernels, "activation", "clamped_swiglu", t)?,
+            gather_rows: kernels.function("rows", &format!("gather_rows_{t}"))?,
+            token_from_previous: kernels.function("rows", "token_from_previous")?,
+            quantize_rows: kernels.function("fp8", &format!("quantize_rows_fp8_{t}"))?,
+            quantize_fragments: kernels.function("fp8", &format!("quantize_fragments_fp8_{t}"))?,
+            scale_rows_columns: kernels.function("fp8", &format!("scale_rows_columns_{t}"))?,
+        })
+    }
+
+    /// As [`Self::load`], with a loader of its own.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn on(device: &CudaDevice, dtype: DType) -> Result<Self, ModelError> {
+        Self::load(&mut Kernels::new(device), dtype)
+    }
+
+    /// The type of activations.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// RMS norm of rows.
+    ///
+    /// # Errors
+    /// [`ModelError`] naming the kernel and what does not fit.
+    pub fn rms_norm(
+        &self,
+        out: Target,
+        x: Slice,
+        weight: Slice,
+        (rows, width): (usize, usize),
+        eps: f32,
+    ) -> Result<(), ModelError> {
+        const NAME: &str = "rms_norm";
+        check_width(NAME, width, 8, 32_768)?;
+        let mut args = out.args(NAME, self.dtype, rows, width)?;
+        args.extend([
+            Arg::Array(x.check(NAME, "x", self.dtype, rows * width)?),
+            Arg::Array(weight.check(NAME, "weight", self.dtype, width)?),
+            count(rows),
+            count(width),
+            Arg::F32(eps),
+        ]);
+        self.rms_norm.of(out).launch(norm_grid(rows, width), &args)
+    }
+
+    /// Adds to the residual stream, in place, and takes its RMS norm; both norms have the same epsilon.
+    ///
+    /// # Errors
+    /// [`ModelError`] naming the kernel and what does not fit.
+    pub fn add_rms_norm(
+        &self,
+        out: Target,
+        residual: Slice,
+        added: Added,
+        weight: Slice,
+        (rows, width): (usize, usize),
+        eps: f32,
+    ) -> Result<(), ModelError> {
+        const NAME: &str = "add_rms_norm";
+        check_width(NAME, width, 8, 32_768)?;
+        let mut args = out.args(NAME, self.dtype, rows, width)?;
+        args.extend([
+            Arg::Array(residual.check(NAME, "residual", self.dtype, rows * width)?),
+            Arg::Array(
+                added
+                    .values
+                    .check(NAME, "added", self.dtype, rows * width)?,
+            ),
+        ]);
+        let kernel = match added.norm {
+            None => &self.add_rms_norm,
+            Some(norm) => {
+                let norm = norm.check(NAME, "the norm of the added", self.dtype, width)?;
+                args.push(Arg::Array(norm));
+                &self.norm_add_rms_norm
+            }
+        };
+        args.extend([
+            Arg::Array(weight.check(NAME, "weight", self.dtype, width)?),
+            count(rows),
+            count(width),
+            Arg::F32(eps),
+        ]);
+        kernel.of(out).launch(norm_grid(rows, width), &args)
+    }
+
+    /// Splits a fused projection `[n, (heads + 2 · kv_heads) · head_dim]`: queries, normed and rotated, to `q`
+    /// `[n, heads, head_dim]`; keys, normed and rotated, and values to their slots of the cache.
+    ///
+    /// Rows of the tables, and slots, are not checked here but when the step is planned, on the host.
+    ///
+    /// # Errors
+    /// [`ModelError`] naming the kernel and what does not fit.
+    pub fn split_heads(
+        &self,
+        q: Slice,
+        qkv: Slice,
+        tokens: &Tokens,
+        layer: &HeadsLayer,
+    ) -> Result<(), ModelError> {
+        const NAME: &str = "split_heads_write_kv";
+        let HeadsLayer {
+            heads,
+            kv_heads,
+            head_dim,
+            ..
+        } = *layer;
+        check_width(NAME, head_dim, 16, 512)?;
+        let n = tokens.count;
+        let all = heads + 2 * kv_heads;
+        let (cache, function) = match layer.kv_scales {
+            None => (self.dtype, &self.split_heads.plain),
+            Some(_) => (DType::F8E4M3, &self.split_heads.fp8),
+        };
+        let norms = optional(NAME, layer.norms, "norm weights", self.dtype, head_dim)?;
+        let scales = optional(NAME, layer.kv_scales, "KV scales", DType::F32, kv_heads)?;
+        let args = [
+            Arg::Array(q.check(NAME, "q", self.dtype, n * heads * head_dim)?),
+            Arg::Array(layer.keys.check(NAME, "keys", cache, 1)?),
+            Arg::Array(layer.values.check(NAME, "values", cache, 1)?),
+            Arg::Array(qkv.check(NAME, "qkv", self.dtype, n * all * head_dim)?),
+            norms[0],
+            norms[1],
+            Arg::Array(layer.cos.check(NAME, "cos", DType::F32, head_dim / 2)?),
+            Arg::Array(layer.sin.check(NAME, "sin", DType::F32, head_dim / 2)?),
+            Arg::Array(tokens.angles.check(NAME, "angles", DType::U32, n)?),
+            Arg::Array(tokens.slots.check(NAME, "slots", DType::U32, n)?),
+            scales[0],
+            scales[1],
+            count(n),
+            count(heads),
+            count(kv_heads),
+            count(head_dim),
+            Arg::F32(layer.eps),
+        ];
+        let groups = up(head_dim, 16).next_power_of_two();
+        function.launch(Grid::row(up(n * all * groups, 256), 256), &args)
+    }
+
+    /// Gate and up of rows `[rows, 2 · width]` joined, `[rows, width]`.
+    ///
+    /// # Errors
+    /// [`ModelError`] naming the kernel and what does not fit.
+    pub fn activate(
+        &self,
+        out: Target,
+        gate_up: Slice,
+        (rows, width): (usize, usize),
+        activation: Activation,
+    ) -> Result<(), ModelError> {
+        const NAME: &str = "activation";
+        check_width(NAME, width, 8, usize::MAX)?;
+        let mut args = out.args(NAME, self.dtype, rows, width)?;
+        args.extend([
+            Arg::Array(gate_up.check(NAME, "gate_up", self.dtype, rows * 2 * width)?),
+            count(rows),
+            count(width),
+        ]);
+        let kernel = match activation {
+            Activation::Silu => &self.silu_mul,
+            Activation::Clamped { alpha, limit } => {
+                args.extend([Arg::F32(alpha as f32), Arg::F32(limit as f32)]);
+                &self.clamped_swiglu
+            }
+        };
+        let grid = match out {
+            Target::Plain(_) => Grid {
+                blocks: (rows, up(width, 2048), 1),
+                threads: (256, 1),
+                shared: 0,
+            },
+            Target::Fp8(_) => Grid::row(rows, threads_of_row(width)),
+        };
+        kernel.of(out).launch(grid, &args)
+    }
+
+    /// Rows of a table `[table_rows, width]` by number; a number beyond the table gives a row of NaN.
+    ///
+    /// # Errors
+    /// [`ModelError`] naming the kernel and what does not fit.
+    pub fn gather_rows(
+        &self,
+        out: Slice,
+        table: Slice,
+        ids: Slice,
+        rows: usize,
+        width: usize,
+    ) -> Result<(), ModelError> {
+        const NAME: &str = "gather_rows";
+        check_width(NAME, width, 8, usize::MAX)?;
+        let table = table.check(NAME, "table", self.dtype, width)?;
+        let args = [
+            Arg::Array(out.check(NAME, "out", self.dtype, rows * width)?),
+            Arg::Array(table),
+            Arg::Array(ids.check(NAME, "ids", DType::U32, rows)?),
+            Arg::U32((table.elements() / width) as u32),
+            count(rows),
+            count(width),
+        ];
+        let threads = (32 * up(width, 256)).clamp(32, 256);
+        self.gather_rows.launch(Grid::row(rows, threads), &args)
+    }
+
+    /// Replaces token ids by what the previous step chose: `source` (i32 bits, `[n]`) has the row of the previous step's
+    /// choices, or −1 where the id stays.
+    ///
+    /// # Errors
+    /// [`ModelError`] naming the kernel and what does not fit.
+    pub fn token_from_previous(
+        &self,
+        ids: Slice,
+        source: Slice,
+        previous: Slice,
+        n: usize,
+    ) -> Result<(), ModelError> {
+        const NAME: &str = "token_from_previous";
+        let args = [
+            Arg::Array(ids.check(NAME, "ids", DType::U32, n)?),
+            Arg::Array(source.check(NAME, "source", DType::U32, n)?),
+            Arg::Array(previous.check(NAME, "previous", DType::U32, 1)?),
+            count(n),
+        ];
+        self.token_from_previous
+            .launch(Grid::row(up(n, 256), 256), &args)
+    }
+}

@@ -1,0 +1,312 @@
+//! A checkpoint's tensors in the one form that the decoders compute with, however the family stores them: projections that
+//! follow each other in one matrix, rotary pairs half a head apart, FP8 and MXFP4 as plain numbers.
+
+use candle_core::{DType, Device, Tensor};
+use rayon::prelude::*;
+
+use super::ModelError;
+use super::cpu::matmul::PackedMatrix;
+use super::rope::head_order;
+use crate::checkpoint::config::Experts;
+use crate::checkpoint::tensors::{GatedNames, MXFP4_BLOCK};
+use crate::checkpoint::{ModelConfig, Weights};
+
+/// Reads tensors to a device.
+pub(super) struct TensorReader<'a> {
+    pub(super) config: &'a ModelConfig,
+    pub(super) weights: &'a Weights,
+    pub(super) device: &'a Device,
+    /// What vectors are converted to: norms, biases.
+    pub(super) compute: DType,
+    /// What matrices are converted to; `None` leaves them as they are stored.
+    pub(super) matrices: Option<DType>,
+    /// What matrices in FP8 become where others are left as they are stored.
+    pub(super) widened: DType,
+}
+
+/// A linear layer's weight `[outputs, inputs]` and bias `[outputs]`.
+pub(super) type Projection = (Tensor, Option<Tensor>);
+
+impl TensorReader<'_> {
+    /// A vector: a norm, a head's sinks.
+    pub(super) fn vector(&self, name: &str) -> Result<Tensor, ModelError> {
+        self.weights.get(name, self.device, self.compute)
+    }
+
+    /// A matrix by its whole name.
+    pub(super) fn matrix(&self, name: &str) -> Result<Tensor, ModelError> {
+        match self.matrices {
+            Some(dtype) => self.weights.get(name, self.device, dtype),
+            None => self.weights.get_as_stored(name, self.device),
+        }
+    }
+
+    /// One linear layer from the outputs of several, side by side.
+    pub(super) fn linear(&self, names: &[String], bias: bool) -> Result<Projection, ModelError> {
+        let weights = names
+            .iter()
+            .map(|name| self.weight(name))
+            .collect::<Result<Vec<_>, _>>()?;
+        let bias = bias.then(|| self.bias(names)).transpose()?;
+        Ok((side_by_side(weights)?, bias))
+    }
+
+    /// Biases side by side.
+    pub(super) fn bias(&self, names: &[String]) -> Result<Tensor, ModelError> {
+        let biases = names
+            .iter()
+            .map(|name| self.vector(&format!("{name}.bias")))
+            .collect::<Result<Vec<_>, _>>()?;
+        side_by_side(biases)
+    }
+
+    /// [`Self::linear`] for the CPU, in the blocks that a GGUF file stores it in; `None` where it is stored otherwise.
+    pub(super) fn packed_linear(
+        &self,
+        names: &[String],
+        bias: bool,
+    ) -> Result<Option<(PackedMatrix, Option<Tensor>)>, ModelError> {
+        let weights: Vec<String> = names.iter().map(|name| format!("{name}.weight")).collect();
+        let Some(weight) = self.weights.packed(&weights, None)? else {
+            return Ok(None);
+        };
+        let bias = bias.then(|| self.bias(names)).transpose()?;
+        Ok(Some((weight, bias)))
+    }
+
+    /// [`Self::qkv`] in the same way.
+    pub(super) fn packed_qkv(
+        &self,
+        names: &[String],
+    ) -> Result<Option<(PackedMatrix, Option<Tensor>)>, ModelError> {
+        let weights: Vec<String> = names.iter().map(|name| format!("{name}.weight")).collect();
+        let order = self.head_order();
+        let turned = self.config.heads + self.config.kv_heads;
+        let heads = order.as_deref().map(|order| (order, turned));
+        let Some(weight) = self.weights.packed(&weights, heads)? else {
+            return Ok(None);
+        };
+        let there = self.config.biases.qkv;
+        let mut bias = there.then(|| self.bias(names)).transpose()?;
+        if let (Some(bias), Some(rows)) = (&mut bias, self.qkv_order()?) {
+            *bias = bias.index_select(&rows, 0)?;
+        }
+        Ok(Some((weight, bias)))
+    }
+
+    /// Queries, keys and values.
+    pub(super) fn qkv(&self, names: &[String]) -> Result<Projection, ModelError> {
+        let (weight, bias) = self.linear(names, self.config.biases.qkv)?;
+        let Some(rows) = self.qkv_order()? else {
+            return Ok((weight, bias));
+        };
+        let bias = bias.map(|bias| bias.index_select(&rows, 0)).transpose()?;
+        Ok((weight.index_select(&rows, 0)?, bias))
+    }
+
+    /// Which rows of queries, keys and values come one after the other; `None` if they are in order.
+    fn qkv_order(&self) -> Result<Option<Tensor>, ModelError> {
+        let Some(order) = self.head_order() else {
+            return Ok(None);
+        };
+        let head_dim = self.config.head_dim;
+        let turned = self.config.heads + self.config.kv_heads;
+        let all = turned + self.config.kv_heads;
+        // Values stay as they are.
+        let rows = (0..all).flat_map(|head| {
+            (0..head_dim).map({
+                let order = &order;
+                move |i| (head * head_dim + if head < turned { order[i] } else { i }) as u32
+            })
+        });
+        Ok(Some(Tensor::from_iter(rows, self.device)?))
+    }
+
+    /// The norm of queries, or of keys, by head.
+    pub(super) fn head_norm(&self, name: &str) -> Result<Tensor, ModelError> {
+        let norm = self.vector(name)?;
+        let Some(order) = self.head_order() else {
+            return Ok(norm);
+        };
+        let order = Tensor::from_iter(order.into_iter().map(|i| i as u32), self.device)?;
+        Ok(norm.index_select(&order, 0)?)
+    }
+
+    fn head_order(&self) -> Option<Vec<usize>> {
+        head_order(&self.config.rope, self.config.head_dim)
+    }
+
+    /// A gated layer: gate and up in one, and down.
+    pub(super) fn gated(&self, names: &GatedNames) -> Result<(Projection, Projection), ModelError> {
+        let bias = self.config.biases.feed_forward;
+        let down = std::slice::from_ref(&names.down);
+        Ok((self.linear(&names.gate_up, bias)?, self.linear(down, bias)?))
+    }
+
+    /// An expert of those that are stored in one tensor, gate and up alternating.
+    pub(super) fn expert(
+        &self,
+        gate_up: &str,
+        down: &str,
+        experts: &Experts,
+        index: usize,
+    ) -> Result<(Projection, Projection), ModelError> {
+        let (hidden, width) = (self.config.hidden, experts.intermediate);
+        let one = |name: &str, inputs: usize, outputs: usize| -> Result<Tensor, ModelError> {
+            let weight = if experts.mxfp4 {
+                self.mxfp4(name, index, outputs, inputs)?
+            } else {
+                let weight = self.weights.get_part(name, index, self.device)?;
+                weight.reshape((inputs, outputs))?.t()?.contiguous()?
+            };
+            Ok(match self.matrices {
+                Some(dtype) => weight.to_dtype(dtype)?,
+                None => weight,
+            })
+        };
+        let rows = Tensor::from_iter((0..2 * width).map(gates_first(width)), self.device)?;
+        let weight = one(gate_up, hidden, 2 * width)?.index_select(&rows, 0)?;
+        let narrow = one(down, width, hidden)?;
+        let [bias, narrow_bias] = self.expert_biases(gate_up, down, width, index)?;
+        Ok(((weight, Some(bias)), (narrow, Some(narrow_bias))))
+    }
+
+    /// [`Self::expert`] in MXFP4, as it is stored, for the CPU.
+    pub(super) fn packed_expert(
+        &self,
+        gate_up: &str,
+        down: &str,
+        experts: &Experts,
+        index: usize,
+    ) -> Result<[(PackedMatrix, Tensor); 2], ModelError> {
+        let (hidden, width) = (self.config.hidden, experts.intermediate);
+        let [blocks, scales] = self.mxfp4_bytes(gate_up, index)?;
+        let sorted = gates_first(width);
+        let order = |row| sorted(row) as usize;
+        let [wide_bias, narrow_bias] = self.expert_biases(gate_up, down, width, index)?;
+        let wide = PackedMatrix::from_mxfp4((2 * width, hidden), &blocks, &scales, order)?;
+        let [blocks, scales] = self.mxfp4_bytes(down, index)?;
+        let narrow = PackedMatrix::from_mxfp4((hidden, width), &blocks, &scales, |row| row)?;
+        Ok([(wide, wide_bias), (narrow, narrow_bias)])
+    }
+
+    /// The biases of an expert of those that are stored in one tensor: of gate and up, gates first, and of down.
+    pub(super) fn expert_biases(
+        &self,
+        gate_up: &str,
+        down: &str,
+        width: usize,
+        index: usize,
+    ) -> Result<[Tensor; 2], ModelError> {
+        let read = |name: &str| -> Result<Tensor, ModelError> {
+            let name = format!("{name}_bias");
+            let bias = self.weights.get_part(&name, index, self.device)?;
+            Ok(bias.flatten_all()?.to_dtype(self.compute)?)
+        };
+        let rows = Tensor::from_iter((0..2 * width).map(gates_first(width)), self.device)?;
+        Ok([read(gate_up)?.index_select(&rows, 0)?, read(down)?])
+    }
+
+    /// An expert's blocks and scales in MXFP4.
+    pub(super) fn mxfp4_bytes(&self, name: &str, index: usize) -> Result<[Vec<u8>; 2], ModelError> {
+        let read = |what: &str| -> Result<Vec<u8>, ModelError> {
+            let part = self
+                .weights
+                .get_part(&format!("{name}_{what}"), index, &Device::Cpu)?;
+            Ok(part.flatten_all()?.to_vec1()?)
+        };
+        Ok([read("blocks")?, read("scales")?])
+    }
+
+    /// A weight `[outputs, inputs]`; one in FP8 is multiplied with its blocks' scales.
+    fn weight(&self, name: &str) -> Result<Tensor, ModelError> {
+        let weight = format!("{name}.weight");
+        let scales = format!("{name}.weight_scale_inv");
+        let Some([rows, columns]) = self.config.fp8_blocks.filter(|_| self.weights.has(&scales))
+        else {
+            return self.matrix(&weight);
+        };
+        let weight = self.weights.get(&weight, &Device::Cpu, DType::F32)?;
+        let scales = self.weights.get(&scales, &Device::Cpu, DType::F32)?;
+        let (_, inputs) = weight.dims2()?;
+        let across = scales.dim(1)?;
+        let scales = scales.flatten_all()?.to_vec1::<f32>()?;
+        let mut numbers = weight.flatten_all()?.to_vec1::<f32>()?;
+        numbers
+            .par_chunks_exact_mut(inputs)
+            .enumerate()
+            .for_each(|(row, numbers)| {
+                let scales = &scales[row / rows * across..][..across];
+                for (block, scale) in numbers.chunks_mut(columns).zip(scales) {
+                    for number in block {
+                        *number *= scale;
+                    }
+                }
+            });
+        // The scales have more bits than bf16: rounding the product to it is what the checkpoint's makers do.
+        let numbers = Tensor::from_vec(numbers, weight.shape(), &Device::Cpu)?;
+        let dtype = self.matrices.unwrap_or(self.widened);
+        Ok(numbers.to_dtype(dtype)?.to_device(self.device)?)
+    }
+
+    /// An expert's matrix `[outputs, inputs]` in bf16, which holds every number of MXFP4 exactly
+    /// (<https://www.opencompute.org/documents/ocp-microscaling-formats-mx-v1-0-spec-final-pdf>).
+    fn mxfp4(
+        &self,
+        name: &str,
+        index: usize,
+        outputs: usize,
+        inputs: usize,
+    ) -> Result<Tensor, ModelError> {
+        const E2M1: [f32; 16] = [
+            0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, -0.0, -0.5, -1.0, -1.5, -2.0, -3.0, -4.0, -6.0,
+        ];
+        let [blocks, scales] = self.mxfp4_bytes(name, index)?;
+        let mut numbers = vec![half::bf16::ZERO; outputs * inputs];
+        numbers
+            .par_chunks_exact_mut(MXFP4_BLOCK)
+            .zip(blocks.par_chunks_exact(MXFP4_BLOCK / 2))
+            .zip(scales)
+            .for_each(|((numbers, bytes), exponent)| {
+                // An exponent with 127 added; 255 is no number.
+                let scale = match exponent {
+                    0 => f32::from_bits(1 << 22),
+                    255 => f32::NAN,
+                    _ => f32::from_bits(u32::from(exponent) << 23),
+                };
+                for (pair, byte) in numbers.chunks_exact_mut(2).zip(bytes) {
+                    pair[0] = half::bf16::from_f32(scale * E2M1[usize::from(byte & 15)]);
+                    pair[1] = half::bf16::from_f32(scale * E2M1[usize::from(byte >> 4)]);
+                }
+            });
+        Ok(Tensor::from_vec(numbers, (outputs, inputs), self.device)?)
+    }
+}
+
+/// Where the outputs of alternating gates and ups are, taken as all gates first, then all ups.
+pub(super) fn gates_first(width: usize) -> impl Fn(usize) -> u32 {
+    move |row| {
+        let (place, up) = if row < width {
+            (row, 0)
+        } else {
+            (row - width, 1)
+        };
+        (2 * place + up) as u32
+    }
+}
+
+/// Tensors one after the other; in f32 where their types differ.
+fn side_by_side(mut parts: Vec<Tensor>) -> Result<Tensor, ModelError> {
+    let same = parts
+        .windows(2)
+        .all(|pair| pair[0].dtype() == pair[1].dtype());
+    if !same {
+        for part in &mut parts {
+            *part = part.to_dtype(DType::F32)?;
+        }
+    }
+    match parts.as_slice() {
+        [one] => Ok(one.clone()),
+        several => Ok(Tensor::cat(several, 0)?),
+    }
+}

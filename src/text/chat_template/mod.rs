@@ -1,0 +1,521 @@
+//! The model's own way of writing a conversation: the Jinja template of `tokenizer_config.json`.
+//!
+//! A template is rendered as Hugging Face transformers' `apply_chat_template` renders it
+//! (<https://huggingface.co/docs/transformers/chat_templating>), to the character, by an interpreter of its own that
+//! counts work (docs/decisions/chat-templates.md):
+//!
+//! | file | what it is for |
+//! |---|---|
+//! | `lexer`, `parser`, `expressions`, `syntax` | a template's text into tokens, and those into a tree of bounded depth |
+//! | `interpreter`, `calls` | statements and expressions |
+//! | `work` | what rendering may cost |
+//! | `value`, `repr`, `from_json`, `operators` | Python's values, how they are written and read, and what can be done with them |
+//! | `filters`, `filters_of_texts`, `filters_of_lists`, `predicates`, `functions` | what stands behind `|` and `is`, and what every template can call |
+//! | `methods`, `methods_of_texts`, `formats` | methods of Python's strings, lists and dictionaries |
+//! | `json` | `tojson` as Python's `json.dumps` |
+//! | [`clock`] | what `strftime_now` tells: one moment for a whole run |
+//!
+//! The special tokens of `tokenizer_config.json` are variables (`bos_token`, …) where they are set, and do not exist
+//! where they are not; `tools` and `documents` exist and are none.
+
+mod calls;
+pub mod clock;
+mod expressions;
+mod filters;
+mod filters_of_lists;
+mod filters_of_texts;
+mod formats;
+mod from_json;
+mod functions;
+mod interpreter;
+mod json;
+mod lexer;
+mod methods;
+mod methods_of_texts;
+mod operators;
+mod parser;
+mod predicates;
+mod repr;
+mod syntax;
+mod value;
+mod work;
+
+use std::str::FromStr;
+use std::thread;
+
+use serde::de::IgnoredAny;
+use serde_json::Value as Json;
+
+use crate::model::ModelError;
+pub use clock::{Clock, Moment};
+use interpreter::Rendered;
+use syntax::Template;
+use value::Value;
+use work::Work;
+
+/// The special tokens that `tokenizer_config.json` may name, each a variable of the template.
+const SPECIAL_TOKENS: [&str; 7] = [
+    "bos_token",
+    "eos_token",
+    "unk_token",
+    "sep_token",
+    "pad_token",
+    "cls_token",
+    "mask_token",
+];
+
+/// Names under which templates ask whether the model is to think; those that a template reads are set.
+const THINKING_VARIABLES: [&str; 2] = ["enable_thinking", "thinking"];
+
+/// The stack of the thread that reads and renders templates: enough for the deepest nesting that they may have.
+const STACK: usize = 32 << 20;
+
+/// Variables that `juror` sets itself.
+const OWN_VARIABLES: [&str; 2] = ["messages", "add_generation_prompt"];
+
+/// How long a reasoning model is to think (`reasoning_effort`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReasoningEffort {
+    /// A little.
+    Low,
+    /// Some.
+    Medium,
+    /// Much.
+    High,
+}
+
+impl ReasoningEffort {
+    /// Every effort, the least first.
+    pub const ALL: [Self; 3] = [Self::Low, Self::Medium, Self::High];
+
+    /// The name on the command line and in the template.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+}
+
+/// What a user may ask of a template. What is not given is not there at all: the template has its own defaults.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ChatOptions {
+    /// `enable_thinking`
+    pub thinking: Option<bool>,
+    /// `reasoning_effort`
+    pub reasoning_effort: Option<ReasoningEffort>,
+    /// A first message of the role `system`.
+    pub system_prompt: Option<String>,
+    /// Other variables of the template.
+    pub variables: Vec<TemplateVariable>,
+}
+
+/// A variable of a template, given by the user: `NAME=VALUE`, where a value that is JSON is read as JSON, and any other
+/// is a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplateVariable {
+    /// The name.
+    pub name: String,
+    /// The value as it was written.
+    pub value: String,
+}
+
+impl FromStr for TemplateVariable {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is not written as NAME=VALUE");
+        let (name, value) = text.split_once('=').ok_or_else(wrong)?;
+        let is_name = |character: char| character.is_alphanumeric() || character == '_';
+        if name.is_empty() || !name.chars().all(is_name) || name.starts_with(char::is_numeric) {
+            return Err(wrong());
+        }
+        if OWN_VARIABLES.contains(&name) {
+            return Err(format!("juror sets the variable `{name}` itself"));
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            value: value.to_owned(),
+        })
+    }
+}
+
+impl TemplateVariable {
+    fn value(&self) -> Result<Value, ModelError> {
+        match serde_json::from_str(&self.value) {
+            Ok(value) => Ok(value),
+            // It is JSON, but too deep or too large: not what was meant as a text.
+            Err(error) if serde_json::from_str::<IgnoredAny>(&self.value).is_ok() => Err(
+                ModelError::ChatTemplate(format!("its variable `{}`: {error}", self.name)),
+            ),
+            Err(_) => Ok(Value::from(self.value.as_str())),
+        }
+    }
+}
+
+/// What `--thinking` does with a template.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThinkingSwitch {
+    /// Nothing: it is refused.
+    None,
+    /// The prompt is another one with `on` than with `off`. By default it is that of `on`.
+    On,
+    /// By default it is that of `off`.
+    Off,
+    /// By default it is a third one.
+    Neither,
+}
+
+/// A compiled chat template.
+pub struct ChatTemplate {
+    template: Template,
+    /// Special tokens by their variables' names.
+    tokens: Vec<(String, String)>,
+    source: String,
+    clock: Clock,
+}
+
+impl ChatTemplate {
+    /// Reads the template from `tokenizer_config.json`'s text, or takes `separate`, the text of `chat_template.jinja`,
+    /// where newer checkpoints keep it, or of a file of the user's own.
+    ///
+    /// # Errors
+    /// [`ModelError::ChatTemplate`] when there is none or it does not compile.
+    pub fn new(tokenizer_config: &str, separate: Option<String>) -> Result<Self, ModelError> {
+        let config: Json = serde_json::from_str(tokenizer_config)
+            .map_err(|error| ModelError::ChatTemplate(format!("tokenizer_config.json: {error}")))?;
+        let source = match separate {
+            Some(source) => source,
+            None => template_of(&config)?,
+        };
+        let template = on_a_stack_of_its_own(|| parser::parse(&source))?
+            .map_err(|fault| ModelError::ChatTemplate(format!("it does not compile: {fault}")))?;
+        Ok(Self {
+            template,
+            tokens: special_tokens(&config),
+            source,
+            clock: Clock::now(),
+        })
+    }
+
+    /// The text of a conversation in which the user says `content` and the model is to answer.
+    ///
+    /// # Errors
+    /// [`ModelError::ChatTemplate`] when the template refuses the conversation, fails, or has no use for an option.
+    pub fn render(&self, content: &str, options: &ChatOptions) -> Result<String, ModelError> {
+        let rendered = self.rendered(content, options, true)?;
+        self.refuse_ignored(content, options, &rendered)?;
+        Ok(rendered.text)
+    }
+
+    /// The same without what asks the model to answer.
+    ///
+    /// # Errors
+    /// As [`Self::render`].
+    pub fn render_without_generation_prompt(
+        &self,
+        content: &str,
+        options: &ChatOptions,
+    ) -> Result<String, ModelError> {
+        self.conversation(content, options, false)
+    }
+
+    /// Renders any conversation: `variables` is a JSON object of what transformers' `apply_chat_template` is given
+    /// (`messages`, `tools`, `add_generation_prompt`, …). Objects keep the order of their keys.
+    ///
+    /// # Errors
+    /// [`ModelError::ChatTemplate`] when it is no JSON object, or the template fails.
+    pub fn render_variables(&self, variables: &str) -> Result<String, ModelError> {
+        let given: Value = serde_json::from_str(variables)
+            .map_err(|error| ModelError::ChatTemplate(format!("its variables: {error}")))?;
+        let Value::Dict(given) = given else {
+            return Err(ModelError::ChatTemplate(
+                "its variables are no JSON object".into(),
+            ));
+        };
+        let given = given.pairs.iter().filter_map(|(name, value)| {
+            let name = name.as_str()?.to_owned();
+            Some((name, value.clone()))
+        });
+        Ok(self.render_all(given.collect(), variables.len())?.text)
+    }
+
+    /// A special token's text, by its variable's name.
+    pub fn special_token(&self, name: &str) -> Option<&str> {
+        let (_, token) = self.tokens.iter().find(|(own, _)| own == name)?;
+        Some(token)
+    }
+
+    /// The template's own text.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// The moment that `strftime_now` tells.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    fn conversation(
+        &self,
+        content: &str,
+        options: &ChatOptions,
+        add_generation_prompt: bool,
+    ) -> Result<String, ModelError> {
+        self.rendered(content, options, add_generation_prompt)
+            .map(|rendered| rendered.text)
+    }
+
+    fn rendered(
+        &self,
+        content: &str,
+        options: &ChatOptions,
+        add_generation_prompt: bool,
+    ) -> Result<Rendered, ModelError> {
+        let mut bytes = content.len();
+        let mut messages = Vec::new();
+        if let Some(system) = &options.system_prompt {
+            bytes += system.len();
+            messages.push(("system", system.as_str()));
+        }
+        messages.push(("user", content));
+        let mut given = vec![
+            ("messages".to_owned(), conversation(&messages)?),
+            (
+                "add_generation_prompt".to_owned(),
+                Value::Bool(add_generation_prompt),
+            ),
+        ];
+        if let Some(thinking) = options.thinking {
+            for name in self.thinking_variables() {
+                given.push((name.to_owned(), Value::Bool(thinking)));
+            }
+        }
+        if let Some(effort) = options.reasoning_effort {
+            given.push(("reasoning_effort".to_owned(), Value::from(effort.as_str())));
+        }
+        for variable in &options.variables {
+            if given.iter().any(|(name, _)| *name == variable.name) {
+                return Err(ModelError::ChatTemplate(format!(
+                    "its variable `{}` is set twice",
+                    variable.name
+                )));
+            }
+            bytes += variable.value.len();
+            given.push((variable.name.clone(), variable.value()?));
+        }
+        self.render_all(given, bytes)
+    }
+
+    /// The names by which this template asks whether to think.
+    fn thinking_variables(&self) -> impl Iterator<Item = &'static str> {
+        THINKING_VARIABLES
+            .into_iter()
+            .filter(|name| self.template.names.contains(*name))
+    }
+
+    /// What `--thinking` does in a conversation that begins with `content`.
+    pub fn thinking_switch(&self, content: &str, options: &ChatOptions) -> ThinkingSwitch {
+        let with = |thinking| {
+            let options = ChatOptions {
+                thinking,
+                ..options.clone()
+            };
+            self.conversation(content, &options, true).ok()
+        };
+        let [on, off, usual] = [Some(true), Some(false), None].map(with);
+        if on == off {
+            ThinkingSwitch::None
+        } else if usual == on {
+            ThinkingSwitch::On
+        } else if usual == off {
+            ThinkingSwitch::Off
+        } else {
+            ThinkingSwitch::Neither
+        }
+    }
+
+    /// An option that changes nothing would be believed to have been heard.
+    fn refuse_ignored(
+        &self,
+        content: &str,
+        options: &ChatOptions,
+        rendered: &Rendered,
+    ) -> Result<(), ModelError> {
+        let differs = |other: ChatOptions| {
+            // A template that refuses the other value heard it.
+            self.conversation(content, &other, true)
+                .map_or(true, |other| other != rendered.text)
+        };
+        let ignored = |option: &str, what: &str| {
+            Err(ModelError::ChatTemplate(format!(
+                "{option} changes nothing: this model's template {what}; leave it out"
+            )))
+        };
+        if let Some(thinking) = options.thinking {
+            let other = ChatOptions {
+                thinking: Some(!thinking),
+                ..options.clone()
+            };
+            if !differs(other) {
+                return ignored("--thinking", "does not read `enable_thinking`");
+            }
+        }
+        if let Some(effort) = options.reasoning_effort {
+            let others = ReasoningEffort::ALL
+                .into_iter()
+                .filter(|other| *other != effort);
+            if !others.into_iter().any(|other| {
+                differs(ChatOptions {
+                    reasoning_effort: Some(other),
+                    ..options.clone()
+                })
+            }) {
+                return ignored("--reasoning-effort", "does not read `reasoning_effort`");
+            }
+        }
+        for variable in &options.variables {
+            if !rendered.read.contains(&variable.name) {
+                let name = &variable.name;
+                return Err(ModelError::ChatTemplate(format!(
+                    "--template-variable {name}=… changes nothing: this model's template does not read `{name}`; leave it out"
+                )));
+            }
+        }
+        if options.system_prompt.is_some() {
+            let other = ChatOptions {
+                system_prompt: None,
+                ..options.clone()
+            };
+            if !differs(other) {
+                return ignored("--system-prompt", "drops system messages");
+            }
+        }
+        Ok(())
+    }
+
+    /// Renders with variables of so many bytes.
+    fn render_all(
+        &self,
+        given: Vec<(String, Value)>,
+        bytes: usize,
+    ) -> Result<Rendered, ModelError> {
+        let mut variables: Vec<(String, Value)> = Vec::new();
+        for name in ["tools", "documents"] {
+            variables.push((name.to_owned(), Value::None));
+        }
+        for (name, token) in &self.tokens {
+            variables.push((name.clone(), Value::from(token.as_str())));
+        }
+        // Later ones replace earlier ones.
+        variables.extend(given);
+        let work = Work::for_bytes(self.source.len().saturating_add(bytes));
+        let block = &self.template.block;
+        on_a_stack_of_its_own(|| interpreter::render(block, &variables, &self.clock, work))?
+            // What a template says in refusal is for people; where it said it, for its author.
+            .map_err(|fault| ModelError::ChatTemplate(format!("it failed: {fault}")))
+    }
+}
+
+/// Runs what follows a template's nesting where the stack is large enough for it.
+fn on_a_stack_of_its_own<T: Send>(run: impl FnOnce() -> T + Send) -> Result<T, ModelError> {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().name("chat template".into());
+        let thread = thread
+            .stack_size(STACK)
+            .spawn_scoped(scope, run)
+            .map_err(|error| {
+                ModelError::ChatTemplate(format!(
+                    "no thread could be started to render it: {error}"
+                ))
+            })?;
+        thread
+            .join()
+            .map_err(|_| ModelError::ChatTemplate("it failed: its interpreter broke off".into()))
+    })
+}
+
+/// Messages of roles and texts.
+fn conversation(messages: &[(&str, &str)]) -> Result<Value, ModelError> {
+    let mut work = Work::for_bytes(0);
+    let mut made = Vec::new();
+    let list = messages.iter().try_for_each(|(role, content)| {
+        let pairs = vec![
+            (Value::from("role"), Value::from(*role)),
+            (Value::from("content"), Value::from(*content)),
+        ];
+        made.push(Value::dictionary(pairs, &mut work)?);
+        Ok(())
+    });
+    list.and_then(|()| Value::list(made, &mut work))
+        .map_err(ModelError::ChatTemplate)
+}
+
+/// `chat_template` is a text, or a list of named ones of which `default` is meant.
+fn template_of(config: &Json) -> Result<String, ModelError> {
+    let none = || {
+        ModelError::ChatTemplate(
+            "the model has no chat template (neither `chat_template` in tokenizer_config.json nor \
+             chat_template.jinja): use an instruction-tuned model, or give a template with --chat-template"
+                .into(),
+        )
+    };
+    match config.get("chat_template") {
+        Some(Json::String(text)) => Ok(text.clone()),
+        Some(Json::Array(named)) => {
+            let named: Vec<(&str, &str)> = named
+                .iter()
+                .filter_map(|entry| {
+                    Some((
+                        entry.get("name")?.as_str()?,
+                        entry.get("template")?.as_str()?,
+                    ))
+                })
+                .collect();
+            if let Some((_, template)) = named.iter().find(|(name, _)| *name == "default") {
+                return Ok((*template).to_owned());
+            }
+            if named.is_empty() {
+                return Err(none());
+            }
+            let names: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
+            Err(ModelError::ChatTemplate(format!(
+                "tokenizer_config.json has several, and none is called `default`: {}; give the one you mean with \
+                 --chat-template",
+                names.join(", ")
+            )))
+        }
+        _ => Err(none()),
+    }
+}
+
+/// The special tokens that are set, standard ones and a model's own.
+fn special_tokens(config: &Json) -> Vec<(String, String)> {
+    let mut tokens = Vec::new();
+    for name in SPECIAL_TOKENS {
+        if let Some(token) = config.get(name).and_then(token_text) {
+            tokens.push((name.to_owned(), token));
+        }
+    }
+    for key in ["extra_special_tokens", "model_specific_special_tokens"] {
+        if let Some(Json::Object(own)) = config.get(key) {
+            tokens.extend(
+                own.iter()
+                    .filter_map(|(name, token)| Some((name.clone(), token_text(token)?))),
+            );
+        }
+    }
+    tokens
+}
+
+/// A token is written as its text, or as an object that holds it.
+pub(super) fn token_text(value: &Json) -> Option<String> {
+    value
+        .as_str()
+        .or_else(|| value.get("content")?.as_str())
+        .map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,333 @@
+//! How a judge's thinking is told from its answer.
+//!
+//! Only the answer counts: a tag in the thinking is never read. Most models write `<think> … </think>`, which the
+//! [`verdict_reader`](crate::protocol::verdict_reader) knows by itself. Others write their thinking in tags of their own, or, as
+//! gpt-oss does, in another channel; what they think is then masked before a protocol sees the completion: every
+//! byte of it is a space, so that what stands in the answer keeps its place.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// How a model writes its thinking.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum ThinkingStyle {
+    /// Between `<think>` and `</think>`; also where a chat template has opened the thinking.
+    #[default]
+    Think,
+    /// It does not think: what it writes is the answer from the first token on. Should `<think>` stand there all the
+    /// same, what it holds does not count.
+    None,
+    /// In channels of gpt-oss' harmony format (<https://cookbook.openai.com/articles/openai-harmony>): only what stands in
+    /// the channel `final` is the answer.
+    Harmony,
+    /// Between two tags of its own.
+    Tags(ThinkingTags),
+}
+
+impl fmt::Display for ThinkingStyle {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Think => out.write_str("think"),
+            Self::None => out.write_str("none"),
+            Self::Harmony => out.write_str("harmony"),
+            Self::Tags(tags) => write!(out, "{},{}", tags.open, tags.close),
+        }
+    }
+}
+
+impl FromStr for ThinkingStyle {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "think" => Ok(Self::Think),
+            "none" => Ok(Self::None),
+            "harmony" => Ok(Self::Harmony),
+            _ => Err("a thinking style is think, none or harmony; --thinking-tags gives tags of another name".into()),
+        }
+    }
+}
+
+/// The two tags around a model's thinking.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThinkingTags {
+    /// Opens it.
+    pub open: String,
+    /// Closes it.
+    pub close: String,
+}
+
+impl FromStr for ThinkingTags {
+    type Err = String;
+
+    /// `<a>,</a>`: a comma between the two.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            "the tags are written as `<a>,</a>`: the opening one, a comma, the closing one"
+                .to_owned()
+        };
+        let (open, close) = text.split_once(',').ok_or_else(wrong)?;
+        let (open, close) = (open.trim(), close.trim());
+        if open.is_empty() || close.is_empty() || close.contains(',') {
+            return Err(wrong());
+        }
+        if open == close {
+            return Err("the opening and the closing tag of the thinking are the same".into());
+        }
+        Ok(Self {
+            open: open.into(),
+            close: close.into(),
+        })
+    }
+}
+
+/// What becomes certain with a piece of a completion.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Heard {
+    /// Everything heard before was thinking: a closing tag came without an opening one.
+    pub restart: bool,
+    /// Text behind that, thinking masked.
+    pub text: String,
+}
+
+/// Masks what stands between the tags of one of some pairs, piece by piece. The tags are masked too.
+#[derive(Debug, Clone)]
+pub struct TagMask {
+    pairs: Arc<[ThinkingTags]>,
+    /// The pair that is open.
+    inside: Option<usize>,
+    /// The end of the text, which may be the beginning of a tag.
+    pending: String,
+}
+
+impl TagMask {
+    /// A mask for a completion that begins inside the thinking of one of the pairs, or not.
+    pub fn new(pairs: Arc<[ThinkingTags]>, inside: Option<usize>) -> Self {
+        Self {
+            pairs,
+            inside,
+            pending: String::new(),
+        }
+    }
+
+    /// Begins anew, outside of the thinking: all before was thinking.
+    pub fn restart(&mut self) {
+        self.inside = None;
+        self.pending.clear();
+    }
+
+    /// Is the thinking open?
+    pub fn is_inside(&self) -> bool {
+        self.inside.is_some()
+    }
+
+    /// The next tag that means something: its place, its length, and the pair that it opens, if it does.
+    fn next_tag(&self, text: &str) -> Option<(usize, usize, Option<usize>)> {
+        let mut tags: Vec<(&str, Option<usize>)> = Vec::new();
+        if let Some(pair) = self.inside {
+            tags.push((&self.pairs[pair].close, None));
+        } else {
+            for (pair, both) in self.pairs.iter().enumerate() {
+                tags.push((&both.open, Some(pair)));
+                tags.push((&both.close, None));
+            }
+        }
+        text.char_indices().find_map(|(at, _)| {
+            let rest = &text[at..];
+            let found = tags.iter().filter(|(tag, _)| rest.starts_with(tag));
+            let (tag, opens) = found.max_by_key(|(tag, _)| tag.len())?;
+            Some((at, tag.len(), *opens))
+        })
+    }
+
+    /// Takes the next piece.
+    pub fn push(&mut self, piece: &str) -> Heard {
+        let mut heard = Heard::default();
+        let mut text = std::mem::take(&mut self.pending);
+        text.push_str(piece);
+        let mut rest = text.as_str();
+        while let Some((at, length, opens)) = self.next_tag(rest) {
+            let end = at + length;
+            match (self.inside, opens) {
+                (Some(_), _) => blank(&mut heard.text, end),
+                (None, Some(_)) => {
+                    heard.text.push_str(&rest[..at]);
+                    blank(&mut heard.text, length);
+                }
+                (None, None) => {
+                    heard = Heard {
+                        restart: true,
+                        text: String::new(),
+                    };
+                }
+            }
+            rest = &rest[end..];
+            self.inside = opens;
+        }
+        let kept = self
+            .pairs
+            .iter()
+            .flat_map(|tags| [&tags.open, &tags.close])
+            .map(|tag| begun(rest, tag))
+            .max()
+            .unwrap_or(0);
+        let (certain, pending) = rest.split_at(rest.len() - kept);
+        self.hand_on(certain, &mut heard.text);
+        pending.clone_into(&mut self.pending);
+        heard
+    }
+
+    /// Ends the completion: a tag that was begun is text.
+    pub fn finish(&mut self) -> String {
+        let mut text = String::new();
+        let pending = std::mem::take(&mut self.pending);
+        self.hand_on(&pending, &mut text);
+        text
+    }
+
+    fn hand_on(&self, text: &str, out: &mut String) {
+        if self.inside.is_some() {
+            blank(out, text.len());
+        } else {
+            out.push_str(text);
+        }
+    }
+}
+
+/// Writes spaces.
+pub fn blank(out: &mut String, bytes: usize) {
+    out.extend(std::iter::repeat_n(' ', bytes));
+}
+
+/// How many bytes at the end of a text begin a tag.
+fn begun(text: &str, tag: &str) -> usize {
+    (1..tag.len())
+        .rev()
+        .filter(|&length| tag.is_char_boundary(length))
+        .find(|&length| text.ends_with(&tag[..length]))
+        .unwrap_or(0)
+}
+
+/// A whole completion with its thinking masked, byte for byte; none if the thinking does not end.
+pub fn mask(
+    completion: &str,
+    pairs: Arc<[ThinkingTags]>,
+    starts_inside: Option<usize>,
+) -> Option<String> {
+    let mut mask = TagMask::new(pairs, starts_inside);
+    let heard = mask.push(completion);
+    let rest = mask.finish();
+    if mask.is_inside() {
+        return None;
+    }
+    let mut masked = String::with_capacity(completion.len());
+    // After a restart only what follows is there.
+    blank(
+        &mut masked,
+        completion.len() - heard.text.len() - rest.len(),
+    );
+    masked.push_str(&heard.text);
+    masked.push_str(&rest);
+    Some(masked)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn tags() -> ThinkingTags {
+        "[THINK],[/THINK]".parse().unwrap()
+    }
+
+    fn pairs() -> Arc<[ThinkingTags]> {
+        [
+            tags(),
+            "[THINK_LONG],[/THINK]".parse().unwrap(),
+            "<a>,</a>".parse().unwrap(),
+        ]
+        .into()
+    }
+
+    fn mask(text: &str, tags: &ThinkingTags, inside: bool) -> Option<String> {
+        super::mask(text, [tags.clone()].into(), inside.then_some(0))
+    }
+
+    #[test]
+    fn tags_are_read_from_the_command_line() {
+        assert_eq!(tags().close, "[/THINK]");
+        for wrong in ["<a>", "<a>,", ",", "<a>,<a>", "<a>,</a>,</b>"] {
+            assert!(wrong.parse::<ThinkingTags>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn thinking_becomes_spaces_and_the_answer_keeps_its_place() {
+        assert_eq!(
+            mask("a[THINK]é![/THINK]b", &tags(), false).unwrap(),
+            format!("a{}b", " ".repeat(18))
+        );
+        assert_eq!(
+            mask("é[/THINK]b[THIN", &tags(), true).unwrap(),
+            format!("{}b[THIN", " ".repeat(10))
+        );
+        assert_eq!(mask("a[THINK]b", &tags(), false), None);
+        assert_eq!(mask("b", &tags(), true), None);
+        // An opening tag within the thinking opens nothing; a closing one without it makes all before it thinking.
+        assert_eq!(
+            mask("[THINK]a[THINK]b[/THINK]c[/THINK]d", &tags(), false)
+                .unwrap()
+                .trim_start(),
+            "d"
+        );
+    }
+
+    #[test]
+    fn a_pair_is_closed_by_its_own_tag() {
+        let masked = |text: &str, inside| super::mask(text, pairs(), inside);
+        assert_eq!(
+            masked("<a>x[/THINK]y</a>z", None).unwrap().trim_start(),
+            "z"
+        );
+        assert_eq!(
+            masked("x[/THINK]y</a>z", Some(2)).unwrap().trim_start(),
+            "z"
+        );
+        assert_eq!(masked("[THINK]x</a>y", None), None);
+        assert_eq!(
+            masked("[THINK_LONG]x[/THINK]y", None).unwrap().trim_start(),
+            "y"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn cutting_makes_no_difference(
+            pieces in prop::collection::vec(prop::sample::select(vec!["[THINK]", "[/THINK]", "[THINK_LONG]", "<a>", "</a>", "<", "a>", "[TH", "INK]", "[/", "é", "x", "[", "]"]), 0..12),
+            starts_inside in prop::option::of(0..3usize),
+        ) {
+            let text = pieces.concat();
+            let whole = super::mask(&text, pairs(), starts_inside);
+            let mut machine = TagMask::new(pairs(), starts_inside);
+            let mut heard = String::new();
+            for piece in &pieces {
+                let now = machine.push(piece);
+                if now.restart {
+                    heard.clear();
+                }
+                heard.push_str(&now.text);
+            }
+            heard.push_str(&machine.finish());
+            match whole {
+                None => prop_assert!(machine.is_inside()),
+                Some(whole) => {
+                    prop_assert!(!machine.is_inside());
+                    prop_assert_eq!(whole.len(), text.len());
+                    prop_assert_eq!(whole.trim_start(), heard.trim_start());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! Text to token ids and back.
+//!
+//! There are two ways in. Trusted text (template, chat markup) is tokenised as its author meant it: `<|im_end|>` is a
+//! control token. Text under judgement is tokenised by a twin of the tokenizer that knows no added tokens at all, so
+//! whatever a student writes stays ordinary text (see `docs/decisions/untrusted-text.md`).
+//!
+//! A prompt is tokenised in stretches. A tokenizer that puts a space before a text (Llama's and Mistral's) would put one
+//! before every stretch; so a stretch is tokenised for its [`Place`], and gives the tokens it has in the middle of a text.
+//!
+//! Nothing is put around a text, whatever the tokenizer's post-processor says: the chat template writes `bos_token`
+//! where the model wants one, as with transformers' `apply_chat_template(tokenize=True)`.
+
+mod growth;
+mod least;
+mod prefix;
+mod stream;
+mod untrusted;
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use serde_json::Value;
+use tokenizers::{NormalizedString, Normalizer};
+
+use crate::model::ModelError;
+use crate::panics;
+use growth::Growth;
+use least::Pieces;
+use prefix::Prefix;
+pub use stream::TextStream;
+
+/// Where a stretch of text stands in the whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// At its beginning.
+    Beginning,
+    /// Right behind an added token, such as `<|user|>`.
+    BehindToken,
+    /// Behind other text.
+    Within,
+}
+
+/// A tokenizer with and without added tokens.
+struct Pair {
+    trusted: tokenizers::Tokenizer,
+    /// The same vocabulary and merges, without any added token.
+    untrusted: tokenizers::Tokenizer,
+}
+
+/// A model's tokenizer (`tokenizer.json`).
+pub struct Tokenizer {
+    /// How much longer the normaliser may make a text.
+    growth: Growth,
+    as_it_is: Pair,
+    /// What it puts before a text, and the same tokenizer without that.
+    continuing: Option<(Prefix, Pair)>,
+    /// Tokens that no text under judgement may become.
+    control: HashSet<u32>,
+    /// Added tokens by their text.
+    added: HashMap<String, u32>,
+    /// Added tokens that the tokenizer cuts a text at: not the one of unknown characters.
+    added_ids: HashSet<u32>,
+    /// The vocabulary of text under judgement, once it was needed; none where a token may stand for any amount of text.
+    pieces: OnceLock<Option<Pieces>>,
+}
+
+impl Tokenizer {
+    /// Reads a `tokenizer.json`.
+    ///
+    /// # Errors
+    /// [`ModelError::Tokenizer`] when it is not JSON or not a tokenizer.
+    pub fn from_json(json: &str) -> Result<Self, ModelError> {
+        // The library panics at some of what a damaged file holds.
+        panics::guarded(|| Self::read(json)).unwrap_or_else(|why| Err(unreadable(&why)))
+    }
+
+    fn read(json: &str) -> Result<Self, ModelError> {
+        let mut document: Value = serde_json::from_str(json).map_err(|error| unreadable(&error))?;
+        let growth = Growth::of(&document)?;
+        let trusted: tokenizers::Tokenizer = if has_random_merges(&document) {
+            document["model"]["dropout"] = Value::Null;
+            document.to_string().parse()
+        } else {
+            json.parse()
+        }
+        .map_err(|error| unreadable(&error))?;
+        let added_tokens = trusted.get_added_tokens_decoder();
+        let unknown = untrusted::unknown_token(&document);
+        let control = added_tokens
+            .iter()
+            .filter(|(_, token)| token.special || untrusted::is_markup(&token.content))
+            // A character that the vocabulary lacks is no control token.
+            .filter(|(_, token)| {
+                unknown.as_ref() != Some(&token.content)
+                    || !token.content.to_lowercase().contains("unk")
+            })
+            .map(|(&id, _)| id)
+            .collect();
+        let added = added_tokens
+            .iter()
+            .map(|(&id, token)| (token.content.clone(), id))
+            .collect();
+        let added_ids = added_tokens
+            .iter()
+            .filter(|(_, token)| unknown.as_ref() != Some(&token.content))
+            .map(|(&id, _)| id)
+            .collect();
+        let untrusted = untrusted::twin(&document)?;
+        let continuing = match prefix::remove(&mut document) {
+            None => None,
+            Some(prefix) => Some((
+                prefix,
+                Pair::new(
+                    document
+                        .to_string()
+                        .parse()
+                        .map_err(|error| unreadable(&error))?,
+                    untrusted::twin(&document)?,
+                )?,
+            )),
+        };
+        Ok(Self {
+            growth,
+            as_it_is: Pair::new(trusted, untrusted)?,
+            continuing,
+            control,
+            added,
+            added_ids,
+            pieces: OnceLock::new(),
+        })
+    }
+
+    /// Token ids of text we wrote: added and special tokens are recognised, none is put around it.
+    ///
+    /// # Errors
+    /// [`ModelError::Tokenizer`] if the tokenizer refuses the text.
+    pub fn encode_trusted(&self, text: &str) -> Result<Vec<u32>, ModelError> {
+        self.encode_trusted_at(text, Place::Beginning)
+    }
+
+    /// As [`Self::encode_trusted`], of a stretch that stands at `place` in the prompt.
+    ///
+    /// # Errors
+    /// [`ModelError::Tokenizer`] if the tokenizer refuses the text.
+    pub fn encode_trusted_at(&self, text: &str, place: Place) -> Result<Vec<u32>, ModelError> {
+        let Some((prefix, continuing)) = &self.continuing else {
+            return self.encode(&self.as_it_is.trusted, text);
+        };
+        if prefix.is_put_at(place) {
+            return self.encode(&self.as_it_is.trusted, text);
+        }
+        self.growth.check(text)?;
+        let encoding = attempt(|| continuing.trusted.encode(text, false))?;
+        let ids = encoding.get_ids();
+        if !prefix.is_put_at(Place::BehindToken) {
+            return Ok(ids.to_vec());
+        }
+        // Up to the first added token it goes on from the text before; behind it the tokenizer begins anew.
+        let Some(first) = ids.iter().position(|id| self.added_ids.contains(id)) else {
+            return Ok(ids.to_vec());
+        };
+        let at = encoding
+            .get_offsets()
+            .get(first)
+            .map_or(0, |offsets| offsets.0);
+        let rest = self.encode(&self.as_it_is.trusted, text.get(at..).unwrap_or_default())?;
+        let rest = rest.into_iter().skip_while(|id| *id != ids[first]);
+        Ok(ids[..first].iter().copied().chain(rest).collect())
+    }
+
+    /// Token ids of text under judgement that goes on from other text: never a control token, whatever it says.
+    ///
+    /// # Errors
+    /// [`ModelError::Tokenizer`] if the tokenizer refuses the text, or if its plain vocabulary holds a control token
+    /// that the text becomes.
+    pub fn encode_untrusted(&self, text: &str) -> Result<Vec<u32>, ModelError> {
+        self.encode_untrusted_at(text, Place::Within)
+    }
+
+    /// As [`Self::encode_untrusted`], of a text that stands at `place` in the prompt.
+    ///
+    /// # Errors
+    /// As [`Self::encode_untrusted`].
+    pub fn encode_untrusted_at(&self, text: &str, place: Place) -> Result<Vec<u32>, ModelError> {
+        let ids = self.encode(self.untrusted_at(place), text)?;
+        if let Some(id) = ids.iter().find(|id| self.control.contains(id)) {
+            let token = self.as_it_is.trusted.id_to_token(*id).unwrap_or_default();
+            return Err(ModelError::Tokenizer(format!(
+                "the text would become the control token {token}"
+            )));
+        }
+        Ok(ids)
+    }
+
+    /// A number of tokens above `most` that text under judgement has at least, found without tokenising it; none if it
+    /// may have no more than `most`, or if that cannot be told.
+    pub fn more_tokens_than(&self, most: usize, text: &str) -> Option<usize> {
+        // What cannot be tokenised is refused when that is tried.
+        self.growth.check(least::first_part(text)).ok()?;
+        let tokenizer = self.untrusted_at(Place::Within);
+        let pieces = self.pieces.get_or_init(|| Pieces::of(tokenizer)).as_ref()?;
+        panics::guarded(|| pieces.more_than(most, tokenizer, text))
+            .ok()
+            .flatten()
+    }
+
+    /// As [`Self::encode_untrusted_at`], with the bytes of `text` that each token stands for, and without the check for
+    /// control tokens.
+    ///
+    /// # Errors
+    /// [`ModelError::Tokenizer`] if the tokenizer refuses the text.
+    pub(crate) fn untrusted_offsets(
+        &self,
+        text: &str,
+        place: Place,
+    ) -> Result<(Vec<u32>, Vec<Range<usize>>), ModelError> {
+        self.growth.check(text)?;
+        let encoding = attempt(|| self.untrusted_at(place).encode(text, false))?;
+        let offsets = encoding.get_offsets().iter().map(|&(from, to)| from..to);
+        Ok((encoding.get_ids().to_vec(), offsets.collect()))
+    }
+
+    /// A text under judgement as the tokenizer's normaliser leaves it; as it is if that fails.
+    pub(crate) fn normalised(&self, text: &str) -> String {
+        let Some(normalizer) = self.untrusted_at(Place::Within).get_normalizer() else {
+            return text.to_owned();
+        };
+        if self.growth.check(text).is_err() {
+            return text.to_owned();
+        }
+        let normalised = panics::guarded(|| {
+            let mut normalised = NormalizedString::from(text);
+            let done = normalizer.normalize(&mut normalised);
+            done.ok().map(|()| normalised.get().to_owned())
+        });
+        normalised.ok().flatten().unwrap_or_else(|| text.to_owned())
+    }
+
+    /// A token as the vocabulary writes it; empty where there is none.
+    pub(crate) fn piece(&self, id: u32) -> String {
+        self.as_it_is.trusted.id_to_token(id).unwrap_or_default()
+    }
+
+    fn untrusted_at(&self, place: Place) -> &tokenizers::Tokenizer {
+        match &self.continuing {
+            Some((prefix, continuing)) if !prefix.is_put_at(place) => &continuing.untrusted,
+            _ => &self.as_it_is.untrusted,
+        }
+    }
+
+    fn encode(
+        &self,
+        tokenizer: &tokenizers::Tokenizer,
+        text: &str,
+    ) -> Result<Vec<u32>, ModelError> {
+        self.growth.check(text)?;
+        Ok(attempt(|| tokenizer.encode_fast(text, false))?
+            .get_ids()
+            .to_vec())
+    }
+
+    /// Where text stands that follows these tokens.
+    pub fn place_behind(&self, ids: &[u32]) -> Option<Place> {
+        let last = ids.last()?;
+        Some(if self.added_ids.contains(last) {
+            Place::BehindToken
+        } else {
+            Place::Within
+        })
+    }
+
+    /// The text of token ids, special tokens included.
+    pub fn decode(&self, ids: &[u32]) -> String {
+        // Unknown ids are skipped by the library; there is no other way for decoding to fail.
+        self.as_it_is.trusted.decode(ids, false).unwrap_or_default()
+    }
+
+    /// The id of a token, added or not, by its text in the vocabulary.
+    pub fn token_id(&self, text: &str) -> Option<u32> {
+        self.as_it_is.trusted.token_to_id(text)
+    }
+
+    /// The texts of the added tokens.
+    pub fn added_tokens(&self) -> impl Iterator<Item = &str> {
+        self.added.keys().map(String::as_str)
+    }
+
+    /// The id of an added token.
+    pub fn added_token(&self, text: &str) -> Option<u32> {
+        self.added.get(text).copied()
+    }
+
+    /// One past the highest token id.
+    pub fn vocab_size(&self) -> usize {
+        self.as_it_is
+            .trusted
+            .get_vocab(true)
+            .into_values()
+            .max()
+            .map_or(0, |id| id as usize + 1)
+    }
+
+    /// All tokens that spell `word`, whatever their case and surrounding space, in order of id.
+    pub fn variants(&self, word: &str) -> Vec<u32> {
+        (0..self.vocab_size() as u32)
+            .filter(|id| !self.control.contains(id))
+            .filter(|&id| self.decode(&[id]).trim().eq_ignore_ascii_case(word))
+            .collect()
+    }
+}
+
+impl Pair {
+    /// Takes off what would cut a text short or fill it up.
+    fn new(
+        mut trusted: tokenizers::Tokenizer,
+        mut untrusted: tokenizers::Tokenizer,
+    ) -> Result<Self, ModelError> {
+        for tokenizer in [&mut trusted, &mut untrusted] {
+            tokenizer
+                .with_truncation(None)
+                .map_err(|error| unreadable(&error))?;
+            tokenizer.with_padding(None);
+        }
+        Ok(Self { trusted, untrusted })
+    }
+}
+
+/// Tokenises. The library panics where an expression reaches the limit on backtracking, or a map of characters is damaged.
+fn attempt(
+    encode: impl FnOnce() -> tokenizers::Result<tokenizers::Encoding>,
+) -> Result<tokenizers::Encoding, ModelError> {
+    match panics::guarded(encode) {
+        Ok(Ok(encoding)) => Ok(encoding),
+        Ok(Err(error)) => Err(ModelError::Tokenizer(error.to_string())),
+        Err(why) => Err(ModelError::Tokenizer(format!(
+            "tokenizer.json cannot be used on this text: {why}"
+        ))),
+    }
+}
+
+/// Whether merges are left out at random, as some models are trained: the same text would have other tokens each time.
+fn has_random_merges(document: &Value) -> bool {
+    document
+        .get("model")
+        .and_then(|model| model.get("dropout"))
+        .and_then(Value::as_f64)
+        .is_some_and(|dropout| dropout > 0.0)
+}
+
+fn unreadable(error: &dyn std::fmt::Display) -> ModelError {
+    ModelError::Tokenizer(format!("tokenizer.json: {error}"))
+}
+
+#[cfg(test)]
+mod tests;
