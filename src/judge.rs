@@ -23,7 +23,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::{DatasetError, Samples};
-use crate::engine::{EngineError, EngineThread, Sampling, Stats, StepModel};
+use crate::engine::{EngineError, EngineThread, Sampling, Stats};
 use crate::panics;
 use crate::reward::RewardPolicy;
 use crate::rules::OutcomeRules;
@@ -200,12 +200,12 @@ pub fn run_rules<S: Samples + ?Sized>(
 /// # Errors
 /// When an engine fails, a sample cannot be read again, or the sink refuses a verdict. What the sink took before is
 /// valid.
-pub fn run<S: Samples + ?Sized, M: StepModel + 'static>(
+pub fn run<S: Samples + ?Sized>(
     samples: &S,
     jobs: &[Job],
     options: &RunOptions,
     text: &JudgeText,
-    engines: Vec<DeviceEngine<M>>,
+    engines: Vec<DeviceEngine>,
     interrupted: &AtomicBool,
     sink: &mut dyn Sink,
 ) -> Result<RunEnd, JudgeError> {
@@ -269,7 +269,7 @@ pub fn run<S: Samples + ?Sized, M: StepModel + 'static>(
         let progress = |sink: &mut dyn Sink| {
             let stats: Vec<DeviceStats> = devices.iter().map(DeviceRun::stats).collect();
             sink.devices(&stats);
-            sink.progress(&devices::total(stats.iter().map(|device| &device.stats)));
+            sink.progress(&stats.iter().map(|device| &device.stats).sum());
         };
         let mut left = jobs.len();
         while left > 0 {

@@ -471,7 +471,7 @@ fn generate_with(
     prompts: Vec<Vec<u32>>,
     config: &EngineConfig,
 ) -> (Vec<Vec<u32>>, Stats) {
-    let mut engine = Engine::new(model, config).unwrap();
+    let mut engine = Engine::new(Box::new(model), config).unwrap();
     for (id, prompt) in prompts.into_iter().enumerate() {
         engine.add(Request {
             id: id as u64,

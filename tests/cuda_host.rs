@@ -162,7 +162,7 @@ fn choices(vocab: usize) -> Choices {
 }
 
 fn generate(model: PagedDecoder, random: &Random) -> Result<Vec<Generated>, String> {
-    let mut engine = Engine::new(model, &config(random.config.max_positions)).unwrap();
+    let mut engine = Engine::new(Box::new(model), &config(random.config.max_positions)).unwrap();
     let choices = Arc::new(choices(random.config.vocab));
     for (id, prompt) in prompts(random.config.vocab).into_iter().enumerate() {
         engine.add(Request {

@@ -95,7 +95,7 @@ fn samples() -> Vec<Sample> {
 }
 
 /// Engines on the CPU, of different sizes, so that they are not equally fast.
-fn engines(count: usize) -> (JudgeText, Vec<DeviceEngine<juror::engine::PagedDecoder>>) {
+fn engines(count: usize) -> (JudgeText, Vec<DeviceEngine>) {
     let (source, text) = text(protocol::find("prime").unwrap());
     let engines = (0..count)
         .map(|at| {
@@ -231,7 +231,7 @@ impl LogitsModel for Mortal {
     }
 }
 
-fn mortal(text: &JudgeText, steps_left: usize, end: End) -> Engine<Mortal> {
+fn mortal(text: &JudgeText, steps_left: usize, end: End) -> Engine {
     let model = Mortal {
         vocab: text.config.vocab,
         eos: text.eos[0],
@@ -249,7 +249,7 @@ fn mortal(text: &JudgeText, steps_left: usize, end: End) -> Engine<Mortal> {
         prefix_cache: true,
         pinned_prefix: Vec::new(),
     };
-    Engine::new(model, &config).unwrap()
+    Engine::new(Box::new(model), &config).unwrap()
 }
 
 #[test]

@@ -368,7 +368,7 @@ fn a_text_that_outgrows_the_short_context_goes_on_as_in_transformers() {
             pinned_prefix: Vec::new(),
         };
         let model = model.with_cache(&ModelSizes::new(&sizes, true)).unwrap();
-        let mut engine = Engine::new(model, &sizes).unwrap();
+        let mut engine = Engine::new(Box::new(model), &sizes).unwrap();
         for (id, prompt) in prompts.iter().enumerate() {
             engine.add(Request {
                 id: id as u64,

@@ -65,7 +65,7 @@ pub fn measure(
     jobs: &[Job],
     settings: &Settings,
 ) -> Result<Run, EngineError> {
-    let mut engine = Engine::new(model.clone(), config)?;
+    let mut engine = Engine::new(Box::new(model.clone()), config)?;
     let request = |id: usize, job: &Job| Request {
         id: id as u64,
         prompt: job.prompt.clone(),

@@ -190,6 +190,13 @@ impl BlockPool {
         }
     }
 
+    /// Takes one user from each block, in order.
+    pub fn release_all(&mut self, blocks: impl IntoIterator<Item = BlockId>) {
+        for block in blocks {
+            self.release(block);
+        }
+    }
+
     /// Makes the content of a used, full and computed block findable. True if the block now holds the name; false if
     /// caching is off or another block already holds equal content.
     pub fn publish(&mut self, block: BlockId, hash: BlockHash) -> bool {

@@ -3,11 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::EngineError;
-use super::block_pool::BlockPool;
-use super::booking::LaunchedRow;
-use super::sampler::Chosen;
-use super::scheduler::{Limits, Plan, Scheduler};
-use super::sequence::{Completion, FinishReason, Request, RequestId, Sequence};
+use super::scheduler::{Plan, Scheduler, StepSize};
+use super::sequence::{Completion, FinishReason, LaunchedRow, Request, RequestId};
 use super::shortage::Shortage;
 use super::stats::{Stats, StepObserver, StepReport};
 use super::step_model::{StepModel, Ticket};
@@ -42,9 +39,9 @@ pub struct EngineConfig {
 /// With a model that [lags](super::Properties::lags), a step is launched before the tokens of the one before it are known: the
 /// host plans and books while the device computes, and the device never waits. A sequence that turns out to have ended
 /// has one row too many in the step under way, which is dropped; apart from that nothing differs.
-pub struct Engine<M> {
-    pub(super) model: M,
-    pub(super) scheduler: Scheduler,
+pub struct Engine {
+    model: Box<dyn StepModel>,
+    scheduler: Scheduler,
     /// The step under way.
     in_flight: Option<Launched>,
     /// Completions to be handed out with the next step.
@@ -52,8 +49,8 @@ pub struct Engine<M> {
     /// What stopped the engine, to be told when all completions were handed out.
     failure: Option<EngineError>,
     config: EngineConfig,
-    pub(super) stats: Stats,
-    pub(super) shortage: Shortage,
+    stats: Stats,
+    shortage: Shortage,
     observer: Option<Box<dyn StepObserver>>,
 }
 
@@ -70,38 +67,12 @@ struct Launched {
     used_blocks: usize,
 }
 
-/// How much a step computes.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct StepSize {
-    pub(super) rows: usize,
-    pub(super) prefill_tokens: usize,
-    pub(super) decode_tokens: usize,
-}
-
-impl StepSize {
-    pub(super) fn tokens(&self) -> usize {
-        self.prefill_tokens + self.decode_tokens
-    }
-}
-
-impl<M> Engine<M> {
-    /// The sizes it was asked to have. [`Stats::blocks`] says how many blocks there are now.
-    pub fn config(&self) -> &EngineConfig {
-        &self.config
-    }
-
-    /// What was done so far.
-    pub fn stats(&self) -> Stats {
-        self.stats
-    }
-}
-
-impl<M: StepModel> Engine<M> {
+impl Engine {
     /// An engine without work.
     ///
     /// # Errors
     /// A size of zero.
-    pub fn new(model: M, config: &EngineConfig) -> Result<Self, EngineError> {
+    pub fn new(model: Box<dyn StepModel>, config: &EngineConfig) -> Result<Self, EngineError> {
         for (name, value) in [
             ("KV blocks", config.blocks),
             ("block size", config.block_size),
@@ -119,23 +90,9 @@ impl<M: StepModel> Engine<M> {
         let blocks = properties
             .blocks
             .map_or(config.blocks, |blocks| blocks.min(config.blocks));
-        let pool = BlockPool::new(blocks, config.block_size, config.prefix_cache);
-        let limits = Limits {
-            token_budget: config.token_budget.max(config.max_sequences),
-            max_sequences: config.max_sequences,
-            max_prefill_chunk: config.max_prefill_chunk,
-            context_length: config.context_length,
-            short_context: properties.short_context,
-        };
-        let pinned = if config.prefix_cache {
-            config.pinned_prefix.as_slice()
-        } else {
-            &[]
-        };
-        let scheduler = Scheduler::new(limits, pool, pinned);
         Ok(Self {
             model,
-            scheduler,
+            scheduler: Scheduler::new(config, blocks, properties.short_context),
             in_flight: None,
             ready: Vec::new(),
             failure: None,
@@ -147,6 +104,16 @@ impl<M: StepModel> Engine<M> {
             shortage: Shortage::new(config.least_blocks),
             observer: None,
         })
+    }
+
+    /// The sizes it was asked to have. [`Stats::blocks`] says how many blocks there are now.
+    pub fn config(&self) -> &EngineConfig {
+        &self.config
+    }
+
+    /// What was done so far.
+    pub fn stats(&self) -> Stats {
+        self.stats
     }
 
     /// Has `observer` see every step from now on.
@@ -197,7 +164,7 @@ impl<M: StepModel> Engine<M> {
         let mut launched = None;
         match self.scheduler.schedule(self.in_flight.is_none()) {
             Plan::Step(batch) => {
-                let size = self.size(&batch);
+                let size = self.scheduler.step_size();
                 match self.launch(&batch, size, started) {
                     Ok(step) => launched = Some(step),
                     Err(ModelError::OutOfMemory(reason)) => too_large = Some((size, reason)),
@@ -235,17 +202,16 @@ impl<M: StepModel> Engine<M> {
             }
         }
         match too_large {
-            Some((size, reason)) => self.shrink(size, &reason),
+            Some((size, reason)) => {
+                self.stats.out_of_memory += 1;
+                let (model, steps) = (self.model.as_mut(), self.stats.steps);
+                let scheduler = &mut self.scheduler;
+                let shrunk = self.shortage.shrink(model, scheduler, steps, size, &reason);
+                self.stats.blocks = self.scheduler.blocks();
+                self.stats.preemptions = self.scheduler.preemptions();
+                shrunk
+            }
             None => Ok(()),
-        }
-    }
-
-    fn size(&self, batch: &StepBatch) -> StepSize {
-        let (prefill_tokens, decode_tokens) = self.scheduler.prefill_and_decode_tokens();
-        StepSize {
-            rows: batch.rows.len(),
-            prefill_tokens,
-            decode_tokens,
         }
     }
 
@@ -255,7 +221,7 @@ impl<M: StepModel> Engine<M> {
         size: StepSize,
         started: Instant,
     ) -> Result<Launched, ModelError> {
-        let (_, used_blocks) = self.scheduler.blocks();
+        let used_blocks = self.scheduler.used_blocks();
         let rows = self.scheduler.row_requests();
         let planned = Instant::now();
         let ticket = self.model.launch(batch, &rows)?;
@@ -284,79 +250,44 @@ impl<M: StepModel> Engine<M> {
         }
 
         let stats = &mut self.stats;
-        let block_size = self.scheduler.block_size();
         let mut generated: Vec<RequestId> = Vec::with_capacity(chosen.len());
-        self.ready
-            .extend(self.scheduler.book(&step.rows, |sequence, row| {
-                let Some(chosen) = chosen[row] else {
-                    return Some(FinishReason::Rejected(
-                        "the model's logits are not numbers (NaN)".into(),
-                    ));
-                };
-                if sequence.generated() == 0 {
-                    stats.prompt_tokens += sequence.request.prompt.len() as u64;
-                    stats.cached_tokens += sequence.cached_tokens.unwrap_or(0) as u64;
-                    sequence.timing.first_token = Some(known);
-                }
-                generated.push(sequence.request.id);
-                take_token(sequence, chosen, block_size)
-            }));
+        let finished = self.scheduler.book(&step.rows, |sequence, row| {
+            let Some(chosen) = chosen[row] else {
+                return Some(FinishReason::Rejected(
+                    "the model's logits are not numbers (NaN)".into(),
+                ));
+            };
+            if sequence.generated() == 0 {
+                stats.prompt_tokens += sequence.request().prompt.len() as u64;
+                stats.cached_tokens += sequence.cached_tokens() as u64;
+            }
+            generated.push(sequence.request().id);
+            sequence.push(chosen, known)
+        });
+        self.ready.extend(finished);
+        stats.discarded_tokens = self.scheduler.discarded();
+        stats.preemptions = self.scheduler.preemptions();
 
-        let (blocks, _) = self.scheduler.blocks();
-        stats.steps += 1;
-        stats.computed_tokens += step.size.tokens() as u64;
-        stats.prefill_tokens += step.size.prefill_tokens as u64;
-        stats.decode_tokens += step.size.decode_tokens as u64;
-        stats.generated_tokens += generated.len() as u64;
-        stats.discarded_tokens = self.scheduler.discarded;
-        stats.preemptions = self.scheduler.preemptions;
-        stats.running = step.size.rows;
-        stats.most_running = stats.most_running.max(step.size.rows);
-        stats.rows += step.size.rows as u64;
-        stats.blocks = blocks;
-        stats.used_blocks = step.used_blocks;
-        stats.most_used_blocks = stats.most_used_blocks.max(step.used_blocks);
         let finished = Instant::now();
-        let collecting = known - waiting;
-        let model = step.launching + collecting;
-        let host = step.planning + (finished - known);
-        stats.model_time += model;
-        stats.wait_time += collecting;
-        stats.host_time += host;
+        let waited = known - waiting;
+        let report = StepReport {
+            started: step.started,
+            finished,
+            model: step.launching + waited,
+            waited,
+            host: step.planning + (finished - known),
+            rows: step.size.rows,
+            prefill_tokens: step.size.prefill_tokens,
+            decode_tokens: step.size.decode_tokens,
+            used_blocks: step.used_blocks,
+            blocks: self.scheduler.blocks(),
+            waiting: self.scheduler.waiting(),
+            generated: &generated,
+        };
+        stats.add_step(&report);
         if let Some(observer) = &mut self.observer {
-            observer.step(&StepReport {
-                started: step.started,
-                finished,
-                model,
-                waited: collecting,
-                host,
-                rows: step.size.rows,
-                prefill_tokens: step.size.prefill_tokens,
-                decode_tokens: step.size.decode_tokens,
-                used_blocks: step.used_blocks,
-                blocks,
-                waiting: self.scheduler.waiting(),
-                generated: &generated,
-            });
+            observer.step(&report);
         }
         Ok(())
     }
-}
-
-/// Appends a token to its sequence; returns why the sequence ends with it, if it does.
-fn take_token(sequence: &mut Sequence, chosen: Chosen, block_size: usize) -> Option<FinishReason> {
-    if let Some(odds) = chosen.odds {
-        sequence.odds.push((sequence.generated(), odds));
-    }
-    sequence.push(chosen.token, block_size);
-    let request = &mut sequence.request;
-    if request.eos.contains(&chosen.token) {
-        return Some(FinishReason::EndOfSequence);
-    }
-    if let Some(stop) = &mut request.stop
-        && stop.push(chosen.token)
-    {
-        return Some(FinishReason::Stop);
-    }
-    (sequence.generated() >= sequence.request.max_new_tokens).then_some(FinishReason::Length)
 }

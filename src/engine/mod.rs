@@ -2,7 +2,7 @@
 //!
 //! `schedule → run → postprocess`, once per step:
 //!
-//! 1. [`Scheduler::schedule`] picks, under a token budget, the decode row of every running sequence, then chunks of
+//! 1. [`Scheduler::schedule`](scheduler::Scheduler::schedule) picks, under a token budget, the decode row of every running sequence, then chunks of
 //!    prompts; it finds cached prefixes, allocates blocks, and preempts when memory is short.
 //! 2. The [`StepModel`] is launched on the packed tokens, and chooses a token for each last row: itself, or through the
 //!    [`sampler`].
@@ -14,7 +14,6 @@
 //! cached, on chunking or on preemption.
 
 pub mod block_pool;
-mod booking;
 mod core;
 #[cfg(feature = "cuda")]
 mod cuda;
@@ -23,7 +22,7 @@ mod load;
 mod paged;
 pub mod random;
 pub mod sampler;
-pub mod scheduler;
+mod scheduler;
 pub mod sequence;
 mod shortage;
 pub mod sizing;
@@ -36,7 +35,6 @@ pub use block_pool::{BlockHash, BlockId, BlockPool};
 pub use load::{BLOCK_SIZE, LoadedModel, MXFP4_BITS, ModelSizes, packed_numbers, sizes_for};
 pub use paged::{BuildCache, PagedDecoder};
 pub use sampler::{Chosen, RowRequest, Sampling, choose};
-pub use scheduler::Scheduler;
 pub use sequence::{Choices, Completion, FinishReason, RandomKey, Request, RequestId, Stop};
 pub use sizing::EngineSettings;
 pub use stats::{Stats, StepObserver, StepReport, Timing};

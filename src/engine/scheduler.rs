@@ -1,36 +1,23 @@
 //! Which tokens go through the model next.
 //!
 //! One kind of step for everything: under a token budget, first one token for every sequence that is generating, then
-//! chunks of prompts, then new sequences. A sequence is always "put `tokens[computed..]` through the model, then choose
-//! the next", whether that is a whole prompt, a chunk, a single generated token, or the recomputation of a preempted
-//! sequence.
+//! chunks of prompts, then new sequences. A sequence is always "put the pending tokens through the model, then choose the
+//! next", whether that is a whole prompt, a chunk, a single generated token, or the recomputation of a preempted sequence.
 
 use std::collections::{HashSet, VecDeque};
-use std::time::Instant;
 
 use super::block_pool::{BlockHash, BlockId, BlockPool};
+use super::core::EngineConfig;
 use super::sampler::RowRequest;
-use super::sequence::{Completion, FinishReason, Request, Sequence};
-use crate::model::batch::{BatchRow, StepBatch};
+use super::sequence::{Completion, FinishReason, LaunchedRow, Request, Sequence};
+use crate::model::batch::StepBatch;
 
-/// The scheduler's limits.
-#[derive(Debug, Clone, Copy)]
-pub struct Limits {
-    /// Most tokens a step; at least `max_sequences`, so that every running sequence gets its token.
-    pub token_budget: usize,
-    /// Most sequences at once.
-    pub max_sequences: usize,
-    /// Most tokens of one prompt a step.
-    pub max_prefill_chunk: usize,
-    /// Most tokens of a sequence, prompt and completion together.
-    pub context_length: usize,
-    /// See [`Properties::short_context`](super::Properties::short_context).
-    pub short_context: Option<usize>,
-}
+/// Steps are not made smaller than so many tokens.
+const SMALLEST_STEP: usize = 16;
 
 /// What a step could be planned to do.
 #[derive(Debug)]
-pub enum Plan {
+pub(super) enum Plan {
     /// This.
     Step(StepBatch),
     /// Nothing: no sequence has tokens that could go through the model now.
@@ -39,45 +26,81 @@ pub enum Plan {
     Short,
 }
 
+/// How much a step computes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StepSize {
+    /// Sequences.
+    pub(super) rows: usize,
+    /// Tokens of prompts, and of sequences that are computed again.
+    pub(super) prefill_tokens: usize,
+    /// Generated tokens put through to get the next one.
+    pub(super) decode_tokens: usize,
+}
+
+impl StepSize {
+    pub(super) fn tokens(&self) -> usize {
+        self.prefill_tokens + self.decode_tokens
+    }
+}
+
 /// Waiting and running sequences, and the blocks they use.
-pub struct Scheduler {
-    pub(super) limits: Limits,
-    pub(super) pool: BlockPool,
-    pub(super) waiting: VecDeque<Sequence>,
+///
+/// Every block in use belongs to running sequences, to sequences in `leaving`, or is pinned. Running sequences are in the
+/// order of their admission, and so are the rows of every step.
+pub(super) struct Scheduler {
+    /// Most tokens a step; at least `max_sequences`, so that every running sequence gets its token.
+    token_budget: usize,
+    max_sequences: usize,
+    max_prefill_chunk: usize,
+    context_length: usize,
+    /// See [`Properties::short_context`](super::Properties::short_context).
+    short_context: Option<usize>,
+    pool: BlockPool,
+    waiting: VecDeque<Sequence>,
     /// In order of admission: the newest is preempted first.
-    pub(super) running: Vec<Sequence>,
+    running: Vec<Sequence>,
     /// Blocks of sequences that finished while a further step with them was under way; free when it is done.
-    pub(super) leaving: Vec<BlockId>,
-    /// Content that stays in the cache whatever happens.
-    pub(super) pinned: HashSet<BlockHash>,
+    leaving: Vec<BlockId>,
+    /// Names of blocks that stay in the cache once they are computed.
+    pinned: HashSet<BlockHash>,
     /// Blocks kept free when a sequence is admitted beside others, so that those can grow before anyone is preempted.
-    pub(super) watermark: usize,
+    watermark: usize,
     /// Blocks that the largest of the requests so far may need.
-    pub(super) largest_need: usize,
+    largest_need: usize,
     admissions: u64,
-    pub(super) preemptions: u64,
+    preemptions: u64,
     /// Tokens chosen for sequences that had ended with the token before.
-    pub(super) discarded: u64,
+    discarded: u64,
 }
 
 impl Scheduler {
-    /// A scheduler over an empty pool; the full blocks of `pinned` are never evicted once computed.
-    pub fn new(limits: Limits, pool: BlockPool, pinned: &[u32]) -> Self {
+    /// A scheduler over an empty pool of `blocks` blocks; the full blocks of the pinned prefix are never evicted once
+    /// computed. For `short_context` see [`Properties`](super::Properties).
+    pub(super) fn new(config: &EngineConfig, blocks: usize, short_context: Option<usize>) -> Self {
+        let pool = BlockPool::new(blocks, config.block_size, config.prefix_cache);
+        let pinned = if config.prefix_cache {
+            config.pinned_prefix.as_slice()
+        } else {
+            &[]
+        };
         // Long sequences have a template of their own.
-        let long = limits.short_context.map(|_| Some(BlockHash::LONG));
+        let long = short_context.map(|_| Some(BlockHash::LONG));
         let pinned = std::iter::once(None)
             .chain(long)
-            .flat_map(|root| BlockHash::chain_all(root, pinned, pool.block_size()))
+            .flat_map(|root| BlockHash::chain_all(root, pinned, config.block_size))
             .collect();
-        let watermark = watermark(&pool);
         Self {
-            limits,
+            token_budget: config.token_budget.max(config.max_sequences),
+            max_sequences: config.max_sequences,
+            max_prefill_chunk: config.max_prefill_chunk,
+            context_length: config.context_length,
+            short_context,
+            watermark: watermark(&pool),
             pool,
             waiting: VecDeque::new(),
             running: Vec::new(),
-            pinned,
-            watermark,
             leaving: Vec::new(),
+            pinned,
             largest_need: 0,
             admissions: 0,
             preemptions: 0,
@@ -85,32 +108,24 @@ impl Scheduler {
         }
     }
 
-    /// Goes on with a pool of `blocks` blocks that holds nothing; no sequence is running.
-    pub(super) fn replace_pool(&mut self, blocks: usize) {
-        self.pool = BlockPool::new(blocks, self.pool.block_size(), self.pool.caching());
-        self.watermark = watermark(&self.pool);
-    }
-
     /// Queues a request; one that can never run comes straight back.
-    pub fn add(&mut self, request: Request) -> Option<Completion> {
-        let length = request.prompt.len() + request.max_new_tokens;
-        let sequence = Sequence::new(request, self.pool.block_size(), self.limits.short_context);
+    pub(super) fn add(&mut self, request: Request) -> Option<Completion> {
+        let (prompt, new) = (request.prompt.len(), request.max_new_tokens);
+        let sequence = Sequence::new(request, self.pool.block_size(), self.short_context);
         let shared = sequence
-            .hashes
+            .hashes()
             .iter()
             .take_while(|hash| self.pinned.contains(hash))
             .count();
-        let need = self.pool.blocks_for(length) + self.pinned.len() - shared;
-        let refusal = if sequence.request.prompt.is_empty() {
+        let need = self.pool.blocks_for(prompt + new) + self.pinned.len() - shared;
+        let refusal = if prompt == 0 {
             "the prompt is empty".to_owned()
-        } else if sequence.request.max_new_tokens == 0 {
+        } else if new == 0 {
             "no token may be generated".to_owned()
-        } else if length > self.limits.context_length {
+        } else if prompt + new > self.context_length {
             format!(
-                "{} prompt tokens and up to {} new ones exceed the context of {}",
-                sequence.request.prompt.len(),
-                sequence.request.max_new_tokens,
-                self.limits.context_length
+                "{prompt} prompt tokens and up to {new} new ones exceed the context of {}",
+                self.context_length
             )
         } else if need > self.pool.len() {
             format!(
@@ -125,37 +140,50 @@ impl Scheduler {
         Some(sequence.finish(FinishReason::Rejected(refusal)))
     }
 
-    /// Token positions a block.
-    pub fn block_size(&self) -> usize {
-        self.pool.block_size()
-    }
-
     /// Sequences that wait to be admitted.
-    pub fn waiting(&self) -> usize {
+    pub(super) fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
     /// Sequences that hold blocks.
-    pub fn running(&self) -> usize {
+    pub(super) fn running(&self) -> usize {
         self.running.len()
     }
 
-    /// KV blocks there are, and of these in use.
-    pub fn blocks(&self) -> (usize, usize) {
-        (self.pool.len(), self.pool.len() - self.pool.free())
+    /// KV blocks there are.
+    pub(super) fn blocks(&self) -> usize {
+        self.pool.len()
+    }
+
+    /// KV blocks in use.
+    pub(super) fn used_blocks(&self) -> usize {
+        self.pool.len() - self.pool.free()
+    }
+
+    /// Blocks that the largest of the requests so far may need.
+    pub(super) fn largest_need(&self) -> usize {
+        self.largest_need
+    }
+
+    /// Sequences whose blocks were taken so far, to be computed again.
+    pub(super) fn preemptions(&self) -> u64 {
+        self.preemptions
+    }
+
+    /// Tokens so far that were chosen for sequences that had ended with the token before.
+    pub(super) fn discarded(&self) -> u64 {
+        self.discarded
     }
 
     /// Plans a step. Sequences whose next token a launched step is still choosing go on as if it were known and not
     /// their last. While a step is under way nobody may be preempted.
-    pub fn schedule(&mut self, may_preempt: bool) -> Plan {
+    pub(super) fn schedule(&mut self, may_preempt: bool) -> Plan {
         for sequence in &mut self.running {
-            sequence.scheduled = 0;
+            sequence.schedule(0);
         }
-        if let Some(short) = self.limits.short_context {
-            self.restart_outgrown(short);
-        }
+        self.restart_outgrown();
         let preemptions = self.preemptions;
-        let mut budget = self.limits.token_budget;
+        let mut budget = self.token_budget;
         for decoding in [true, false] {
             if !self.schedule_running(&mut budget, decoding, may_preempt) {
                 return Plan::Short;
@@ -165,7 +193,10 @@ impl Scheduler {
         if self.preemptions == preemptions {
             self.admit(&mut budget);
         }
-        let batch = self.batch();
+        let mut batch = StepBatch::default();
+        for sequence in self.scheduled() {
+            sequence.pack(&mut batch);
+        }
         if batch.tokens.is_empty() {
             Plan::Nothing
         } else {
@@ -173,12 +204,44 @@ impl Scheduler {
         }
     }
 
+    /// The sequences in the planned step.
+    fn scheduled(&self) -> impl Iterator<Item = &Sequence> {
+        let running = self.running.iter();
+        running.filter(|sequence| sequence.scheduled() > 0)
+    }
+
+    /// What the planned step is to choose, in the order of the batch's `logits`.
+    pub(super) fn row_requests(&self) -> Vec<RowRequest<'_>> {
+        self.running
+            .iter()
+            .filter_map(Sequence::row_request)
+            .collect()
+    }
+
+    /// The size of the planned step.
+    pub(super) fn step_size(&self) -> StepSize {
+        let mut size = StepSize {
+            rows: 0,
+            prefill_tokens: 0,
+            decode_tokens: 0,
+        };
+        for sequence in self.scheduled() {
+            size.rows += 1;
+            if sequence.position() > 0 && sequence.pending() == 1 {
+                size.decode_tokens += sequence.scheduled();
+            } else {
+                size.prefill_tokens += sequence.scheduled();
+            }
+        }
+        size
+    }
+
     /// Has running sequences computed again that outgrew the short context: they wait in front. One whose token is still
     /// being chosen waits for it first.
-    fn restart_outgrown(&mut self, short: usize) {
+    fn restart_outgrown(&mut self) {
         for index in (0..self.running.len()).rev() {
             let sequence = &self.running[index];
-            if sequence.launched == 0 && sequence.has_outgrown(short) {
+            if !sequence.is_launched() && sequence.has_outgrown() {
                 let sequence = self.running.remove(index);
                 self.requeue(sequence);
             }
@@ -187,8 +250,8 @@ impl Scheduler {
 
     /// Takes a sequence's blocks and puts it in front of those that wait.
     fn requeue(&mut self, mut sequence: Sequence) {
-        Self::release_blocks(&mut self.pool, &mut sequence);
-        sequence.restart(self.pool.block_size(), self.limits.short_context);
+        self.pool.release_all(sequence.take_blocks());
+        sequence.restart();
         self.waiting.push_front(sequence);
     }
 
@@ -196,59 +259,44 @@ impl Scheduler {
     /// False if one of them lacks a block and nobody may be preempted for it.
     fn schedule_running(&mut self, budget: &mut usize, decoding: bool, may_preempt: bool) -> bool {
         let mut index = 0;
-        while index < self.running.len() {
-            let sequence = &self.running[index];
+        while let Some(sequence) = self.running.get(index) {
             let pending = sequence.pending();
-            let tokens = pending.min(*budget).min(self.limits.max_prefill_chunk);
-            let outgrown = |short| sequence.has_outgrown(short);
-            let wanted = (pending == 1) == decoding
-                && !sequence.is_complete()
-                && !self.limits.short_context.is_some_and(outgrown);
-            if sequence.scheduled > 0 || !wanted || tokens == 0 {
+            let tokens = pending.min(*budget).min(self.max_prefill_chunk);
+            let wanted =
+                (pending == 1) == decoding && !sequence.is_complete() && !sequence.has_outgrown();
+            if sequence.scheduled() > 0 || !wanted || tokens == 0 {
                 index += 1;
                 continue;
             }
-            let blocks = self.pool.blocks_for(sequence.computed + tokens);
-            let mut preempted_itself = false;
-            while self.running[index].blocks.len() < blocks {
-                if let Some(block) = self.pool.allocate() {
-                    self.running[index].blocks.push(block);
-                } else if !may_preempt {
-                    return false;
-                } else {
-                    *budget += self.preempt_newest();
-                    if index == self.running.len() {
-                        preempted_itself = true;
-                        break;
-                    }
+            // The sequence itself is preempted where it is the newest.
+            while let Some(sequence) = self.running.get_mut(index) {
+                if sequence.missing_blocks(tokens) == 0 {
+                    sequence.schedule(tokens);
+                    *budget -= tokens;
+                    index += 1;
+                    break;
                 }
-            }
-            if !preempted_itself {
-                self.running[index].scheduled = tokens;
-                *budget -= tokens;
-                index += 1;
+                if let Some(block) = self.pool.allocate() {
+                    sequence.add_block(block);
+                } else if may_preempt {
+                    *budget += self.preempt_newest();
+                } else {
+                    return false;
+                }
             }
         }
         true
     }
 
     /// Takes the blocks of the newest running sequence, which then waits in front. Returns the tokens it had in this step.
-    pub(super) fn preempt_newest(&mut self) -> usize {
-        let Some(mut sequence) = self.running.pop() else {
+    fn preempt_newest(&mut self) -> usize {
+        let Some(sequence) = self.running.pop() else {
             return 0;
         };
-        let scheduled = std::mem::take(&mut sequence.scheduled);
-        debug_assert_eq!(sequence.launched, 0, "preempted while a step is under way");
+        let scheduled = sequence.scheduled();
         self.preemptions += 1;
         self.requeue(sequence);
         scheduled
-    }
-
-    /// Tail first, so that of equally old blocks the beginning, which others may share, is evicted last.
-    pub(super) fn release_blocks(pool: &mut BlockPool, sequence: &mut Sequence) {
-        while let Some(block) = sequence.blocks.pop() {
-            pool.release(block);
-        }
     }
 
     /// Admits waiting sequences in order while there is room.
@@ -256,46 +304,35 @@ impl Scheduler {
     /// A sequence whose next uncached block is being computed by another one steps aside until that block can be
     /// shared: a common prefix is computed once even when all its users arrive together.
     fn admit(&mut self, budget: &mut usize) {
-        if self.waiting.is_empty()
-            || *budget == 0
-            || self.running.len() >= self.limits.max_sequences
-        {
+        if self.waiting.is_empty() || *budget == 0 || self.running.len() >= self.max_sequences {
             return;
         }
         let mut computing: HashSet<BlockHash> = HashSet::new();
-        for sequence in self
-            .running
-            .iter()
-            .filter(|sequence| sequence.pending() > 1 || sequence.launched > 0)
-        {
-            computing.extend(&sequence.hashes[sequence.published..]);
+        for sequence in &self.running {
+            if sequence.pending() > 1 || sequence.is_launched() {
+                computing.extend(sequence.unpublished());
+            }
         }
         let mut index = 0;
-        while index < self.waiting.len()
-            && index < self.limits.max_sequences
+        while index < self.waiting.len().min(self.max_sequences)
             && *budget > 0
-            && self.running.len() < self.limits.max_sequences
+            && self.running.len() < self.max_sequences
         {
             let sequence = &self.waiting[index];
-            // The last token always goes through the model: its logits are wanted.
-            let reusable = (sequence.tokens.len() - 1) / self.pool.block_size();
-            let found: Vec<_> = sequence.hashes[..reusable]
+            let reusable = sequence.reusable();
+            let found: Vec<_> = reusable
                 .iter()
                 .map_while(|&hash| self.pool.find(hash))
                 .collect();
             // Without a cache there is nothing to wait for.
-            if self.pool.caching()
-                && found.len() < reusable
-                && computing.contains(&sequence.hashes[found.len()])
-            {
+            let next = reusable.get(found.len());
+            if self.pool.caching() && next.is_some_and(|hash| computing.contains(hash)) {
                 index += 1;
                 continue;
             }
-            let need = self.pool.blocks_for(sequence.tokens.len()) - found.len();
-            let found_free = found
-                .iter()
-                .filter(|&&block| self.pool.is_free(block))
-                .count();
+            let need = self.pool.blocks_for(sequence.known()) - found.len();
+            let free = |block: &&BlockId| self.pool.is_free(**block);
+            let found_free = found.iter().filter(free).count();
             let reserve = if self.running.is_empty() {
                 0
             } else {
@@ -310,94 +347,132 @@ impl Scheduler {
             for &block in &found {
                 self.pool.retain(block);
             }
-            sequence.computed = found.len() * self.pool.block_size();
-            sequence.published = found.len();
-            sequence.blocks = found;
-            // `need` blocks are free: counted above, after taking the found ones out.
-            sequence
-                .blocks
-                .extend((0..need).map_while(|_| self.pool.allocate()));
-            debug_assert_eq!(
-                sequence.blocks.len(),
-                self.pool.blocks_for(sequence.tokens.len())
-            );
-            sequence.cached_tokens.get_or_insert(sequence.computed);
-            sequence.timing.admitted.get_or_insert_with(Instant::now);
-            sequence.scheduled = sequence
-                .pending()
-                .min(*budget)
-                .min(self.limits.max_prefill_chunk);
-            *budget -= sequence.scheduled;
-            computing.extend(&sequence.hashes[sequence.published..]);
-            sequence.admission = self.admissions;
+            sequence.admit(self.admissions, found);
             self.admissions += 1;
+            // `need` blocks are free: counted above, after taking the found ones out.
+            for _ in 0..need {
+                let block = self.pool.allocate();
+                debug_assert!(block.is_some(), "{need} blocks were free");
+                block
+                    .into_iter()
+                    .for_each(|block| sequence.add_block(block));
+            }
+            sequence.schedule(sequence.pending().min(*budget).min(self.max_prefill_chunk));
+            *budget -= sequence.scheduled();
+            computing.extend(sequence.unpublished());
             self.running.push(sequence);
         }
     }
 
-    /// Packs the scheduled tokens.
-    fn batch(&self) -> StepBatch {
-        let mut batch = StepBatch::default();
-        let block_size = self.pool.block_size();
-        for sequence in self
-            .running
-            .iter()
-            .filter(|sequence| sequence.scheduled > 0)
-        {
-            let end = sequence.computed + sequence.scheduled;
-            let blocks = &sequence.blocks[..self.pool.blocks_for(end)];
-            batch.rows.push(BatchRow {
-                query_start: batch.tokens.len(),
-                query_len: sequence.scheduled,
-                context_len: end,
-                blocks: blocks.to_vec(),
-                long: sequence.long,
-            });
-            for position in sequence.computed..end {
-                let token = sequence.tokens.get(position).copied();
-                if token.is_none() {
-                    let index = batch.tokens.len() as u32;
-                    batch.from_previous.push((index, sequence.last_row));
+    /// The planned step was launched: from here on its tokens count as computed. Returns its rows, to be booked later.
+    pub(super) fn launched(&mut self) -> Vec<LaunchedRow> {
+        let mut rows = Vec::with_capacity(self.running.len());
+        let mut choosing = 0;
+        for sequence in &mut self.running {
+            if let Some(row) = sequence.launch(choosing) {
+                choosing += u32::from(row.chooses);
+                rows.push(row);
+            }
+        }
+        rows
+    }
+
+    /// Books a step that is done; steps are booked in the order of their launches. `next` appends the token chosen in
+    /// row `n` of the step's `logits` and decides whether the sequence ends with it. Returns the sequences that ended.
+    ///
+    /// A sequence that had ended before the step was done is no longer there: what was chosen for it is dropped.
+    pub(super) fn book(
+        &mut self,
+        rows: &[LaunchedRow],
+        mut next: impl FnMut(&mut Sequence, usize) -> Option<FinishReason>,
+    ) -> Vec<Completion> {
+        // Of sequences that ended while this step was under way: their last.
+        let leaving = std::mem::take(&mut self.leaving);
+        let mut finished = Vec::new();
+        let mut chosen = 0;
+        let mut index = 0;
+        for row in rows {
+            let number = chosen;
+            chosen += usize::from(row.chooses);
+            // Both are in the order of admissions.
+            let before = |sequence: &Sequence| sequence.admission() < row.admission;
+            while self.running.get(index).is_some_and(before) {
+                index += 1;
+            }
+            let Some(sequence) = self
+                .running
+                .get_mut(index)
+                .filter(|sequence| sequence.admission() == row.admission)
+            else {
+                self.discarded += 1;
+                continue;
+            };
+            sequence.book(row, |block, hash| {
+                if self.pool.publish(block, hash) && self.pinned.contains(&hash) {
+                    self.pool.retain(block);
                 }
-                batch.tokens.push(token.unwrap_or(0));
-                batch.positions.push(position as u32);
-                batch.slots.push(
-                    blocks[position / block_size] * block_size as u32
-                        + (position % block_size) as u32,
-                );
+            });
+            if !row.chooses {
+                continue;
             }
-            if end == sequence.length() {
-                batch.logits.push(batch.tokens.len() as u32 - 1);
-            }
-        }
-        batch
-    }
-
-    /// What the planned step is to choose, in the order of the batch's `logits`.
-    pub(super) fn row_requests(&self) -> Vec<RowRequest<'_>> {
-        self.running
-            .iter()
-            .filter(|sequence| sequence.scheduled > 0 && sequence.scheduled == sequence.pending())
-            .map(|sequence| RowRequest {
-                sampling: sequence.request.sampling,
-                key: sequence.request.random_key,
-                position: sequence.position(),
-                choices: sequence.request.choices.as_deref(),
-            })
-            .collect()
-    }
-
-    /// Tokens of the planned step: of prompts and recomputation, and of sequences that are generating.
-    pub(super) fn prefill_and_decode_tokens(&self) -> (usize, usize) {
-        let (mut prefill, mut decode) = (0, 0);
-        for sequence in &self.running {
-            if sequence.position() > 0 && sequence.pending() == 1 {
-                decode += sequence.scheduled;
-            } else {
-                prefill += sequence.scheduled;
+            if let Some(reason) = next(sequence, number) {
+                let mut sequence = self.running.remove(index);
+                if sequence.is_launched() {
+                    self.leaving.extend(sequence.take_blocks());
+                } else {
+                    self.pool.release_all(sequence.take_blocks());
+                }
+                finished.push(sequence.finish(reason));
             }
         }
-        (prefill, decode)
+        self.pool.release_all(leaving);
+        finished
+    }
+
+    /// Takes the blocks of all running sequences; what was launched of them will not be booked.
+    pub(super) fn preempt_all(&mut self) {
+        for sequence in &mut self.running {
+            sequence.forget_launched();
+        }
+        while !self.running.is_empty() {
+            self.preempt_newest();
+        }
+        let leaving = std::mem::take(&mut self.leaving);
+        self.pool.release_all(leaving);
+    }
+
+    /// Goes on with an empty cache of `blocks` blocks.
+    pub(super) fn rebuild(&mut self, blocks: usize) {
+        self.preempt_all();
+        self.pool = BlockPool::new(blocks, self.pool.block_size(), self.pool.caching());
+        self.watermark = watermark(&self.pool);
+    }
+
+    /// Allows steps of half the tokens of the one that failed; when steps are as short as they may be, half its
+    /// sequences. False if that was one.
+    pub(super) fn lower_limits(&mut self, failed: StepSize) -> bool {
+        if failed.tokens() > SMALLEST_STEP {
+            self.token_budget = (failed.tokens() / 2).max(SMALLEST_STEP);
+            self.max_prefill_chunk = self.max_prefill_chunk.min(self.token_budget);
+            self.max_sequences = self.max_sequences.min(self.token_budget);
+        } else if failed.rows > 1 {
+            self.max_sequences = failed.rows / 2;
+        } else {
+            return false;
+        }
+        while self.running.len() > self.max_sequences {
+            self.preempt_newest();
+        }
+        true
+    }
+
+    /// Takes a quarter of the blocks out of use, but leaves `least`; the newest sequences make room.
+    pub(super) fn retire_blocks(&mut self, least: usize) {
+        let surplus = self.blocks() - (self.blocks() / 4 * 3).max(least);
+        while self.pool.free() < surplus && !self.running.is_empty() {
+            self.preempt_newest();
+        }
+        self.pool.retire(surplus);
     }
 }
 

@@ -1,11 +1,12 @@
-//! What is asked of the engine, what it is working on, and what it gives back.
+//! Requests, the sequences that the engine makes of them, and completions.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::block_pool::{BlockHash, BlockId};
-use super::sampler::Sampling;
+use super::sampler::{Chosen, RowRequest, Sampling};
 use super::stats::Timing;
+use crate::model::batch::{BatchRow, StepBatch};
 
 /// The caller's name for a request; comes back with the completion.
 pub type RequestId = u64;
@@ -92,43 +93,61 @@ pub struct Completion {
     pub timing: Timing,
 }
 
-/// A request the engine is working on.
-pub(crate) struct Sequence {
-    pub(crate) request: Request,
+/// A request the engine is working on: its tokens, how far they are computed, and the KV blocks that hold them.
+///
+/// Of its `length()` tokens the first `computed` are in the cache or in a launched step, the next `scheduled` in the step
+/// that is being planned, and the last `awaiting` are not known yet: launched steps are choosing them.
+pub(super) struct Sequence {
+    request: Request,
+    block_size: usize,
+    /// See [`Properties::short_context`](super::Properties::short_context).
+    short_context: Option<usize>,
     /// Prompt and generated tokens.
-    pub(crate) tokens: Vec<u32>,
+    tokens: Vec<u32>,
     /// Its place in the order of admissions, ascending among the running; a new one each time it is admitted.
-    pub(crate) admission: u64,
+    admission: u64,
     /// Tokens whose keys and values are in the cache, or will be when the launched steps are done.
-    pub(crate) computed: usize,
+    computed: usize,
     /// Tokens of this sequence in the step that is being planned.
-    pub(crate) scheduled: usize,
+    scheduled: usize,
     /// Launched steps that were not booked yet and hold tokens of this sequence.
-    pub(crate) launched: usize,
-    /// Of these, steps that choose a token: known to exist, but not by name.
-    pub(crate) awaiting: usize,
+    launched: usize,
+    /// Of these, steps that choose a token of it.
+    awaiting: usize,
     /// The row of the last such step's `logits`.
-    pub(crate) last_row: u32,
+    last_row: u32,
     /// Blocks that hold `computed + scheduled` tokens.
-    pub(crate) blocks: Vec<BlockId>,
-    /// Whether it has outgrown the context that the model was first trained with.
-    pub(crate) long: bool,
+    blocks: Vec<BlockId>,
+    /// Whether its positions are encoded as those of a long sequence.
+    long: bool,
     /// Names of the full blocks of `tokens`.
-    pub(crate) hashes: Vec<BlockHash>,
+    hashes: Vec<BlockHash>,
     /// Full blocks whose content was published, or found, in the prefix cache.
-    pub(crate) published: usize,
+    published: usize,
     /// See [`Completion::cached_tokens`]; `None` until first admitted.
-    pub(crate) cached_tokens: Option<usize>,
-    pub(crate) odds: Vec<(usize, f32)>,
-    pub(crate) timing: Timing,
+    cached_tokens: Option<usize>,
+    odds: Vec<(usize, f32)>,
+    timing: Timing,
+}
+
+/// A sequence's part in a launched step.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LaunchedRow {
+    /// Which sequence: [`Sequence::admission`].
+    pub(super) admission: u64,
+    /// Tokens of the sequence that are in the cache when the step is done.
+    end: usize,
+    /// Whether the step chooses its next token.
+    pub(super) chooses: bool,
 }
 
 impl Sequence {
-    /// See [`Properties::short_context`](super::Properties::short_context).
-    pub(crate) fn new(request: Request, block_size: usize, short_context: Option<usize>) -> Self {
+    pub(super) fn new(request: Request, block_size: usize, short_context: Option<usize>) -> Self {
         let now = Instant::now();
         let long = short_context.is_some_and(|short| request.prompt.len() > short);
         Self {
+            block_size,
+            short_context,
             tokens: request.prompt.clone(),
             admission: 0,
             computed: 0,
@@ -152,56 +171,222 @@ impl Sequence {
         }
     }
 
+    pub(super) fn request(&self) -> &Request {
+        &self.request
+    }
+
+    /// Names of the full blocks of the known tokens.
+    pub(super) fn hashes(&self) -> &[BlockHash] {
+        &self.hashes
+    }
+
+    /// Of these, those that are not in the prefix cache yet.
+    pub(super) fn unpublished(&self) -> &[BlockHash] {
+        &self.hashes[self.published..]
+    }
+
+    /// Names of the blocks that need not be computed if the prefix cache has them. The last token always goes through the
+    /// model: its logits are wanted.
+    pub(super) fn reusable(&self) -> &[BlockHash] {
+        &self.hashes[..(self.tokens.len() - 1) / self.block_size]
+    }
+
+    /// Tokens that are known.
+    pub(super) fn known(&self) -> usize {
+        self.tokens.len()
+    }
+
     /// Generated tokens that are known.
-    pub(crate) fn generated(&self) -> usize {
+    pub(super) fn generated(&self) -> usize {
         self.tokens.len() - self.request.prompt.len()
     }
 
+    /// Prompt tokens that the prefix cache held when the sequence was first admitted.
+    pub(super) fn cached_tokens(&self) -> usize {
+        self.cached_tokens.unwrap_or(0)
+    }
+
     /// Tokens, those included that launched steps are choosing.
-    pub(crate) fn length(&self) -> usize {
+    fn length(&self) -> usize {
         self.tokens.len() + self.awaiting
     }
 
     /// The place of the token to be chosen next, counted from the first generated one.
-    pub(crate) fn position(&self) -> usize {
+    pub(super) fn position(&self) -> usize {
         self.length() - self.request.prompt.len()
     }
 
     /// True once the launched steps will have chosen all that may be generated.
-    pub(crate) fn is_complete(&self) -> bool {
+    pub(super) fn is_complete(&self) -> bool {
         self.position() >= self.request.max_new_tokens
     }
 
     /// Tokens that still have to go through the model before the next one can be chosen.
-    pub(crate) fn pending(&self) -> usize {
+    pub(super) fn pending(&self) -> usize {
         self.length() - self.computed
     }
 
-    /// Appends a generated token and names the block it may have filled.
-    pub(crate) fn push(&mut self, token: u32, block_size: usize) {
+    /// Whether its next token is to be chosen with positions that are encoded in another way than those that were computed.
+    pub(super) fn has_outgrown(&self) -> bool {
+        let short = |short| self.length() > short;
+        !self.long && self.short_context.is_some_and(short) && !self.is_complete()
+    }
+
+    /// Its place in the order of admissions.
+    pub(super) fn admission(&self) -> u64 {
+        self.admission
+    }
+
+    /// Whether a launched step that was not booked yet holds tokens of it.
+    pub(super) fn is_launched(&self) -> bool {
+        self.launched > 0
+    }
+
+    /// Drops its part in the launched steps: they will not be booked.
+    pub(super) fn forget_launched(&mut self) {
+        (self.launched, self.awaiting) = (0, 0);
+    }
+
+    /// Admits it to the batch; the prefix cache held its first blocks, `found`.
+    pub(super) fn admit(&mut self, admission: u64, found: Vec<BlockId>) {
+        self.admission = admission;
+        self.computed = found.len() * self.block_size;
+        self.published = found.len();
+        self.blocks = found;
+        self.cached_tokens.get_or_insert(self.computed);
+        self.timing.admitted.get_or_insert_with(Instant::now);
+    }
+
+    /// KV blocks it lacks for `tokens` more computed tokens.
+    pub(super) fn missing_blocks(&self, tokens: usize) -> usize {
+        let all = (self.computed + tokens).div_ceil(self.block_size);
+        all.saturating_sub(self.blocks.len())
+    }
+
+    pub(super) fn add_block(&mut self, block: BlockId) {
+        self.blocks.push(block);
+    }
+
+    /// Takes all its blocks, the last first: of equally old blocks the beginning, which others may share, is then evicted
+    /// last.
+    pub(super) fn take_blocks(&mut self) -> impl Iterator<Item = BlockId> {
+        std::mem::take(&mut self.blocks).into_iter().rev()
+    }
+
+    /// Tokens in the step that is being planned.
+    pub(super) fn scheduled(&self) -> usize {
+        self.scheduled
+    }
+
+    /// Puts so many of its pending tokens into the step that is being planned.
+    pub(super) fn schedule(&mut self, tokens: usize) {
+        debug_assert_eq!(self.missing_blocks(tokens), 0);
+        self.scheduled = tokens;
+    }
+
+    /// Packs its part of the planned step.
+    pub(super) fn pack(&self, batch: &mut StepBatch) {
+        let end = self.computed + self.scheduled;
+        let blocks = &self.blocks[..end.div_ceil(self.block_size)];
+        batch.rows.push(BatchRow {
+            query_start: batch.tokens.len(),
+            query_len: self.scheduled,
+            context_len: end,
+            blocks: blocks.to_vec(),
+            long: self.long,
+        });
+        for position in self.computed..end {
+            let token = self.tokens.get(position).copied();
+            if token.is_none() {
+                let index = batch.tokens.len() as u32;
+                batch.from_previous.push((index, self.last_row));
+            }
+            batch.tokens.push(token.unwrap_or(0));
+            batch.positions.push(position as u32);
+            let (block, slot) = (position / self.block_size, position % self.block_size);
+            batch
+                .slots
+                .push(blocks[block] * self.block_size as u32 + slot as u32);
+        }
+        if end == self.length() {
+            batch.logits.push(batch.tokens.len() as u32 - 1);
+        }
+    }
+
+    /// How its next token is to be chosen, if the planned step chooses it.
+    pub(super) fn row_request(&self) -> Option<RowRequest<'_>> {
+        let chooses = self.scheduled > 0 && self.scheduled == self.pending();
+        chooses.then(|| RowRequest {
+            sampling: self.request.sampling,
+            key: self.request.random_key,
+            position: self.position(),
+            choices: self.request.choices.as_deref(),
+        })
+    }
+
+    /// The planned step was launched: its tokens count as computed from here on. `row` is the row of the step's `logits` that
+    /// would be its own. `None` if it has no part in the step.
+    pub(super) fn launch(&mut self, row: u32) -> Option<LaunchedRow> {
+        if self.scheduled == 0 {
+            return None;
+        }
+        self.computed += std::mem::take(&mut self.scheduled);
+        self.launched += 1;
+        let chooses = self.pending() == 0;
+        if chooses {
+            self.awaiting += 1;
+            self.last_row = row;
+        }
+        Some(LaunchedRow {
+            admission: self.admission,
+            end: self.computed,
+            chooses,
+        })
+    }
+
+    /// A launched step is done: `publish` is called with each block that it has filled.
+    pub(super) fn book(&mut self, row: &LaunchedRow, mut publish: impl FnMut(BlockId, BlockHash)) {
+        self.launched -= 1;
+        self.awaiting -= usize::from(row.chooses);
+        for full in self.published..row.end / self.block_size {
+            publish(self.blocks[full], self.hashes[full]);
+            self.published = full + 1;
+        }
+    }
+
+    /// Appends the token that a step has chosen, known since `now`; returns why the sequence ends with it, if it does.
+    pub(super) fn push(&mut self, chosen: Chosen, now: Instant) -> Option<FinishReason> {
+        let Chosen { token, odds } = chosen;
+        self.timing.first_token.get_or_insert(now);
+        self.odds.extend(odds.map(|odds| (self.generated(), odds)));
         self.tokens.push(token);
-        if self.tokens.len().is_multiple_of(block_size) {
-            let block = &self.tokens[self.tokens.len() - block_size..];
+        if self.tokens.len().is_multiple_of(self.block_size) {
+            let block = &self.tokens[self.tokens.len() - self.block_size..];
             let parent = self.hashes.last().copied().or(root(self.long));
             self.hashes.push(BlockHash::chain(parent, block));
         }
-    }
-
-    /// Whether its next token is to be chosen with positions that are encoded in another way than those that were computed.
-    pub(crate) fn has_outgrown(&self, short_context: usize) -> bool {
-        !self.long && self.length() > short_context && !self.is_complete()
+        if self.request.eos.contains(&token) {
+            return Some(FinishReason::EndOfSequence);
+        }
+        if let Some(stop) = &mut self.request.stop
+            && stop.push(token)
+        {
+            return Some(FinishReason::Stop);
+        }
+        (self.generated() >= self.request.max_new_tokens).then_some(FinishReason::Length)
     }
 
     /// Has everything computed again, as a long sequence if it has become one. It holds no blocks.
-    pub(crate) fn restart(&mut self, block_size: usize, short_context: Option<usize>) {
-        (self.computed, self.published) = (0, 0);
-        if short_context.is_some_and(|short| self.has_outgrown(short)) {
+    pub(super) fn restart(&mut self) {
+        debug_assert!(self.blocks.is_empty() && !self.is_launched());
+        (self.computed, self.scheduled, self.published) = (0, 0, 0);
+        if self.has_outgrown() {
             self.long = true;
-            self.hashes = BlockHash::chain_all(root(true), &self.tokens, block_size);
+            self.hashes = BlockHash::chain_all(root(true), &self.tokens, self.block_size);
         }
     }
 
-    pub(crate) fn finish(mut self, finish: FinishReason) -> Completion {
+    pub(super) fn finish(mut self, finish: FinishReason) -> Completion {
         let tokens = self.tokens.split_off(self.request.prompt.len());
         Completion {
             id: self.request.id,

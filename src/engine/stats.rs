@@ -1,50 +1,97 @@
 //! What the engine has done so far, and what it did in each step.
 
+use std::iter::Sum;
+use std::ops::AddAssign;
 use std::time::{Duration, Instant};
 
 use super::sequence::RequestId;
 
-/// Counters since the engine started.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Stats {
-    /// Steps run.
-    pub steps: u64,
-    /// Tokens put through the model: prompts, generated tokens, and what preemption made necessary again.
-    pub computed_tokens: u64,
-    /// Of these, tokens of prompts and of sequences recomputed after a preemption.
-    pub prefill_tokens: u64,
-    /// Of these, generated tokens put through to get the next one.
-    pub decode_tokens: u64,
-    /// Tokens generated.
-    pub generated_tokens: u64,
-    /// Prompt tokens of admitted requests.
-    pub prompt_tokens: u64,
-    /// Of these, found in the prefix cache.
-    pub cached_tokens: u64,
-    /// Sequences whose blocks were taken away to be recomputed later.
-    pub preemptions: u64,
-    /// Sequences in the last step.
-    pub running: usize,
-    /// The most sequences in any step.
-    pub most_running: usize,
-    /// Rows over all steps; divided by `steps`, the mean batch.
-    pub rows: u64,
-    /// KV blocks there are.
-    pub blocks: usize,
-    /// KV blocks in use in the last step. Blocks that only keep content for later are free.
-    pub used_blocks: usize,
-    /// The most KV blocks in use in any step.
-    pub most_used_blocks: usize,
-    /// Tokens chosen in vain: their sequence had ended with the token before, which was not known yet.
-    pub discarded_tokens: u64,
-    /// Steps that found too little memory, and made the engine shrink.
-    pub out_of_memory: u64,
-    /// Time inside the model, sampling included: launching steps, and waiting for them.
-    pub model_time: Duration,
-    /// Of this, time spent waiting for steps that were under way.
-    pub wait_time: Duration,
-    /// Time spent on everything else in a step.
-    pub host_time: Duration,
+/// A struct of counters, and the sum of several.
+macro_rules! counters {
+    ($(#[$about:meta])* pub struct $name:ident { $($(#[$says:meta])* pub $field:ident: $type:ty,)* }) => {
+        $(#[$about])*
+        pub struct $name { $($(#[$says])* pub $field: $type,)* }
+
+        impl AddAssign<&$name> for $name {
+            fn add_assign(&mut self, other: &$name) {
+                $(self.$field += other.$field;)*
+            }
+        }
+    };
+}
+
+counters! {
+    /// Counters since the engine started.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    pub struct Stats {
+        /// Steps run.
+        pub steps: u64,
+        /// Tokens put through the model: prompts, generated tokens, and what preemption made necessary again.
+        pub computed_tokens: u64,
+        /// Of these, tokens of prompts and of sequences recomputed after a preemption.
+        pub prefill_tokens: u64,
+        /// Of these, generated tokens put through to get the next one.
+        pub decode_tokens: u64,
+        /// Tokens generated.
+        pub generated_tokens: u64,
+        /// Prompt tokens of admitted requests.
+        pub prompt_tokens: u64,
+        /// Of these, found in the prefix cache.
+        pub cached_tokens: u64,
+        /// Sequences whose blocks were taken away to be recomputed later.
+        pub preemptions: u64,
+        /// Sequences in the last step.
+        pub running: usize,
+        /// The most sequences in any step.
+        pub most_running: usize,
+        /// Rows over all steps; divided by `steps`, the mean batch.
+        pub rows: u64,
+        /// KV blocks there are.
+        pub blocks: usize,
+        /// KV blocks in use in the last step. Blocks that only keep content for later are free.
+        pub used_blocks: usize,
+        /// The most KV blocks in use in any step.
+        pub most_used_blocks: usize,
+        /// Tokens chosen in vain: their sequence had ended with the token before, which was not known yet.
+        pub discarded_tokens: u64,
+        /// Steps that found too little memory, and made the engine shrink.
+        pub out_of_memory: u64,
+        /// Time inside the model, sampling included: launching steps, and waiting for them.
+        pub model_time: Duration,
+        /// Of this, time spent waiting for steps that were under way.
+        pub wait_time: Duration,
+        /// Time spent on everything else in a step.
+        pub host_time: Duration,
+    }
+}
+
+impl Stats {
+    /// Adds a step that is done.
+    pub(super) fn add_step(&mut self, step: &StepReport) {
+        self.steps += 1;
+        self.computed_tokens += (step.prefill_tokens + step.decode_tokens) as u64;
+        self.prefill_tokens += step.prefill_tokens as u64;
+        self.decode_tokens += step.decode_tokens as u64;
+        self.generated_tokens += step.generated.len() as u64;
+        self.running = step.rows;
+        self.most_running = self.most_running.max(step.rows);
+        self.rows += step.rows as u64;
+        self.blocks = step.blocks;
+        self.used_blocks = step.used_blocks;
+        self.most_used_blocks = self.most_used_blocks.max(step.used_blocks);
+        self.model_time += step.model;
+        self.wait_time += step.waited;
+        self.host_time += step.host;
+    }
+}
+
+impl<'s> Sum<&'s Stats> for Stats {
+    fn sum<I: Iterator<Item = &'s Stats>>(all: I) -> Self {
+        all.fold(Self::default(), |mut sum, stats| {
+            sum += stats;
+            sum
+        })
+    }
 }
 
 /// One step, as an observer sees it. With a model that lags, consecutive steps overlap in time.

@@ -10,7 +10,6 @@ use super::EngineError;
 use super::core::Engine;
 use super::sequence::{Completion, Request};
 use super::stats::Stats;
-use super::step_model::StepModel;
 use crate::panics;
 use crate::threads::{self, ThreadError};
 
@@ -31,10 +30,7 @@ impl EngineThread {
     ///
     /// # Errors
     /// [`ThreadError`] where the system refuses to start a thread.
-    pub fn spawn<M: StepModel + 'static>(
-        engine: Engine<M>,
-        ahead: usize,
-    ) -> Result<Self, ThreadError> {
+    pub fn spawn(engine: Engine, ahead: usize) -> Result<Self, ThreadError> {
         let (request_sender, request_receiver) = sync_channel(ahead.max(1));
         let (completion_sender, completions) = sync_channel(1024);
         let cancelled = Arc::new(AtomicBool::new(false));
@@ -115,8 +111,8 @@ impl Drop for EngineThread {
     }
 }
 
-struct Worker<M> {
-    engine: Engine<M>,
+struct Worker {
+    engine: Engine,
     ahead: usize,
     requests: Receiver<Request>,
     completions: SyncSender<Result<Completion, EngineError>>,
@@ -124,7 +120,7 @@ struct Worker<M> {
     stats: Arc<Mutex<Stats>>,
 }
 
-impl<M: StepModel> Worker<M> {
+impl Worker {
     fn run(&mut self) {
         let mut open = true;
         while !self.cancelled.load(Ordering::Relaxed) {

@@ -16,11 +16,11 @@ use crate::engine::{Completion, Engine, EngineError, EngineThread, Request, Stat
 use crate::verdict::Verdict;
 
 /// An engine and the device it runs on.
-pub struct DeviceEngine<M> {
+pub struct DeviceEngine {
     /// The device's name in messages and statistics: `cuda:1`.
     pub device: String,
     /// The engine.
-    pub engine: Engine<M>,
+    pub engine: Engine,
 }
 
 /// What one device has done.
@@ -240,31 +240,4 @@ impl Dispatch<'_> {
                 .map(|(_, device)| device),
         }
     }
-}
-
-/// What all engines did together.
-pub(super) fn total<'s>(engines: impl IntoIterator<Item = &'s Stats>) -> Stats {
-    engines
-        .into_iter()
-        .fold(Stats::default(), |sum, engine| Stats {
-            steps: sum.steps + engine.steps,
-            computed_tokens: sum.computed_tokens + engine.computed_tokens,
-            prefill_tokens: sum.prefill_tokens + engine.prefill_tokens,
-            decode_tokens: sum.decode_tokens + engine.decode_tokens,
-            generated_tokens: sum.generated_tokens + engine.generated_tokens,
-            prompt_tokens: sum.prompt_tokens + engine.prompt_tokens,
-            cached_tokens: sum.cached_tokens + engine.cached_tokens,
-            preemptions: sum.preemptions + engine.preemptions,
-            running: sum.running + engine.running,
-            most_running: sum.most_running + engine.most_running,
-            rows: sum.rows + engine.rows,
-            blocks: sum.blocks + engine.blocks,
-            used_blocks: sum.used_blocks + engine.used_blocks,
-            most_used_blocks: sum.most_used_blocks + engine.most_used_blocks,
-            discarded_tokens: sum.discarded_tokens + engine.discarded_tokens,
-            out_of_memory: sum.out_of_memory + engine.out_of_memory,
-            model_time: sum.model_time + engine.model_time,
-            wait_time: sum.wait_time + engine.wait_time,
-            host_time: sum.host_time + engine.host_time,
-        })
 }

@@ -10,7 +10,7 @@ use crate::checkpoint::{ModelConfig, ModelSource, Weights};
 use crate::dataset::Sample;
 use crate::dataset::journal::{ChatIdentity, Identity};
 use crate::engine::{
-    Choices, Engine, EngineError, EngineSettings, LoadedModel, ModelSizes, PagedDecoder, StepModel,
+    Choices, Engine, EngineError, EngineSettings, LoadedModel, ModelSizes, StepModel,
 };
 use crate::model::{ModelError, PrecisionChoice};
 use crate::panics;
@@ -254,7 +254,7 @@ pub fn build_engine(
     sizes: &EngineSizes,
     max_new_tokens: usize,
     progress: Arc<LoadProgress>,
-) -> Result<Engine<PagedDecoder>, EngineError> {
+) -> Result<Engine, EngineError> {
     let weights = Weights::open_with(source, progress)?;
     let precision = sizes.precision.resolve(device, weights.stored())?;
     let settings = &sizes.settings;
@@ -279,5 +279,5 @@ pub fn build_engine(
         };
         config = engine_config(text, precision, device, &sizes, max_new_tokens);
     }
-    Engine::new(model, &config)
+    Engine::new(Box::new(model), &config)
 }

@@ -25,7 +25,7 @@ use crate::dataset::output::{
 use crate::dataset::{
     DatasetError, Loaded, Rows, Samples, Shard, id_hash, rejected_path, write_rejected,
 };
-use crate::engine::{EngineError, PagedDecoder, Stats, host};
+use crate::engine::{EngineError, Stats, host};
 use crate::model::{DeviceChoice, ModelError};
 use crate::panics;
 use crate::threads;
@@ -305,7 +305,7 @@ impl Session {
         devices: Vec<(String, Device)>,
         texts: TextSizes,
         observe: &mut dyn FnMut(f64),
-    ) -> Result<Vec<DeviceEngine<PagedDecoder>>, SessionError> {
+    ) -> Result<Vec<DeviceEngine>, SessionError> {
         let Some((source, text)) = &self.judge else {
             return Ok(Vec::new());
         };
@@ -375,7 +375,7 @@ fn check_memory(samples: usize, trials: u32) -> Result<(), SessionError> {
 }
 
 /// The engines' sizes in words; of several, each with its device.
-fn describe_all(engines: &[DeviceEngine<PagedDecoder>]) -> String {
+fn describe_all(engines: &[DeviceEngine]) -> String {
     let sizes: Vec<String> = engines
         .iter()
         .map(|DeviceEngine { device, engine }| {

@@ -126,7 +126,7 @@ pub(super) fn engine_config(
 }
 
 /// An engine's sizes in words.
-pub(super) fn describe<M>(engine: &Engine<M>) -> String {
+pub(super) fn describe(engine: &Engine) -> String {
     let (config, blocks) = (engine.config(), engine.stats().blocks);
     let mut text = format!(
         "{} sequences at once, {} tokens a step, {blocks} KV blocks of {} tokens",

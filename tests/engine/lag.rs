@@ -182,8 +182,8 @@ pub(crate) fn mixed_requests(count: usize, shared: usize, longest: usize) -> Vec
 }
 
 /// Runs the requests, every `late`-th of them and those before it only after a step.
-pub(crate) fn run_requests<M: StepModel>(
-    engine: &mut Engine<M>,
+pub(crate) fn run_requests(
+    engine: &mut Engine,
     requests: Vec<Request>,
     late: usize,
 ) -> Vec<Completion> {
@@ -214,9 +214,9 @@ proptest! {
             least_blocks: 1, block_size, max_sequences, token_budget, max_prefill_chunk, context_length: 200,
             prefix_cache, pinned_prefix: if pin { template(shared) } else { Vec::new() },
         };
-        let mut plain = Engine::new(reader(block_size), &config).unwrap();
+        let mut plain = Engine::new(Box::new(reader(block_size)), &config).unwrap();
         let expected = run_requests(&mut plain, mixed_requests(count, shared, 20), usize::MAX);
-        let mut lagging = Engine::new(Lagging::new(reader(block_size), late), &config).unwrap();
+        let mut lagging = Engine::new(Box::new(Lagging::new(reader(block_size), late)), &config).unwrap();
         let completions = run_requests(&mut lagging, mixed_requests(count, shared, 20), arrivals);
         prop_assert_eq!(essence(&completions), essence(&expected));
         let stats = lagging.stats();
@@ -228,9 +228,9 @@ proptest! {
 #[test]
 fn with_room_for_all_only_the_ends_cost_a_row() {
     let requests = || mixed_requests(64, 12, 40);
-    let mut plain = Engine::new(reader(4), &config(2000)).unwrap();
+    let mut plain = Engine::new(Box::new(reader(4)), &config(2000)).unwrap();
     let expected = run_requests(&mut plain, requests(), usize::MAX);
-    let mut lagging = Engine::new(Lagging::new(reader(4), true), &config(2000)).unwrap();
+    let mut lagging = Engine::new(Box::new(Lagging::new(reader(4), true)), &config(2000)).unwrap();
     let completions = run_requests(&mut lagging, requests(), usize::MAX);
     assert_eq!(essence(&completions), essence(&expected));
     // A length is known beforehand; an end-of-sequence token or a stop rule costs the row after it.
@@ -255,14 +255,15 @@ fn a_lagging_engine_preempts_only_between_steps_and_changes_nothing() {
         let config = config(30);
         match late {
             None => {
-                let mut engine = Engine::new(reader(4), &config).unwrap();
+                let mut engine = Engine::new(Box::new(reader(4)), &config).unwrap();
                 (
                     run_requests(&mut engine, requests, usize::MAX),
                     engine.stats(),
                 )
             }
             Some(late) => {
-                let mut engine = Engine::new(Lagging::new(reader(4), late), &config).unwrap();
+                let mut engine =
+                    Engine::new(Box::new(Lagging::new(reader(4), late)), &config).unwrap();
                 (
                     run_requests(&mut engine, requests, usize::MAX),
                     engine.stats(),
@@ -339,10 +340,10 @@ fn the_real_model_says_the_same_with_lag() {
         let model = PagedDecoder::new(decoder, build(blocks).unwrap());
         let (requests, config) = (tiny_requests(vocab), tiny_config(blocks));
         if lag {
-            let mut engine = Engine::new(Lagging::new(model, true), &config).unwrap();
+            let mut engine = Engine::new(Box::new(Lagging::new(model, true)), &config).unwrap();
             (run_requests(&mut engine, requests, 5), engine.stats())
         } else {
-            let mut engine = Engine::new(model, &config).unwrap();
+            let mut engine = Engine::new(Box::new(model), &config).unwrap();
             (run_requests(&mut engine, requests, 5), engine.stats())
         }
     };

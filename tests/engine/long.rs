@@ -1,7 +1,7 @@
 //! Models that encode positions in another way once a sequence is longer than a context (`LongRoPE`): when that is depends on
 //! the sequence alone, not on how long it might become.
 
-use juror::engine::{Engine, EngineConfig, Sampling, StepModel};
+use juror::engine::{Engine, EngineConfig, Sampling};
 use proptest::prelude::*;
 
 use crate::lag::Lagging;
@@ -14,8 +14,8 @@ fn reader_of(block_size: usize, short_context: usize) -> Reader {
 }
 
 /// Runs prompts that may go on for `new` tokens, and compares with what comes out without an engine.
-fn check<M: StepModel>(
-    mut engine: Engine<M>,
+fn check(
+    mut engine: Engine,
     prompts: &[Vec<u32>],
     short: usize,
     new: usize,
@@ -54,9 +54,9 @@ proptest! {
         };
         let (model, prompts) = (reader_of(block_size, short), prompts(count, shared));
         match late {
-            None => check(Engine::new(model, &config).unwrap(), &prompts, short, new, arrive_late)?,
+            None => check(Engine::new(Box::new(model), &config).unwrap(), &prompts, short, new, arrive_late)?,
             Some(late) => {
-                let engine = Engine::new(Lagging::new(model, late), &config).unwrap();
+                let engine = Engine::new(Box::new(Lagging::new(model, late)), &config).unwrap();
                 check(engine, &prompts, short, new, arrive_late)?;
             }
         }
@@ -67,7 +67,7 @@ proptest! {
 #[test]
 fn the_limit_on_new_tokens_changes_no_token() {
     let tokens = |new: usize| {
-        let mut engine = Engine::new(reader_of(4, 60), &config(2000)).unwrap();
+        let mut engine = Engine::new(Box::new(reader_of(4, 60)), &config(2000)).unwrap();
         for (id, prompt) in prompts(24, 12).into_iter().enumerate() {
             engine.add(request(id as u64, prompt, new, Sampling::GREEDY));
         }

@@ -43,7 +43,7 @@ proptest! {
             least_blocks: 1, block_size, max_sequences, token_budget, max_prefill_chunk, context_length: 200, prefix_cache,
             pinned_prefix: if pin { template(shared) } else { Vec::new() },
         };
-        let mut engine = Engine::new(reader(block_size), &config).unwrap();
+        let mut engine = Engine::new(Box::new(reader(block_size)), &config).unwrap();
         let prompts = prompts(count, shared);
         let mut completions = Vec::new();
         for (id, prompt) in prompts.iter().enumerate() {
@@ -64,7 +64,7 @@ proptest! {
 
 #[test]
 fn a_small_pool_preempts_and_changes_nothing() {
-    let mut engine = Engine::new(reader(4), &config(30)).unwrap();
+    let mut engine = Engine::new(Box::new(reader(4)), &config(30)).unwrap();
     let prompts = prompts(64, 12);
     for (id, prompt) in prompts.iter().enumerate() {
         engine.add(request(id as u64, prompt.clone(), 40, Sampling::GREEDY));
@@ -88,7 +88,7 @@ fn a_shared_template_is_computed_once_even_when_all_arrive_together() {
             prefix_cache,
             ..config(2000)
         };
-        let mut engine = Engine::new(reader(4), &config).unwrap();
+        let mut engine = Engine::new(Box::new(reader(4)), &config).unwrap();
         for (id, prompt) in prompts.iter().enumerate() {
             engine.add(request(id as u64, prompt.clone(), 1, Sampling::GREEDY));
         }
@@ -118,7 +118,7 @@ fn a_pinned_prefix_survives_what_evicts_everything_else() {
     let base = config(30);
     let cached_after_flood = |pinned_prefix: Vec<u32>| {
         let mut engine = Engine::new(
-            reader(4),
+            Box::new(reader(4)),
             &EngineConfig {
                 pinned_prefix,
                 ..base.clone()
@@ -154,7 +154,7 @@ fn sampled_tokens_are_keyed_by_the_request_not_by_the_batch() {
         min_p: 0.01,
     };
     let generate = |ids: &[u64], blocks: usize| {
-        let mut engine = Engine::new(reader(4), &config(blocks)).unwrap();
+        let mut engine = Engine::new(Box::new(reader(4)), &config(blocks)).unwrap();
         for &id in ids {
             engine.add(request(id, prompts(64, 12)[id as usize].clone(), 30, hot));
         }
@@ -179,7 +179,7 @@ fn sampled_tokens_are_keyed_by_the_request_not_by_the_batch() {
 
 #[test]
 fn what_can_never_run_is_refused_with_the_numbers() {
-    let mut engine = Engine::new(reader(4), &config(10)).unwrap();
+    let mut engine = Engine::new(Box::new(reader(4)), &config(10)).unwrap();
     engine.add(request(0, vec![1; 190], 20, Sampling::GREEDY));
     engine.add(request(1, vec![1; 30], 20, Sampling::GREEDY));
     engine.add(request(2, vec![], 20, Sampling::GREEDY));
@@ -203,7 +203,7 @@ fn what_can_never_run_is_refused_with_the_numbers() {
 
 #[test]
 fn generations_end_at_stop_rules_limits_and_eos() {
-    let mut engine = Engine::new(reader(4), &config(500)).unwrap();
+    let mut engine = Engine::new(Box::new(reader(4)), &config(500)).unwrap();
     let prompt = (0..VOCAB as u32)
         .map(|first| vec![first, 5, 6])
         .find(|prompt| expected(prompt, 60).len() == 60)
@@ -239,7 +239,7 @@ fn odds_are_recorded_where_a_choice_was_generated() {
         yes: vec![tokens[2]],
         no: vec![tokens[5]],
     });
-    let mut engine = Engine::new(reader(4), &config(500)).unwrap();
+    let mut engine = Engine::new(Box::new(reader(4)), &config(500)).unwrap();
     engine.add(Request {
         choices: Some(Arc::clone(&choices)),
         ..request(0, prompt.clone(), 30, Sampling::GREEDY)
@@ -271,7 +271,8 @@ fn odds_are_recorded_where_a_choice_was_generated() {
 
 #[test]
 fn the_thread_gives_back_everything_and_can_be_cancelled() {
-    let mut engine = EngineThread::spawn(Engine::new(reader(4), &config(100)).unwrap(), 8).unwrap();
+    let mut engine =
+        EngineThread::spawn(Engine::new(Box::new(reader(4)), &config(100)).unwrap(), 8).unwrap();
     let requests = engine.requests().unwrap();
     engine.close();
     let prompts = prompts(100, 12);
@@ -296,7 +297,8 @@ fn the_thread_gives_back_everything_and_can_be_cancelled() {
         "the thread was meant to have ended"
     );
 
-    let engine = EngineThread::spawn(Engine::new(reader(4), &config(100)).unwrap(), 8).unwrap();
+    let engine =
+        EngineThread::spawn(Engine::new(Box::new(reader(4)), &config(100)).unwrap(), 8).unwrap();
     let requests = engine.requests().unwrap();
     requests
         .send(request(0, vec![1], 10, Sampling::GREEDY))
@@ -340,7 +342,8 @@ fn a_failing_or_panicking_model_is_an_error_not_a_hang() {
         (7, "no more memory"),
         (8, "juror itself in the engine (lost the device"),
     ] {
-        let engine = EngineThread::spawn(Engine::new(Broken, &config(100)).unwrap(), 8).unwrap();
+        let engine =
+            EngineThread::spawn(Engine::new(Box::new(Broken), &config(100)).unwrap(), 8).unwrap();
         engine
             .requests()
             .unwrap()
@@ -380,7 +383,7 @@ impl StepObserver for Watch {
 #[test]
 fn an_observer_sees_every_token_and_completions_know_their_times() {
     let seen = Arc::new(Mutex::new(Seen::default()));
-    let mut engine = Engine::new(reader(4), &config(40)).unwrap();
+    let mut engine = Engine::new(Box::new(reader(4)), &config(40)).unwrap();
     engine.observe(Box::new(Watch(Arc::clone(&seen))));
     let before = Instant::now();
     let prompts = prompts(20, 12);

@@ -178,7 +178,7 @@ pub(crate) fn config(blocks: usize) -> EngineConfig {
     }
 }
 
-pub(crate) fn run<M: StepModel>(engine: &mut Engine<M>) -> Vec<Completion> {
+pub(crate) fn run(engine: &mut Engine) -> Vec<Completion> {
     let mut completions = Vec::new();
     while engine.has_work() {
         completions.extend(engine.step().unwrap());

@@ -81,7 +81,7 @@ impl LogitsModel for Scarce {
 }
 
 fn undisturbed(count: usize) -> Vec<juror::engine::Completion> {
-    let mut engine = Engine::new(reader(4), &config(400)).unwrap();
+    let mut engine = Engine::new(Box::new(reader(4)), &config(400)).unwrap();
     run_requests(&mut engine, mixed_requests(count, 12, 30), usize::MAX)
 }
 
@@ -108,10 +108,10 @@ proptest! {
         let model = Scarce::new(memory, blocks, rebuilds, &unlucky);
         let requests = mixed_requests(count, 12, 30);
         let (completions, stats) = if lag {
-            let mut engine = Engine::new(Lagging::new(model, late), &limits(blocks)).unwrap();
+            let mut engine = Engine::new(Box::new(Lagging::new(model, late)), &limits(blocks)).unwrap();
             (run_requests(&mut engine, requests, arrivals), engine.stats())
         } else {
-            let mut engine = Engine::new(model, &limits(blocks)).unwrap();
+            let mut engine = Engine::new(Box::new(model), &limits(blocks)).unwrap();
             (run_requests(&mut engine, requests, arrivals), engine.stats())
         };
         prop_assert_eq!(essence(&completions), essence(&undisturbed(count)));
@@ -126,7 +126,7 @@ fn the_cache_shrinks_first_and_the_run_goes_on() {
     let memory = blocks * BLOCK_BYTES + 60 * (TOKEN_BYTES + ROW_BYTES);
     for rebuilds in [true, false] {
         let model = Scarce::new(memory, blocks, rebuilds, &[]);
-        let mut engine = Engine::new(model, &limits(blocks)).unwrap();
+        let mut engine = Engine::new(Box::new(model), &limits(blocks)).unwrap();
         let completions = run_requests(&mut engine, mixed_requests(64, 12, 30), usize::MAX);
         assert_eq!(essence(&completions), essence(&undisturbed(64)));
         let stats = engine.stats();
@@ -165,8 +165,11 @@ fn a_run_that_cannot_go_on_says_so_after_handing_out_what_is_finished() {
     }
 }
 
-fn until_failure<M: StepModel>(model: M, requests: Vec<juror::engine::Request>) -> (usize, String) {
-    let mut engine = Engine::new(model, &limits(100)).unwrap();
+fn until_failure<M: StepModel + 'static>(
+    model: M,
+    requests: Vec<juror::engine::Request>,
+) -> (usize, String) {
+    let mut engine = Engine::new(Box::new(model), &limits(100)).unwrap();
     for request in requests {
         engine.add(request);
     }
@@ -207,7 +210,7 @@ impl StepModel for Refuses {
 #[test]
 fn a_step_that_cannot_be_launched_does_not_disturb_the_one_under_way() {
     let model = Refuses(Lagging::new(reader(4), true), 0);
-    let mut engine = Engine::new(model, &limits(200)).unwrap();
+    let mut engine = Engine::new(Box::new(model), &limits(200)).unwrap();
     let completions = run_requests(&mut engine, mixed_requests(40, 12, 30), usize::MAX);
     assert_eq!(essence(&completions), essence(&undisturbed(40)));
     assert!(engine.stats().out_of_memory > 3);
@@ -242,14 +245,14 @@ impl StepModel for Unlucky {
 fn the_real_cache_is_as_large_as_fits_and_is_built_anew() {
     let (decoder, vocab, build) = tiny(70);
     let model = PagedDecoder::with_cache(decoder, 200, 8, build).unwrap();
-    let mut engine = Engine::new(model, &tiny_config(200)).unwrap();
+    let mut engine = Engine::new(Box::new(model), &tiny_config(200)).unwrap();
     let blocks = engine.stats().blocks;
     assert_eq!(blocks, 69, "70 fit, and tries are a thirty-second apart");
     let expected = run_requests(&mut engine, tiny_requests(vocab), usize::MAX);
 
     let (decoder, _, build) = tiny(70);
     let model = PagedDecoder::with_cache(decoder, blocks, 8, build).unwrap();
-    let mut engine = Engine::new(Unlucky(model, 0), &tiny_config(blocks)).unwrap();
+    let mut engine = Engine::new(Box::new(Unlucky(model, 0)), &tiny_config(blocks)).unwrap();
     let completions = run_requests(&mut engine, tiny_requests(vocab), usize::MAX);
     assert_eq!(essence(&completions), essence(&expected));
     let stats = engine.stats();
