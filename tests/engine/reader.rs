@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use candle_core::{Device, Tensor};
 use juror::engine::{
-    Completion, Engine, EngineConfig, LogitsModel, Properties, RandomKey, Request, Sampling,
-    StepModel, Stop,
+    Completion, Engine, EngineConfig, LogitsModel, Properties, RandomKey, Request, Sampling, Stop,
 };
 use juror::model::ModelError;
 use juror::model::batch::StepBatch;
