@@ -350,12 +350,8 @@ impl Scheduler {
             sequence.admit(self.admissions, found);
             self.admissions += 1;
             // `need` blocks are free: counted above, after taking the found ones out.
-            for _ in 0..need {
-                let block = self.pool.allocate();
-                debug_assert!(block.is_some(), "{need} blocks were free");
-                block
-                    .into_iter()
-                    .for_each(|block| sequence.add_block(block));
+            for block in (0..need).map_while(|_| self.pool.allocate()) {
+                sequence.add_block(block);
             }
             sequence.schedule(sequence.pending().min(*budget).min(self.max_prefill_chunk));
             *budget -= sequence.scheduled();
