@@ -1,7 +1,7 @@
 //! The grammar of everything around expressions: relations, lists, tuples, intervals, sets.
 
 use super::grammar::{Grammar, Rule};
-use super::token::Kind;
+use super::token::Token;
 use super::tree::{Ends, Node, NodeId};
 
 impl Grammar<'_> {
@@ -10,11 +10,17 @@ impl Grammar<'_> {
         let end = self.tokens.len() as u32;
         let has_names = matches!(
             self.kind(0),
-            Some(Kind::Letter | Kind::Greek | Kind::OtherSymbol | Kind::Accent | Kind::OpenParen)
+            Some(
+                Token::Letter
+                    | Token::Greek
+                    | Token::OtherSymbol
+                    | Token::Accent
+                    | Token::OpenParen
+            )
         );
         if has_names {
             for (names, at) in self.names(0).iter() {
-                if let Some(sign @ (Kind::In | Kind::Assign)) = self.kind(at) {
+                if let Some(sign @ (Token::In | Token::Assign)) = self.kind(at) {
                     let items = self.items(at + 1, false);
                     for (items, stop) in items.iter() {
                         if stop == end && !self.is_spent() {
@@ -42,24 +48,24 @@ impl Grammar<'_> {
 
     /// A name, or names with commas in parentheses.
     fn names(&mut self, at: u32) -> Ends {
-        if !self.is(at, Kind::OpenParen) {
+        if !self.is(at, Token::OpenParen) {
             let name = self.name(at);
-            return self.mapped(&name, |name| Node::List(None, Kind::Comma, name));
+            return self.mapped(&name, |name| Node::List(None, Token::Comma, name));
         }
         let first = self.name(at + 1);
-        let start = self.mapped(&first, |name| Node::List(None, Kind::Comma, name));
+        let start = self.mapped(&first, |name| Node::List(None, Token::Comma, name));
         let list = self.repeat(
             &start,
             |grammar, list, at| {
-                if !grammar.is(at, Kind::Comma) {
+                if !grammar.is(at, Token::Comma) {
                     return Ends::default();
                 }
                 let next = grammar.name(at + 1);
-                grammar.mapped(&next, |name| Node::List(Some(list), Kind::Comma, name))
+                grammar.mapped(&next, |name| Node::List(Some(list), Token::Comma, name))
             },
             |_, _| false,
         );
-        let list = self.closed(&list, Kind::CloseParen);
+        let list = self.closed(&list, Token::CloseParen);
         self.mapped(&list, Node::Names)
     }
 
@@ -73,11 +79,11 @@ impl Grammar<'_> {
 
     fn items_now(&mut self, at: u32, relations: bool) -> Ends {
         let first = self.element(at, relations);
-        let start = self.mapped(&first, |item| Node::List(None, Kind::Comma, item));
+        let start = self.mapped(&first, |item| Node::List(None, Token::Comma, item));
         self.repeat(
             &start,
             |grammar, list, at| match grammar.kind(at) {
-                Some(separator @ (Kind::Comma | Kind::Semicolon)) => {
+                Some(separator @ (Token::Comma | Token::Semicolon)) => {
                     let next = grammar.element(at + 1, relations);
                     grammar.mapped(&next, |item| Node::List(Some(list), separator, item))
                 }
@@ -99,13 +105,13 @@ impl Grammar<'_> {
         };
         let expressions = self.additive(at);
         for (left, middle) in expressions.iter() {
-            if self.is(middle, Kind::PlusMinus) {
+            if self.is(middle, Token::PlusMinus) {
                 let right = self.additive(middle + 1);
                 let made = self.mapped(&right, |right| Node::PlusMinus(Some(left), right));
                 add(self, &mut found, &made);
             }
         }
-        if self.is(at, Kind::PlusMinus) {
+        if self.is(at, Token::PlusMinus) {
             let right = self.additive(at + 1);
             let made = self.mapped(&right, |right| Node::PlusMinus(None, right));
             add(self, &mut found, &made);
@@ -120,15 +126,15 @@ impl Grammar<'_> {
             &expressions,
             |grammar, left, at| match grammar.kind(at) {
                 Some(
-                    sign @ (Kind::In
-                    | Kind::Assign
-                    | Kind::Equal
-                    | Kind::Approximately
-                    | Kind::Less
-                    | Kind::LessOrEqual
-                    | Kind::Greater
-                    | Kind::GreaterOrEqual
-                    | Kind::NotEqual),
+                    sign @ (Token::In
+                    | Token::Assign
+                    | Token::Equal
+                    | Token::Approximately
+                    | Token::Less
+                    | Token::LessOrEqual
+                    | Token::Greater
+                    | Token::GreaterOrEqual
+                    | Token::NotEqual),
                 ) => {
                     let right = grammar.additive(at + 1);
                     grammar.mapped(&right, |right| Node::Relation(left, sign, right))
@@ -145,16 +151,16 @@ impl Grammar<'_> {
     fn set_atom(&mut self, at: u32) -> Ends {
         match self.kind(at) {
             Some(
-                Kind::OpenParen
-                | Kind::OpenParenVisual
-                | Kind::OpenGroup
-                | Kind::OpenBracket
-                | Kind::OpenBrack
-                | Kind::OpenBrace
-                | Kind::OpenBraceVisual
-                | Kind::Boxed
-                | Kind::NamedSet
-                | Kind::EmptySet,
+                Token::OpenParen
+                | Token::OpenParenVisual
+                | Token::OpenGroup
+                | Token::OpenBracket
+                | Token::OpenBrack
+                | Token::OpenBrace
+                | Token::OpenBraceVisual
+                | Token::Boxed
+                | Token::NamedSet
+                | Token::EmptySet,
             ) => self.once(Rule::SetAtom, at, |grammar| grammar.set_atom_now(at)),
             _ => Ends::default(),
         }
@@ -166,34 +172,34 @@ impl Grammar<'_> {
         };
         let mut found = Ends::default();
         match open {
-            Kind::NamedSet => {
+            Token::NamedSet => {
                 let node = self.node(Node::NamedSet(at));
                 return Ends::one(node, at + 1);
             }
-            Kind::EmptySet => {
+            Token::EmptySet => {
                 let node = self.node(Node::EmptySet);
                 return Ends::one(node, at + 1);
             }
-            Kind::OpenBrace if self.is(at + 1, Kind::CloseBrace) => {
+            Token::OpenBrace if self.is(at + 1, Token::CloseBrace) => {
                 let node = self.node(Node::EmptySet);
                 return Ends::one(node, at + 2);
             }
-            Kind::OpenParen
-            | Kind::OpenParenVisual
-            | Kind::OpenGroup
-            | Kind::OpenBracket
-            | Kind::OpenBrack => {
+            Token::OpenParen
+            | Token::OpenParenVisual
+            | Token::OpenGroup
+            | Token::OpenBracket
+            | Token::OpenBrack => {
                 for (lower, middle) in self.additive(at + 1).iter() {
-                    if !self.is(middle, Kind::Comma) {
+                    if !self.is(middle, Token::Comma) {
                         continue;
                     }
                     for (upper, end) in self.additive(middle + 1).iter() {
                         if let Some(
-                            close @ (Kind::CloseParen
-                            | Kind::CloseParenVisual
-                            | Kind::CloseGroup
-                            | Kind::CloseBracket
-                            | Kind::CloseBrack),
+                            close @ (Token::CloseParen
+                            | Token::CloseParenVisual
+                            | Token::CloseGroup
+                            | Token::CloseBracket
+                            | Token::CloseBrack),
                         ) = self.kind(end)
                         {
                             let node = self.node(Node::Interval {
@@ -210,9 +216,9 @@ impl Grammar<'_> {
             _ => {}
         }
         let tuple = match open {
-            Kind::OpenParen => Some(Kind::CloseParen),
-            Kind::OpenParenVisual => Some(Kind::CloseParenVisual),
-            Kind::OpenBracket => Some(Kind::CloseBracket),
+            Token::OpenParen => Some(Token::CloseParen),
+            Token::OpenParenVisual => Some(Token::CloseParenVisual),
+            Token::OpenBracket => Some(Token::CloseBracket),
             _ => None,
         };
         if let Some(close) = tuple {
@@ -222,9 +228,9 @@ impl Grammar<'_> {
             found.extend(&made);
         }
         let (from, close, boxed) = match open {
-            Kind::OpenBrace => (at + 1, Kind::CloseBrace, false),
-            Kind::OpenBraceVisual => (at + 1, Kind::CloseBraceVisual, false),
-            Kind::Boxed if self.is(at + 1, Kind::OpenBrace) => (at + 2, Kind::CloseBrace, true),
+            Token::OpenBrace => (at + 1, Token::CloseBrace, false),
+            Token::OpenBraceVisual => (at + 1, Token::CloseBraceVisual, false),
+            Token::Boxed if self.is(at + 1, Token::OpenBrace) => (at + 2, Token::CloseBrace, true),
             _ => return found,
         };
         let items = self.items(from, true);
@@ -238,7 +244,7 @@ impl Grammar<'_> {
     fn set_relation(&mut self, at: u32, chains: bool) -> Ends {
         let mut start = Ends::default();
         for (names, middle) in self.names(at).iter() {
-            if let Some(sign @ (Kind::In | Kind::Assign | Kind::NotIn)) = self.kind(middle) {
+            if let Some(sign @ (Token::In | Token::Assign | Token::NotIn)) = self.kind(middle) {
                 let right = self.set_relation_guarded(middle + 1);
                 let made = self.mapped(&right, |right| Node::Membership(names, sign, right));
                 start.extend(&made);
@@ -252,7 +258,7 @@ impl Grammar<'_> {
         self.repeat(
             &start,
             |grammar, left, at| match grammar.kind(at) {
-                Some(sign @ (Kind::Superset | Kind::Subset)) => {
+                Some(sign @ (Token::Superset | Token::Subset)) => {
                     let right = grammar.set_relation_guarded(at + 1);
                     grammar.mapped(&right, |right| Node::SetOperation(left, sign, right))
                 }
@@ -270,12 +276,12 @@ impl Grammar<'_> {
     /// Differences of sets.
     fn minus(&mut self, at: u32) -> Ends {
         self.once(Rule::Minus, at, |grammar| {
-            grammar.set_operation(at, &[Kind::SetMinus, Kind::Union, Kind::Intersection])
+            grammar.set_operation(at, &[Token::SetMinus, Token::Union, Token::Intersection])
         })
     }
 
     /// Differences of unions of intersections, the loosest operator first.
-    fn set_operation(&mut self, at: u32, operators: &'static [Kind]) -> Ends {
+    fn set_operation(&mut self, at: u32, operators: &'static [Token]) -> Ends {
         let Some((operator, tighter)) = operators.split_first() else {
             return self.set_group(at);
         };
@@ -295,9 +301,9 @@ impl Grammar<'_> {
 
     fn set_group(&mut self, at: u32) -> Ends {
         let mut found = Ends::default();
-        if self.is(at, Kind::OpenParen) {
+        if self.is(at, Token::OpenParen) {
             let inner = self.minus(at + 1);
-            found = self.closed(&inner, Kind::CloseParen);
+            found = self.closed(&inner, Token::CloseParen);
         }
         let atoms = self.set_atom(at);
         found.extend(&atoms);
@@ -306,17 +312,17 @@ impl Grammar<'_> {
 }
 
 /// Can an element end before this token?
-fn ends_element(kind: Option<Kind>) -> bool {
+fn ends_element(kind: Option<Token>) -> bool {
     matches!(
         kind,
         None | Some(
-            Kind::Comma
-                | Kind::Semicolon
-                | Kind::CloseParen
-                | Kind::CloseParenVisual
-                | Kind::CloseBracket
-                | Kind::CloseBrace
-                | Kind::CloseBraceVisual
+            Token::Comma
+                | Token::Semicolon
+                | Token::CloseParen
+                | Token::CloseParenVisual
+                | Token::CloseBracket
+                | Token::CloseBrace
+                | Token::CloseBraceVisual
         )
     )
 }

@@ -1,9 +1,8 @@
 //! The grammar of expressions.
 
 use super::grammar::{Grammar, Rule};
-use super::token::Kind;
+use super::token::Token;
 use super::tree::{Ends, Node, NodeId, Span, Suffix};
-use super::vocabulary::begins_factor;
 
 /// How many signs may stand in a row.
 const MAX_SIGNS: u32 = 30;
@@ -16,7 +15,7 @@ impl Grammar<'_> {
             grammar.repeat(
                 &start,
                 |grammar, left, at| match grammar.kind(at) {
-                    Some(sign @ (Kind::Plus | Kind::Minus)) => {
+                    Some(sign @ (Token::Plus | Token::Minus)) => {
                         let right = grammar.product(at + 1, false);
                         grammar.mapped(&right, |right| Node::Additive(left, sign, right))
                     }
@@ -34,7 +33,7 @@ impl Grammar<'_> {
         self.repeat(
             &start,
             |grammar, left, at| match grammar.kind(at) {
-                Some(sign @ (Kind::Times | Kind::Divide | Kind::Modulo | Kind::Colon)) => {
+                Some(sign @ (Token::Times | Token::Divide | Token::Modulo | Token::Colon)) => {
                     let right = grammar.signed(at + 1, bare);
                     grammar.mapped(&right, |right| Node::Product(left, sign, right))
                 }
@@ -48,8 +47,8 @@ impl Grammar<'_> {
     fn signed(&mut self, at: u32, bare: bool) -> Ends {
         let mut from = at;
         let mut minus = 0;
-        while let Some(kind @ (Kind::Plus | Kind::Minus)) = self.kind(from) {
-            minus += u32::from(kind == Kind::Minus);
+        while let Some(kind @ (Token::Plus | Token::Minus)) = self.kind(from) {
+            minus += u32::from(kind == Token::Minus);
             from += 1;
             if from - at > MAX_SIGNS {
                 return Ends::default();
@@ -68,17 +67,21 @@ impl Grammar<'_> {
         self.repeat(
             &start,
             |grammar, left, at| {
-                if !grammar.kind(at).is_some_and(begins_factor) {
+                if !grammar.kind(at).is_some_and(Token::begins_factor) {
                     return Ends::default();
                 }
                 let right = grammar.suffixed(at, bare);
                 grammar.mapped(&right, |right| Node::Factors(left, right))
             },
             |grammar, at| match grammar.kind(at) {
-                Some(Kind::Bar | Kind::Vert | Kind::Norm | Kind::Differential) => true,
+                Some(Token::Bar | Token::Vert | Token::Norm | Token::Differential) => true,
                 // What follows may be a call, which is no part of a bare argument.
                 Some(
-                    Kind::Letter | Kind::Greek | Kind::OtherSymbol | Kind::Accent | Kind::Gamma,
+                    Token::Letter
+                    | Token::Greek
+                    | Token::OtherSymbol
+                    | Token::Accent
+                    | Token::Gamma,
                 ) => bare,
                 _ => false,
             },
@@ -91,40 +94,40 @@ impl Grammar<'_> {
         self.repeat(
             &start,
             |grammar, inner, at| match grammar.kind(at) {
-                Some(Kind::Bang) => {
+                Some(Token::Bang) => {
                     let node = grammar.node(Node::Suffixed(inner, Suffix::Factorial));
                     Ends::one(node, at + 1)
                 }
-                Some(Kind::Transpose) => {
+                Some(Token::Transpose) => {
                     let node = grammar.node(Node::Suffixed(inner, Suffix::Transpose));
                     Ends::one(node, at + 1)
                 }
-                Some(Kind::Degree) => {
+                Some(Token::Degree) => {
                     let node = grammar.node(Node::Suffixed(inner, Suffix::Degree));
                     Ends::one(node, at + 1)
                 }
-                Some(Kind::Bar) => grammar.evaluated(inner, at + 1),
+                Some(Token::Bar) => grammar.evaluated(inner, at + 1),
                 _ => Ends::default(),
             },
-            |grammar, at| grammar.is(at, Kind::Bar),
+            |grammar, at| grammar.is(at, Token::Bar),
         )
     }
 
     /// `^{upper}`, `_{lower}` or both, behind a bar.
     fn evaluated(&mut self, inner: NodeId, at: u32) -> Ends {
         let mut found = Ends::default();
-        let bound = |grammar: &mut Self, at: u32, mark: Kind| {
+        let bound = |grammar: &mut Self, at: u32, mark: Token| {
             if !grammar.is(at, mark) {
                 return Ends::default();
             }
-            let mut bounds = grammar.enclosed(at + 1, Kind::OpenBrace, Kind::CloseBrace);
-            if grammar.is(at + 1, Kind::OpenBrace) {
+            let mut bounds = grammar.enclosed(at + 1, Token::OpenBrace, Token::CloseBrace);
+            if grammar.is(at + 1, Token::OpenBrace) {
                 let equation = grammar.equality(at + 2);
-                bounds.extend(&grammar.closed(&equation, Kind::CloseBrace));
+                bounds.extend(&grammar.closed(&equation, Token::CloseBrace));
             }
             bounds
         };
-        let uppers = bound(self, at, Kind::Caret);
+        let uppers = bound(self, at, Token::Caret);
         for (upper, end) in uppers.iter() {
             let suffix = Suffix::Evaluated {
                 upper: Some(upper),
@@ -133,7 +136,7 @@ impl Grammar<'_> {
             let node = self.node(Node::Suffixed(inner, suffix));
             found.push(node, end);
         }
-        for (lower, end) in bound(self, at, Kind::Underscore).iter() {
+        for (lower, end) in bound(self, at, Token::Underscore).iter() {
             let suffix = Suffix::Evaluated {
                 upper: None,
                 lower: Some(lower),
@@ -142,7 +145,7 @@ impl Grammar<'_> {
             found.push(node, end);
         }
         for (upper, middle) in uppers.iter() {
-            for (lower, end) in bound(self, middle, Kind::Underscore).iter() {
+            for (lower, end) in bound(self, middle, Token::Underscore).iter() {
                 let suffix = Suffix::Evaluated {
                     upper: Some(upper),
                     lower: Some(lower),
@@ -158,7 +161,7 @@ impl Grammar<'_> {
     pub(super) fn equality(&mut self, at: u32) -> Ends {
         let mut found = Ends::default();
         for (left, end) in self.additive(at).iter() {
-            if let Some(sign @ (Kind::Assign | Kind::Equal)) = self.kind(end) {
+            if let Some(sign @ (Token::Assign | Token::Equal)) = self.kind(end) {
                 for (right, end) in self.additive(end + 1).iter() {
                     let node = self.node(Node::Relation(left, sign, right));
                     found.push(node, end);
@@ -174,7 +177,7 @@ impl Grammar<'_> {
         self.repeat(
             &start,
             |grammar, base, at| {
-                if !grammar.is(at, Kind::Caret) {
+                if !grammar.is(at, Token::Caret) {
                     return Ends::default();
                 }
                 let mut found = Ends::default();
@@ -193,15 +196,15 @@ impl Grammar<'_> {
 
     /// An atom or an expression in braces.
     pub(super) fn script(&mut self, at: u32) -> Ends {
-        if self.is(at, Kind::OpenBrace) {
-            return self.enclosed(at, Kind::OpenBrace, Kind::CloseBrace);
+        if self.is(at, Token::OpenBrace) {
+            return self.enclosed(at, Token::OpenBrace, Token::CloseBrace);
         }
         self.atom(at)
     }
 
     /// `^` and an atom or an expression in braces.
     pub(super) fn superscript(&mut self, at: u32) -> Ends {
-        if self.is(at, Kind::Caret) {
+        if self.is(at, Token::Caret) {
             self.script(at + 1)
         } else {
             Ends::default()
@@ -210,13 +213,13 @@ impl Grammar<'_> {
 
     /// `_` and an atom, an expression or a list in braces; the node is that of an expression.
     pub(super) fn subscript(&mut self, at: u32) -> Ends {
-        if !self.is(at, Kind::Underscore) {
+        if !self.is(at, Token::Underscore) {
             return Ends::default();
         }
         let mut found = self.script(at + 1);
-        if self.is(at + 1, Kind::OpenBrace) {
+        if self.is(at + 1, Token::OpenBrace) {
             let list = self.arguments(at + 2);
-            found.extend(&self.closed(&list, Kind::CloseBrace));
+            found.extend(&self.closed(&list, Token::CloseBrace));
         }
         found
     }
@@ -227,7 +230,7 @@ impl Grammar<'_> {
         self.repeat(
             &start,
             |grammar, node, at| {
-                if !grammar.is(at, Kind::Comma) {
+                if !grammar.is(at, Token::Comma) {
                     return Ends::default();
                 }
                 let next = grammar.additive(at + 1);
@@ -256,67 +259,69 @@ impl Grammar<'_> {
             return Ends::default();
         };
         match kind {
-            Kind::OpenParen => self.enclosed(at, kind, Kind::CloseParen),
-            Kind::OpenGroup => self.enclosed(at, kind, Kind::CloseGroup),
-            Kind::OpenBracket => self.enclosed(at, kind, Kind::CloseBracket),
-            Kind::OpenBrack => self.enclosed(at, kind, Kind::CloseBrack),
-            Kind::OpenBraceVisual => self.enclosed(at, kind, Kind::CloseBraceVisual),
-            Kind::OpenBraceCommand => self.enclosed(at, kind, Kind::CloseBraceCommand),
-            Kind::OpenBrace => {
-                let mut found = self.enclosed(at, kind, Kind::CloseBrace);
+            Token::OpenParen => self.enclosed(at, kind, Token::CloseParen),
+            Token::OpenGroup => self.enclosed(at, kind, Token::CloseGroup),
+            Token::OpenBracket => self.enclosed(at, kind, Token::CloseBracket),
+            Token::OpenBrack => self.enclosed(at, kind, Token::CloseBrack),
+            Token::OpenBraceVisual => self.enclosed(at, kind, Token::CloseBraceVisual),
+            Token::OpenBraceCommand => self.enclosed(at, kind, Token::CloseBraceCommand),
+            Token::OpenBrace => {
+                let mut found = self.enclosed(at, kind, Token::CloseBrace);
                 for (upper, end) in self.additive(at + 1).iter() {
-                    if self.is(end, Kind::Choose) {
+                    if self.is(end, Token::Choose) {
                         let lower = self.additive(end + 1);
-                        let lower = self.closed(&lower, Kind::CloseBrace);
+                        let lower = self.closed(&lower, Token::CloseBrace);
                         let made = self.mapped(&lower, |lower| Node::Binomial(upper, lower));
                         found.extend(&made);
                     }
                 }
                 found
             }
-            Kind::Phantom | Kind::Boxed => self.enclosed(at + 1, Kind::OpenBrace, Kind::CloseBrace),
-            Kind::Norm => {
+            Token::Phantom | Token::Boxed => {
+                self.enclosed(at + 1, Token::OpenBrace, Token::CloseBrace)
+            }
+            Token::Norm => {
                 let inner = self.enclosed(at, kind, kind);
                 self.mapped(&inner, |_| Node::Norm)
             }
-            Kind::Bar | Kind::Vert => {
+            Token::Bar | Token::Vert => {
                 let inner = self.enclosed(at, kind, kind);
                 self.mapped(&inner, Node::Absolute)
             }
-            Kind::OpenVert => {
-                let inner = self.enclosed(at, kind, Kind::CloseVert);
+            Token::OpenVert => {
+                let inner = self.enclosed(at, kind, Token::CloseVert);
                 self.mapped(&inner, Node::Absolute)
             }
-            Kind::OpenFloor => {
-                let inner = self.enclosed(at, kind, Kind::CloseFloor);
+            Token::OpenFloor => {
+                let inner = self.enclosed(at, kind, Token::CloseFloor);
                 self.mapped(&inner, Node::Floor)
             }
-            Kind::OpenCorner => {
-                let inner = self.enclosed(at, kind, Kind::CloseCorner);
+            Token::OpenCorner => {
+                let inner = self.enclosed(at, kind, Token::CloseCorner);
                 self.mapped(&inner, Node::Floor)
             }
-            Kind::OpenCeiling => {
-                let inner = self.enclosed(at, kind, Kind::CloseCeiling);
+            Token::OpenCeiling => {
+                let inner = self.enclosed(at, kind, Token::CloseCeiling);
                 self.mapped(&inner, Node::Ceiling)
             }
-            Kind::OpenUpperCorner => {
-                let inner = self.enclosed(at, kind, Kind::CloseUpperCorner);
+            Token::OpenUpperCorner => {
+                let inner = self.enclosed(at, kind, Token::CloseUpperCorner);
                 self.mapped(&inner, Node::Ceiling)
             }
-            Kind::Fraction => self.fraction(at),
-            Kind::Binomial => {
+            Token::Fraction => self.fraction(at),
+            Token::Binomial => {
                 let mut found = Ends::default();
-                let uppers = self.enclosed(at + 1, Kind::OpenBrace, Kind::CloseBrace);
+                let uppers = self.enclosed(at + 1, Token::OpenBrace, Token::CloseBrace);
                 for (upper, end) in uppers.iter() {
-                    let lowers = self.enclosed(end, Kind::OpenBrace, Kind::CloseBrace);
+                    let lowers = self.enclosed(end, Token::OpenBrace, Token::CloseBrace);
                     let made = self.mapped(&lowers, |lower| Node::Binomial(upper, lower));
                     found.extend(&made);
                 }
                 found
             }
-            Kind::MatrixStart => self.matrix(at, Kind::MatrixEnd),
-            Kind::ArrayStart => self.matrix(at, Kind::ArrayEnd),
-            Kind::DeterminantStart => self.matrix(at, Kind::DeterminantEnd),
+            Token::MatrixStart => self.matrix(at, Token::MatrixEnd),
+            Token::ArrayStart => self.matrix(at, Token::ArrayEnd),
+            Token::DeterminantStart => self.matrix(at, Token::DeterminantEnd),
             _ => {
                 let mut found = if bare {
                     Ends::default()
@@ -333,12 +338,12 @@ impl Grammar<'_> {
     /// `\frac{a}{b}`.
     pub(super) fn fraction(&mut self, at: u32) -> Ends {
         let mut found = Ends::default();
-        if !self.is(at, Kind::Fraction) {
+        if !self.is(at, Token::Fraction) {
             return found;
         }
-        let uppers = self.enclosed(at + 1, Kind::OpenBrace, Kind::CloseBrace);
+        let uppers = self.enclosed(at + 1, Token::OpenBrace, Token::CloseBrace);
         for (upper, middle) in uppers.iter() {
-            let lowers = self.enclosed(middle, Kind::OpenBrace, Kind::CloseBrace);
+            let lowers = self.enclosed(middle, Token::OpenBrace, Token::CloseBrace);
             for (lower, end) in lowers.iter() {
                 let node = self.node(Node::Fraction(
                     upper,
@@ -352,25 +357,25 @@ impl Grammar<'_> {
         found
     }
 
-    fn matrix(&mut self, at: u32, end: Kind) -> Ends {
+    fn matrix(&mut self, at: u32, end: Token) -> Ends {
         let mut list = None;
         let mut from = at + 1;
         loop {
             let Some((row, next)) = self.matrix_row(from) else {
                 return Ends::default();
             };
-            list = Some(self.node(Node::List(list, Kind::Row, row)));
+            list = Some(self.node(Node::List(list, Token::Row, row)));
             from = next;
-            if self.is(from, Kind::Row) && !self.is(from + 1, end) {
+            if self.is(from, Token::Row) && !self.is(from + 1, end) {
                 from += 1;
                 continue;
             }
-            from += u32::from(self.is(from, Kind::Row));
+            from += u32::from(self.is(from, Token::Row));
             break;
         }
         match list {
             Some(list) if self.is(from, end) => {
-                let node = self.node(if end == Kind::DeterminantEnd {
+                let node = self.node(if end == Token::DeterminantEnd {
                     Node::Determinant(list)
                 } else {
                     Node::Matrix(list)
@@ -388,10 +393,10 @@ impl Grammar<'_> {
             let entries = self.additive(from);
             let (entry, end) = entries
                 .iter()
-                .find(|(_, end)| !self.kind(*end).is_some_and(begins_factor))?;
-            let item = self.node(Node::List(list, Kind::Column, entry));
+                .find(|(_, end)| !self.kind(*end).is_some_and(Token::begins_factor))?;
+            let item = self.node(Node::List(list, Token::Column, entry));
             list = Some(item);
-            if !self.is(end, Kind::Column) {
+            if !self.is(end, Token::Column) {
                 return Some((item, end));
             }
             from = end + 1;
@@ -401,8 +406,10 @@ impl Grammar<'_> {
     /// A name, a number, a percentage, infinity, a differential, ….
     pub(super) fn atom(&mut self, at: u32) -> Ends {
         match self.kind(at) {
-            Some(Kind::Letter | Kind::Greek | Kind::OtherSymbol | Kind::Accent) => self.name(at),
-            Some(Kind::Number) => {
+            Some(Token::Letter | Token::Greek | Token::OtherSymbol | Token::Accent) => {
+                self.name(at)
+            }
+            Some(Token::Number) => {
                 let node = self.node(Node::Literal(at));
                 let mut found = Ends::default();
                 for (_, end) in self.subscript(at + 1).iter() {
@@ -412,12 +419,12 @@ impl Grammar<'_> {
                 found
             }
             Some(
-                Kind::Symbol
-                | Kind::PercentNumber
-                | Kind::Scientific
-                | Kind::CapitalE
-                | Kind::Differential
-                | Kind::Gamma,
+                Token::Symbol
+                | Token::PercentNumber
+                | Token::Scientific
+                | Token::CapitalE
+                | Token::Differential
+                | Token::Gamma,
             ) => {
                 let node = self.node(Node::Literal(at));
                 Ends::one(node, at + 1)
@@ -430,7 +437,7 @@ impl Grammar<'_> {
     pub(super) fn name(&mut self, at: u32) -> Ends {
         if !matches!(
             self.kind(at),
-            Some(Kind::Letter | Kind::Greek | Kind::OtherSymbol | Kind::Accent)
+            Some(Token::Letter | Token::Greek | Token::OtherSymbol | Token::Accent)
         ) {
             return Ends::default();
         }
@@ -446,7 +453,7 @@ impl Grammar<'_> {
                 })
             };
             let inside = |grammar: &Self, from: u32, to: u32| -> Span {
-                if grammar.is(from, Kind::OpenBrace) {
+                if grammar.is(from, Token::OpenBrace) {
                     (from + 1, to - 1)
                 } else {
                     (from, to)

@@ -1,26 +1,26 @@
 //! The grammar of functions: named ones, calls, roots, sums, limits, integrals.
 
 use super::grammar::{Grammar, Rule};
-use super::token::Kind;
+use super::token::Token;
 use super::tree::{Ends, Node, NodeId};
 
 impl Grammar<'_> {
     /// A function that begins here.
-    pub(super) fn function(&mut self, at: u32, kind: Kind) -> Ends {
+    pub(super) fn function(&mut self, at: u32, kind: Token) -> Ends {
         match kind {
-            Kind::Function | Kind::Gamma => self.named(at, at + 1),
-            Kind::Multi => self.call(at, (at, at + 1), at + 1, false),
-            Kind::OperatorName => {
-                if !(self.is(at + 1, Kind::OpenBrace) && self.is(at + 3, Kind::CloseBrace)) {
+            Token::Function | Token::Gamma => self.named(at, at + 1),
+            Token::Multi => self.call(at, (at, at + 1), at + 1, false),
+            Token::OperatorName => {
+                if !(self.is(at + 1, Token::OpenBrace) && self.is(at + 3, Token::CloseBrace)) {
                     return Ends::default();
                 }
                 match self.kind(at + 2) {
-                    Some(Kind::Name) => self.named(at + 2, at + 4),
-                    Some(Kind::MultiName) => self.call(at, (at + 2, at + 3), at + 4, false),
+                    Some(Token::Name) => self.named(at + 2, at + 4),
+                    Some(Token::MultiName) => self.call(at, (at + 2, at + 3), at + 4, false),
                     _ => Ends::default(),
                 }
             }
-            Kind::Letter | Kind::Greek | Kind::OtherSymbol | Kind::Accent => {
+            Token::Letter | Token::Greek | Token::OtherSymbol | Token::Accent => {
                 let mut found = Ends::default();
                 for (_, end) in self.subscript(at + 1).iter() {
                     found.extend(&self.call(at, (at, end), end, true));
@@ -28,11 +28,11 @@ impl Grammar<'_> {
                 found.extend(&self.call(at, (at, at + 1), at + 1, true));
                 found
             }
-            Kind::Integral => self.integral(at),
-            Kind::Root => self.root(at),
-            Kind::Sum | Kind::Product => self.series(at, kind),
-            Kind::Limit => self.limit(at),
-            Kind::ExpE => {
+            Token::Integral => self.integral(at),
+            Token::Root => self.root(at),
+            Token::Sum | Token::Product => self.series(at, kind),
+            Token::Limit => self.limit(at),
+            Token::ExpE => {
                 let uppers = self.superscript(at + 1);
                 let mut found = self.mapped(&uppers, |upper| Node::Exponential(Some(upper)));
                 let node = self.node(Node::Exponential(None));
@@ -79,7 +79,7 @@ impl Grammar<'_> {
                 superscript,
                 argument,
             };
-            let inside = self.enclosed(at, Kind::OpenParen, Kind::CloseParen);
+            let inside = self.enclosed(at, Token::OpenParen, Token::CloseParen);
             let made = self.mapped(&inside, make);
             found.extend(&made);
             let bare = self.once(Rule::FunctionArgument, at, |grammar| {
@@ -107,17 +107,17 @@ impl Grammar<'_> {
         };
         let _ = at;
         for (_, superscript, from) in scripts {
-            let brackets: &[(Kind, Kind)] = if undefined {
+            let brackets: &[(Token, Token)] = if undefined {
                 &[
-                    (Kind::OpenParen, Kind::CloseParen),
-                    (Kind::OpenBracket, Kind::CloseBracket),
+                    (Token::OpenParen, Token::CloseParen),
+                    (Token::OpenBracket, Token::CloseBracket),
                 ]
             } else {
-                &[(Kind::OpenParen, Kind::CloseParen)]
+                &[(Token::OpenParen, Token::CloseParen)]
             };
             for (open, close) in brackets {
                 let braced =
-                    undefined && self.is(from, Kind::OpenBrace) && self.is(from + 1, *open);
+                    undefined && self.is(from, Token::OpenBrace) && self.is(from + 1, *open);
                 let start = from + u32::from(braced);
                 if !self.is(start, *open) {
                     continue;
@@ -128,7 +128,7 @@ impl Grammar<'_> {
                     self.arguments(start + 1)
                 };
                 for (_, end) in ends.iter() {
-                    if !self.is(end, *close) || braced && !self.is(end + 1, Kind::CloseBrace) {
+                    if !self.is(end, *close) || braced && !self.is(end + 1, Token::CloseBrace) {
                         continue;
                     }
                     let node = self.node(Node::Call {
@@ -148,7 +148,7 @@ impl Grammar<'_> {
     fn call_arguments(&mut self, at: u32) -> Ends {
         let mut found = self.atom(at);
         for (node, end) in self.additive(at).iter() {
-            if self.is(end, Kind::Comma) {
+            if self.is(end, Token::Comma) {
                 found.push(node, end + 1);
                 for (_, end) in self.arguments(end + 1).iter() {
                     found.push(node, end);
@@ -160,10 +160,10 @@ impl Grammar<'_> {
 
     fn root(&mut self, at: u32) -> Ends {
         let mut found = Ends::default();
-        if self.is(at + 1, Kind::OpenBracket) {
-            let degrees = self.enclosed(at + 1, Kind::OpenBracket, Kind::CloseBracket);
+        if self.is(at + 1, Token::OpenBracket) {
+            let degrees = self.enclosed(at + 1, Token::OpenBracket, Token::CloseBracket);
             for (degree, end) in degrees.iter() {
-                let radicands = self.enclosed(end, Kind::OpenBrace, Kind::CloseBrace);
+                let radicands = self.enclosed(end, Token::OpenBrace, Token::CloseBrace);
                 let made = self.mapped(&radicands, |radicand| Node::Root {
                     degree: Some(degree),
                     radicand,
@@ -172,7 +172,7 @@ impl Grammar<'_> {
             }
             return found;
         }
-        let radicands = self.enclosed(at + 1, Kind::OpenBrace, Kind::CloseBrace);
+        let radicands = self.enclosed(at + 1, Token::OpenBrace, Token::CloseBrace);
         self.mapped(&radicands, |radicand| Node::Root {
             degree: None,
             radicand,
@@ -181,14 +181,14 @@ impl Grammar<'_> {
 
     /// `_{variable = lower}`.
     fn series_start(&mut self, at: u32) -> Ends {
-        if !(self.is(at, Kind::Underscore) && self.is(at + 1, Kind::OpenBrace)) {
+        if !(self.is(at, Token::Underscore) && self.is(at + 1, Token::OpenBrace)) {
             return Ends::default();
         }
         let equation = self.equality(at + 2);
-        self.closed(&equation, Kind::CloseBrace)
+        self.closed(&equation, Token::CloseBrace)
     }
 
-    fn series(&mut self, at: u32, kind: Kind) -> Ends {
+    fn series(&mut self, at: u32, kind: Token) -> Ends {
         let mut bounds = Vec::new();
         for (start, middle) in self.series_start(at + 1).iter() {
             for (upper, end) in self.superscript(middle).iter() {
@@ -220,31 +220,31 @@ impl Grammar<'_> {
 
     fn limit(&mut self, at: u32) -> Ends {
         let mut found = Ends::default();
-        let named = self.is(at + 1, Kind::Underscore)
-            && self.is(at + 2, Kind::OpenBrace)
+        let named = self.is(at + 1, Token::Underscore)
+            && self.is(at + 2, Token::OpenBrace)
             && matches!(
                 self.kind(at + 3),
-                Some(Kind::Letter | Kind::Greek | Kind::OtherSymbol)
+                Some(Token::Letter | Token::Greek | Token::OtherSymbol)
             )
-            && self.is(at + 4, Kind::Approaches);
+            && self.is(at + 4, Token::Approaches);
         if !named {
             return found;
         }
         for (target, end) in self.additive(at + 5).iter() {
             let sign = self.kind(end + 2);
-            let sided = self.is(end, Kind::Caret)
-                && self.is(end + 1, Kind::OpenBrace)
-                && matches!(sign, Some(Kind::Plus | Kind::Minus))
-                && self.is(end + 3, Kind::CloseBrace);
+            let sided = self.is(end, Token::Caret)
+                && self.is(end + 1, Token::OpenBrace)
+                && matches!(sign, Some(Token::Plus | Token::Minus))
+                && self.is(end + 3, Token::CloseBrace);
             let close = if sided { end + 4 } else { end };
-            if !self.is(close, Kind::CloseBrace) {
+            if !self.is(close, Token::CloseBrace) {
                 continue;
             }
             let bodies = self.product(close + 1, false);
             let made = self.mapped(&bodies, |body| Node::Limit {
                 variable: at + 3,
                 target,
-                from_below: sided && sign == Some(Kind::Minus),
+                from_below: sided && sign == Some(Token::Minus),
                 body,
             });
             found.extend(&made);
@@ -264,13 +264,13 @@ impl Grammar<'_> {
                 bounds.push((Some(lower), Some(upper), end));
             }
         }
-        let empty = |grammar: &Self, at: u32, mark: Kind| {
+        let empty = |grammar: &Self, at: u32, mark: Token| {
             grammar.is(at, mark)
-                && grammar.is(at + 1, Kind::OpenBrace)
-                && grammar.is(at + 2, Kind::CloseBrace)
+                && grammar.is(at + 1, Token::OpenBrace)
+                && grammar.is(at + 2, Token::CloseBrace)
         };
-        if empty(self, at + 1, Kind::Underscore) && empty(self, at + 4, Kind::Caret)
-            || empty(self, at + 1, Kind::Caret) && empty(self, at + 4, Kind::Underscore)
+        if empty(self, at + 1, Token::Underscore) && empty(self, at + 4, Token::Caret)
+            || empty(self, at + 1, Token::Caret) && empty(self, at + 4, Token::Underscore)
         {
             bounds.push((None, None, at + 7));
         }
@@ -285,12 +285,12 @@ impl Grammar<'_> {
             };
             let bodies = self.additive(from);
             for (body, end) in bodies.iter() {
-                if self.is(end, Kind::Differential) {
+                if self.is(end, Token::Differential) {
                     let node = self.node(make(Some(body), Some(end)));
                     found.push(node, end + 1);
                 }
             }
-            if self.is(from, Kind::Differential) {
+            if self.is(from, Token::Differential) {
                 let node = self.node(make(None, Some(from)));
                 found.push(node, from + 1);
             }

@@ -4,7 +4,7 @@
 //! read. The same comes out of ordered lists of ends that are joined in order; reading each rule at each place once
 //! keeps that cheap.
 
-use super::token::{Kind, Token};
+use super::token::{Lexeme, Token};
 use super::tree::{Ends, Node, NodeId};
 use crate::algebra::work;
 
@@ -29,7 +29,7 @@ pub(super) enum Rule {
 
 /// The state of a reading.
 pub(super) struct Grammar<'t> {
-    pub tokens: &'t [Token<'t>],
+    pub tokens: &'t [Lexeme<'t>],
     pub nodes: Vec<Node>,
     memo: Vec<Option<Ends>>,
     depth: u32,
@@ -38,7 +38,7 @@ pub(super) struct Grammar<'t> {
 }
 
 impl<'t> Grammar<'t> {
-    pub(super) fn new(tokens: &'t [Token<'t>]) -> Self {
+    pub(super) fn new(tokens: &'t [Lexeme<'t>]) -> Self {
         let mut memo = Vec::new();
         memo.resize_with((tokens.len() + 1) * Rule::Count as usize, || None);
         Self {
@@ -56,12 +56,12 @@ impl<'t> Grammar<'t> {
     }
 
     /// The kind of a token; `None` behind the last.
-    pub(super) fn kind(&self, at: u32) -> Option<Kind> {
+    pub(super) fn kind(&self, at: u32) -> Option<Token> {
         self.tokens.get(at as usize).map(|token| token.kind)
     }
 
     /// Is the token of this kind?
-    pub(super) fn is(&self, at: u32, kind: Kind) -> bool {
+    pub(super) fn is(&self, at: u32, kind: Token) -> bool {
         self.kind(at) == Some(kind)
     }
 
@@ -155,7 +155,7 @@ impl<'t> Grammar<'t> {
     }
 
     /// Those of `ends` behind which `close` stands, beyond it.
-    pub(super) fn closed(&self, ends: &Ends, close: Kind) -> Ends {
+    pub(super) fn closed(&self, ends: &Ends, close: Token) -> Ends {
         let mut found = Ends::default();
         for (node, end) in ends.iter() {
             if self.is(end, close) {
@@ -166,7 +166,7 @@ impl<'t> Grammar<'t> {
     }
 
     /// `open expression close`.
-    pub(super) fn enclosed(&mut self, at: u32, open: Kind, close: Kind) -> Ends {
+    pub(super) fn enclosed(&mut self, at: u32, open: Token, close: Token) -> Ends {
         if !self.is(at, open) {
             return Ends::default();
         }

@@ -2,7 +2,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `token`, `vocabulary` | the lexer of the LaTeX dialect |
+//! | `token`, `vocabulary.txt` | the lexer of the LaTeX dialect |
 //! | `grammar`, `expressions`, `functions`, `collections` | the grammar, giving a `tree` |
 //! | `reading`, `scalar`, `application`, `names`, `numbers` | from the tree to values |
 //! | `arithmetic` | plain arithmetic |
@@ -33,7 +33,6 @@ mod symbols;
 mod term;
 mod token;
 mod tree;
-mod vocabulary;
 mod walk;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Names of symbols: Greek letters in every spelling, accents, subscripts, one case.
 
 use super::term::Term;
-use super::token::{Kind, Token};
+use super::token::{Lexeme, Token};
 use crate::algebra::Constant;
 
 /// Greek letters, and the command that names each; the two shapes of a letter are two names.
@@ -85,17 +85,17 @@ pub(super) fn plain(name: &str, real: bool) -> Term {
 }
 
 /// The text of tokens without the spaces between them.
-pub(super) fn joined(tokens: &[Token<'_>]) -> String {
+pub(super) fn joined(tokens: &[Lexeme<'_>]) -> String {
     tokens.iter().map(|token| token.text).collect()
 }
 
 /// The name that a token and its subscript stand for; `None` for the imaginary unit.
-pub(super) fn spelled(token: &Token<'_>, subscript: Option<&[Token<'_>]>) -> Option<String> {
+pub(super) fn spelled(token: &Lexeme<'_>, subscript: Option<&[Lexeme<'_>]>) -> Option<String> {
     if token.text == "I" {
         return None;
     }
     let mut name = match token.kind {
-        Kind::Accent => accented(token.text),
+        Token::Accent => accented(token.text),
         _ => token.text.to_owned(),
     };
     name.truncate(name.trim_end().len());

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use super::grammar::Grammar;
 use super::term::{NamedSet, Operator, Relation, SetOperator, Term, Value};
-use super::token::{Kind, Token, tokens};
+use super::token::{Lexeme, Token, tokens};
 use super::tree::{Node, NodeId};
 use crate::algebra::work;
 
@@ -16,7 +16,7 @@ const MAX_DEPTH: u32 = 150;
 
 /// A tree being turned into a value.
 pub(super) struct Reading<'g, 't> {
-    pub tokens: &'g [Token<'t>],
+    pub tokens: &'g [Lexeme<'t>],
     pub nodes: &'g [Node],
     /// Are symbols real?
     pub real: bool,
@@ -81,7 +81,7 @@ impl Reading<'_, '_> {
     }
 
     /// The items of a list, each with the separator in front of it.
-    pub(super) fn list(&self, id: NodeId) -> Vec<(Kind, NodeId)> {
+    pub(super) fn list(&self, id: NodeId) -> Vec<(Token, NodeId)> {
         let mut items = Vec::new();
         let mut next = Some(id);
         while let Some(Node::List(before, separator, item)) = next.and_then(|id| self.node(id)) {
@@ -119,7 +119,7 @@ impl Reading<'_, '_> {
                     left,
                     right,
                 };
-                Some(if sign == Kind::NotIn {
+                Some(if sign == Token::NotIn {
                     Value::Not(Box::new(equation))
                 } else {
                     Value::Relation(Box::new(equation))
@@ -138,11 +138,11 @@ impl Reading<'_, '_> {
                 let upper = self.term(upper)?;
                 let open = matches!(
                     open,
-                    Kind::OpenParen | Kind::OpenParenVisual | Kind::OpenGroup
+                    Token::OpenParen | Token::OpenParenVisual | Token::OpenGroup
                 );
                 let close = matches!(
                     close,
-                    Kind::CloseParen | Kind::CloseParenVisual | Kind::CloseGroup
+                    Token::CloseParen | Token::CloseParenVisual | Token::CloseGroup
                 );
                 super::sets::interval(lower, upper, open, close)
             }
@@ -175,7 +175,7 @@ impl Reading<'_, '_> {
     fn rows(&self, items: NodeId) -> Option<Vec<Vec<Value>>> {
         let mut rows: Vec<Vec<Value>> = vec![Vec::new()];
         for (separator, item) in self.list(items) {
-            if separator == Kind::Semicolon {
+            if separator == Token::Semicolon {
                 rows.push(Vec::new());
             }
             let row = rows.last_mut()?;
@@ -234,17 +234,17 @@ impl Reading<'_, '_> {
     }
 
     /// A relation, or a chain of them.
-    fn relation(&self, left: NodeId, sign: Kind, right: NodeId) -> Option<Value> {
+    fn relation(&self, left: NodeId, sign: Token, right: NodeId) -> Option<Value> {
         let left = self.value(left)?;
         let right = self.value(right)?;
         let operator = match sign {
-            Kind::Assign | Kind::Equal => Operator::Equal,
-            Kind::Less => Operator::Less,
-            Kind::LessOrEqual => Operator::LessOrEqual,
-            Kind::Greater => Operator::Greater,
-            Kind::GreaterOrEqual => Operator::GreaterOrEqual,
-            Kind::NotEqual => Operator::NotEqual,
-            Kind::Approximately => {
+            Token::Assign | Token::Equal => Operator::Equal,
+            Token::Less => Operator::Less,
+            Token::LessOrEqual => Operator::LessOrEqual,
+            Token::Greater => Operator::Greater,
+            Token::GreaterOrEqual => Operator::GreaterOrEqual,
+            Token::NotEqual => Operator::NotEqual,
+            Token::Approximately => {
                 return Some(if left.is_of_symbols() { right } else { left });
             }
             _ => return None,
@@ -300,15 +300,15 @@ fn named_set(text: &str) -> Option<Value> {
 }
 
 /// The union, the intersection or the difference of two sets, unevaluated.
-fn set_operation(left: Value, sign: Kind, right: Value) -> Value {
+fn set_operation(left: Value, sign: Token, right: Value) -> Value {
     let members = |value: Value| match value {
         Value::Tuple(items) => Value::finite_set(items),
         other => other,
     };
     let (operator, left, right) = match sign {
-        Kind::Union => (SetOperator::Union, members(left), members(right)),
-        Kind::Intersection => (SetOperator::Intersection, members(left), members(right)),
-        Kind::SetMinus => (SetOperator::Difference, left, right),
+        Token::Union => (SetOperator::Union, members(left), members(right)),
+        Token::Intersection => (SetOperator::Intersection, members(left), members(right)),
+        Token::SetMinus => (SetOperator::Difference, left, right),
         _ => return Value::Foreign,
     };
     Value::Compound(operator, Box::new((left, right)))

@@ -7,7 +7,7 @@ use super::names;
 use super::numbers;
 use super::reading::{Reading, read};
 use super::term::{Binder, Term, Value};
-use super::token::{Kind, Token};
+use super::token::{Lexeme, Token};
 use super::tree::{Node, NodeId, Span, Suffix};
 use crate::algebra::{BinderKind, Constant, Function};
 
@@ -120,7 +120,7 @@ impl Reading<'_, '_> {
                     return None;
                 }
                 Term::Binder(Box::new(Binder {
-                    kind: if kind == Kind::Sum {
+                    kind: if kind == Token::Sum {
                         BinderKind::Sum
                     } else {
                         BinderKind::Product
@@ -141,7 +141,7 @@ impl Reading<'_, '_> {
                 let token = self.tokens.get(variable as usize)?;
                 Term::Binder(Box::new(Binder {
                     kind: BinderKind::Limit,
-                    variable: if token.kind == Kind::Letter {
+                    variable: if token.kind == Token::Letter {
                         names::plain(token.text, self.real)
                     } else {
                         names::symbol(token.text, self.real, true)
@@ -175,7 +175,7 @@ impl Reading<'_, '_> {
         }
         if parts
             .iter()
-            .filter(|(sign, _)| *sign != Kind::Times)
+            .filter(|(sign, _)| *sign != Token::Times)
             .count()
             > MAX_QUOTIENTS
         {
@@ -185,8 +185,8 @@ impl Reading<'_, '_> {
         for (sign, part) in parts.into_iter().rev() {
             let part = self.term(part)?;
             total = match sign {
-                Kind::Times => total.times(part),
-                Kind::Modulo => Term::Call(Function::Modulo, vec![total, part]),
+                Token::Times => total.times(part),
+                Token::Modulo => Term::Call(Function::Modulo, vec![total, part]),
                 _ => total.over(part),
             };
         }
@@ -204,7 +204,7 @@ impl Reading<'_, '_> {
         let mut total = self.term(first)?;
         for (sign, part) in parts.into_iter().rev() {
             let part = self.term(part)?;
-            let part = if sign == Kind::Minus {
+            let part = if sign == Token::Minus {
                 if matches!(part, Term::Number(_) | Term::Float(_)) || part.is_number_atom() {
                     part.opposite()
                 } else {
@@ -335,17 +335,17 @@ impl Reading<'_, '_> {
         })
     }
 
-    fn literal(&self, token: &Token<'_>) -> Option<Term> {
+    fn literal(&self, token: &Lexeme<'_>) -> Option<Term> {
         match token.kind {
-            Kind::Symbol => token.text.contains("infty").then_some(Term::Infinity),
-            Kind::Number | Kind::Scientific => numbers::parse(&token.text.replace('−', "-")),
-            Kind::PercentNumber => {
+            Token::Symbol => token.text.contains("infty").then_some(Term::Infinity),
+            Token::Number | Token::Scientific => numbers::parse(&token.text.replace('−', "-")),
+            Token::PercentNumber => {
                 let digits = token.text.trim_end_matches(['%', '\\']).trim_end();
                 numbers::parse(digits).map(Term::percent)
             }
-            Kind::CapitalE => Some(names::plain("e", self.real)),
-            Kind::Gamma => Some(Term::Constant(Constant::EulerGamma)),
-            Kind::Differential => {
+            Token::CapitalE => Some(names::plain("e", self.real)),
+            Token::Gamma => Some(Term::Constant(Constant::EulerGamma)),
+            Token::Differential => {
                 let variable = differential(token.text);
                 Some(names::plain(&format!("d{variable}"), self.real))
             }
@@ -365,10 +365,10 @@ impl Reading<'_, '_> {
         let below = span(lower_span)?;
         let above = span(upper_span)?;
         let variable = match below {
-            [single] if single.kind == Kind::Differential => Some(differential(single.text)),
+            [single] if single.kind == Token::Differential => Some(differential(single.text)),
             [partial, variable]
                 if partial.text == "\\partial"
-                    && matches!(variable.kind, Kind::Letter | Kind::Symbol) =>
+                    && matches!(variable.kind, Token::Letter | Token::Symbol) =>
             {
                 Some(variable.text.trim_start_matches('\\'))
             }
@@ -376,7 +376,7 @@ impl Reading<'_, '_> {
         };
         if let Some(variable) = variable {
             let variable = names::plain(variable, self.real);
-            let marks = |token: &Token<'_>| token.text == "d" || token.text == "\\partial";
+            let marks = |token: &Lexeme<'_>| token.text == "d" || token.text == "\\partial";
             match above {
                 [single] if marks(single) => return Some(Factor::Derivative(variable)),
                 [first, ..] if first.text.starts_with('d') || marks(first) => {

@@ -1,6 +1,6 @@
 //! The tree that the grammar yields: what stands where, before anything is given a meaning.
 
-use super::token::Kind;
+use super::token::Token;
 
 /// A place in the list of nodes.
 pub(super) type NodeId = u32;
@@ -25,9 +25,9 @@ pub(super) enum Suffix {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Node {
     /// Sum or difference (`Plus` or `Minus`).
-    Additive(NodeId, Kind, NodeId),
+    Additive(NodeId, Token, NodeId),
     /// Product, quotient or remainder.
-    Product(NodeId, Kind, NodeId),
+    Product(NodeId, Token, NodeId),
     /// −a.
     Negated(NodeId),
     /// The first of factors that stand side by side.
@@ -79,7 +79,7 @@ pub(super) enum Node {
     },
     /// Σ or Π.
     Series {
-        kind: Kind,
+        kind: Token,
         variable: NodeId,
         lower: NodeId,
         upper: NodeId,
@@ -94,13 +94,13 @@ pub(super) enum Node {
     /// e to a power.
     Exponential(Option<NodeId>),
     /// An expression between `\langle` and `\rangle` has no meaning.
-    Relation(NodeId, Kind, NodeId),
+    Relation(NodeId, Token, NodeId),
     PlusMinus(Option<NodeId>, NodeId),
     /// The items before, the separator, and one more.
-    List(Option<NodeId>, Kind, NodeId),
+    List(Option<NodeId>, Token, NodeId),
     Interval {
-        open: Kind,
-        close: Kind,
+        open: Token,
+        close: Token,
         lower: NodeId,
         upper: NodeId,
     },
@@ -114,11 +114,11 @@ pub(super) enum Node {
     /// Names in parentheses, or one name.
     Names(NodeId),
     /// Names, `\in`, `=` or `\notin`, and what they are in or equal to.
-    Membership(NodeId, Kind, NodeId),
+    Membership(NodeId, Token, NodeId),
     /// `1, 2; 3` to the right of names.
     Elements(NodeId),
     /// Union, intersection, difference, subset, superset.
-    SetOperation(NodeId, Kind, NodeId),
+    SetOperation(NodeId, Token, NodeId),
 }
 
 /// How many ways to read a stretch are kept.

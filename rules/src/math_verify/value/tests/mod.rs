@@ -1,3 +1,0 @@
-mod hostile;
-mod pairs;
-mod reading;
