@@ -237,7 +237,7 @@ fn the_embedded_model_loads() {
     let config = ModelConfig::load(&source).unwrap();
     let weights = Weights::open(&source).unwrap();
     assert!(!config.eos_token_ids.is_empty());
-    assert!(weights.parameters() > 0 && source.has("tokenizer.json"));
+    assert!(weights.shapes().next().is_some() && source.has("tokenizer.json"));
     Decoder::load(&config, &weights, &Device::Cpu, Precision::F32).unwrap();
     has(
         &source.read_text("nothing.json").unwrap_err().to_string(),

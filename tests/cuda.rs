@@ -9,6 +9,8 @@
 
 mod paged;
 
+#[path = "cuda/attention.rs"]
+mod cuda_attention;
 #[path = "cuda/fast.rs"]
 mod fast;
 #[path = "cuda/kernels.rs"]
@@ -23,6 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use candle_core::{DType, Device, Tensor};
+use cuda_attention::CudaAttention;
 use juror::checkpoint::{ModelConfig, ModelSource, Weights};
 use juror::dataset::{LoadOptions, load};
 use juror::engine::{Engine, EngineConfig, PagedDecoder, RandomKey, Request, Sampling, Stats};
@@ -30,7 +33,7 @@ use juror::judge::{
     DeviceEngine, EngineSizes, JudgeError, JudgeText, RulesMode, RunOptions, Sink, build_engine,
     jobs, run,
 };
-use juror::model::attention::{self, AttentionKind, AttentionShape};
+use juror::model::attention::{self, Attention, AttentionKind, AttentionShape};
 use juror::model::{Decoder, DeviceChoice, Precision};
 use juror::protocol::{self, PromptTemplate};
 use juror::reward::RewardPolicy;
@@ -247,10 +250,19 @@ fn random(seed: u64, shape: (usize, usize, usize), dtype: DType) -> Tensor {
 /// Heads, key heads, their width, and tokens of a block.
 type Shape = (usize, usize, usize, usize);
 
+/// An implementation of attention on the GPU.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// candle's operations.
+    Plain,
+    /// Our kernels.
+    Kernels { shared_prefix: bool },
+}
+
 /// Which attention is compared with the reference.
 struct Candidate<'a> {
     name: &'a str,
-    kind: AttentionKind,
+    kind: Kind,
     /// The type of queries and outputs.
     dtype: DType,
     /// The type of the cache.
@@ -273,7 +285,15 @@ fn compare_attention(candidate: &Candidate) {
             attention::build(kind, &shape, count, block_size, device, dtype).unwrap()
         };
         let mut reference = build(AttentionKind::Reference, &Device::Cpu, DType::F32);
-        let mut ours = build(candidate.kind, &device, candidate.kv);
+        let mut ours: Box<dyn Attention> = match candidate.kind {
+            Kind::Plain => build(AttentionKind::Plain, &device, candidate.kv),
+            Kind::Kernels { shared_prefix } => {
+                let cuda = device.as_cuda_device().unwrap();
+                let (kv, prefix) = (candidate.kv, shared_prefix);
+                let kernels = CudaAttention::new(shape, count, block_size, cuda, kv, prefix);
+                Box::new(kernels.unwrap())
+            }
+        };
         let mut blocks = Blocks::new(count as u32, block_size);
         let mut sequences: Vec<_> = [700, 65, 130, 1, 333]
             .into_iter()
@@ -364,7 +384,7 @@ fn floats(x: &Tensor) -> Vec<f32> {
 fn compare_plain_attention(precision: &Tolerance) {
     compare_attention(&Candidate {
         name: "attention by plain operations",
-        kind: AttentionKind::Plain,
+        kind: Kind::Plain,
         dtype: precision.dtype,
         kv: precision.dtype,
         allowed: precision.attention,
@@ -397,7 +417,7 @@ fn compare_cuda_attention(dtype: DType, kv: DType, allowed: f32) {
     ] {
         compare_attention(&Candidate {
             name,
-            kind: AttentionKind::Cuda { shared_prefix },
+            kind: Kind::Kernels { shared_prefix },
             dtype,
             kv,
             allowed,
@@ -584,7 +604,7 @@ fn compare_engines(precision: &Tolerance) {
             max_sequences: 64,
             token_budget: 512,
             max_prefill_chunk: 512,
-            context_length: judge.max_positions(),
+            context_length: checkpoint.config.max_positions,
             prefix_cache: true,
             pinned_prefix: Vec::new(),
         };

@@ -408,7 +408,7 @@ fn experts_in_mxfp4_may_stay_as_they_are_stored() {
     let source = ModelSource::resolve(checkpoint.folder.to_str().unwrap()).unwrap();
     let weights = Weights::open(&source).unwrap();
     let precision = PrecisionChoice::default()
-        .resolve(&Device::Cpu, weights.stored())
+        .resolve(&Device::Cpu, &weights)
         .unwrap();
     assert!(matches!(precision.weights, WeightType::Stored { .. }));
     let config = checkpoint.decoder.config().clone();

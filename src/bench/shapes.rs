@@ -1,7 +1,7 @@
 //! Models by name whose shape is known, so that their speed can be measured without a download.
 
+use crate::checkpoint::CheckpointError;
 use crate::checkpoint::ModelConfig;
-use crate::model::ModelError;
 
 /// The names of `--synthetic`, each with the `config.json` keys that its makers publish.
 pub const SHAPES: [(&str, &str); 5] = [
@@ -44,8 +44,8 @@ pub const SHAPES: [(&str, &str); 5] = [
 /// The configuration of a named shape, or of a `config.json`.
 ///
 /// # Errors
-/// [`ModelError::UnknownShape`] with the names there are; the file's own error.
-pub fn find(name: &str) -> Result<ModelConfig, ModelError> {
+/// [`CheckpointError::UnknownShape`] with the names there are; the file's own error.
+pub fn find(name: &str) -> Result<ModelConfig, CheckpointError> {
     if let Some((_, text)) = SHAPES.iter().find(|(shape, _)| *shape == name) {
         return ModelConfig::parse(text, name);
     }
@@ -60,12 +60,12 @@ pub fn find(name: &str) -> Result<ModelConfig, ModelError> {
             if !name.contains(['/', '.', '\\'])
                 || SHAPES.iter().any(|(shape, _)| shape.starts_with(name)) =>
         {
-            Err(ModelError::UnknownShape {
+            Err(CheckpointError::UnknownShape {
                 name: name.into(),
                 known: SHAPES.map(|(shape, _)| shape).join(", "),
             })
         }
-        Err(source) => Err(ModelError::Io {
+        Err(source) => Err(CheckpointError::Io {
             path: name.into(),
             source,
         }),

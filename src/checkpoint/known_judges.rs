@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::hub::HubId;
-use crate::model::ModelError;
+use crate::checkpoint::CheckpointError;
 
 /// A judge that is known to judge.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -120,24 +120,26 @@ const TABLE: &str = include_str!("../../models/known-judges.toml");
 /// Every known judge, in the table's order.
 ///
 /// # Errors
-/// [`ModelError::Config`] if the table that was compiled in is damaged.
-pub fn judges() -> Result<&'static [KnownJudge], ModelError> {
+/// [`CheckpointError::Config`] if the table that was compiled in is damaged.
+pub fn judges() -> Result<&'static [KnownJudge], CheckpointError> {
     static JUDGES: LazyLock<Result<Vec<KnownJudge>, String>> = LazyLock::new(|| {
         toml::from_str::<Table>(TABLE)
             .map(|table| table.judge)
             .map_err(|error| error.to_string())
     });
-    JUDGES.as_deref().map_err(|message| ModelError::Config {
-        path: "known-judges.toml (built in)".into(),
-        message: message.clone(),
-    })
+    JUDGES
+        .as_deref()
+        .map_err(|message| CheckpointError::Config {
+            path: "known-judges.toml (built in)".into(),
+            message: message.clone(),
+        })
 }
 
 /// The known judge that an alias, or an id on the hub, names; letter case is of no matter.
 ///
 /// # Errors
 /// See [`judges`].
-pub fn find(name: &str) -> Result<Option<&'static KnownJudge>, ModelError> {
+pub fn find(name: &str) -> Result<Option<&'static KnownJudge>, CheckpointError> {
     let same = |other: &str| other.eq_ignore_ascii_case(name);
     Ok(judges()?
         .iter()
@@ -148,7 +150,7 @@ pub fn find(name: &str) -> Result<Option<&'static KnownJudge>, ModelError> {
 ///
 /// # Errors
 /// [`super::hub::HubError::Id`] for a revision that cannot be one; see also [`judges`].
-pub fn hub_id(name: &str) -> Result<Option<HubId>, ModelError> {
+pub fn hub_id(name: &str) -> Result<Option<HubId>, CheckpointError> {
     let (alias, revision) = match name.split_once('@') {
         Some((alias, revision)) => (alias, Some(revision)),
         None => (name, None),

@@ -15,6 +15,7 @@
 //! | `tensors` | what a family calls its tensors, which there must be, and how large |
 
 pub mod config;
+mod error;
 pub mod gguf;
 pub mod hub;
 pub mod known_judges;
@@ -23,5 +24,6 @@ pub(crate) mod tensors;
 pub mod weights;
 
 pub use config::ModelConfig;
+pub use error::CheckpointError;
 pub use source::{EmbeddedModel, ModelSource};
 pub use weights::Weights;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::gguf::{self, Gguf};
 use super::hub::{self, Hub, Want, Watch};
 use super::known_judges;
-use crate::model::ModelError;
+use crate::checkpoint::CheckpointError;
 
 /// Files that, with the weights, decide what a model answers.
 const IDENTITY_FILES: [&str; 5] = [
@@ -67,9 +67,9 @@ impl ModelSource {
     /// an id on the hub, in this order. A model on the hub is fetched if the cache does not have it.
     ///
     /// # Errors
-    /// [`ModelError::UnknownModel`], [`ModelError::Hub`], [`ModelError::MissingFile`] for a folder without a configuration,
+    /// [`CheckpointError::UnknownModel`], [`CheckpointError::Hub`], [`CheckpointError::MissingFile`] for a folder without a configuration,
     /// or what reading a GGUF file's header gives.
-    pub fn resolve(name: &str) -> Result<Self, ModelError> {
+    pub fn resolve(name: &str) -> Result<Self, CheckpointError> {
         Self::resolve_watched(name, Want::Everything, &|_| {})
     }
 
@@ -77,7 +77,7 @@ impl ModelSource {
     ///
     /// # Errors
     /// The same.
-    pub fn resolve_watched(name: &str, want: Want, watch: &Watch) -> Result<Self, ModelError> {
+    pub fn resolve_watched(name: &str, want: Want, watch: &Watch) -> Result<Self, CheckpointError> {
         if let Some(model) = EMBEDDED.iter().find(|model| model.name == name) {
             return Ok(Self::Embedded(model));
         }
@@ -96,16 +96,16 @@ impl ModelSource {
                     None => Ok(Self::Folder(snapshot.folder)),
                 }
             }
-            None => Err(ModelError::UnknownModel { name: name.into() }),
+            None => Err(CheckpointError::UnknownModel { name: name.into() }),
         }
     }
 
     /// The model of a folder: a checkpoint in Safetensors if there is one, else the one GGUF file it holds.
     ///
     /// # Errors
-    /// [`ModelError::MissingFile`] for a folder without a configuration, [`ModelError::Pickled`] for one with nothing but
+    /// [`CheckpointError::MissingFile`] for a folder without a configuration, [`CheckpointError::Pickled`] for one with nothing but
     /// pickled weights, or what reading a GGUF file's header gives.
-    pub fn in_folder(folder: &Path) -> Result<Self, ModelError> {
+    pub fn in_folder(folder: &Path) -> Result<Self, CheckpointError> {
         let source = Self::Folder(folder.into());
         let safetensors = source.has(WEIGHTS_FILE) || source.has(WEIGHTS_INDEX);
         // Folders of GGUF files may hold the original's configuration too.
@@ -113,7 +113,7 @@ impl ModelSource {
             return Ok(Self::Gguf(Arc::new(Gguf::open(&file)?)));
         }
         if !source.has(super::config::CONFIG_FILE) {
-            return Err(ModelError::MissingFile {
+            return Err(CheckpointError::MissingFile {
                 folder: folder.into(),
                 file: super::config::CONFIG_FILE.into(),
             });
@@ -156,7 +156,7 @@ impl ModelSource {
     ///
     /// # Errors
     /// When one is missing or cannot be read.
-    pub fn weight_files(&self) -> Result<(usize, u64), ModelError> {
+    pub fn weight_files(&self) -> Result<(usize, u64), CheckpointError> {
         let files = super::weights::files(self)?;
         let mut bytes = 0;
         for file in &files {
@@ -181,13 +181,13 @@ impl ModelSource {
     ///
     /// # Errors
     /// When the model has no such file, or it cannot be read.
-    pub fn read_text(&self, file: &str) -> Result<String, ModelError> {
+    pub fn read_text(&self, file: &str) -> Result<String, CheckpointError> {
         match self {
             Self::Embedded(model) => {
                 model
                     .text(file)
                     .map(str::to_owned)
-                    .ok_or_else(|| ModelError::MissingFile {
+                    .ok_or_else(|| CheckpointError::MissingFile {
                         folder: model.name.into(),
                         file: file.into(),
                     })
@@ -196,7 +196,7 @@ impl ModelSource {
                 model
                     .text(file)
                     .map(str::to_owned)
-                    .ok_or_else(|| ModelError::MissingFile {
+                    .ok_or_else(|| CheckpointError::MissingFile {
                         folder: model.path().into(),
                         file: file.into(),
                     })
@@ -204,12 +204,12 @@ impl ModelSource {
             Self::Folder(folder) => {
                 let path = folder.join(file);
                 if !path.is_file() {
-                    return Err(ModelError::MissingFile {
+                    return Err(CheckpointError::MissingFile {
                         folder: folder.clone(),
                         file: file.into(),
                     });
                 }
-                std::fs::read_to_string(&path).map_err(|source| ModelError::Io {
+                std::fs::read_to_string(&path).map_err(|source| CheckpointError::Io {
                     path: path.display().to_string(),
                     source,
                 })
@@ -222,7 +222,7 @@ impl ModelSource {
     ///
     /// # Errors
     /// When a file cannot be read, or the weights are missing.
-    pub fn hash(&self) -> Result<String, ModelError> {
+    pub fn hash(&self) -> Result<String, CheckpointError> {
         let mut hasher = blake3::Hasher::new();
         // Names and lengths go in too, so that no file can pass for part of another. What is made of a GGUF file's metadata
         // is in the file.
@@ -235,7 +235,7 @@ impl ModelSource {
             hasher.update(text.as_bytes());
         }
         for file in super::weights::files(self)? {
-            let io = |source| ModelError::Io {
+            let io = |source| CheckpointError::Io {
                 path: self.describe(&file),
                 source,
             };
@@ -254,18 +254,18 @@ impl ModelSource {
     }
 
     /// Opens a weight file: its bytes, and how many there are.
-    pub(crate) fn open(&self, file: &str) -> Result<(WeightFile, u64), ModelError> {
+    pub(crate) fn open(&self, file: &str) -> Result<(WeightFile, u64), CheckpointError> {
         match self {
             Self::Embedded(model) if file == WEIGHTS_FILE => Ok((
                 WeightFile::Embedded(Cursor::new(model.weights)),
                 model.weights.len() as u64,
             )),
-            Self::Embedded(model) => Err(ModelError::MissingFile {
+            Self::Embedded(model) => Err(CheckpointError::MissingFile {
                 folder: model.name.into(),
                 file: file.into(),
             }),
             Self::Folder(_) | Self::Gguf(_) => {
-                let io = |source| ModelError::Io {
+                let io = |source| CheckpointError::Io {
                     path: self.describe(file),
                     source,
                 };
@@ -275,7 +275,7 @@ impl ModelSource {
                     Self::Embedded(model) => (Path::new(model.name), None),
                 };
                 let Some(path) = path.filter(|path| path.is_file()) else {
-                    return Err(ModelError::MissingFile {
+                    return Err(CheckpointError::MissingFile {
                         folder: folder.into(),
                         file: file.into(),
                     });

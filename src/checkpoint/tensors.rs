@@ -2,7 +2,7 @@
 
 use super::ModelConfig;
 use super::config::{Architecture, Experts};
-use crate::model::ModelError;
+use crate::checkpoint::CheckpointError;
 
 /// The names of what is not in a layer.
 pub(crate) struct Names {
@@ -289,8 +289,8 @@ pub(crate) const MXFP4_BLOCK: usize = 32;
 /// Checks what names and shapes alone do not show.
 ///
 /// # Errors
-/// [`ModelError::Unsupported`] for sizes that the way of storing them does not allow.
-pub(crate) fn check_sizes(config: &ModelConfig) -> Result<(), ModelError> {
+/// [`CheckpointError::Unsupported`] for sizes that the way of storing them does not allow.
+pub(crate) fn check_sizes(config: &ModelConfig) -> Result<(), CheckpointError> {
     let Some(experts) = config.experts.filter(|experts| experts.mxfp4) else {
         return Ok(());
     };
@@ -299,7 +299,7 @@ pub(crate) fn check_sizes(config: &ModelConfig) -> Result<(), ModelError> {
         ("intermediate_size", experts.intermediate),
     ] {
         if !size.is_multiple_of(MXFP4_BLOCK) {
-            return Err(ModelError::Unsupported(format!(
+            return Err(CheckpointError::Unsupported(format!(
                 "MXFP4 has blocks of {MXFP4_BLOCK}, but {name} is {size}"
             )));
         }

@@ -276,7 +276,7 @@ fn subject(arguments: &BenchArguments) -> Result<Subject, Failure> {
         let config = weights.settle(&config).or_usage()?.into_owned();
         (source.to_string(), config, weights)
     };
-    let precision = choice.resolve(&device, weights.stored()).or_usage()?;
+    let precision = choice.resolve(&device, &weights).or_usage()?;
     let (template, jobs) = if arguments.inputs.is_empty() {
         let workload = Workload {
             samples: arguments.samples.unwrap_or(64) as usize,

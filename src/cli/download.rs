@@ -6,9 +6,9 @@ use std::sync::Once;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{FAILED, Failure, USAGE, say};
+use crate::checkpoint::CheckpointError;
 use crate::checkpoint::ModelSource;
 use crate::checkpoint::hub::{Event, Want};
-use crate::model::ModelError;
 
 /// A bar on standard error, if that is a terminal; else a line that says that something is being fetched.
 pub(super) struct Download {
@@ -69,9 +69,9 @@ pub(super) fn resolve(name: &str, want: Want) -> Result<ModelSource, Failure> {
 }
 
 /// Usage where what was asked for is at fault, a failure where the way there is.
-pub(super) fn failure(error: ModelError) -> Failure {
+pub(super) fn failure(error: CheckpointError) -> Failure {
     let code = match &error {
-        ModelError::Hub(error) if !error.is_usage() => FAILED,
+        CheckpointError::Hub(error) if !error.is_usage() => FAILED,
         _ => USAGE,
     };
     Failure {

@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use super::download::{self, Download};
 use super::{DONE, Failure, OrFail, for_output, say};
+use crate::checkpoint::CheckpointError;
 use crate::checkpoint::config::CONFIG_FILE;
 use crate::checkpoint::hub::{CachedModel, Hub, Want, bytes};
 use crate::checkpoint::{ModelConfig, ModelSource, known_judges};
-use crate::model::ModelError;
 use crate::protocol;
 use crate::terminal::escaped;
 
@@ -213,7 +213,7 @@ fn pull(out: &mut StdoutLock, model: &str) -> Result<(), Failure> {
         say(&format!("{model} is built in: there is nothing to fetch"));
         return Ok(());
     }
-    let unknown = || ModelError::UnknownModel { name: model.into() };
+    let unknown = || CheckpointError::UnknownModel { name: model.into() };
     let id = known_judges::hub_id(model)
         .and_then(|id| id.ok_or_else(unknown))
         .map_err(download::failure)?;

@@ -215,11 +215,11 @@ impl Stop for TextStop {
     fn push(&mut self, token: u32) -> bool {
         // On the engine's thread, where a panic would end every sample's generation.
         guarded(|| {
-            let heard = self.stream.push(token);
-            if heard.restart {
+            let added = self.stream.push(token);
+            if added.restart {
                 self.matcher = (self.anew)();
             }
-            !heard.text.is_empty() && self.matcher.push(&heard.text)
+            !added.text.is_empty() && self.matcher.push(&added.text)
         })
         .unwrap_or_else(|why| {
             let _ = self.failure.set(why);

@@ -10,9 +10,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::model::ModelError;
 use crate::protocol::Reserved;
 use crate::protocol::reserved::{Breaches, replace};
+use crate::text::TextError;
 use crate::text::tokenizer::{Place, TextStream, Tokenizer};
 
 /// Times that delimiters are traced back. One is the rule; a normaliser may make another of what is left.
@@ -81,7 +81,7 @@ impl FieldText {
         place: Place,
         before: &str,
         after: &str,
-    ) -> Result<Vec<u32>, ModelError> {
+    ) -> Result<Vec<u32>, TextError> {
         Ok(self.safe(text, place, before, after)?.1)
     }
 
@@ -110,7 +110,7 @@ impl FieldText {
         place: Place,
         before: &str,
         after: &str,
-    ) -> Result<(Cow<'t, str>, Vec<u32>), ModelError> {
+    ) -> Result<(Cow<'t, str>, Vec<u32>), TextError> {
         let mut text = self.neutralised(text, before, after);
         for _ in 0..ROUNDS {
             let ids = self.tokenizer.encode_untrusted_at(&text, place)?;
@@ -126,7 +126,7 @@ impl FieldText {
             };
             text = Cow::Owned(replace(&text, &found));
         }
-        Err(ModelError::Tokenizer(
+        Err(TextError::Tokenizer(
             "the tokenizer makes of this text what delimits the prompt's fields, and it cannot be told from the prompt's own"
                 .into(),
         ))
@@ -139,7 +139,7 @@ impl FieldText {
         place: Place,
         before: &str,
         after: &str,
-    ) -> Result<Option<Breaches>, ModelError> {
+    ) -> Result<Option<Breaches>, TextError> {
         let (ids, offsets) = self.tokenizer.untrusted_offsets(text, place)?;
         let mut stream = TextStream::new(Arc::clone(&self.tokenizer));
         let mut spellings = vec![ids.iter().map(|&id| stream.push(id)).collect()];

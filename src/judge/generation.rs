@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use crate::checkpoint::CheckpointError;
 use crate::engine::Sampling;
-use crate::model::ModelError;
 
 /// What `generation_config.json` recommends.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -47,9 +47,9 @@ impl GenerationDefaults {
     /// Reads the file's text. Also gives a line for each setting in it that is not applied.
     ///
     /// # Errors
-    /// [`ModelError::Config`] naming `path` and the key that holds no number where there must be one.
-    pub fn read(text: &str, path: &str) -> Result<(Self, Vec<String>), ModelError> {
-        let fail = |message: String| ModelError::Config {
+    /// [`CheckpointError::Config`] naming `path` and the key that holds no number where there must be one.
+    pub fn read(text: &str, path: &str) -> Result<(Self, Vec<String>), CheckpointError> {
+        let fail = |message: String| CheckpointError::Config {
             path: path.to_owned(),
             message,
         };

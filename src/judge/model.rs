@@ -6,7 +6,7 @@ use super::generation::GenerationDefaults;
 use super::prompt::{PromptBuilder, PromptError, PromptTokens, TokenCount, TooLong};
 use super::sizing::engine_config;
 use crate::checkpoint::weights::LoadProgress;
-use crate::checkpoint::{ModelConfig, ModelSource, Weights};
+use crate::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
 use crate::dataset::Sample;
 use crate::dataset::journal::{ChatIdentity, Identity};
 use crate::engine::{
@@ -15,6 +15,7 @@ use crate::engine::{
 use crate::model::{ModelError, PrecisionChoice};
 use crate::panics;
 use crate::protocol::{PromptTemplate, Protocol};
+use crate::text::TextError;
 use crate::text::chat_template::{ChatOptions, ChatTemplate, Moment};
 use crate::text::reasoning::ThinkingStyle;
 use crate::text::tokenizer::Tokenizer;
@@ -84,7 +85,7 @@ impl JudgeText {
         &self,
         sample: &Sample,
         max_new_tokens: usize,
-    ) -> Result<Result<Vec<u32>, TooLong>, ModelError> {
+    ) -> Result<Result<Vec<u32>, TooLong>, TextError> {
         let context = self.config.max_positions;
         let most = context.saturating_sub(max_new_tokens);
         Ok(match self.prompts.tokens_within(sample, most)? {
@@ -126,7 +127,7 @@ impl JudgeText {
     ) -> Result<Self, PromptError> {
         // Decoders and templates of damaged files may panic in the libraries that run them.
         panics::guarded(|| Self::read(source, protocol, template, settings)).unwrap_or_else(|why| {
-            Err(ModelError::Tokenizer(format!(
+            Err(TextError::Tokenizer(format!(
                 "{source}: its tokenizer or chat template cannot be used: {why}"
             ))
             .into())
@@ -159,7 +160,7 @@ impl JudgeText {
             settings.style.clone(),
         )?;
         if tokenizer.vocab_size() > config.vocab {
-            return Err(ModelError::Tokenizer(format!(
+            return Err(TextError::Tokenizer(format!(
                 "tokenizer.json has token ids up to {}, config.json a vocabulary of {}: they are not of the same model",
                 tokenizer.vocab_size() - 1,
                 config.vocab
@@ -200,7 +201,7 @@ impl JudgeText {
     ///
     /// # Errors
     /// When the weights cannot be read.
-    pub fn settle_head(&mut self, source: &ModelSource) -> Result<(), ModelError> {
+    pub fn settle_head(&mut self, source: &ModelSource) -> Result<(), CheckpointError> {
         let settled = Weights::open(source)?.settle(&self.config)?.into_owned();
         if settled.tie_embeddings != self.config.tie_embeddings {
             self.notes.push(format!("output head: {OWN_HEAD}"));
@@ -239,7 +240,7 @@ fn identity(settings: &ChatSettings, chat: &ChatTemplate) -> Option<ChatIdentity
 }
 
 /// A file that a model may lack.
-fn optional(source: &ModelSource, file: &str) -> Result<Option<String>, ModelError> {
+fn optional(source: &ModelSource, file: &str) -> Result<Option<String>, CheckpointError> {
     source.has(file).then(|| source.read_text(file)).transpose()
 }
 
@@ -255,8 +256,8 @@ pub fn build_engine(
     max_new_tokens: usize,
     progress: Arc<LoadProgress>,
 ) -> Result<Engine, EngineError> {
-    let weights = Weights::open_with(source, progress)?;
-    let precision = sizes.precision.resolve(device, weights.stored())?;
+    let weights = Weights::open_with(source, progress).map_err(ModelError::from)?;
+    let precision = sizes.precision.resolve(device, &weights)?;
     let settings = &sizes.settings;
     let plain = settings.plain_operations;
     let model = LoadedModel::load(&text.config, &weights, device, precision, plain)?;

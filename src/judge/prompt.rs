@@ -4,10 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::field_text::FieldText;
+use crate::checkpoint::CheckpointError;
 use crate::dataset::Sample;
-use crate::model::ModelError;
 use crate::protocol::template::{FieldName, Fields, PromptTemplate, Segment, split_marks};
 use crate::protocol::{Delimiters, TemplateError};
+use crate::text::TextError;
 use crate::text::chat_template::{ChatOptions, ChatTemplate, ThinkingSwitch};
 use crate::text::reasoning::Thinking;
 use crate::text::reasoning::ThinkingStyle;
@@ -24,7 +25,13 @@ pub enum PromptError {
     Marks(#[from] crate::protocol::template::MarksError),
     /// The tokenizer or the chat template failed.
     #[error(transparent)]
-    Model(#[from] ModelError),
+    Text(#[from] TextError),
+}
+
+impl From<CheckpointError> for PromptError {
+    fn from(error: CheckpointError) -> Self {
+        Self::Text(error.into())
+    }
 }
 
 /// A stretch of every prompt.
@@ -156,7 +163,7 @@ impl PromptBuilder {
             chat.retain_tags(|_, written| !is_token(written));
             reserved.add(chat);
         }
-        for tag in thinking.plain_tags() {
+        for tag in thinking.text_tags() {
             reserved.add_literal(tag);
         }
         let fields = FieldText::new(Arc::clone(&tokenizer), reserved);
@@ -182,7 +189,7 @@ impl PromptBuilder {
     ///
     /// # Errors
     /// When the tokenizer refuses one of the sample's texts; the message names the field.
-    pub fn tokens(&self, sample: &Sample) -> Result<Vec<u32>, ModelError> {
+    pub fn tokens(&self, sample: &Sample) -> Result<Vec<u32>, TextError> {
         let mut tokens = Vec::new();
         for stretch in &self.stretches {
             match stretch {
@@ -198,7 +205,7 @@ impl PromptBuilder {
     ///
     /// # Errors
     /// As [`Self::tokens`].
-    pub fn tokens_within(&self, sample: &Sample, most: usize) -> Result<PromptTokens, ModelError> {
+    pub fn tokens_within(&self, sample: &Sample, most: usize) -> Result<PromptTokens, TextError> {
         let shared = self.stretches.iter().map(|stretch| match stretch {
             Stretch::Shared(tokens) => tokens.len(),
             Stretch::Own(_) => 0,
@@ -223,11 +230,11 @@ impl PromptBuilder {
         self.tokens(sample).map(PromptTokens::Whole)
     }
 
-    fn own(&self, sample: &Sample, own: &OwnStretch) -> Result<Vec<u32>, ModelError> {
+    fn own(&self, sample: &Sample, own: &OwnStretch) -> Result<Vec<u32>, TextError> {
         let text = fields(sample).get(own.name);
         self.fields
             .tokens(text, own.place, &own.before, &own.after)
-            .map_err(|error| ModelError::Tokenizer(format!("{}: {error}", own.name)))
+            .map_err(|error| TextError::Tokenizer(format!("{}: {error}", own.name)))
     }
 
     /// The prompt of a sample, as text.
@@ -272,7 +279,7 @@ impl PromptBuilder {
     pub fn token_counts(
         &self,
         sample: &Sample,
-    ) -> Result<Vec<(Option<FieldName>, usize)>, ModelError> {
+    ) -> Result<Vec<(Option<FieldName>, usize)>, TextError> {
         self.stretches
             .iter()
             .map(|stretch| match stretch {

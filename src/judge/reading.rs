@@ -3,10 +3,11 @@
 use super::{JudgeText, RulesMode, RunOptions};
 use crate::dataset::Sample;
 use crate::engine::{Completion, FinishReason};
+use crate::protocol::unknown_tags::without_unknown_tags;
 use crate::protocol::{ParsedVerdict, Unreadable, ValueSpans};
 use crate::reward::reward;
 use crate::rules::RuleVerdict;
-use crate::text::reasoning::Answer;
+use crate::text::reasoning::{Answer, ThinkingStyle};
 use crate::verdict::{Confidence, OutcomeSource, Raw, Status, Usage, Verdict};
 
 /// Makes verdicts of completions, and of samples that never reach the model.
@@ -150,14 +151,20 @@ impl<'a> VerdictReading<'a> {
             FinishReason::EndOfSequence => &completion.tokens[..completion.tokens.len() - 1],
             _ => &completion.tokens[..],
         };
-        let Answer { written, visible } = text.prompts.thinking().read(tokenizer, written);
+        let thinking = text.prompts.thinking();
+        let Answer { written, visible } = thinking.read(tokenizer, written);
+        // A judge that does not think may write any tags.
+        let visible = visible.map(|visible| match thinking.style() {
+            ThinkingStyle::None => without_unknown_tags(&visible),
+            _ => visible,
+        });
         let mut verdict = self.blank(sample, trial, Status::Ok);
         verdict.usage = Usage {
             prompt_tokens: completion.prompt.len(),
             cached_tokens: completion.cached_tokens,
             completion_tokens: completion.tokens.len(),
         };
-        let starts_in_thinking = text.prompts.thinking().starts_in_thinking();
+        let starts_in_thinking = thinking.starts_in_thinking();
         let parsed = visible
             .ok_or(Unreadable::ThinkingNotFinished)
             .and_then(|visible| text.protocol.parse(&visible, starts_in_thinking));

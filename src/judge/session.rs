@@ -14,7 +14,7 @@ use super::{
     RunOptions, Sink, Summary, build_engine, jobs, run, run_rules,
 };
 use crate::checkpoint::weights::LoadProgress;
-use crate::checkpoint::{ModelSource, Weights};
+use crate::checkpoint::{CheckpointError, ModelSource, Weights};
 use crate::dataset::journal::{
     Finished, Identity, InputIdentity, Journal, JournalError, LinePlace, Manifest, Noted,
     SamplingSettings, journal_path,
@@ -69,7 +69,10 @@ pub enum SessionError {
     /// The journal refused.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The model could not be loaded.
+    /// The checkpoint could not be read.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// The device could not be opened.
     #[error(transparent)]
     Model(#[from] ModelError),
     /// The engine could not be built.
@@ -117,7 +120,7 @@ impl Session {
     ///
     /// # Errors
     /// When the model's files cannot be read.
-    pub fn manifest(&self) -> Result<Manifest, ModelError> {
+    pub fn manifest(&self) -> Result<Manifest, CheckpointError> {
         let options = &self.options;
         let model = match &self.judge {
             Some((source, _)) => Some(Identity {

@@ -149,11 +149,6 @@ impl Decoder {
         &self.device
     }
 
-    /// Positions the model can take: `0..max_positions()`.
-    pub fn max_positions(&self) -> usize {
-        self.rope.positions()
-    }
-
     /// Computes a step: writes its keys and values to the cache, and returns the logits of the tokens that
     /// [`StepBatch::logits`] names, `[logits.len(), vocab]`, f32.
     ///
@@ -450,7 +445,7 @@ impl Loader<'_> {
         if !self.keeps_blocks() {
             return Ok(None);
         }
-        let weight = self.checkpoint.weights.packed(&[name.to_owned()], None)?;
+        let weight = self.checkpoint.packed(&[name.to_owned()], None)?;
         Ok(weight.map(|weight| Linear::packed(weight, None)))
     }
 

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use candle_core::Device;
 use candle_core::utils::{cuda_is_available, metal_is_available};
-use candle_core::{DType, Device};
 
 use super::ModelError;
 
@@ -35,15 +35,6 @@ impl DeviceChoice {
             Self::Auto => Ok(open_cuda(0)
                 .or_else(|_| open_metal())
                 .unwrap_or(Device::Cpu)),
-        }
-    }
-
-    /// The precision to compute in on a device when nothing else was asked for: f32 on the CPU, bf16 on a GPU.
-    pub fn default_dtype(device: &Device) -> DType {
-        if device.is_cpu() {
-            DType::F32
-        } else {
-            DType::BF16
         }
     }
 }

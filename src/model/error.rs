@@ -1,85 +1,13 @@
-//! Everything that can go wrong with a model, in words its user can act on.
+//! What can go wrong in a model, in words its user can act on.
 
-use std::path::PathBuf;
+use crate::checkpoint::CheckpointError;
 
-/// An error of the model room: what happened, where, and what to do.
+/// An error of a model: what happened, where, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
-    /// `--model` named something that no model can be called.
-    #[error(
-        "no model `{name}`: give `tiny` (built in), a folder that holds config.json, tokenizer.json and *.safetensors, an id \
-         on the Hugging Face hub (org/name), or an alias that `juror models list --known` shows"
-    )]
-    UnknownModel {
-        /// What was asked for.
-        name: String,
-    },
-    /// `--synthetic` named neither a known shape nor a configuration file.
-    #[error("no shape `{name}`: give the path of a config.json, or one of {known}")]
-    UnknownShape {
-        /// What was asked for.
-        name: String,
-        /// The names there are.
-        known: String,
-    },
-    /// A model folder lacks a file.
-    #[error("{}: no {file} in this model folder", folder.display())]
-    MissingFile {
-        /// The model's folder.
-        folder: PathBuf,
-        /// The missing file's name.
-        file: String,
-    },
-    /// A model folder has pickled weights and no others.
-    #[error("{}: only pickled weights ({file}). {}", folder.display(), crate::checkpoint::hub::needed::how_to_convert(&folder.display().to_string()))]
-    Pickled {
-        /// The model's folder.
-        folder: PathBuf,
-        /// One of the pickled files.
-        file: String,
-    },
-    /// The hub, or its cache, refused.
+    /// The checkpoint is missing, damaged, or not what the decoder can run.
     #[error(transparent)]
-    Hub(#[from] crate::checkpoint::hub::HubError),
-    /// A file could not be read.
-    #[error("{path}: {source}")]
-    Io {
-        /// The file, or what stands for it.
-        path: String,
-        /// The operating system's word.
-        #[source]
-        source: std::io::Error,
-    },
-    /// `config.json` is not what this decoder can run.
-    #[error("{path}: {message}")]
-    Config {
-        /// The configuration file.
-        path: String,
-        /// What is wrong with it.
-        message: String,
-    },
-    /// A weight file, or a shard index, is damaged or refused.
-    #[error("{path}: {message}")]
-    Weights {
-        /// The weight file.
-        path: String,
-        /// What is wrong with it.
-        message: String,
-    },
-    /// The checkpoint's tensors are not the ones the configuration describes.
-    #[error("{model}: the weights do not fit config.json: {message}")]
-    Mismatch {
-        /// The model.
-        model: String,
-        /// Names and both shapes.
-        message: String,
-    },
-    /// The tokenizer is damaged, or refuses a text.
-    #[error("{0}")]
-    Tokenizer(String),
-    /// The chat template is missing, damaged, or refuses the conversation.
-    #[error("chat template: {0}")]
-    ChatTemplate(String),
+    Checkpoint(CheckpointError),
     /// The device asked for cannot be used.
     #[error("{0}")]
     Device(String),
@@ -108,6 +36,16 @@ impl From<candle_core::Error> for ModelError {
             return Self::OutOfMemory(text.lines().next().unwrap_or_default().to_owned());
         }
         Self::Tensor(error)
+    }
+}
+
+impl From<CheckpointError> for ModelError {
+    fn from(error: CheckpointError) -> Self {
+        match error {
+            // A device may have run out of memory.
+            CheckpointError::Tensor(error) => error.into(),
+            other => Self::Checkpoint(other),
+        }
     }
 }
 

@@ -10,6 +10,10 @@ use std::str::FromStr;
 use candle_core::{DType, Device};
 
 use super::ModelError;
+use super::cpu::matmul::PackedMatrix;
+use crate::checkpoint::Weights;
+use crate::checkpoint::gguf::StorageType;
+use crate::checkpoint::weights::StoredTensor;
 
 /// How the weights of linear layers lie in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +40,48 @@ pub enum WeightType {
 impl From<DType> for WeightType {
     fn from(dtype: DType) -> Self {
         Self::exact(dtype)
+    }
+}
+
+impl From<&Weights> for WeightType {
+    /// What most of a checkpoint's weights are stored in, as far as they are plain numbers of 16 or 32 bits; where matrices
+    /// are stored in blocks, those, with the bits that an average weight takes in memory.
+    fn from(weights: &Weights) -> Self {
+        let matrices = || {
+            weights
+                .stored_tensors()
+                .filter(|tensor| tensor.shape.len() > 1)
+        };
+        // Bytes are the blocks of MXFP4 in Safetensors, of two numbers each, and their scales, which are no numbers.
+        let mxfp4 = |tensor: &StoredTensor| tensor.dtype == DType::U8;
+        if !matrices().any(|tensor| tensor.blocks.is_some() || mxfp4(tensor)) {
+            let bytes = |dtype: DType| -> usize {
+                let of_type = weights
+                    .stored_tensors()
+                    .filter(|tensor| tensor.dtype == dtype);
+                of_type.map(|tensor| tensor.bytes).sum()
+            };
+            let most = [DType::F32, DType::F16, DType::BF16]
+                .into_iter()
+                .max_by_key(|&dtype| bytes(dtype))
+                .unwrap_or(DType::F32);
+            return Self::exact(most);
+        }
+        let (mut bits, mut numbers) = (0.0, 0.0);
+        for tensor in matrices() {
+            let shape = tensor.shape.iter().product::<usize>() as f64;
+            let (count, one) = match (tensor.blocks, tensor.shape.len()) {
+                (Some(kind), _) => (shape, PackedMatrix::bits(kind)),
+                (None, 4) if mxfp4(tensor) => (2.0 * shape, PackedMatrix::bits(StorageType::MXFP4)),
+                (None, _) if mxfp4(tensor) => (0.0, 0.0),
+                (None, _) => (shape, Self::exact(tensor.dtype).bits()),
+            };
+            bits += count * one;
+            numbers += count;
+        }
+        Self::Stored {
+            centibits: (100.0 * bits / numbers).round() as u16,
+        }
     }
 }
 
@@ -120,15 +166,6 @@ pub enum KvType {
 }
 
 impl KvType {
-    /// Bytes of a number.
-    pub fn size(self) -> usize {
-        match self {
-            Self::F32 => 4,
-            Self::F16 | Self::BF16 => 2,
-            Self::F8E4M3 => 1,
-        }
-    }
-
     /// The tensor type of the cache.
     pub fn dtype(self) -> DType {
         match self {

@@ -24,16 +24,6 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// All of them, in the order of a step.
-    pub const ALL: [Self; 6] = [
-        Self::Embedding,
-        Self::Elementwise,
-        Self::Gemm,
-        Self::Attention,
-        Self::Head,
-        Self::Sampling,
-    ];
-
     /// A name for tables and traces.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -80,11 +70,6 @@ impl Profile {
             on: true,
             spans: Vec::new(),
         }
-    }
-
-    /// Is it collecting?
-    pub fn is_on(&self) -> bool {
-        self.on
     }
 
     /// What was collected since the last call.

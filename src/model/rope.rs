@@ -10,10 +10,7 @@ use candle_core::{DType, Device, Tensor};
 
 use super::{ModelError, StepBatch, cpu};
 use crate::checkpoint::ModelConfig;
-use crate::checkpoint::config::{Rope, RopeScaling};
-
-/// Positions that get a table at most; a configuration's context ends there.
-pub(crate) const MAX_POSITIONS: usize = 1 << 17;
+use crate::checkpoint::config::{MAX_POSITIONS, Rope, RopeScaling};
 
 /// Cosines and sines of every position's angles, `[positions, head_dim / 2]` each; where sequences longer than the
 /// original context have other angles, those follow, `[2 · positions, head_dim / 2]`.
@@ -54,11 +51,6 @@ impl RotaryTable {
             positions,
             two: sets.len() > 1,
         })
-    }
-
-    /// Positions in the table: `0..positions()`.
-    pub fn positions(&self) -> usize {
-        self.positions
     }
 
     /// Cosines and sines, `[positions, head_dim / 2]` each, or `[2 · positions, head_dim / 2]`.

@@ -6,8 +6,10 @@ use rayon::prelude::*;
 
 use super::ModelError;
 use super::cpu::matmul::PackedMatrix;
+use super::precision::WeightType;
 use super::rope::head_order;
 use crate::checkpoint::config::Experts;
+use crate::checkpoint::gguf::StorageType;
 use crate::checkpoint::tensors::{GatedNames, MXFP4_BLOCK};
 use crate::checkpoint::{ModelConfig, Weights};
 
@@ -30,15 +32,15 @@ pub(super) type Projection = (Tensor, Option<Tensor>);
 impl TensorReader<'_> {
     /// A vector: a norm, a head's sinks.
     pub(super) fn vector(&self, name: &str) -> Result<Tensor, ModelError> {
-        self.weights.get(name, self.device, self.compute)
+        Ok(self.weights.get(name, self.device, self.compute)?)
     }
 
     /// A matrix by its whole name.
     pub(super) fn matrix(&self, name: &str) -> Result<Tensor, ModelError> {
-        match self.matrices {
-            Some(dtype) => self.weights.get(name, self.device, dtype),
-            None => self.weights.get_as_stored(name, self.device),
-        }
+        Ok(match self.matrices {
+            Some(dtype) => self.weights.get(name, self.device, dtype)?,
+            None => self.weights.get_as_stored(name, self.device)?,
+        })
     }
 
     /// One linear layer from the outputs of several, side by side.
@@ -60,6 +62,66 @@ impl TensorReader<'_> {
         side_by_side(biases)
     }
 
+    /// The weights of layers side by side, for the CPU, in the blocks that they are stored in; `None` if none of them is in
+    /// blocks. Where `heads` gives the order of a head's rows ([`head_order`]) and how many heads, from the first on, have
+    /// it, theirs are put into it.
+    ///
+    /// # Errors
+    /// When a tensor is missing or no matrix, they have not the same inputs, or a file cannot be read.
+    pub(super) fn packed(
+        &self,
+        names: &[String],
+        heads: Option<(&[usize], usize)>,
+    ) -> Result<Option<PackedMatrix>, ModelError> {
+        let tensors = names
+            .iter()
+            .map(|name| Ok((name, self.weights.stored(name)?)))
+            .collect::<Result<Vec<_>, ModelError>>()?;
+        if tensors.iter().all(|(_, tensor)| tensor.blocks.is_none()) {
+            return Ok(None);
+        }
+        // Rows that are still to be put in order.
+        let mut turned = heads.map_or(0, |(order, count)| order.len() * count);
+        let mut parts: Vec<PackedMatrix> = Vec::new();
+        // Of one type, to be packed together.
+        let mut run: Option<(StorageType, [usize; 2], Vec<u8>)> = None;
+        for (name, tensor) in tensors {
+            let [outputs, inputs] = tensor.shape[..] else {
+                return Err(self
+                    .weights
+                    .mismatch(format!("{name} is no matrix: {:?}", tensor.shape))
+                    .into());
+            };
+            let mut bytes = self.weights.bytes(name, tensor)?;
+            if let Some((order, _)) = heads {
+                let rows = turned.min(outputs);
+                bytes = put_in_order(&bytes, outputs, rows, order);
+                turned -= rows;
+            }
+            match (&mut run, tensor.blocks) {
+                (Some((kind, shape, all)), Some(blocks))
+                    if *kind == blocks && shape[1] == inputs =>
+                {
+                    shape[0] += outputs;
+                    all.extend_from_slice(&bytes);
+                    continue;
+                }
+                _ => {}
+            }
+            parts.extend(finish(run.take())?);
+            if let Some(blocks) = tensor.blocks {
+                run = Some((blocks, [outputs, inputs], bytes));
+            } else {
+                let shape = &tensor.shape;
+                let dense = Tensor::from_raw_buffer(&bytes, tensor.dtype, shape, &Device::Cpu)?;
+                let exact = WeightType::exact(tensor.dtype);
+                parts.push(PackedMatrix::pack(&dense, exact)?);
+            }
+        }
+        parts.extend(finish(run)?);
+        Ok(Some(PackedMatrix::join(parts)?))
+    }
+
     /// [`Self::linear`] for the CPU, in the blocks that a GGUF file stores it in; `None` where it is stored otherwise.
     pub(super) fn packed_linear(
         &self,
@@ -67,7 +129,7 @@ impl TensorReader<'_> {
         bias: bool,
     ) -> Result<Option<(PackedMatrix, Option<Tensor>)>, ModelError> {
         let weights: Vec<String> = names.iter().map(|name| format!("{name}.weight")).collect();
-        let Some(weight) = self.weights.packed(&weights, None)? else {
+        let Some(weight) = self.packed(&weights, None)? else {
             return Ok(None);
         };
         let bias = bias.then(|| self.bias(names)).transpose()?;
@@ -83,7 +145,7 @@ impl TensorReader<'_> {
         let order = self.head_order();
         let turned = self.config.heads + self.config.kv_heads;
         let heads = order.as_deref().map(|order| (order, turned));
-        let Some(weight) = self.weights.packed(&weights, heads)? else {
+        let Some(weight) = self.packed(&weights, heads)? else {
             return Ok(None);
         };
         let there = self.config.biases.qkv;
@@ -308,5 +370,44 @@ fn side_by_side(mut parts: Vec<Tensor>) -> Result<Tensor, ModelError> {
     match parts.as_slice() {
         [one] => Ok(one.clone()),
         several => Ok(Tensor::cat(several, 0)?),
+    }
+}
+
+/// The bytes of `all` rows, of which the first `rows` are whole heads: in each of them row `i` is to be what row `order[i]`
+/// was.
+fn put_in_order(bytes: &[u8], all: usize, rows: usize, order: &[usize]) -> Vec<u8> {
+    let row = bytes.len() / all.max(1);
+    let mut ordered = Vec::with_capacity(bytes.len());
+    for head in bytes[..rows * row].chunks_exact((row * order.len()).max(1)) {
+        for index in order {
+            ordered.extend_from_slice(&head[index * row..][..row]);
+        }
+    }
+    // Values, whose rows stay.
+    ordered.extend_from_slice(&bytes[ordered.len()..]);
+    ordered
+}
+
+fn finish(
+    run: Option<(StorageType, [usize; 2], Vec<u8>)>,
+) -> candle_core::Result<Option<PackedMatrix>> {
+    run.map(|(kind, [outputs, inputs], bytes)| {
+        PackedMatrix::from_blocks(kind, outputs, inputs, &bytes)
+    })
+    .transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::put_in_order;
+
+    #[test]
+    fn rows_of_the_first_heads_are_put_in_order() {
+        let bytes: Vec<u8> = (0..14).collect();
+        let order = [1, 2, 0];
+        assert_eq!(
+            put_in_order(&bytes, 7, 6, &order),
+            [2, 3, 4, 5, 0, 1, 8, 9, 10, 11, 6, 7, 12, 13]
+        );
     }
 }

@@ -11,21 +11,20 @@
 //! | [`tags`] | the incremental scanner that finds tags in a completion |
 //! | [`verdict_reader`] | the state machine that turns tags into verdict blocks, thinking left out |
 //! | [`parser`] | a whole completion to a verdict, and a verdict to its canonical text |
-//! | [`thinking`] | how a judge writes its thinking, and how it is masked |
-//! | [`pairs`] | pairs of tags that models write their thinking in, or may |
+//! | `unknown_tags` | tags that nothing is known of, which may hold thinking |
 //! | [`stop`] | when a generation may end, because everything asked for is known |
 //! | [`prime`] | the protocol of process-outcome verification |
 //!
 //! Adding a protocol is one file beside [`prime`] and one line in [`known`].
 
 pub mod delimiters;
-pub mod pairs;
 pub mod parser;
 pub mod prime;
 pub mod reserved;
 pub mod stop;
 pub mod tags;
 pub mod template;
+pub(crate) mod unknown_tags;
 pub mod untrusted;
 pub mod verdict_reader;
 

@@ -26,8 +26,8 @@
 
 use std::ops::Range;
 
-use super::pairs::Wrappers;
 use super::tags::{Scanned, Tag, TagName, TagScanner};
+use super::unknown_tags::UnknownTags;
 
 /// The longest text between a field's tags that is looked at, in bytes.
 const MAX_VALUE: usize = 256;
@@ -222,7 +222,7 @@ struct State {
     /// Text outside every field.
     stray: bool,
     /// Pairs of tags that nothing is known of.
-    wrappers: Wrappers,
+    unknown: UnknownTags,
 }
 
 impl VerdictReader {
@@ -250,7 +250,7 @@ impl VerdictReader {
         let quiet = state.thinking.is_none()
             && state.open.is_none()
             && state.reason.is_none()
-            && !state.wrappers.are_open();
+            && !state.unknown.are_open();
         let block = &state.block;
         (quiet && !block.ambiguous && block.is_closed() && block.values().is_some())
             .then_some(block)
@@ -277,7 +277,7 @@ impl VerdictReader {
             last,
             block,
             stray,
-            wrappers,
+            unknown,
             ..
         } = self.state;
         let several = last.is_some();
@@ -286,7 +286,7 @@ impl VerdictReader {
             _ => block,
         };
         counts.exact &= !stray && !several;
-        counts.wrapped = wrappers.finish().map(str::to_owned);
+        counts.wrapped = unknown.finish().map(str::to_owned);
         Some(counts)
     }
 }
@@ -294,7 +294,7 @@ impl VerdictReader {
 impl State {
     fn take(&mut self, scanned: Scanned<'_>) {
         if matches!(scanned, Scanned::Tag(_)) {
-            self.wrappers.interrupt(self.open.is_none());
+            self.unknown.interrupt(self.open.is_none());
         }
         match scanned {
             Scanned::Tag(tag) if tag.name.is_thinking() => self.thinking_tag(tag),
@@ -307,7 +307,7 @@ impl State {
 
     fn text(&mut self, text: &str) {
         if self.reason.is_none() {
-            self.wrappers.text(text, self.open.is_none());
+            self.unknown.text(text, self.open.is_none());
         }
         match &mut self.open {
             Some(open) if open.text.len() + text.len() > MAX_VALUE => {
@@ -454,7 +454,7 @@ impl State {
         if self.block.is_filled() && self.block.slot(open.name).statement.is_some() {
             self.begin_block();
         }
-        self.wrappers.field(open.name);
+        self.unknown.field(open.name);
         state_field(&mut self.block, open.name, statement, plain);
     }
 

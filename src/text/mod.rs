@@ -7,5 +7,8 @@
 //! | [`reasoning`] | a model's thinking told from its answer: tags, and gpt-oss' harmony format |
 
 pub mod chat_template;
+mod error;
 pub mod reasoning;
 pub mod tokenizer;
+
+pub use error::TextError;

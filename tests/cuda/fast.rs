@@ -161,7 +161,7 @@ fn greedy_tokens_of_launched_steps() {
             max_sequences: 64,
             token_budget: 512,
             max_prefill_chunk: 512,
-            context_length: judge.max_positions(),
+            context_length: random.config.max_positions,
             prefix_cache: true,
             pinned_prefix: Vec::new(),
         };

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::keys::{Keys, short};
 use super::{Activation, Biases, Experts, ModelConfig, Rope, RopeScaling};
-use crate::model::ModelError;
+use crate::checkpoint::CheckpointError;
 
 /// Model families this decoder runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,14 +51,6 @@ const ARCHITECTURES: [(&str, &str, Architecture); 11] = [
 ];
 
 impl Architecture {
-    /// The name of the class in transformers, or in the checkpoint's own code.
-    pub fn name(self) -> &'static str {
-        ARCHITECTURES
-            .iter()
-            .find(|(.., architecture)| *architecture == self)
-            .map_or("", |(name, ..)| name)
-    }
-
     /// Whether queries and keys have an RMS norm by head.
     pub fn norms_heads(self) -> bool {
         matches!(self, Self::Qwen3 | Self::Qwen3Moe)
@@ -91,7 +83,7 @@ impl Architecture {
 }
 
 /// Reads a configuration; every key that it holds is followed, known to be without effect, or refused.
-pub(super) fn parse(keys: &Keys) -> Result<ModelConfig, ModelError> {
+pub(super) fn parse(keys: &Keys) -> Result<ModelConfig, CheckpointError> {
     let architecture = architecture(keys)?;
     let config = if architecture == Architecture::ChatGlm {
         chat_glm(keys)?
@@ -107,7 +99,7 @@ pub(super) fn parse(keys: &Keys) -> Result<ModelConfig, ModelError> {
     Ok(config)
 }
 
-fn architecture(keys: &Keys) -> Result<Architecture, ModelError> {
+fn architecture(keys: &Keys) -> Result<Architecture, CheckpointError> {
     let class = keys
         .get("architectures")
         .and_then(|list| list.get(0))
@@ -133,7 +125,7 @@ fn architecture(keys: &Keys) -> Result<Architecture, ModelError> {
 }
 
 /// The keys of transformers.
-fn hugging_face(keys: &Keys, architecture: Architecture) -> Result<ModelConfig, ModelError> {
+fn hugging_face(keys: &Keys, architecture: Architecture) -> Result<ModelConfig, CheckpointError> {
     use Architecture::{Glm, Glm4, GptOss, Llama, Mistral, Phi3, Qwen2, Qwen3, Qwen3Moe};
     let (hidden, heads) = (keys.size("hidden_size")?, keys.size("num_attention_heads")?);
     let head_dim = match keys.optional_size("head_dim")? {
@@ -254,7 +246,7 @@ fn windows(
     architecture: Architecture,
     layers: usize,
     positions: usize,
-) -> Result<Vec<Option<usize>>, ModelError> {
+) -> Result<Vec<Option<usize>>, CheckpointError> {
     use Architecture::{GptOss, Mistral, Phi3, Qwen2, Qwen3, Qwen3Moe};
     let qwen = matches!(architecture, Qwen2 | Qwen3 | Qwen3Moe);
     // Qwen's files name a window that is not used.
@@ -328,7 +320,7 @@ fn windows(
 }
 
 /// The experts of a family that has them.
-fn experts(keys: &Keys, architecture: Architecture) -> Result<Option<Experts>, ModelError> {
+fn experts(keys: &Keys, architecture: Architecture) -> Result<Option<Experts>, CheckpointError> {
     let mxfp4 = keys
         .get("quantization_config")
         .is_some_and(|quantisation| quantisation.get("quant_method") == Some(&"mxfp4".into()));
@@ -375,7 +367,10 @@ fn experts(keys: &Keys, architecture: Architecture) -> Result<Option<Experts>, M
 
 /// In what blocks weights have a scale, where they are stored in FP8. Other quantised checkpoints are refused, except
 /// gpt-oss' experts in MXFP4.
-fn fp8_blocks(keys: &Keys, architecture: Architecture) -> Result<Option<[usize; 2]>, ModelError> {
+fn fp8_blocks(
+    keys: &Keys,
+    architecture: Architecture,
+) -> Result<Option<[usize; 2]>, CheckpointError> {
     let Some(quantisation) = keys.get("quantization_config") else {
         return Ok(None);
     };
@@ -402,7 +397,7 @@ fn fp8_blocks(keys: &Keys, architecture: Architecture) -> Result<Option<[usize; 
 }
 
 /// The keys of GLM-4's first code.
-fn chat_glm(keys: &Keys) -> Result<ModelConfig, ModelError> {
+fn chat_glm(keys: &Keys) -> Result<ModelConfig, CheckpointError> {
     keys.must_be("rmsnorm", true)?;
     keys.must_be("post_layer_norm", true)?;
     keys.must_be("add_bias_linear", false)?;

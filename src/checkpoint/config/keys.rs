@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::model::ModelError;
+use crate::checkpoint::CheckpointError;
 
 /// A configuration with the path that its error messages name. It remembers which keys were asked for.
 pub(super) struct Keys<'a> {
@@ -98,8 +98,8 @@ impl<'a> Keys<'a> {
         }
     }
 
-    pub(super) fn fail<T>(&self, message: impl Into<String>) -> Result<T, ModelError> {
-        Err(ModelError::Config {
+    pub(super) fn fail<T>(&self, message: impl Into<String>) -> Result<T, CheckpointError> {
+        Err(CheckpointError::Config {
             path: self.path.into(),
             message: message.into(),
         })
@@ -118,7 +118,7 @@ impl<'a> Keys<'a> {
 
     /// Fails on the first key that was never asked for and could mean anything: neither known to be without effect, nor
     /// null, false or empty.
-    pub(super) fn all_asked_for(&self) -> Result<(), ModelError> {
+    pub(super) fn all_asked_for(&self) -> Result<(), CheckpointError> {
         let asked = self.asked.borrow();
         let keys = self.value.as_object().into_iter().flatten();
         let mut unknown = keys.filter(|(key, value)| {
@@ -145,12 +145,12 @@ impl<'a> Keys<'a> {
         Ok(())
     }
 
-    pub(super) fn size(&self, key: &str) -> Result<usize, ModelError> {
+    pub(super) fn size(&self, key: &str) -> Result<usize, CheckpointError> {
         self.optional_size(key)?
             .map_or_else(|| self.fail(format!("no {key}")), Ok)
     }
 
-    pub(super) fn optional_size(&self, key: &str) -> Result<Option<usize>, ModelError> {
+    pub(super) fn optional_size(&self, key: &str) -> Result<Option<usize>, CheckpointError> {
         match self.get(key) {
             None => Ok(None),
             Some(value) => match value.as_u64() {
@@ -161,7 +161,11 @@ impl<'a> Keys<'a> {
     }
 
     /// A positive number, by the name that messages call it.
-    pub(super) fn positive(&self, name: &str, value: Option<&Value>) -> Result<f64, ModelError> {
+    pub(super) fn positive(
+        &self,
+        name: &str,
+        value: Option<&Value>,
+    ) -> Result<f64, CheckpointError> {
         match value.map(Value::as_f64) {
             Some(Some(number)) if number > 0.0 && number.is_finite() => Ok(number),
             Some(_) => self.fail(format!("{name} is not a positive number")),
@@ -169,7 +173,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    pub(super) fn flag(&self, key: &str, default: bool) -> Result<bool, ModelError> {
+    pub(super) fn flag(&self, key: &str, default: bool) -> Result<bool, CheckpointError> {
         match self.get(key) {
             None => Ok(default),
             Some(Value::Bool(flag)) => Ok(*flag),
@@ -178,7 +182,11 @@ impl<'a> Keys<'a> {
     }
 
     /// Fails unless a key is absent or has the one value that this decoder follows.
-    pub(super) fn must_be(&self, key: &str, expected: impl Into<Value>) -> Result<(), ModelError> {
+    pub(super) fn must_be(
+        &self,
+        key: &str,
+        expected: impl Into<Value>,
+    ) -> Result<(), CheckpointError> {
         let expected = expected.into();
         match self.get(key) {
             Some(value) if *value != expected => self.fail(format!(
@@ -189,7 +197,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    pub(super) fn token_ids(&self, key: &str) -> Result<Vec<u32>, ModelError> {
+    pub(super) fn token_ids(&self, key: &str) -> Result<Vec<u32>, CheckpointError> {
         let one = |value: &Value| value.as_u64().and_then(|id| u32::try_from(id).ok());
         let value = self.get(key);
         let ids = match value {

@@ -18,11 +18,13 @@ pub use self::rope::{Rope, RopeScaling};
 use self::keys::Keys;
 use super::ModelSource;
 use super::tensors::MAX_TENSORS;
-use crate::model::ModelError;
-use crate::model::rope::MAX_POSITIONS;
+use crate::checkpoint::CheckpointError;
 
 /// The configuration file's name in a model folder.
 pub const CONFIG_FILE: &str = "config.json";
+
+/// The longest context that is supported: positions that get rotary angles.
+pub(crate) const MAX_POSITIONS: usize = 1 << 17;
 
 /// The experts of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,8 +153,8 @@ impl ModelConfig {
     /// Reads `config.json`, and the end tokens of `generation_config.json`, of a model.
     ///
     /// # Errors
-    /// [`ModelError::Config`] naming the key, or the file's own error.
-    pub fn load(source: &ModelSource) -> Result<Self, ModelError> {
+    /// [`CheckpointError::Config`] naming the key, or the file's own error.
+    pub fn load(source: &ModelSource) -> Result<Self, CheckpointError> {
         let path = source.describe(CONFIG_FILE);
         let mut config = Self::parse(&source.read_text(CONFIG_FILE)?, &path)?;
         let generation = "generation_config.json";
@@ -170,8 +172,8 @@ impl ModelConfig {
     /// Reads the text of a `config.json`; `path` is what messages call it.
     ///
     /// # Errors
-    /// [`ModelError::Config`] naming the key.
-    pub fn parse(text: &str, path: &str) -> Result<Self, ModelError> {
+    /// [`CheckpointError::Config`] naming the key.
+    pub fn parse(text: &str, path: &str) -> Result<Self, CheckpointError> {
         let value = read(text, path)?;
         let keys = Keys::new(&value, path);
         let mut config = family::parse(&keys)?;
@@ -218,8 +220,8 @@ impl ModelConfig {
     }
 }
 
-fn read(text: &str, path: &str) -> Result<Value, ModelError> {
-    serde_json::from_str(text).map_err(|error| ModelError::Config {
+fn read(text: &str, path: &str) -> Result<Value, CheckpointError> {
+    serde_json::from_str(text).map_err(|error| CheckpointError::Config {
         path: path.into(),
         message: format!("not JSON: {error}"),
     })

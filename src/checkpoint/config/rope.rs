@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::keys::{Keys, short};
-use crate::model::ModelError;
+use crate::checkpoint::CheckpointError;
 
 /// The rotary embedding of queries and keys (<https://arxiv.org/abs/2104.09864>).
 #[derive(Debug, Clone, PartialEq)]
@@ -85,16 +85,16 @@ impl<'a> RopeKeys<'a> {
         format!("{}.{key}", self.name)
     }
 
-    fn number(&self, key: &str) -> Result<f64, ModelError> {
+    fn number(&self, key: &str) -> Result<f64, CheckpointError> {
         self.keys.positive(&self.named(key), self.get(key))
     }
 
-    fn number_or(&self, key: &str, default: f64) -> Result<f64, ModelError> {
+    fn number_or(&self, key: &str, default: f64) -> Result<f64, CheckpointError> {
         self.get(key).map_or(Ok(default), |_| self.number(key))
     }
 
     /// One positive number for each pair.
-    fn factors(&self, key: &str, pairs: usize) -> Result<Vec<f64>, ModelError> {
+    fn factors(&self, key: &str, pairs: usize) -> Result<Vec<f64>, CheckpointError> {
         let numbers = match self.get(key) {
             Some(Value::Array(list)) => list
                 .iter()
@@ -112,7 +112,7 @@ impl<'a> RopeKeys<'a> {
     }
 
     /// The original context: beside the other keys, or on top.
-    fn original_positions(&self) -> Result<f64, ModelError> {
+    fn original_positions(&self) -> Result<f64, CheckpointError> {
         let key = "original_max_position_embeddings";
         let on_top = self.keys.get(key);
         self.keys
@@ -120,7 +120,7 @@ impl<'a> RopeKeys<'a> {
     }
 
     /// Fails on the first key that this way of stretching does not have.
-    fn refuse_unknown(&self, scaling: &RopeScaling) -> Result<(), ModelError> {
+    fn refuse_unknown(&self, scaling: &RopeScaling) -> Result<(), CheckpointError> {
         const ALL: [&str; 6] = [
             "rope_type",
             "type",
@@ -189,7 +189,7 @@ impl Rope {
         interleaved: bool,
         default_theta: Option<f64>,
         default_partial: f64,
-    ) -> Result<Self, ModelError> {
+    ) -> Result<Self, CheckpointError> {
         let scaling = keys.get("rope_scaling");
         let parameters = keys.get("rope_parameters");
         let rope = match (scaling, parameters) {
@@ -279,7 +279,7 @@ impl Rope {
     }
 }
 
-fn llama3(rope: &RopeKeys) -> Result<RopeScaling, ModelError> {
+fn llama3(rope: &RopeKeys) -> Result<RopeScaling, CheckpointError> {
     let (low_turns, high_turns) = (
         rope.number("low_freq_factor")?,
         rope.number("high_freq_factor")?,
@@ -298,7 +298,7 @@ fn llama3(rope: &RopeKeys) -> Result<RopeScaling, ModelError> {
     })
 }
 
-fn yarn(rope: &RopeKeys) -> Result<RopeScaling, ModelError> {
+fn yarn(rope: &RopeKeys) -> Result<RopeScaling, CheckpointError> {
     let original_positions = match rope.original_positions() {
         // transformers' default where the key is missing.
         Err(_) if rope.get("original_max_position_embeddings").is_none() => {
@@ -334,7 +334,7 @@ fn yarn(rope: &RopeKeys) -> Result<RopeScaling, ModelError> {
     })
 }
 
-fn long_rope(rope: &RopeKeys, pairs: usize) -> Result<RopeScaling, ModelError> {
+fn long_rope(rope: &RopeKeys, pairs: usize) -> Result<RopeScaling, CheckpointError> {
     let original_positions = rope.original_positions()?;
     let positions = rope.keys.size("max_position_embeddings")? as f64;
     let factor = rope.number_or("factor", positions / original_positions)?;

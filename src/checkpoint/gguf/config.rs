@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use super::header::{TensorInfo, Value};
 use super::metadata::Metadata;
 use super::names::Family;
-use crate::model::ModelError;
+use crate::checkpoint::CheckpointError;
 
 /// Divisors of rotary frequencies that a file has as tensors, by name.
 pub(super) type Factors = BTreeMap<String, Vec<f64>>;
@@ -15,11 +15,11 @@ pub(super) type Factors = BTreeMap<String, Vec<f64>>;
 /// The family of a file.
 ///
 /// # Errors
-/// [`ModelError::Config`] for what is no model, and for families that are not known.
+/// [`CheckpointError::Config`] for what is no model, and for families that are not known.
 pub(super) fn family(
     metadata: &Metadata,
     tensors: &BTreeMap<String, TensorInfo>,
-) -> Result<Family, ModelError> {
+) -> Result<Family, CheckpointError> {
     if let Some(kind) = metadata.text("general.type")?
         && kind != "model"
     {
@@ -44,7 +44,7 @@ pub(super) fn family(
 }
 
 /// Width of a head.
-pub(super) fn head_dim(metadata: &Metadata) -> Result<usize, ModelError> {
+pub(super) fn head_dim(metadata: &Metadata) -> Result<usize, CheckpointError> {
     let at = Keys::of(metadata)?;
     let (hidden, heads) = (
         metadata.size(&at.key("embedding_length"))?,
@@ -71,7 +71,7 @@ pub(super) fn head_dim(metadata: &Metadata) -> Result<usize, ModelError> {
 struct Keys<'a>(&'a str);
 
 impl<'a> Keys<'a> {
-    fn of(metadata: &Metadata<'a>) -> Result<Self, ModelError> {
+    fn of(metadata: &Metadata<'a>) -> Result<Self, CheckpointError> {
         Ok(Self(
             metadata.text("general.architecture")?.unwrap_or_default(),
         ))
@@ -85,14 +85,14 @@ impl<'a> Keys<'a> {
 /// `config.json`
 ///
 /// # Errors
-/// [`ModelError::Config`] for keys that are missing, wrong, or not known.
+/// [`CheckpointError::Config`] for keys that are missing, wrong, or not known.
 pub(super) fn config(
     family: Family,
     metadata: &Metadata,
     tensors: &BTreeMap<String, TensorInfo>,
     factors: &Factors,
     eos: &[usize],
-) -> Result<Json, ModelError> {
+) -> Result<Json, CheckpointError> {
     let at = Keys::of(metadata)?;
     let size = |name: &str| metadata.size(&at.key(name));
     let optional = |name: &str| metadata.optional_size(&at.key(name));
@@ -252,7 +252,7 @@ fn scaling(
     factors: &Factors,
     head_dim: usize,
     theta: f64,
-) -> Result<Option<Json>, ModelError> {
+) -> Result<Option<Json>, CheckpointError> {
     let key = |name: &str| at.key(&format!("rope.scaling.{name}"));
     let kind = metadata.text(&key("type"))?.unwrap_or("none");
     let factor = metadata.number(&key("factor"))?;

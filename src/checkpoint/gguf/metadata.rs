@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::header::{List, Value};
-use crate::model::ModelError;
+use crate::checkpoint::CheckpointError;
 
 /// A file's metadata with the path that messages name. It remembers which keys were asked for.
 pub(super) struct Metadata<'a> {
@@ -22,8 +22,8 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    pub(super) fn fail<T>(&self, message: impl Into<String>) -> Result<T, ModelError> {
-        Err(ModelError::Config {
+    pub(super) fn fail<T>(&self, message: impl Into<String>) -> Result<T, CheckpointError> {
+        Err(CheckpointError::Config {
             path: self.path.into(),
             message: message.into(),
         })
@@ -34,7 +34,7 @@ impl<'a> Metadata<'a> {
         self.values.get(key)
     }
 
-    fn wrong<T>(&self, key: &str, wanted: &str) -> Result<T, ModelError> {
+    fn wrong<T>(&self, key: &str, wanted: &str) -> Result<T, CheckpointError> {
         match self.values.get(key) {
             Some(value) => self.fail(format!("{key} is {value}, not {wanted}")),
             None => self.fail(format!("no {key} in its metadata")),
@@ -42,7 +42,7 @@ impl<'a> Metadata<'a> {
     }
 
     /// A number that counts something; absent is none, and so is zero.
-    pub(super) fn optional_size(&self, key: &str) -> Result<Option<usize>, ModelError> {
+    pub(super) fn optional_size(&self, key: &str) -> Result<Option<usize>, CheckpointError> {
         let whole = match self.get(key) {
             None => return Ok(None),
             Some(Value::Unsigned(size)) => Some(*size),
@@ -60,12 +60,12 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    pub(super) fn size(&self, key: &str) -> Result<usize, ModelError> {
+    pub(super) fn size(&self, key: &str) -> Result<usize, CheckpointError> {
         self.optional_size(key)?
             .map_or_else(|| self.fail(format!("no {key} in its metadata")), Ok)
     }
 
-    pub(super) fn number(&self, key: &str) -> Result<Option<f64>, ModelError> {
+    pub(super) fn number(&self, key: &str) -> Result<Option<f64>, CheckpointError> {
         match self.get(key) {
             None => Ok(None),
             Some(Value::Float(number)) if number.is_finite() => Ok(Some(*number)),
@@ -74,7 +74,7 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    pub(super) fn text(&self, key: &str) -> Result<Option<&'a str>, ModelError> {
+    pub(super) fn text(&self, key: &str) -> Result<Option<&'a str>, CheckpointError> {
         match self.get(key) {
             None => Ok(None),
             Some(Value::Text(text)) => Ok(Some(text)),
@@ -82,7 +82,7 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    pub(super) fn flag(&self, key: &str) -> Result<Option<bool>, ModelError> {
+    pub(super) fn flag(&self, key: &str) -> Result<Option<bool>, CheckpointError> {
         match self.get(key) {
             None => Ok(None),
             Some(Value::Bool(flag)) => Ok(Some(*flag)),
@@ -91,7 +91,7 @@ impl<'a> Metadata<'a> {
     }
 
     /// The number of a token, which zero is too.
-    pub(super) fn token(&self, key: &str) -> Result<Option<usize>, ModelError> {
+    pub(super) fn token(&self, key: &str) -> Result<Option<usize>, CheckpointError> {
         match self.get(key) {
             Some(Value::Unsigned(id)) if *id < 1 << 31 => Ok(Some(*id as usize)),
             // How a missing token is written by some tools.
@@ -101,7 +101,7 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    pub(super) fn texts(&self, key: &str) -> Result<Option<&'a [String]>, ModelError> {
+    pub(super) fn texts(&self, key: &str) -> Result<Option<&'a [String]>, CheckpointError> {
         match self.get(key) {
             None => Ok(None),
             Some(Value::List(List::Text(texts))) => Ok(Some(texts)),
@@ -109,7 +109,7 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    pub(super) fn numbers(&self, key: &str) -> Result<Option<&'a [f64]>, ModelError> {
+    pub(super) fn numbers(&self, key: &str) -> Result<Option<&'a [f64]>, CheckpointError> {
         match self.get(key) {
             None => Ok(None),
             Some(Value::List(List::Float(numbers))) => Ok(Some(numbers)),
@@ -117,7 +117,7 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    pub(super) fn integers(&self, key: &str) -> Result<Option<Vec<i64>>, ModelError> {
+    pub(super) fn integers(&self, key: &str) -> Result<Option<Vec<i64>>, CheckpointError> {
         match self.get(key) {
             None => Ok(None),
             Some(Value::List(List::Signed(numbers))) => Ok(Some(numbers.clone())),
@@ -132,7 +132,7 @@ impl<'a> Metadata<'a> {
     }
 
     /// Fails unless a key is absent or zero, false or one of `allowed`.
-    pub(super) fn must_be(&self, key: &str, allowed: &[Value]) -> Result<(), ModelError> {
+    pub(super) fn must_be(&self, key: &str, allowed: &[Value]) -> Result<(), CheckpointError> {
         match self.get(key) {
             Some(value) if !nothing(value) && !allowed.contains(value) => {
                 self.fail(format!("{key} ({value}) is not supported"))
@@ -142,7 +142,7 @@ impl<'a> Metadata<'a> {
     }
 
     /// Fails on the first key with this beginning that was never asked for and says something.
-    pub(super) fn all_asked_for(&self, beginning: &str) -> Result<(), ModelError> {
+    pub(super) fn all_asked_for(&self, beginning: &str) -> Result<(), CheckpointError> {
         let asked = self.asked.borrow();
         let unknown = self
             .values

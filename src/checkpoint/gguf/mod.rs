@@ -6,6 +6,7 @@
 //! | file | what it is for |
 //! |---|---|
 //! | [`header`] | the format: metadata and where tensors lie |
+//! | `blocks` | numbers of tensors that are stored in blocks |
 //! | `metadata` | values of the metadata, checked |
 //! | `config` | sizes, as `config.json` |
 //! | `names` | tensors by their names on the hub |
@@ -20,8 +21,9 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value as Json, json};
 
 use super::tensors::MAX_TENSORS;
-use crate::model::ModelError;
+use crate::checkpoint::CheckpointError;
 
+pub(crate) mod blocks;
 mod config;
 pub mod header;
 mod metadata;
@@ -62,9 +64,9 @@ impl Gguf {
     /// (`NAME-00001-of-00003.gguf`).
     ///
     /// # Errors
-    /// [`ModelError::Weights`] for a damaged header, [`ModelError::Config`] for a model that is not supported, naming the
-    /// key; [`ModelError::MissingFile`] for a part that is not there.
-    pub fn open(path: &Path) -> Result<Self, ModelError> {
+    /// [`CheckpointError::Weights`] for a damaged header, [`CheckpointError::Config`] for a model that is not supported, naming the
+    /// key; [`CheckpointError::MissingFile`] for a part that is not there.
+    pub fn open(path: &Path) -> Result<Self, CheckpointError> {
         let shown = path.display().to_string();
         let first = read_header(path)?;
         let metadata = Metadata::new(&first.metadata, &shown);
@@ -113,8 +115,8 @@ impl Gguf {
     /// The one model in GGUF files that a folder holds, if it holds one; the first part where it is in parts.
     ///
     /// # Errors
-    /// [`ModelError::Unsupported`] naming them where there are several.
-    pub fn find(folder: &Path) -> Result<Option<PathBuf>, ModelError> {
+    /// [`CheckpointError::Unsupported`] naming them where there are several.
+    pub fn find(folder: &Path) -> Result<Option<PathBuf>, CheckpointError> {
         let entries = folder.read_dir().into_iter().flatten().flatten();
         let mut files: Vec<PathBuf> = entries
             .map(|entry| entry.path())
@@ -130,7 +132,7 @@ impl Gguf {
                     .iter()
                     .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
                     .collect();
-                Err(ModelError::Unsupported(format!(
+                Err(CheckpointError::Unsupported(format!(
                     "{} holds {} models: give the path of one of {}",
                     folder.display(),
                     several.len(),
@@ -187,15 +189,15 @@ pub fn is_gguf(path: &Path) -> bool {
         .is_some_and(|extension| extension.eq_ignore_ascii_case(EXTENSION))
 }
 
-fn damaged<T>(path: &Path, message: String) -> Result<T, ModelError> {
-    Err(ModelError::Weights {
+fn damaged<T>(path: &Path, message: String) -> Result<T, CheckpointError> {
+    Err(CheckpointError::Weights {
         path: path.display().to_string(),
         message,
     })
 }
 
-fn read_header(path: &Path) -> Result<Header, ModelError> {
-    let io = |source| ModelError::Io {
+fn read_header(path: &Path) -> Result<Header, CheckpointError> {
+    let io = |source| CheckpointError::Io {
         path: path.display().to_string(),
         source,
     };
@@ -215,7 +217,7 @@ fn part_of(path: &Path) -> Option<(&str, usize, usize)> {
 }
 
 /// The files of a model whose first one has this metadata.
-fn parts(path: &Path, metadata: &Metadata) -> Result<Vec<PathBuf>, ModelError> {
+fn parts(path: &Path, metadata: &Metadata) -> Result<Vec<PathBuf>, CheckpointError> {
     let count = metadata.optional_size("split.count")?.unwrap_or(1);
     if count == 1 {
         return Ok(vec![path.into()]);
@@ -241,7 +243,7 @@ fn parts(path: &Path, metadata: &Metadata) -> Result<Vec<PathBuf>, ModelError> {
             if found.is_file() {
                 return Ok(found);
             }
-            Err(ModelError::MissingFile {
+            Err(CheckpointError::MissingFile {
                 folder: path.parent().unwrap_or(Path::new(".")).into(),
                 file,
             })
@@ -254,7 +256,7 @@ fn experts(
     metadata: &Metadata,
     config: &Json,
     tensors: &BTreeMap<String, TensorInfo>,
-) -> Result<Option<usize>, ModelError> {
+) -> Result<Option<usize>, CheckpointError> {
     let count = config
         .get("num_experts")
         .or(config.get("num_local_experts"));
@@ -277,7 +279,7 @@ fn experts(
 fn factors(
     parts: &[PathBuf],
     places: &BTreeMap<String, (usize, TensorInfo)>,
-) -> Result<Factors, ModelError> {
+) -> Result<Factors, CheckpointError> {
     let mut factors = Factors::new();
     for name in names::FACTORS {
         let Some((part, info)) = places.get(name) else {
@@ -301,7 +303,7 @@ fn factors(
             file.seek(SeekFrom::Start(info.offset))?;
             file.read_exact(&mut bytes)
         };
-        read().map_err(|source| ModelError::Io {
+        read().map_err(|source| CheckpointError::Io {
             path: path.display().to_string(),
             source,
         })?;
@@ -323,7 +325,7 @@ fn factors(
 }
 
 /// `generation_config.json`: what ends a generation, and how the makers sample where they say so.
-fn generation(metadata: &Metadata, eos: &[usize]) -> Result<Json, ModelError> {
+fn generation(metadata: &Metadata, eos: &[usize]) -> Result<Json, CheckpointError> {
     let mut generation = json!({ "eos_token_id": eos });
     if let Some(temperature) = metadata.number("general.sampling.temp")? {
         generation["do_sample"] = (temperature > 0.0).into();

@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::metadata::Metadata;
 use super::names::Family;
-use crate::model::ModelError;
+use crate::checkpoint::CheckpointError;
 
 /// What tokens are, by `tokenizer.ggml.token_type`.
 const NORMAL: i64 = 1;
@@ -157,8 +157,8 @@ impl Vocabulary {
     /// Reads a file's metadata.
     ///
     /// # Errors
-    /// [`ModelError::Config`] naming the key.
-    pub(super) fn read(metadata: &Metadata, family: Family) -> Result<Self, ModelError> {
+    /// [`CheckpointError::Config`] naming the key.
+    pub(super) fn read(metadata: &Metadata, family: Family) -> Result<Self, CheckpointError> {
         let tokens = Tokens::read(metadata)?;
         let tokenizer = match metadata.text("tokenizer.ggml.model")? {
             Some("gpt2") => byte_pairs(metadata, &tokens)?,
@@ -170,7 +170,7 @@ impl Vocabulary {
             }
             None => return metadata.fail("no tokenizer.ggml.model in its metadata"),
         };
-        let text_of = |key: &str| -> Result<Option<&String>, ModelError> {
+        let text_of = |key: &str| -> Result<Option<&String>, CheckpointError> {
             let key = format!("tokenizer.ggml.{key}_token_id");
             match metadata.token(&key)? {
                 None => Ok(None),
@@ -227,7 +227,7 @@ struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    fn read(metadata: &Metadata<'a>) -> Result<Self, ModelError> {
+    fn read(metadata: &Metadata<'a>) -> Result<Self, CheckpointError> {
         let Some(texts) = metadata.texts("tokenizer.ggml.tokens")? else {
             return metadata.fail("no tokenizer.ggml.tokens in its metadata");
         };
@@ -293,7 +293,7 @@ impl<'a> Tokens<'a> {
 }
 
 /// `tokenizer.json` of a vocabulary of byte pairs.
-fn byte_pairs(metadata: &Metadata, tokens: &Tokens) -> Result<Json, ModelError> {
+fn byte_pairs(metadata: &Metadata, tokens: &Tokens) -> Result<Json, CheckpointError> {
     let known = || -> String {
         let names = PRE_TOKENIZERS.iter().flat_map(|pre| pre.names);
         names.copied().collect::<Vec<_>>().join(", ")
@@ -351,7 +351,7 @@ fn byte_pairs(metadata: &Metadata, tokens: &Tokens) -> Result<Json, ModelError> 
 }
 
 /// `tokenizer.json` of `SentencePiece`'s vocabulary.
-fn sentence_pieces(metadata: &Metadata, tokens: &Tokens) -> Result<Json, ModelError> {
+fn sentence_pieces(metadata: &Metadata, tokens: &Tokens) -> Result<Json, CheckpointError> {
     const SPACE: &str = "\u{2581}";
     let scores = match metadata.numbers("tokenizer.ggml.scores")? {
         Some(scores) if scores.len() == tokens.texts.len() => scores,

@@ -37,7 +37,7 @@ use self::cache::Repository;
 use self::client::{Client, Listing};
 use self::download::{Downloads, damage};
 use self::name::{Commit, FileName};
-use crate::model::ModelError;
+use crate::checkpoint::CheckpointError;
 
 /// How much of a model is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,20 +102,20 @@ impl Hub {
         Ok(Self::new(Settings::from_environment()?))
     }
 
-    /// Where the hub and its cache are.
-    pub fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
     /// Sees to it that a model is in the cache, and says where. What is there is not fetched again, unless it is a file that
     /// describes the model and whose content is not what its name says. Where the hub cannot be reached, the cache's word for
     /// what the revision stands for is taken, and `watch` is told so.
     ///
     /// # Errors
-    /// [`HubError`], or [`ModelError::Weights`] for a shard index that names no plain files.
-    pub fn fetch(&self, id: &HubId, want: Want, watch: &Watch) -> Result<Snapshot, ModelError> {
+    /// [`HubError`], or [`CheckpointError::Weights`] for a shard index that names no plain files.
+    pub fn fetch(
+        &self,
+        id: &HubId,
+        want: Want,
+        watch: &Watch,
+    ) -> Result<Snapshot, CheckpointError> {
         match self.take(id, want, false, watch) {
-            Err(ModelError::Hub(error)) if error.is_unreachable() => {
+            Err(CheckpointError::Hub(error)) if error.is_unreachable() => {
                 let Some(snapshot) = self.cached(id, want, false, &error.to_string())? else {
                     return Err(error.into());
                 };
@@ -135,7 +135,7 @@ impl Hub {
     ///
     /// # Errors
     /// The same.
-    pub fn pull(&self, id: &HubId, want: Want, watch: &Watch) -> Result<Snapshot, ModelError> {
+    pub fn pull(&self, id: &HubId, want: Want, watch: &Watch) -> Result<Snapshot, CheckpointError> {
         self.take(id, want, true, watch)
     }
 
@@ -147,7 +147,7 @@ impl Hub {
         want: Want,
         everything: bool,
         watch: &Watch,
-    ) -> Result<Snapshot, ModelError> {
+    ) -> Result<Snapshot, CheckpointError> {
         let repository = Repository::new(&self.settings.cache, id);
         let damaged =
             |commit: &Commit| repository.damaged(commit, &repository.to_check(commit, everything));
@@ -238,7 +238,7 @@ fn download(
     want: Want,
     damaged: &[FileName],
     watch: &Watch,
-) -> Result<u64, ModelError> {
+) -> Result<u64, CheckpointError> {
     needed::check(id, &listing.files)?;
     let downloads = Downloads {
         client,
@@ -275,7 +275,7 @@ pub fn origin(folder: &Path) -> Option<String> {
 }
 
 /// Refuses a folder that holds pickled weights; to be asked where there are no others.
-pub(crate) fn refuse_pickled(folder: &Path) -> Result<(), ModelError> {
+pub(crate) fn refuse_pickled(folder: &Path) -> Result<(), CheckpointError> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Ok(());
     };
@@ -283,7 +283,7 @@ pub(crate) fn refuse_pickled(folder: &Path) -> Result<(), ModelError> {
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .collect();
     match needed::pickled(names.iter().map(String::as_str)) {
-        Some(file) => Err(ModelError::Pickled {
+        Some(file) => Err(CheckpointError::Pickled {
             folder: folder.into(),
             file: file.into(),
         }),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::name::{FileName, HubId};
-use super::{HubError, ModelError};
+use super::{CheckpointError, HubError};
 use crate::checkpoint::ModelSource;
 use crate::checkpoint::config::CONFIG_FILE;
 use crate::checkpoint::gguf::is_gguf;
@@ -129,17 +129,17 @@ pub(super) fn description(files: &BTreeSet<String>) -> Vec<FileName> {
 /// The weight files of a snapshot whose description has come.
 ///
 /// # Errors
-/// [`ModelError::Weights`] for a shard index that names anything but Safetensors files beside it; [`HubError::File`] for
+/// [`CheckpointError::Weights`] for a shard index that names anything but Safetensors files beside it; [`HubError::File`] for
 /// shards that the repository does not have.
 pub(super) fn weights(
     snapshot: &Path,
     files: &BTreeSet<String>,
-) -> Result<Vec<FileName>, ModelError> {
+) -> Result<Vec<FileName>, CheckpointError> {
     if files.contains(WEIGHTS_FILE) {
         return Ok(FileName::parse(WEIGHTS_FILE).into_iter().collect());
     }
     let source = ModelSource::Folder(snapshot.into());
-    let fail = |message: String| ModelError::Weights {
+    let fail = |message: String| CheckpointError::Weights {
         path: source.describe(WEIGHTS_INDEX),
         message,
     };

@@ -6,14 +6,11 @@ use candle_core::{DType, Device, Tensor, WithDType};
 use half::{bf16, f16};
 use rayon::prelude::*;
 
-use super::{Location, Shard, Weights};
-use crate::checkpoint::ModelSource;
+use super::{Shard, StoredTensor, Weights};
+use crate::checkpoint::gguf::blocks::{dequantize, to_pairs};
 use crate::checkpoint::gguf::{Gguf, StorageType};
 use crate::checkpoint::tensors::MXFP4_BLOCK;
-use crate::model::ModelError;
-use crate::model::cpu::matmul::PackedMatrix;
-use crate::model::cpu::quantized::stored::{dequantize, to_pairs};
-use crate::model::precision::WeightType;
+use crate::checkpoint::{CheckpointError, ModelSource};
 
 /// How the rows of a stored weight follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,12 +52,11 @@ impl Weights {
         &mut self,
         source: &ModelSource,
         model: &Gguf,
-        names: &[String],
-    ) -> Result<(), ModelError> {
-        for name in names {
-            let (file, _) = source.open(name)?;
+    ) -> Result<(), CheckpointError> {
+        for name in model.files() {
+            let (file, _) = source.open(&name)?;
             self.files.push(Shard {
-                path: source.describe(name),
+                path: source.describe(&name),
                 file,
             });
         }
@@ -74,7 +70,7 @@ impl Weights {
                 StorageType::BF16 => (DType::BF16, None),
                 blocks => (DType::F32, Some(blocks)),
             };
-            let location = Location {
+            let location = StoredTensor {
                 shard: *shard,
                 dtype,
                 shape: tensor.shape.clone(),
@@ -89,33 +85,6 @@ impl Weights {
             }
         }
         Ok(())
-    }
-
-    /// [`WeightType::Stored`] with the bits that an average weight takes in memory, if there are tensors in blocks.
-    pub(super) fn stored_blocks(&self) -> Option<WeightType> {
-        let matrices = || {
-            self.tensors
-                .values()
-                .filter(|tensor| tensor.shape.len() > 1)
-        };
-        // Bytes are the blocks of MXFP4 in Safetensors, of two numbers each, and their scales, which are no numbers.
-        let mxfp4 = |tensor: &Location| tensor.dtype == DType::U8;
-        matrices().find(|tensor| tensor.blocks.is_some() || mxfp4(tensor))?;
-        let (mut bits, mut numbers) = (0.0, 0.0);
-        for tensor in matrices() {
-            let shape = tensor.shape.iter().product::<usize>() as f64;
-            let (count, one) = match (tensor.blocks, tensor.shape.len()) {
-                (Some(kind), _) => (shape, PackedMatrix::bits(kind)),
-                (None, 4) if mxfp4(tensor) => (2.0 * shape, PackedMatrix::bits(StorageType::MXFP4)),
-                (None, _) if mxfp4(tensor) => (0.0, 0.0),
-                (None, _) => (shape, WeightType::exact(tensor.dtype).bits()),
-            };
-            bits += count * one;
-            numbers += count;
-        }
-        Some(WeightType::Stored {
-            centibits: (100.0 * bits / numbers).round() as u16,
-        })
     }
 
     /// How many numbers are stored in MXFP4.
@@ -137,8 +106,8 @@ impl Weights {
     ///
     /// # Errors
     /// When there is no such tensor, or its file cannot be read.
-    pub fn mxfp4(&self, name: &str) -> Result<Option<[Vec<u8>; 2]>, ModelError> {
-        let location = self.location(name)?;
+    pub fn mxfp4(&self, name: &str) -> Result<Option<[Vec<u8>; 2]>, CheckpointError> {
+        let location = self.stored(name)?;
         if location.blocks != Some(StorageType::MXFP4) {
             return Ok(None);
         }
@@ -154,10 +123,10 @@ impl Weights {
     pub(super) fn convert(
         &self,
         name: &str,
-        location: &Location,
+        location: &StoredTensor,
         device: &Device,
         dtype: DType,
-    ) -> Result<Tensor, ModelError> {
+    ) -> Result<Tensor, CheckpointError> {
         let bytes = self.bytes(name, location)?;
         let shape = &location.shape;
         let read = match location.blocks {
@@ -168,8 +137,12 @@ impl Weights {
         Ok(read.to_device(device)?)
     }
 
-    /// A tensor's bytes, its rows in order.
-    fn bytes(&self, name: &str, location: &Location) -> Result<Vec<u8>, ModelError> {
+    /// A tensor's bytes, its rows in the decoder's order.
+    pub(crate) fn bytes(
+        &self,
+        name: &str,
+        location: &StoredTensor,
+    ) -> Result<Vec<u8>, CheckpointError> {
         let mut bytes = vec![0; location.bytes];
         self.fill(name, location, 0, &mut bytes)?;
         let rows = location.shape.first().copied().unwrap_or(1);
@@ -177,94 +150,13 @@ impl Weights {
             self.mismatch(format!("{name} has {rows} rows, which are no whole heads"))
         })
     }
-
-    /// The weights of layers side by side, for the CPU, in the blocks that they are stored in; `None` if none of them is in
-    /// blocks. Where `heads` gives the order of a head's rows ([`head_order`](crate::model::rope)) and how many heads, from
-    /// the first on, have it, theirs are put into it.
-    ///
-    /// # Errors
-    /// When a tensor is missing or no matrix, they have not the same inputs, or a file cannot be read.
-    pub fn packed(
-        &self,
-        names: &[String],
-        heads: Option<(&[usize], usize)>,
-    ) -> Result<Option<PackedMatrix>, ModelError> {
-        let locations = names
-            .iter()
-            .map(|name| Ok((name, self.location(name)?)))
-            .collect::<Result<Vec<_>, ModelError>>()?;
-        if locations.iter().all(|(_, place)| place.blocks.is_none()) {
-            return Ok(None);
-        }
-        // Rows that are still to be put in order.
-        let mut turned = heads.map_or(0, |(order, count)| order.len() * count);
-        let mut parts: Vec<PackedMatrix> = Vec::new();
-        // Of one type, to be packed together.
-        let mut run: Option<(StorageType, [usize; 2], Vec<u8>)> = None;
-        for (name, location) in locations {
-            let [outputs, inputs] = location.shape[..] else {
-                return Err(self.mismatch(format!("{name} is no matrix: {:?}", location.shape)));
-            };
-            let mut bytes = self.bytes(name, location)?;
-            if let Some((order, _)) = heads {
-                let rows = turned.min(outputs);
-                bytes = put_in_order(&bytes, outputs, rows, order);
-                turned -= rows;
-            }
-            match (&mut run, location.blocks) {
-                (Some((kind, shape, all)), Some(blocks))
-                    if *kind == blocks && shape[1] == inputs =>
-                {
-                    shape[0] += outputs;
-                    all.extend_from_slice(&bytes);
-                    continue;
-                }
-                _ => {}
-            }
-            parts.extend(finish(run.take())?);
-            if let Some(blocks) = location.blocks {
-                run = Some((blocks, [outputs, inputs], bytes));
-            } else {
-                let shape = &location.shape;
-                let tensor = Tensor::from_raw_buffer(&bytes, location.dtype, shape, &Device::Cpu)?;
-                let exact = WeightType::exact(location.dtype);
-                parts.push(PackedMatrix::pack(&tensor, exact)?);
-            }
-        }
-        parts.extend(finish(run)?);
-        Ok(Some(PackedMatrix::join(parts)?))
-    }
 }
 
-impl Location {
+impl StoredTensor {
     /// Whether it is not stored as the decoder takes it.
     pub(super) fn is_converted(&self) -> bool {
         self.blocks.is_some() || self.rows != RowOrder::Stored
     }
-}
-
-/// The bytes of `all` rows, of which the first `rows` are whole heads: in each of them row `i` is to be what row `order[i]`
-/// was.
-fn put_in_order(bytes: &[u8], all: usize, rows: usize, order: &[usize]) -> Vec<u8> {
-    let row = bytes.len() / all.max(1);
-    let mut ordered = Vec::with_capacity(bytes.len());
-    for head in bytes[..rows * row].chunks_exact((row * order.len()).max(1)) {
-        for index in order {
-            ordered.extend_from_slice(&head[index * row..][..row]);
-        }
-    }
-    // Values, whose rows stay.
-    ordered.extend_from_slice(&bytes[ordered.len()..]);
-    ordered
-}
-
-fn finish(
-    run: Option<(StorageType, [usize; 2], Vec<u8>)>,
-) -> candle_core::Result<Option<PackedMatrix>> {
-    run.map(|(kind, [outputs, inputs], bytes)| {
-        PackedMatrix::from_blocks(kind, outputs, inputs, &bytes)
-    })
-    .transpose()
 }
 
 /// Numbers of a tensor in blocks, on the CPU.
@@ -311,17 +203,7 @@ fn numbers<T: WithDType>(
 
 #[cfg(test)]
 mod tests {
-    use super::{RowOrder, put_in_order};
-
-    #[test]
-    fn rows_of_the_first_heads_are_put_in_order() {
-        let bytes: Vec<u8> = (0..14).collect();
-        let order = [1, 2, 0];
-        assert_eq!(
-            put_in_order(&bytes, 7, 6, &order),
-            [2, 3, 4, 5, 0, 1, 8, 9, 10, 11, 6, 7, 12, 13]
-        );
-    }
+    use super::RowOrder;
 
     /// What the converter does to a head of width 6: `reshape(2, 3)`, transposed.
     #[test]

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::{Location, RowOrder, Weights};
+use super::{RowOrder, StoredTensor, Weights};
+use crate::checkpoint::CheckpointError;
 use crate::checkpoint::ModelConfig;
 use crate::checkpoint::tensors::Names;
-use crate::model::ModelError;
 
 /// Bytes that are compared at once.
 const BUFFER: usize = 1 << 20;
@@ -16,7 +16,10 @@ impl Weights {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn settle<'c>(&self, config: &'c ModelConfig) -> Result<Cow<'c, ModelConfig>, ModelError> {
+    pub fn settle<'c>(
+        &self,
+        config: &'c ModelConfig,
+    ) -> Result<Cow<'c, ModelConfig>, CheckpointError> {
         Ok(if config.tie_embeddings && self.has_own_head(config)? {
             Cow::Owned(ModelConfig {
                 tie_embeddings: false,
@@ -27,7 +30,7 @@ impl Weights {
         })
     }
 
-    fn has_own_head(&self, config: &ModelConfig) -> Result<bool, ModelError> {
+    fn has_own_head(&self, config: &ModelConfig) -> Result<bool, CheckpointError> {
         if let Some(own) = self.own_head.get() {
             return Ok(*own);
         }
@@ -41,18 +44,22 @@ impl Weights {
     }
 
     /// Whether two tensors are stored alike and hold the same bytes.
-    fn same_numbers(&self, one: &Location, other: &Location) -> Result<bool, ModelError> {
-        let alike = |location: &Location| {
+    fn same_numbers(
+        &self,
+        one: &StoredTensor,
+        other: &StoredTensor,
+    ) -> Result<bool, CheckpointError> {
+        let alike = |location: &StoredTensor| {
             let plain = location.blocks.is_none() && location.rows == RowOrder::Stored;
             plain.then(|| (location.dtype, location.shape.clone()))
         };
         if alike(one).is_none() || alike(one) != alike(other) {
             return Ok(false);
         }
-        let read = |location: &Location, from: usize, buffer: &mut [u8]| {
+        let read = |location: &StoredTensor, from: usize, buffer: &mut [u8]| {
             let shard = &self.files[location.shard];
             let read = shard.file.read_at(location.offset + from as u64, buffer);
-            read.map_err(|source| ModelError::Io {
+            read.map_err(|source| CheckpointError::Io {
                 path: shard.path.clone(),
                 source,
             })

@@ -190,7 +190,7 @@ fn rows_of(
                 "{} in {files} {}, {}",
                 bytes(stored),
                 if files == 1 { "file" } else { "files" },
-                stored_as(weights.stored())
+                stored_as(WeightType::from(&weights))
             ),
         ));
         rows.push((

@@ -1,27 +1,23 @@
 //! Paged attention behind one trait: the KV cache, and causal attention over it through block tables.
 //!
-//! Four implementations, one meaning:
+//! Three implementations, one meaning:
 //! - [`Reference`](AttentionKind::Reference): plain loops with f64 sums, for tests to compare with;
 //! - [`Tiled`](AttentionKind::Tiled): the CPU's, vectorised, shared prefixes read once for all rows;
-//! - [`Plain`](AttentionKind::Plain): candle tensor operations only, for any device;
-//! - `Cuda`, with the feature `cuda`: our kernels ([`super::cuda`]).
+//! - [`Plain`](AttentionKind::Plain): candle tensor operations only, for any device.
+//!
+//! The CUDA decoder has kernels and a cache of its own ([`super::cuda`]).
 //!
 //! Each call also returns the log-sum-exp of every query's scores, so that attention over two disjoint sets of keys can be
-//! [merged](merge()) exactly (the trick of `FlashAttention`, <https://arxiv.org/abs/2205.14135>, and of cascade attention).
+//! merged exactly (the trick of `FlashAttention`, <https://arxiv.org/abs/2205.14135>, and of cascade attention).
 
 use candle_core::{DType, Device, Tensor};
 
 use super::{ModelError, StepBatch};
 use crate::checkpoint::ModelConfig;
 
-#[cfg(feature = "cuda")]
-mod cuda;
-mod merge;
 mod plain;
 mod reference;
 mod tiled;
-
-pub use merge::merge;
 
 /// The KV cache of all layers, and causal attention over it.
 pub trait Attention: Send {
@@ -73,12 +69,6 @@ pub enum AttentionKind {
     Tiled,
     /// candle tensor operations; any device.
     Plain,
-    /// Our kernels; NVIDIA GPUs, heads of 32, 64 and 128, bf16 and f16, or e4m3 under bf16 queries.
-    #[cfg(feature = "cuda")]
-    Cuda {
-        /// Whether rows that share leading blocks attend to them together.
-        shared_prefix: bool,
-    },
 }
 
 impl AttentionKind {
@@ -201,18 +191,6 @@ pub fn build(
             "a KV cache of {blocks} blocks of {block_size} tokens is beyond what can be addressed; ask for fewer blocks"
         )));
     }
-    #[cfg(feature = "cuda")]
-    if let AttentionKind::Cuda { shared_prefix } = kind {
-        let cuda = device.as_cuda_device()?;
-        return Ok(Box::new(cuda::Cuda::new(
-            *shape,
-            blocks,
-            block_size,
-            cuda,
-            dtype,
-            shared_prefix,
-        )?));
-    }
     if kind != AttentionKind::Plain {
         if !device.is_cpu() {
             return Err(ModelError::Unsupported(format!(
@@ -233,9 +211,5 @@ pub fn build(
         AttentionKind::Plain => Box::new(plain::Plain::new(
             *shape, blocks, block_size, device, dtype,
         )?),
-        #[cfg(feature = "cuda")]
-        AttentionKind::Cuda { .. } => {
-            return Err(ModelError::Unsupported("CUDA attention elsewhere".into()));
-        }
     })
 }

@@ -4,7 +4,7 @@
 
 use std::any::Any;
 
-use pulp::{Simd, bytemuck};
+use pulp::Simd;
 
 use super::panels::PANEL;
 

@@ -6,9 +6,9 @@ use rayon::prelude::*;
 use super::half::{Bf16, F16, F32, Format};
 use super::panels::{Multiply, PANEL};
 use super::quantized::{
-    BLOCK, BlockMatrix, Group, Mx4Group, Q4Group, Q5Group, Q6Group, Q8Group, rows, stored,
+    BLOCK, BlockMatrix, Group, Mx4Group, Q4Group, Q5Group, Q6Group, Q8Group, rows,
 };
-use crate::checkpoint::gguf::StorageType;
+use crate::checkpoint::gguf::{StorageType, blocks};
 use crate::model::precision::WeightType;
 
 /// Products that take less time than this many multiply-adds in f32 run on the calling thread: waking another costs about
@@ -139,11 +139,11 @@ impl PackedMatrix {
             StorageType::Q5_K => Panels::Q5(BlockMatrix::pack_blocks(inputs, row, bytes)),
             StorageType::Q6_K => Panels::Q6(BlockMatrix::pack_blocks(inputs, row, bytes)),
             StorageType::MXFP4 => {
-                let bytes = stored::to_pairs(bytes);
+                let bytes = blocks::to_pairs(bytes);
                 Panels::Mx4(BlockMatrix::pack_blocks(inputs, row, &bytes))
             }
             StorageType::Q4_0 | StorageType::Q5_0 => {
-                let bytes = stored::to_q8(kind, bytes);
+                let bytes = blocks::to_q8(kind, bytes);
                 let row = bytes.len() / outputs;
                 Panels::Q8(BlockMatrix::pack_blocks(inputs, row, &bytes))
             }
@@ -153,7 +153,7 @@ impl PackedMatrix {
             | StorageType::F16
             | StorageType::BF16 => Panels::F16(interleave::<F16>(outputs, inputs, |first, out| {
                 let bytes = &bytes[first * row..][..out.len() / inputs * row];
-                stored::dequantize(kind, bytes, out);
+                blocks::dequantize(kind, bytes, out);
             })),
         };
         Ok(Self {

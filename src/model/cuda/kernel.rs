@@ -74,11 +74,8 @@ impl Kernels {
         let ptx = match file {
             Some(file) => match std::fs::read_to_string(&file) {
                 Ok(ptx) => Cow::Owned(ptx),
-                Err(source) => {
-                    return Err(ModelError::Io {
-                        path: file.display().to_string(),
-                        source,
-                    });
+                Err(error) => {
+                    return Err(ModelError::Device(format!("{}: {error}", file.display())));
                 }
             },
             None => EMBEDDED

@@ -46,7 +46,7 @@ use std::thread;
 use serde::de::IgnoredAny;
 use serde_json::Value as Json;
 
-use crate::model::ModelError;
+use crate::text::TextError;
 pub use clock::{Clock, Moment};
 use interpreter::Rendered;
 use syntax::Template;
@@ -142,12 +142,12 @@ impl FromStr for TemplateVariable {
 }
 
 impl TemplateVariable {
-    fn value(&self) -> Result<Value, ModelError> {
+    fn value(&self) -> Result<Value, TextError> {
         match serde_json::from_str(&self.value) {
             Ok(value) => Ok(value),
             // It is JSON, but too deep or too large: not what was meant as a text.
             Err(error) if serde_json::from_str::<IgnoredAny>(&self.value).is_ok() => Err(
-                ModelError::ChatTemplate(format!("its variable `{}`: {error}", self.name)),
+                TextError::ChatTemplate(format!("its variable `{}`: {error}", self.name)),
             ),
             Err(_) => Ok(Value::from(self.value.as_str())),
         }
@@ -181,16 +181,16 @@ impl ChatTemplate {
     /// where newer checkpoints keep it, or of a file of the user's own.
     ///
     /// # Errors
-    /// [`ModelError::ChatTemplate`] when there is none or it does not compile.
-    pub fn new(tokenizer_config: &str, separate: Option<String>) -> Result<Self, ModelError> {
+    /// [`TextError::ChatTemplate`] when there is none or it does not compile.
+    pub fn new(tokenizer_config: &str, separate: Option<String>) -> Result<Self, TextError> {
         let config: Json = serde_json::from_str(tokenizer_config)
-            .map_err(|error| ModelError::ChatTemplate(format!("tokenizer_config.json: {error}")))?;
+            .map_err(|error| TextError::ChatTemplate(format!("tokenizer_config.json: {error}")))?;
         let source = match separate {
             Some(source) => source,
             None => template_of(&config)?,
         };
         let template = on_a_stack_of_its_own(|| parser::parse(&source))?
-            .map_err(|fault| ModelError::ChatTemplate(format!("it does not compile: {fault}")))?;
+            .map_err(|fault| TextError::ChatTemplate(format!("it does not compile: {fault}")))?;
         Ok(Self {
             template,
             tokens: special_tokens(&config),
@@ -202,8 +202,8 @@ impl ChatTemplate {
     /// The text of a conversation in which the user says `content` and the model is to answer.
     ///
     /// # Errors
-    /// [`ModelError::ChatTemplate`] when the template refuses the conversation, fails, or has no use for an option.
-    pub fn render(&self, content: &str, options: &ChatOptions) -> Result<String, ModelError> {
+    /// [`TextError::ChatTemplate`] when the template refuses the conversation, fails, or has no use for an option.
+    pub fn render(&self, content: &str, options: &ChatOptions) -> Result<String, TextError> {
         let rendered = self.rendered(content, options, true)?;
         self.refuse_ignored(content, options, &rendered)?;
         Ok(rendered.text)
@@ -217,7 +217,7 @@ impl ChatTemplate {
         &self,
         content: &str,
         options: &ChatOptions,
-    ) -> Result<String, ModelError> {
+    ) -> Result<String, TextError> {
         self.conversation(content, options, false)
     }
 
@@ -225,12 +225,12 @@ impl ChatTemplate {
     /// (`messages`, `tools`, `add_generation_prompt`, …). Objects keep the order of their keys.
     ///
     /// # Errors
-    /// [`ModelError::ChatTemplate`] when it is no JSON object, or the template fails.
-    pub fn render_variables(&self, variables: &str) -> Result<String, ModelError> {
+    /// [`TextError::ChatTemplate`] when it is no JSON object, or the template fails.
+    pub fn render_variables(&self, variables: &str) -> Result<String, TextError> {
         let given: Value = serde_json::from_str(variables)
-            .map_err(|error| ModelError::ChatTemplate(format!("its variables: {error}")))?;
+            .map_err(|error| TextError::ChatTemplate(format!("its variables: {error}")))?;
         let Value::Dict(given) = given else {
-            return Err(ModelError::ChatTemplate(
+            return Err(TextError::ChatTemplate(
                 "its variables are no JSON object".into(),
             ));
         };
@@ -262,7 +262,7 @@ impl ChatTemplate {
         content: &str,
         options: &ChatOptions,
         add_generation_prompt: bool,
-    ) -> Result<String, ModelError> {
+    ) -> Result<String, TextError> {
         self.rendered(content, options, add_generation_prompt)
             .map(|rendered| rendered.text)
     }
@@ -272,7 +272,7 @@ impl ChatTemplate {
         content: &str,
         options: &ChatOptions,
         add_generation_prompt: bool,
-    ) -> Result<Rendered, ModelError> {
+    ) -> Result<Rendered, TextError> {
         let mut bytes = content.len();
         let mut messages = Vec::new();
         if let Some(system) = &options.system_prompt {
@@ -297,7 +297,7 @@ impl ChatTemplate {
         }
         for variable in &options.variables {
             if given.iter().any(|(name, _)| *name == variable.name) {
-                return Err(ModelError::ChatTemplate(format!(
+                return Err(TextError::ChatTemplate(format!(
                     "its variable `{}` is set twice",
                     variable.name
                 )));
@@ -342,14 +342,14 @@ impl ChatTemplate {
         content: &str,
         options: &ChatOptions,
         rendered: &Rendered,
-    ) -> Result<(), ModelError> {
+    ) -> Result<(), TextError> {
         let differs = |other: ChatOptions| {
             // A template that refuses the other value heard it.
             self.conversation(content, &other, true)
                 .map_or(true, |other| other != rendered.text)
         };
         let ignored = |option: &str, what: &str| {
-            Err(ModelError::ChatTemplate(format!(
+            Err(TextError::ChatTemplate(format!(
                 "{option} changes nothing: this model's template {what}; leave it out"
             )))
         };
@@ -378,7 +378,7 @@ impl ChatTemplate {
         for variable in &options.variables {
             if !rendered.read.contains(&variable.name) {
                 let name = &variable.name;
-                return Err(ModelError::ChatTemplate(format!(
+                return Err(TextError::ChatTemplate(format!(
                     "--template-variable {name}=… changes nothing: this model's template does not read `{name}`; leave it out"
                 )));
             }
@@ -396,11 +396,7 @@ impl ChatTemplate {
     }
 
     /// Renders with variables of so many bytes.
-    fn render_all(
-        &self,
-        given: Vec<(String, Value)>,
-        bytes: usize,
-    ) -> Result<Rendered, ModelError> {
+    fn render_all(&self, given: Vec<(String, Value)>, bytes: usize) -> Result<Rendered, TextError> {
         let mut variables: Vec<(String, Value)> = Vec::new();
         for name in ["tools", "documents"] {
             variables.push((name.to_owned(), Value::None));
@@ -414,30 +410,28 @@ impl ChatTemplate {
         let block = &self.template.block;
         on_a_stack_of_its_own(|| interpreter::render(block, &variables, &self.clock, work))?
             // What a template says in refusal is for people; where it said it, for its author.
-            .map_err(|fault| ModelError::ChatTemplate(format!("it failed: {fault}")))
+            .map_err(|fault| TextError::ChatTemplate(format!("it failed: {fault}")))
     }
 }
 
 /// Runs what follows a template's nesting where the stack is large enough for it.
-fn on_a_stack_of_its_own<T: Send>(run: impl FnOnce() -> T + Send) -> Result<T, ModelError> {
+fn on_a_stack_of_its_own<T: Send>(run: impl FnOnce() -> T + Send) -> Result<T, TextError> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().name("chat template".into());
         let thread = thread
             .stack_size(STACK)
             .spawn_scoped(scope, run)
             .map_err(|error| {
-                ModelError::ChatTemplate(format!(
-                    "no thread could be started to render it: {error}"
-                ))
+                TextError::ChatTemplate(format!("no thread could be started to render it: {error}"))
             })?;
         thread
             .join()
-            .map_err(|_| ModelError::ChatTemplate("it failed: its interpreter broke off".into()))
+            .map_err(|_| TextError::ChatTemplate("it failed: its interpreter broke off".into()))
     })
 }
 
 /// Messages of roles and texts.
-fn conversation(messages: &[(&str, &str)]) -> Result<Value, ModelError> {
+fn conversation(messages: &[(&str, &str)]) -> Result<Value, TextError> {
     let mut work = Work::for_bytes(0);
     let mut made = Vec::new();
     let list = messages.iter().try_for_each(|(role, content)| {
@@ -449,13 +443,13 @@ fn conversation(messages: &[(&str, &str)]) -> Result<Value, ModelError> {
         Ok(())
     });
     list.and_then(|()| Value::list(made, &mut work))
-        .map_err(ModelError::ChatTemplate)
+        .map_err(TextError::ChatTemplate)
 }
 
 /// `chat_template` is a text, or a list of named ones of which `default` is meant.
-fn template_of(config: &Json) -> Result<String, ModelError> {
+fn template_of(config: &Json) -> Result<String, TextError> {
     let none = || {
-        ModelError::ChatTemplate(
+        TextError::ChatTemplate(
             "the model has no chat template (neither `chat_template` in tokenizer_config.json nor \
              chat_template.jinja): use an instruction-tuned model, or give a template with --chat-template"
                 .into(),
@@ -480,7 +474,7 @@ fn template_of(config: &Json) -> Result<String, ModelError> {
                 return Err(none());
             }
             let names: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
-            Err(ModelError::ChatTemplate(format!(
+            Err(TextError::ChatTemplate(format!(
                 "tokenizer_config.json has several, and none is called `default`: {}; give the one you mean with \
                  --chat-template",
                 names.join(", ")

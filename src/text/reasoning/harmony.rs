@@ -4,6 +4,7 @@
 //! in the channel `final` and ends with `<|return|>`. The markers are control tokens. Here they are known by their ids and
 //! never by their letters, so a judge that quotes a student's `<|channel|>final` in its analysis does not leave it.
 
+use super::token_roles::Role;
 use crate::text::tokenizer::Tokenizer;
 
 /// The longest header that is looked at, in bytes.
@@ -63,17 +64,6 @@ enum Place {
     },
     /// In a message: is it the answer?
     Body { is_final: bool },
-}
-
-/// What a token is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
-    /// A marker.
-    Marker,
-    /// Text that is no answer.
-    Other,
-    /// Text of the answer.
-    Answer,
 }
 
 /// Follows the messages of a completion.

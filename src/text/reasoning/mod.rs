@@ -1,22 +1,39 @@
-//! From a completion's tokens to what of it is the judge's answer.
+//! Reasoning: a model's thinking told from its answer.
+//!
+//! Only the answer counts: a tag in the thinking is never read. Most models write `<think> … </think>`, which the protocols'
+//! readers know by themselves. Others write their thinking between tags of their own, or, as gpt-oss does, in another
+//! channel; it is then masked before a protocol sees the completion.
 //!
 //! The stop rule, token by token, and the reading of a finished completion go the same way, so a generation is never
 //! stopped at a verdict that would not be read.
+//!
+//! | file | what it is for |
+//! |---|---|
+//! | `style` | what a user may say: `--thinking-style`, `--thinking-tags` |
+//! | `tag_pairs` | which tags of a model's vocabulary and chat template surround its thinking |
+//! | `tag_mask` | tags that are known by their letters, masked piece by piece |
+//! | `token_roles` | tags and channels that are known by their token ids: which tokens are the answer |
+//! | `harmony` | the channels of gpt-oss |
+
+mod harmony;
+mod style;
+pub(crate) mod tag_mask;
+pub(crate) mod tag_pairs;
+#[cfg(test)]
+mod tests;
+mod token_roles;
 
 use std::sync::Arc;
 
-pub(crate) mod harmony;
-pub mod tag_mask;
-
-use crate::model::ModelError;
-use crate::protocol::pairs::{self, without_unknown};
+use crate::text::TextError;
 use crate::text::tokenizer::{TextStream, Tokenizer};
-use harmony::{Channels, HarmonyTokens, Role};
-use tag_mask::{Heard, TagMask, blank, mask};
-pub use tag_mask::{ThinkingStyle, ThinkingTags};
+use harmony::{Channels, HarmonyTokens};
+pub use style::{ThinkingStyle, ThinkingTags};
+use tag_mask::{TagMask, VisibleText, blank, mask};
+use token_roles::{Role, RoleTracker};
 
 /// Opening and closing tags that the protocols' readers know by themselves.
-const KNOWN_TAGS: [(&str, &str); 3] = [
+const READER_TAGS: [(&str, &str); 3] = [
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
     ("<analysis>", "</analysis>"),
@@ -29,24 +46,25 @@ const HARMONY_MARKERS: [&str; 2] = ["<|channel|>", "<|message|>"];
 #[derive(Debug, Clone)]
 pub struct Thinking {
     style: ThinkingStyle,
-    way: Way,
+    markup: Markup,
     /// The protocol's reader begins inside a thinking block.
     starts_inside: bool,
     /// The pairs of tags that the model's files name or the user gave.
     found: Vec<ThinkingTags>,
 }
 
+/// What marks the thinking.
 #[derive(Debug, Clone)]
-enum Way {
-    /// By the ids of markers; the state at the prompt's end.
+enum Markup {
+    /// Channels, by the ids of their markers; the state at the prompt's end.
     Channels(Channels),
-    /// By pairs of tags, if there are any; the protocol's own reader knows some more.
-    Tags(Pairs),
+    /// Pairs of tags, if there are any; the protocols' readers know some more.
+    Tags(TagPairs),
 }
 
 /// Pairs of tags around thinking.
 #[derive(Debug, Clone, Default)]
-struct Pairs {
+struct TagPairs {
     /// Those that are known by their ids: opening and closing.
     tokens: Arc<[(u32, u32)]>,
     /// The one of them that is open at the prompt's end.
@@ -57,7 +75,7 @@ struct Pairs {
     inside_text: Option<usize>,
 }
 
-impl Pairs {
+impl TagPairs {
     /// Pairs whose tags are tokens of the vocabulary are known by them.
     fn new(
         tokenizer: &Tokenizer,
@@ -109,7 +127,7 @@ impl Thinking {
         tokenizer: &Tokenizer,
         chat_template: &str,
         generation_prompt: &str,
-    ) -> Result<Self, ModelError> {
+    ) -> Result<Self, TextError> {
         let tokens = HarmonyTokens::find(tokenizer);
         let is_given = given.is_some();
         let style = given.unwrap_or_else(|| {
@@ -127,22 +145,22 @@ impl Thinking {
                 .is_some_and(|at| !generation_prompt[at + open.len()..].contains(close))
         };
         let is_opened = |tags: &ThinkingTags| opened(&tags.open, &tags.close);
-        let reader_opened = KNOWN_TAGS.iter().any(|(open, close)| opened(open, close));
+        let reader_opened = READER_TAGS.iter().any(|(open, close)| opened(open, close));
         let mut found = Vec::new();
         let mut starts_inside = false;
-        let way = match &style {
-            ThinkingStyle::None => Way::Tags(Pairs::default()),
+        let markup = match &style {
+            ThinkingStyle::None => Markup::Tags(TagPairs::default()),
             ThinkingStyle::Think => {
                 // Whoever says that it is `<think>` is believed; else the model's files tell of other tags.
                 if !is_given {
-                    found = pairs::find(tokenizer.added_tokens(), chat_template);
+                    found = tag_pairs::find(tokenizer.added_tokens(), chat_template);
                 }
                 starts_inside = reader_opened;
-                Way::Tags(Pairs::new(tokenizer, &found, is_opened))
+                Markup::Tags(TagPairs::new(tokenizer, &found, is_opened))
             }
             ThinkingStyle::Harmony => {
                 let tokens = tokens.ok_or_else(|| {
-                    ModelError::Tokenizer(
+                    TextError::Tokenizer(
                         "the thinking style is harmony, but tokenizer.json lacks its tokens <|start|>, <|channel|> and \
                          <|message|>; if the model does not write them, say so with --thinking-style"
                             .into(),
@@ -152,18 +170,18 @@ impl Thinking {
                 for token in tokenizer.encode_trusted(generation_prompt)? {
                     channels.take(token, || tokenizer.decode(&[token]));
                 }
-                Way::Channels(channels)
+                Markup::Channels(channels)
             }
             ThinkingStyle::Tags(tags) => {
                 found.push(tags.clone());
-                Way::Tags(Pairs::new(tokenizer, &found, is_opened))
+                Markup::Tags(TagPairs::new(tokenizer, &found, is_opened))
             }
         };
         if style == ThinkingStyle::Think {
             // What the reader knows by itself is told too, where the model's files name it.
             let named =
                 |tag: &str| tokenizer.added_token(tag).is_some() || chat_template.contains(tag);
-            let known = KNOWN_TAGS
+            let known = READER_TAGS
                 .iter()
                 .filter(|(open, close)| named(open) || named(close));
             found.splice(
@@ -176,7 +194,7 @@ impl Thinking {
         }
         Ok(Self {
             style,
-            way,
+            markup,
             starts_inside,
             found,
         })
@@ -210,10 +228,10 @@ impl Thinking {
 
     /// Thinking tags that are known by their letters: they are read as such wherever the judge writes them, so no text under
     /// judgement may hold them.
-    pub(crate) fn plain_tags(&self) -> impl Iterator<Item = &str> {
-        let texts = match &self.way {
-            Way::Tags(pairs) => &*pairs.texts,
-            Way::Channels(_) => &[],
+    pub(crate) fn text_tags(&self) -> impl Iterator<Item = &str> {
+        let texts = match &self.markup {
+            Markup::Tags(pairs) => &*pairs.texts,
+            Markup::Channels(_) => &[],
         };
         texts
             .iter()
@@ -222,17 +240,17 @@ impl Thinking {
 
     /// The tokens that end a generation, given the model's own.
     pub fn ends(&self, own: &[u32], tokenizer: &Tokenizer) -> Vec<u32> {
-        match (&self.way, HarmonyTokens::find(tokenizer)) {
-            (Way::Channels(_), Some(tokens)) => tokens.ends(own),
+        match (&self.markup, HarmonyTokens::find(tokenizer)) {
+            (Markup::Channels(_), Some(tokens)) => tokens.ends(own),
             _ => own.to_vec(),
         }
     }
 
     /// Reads a finished completion.
     pub fn read(&self, tokenizer: &Tokenizer, tokens: &[u32]) -> Answer {
-        let pairs = match &self.way {
-            Way::Channels(_) => return self.read_by_tokens(tokenizer, tokens),
-            Way::Tags(pairs) => pairs,
+        let pairs = match &self.markup {
+            Markup::Channels(_) => return self.read_by_tokens(tokenizer, tokens),
+            Markup::Tags(pairs) => pairs,
         };
         let Answer { written, visible } = if pairs.tokens.is_empty() {
             let written = tokenizer.decode(tokens);
@@ -248,9 +266,6 @@ impl Thinking {
                 Some(visible) if !pairs.texts.is_empty() => {
                     mask(&visible, Arc::clone(&pairs.texts), pairs.inside_text)
                 }
-                Some(visible) if self.style == ThinkingStyle::None => {
-                    Some(without_unknown(&visible))
-                }
                 visible => visible,
             },
             written,
@@ -258,19 +273,19 @@ impl Thinking {
     }
 
     fn read_by_tokens(&self, tokenizer: &Tokenizer, tokens: &[u32]) -> Answer {
-        let mut machine = Machine::new(&self.way);
+        let mut roles = RoleTracker::new(&self.markup);
         let (mut written, mut visible) = (String::new(), String::new());
         let mut at = 0;
         while at < tokens.len() {
             // A stretch of tokens that are alike; their bytes may make up characters together.
-            let (role, restart) = machine.take(tokens[at], tokenizer);
+            let (role, restart) = roles.take(tokens[at], tokenizer);
             let mut end = at + 1;
             while end < tokens.len() && role != Role::Marker {
-                let mut next = machine.clone();
+                let mut next = roles.clone();
                 if next.take(tokens[end], tokenizer) != (role, false) {
                     break;
                 }
-                machine = next;
+                roles = next;
                 end += 1;
             }
             let text = tokenizer.decode(&tokens[at..end]);
@@ -288,7 +303,7 @@ impl Thinking {
             at = end;
         }
         Answer {
-            visible: machine.is_finished().then_some(visible),
+            visible: roles.is_finished().then_some(visible),
             written,
         }
     }
@@ -296,12 +311,12 @@ impl Thinking {
     /// A stream for the stop rule.
     pub fn stream(&self, tokenizer: Arc<Tokenizer>) -> AnswerStream {
         AnswerStream {
-            machine: match &self.way {
-                Way::Tags(pairs) if pairs.tokens.is_empty() => None,
-                way => Some(Machine::new(way)),
+            roles: match &self.markup {
+                Markup::Tags(pairs) if pairs.tokens.is_empty() => None,
+                markup => Some(RoleTracker::new(markup)),
             },
-            mask: match &self.way {
-                Way::Tags(pairs) if !pairs.texts.is_empty() => {
+            mask: match &self.markup {
+                Markup::Tags(pairs) if !pairs.texts.is_empty() => {
                     Some(TagMask::new(Arc::clone(&pairs.texts), pairs.inside_text))
                 }
                 _ => None,
@@ -312,65 +327,9 @@ impl Thinking {
     }
 }
 
-/// Follows a completion by its tokens.
-#[derive(Debug, Clone)]
-enum Machine {
-    Channels(Channels),
-    Tags {
-        pairs: Arc<[(u32, u32)]>,
-        inside: Option<usize>,
-    },
-}
-
-impl Machine {
-    fn new(way: &Way) -> Self {
-        match way {
-            Way::Channels(channels) => Self::Channels(channels.clone()),
-            Way::Tags(pairs) => Self::Tags {
-                pairs: Arc::clone(&pairs.tokens),
-                inside: pairs.inside_token,
-            },
-        }
-    }
-
-    /// What a token is, and whether everything before it turns out to be thinking.
-    fn take(&mut self, token: u32, tokenizer: &Tokenizer) -> (Role, bool) {
-        match self {
-            Self::Channels(channels) => {
-                let role = channels.take(token, || tokenizer.decode(&[token]));
-                (role, false)
-            }
-            Self::Tags { pairs, inside } => {
-                if let Some(open) = *inside {
-                    if token == pairs[open].1 {
-                        *inside = None;
-                        (Role::Marker, false)
-                    } else {
-                        (Role::Other, false)
-                    }
-                } else if let Some(opened) = pairs.iter().position(|(open, _)| token == *open) {
-                    *inside = Some(opened);
-                    (Role::Marker, false)
-                } else {
-                    let closes = pairs.iter().any(|(_, close)| token == *close);
-                    let role = if closes { Role::Marker } else { Role::Answer };
-                    (role, closes)
-                }
-            }
-        }
-    }
-
-    fn is_finished(&self) -> bool {
-        match self {
-            Self::Channels(channels) => channels.is_finished(),
-            Self::Tags { inside, .. } => inside.is_none(),
-        }
-    }
-}
-
 /// A completion's answer, token by token.
 pub struct AnswerStream {
-    machine: Option<Machine>,
+    roles: Option<RoleTracker>,
     mask: Option<TagMask>,
     text: TextStream,
     tokenizer: Arc<Tokenizer>,
@@ -378,14 +337,14 @@ pub struct AnswerStream {
 
 impl AnswerStream {
     /// Takes a token; gives what became certain of the answer. Where thinking stood there may be spaces.
-    pub fn push(&mut self, token: u32) -> Heard {
-        let heard = match &mut self.machine {
-            None => Heard {
+    pub(crate) fn push(&mut self, token: u32) -> VisibleText {
+        let added = match &mut self.roles {
+            None => VisibleText {
                 restart: false,
                 text: self.text.push(token),
             },
-            Some(machine) => {
-                let (role, restart) = machine.take(token, &self.tokenizer);
+            Some(roles) => {
+                let (role, restart) = roles.take(token, &self.tokenizer);
                 let text = match role {
                     Role::Answer => self.text.push(token),
                     Role::Marker => {
@@ -394,22 +353,19 @@ impl AnswerStream {
                     }
                     Role::Other => String::new(),
                 };
-                Heard { restart, text }
+                VisibleText { restart, text }
             }
         };
         let Some(mask) = &mut self.mask else {
-            return heard;
+            return added;
         };
-        if heard.restart {
+        if added.restart {
             mask.restart();
         }
-        let masked = mask.push(&heard.text);
-        Heard {
-            restart: heard.restart || masked.restart,
+        let masked = mask.push(&added.text);
+        VisibleText {
+            restart: added.restart || masked.restart,
             text: masked.text,
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

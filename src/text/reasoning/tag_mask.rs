@@ -1,99 +1,21 @@
-//! How a judge's thinking is told from its answer.
-//!
-//! Only the answer counts: a tag in the thinking is never read. Most models write `<think> … </think>`, which the
-//! [`verdict_reader`](crate::protocol::verdict_reader) knows by itself. Others write their thinking in tags of their own, or, as
-//! gpt-oss does, in another channel; what they think is then masked before a protocol sees the completion: every
-//! byte of it is a space, so that what stands in the answer keeps its place.
+//! Masks a model's thinking: every byte of it becomes a space, so that what stands in the answer keeps its place.
 
-use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
-/// How a model writes its thinking.
+use super::style::ThinkingTags;
+
+/// What a piece of a completion adds to the visible text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum ThinkingStyle {
-    /// Between `<think>` and `</think>`; also where a chat template has opened the thinking.
-    #[default]
-    Think,
-    /// It does not think: what it writes is the answer from the first token on. Should `<think>` stand there all the
-    /// same, what it holds does not count.
-    None,
-    /// In channels of gpt-oss' harmony format (<https://cookbook.openai.com/articles/openai-harmony>): only what stands in
-    /// the channel `final` is the answer.
-    Harmony,
-    /// Between two tags of its own.
-    Tags(ThinkingTags),
-}
-
-impl fmt::Display for ThinkingStyle {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Think => out.write_str("think"),
-            Self::None => out.write_str("none"),
-            Self::Harmony => out.write_str("harmony"),
-            Self::Tags(tags) => write!(out, "{},{}", tags.open, tags.close),
-        }
-    }
-}
-
-impl FromStr for ThinkingStyle {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        match name {
-            "think" => Ok(Self::Think),
-            "none" => Ok(Self::None),
-            "harmony" => Ok(Self::Harmony),
-            _ => Err("a thinking style is think, none or harmony; --thinking-tags gives tags of another name".into()),
-        }
-    }
-}
-
-/// The two tags around a model's thinking.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ThinkingTags {
-    /// Opens it.
-    pub open: String,
-    /// Closes it.
-    pub close: String,
-}
-
-impl FromStr for ThinkingTags {
-    type Err = String;
-
-    /// `<a>,</a>`: a comma between the two.
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || {
-            "the tags are written as `<a>,</a>`: the opening one, a comma, the closing one"
-                .to_owned()
-        };
-        let (open, close) = text.split_once(',').ok_or_else(wrong)?;
-        let (open, close) = (open.trim(), close.trim());
-        if open.is_empty() || close.is_empty() || close.contains(',') {
-            return Err(wrong());
-        }
-        if open == close {
-            return Err("the opening and the closing tag of the thinking are the same".into());
-        }
-        Ok(Self {
-            open: open.into(),
-            close: close.into(),
-        })
-    }
-}
-
-/// What becomes certain with a piece of a completion.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Heard {
-    /// Everything heard before was thinking: a closing tag came without an opening one.
-    pub restart: bool,
-    /// Text behind that, thinking masked.
-    pub text: String,
+pub(crate) struct VisibleText {
+    /// All text before this was thinking: a closing tag came without an opening one.
+    pub(crate) restart: bool,
+    /// The text after that, thinking masked.
+    pub(crate) text: String,
 }
 
 /// Masks what stands between the tags of one of some pairs, piece by piece. The tags are masked too.
 #[derive(Debug, Clone)]
-pub struct TagMask {
+pub(super) struct TagMask {
     pairs: Arc<[ThinkingTags]>,
     /// The pair that is open.
     inside: Option<usize>,
@@ -103,7 +25,7 @@ pub struct TagMask {
 
 impl TagMask {
     /// A mask for a completion that begins inside the thinking of one of the pairs, or not.
-    pub fn new(pairs: Arc<[ThinkingTags]>, inside: Option<usize>) -> Self {
+    pub(super) fn new(pairs: Arc<[ThinkingTags]>, inside: Option<usize>) -> Self {
         Self {
             pairs,
             inside,
@@ -112,13 +34,13 @@ impl TagMask {
     }
 
     /// Begins anew, outside of the thinking: all before was thinking.
-    pub fn restart(&mut self) {
+    pub(super) fn restart(&mut self) {
         self.inside = None;
         self.pending.clear();
     }
 
     /// Is the thinking open?
-    pub fn is_inside(&self) -> bool {
+    pub(super) fn is_inside(&self) -> bool {
         self.inside.is_some()
     }
 
@@ -142,21 +64,21 @@ impl TagMask {
     }
 
     /// Takes the next piece.
-    pub fn push(&mut self, piece: &str) -> Heard {
-        let mut heard = Heard::default();
+    pub(super) fn push(&mut self, piece: &str) -> VisibleText {
+        let mut visible = VisibleText::default();
         let mut text = std::mem::take(&mut self.pending);
         text.push_str(piece);
         let mut rest = text.as_str();
         while let Some((at, length, opens)) = self.next_tag(rest) {
             let end = at + length;
             match (self.inside, opens) {
-                (Some(_), _) => blank(&mut heard.text, end),
+                (Some(_), _) => blank(&mut visible.text, end),
                 (None, Some(_)) => {
-                    heard.text.push_str(&rest[..at]);
-                    blank(&mut heard.text, length);
+                    visible.text.push_str(&rest[..at]);
+                    blank(&mut visible.text, length);
                 }
                 (None, None) => {
-                    heard = Heard {
+                    visible = VisibleText {
                         restart: true,
                         text: String::new(),
                     };
@@ -173,20 +95,20 @@ impl TagMask {
             .max()
             .unwrap_or(0);
         let (certain, pending) = rest.split_at(rest.len() - kept);
-        self.hand_on(certain, &mut heard.text);
+        self.emit(certain, &mut visible.text);
         pending.clone_into(&mut self.pending);
-        heard
+        visible
     }
 
     /// Ends the completion: a tag that was begun is text.
-    pub fn finish(&mut self) -> String {
+    pub(super) fn finish(&mut self) -> String {
         let mut text = String::new();
         let pending = std::mem::take(&mut self.pending);
-        self.hand_on(&pending, &mut text);
+        self.emit(&pending, &mut text);
         text
     }
 
-    fn hand_on(&self, text: &str, out: &mut String) {
+    fn emit(&self, text: &str, out: &mut String) {
         if self.inside.is_some() {
             blank(out, text.len());
         } else {
@@ -196,7 +118,7 @@ impl TagMask {
 }
 
 /// Writes spaces.
-pub fn blank(out: &mut String, bytes: usize) {
+pub(crate) fn blank(out: &mut String, bytes: usize) {
     out.extend(std::iter::repeat_n(' ', bytes));
 }
 
@@ -210,13 +132,13 @@ fn begun(text: &str, tag: &str) -> usize {
 }
 
 /// A whole completion with its thinking masked, byte for byte; none if the thinking does not end.
-pub fn mask(
+pub(super) fn mask(
     completion: &str,
     pairs: Arc<[ThinkingTags]>,
     starts_inside: Option<usize>,
 ) -> Option<String> {
     let mut mask = TagMask::new(pairs, starts_inside);
-    let heard = mask.push(completion);
+    let visible = mask.push(completion);
     let rest = mask.finish();
     if mask.is_inside() {
         return None;
@@ -225,9 +147,9 @@ pub fn mask(
     // After a restart only what follows is there.
     blank(
         &mut masked,
-        completion.len() - heard.text.len() - rest.len(),
+        completion.len() - visible.text.len() - rest.len(),
     );
-    masked.push_str(&heard.text);
+    masked.push_str(&visible.text);
     masked.push_str(&rest);
     Some(masked)
 }
@@ -253,14 +175,6 @@ mod tests {
 
     fn mask(text: &str, tags: &ThinkingTags, inside: bool) -> Option<String> {
         super::mask(text, [tags.clone()].into(), inside.then_some(0))
-    }
-
-    #[test]
-    fn tags_are_read_from_the_command_line() {
-        assert_eq!(tags().close, "[/THINK]");
-        for wrong in ["<a>", "<a>,", ",", "<a>,<a>", "<a>,</a>,</b>"] {
-            assert!(wrong.parse::<ThinkingTags>().is_err(), "{wrong}");
-        }
     }
 
     #[test]
@@ -310,22 +224,22 @@ mod tests {
         ) {
             let text = pieces.concat();
             let whole = super::mask(&text, pairs(), starts_inside);
-            let mut machine = TagMask::new(pairs(), starts_inside);
-            let mut heard = String::new();
+            let mut tag_mask = TagMask::new(pairs(), starts_inside);
+            let mut visible = String::new();
             for piece in &pieces {
-                let now = machine.push(piece);
+                let now = tag_mask.push(piece);
                 if now.restart {
-                    heard.clear();
+                    visible.clear();
                 }
-                heard.push_str(&now.text);
+                visible.push_str(&now.text);
             }
-            heard.push_str(&machine.finish());
+            visible.push_str(&tag_mask.finish());
             match whole {
-                None => prop_assert!(machine.is_inside()),
+                None => prop_assert!(tag_mask.is_inside()),
                 Some(whole) => {
-                    prop_assert!(!machine.is_inside());
+                    prop_assert!(!tag_mask.is_inside());
                     prop_assert_eq!(whole.len(), text.len());
-                    prop_assert_eq!(whole.trim_start(), heard.trim_start());
+                    prop_assert_eq!(whole.trim_start(), visible.trim_start());
                 }
             }
         }

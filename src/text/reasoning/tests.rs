@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::checkpoint::ModelSource;
+use crate::protocol::unknown_tags::without_unknown_tags;
 use crate::protocol::{StopMatcher, VerdictStop};
 
 const VERDICT: &str =
@@ -50,11 +51,11 @@ fn stopped_after(thinking: &Thinking, tokenizer: &Arc<Tokenizer>, tokens: &[u32]
     let mut stream = thinking.stream(Arc::clone(tokenizer));
     let mut stop = VerdictStop::new(thinking.starts_in_thinking(), false);
     for (at, &token) in tokens.iter().enumerate() {
-        let heard = stream.push(token);
-        if heard.restart {
+        let added = stream.push(token);
+        if added.restart {
             stop = VerdictStop::new(false, false);
         }
-        if stop.push(&heard.text) {
+        if stop.push(&added.text) {
             return Some(at + 1);
         }
     }
@@ -212,7 +213,7 @@ fn tags_of_a_models_own_are_known_by_letters_or_by_ids() {
         let quoted = written(&tokenizer, &["[THINK]", &answer]);
         assert_eq!(thinking.read(&tokenizer, &quoted).visible.is_none(), by_ids);
         // Where letters count, a student's are broken.
-        let reserved: Vec<&str> = thinking.plain_tags().collect();
+        let reserved: Vec<&str> = thinking.text_tags().collect();
         assert_eq!(reserved.contains(&"[/THINK]"), !by_ids, "{reserved:?}");
         // A closing tag without an opening one makes all before it thinking.
         let tokens = written(&tokenizer, &[VERDICT, "", &answer]);
@@ -314,6 +315,10 @@ fn a_judge_that_does_not_think_may_write_any_tags() {
     let read = |style: Option<ThinkingStyle>| {
         let thinking = Thinking::find(style, &tiny, "", "").unwrap();
         let visible = thinking.read(&tiny, &tokens).visible.unwrap();
+        let visible = match thinking.style() {
+            ThinkingStyle::None => without_unknown_tags(&visible),
+            _ => visible,
+        };
         assert_eq!(visible.len(), text.len());
         crate::protocol::parser::parse(&visible, false)
     };

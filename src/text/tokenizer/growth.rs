@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::model::ModelError;
+use crate::text::TextError;
 
 /// A normalised text may have this many bytes whatever the text has.
 const ALWAYS: f64 = 16e6;
@@ -21,11 +21,11 @@ impl Growth {
     /// Reads it off the normaliser.
     ///
     /// # Errors
-    /// [`ModelError::Tokenizer`] for a decoder that makes texts far longer: there are no texts to hold it against.
-    pub(super) fn of(document: &Value) -> Result<Self, ModelError> {
+    /// [`TextError::Tokenizer`] for a decoder that makes texts far longer: there are no texts to hold it against.
+    pub(super) fn of(document: &Value) -> Result<Self, TextError> {
         let decoder = factor(&document["decoder"]);
         if decoder > DECODER {
-            return Err(ModelError::Tokenizer(format!(
+            return Err(TextError::Tokenizer(format!(
                 "tokenizer.json: its decoder may make {decoder:.3e} bytes of one, more than {DECODER}: it is damaged, or not \
                  meant well"
             )));
@@ -34,13 +34,13 @@ impl Growth {
     }
 
     /// Refuses a text that may become too long.
-    pub(super) fn check(self, text: &str) -> Result<(), ModelError> {
+    pub(super) fn check(self, text: &str) -> Result<(), TextError> {
         let length = text.len() as f64;
         let most = ALWAYS.max(USUAL * length);
         if length * self.0 <= most {
             return Ok(());
         }
-        Err(ModelError::Tokenizer(format!(
+        Err(TextError::Tokenizer(format!(
             "tokenizer.json: its normaliser may make {:.3e} bytes of this text's {length}, more than {most}",
             length * self.0
         )))

@@ -23,8 +23,8 @@ use std::sync::OnceLock;
 use serde_json::Value;
 use tokenizers::{NormalizedString, Normalizer};
 
-use crate::model::ModelError;
 use crate::panics;
+use crate::text::TextError;
 use growth::Growth;
 use least::Pieces;
 use prefix::Prefix;
@@ -69,13 +69,13 @@ impl Tokenizer {
     /// Reads a `tokenizer.json`.
     ///
     /// # Errors
-    /// [`ModelError::Tokenizer`] when it is not JSON or not a tokenizer.
-    pub fn from_json(json: &str) -> Result<Self, ModelError> {
+    /// [`TextError::Tokenizer`] when it is not JSON or not a tokenizer.
+    pub fn from_json(json: &str) -> Result<Self, TextError> {
         // The library panics at some of what a damaged file holds.
         panics::guarded(|| Self::read(json)).unwrap_or_else(|why| Err(unreadable(&why)))
     }
 
-    fn read(json: &str) -> Result<Self, ModelError> {
+    fn read(json: &str) -> Result<Self, TextError> {
         let mut document: Value = serde_json::from_str(json).map_err(|error| unreadable(&error))?;
         let growth = Growth::of(&document)?;
         let trusted: tokenizers::Tokenizer = if has_random_merges(&document) {
@@ -134,16 +134,16 @@ impl Tokenizer {
     /// Token ids of text we wrote: added and special tokens are recognised, none is put around it.
     ///
     /// # Errors
-    /// [`ModelError::Tokenizer`] if the tokenizer refuses the text.
-    pub fn encode_trusted(&self, text: &str) -> Result<Vec<u32>, ModelError> {
+    /// [`TextError::Tokenizer`] if the tokenizer refuses the text.
+    pub fn encode_trusted(&self, text: &str) -> Result<Vec<u32>, TextError> {
         self.encode_trusted_at(text, Place::Beginning)
     }
 
     /// As [`Self::encode_trusted`], of a stretch that stands at `place` in the prompt.
     ///
     /// # Errors
-    /// [`ModelError::Tokenizer`] if the tokenizer refuses the text.
-    pub fn encode_trusted_at(&self, text: &str, place: Place) -> Result<Vec<u32>, ModelError> {
+    /// [`TextError::Tokenizer`] if the tokenizer refuses the text.
+    pub fn encode_trusted_at(&self, text: &str, place: Place) -> Result<Vec<u32>, TextError> {
         let Some((prefix, continuing)) = &self.continuing else {
             return self.encode(&self.as_it_is.trusted, text);
         };
@@ -172,9 +172,9 @@ impl Tokenizer {
     /// Token ids of text under judgement that goes on from other text: never a control token, whatever it says.
     ///
     /// # Errors
-    /// [`ModelError::Tokenizer`] if the tokenizer refuses the text, or if its plain vocabulary holds a control token
+    /// [`TextError::Tokenizer`] if the tokenizer refuses the text, or if its plain vocabulary holds a control token
     /// that the text becomes.
-    pub fn encode_untrusted(&self, text: &str) -> Result<Vec<u32>, ModelError> {
+    pub fn encode_untrusted(&self, text: &str) -> Result<Vec<u32>, TextError> {
         self.encode_untrusted_at(text, Place::Within)
     }
 
@@ -182,11 +182,11 @@ impl Tokenizer {
     ///
     /// # Errors
     /// As [`Self::encode_untrusted`].
-    pub fn encode_untrusted_at(&self, text: &str, place: Place) -> Result<Vec<u32>, ModelError> {
+    pub fn encode_untrusted_at(&self, text: &str, place: Place) -> Result<Vec<u32>, TextError> {
         let ids = self.encode(self.untrusted_at(place), text)?;
         if let Some(id) = ids.iter().find(|id| self.control.contains(id)) {
             let token = self.as_it_is.trusted.id_to_token(*id).unwrap_or_default();
-            return Err(ModelError::Tokenizer(format!(
+            return Err(TextError::Tokenizer(format!(
                 "the text would become the control token {token}"
             )));
         }
@@ -209,12 +209,12 @@ impl Tokenizer {
     /// control tokens.
     ///
     /// # Errors
-    /// [`ModelError::Tokenizer`] if the tokenizer refuses the text.
+    /// [`TextError::Tokenizer`] if the tokenizer refuses the text.
     pub(crate) fn untrusted_offsets(
         &self,
         text: &str,
         place: Place,
-    ) -> Result<(Vec<u32>, Vec<Range<usize>>), ModelError> {
+    ) -> Result<(Vec<u32>, Vec<Range<usize>>), TextError> {
         self.growth.check(text)?;
         let encoding = attempt(|| self.untrusted_at(place).encode(text, false))?;
         let offsets = encoding.get_offsets().iter().map(|&(from, to)| from..to);
@@ -249,11 +249,7 @@ impl Tokenizer {
         }
     }
 
-    fn encode(
-        &self,
-        tokenizer: &tokenizers::Tokenizer,
-        text: &str,
-    ) -> Result<Vec<u32>, ModelError> {
+    fn encode(&self, tokenizer: &tokenizers::Tokenizer, text: &str) -> Result<Vec<u32>, TextError> {
         self.growth.check(text)?;
         Ok(attempt(|| tokenizer.encode_fast(text, false))?
             .get_ids()
@@ -315,7 +311,7 @@ impl Pair {
     fn new(
         mut trusted: tokenizers::Tokenizer,
         mut untrusted: tokenizers::Tokenizer,
-    ) -> Result<Self, ModelError> {
+    ) -> Result<Self, TextError> {
         for tokenizer in [&mut trusted, &mut untrusted] {
             tokenizer
                 .with_truncation(None)
@@ -329,11 +325,11 @@ impl Pair {
 /// Tokenises. The library panics where an expression reaches the limit on backtracking, or a map of characters is damaged.
 fn attempt(
     encode: impl FnOnce() -> tokenizers::Result<tokenizers::Encoding>,
-) -> Result<tokenizers::Encoding, ModelError> {
+) -> Result<tokenizers::Encoding, TextError> {
     match panics::guarded(encode) {
         Ok(Ok(encoding)) => Ok(encoding),
-        Ok(Err(error)) => Err(ModelError::Tokenizer(error.to_string())),
-        Err(why) => Err(ModelError::Tokenizer(format!(
+        Ok(Err(error)) => Err(TextError::Tokenizer(error.to_string())),
+        Err(why) => Err(TextError::Tokenizer(format!(
             "tokenizer.json cannot be used on this text: {why}"
         ))),
     }
@@ -348,8 +344,8 @@ fn has_random_merges(document: &Value) -> bool {
         .is_some_and(|dropout| dropout > 0.0)
 }
 
-fn unreadable(error: &dyn std::fmt::Display) -> ModelError {
-    ModelError::Tokenizer(format!("tokenizer.json: {error}"))
+fn unreadable(error: &dyn std::fmt::Display) -> TextError {
+    TextError::Tokenizer(format!("tokenizer.json: {error}"))
 }
 
 #[cfg(test)]

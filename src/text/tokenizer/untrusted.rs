@@ -9,13 +9,13 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::unreadable;
-use crate::model::ModelError;
+use crate::text::TextError;
 
 /// Begins the names that no text spells: a Unicode noncharacter.
 const HIDDEN: char = '\u{FDD3}';
 
 /// The tokenizer of `document` without added tokens.
-pub(super) fn twin(document: &Value) -> Result<tokenizers::Tokenizer, ModelError> {
+pub(super) fn twin(document: &Value) -> Result<tokenizers::Tokenizer, TextError> {
     let mut twin = document.clone();
     hide_control_tokens(&mut twin);
     if let Some(object) = twin.as_object_mut() {

@@ -7,7 +7,7 @@
 // What runs under `Arch::dispatch` must be inlined into it, or it is compiled without the instruction set.
 #![allow(clippy::inline_always)]
 
-use pulp::{Simd, WithSimd, bytemuck};
+use pulp::{Simd, WithSimd};
 
 use crate::model::cpu::half::Format;
 use crate::model::cpu::panels::PANEL;

@@ -20,7 +20,6 @@ mod q5;
 mod q6;
 mod q8;
 pub mod rows;
-pub mod stored;
 
 use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{Device, Result, Tensor};
@@ -38,7 +37,7 @@ use super::prefetch::Ahead;
 use rows::RowBlock;
 
 /// Inputs that share an activation's scale.
-pub const BLOCK: usize = 32;
+pub(crate) use crate::checkpoint::gguf::blocks::BLOCK;
 
 /// Four inputs of 16 outputs: byte `4 · output + input`.
 #[derive(Debug, Clone, Copy)]

@@ -6,11 +6,9 @@ use candle_core::quantized::GgmlDType;
 use super::{BLOCK, Group, Instructions, Nibbles, Product, Quantiser, Vector, portable};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
+use crate::checkpoint::gguf::blocks::{BLOCKS, nibble, scale_and_min};
 use crate::model::cpu::half::{F16, Format};
 use crate::model::cpu::panels::PANEL;
-
-/// Blocks of a super-block.
-pub(super) const BLOCKS: usize = 8;
 
 /// A super-block of 16 outputs (4.625 bits a weight).
 #[derive(Debug, Clone, Copy)]
@@ -73,12 +71,9 @@ impl Q4Group {
             let (scale, min) = scale_and_min(&header[4..], block);
             self.scales[block][lane] = scale;
             self.mins[block][lane] = min;
-            // Of two blocks 32 bytes hold one in the low and the other in the high nibbles.
-            let bytes = &nibbles[block / 2 * BLOCK..][..BLOCK];
             for i in 0..BLOCK / 2 {
-                let nibble = |i: usize| bytes[i] >> (4 * (block % 2)) & 15;
                 self.weights[block][i / 4].0[4 * lane + i % 4] =
-                    nibble(i) | nibble(i + BLOCK / 2) << 4;
+                    nibble(nibbles, block, i) | nibble(nibbles, block, i + BLOCK / 2) << 4;
             }
         }
     }
@@ -109,17 +104,4 @@ impl Nibbles for Q4Group {
     fn fifth(&self, _: usize) -> Option<&Vector> {
         None
     }
-}
-
-/// The scale and the minimum of a block from the 12 bytes of eight: the first four have the low 6 bits of a byte each;
-/// of the last four the low 4 bits share a byte, and the high 2 are on top of the first ones' bytes.
-fn scale_and_min(bytes: &[u8], block: usize) -> (u8, u8) {
-    if block < 4 {
-        return (bytes[block] & 63, bytes[block + 4] & 63);
-    }
-    let low = bytes[block + 4];
-    (
-        low & 15 | bytes[block - 4] >> 6 << 4,
-        low >> 4 | bytes[block] >> 6 << 4,
-    )
 }

@@ -2,10 +2,10 @@
 
 use candle_core::quantized::GgmlDType;
 
-use super::q4::BLOCKS;
 use super::{BLOCK, Group, Instructions, Nibbles, Product, Q4Group, Quantiser, Vector, portable};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
+use crate::checkpoint::gguf::blocks::{BLOCKS, fifth_bit};
 
 /// A super-block of 16 outputs (5.625 bits a weight).
 #[derive(Debug, Clone, Copy)]
@@ -36,9 +36,8 @@ impl Group for Q5Group {
         for (block, vector) in self.high.iter_mut().enumerate() {
             let own = &mut vector.0[4 * lane..][..4];
             own.fill(0);
-            // Of each input one byte, with a bit for every block.
-            for (i, bits) in high.iter().enumerate() {
-                own[i % 4] |= (bits >> block & 1) << (i / 4);
+            for i in 0..BLOCK {
+                own[i % 4] |= fifth_bit(high, block, i) << (i / 4);
             }
         }
     }

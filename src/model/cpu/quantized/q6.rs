@@ -6,11 +6,10 @@ use candle_core::quantized::GgmlDType;
 use super::{BLOCK, Group, Instructions, Product, Quantiser, Vector, portable};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
+use crate::checkpoint::gguf::blocks::{BLOCKS, six_bits};
 use crate::model::cpu::half::{F16, Format};
 use crate::model::cpu::panels::PANEL;
 
-/// Blocks of a super-block.
-const BLOCKS: usize = 8;
 /// Weights that share a scale: half a block.
 const PART: usize = BLOCK / 2;
 
@@ -53,19 +52,16 @@ impl Group for Q6Group {
             to[lane] = i8::from_le_bytes([*from]);
         }
         for block in 0..BLOCKS {
-            // Four blocks share 64 bytes of nibbles, the first two in the low ones, and 32 bytes with two bits for each.
-            let (four, in_four) = (block / 4, block % 4);
-            let nibbles = &low[64 * four + BLOCK * (in_four % 2)..][..BLOCK];
-            let nibble = |i: usize| nibbles[i] >> (4 * (in_four / 2)) & 15;
-            let bits = |i: usize| high[BLOCK * four + i] >> (2 * in_four) & 3;
+            let number = |i: usize| six_bits(low, high, block, i);
             for i in 0..PART {
-                self.low[block][i / 4].0[4 * lane + i % 4] = nibble(i) | nibble(i + PART) << 4;
+                self.low[block][i / 4].0[4 * lane + i % 4] =
+                    number(i) & 15 | (number(i + PART) & 15) << 4;
             }
             for (half, vector) in self.high[block].iter_mut().enumerate() {
                 let own = &mut vector.0[4 * lane..][..4];
                 own.fill(0);
                 for i in 0..PART {
-                    own[i % 4] |= bits(half * PART + i) << (2 * (i / 4));
+                    own[i % 4] |= (number(half * PART + i) >> 4) << (2 * (i / 4));
                 }
             }
         }

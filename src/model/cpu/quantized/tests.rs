@@ -3,12 +3,12 @@ use candle_core::{Device, Module, Tensor};
 use rayon::prelude::*;
 
 use super::rows::quantize;
-use super::stored;
 use super::{
     BLOCK, BlockMatrix, Group, Instructions, Mx4Group, Q4Group, Q5Group, Q6Group, Q8Group,
     Quantiser,
 };
 use crate::checkpoint::gguf::StorageType;
+use crate::checkpoint::gguf::blocks::dequantize;
 use crate::model::cpu::matmul::PackedMatrix;
 
 /// Numbers near a normal distribution, the same every time.
@@ -175,7 +175,7 @@ fn stored_blocks_have_the_values_of_their_formats() {
         let expected: Vec<f32> = expected.flatten_all().unwrap().to_vec1().unwrap();
         let bytes = quantised.data().unwrap();
         let mut numbers = vec![0.0; outputs * inputs];
-        stored::dequantize(kind, &bytes, &mut numbers);
+        dequantize(kind, &bytes, &mut numbers);
         // Candle fuses multiplication and addition in some formats, and not in others.
         let near = |a: &[f32], b: &[f32], tolerance: f32| {
             a.iter().zip(b).all(|(a, b)| (a - b).abs() <= tolerance)
@@ -205,7 +205,7 @@ fn blocks_of_mxfp4_as_ggml_has_them() {
         let mut block = vec![exponent];
         block.extend((0..16u8).map(|i| i | (15 - i) << 4));
         let mut out = [0.0; BLOCK];
-        stored::dequantize(StorageType::MXFP4, &block, &mut out);
+        dequantize(StorageType::MXFP4, &block, &mut out);
         let power = 2f64.powi(i32::from(exponent) - 127);
         for (i, out) in out.iter().enumerate() {
             let code = if i < 16 { i } else { 31 - i };

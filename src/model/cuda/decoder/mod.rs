@@ -70,11 +70,6 @@ impl CudaDecoder {
         &self.config
     }
 
-    /// Positions the model can take: `0..max_positions()`.
-    pub fn max_positions(&self) -> usize {
-        self.rope.positions()
-    }
-
     /// The largest step.
     pub fn limits(&self) -> StepLimits {
         self.limits

@@ -1,19 +1,19 @@
-//! Attention by the CUDA kernels, behind the common trait: what tests compare with the other implementations. The decoder's
-//! fast path ([`crate::model::cuda`]) uses the same cache without this detour through tensors.
+//! Attention by the CUDA kernels, behind the common trait: what is compared with the other implementations. The CUDA decoder
+//! uses the same cache without this detour through tensors.
 
 use candle_core::{CudaDevice, DType, Device, Tensor};
 
-use super::{Attention, AttentionOutput, AttentionShape, ModelError};
-use crate::model::StepBatch;
-use crate::model::cuda::array::Array;
-use crate::model::cuda::kernel::Kernels;
-use crate::model::cuda::operations::{HeadsLayer, Operations, Tokens};
-use crate::model::cuda::paged::{AttendedLayer, CacheSettings, PagedCache};
-use crate::model::cuda::plan::AttentionPlan;
-use crate::model::cuda::upload::{Packer, Upload};
+use juror::model::attention::{Attention, AttentionOutput, AttentionShape};
+use juror::model::cuda::array::Array;
+use juror::model::cuda::kernel::Kernels;
+use juror::model::cuda::operations::{HeadsLayer, Operations, Tokens};
+use juror::model::cuda::paged::{AttendedLayer, CacheSettings, PagedCache};
+use juror::model::cuda::plan::AttentionPlan;
+use juror::model::cuda::upload::{Packer, Upload};
+use juror::model::{ModelError, StepBatch};
 
-/// See [`AttentionKind::Cuda`](super::AttentionKind::Cuda).
-pub(super) struct Cuda {
+/// Our kernels: heads of 32, 64 and 128, bf16 and f16, or e4m3 under bf16 queries.
+pub struct CudaAttention {
     shape: AttentionShape,
     device: Device,
     dtype: DType,
@@ -42,8 +42,9 @@ struct Sent {
     slots: std::ops::Range<usize>,
 }
 
-impl Cuda {
-    pub(super) fn new(
+impl CudaAttention {
+    /// `shared_prefix`: rows that share leading blocks attend to them together.
+    pub fn new(
         shape: AttentionShape,
         blocks: usize,
         block_size: usize,
@@ -60,7 +61,7 @@ impl Cuda {
             dtype,
             kv,
             shared_prefix,
-            // Whatever comes: this is for tests alone.
+            // Whatever comes.
             tokens: usize::MAX,
         };
         let there = Device::Cuda(device.clone());
@@ -102,7 +103,7 @@ impl Cuda {
     }
 }
 
-impl Attention for Cuda {
+impl Attention for CudaAttention {
     fn block_size(&self) -> usize {
         self.cache.block_size()
     }
@@ -135,7 +136,6 @@ impl Attention for Cuda {
             return Err(ModelError::Batch("no step was prepared".into()));
         };
         let n = sent.plan.tokens;
-        self.shape.check_step(n, layer, q, k, v)?;
         let AttentionShape {
             heads,
             kv_heads,

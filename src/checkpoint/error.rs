@@ -1,0 +1,83 @@
+//! What can go wrong on the way from a name to weights, in words its user can act on.
+
+use std::path::PathBuf;
+
+/// An error of a checkpoint: what happened, where, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckpointError {
+    /// `--model` named something that no model can be called.
+    #[error(
+        "no model `{name}`: give `tiny` (built in), a folder that holds config.json, tokenizer.json and *.safetensors, an id \
+         on the Hugging Face hub (org/name), or an alias that `juror models list --known` shows"
+    )]
+    UnknownModel {
+        /// What was asked for.
+        name: String,
+    },
+    /// `--synthetic` named neither a known shape nor a configuration file.
+    #[error("no shape `{name}`: give the path of a config.json, or one of {known}")]
+    UnknownShape {
+        /// What was asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// A model folder lacks a file.
+    #[error("{}: no {file} in this model folder", folder.display())]
+    MissingFile {
+        /// The model's folder.
+        folder: PathBuf,
+        /// The missing file's name.
+        file: String,
+    },
+    /// A model folder has pickled weights and no others.
+    #[error("{}: only pickled weights ({file}). {}", folder.display(), super::hub::needed::how_to_convert(&folder.display().to_string()))]
+    Pickled {
+        /// The model's folder.
+        folder: PathBuf,
+        /// One of the pickled files.
+        file: String,
+    },
+    /// The hub, or its cache, refused.
+    #[error(transparent)]
+    Hub(#[from] super::hub::HubError),
+    /// A file could not be read.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file, or what stands for it.
+        path: String,
+        /// The operating system's word.
+        #[source]
+        source: std::io::Error,
+    },
+    /// `config.json` is not what this decoder can run.
+    #[error("{path}: {message}")]
+    Config {
+        /// The configuration file.
+        path: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A weight file, or a shard index, is damaged or refused.
+    #[error("{path}: {message}")]
+    Weights {
+        /// The weight file.
+        path: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// The checkpoint's tensors are not the ones the configuration describes.
+    #[error("{model}: the weights do not fit config.json: {message}")]
+    Mismatch {
+        /// The model.
+        model: String,
+        /// Names and both shapes.
+        message: String,
+    },
+    /// Sizes that the way of storing the weights does not allow.
+    #[error("{0}")]
+    Unsupported(String),
+    /// Bytes could not be made a tensor, on the host or on a device.
+    #[error("tensor operation failed: {0}")]
+    Tensor(#[from] candle_core::Error),
+}

@@ -1,0 +1,89 @@
+//! Whether a checkpoint holds what its configuration describes.
+
+use std::collections::BTreeSet;
+
+use candle_core::DType;
+
+use super::{StoredTensor, Weights};
+use crate::checkpoint::tensors::{check_sizes, expected_tensors, unused};
+use crate::checkpoint::{CheckpointError, ModelConfig};
+
+impl Weights {
+    /// Checks that the checkpoint holds exactly the `expected` tensors; those that `ignored` accepts may be there besides.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Mismatch`] naming every missing, misshapen and unknown tensor (the first few of each), with shapes.
+    fn check(
+        &self,
+        expected: &[(String, Vec<usize>)],
+        ignored: impl Fn(&str) -> bool,
+    ) -> Result<(), CheckpointError> {
+        let mut missing = Vec::new();
+        let mut misshapen = Vec::new();
+        for (name, shape) in expected {
+            match self.tensors.get(name) {
+                None => missing.push(format!("{name} {shape:?}")),
+                Some(location) if self.wrong_type(name, location) => {
+                    misshapen.push(format!("{name} is stored as {:?}", location.dtype));
+                }
+                Some(location) if location.shape != *shape => {
+                    misshapen.push(format!(
+                        "{name} is {:?}, config.json says {shape:?}",
+                        location.shape
+                    ));
+                }
+                Some(_) => {}
+            }
+        }
+        let names: BTreeSet<&str> = expected.iter().map(|(name, _)| name.as_str()).collect();
+        let unknown: Vec<String> = self
+            .shapes()
+            .filter(|(name, _)| !names.contains(name) && !ignored(name))
+            .map(|(name, shape)| format!("{name} {shape:?}"))
+            .collect();
+        let parts: Vec<String> = [
+            ("missing", missing),
+            ("of another shape or type", misshapen),
+            ("not expected", unknown),
+        ]
+        .into_iter()
+        .filter(|(_, list)| !list.is_empty())
+        .map(|(what, list)| {
+            let more = if list.len() > 4 {
+                format!(" and {} more", list.len() - 4)
+            } else {
+                String::new()
+            };
+            format!("{what}: {}{more}", list[..list.len().min(4)].join(", "))
+        })
+        .collect();
+        if parts.is_empty() {
+            Ok(())
+        } else {
+            Err(CheckpointError::Mismatch {
+                model: self.model.clone(),
+                message: parts.join("; "),
+            })
+        }
+    }
+
+    /// Checks that the checkpoint holds what a model of this configuration needs, and nothing else.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Mismatch`] as [`Self::check`]; [`CheckpointError::Unsupported`] for sizes that the way of storing them does
+    /// not allow.
+    pub fn check_model(&self, config: &ModelConfig) -> Result<(), CheckpointError> {
+        check_sizes(config)?;
+        self.check(&expected_tensors(config), |name| unused(config, name))
+    }
+
+    /// Bytes are MXFP4's blocks and scales alone, and FP8 is nothing without the scales of its blocks.
+    fn wrong_type(&self, name: &str, location: &StoredTensor) -> bool {
+        let bytes = name.ends_with("_blocks") || name.ends_with("_scales");
+        match location.dtype {
+            DType::U8 => !bytes,
+            DType::F8E4M3 => !self.has(&format!("{name}_scale_inv")),
+            _ => bytes && location.blocks.is_none(),
+        }
+    }
+}

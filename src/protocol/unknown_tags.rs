@@ -1,0 +1,206 @@
+//! Tags in a completion that nothing is known of: a model may write its thinking between them.
+
+use super::tags::TagName;
+use crate::text::reasoning::tag_mask::blank;
+use crate::text::reasoning::tag_pairs::{MAX_TAG, closing, in_text, parts};
+
+/// Names of tags that judges put around a whole answer, or use to format it, one a line: what stands in them is no thinking.
+const ORDINARY_NAMES: &str = include_str!("ordinary_tags.txt");
+
+/// Does a tag mean something in a verdict?
+fn is_of_a_verdict(tag: &str) -> bool {
+    parts(tag).is_some_and(|(open, name, _)| {
+        open == "<"
+            && TagName::ALL
+                .iter()
+                .any(|own| name.eq_ignore_ascii_case(own.as_str()))
+    })
+}
+
+/// A completion in which tags that nothing is known of are spaces: its judge does not think, whatever it writes.
+pub(crate) fn without_unknown_tags(completion: &str) -> String {
+    let mut plain = String::with_capacity(completion.len());
+    let mut copied = 0;
+    for place in in_text(completion) {
+        if is_watched(&completion[place.clone()]) {
+            plain.push_str(&completion[copied..place.start]);
+            blank(&mut plain, place.len());
+            copied = place.end;
+        }
+    }
+    plain.push_str(&completion[copied..]);
+    plain
+}
+
+/// The shortest name that is taken for a tag's: shorter ones are formatting, or variables between signs of order.
+const SHORTEST: usize = 3;
+
+/// A tag in a completion, as [`UnknownTags`] sees it. In square brackets stand notes and links too: there only names in
+/// capital letters count.
+fn is_watched(tag: &str) -> bool {
+    parts(tag).is_some_and(|(open, name, _)| {
+        let is_note =
+            open == "[" && (name.len() <= SHORTEST || name.chars().any(char::is_lowercase));
+        let name = name.to_lowercase();
+        !is_note
+            && name.chars().count() >= SHORTEST
+            && !ORDINARY_NAMES.lines().any(|ordinary| ordinary == name)
+    }) && !is_of_a_verdict(tag)
+}
+
+/// Watches a completion for pairs of tags that nothing is known of, piece by piece, in bounded memory. What stands in them
+/// may be thinking.
+#[derive(Debug, Clone, Default)]
+pub(super) struct UnknownTags {
+    /// The beginning of what may be a tag.
+    pending: String,
+    /// A letter or a digit stands right before: `vector<int>` holds no tag.
+    in_word: bool,
+    /// Opening tags that are not closed yet, the outermost first.
+    open: Vec<String>,
+    /// What was seen since the outermost of them.
+    inside: Inside,
+    /// Text, or a field, stood before the outermost of them.
+    late: bool,
+    /// Something was seen outside of all of them.
+    begun: bool,
+    /// A pair that holds a verdict and more.
+    found: Option<String>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Inside {
+    text: bool,
+    /// Fields of a verdict: process, outcome, perfect.
+    fields: [bool; 3],
+}
+
+impl Inside {
+    fn holds_verdict_and_more(&self) -> bool {
+        self.text && self.fields == [true; 3]
+    }
+}
+
+/// More tags than these are not open at once.
+const MAX_OPEN: usize = 32;
+
+impl UnknownTags {
+    /// Is there a tag open that nothing is known of, or was there a pair around a verdict and more?
+    pub(super) fn are_open(&self) -> bool {
+        !self.open.is_empty() || self.found.is_some()
+    }
+
+    /// Takes text between known tags. `counts`: it stands outside of every field.
+    pub(super) fn text(&mut self, text: &str, counts: bool) {
+        for character in text.chars() {
+            let opens = matches!(character, '<' | '[' | '◁');
+            if self.pending.is_empty() || opens {
+                self.flush(counts);
+                if opens {
+                    self.pending.push(character);
+                } else {
+                    self.plain(character.is_whitespace(), counts);
+                    self.in_word = character.is_alphanumeric();
+                }
+                continue;
+            }
+            self.pending.push(character);
+            if matches!(character, '>' | ']' | '▷') {
+                let tag = std::mem::take(&mut self.pending);
+                self.tag(&tag, counts);
+                self.in_word = false;
+            } else if character.is_whitespace() || self.pending.len() > MAX_TAG {
+                self.flush(counts);
+                self.in_word = character.is_alphanumeric();
+            }
+        }
+    }
+
+    /// A known tag ends what was begun.
+    pub(super) fn interrupt(&mut self, counts: bool) {
+        self.flush(counts);
+        self.in_word = false;
+    }
+
+    /// A field of a verdict was read.
+    pub(super) fn field(&mut self, name: TagName) {
+        let at = match name {
+            TagName::Process => 0,
+            TagName::Perfect => 2,
+            _ => 1,
+        };
+        if self.open.is_empty() {
+            self.begun = true;
+        } else {
+            self.inside.fields[at] = true;
+        }
+    }
+
+    /// The pair of tags that keeps the completion from being read.
+    pub(super) fn finish(&self) -> Option<&str> {
+        if let Some(found) = &self.found {
+            return Some(found);
+        }
+        // What begins a completion and is never closed may be thinking that did not end.
+        let outermost = self.open.first()?;
+        (!self.late && self.inside.holds_verdict_and_more()).then_some(outermost)
+    }
+
+    fn flush(&mut self, counts: bool) {
+        self.in_word = self.pending.ends_with(char::is_alphanumeric)
+            || self.pending.is_empty() && self.in_word;
+        if !self.pending.is_empty() {
+            self.pending.clear();
+            self.plain(false, counts);
+        }
+    }
+
+    fn plain(&mut self, blank: bool, counts: bool) {
+        if blank || !counts {
+            return;
+        }
+        if self.open.is_empty() {
+            self.begun = true;
+        } else {
+            self.inside.text = true;
+        }
+    }
+
+    fn tag(&mut self, tag: &str, counts: bool) {
+        if let Some(at) = self
+            .open
+            .iter()
+            .rposition(|open| closing(open).iter().any(|close| close == tag))
+        {
+            self.open.truncate(at);
+            if at == 0 {
+                if self.inside.holds_verdict_and_more() && self.found.is_none() {
+                    self.found = Some(tag.to_owned());
+                }
+                self.begun = true;
+            }
+        } else if !self.in_word && is_watched(tag) && !closing(tag).is_empty() {
+            if self.open.is_empty() {
+                self.inside = Inside::default();
+                self.late = self.begun;
+            }
+            if self.open.len() < MAX_OPEN {
+                self.open.push(tag.to_owned());
+            }
+        } else {
+            self.plain(false, counts);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_megabyte_of_tags_is_linear() {
+        let mut tags = UnknownTags::default();
+        tags.text(&"<abc>".repeat(200_000), true);
+        assert_eq!(tags.open.len(), MAX_OPEN);
+    }
+}
