@@ -13,7 +13,7 @@ use juror::model::cuda::upload::{Packer, Upload};
 use juror::model::{ModelError, StepBatch};
 
 /// Our kernels: heads of 32, 64 and 128, bf16 and f16, or e4m3 under bf16 queries.
-pub struct CudaAttention {
+pub(super) struct CudaAttention {
     shape: AttentionShape,
     device: Device,
     dtype: DType,
@@ -44,7 +44,7 @@ struct Sent {
 
 impl CudaAttention {
     /// `shared_prefix`: rows that share leading blocks attend to them together.
-    pub fn new(
+    pub(super) fn new(
         shape: AttentionShape,
         blocks: usize,
         block_size: usize,
