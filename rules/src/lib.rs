@@ -17,6 +17,7 @@
 //! |---|---|
 //! | `algebra` | expressions, exact numbers, identity of expressions, the budget of work |
 //! | `answer` | what an answer can be |
+//! | `lexicon` | tables of units, number words, commands and phrases |
 //! | `extract` | finds the final answer in a response |
 //! | `parse` | reads LaTeX and plain mathematics as a typed answer |
 //! | `compare` | decides whether two answers are equal |
@@ -32,6 +33,7 @@ mod compare;
 mod config;
 mod extract;
 mod gsm8k;
+mod lexicon;
 mod math_verify;
 mod method;
 mod parse;

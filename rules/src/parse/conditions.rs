@@ -6,6 +6,7 @@ use super::quantity::bare;
 use super::token::{Bracket, Kind, inside};
 use crate::algebra::Expr;
 use crate::answer::{Answer, Operator, Relation};
+use crate::lexicon;
 
 impl Parser<'_> {
     /// `(k ∈ ℤ)` and "for all x" behind an item: what they say of a variable is an item of its own.
@@ -115,11 +116,8 @@ impl Parser<'_> {
                 "integer" | "integers" => set = Some(format!("ℤ{sign}")),
                 "natural" => set = Some("ℕ".to_owned()),
                 "rational" | "rationals" => set = Some("ℚ".to_owned()),
-                "for" | "all" | "every" | "any" | "each" | "some" | "where" | "with" | "is"
-                | "are" | "a" | "an" | "the" | "constant" | "constants" | "arbitrary" | "real"
-                | "reals" | "number" | "numbers" | "fixed" | "value" | "values" | "of" | "in"
-                | "complex" | "be" | "being" | "can" => {}
                 "positive" | "nonnegative" | "non" | "negative" if !sign.is_empty() => {}
+                _ if lexicon::words::QUANTIFIER.contains(word) => {}
                 _ => return None,
             }
         }

@@ -2,11 +2,14 @@
 
 use super::arrange::{Separator, arrange};
 use super::parser::{Parsed, Parser};
+use super::plain::plain_text;
 use super::quantity::bare;
 use super::sets::{as_interval, real_line};
 use super::token::{Bracket, Environment, Kind, Space, inside};
+use super::worded::worded_answer;
 use crate::algebra::{Expr, Function};
 use crate::answer::{Answer, Operator, Relation};
+use crate::lexicon;
 
 impl Parser<'_> {
     /// Everything up to the limit as one answer.
@@ -442,10 +445,7 @@ impl Parser<'_> {
     /// Words as an item of their own.
     pub(super) fn words_item(&mut self) -> Option<Answer> {
         if let Some(Kind::Word(word) | Kind::Text(word)) = self.peek()
-            && matches!(
-                word.to_ascii_lowercase().trim_end_matches('.'),
-                "about" | "approximately" | "roughly" | "around" | "approx" | "nearly" | "almost"
-            )
+            && lexicon::words::APPROXIMATELY.contains(word.trim_end_matches('.'))
         {
             return None;
         }
@@ -465,11 +465,11 @@ impl Parser<'_> {
         if !self.ends_item(at) {
             return None;
         }
-        let text = super::words::plain(self.source(start, at));
+        let text = plain_text(self.source(start, at));
         let text = text.trim().to_owned();
         // `\text{…}` is sliced by its braces; what is left of them is markup.
         self.pos = at;
-        if let Some(answer) = super::words::answer(&text) {
+        if let Some(answer) = worded_answer(&text) {
             return Some(answer);
         }
         Some(Answer::Text(text))

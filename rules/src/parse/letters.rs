@@ -2,8 +2,9 @@
 
 use super::command::{function, greek};
 use super::token::{Kind, Structure};
-use super::units;
 use crate::algebra::{BinderKind, Constant};
+use crate::lexicon::units::is_unit;
+use crate::lexicon::words;
 
 /// What a run of ASCII letters is.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,25 +19,7 @@ pub(super) enum Run<'t> {
 
 /// Reads a run; `tight` says that a digit stands right before it, `next` what follows behind spaces.
 pub(super) fn read(run: &str, tight: bool, next: Option<char>) -> Run<'_> {
-    if matches!(
-        run,
-        "for"
-            | "all"
-            | "the"
-            | "any"
-            | "are"
-            | "not"
-            | "but"
-            | "has"
-            | "can"
-            | "was"
-            | "its"
-            | "per"
-            | "For"
-            | "All"
-            | "The"
-            | "Any"
-    ) {
+    if run.len() == 3 && words::SHORT_WORD.contains_exactly(run) {
         return Run::One(Kind::Word(run));
     }
     if let Some(kind) = keyword(run, next) {
@@ -103,38 +86,28 @@ fn keyword(run: &str, next: Option<char>) -> Option<Kind<'_>> {
     })
 }
 
-/// Functions that may be glued to letters.
-const GLUED: [&str; 15] = [
-    "arcsin", "arccos", "arctan", "sqrt", "sinh", "cosh", "tanh", "sin", "cos", "tan", "cot",
-    "csc", "log", "ln", "pi",
-];
-
-/// Words that only look like a function glued to letters.
-const WORDS: [&str; 6] = ["cost", "tank", "basin", "cosy", "tanny", "captan"];
-
 /// A function or more with at most three letters of usual variables around them.
 fn parts(run: &str, tight: bool) -> Option<Vec<(usize, Kind<'_>)>> {
-    if run.len() > 16 || WORDS.contains(&run) {
+    if run.len() > 16 || words::NO_FUNCTION_IN_RUN.contains(run) {
         return None;
     }
-    if !GLUED.iter().any(|name| run.contains(name)) {
+    if !words::FUNCTION_IN_RUN.iter().any(|name| run.contains(name)) {
         return None;
     }
     let mut parts = Vec::new();
     let mut rest = run;
     let mut single = 0;
     while !rest.is_empty() {
-        if let Some(name) = GLUED
-            .iter()
-            .find(|name| rest.starts_with(**name) && (tight || **name != "pi"))
+        if let Some((name, behind)) = words::FUNCTION_IN_RUN.begin(rest)
+            && (tight || name != "pi")
         {
-            let kind = match *name {
+            let kind = match name {
                 "pi" => Kind::Constant(Constant::Pi),
                 "sqrt" => Kind::Structure(Structure::Root),
                 name => function(name)?,
             };
             parts.push((name.len(), kind));
-            rest = rest.get(name.len()..)?;
+            rest = behind;
             continue;
         }
         let letter = rest.chars().next()?;
@@ -155,7 +128,7 @@ fn is_product(run: &str) -> bool {
         return run.len() <= 4 && !super::spelled::is_shouted(run)
             || !run.contains(['A', 'E', 'I', 'O', 'U', 'Y']);
     }
-    if units::is_known(run) {
+    if is_unit(run) {
         return false;
     }
     let among = |letters: &str| run.chars().all(|letter| letters.contains(letter));

@@ -7,31 +7,32 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `dress` | what may stand around an answer |
+//! | `text` | what may stand around an answer; words or a formula |
+//! | `worded`, `prose`, `choice`, `clock`, `plain` | answers in words |
 //! | `lexer`, `token`, `signs`, `markup`, `command`, `names`, `runs`, `letters`, `numerals` | text to tokens |
 //! | `parser`, `pratt`, `operand`, `literal`, `symbol`, `function` | tokens to expressions |
-//! | `number`, `spelled`, `units`, `measures`, `words`, `choice`, `prose` | exact values and meanings of what is written |
+//! | `number`, `spelled`, `units` | exact values and meanings of what is written |
 //! | `quantity`, `suffix`, `items`, `sets`, `arrange`, `conditions`, `table` | expressions to answers |
 //! | `render`, `notation` | answers as text |
 
 mod arrange;
 mod choice;
+mod clock;
 mod command;
 mod conditions;
-mod dress;
 mod function;
 mod items;
 mod letters;
 mod lexer;
 mod literal;
 mod markup;
-mod measures;
 mod names;
 mod notation;
 mod number;
 mod numerals;
 mod operand;
 mod parser;
+mod plain;
 mod pratt;
 mod prose;
 mod quantity;
@@ -45,9 +46,10 @@ mod symbol;
 mod table;
 #[cfg(test)]
 mod tests;
+mod text;
 mod token;
 mod units;
-mod words;
+mod worded;
 
 use crate::answer::Answer;
 pub(crate) use render::{render, render_expr};
@@ -88,7 +90,7 @@ pub enum ParseError {
 ///
 /// [`ParseError`] where the text looks like maths and is not read whole, so that a part is never taken for it.
 pub(crate) fn parse(text: &str) -> Result<Answer, ParseError> {
-    dress::parse(text)
+    text::parse(text)
 }
 
 /// How an answer is read, in this crate's own notation: what `juror verify` shows beside a verdict.

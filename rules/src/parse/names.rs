@@ -41,13 +41,16 @@ impl<'t> Lexer<'t> {
             _ => {
                 let mut characters = words.chars();
                 match (characters.next(), characters.next()) {
-                    (Some(one), None) if !one.is_ascii() => command::sign(one),
+                    (Some(one), None) => command::character(one),
                     _ => None,
                 }
             }
         };
         if let Some(sign) = sign
-            && !matches!(sign, Kind::Open(_) | Kind::Close(_))
+            && !matches!(
+                sign,
+                Kind::Open(_) | Kind::Close(_) | Kind::Greek(_) | Kind::Constant(Constant::Pi)
+            )
         {
             if words == "$" {
                 self.dollar += 1;

@@ -28,68 +28,87 @@ pub(super) fn decimal(value: &Rational, places: i64) -> Option<String> {
     Some(format!("{sign}{whole}.{behind}"))
 }
 
+/// The signs of relations.
+const SIGNS: [(&str, Operator); 14] = [
+    ("=", Operator::Equal),
+    ("≠", Operator::NotEqual),
+    ("<", Operator::Less),
+    ("≤", Operator::LessOrEqual),
+    (">", Operator::Greater),
+    ("≥", Operator::GreaterOrEqual),
+    ("∈", Operator::In),
+    ("∉", Operator::NotIn),
+    ("≈", Operator::Approximately),
+    ("⊆", Operator::Subset),
+    ("∣", Operator::Divides),
+    ("∥", Operator::Parallel),
+    ("⊥", Operator::Perpendicular),
+    ("∼", Operator::Similar),
+];
+
+/// The names of functions.
+const FUNCTIONS: [(&str, Function); 39] = [
+    ("root", Function::Root),
+    ("abs", Function::Absolute),
+    ("log", Function::Logarithm),
+    ("sin", Function::Sin),
+    ("cos", Function::Cos),
+    ("tan", Function::Tan),
+    ("cot", Function::Cot),
+    ("sec", Function::Sec),
+    ("csc", Function::Csc),
+    ("arcsin", Function::Arcsin),
+    ("arccos", Function::Arccos),
+    ("arctan", Function::Arctan),
+    ("arccot", Function::Arccot),
+    ("arcsec", Function::Arcsec),
+    ("arccsc", Function::Arccsc),
+    ("sinh", Function::Sinh),
+    ("cosh", Function::Cosh),
+    ("tanh", Function::Tanh),
+    ("coth", Function::Coth),
+    ("arsinh", Function::Arsinh),
+    ("arcosh", Function::Arcosh),
+    ("artanh", Function::Artanh),
+    ("factorial", Function::Factorial),
+    ("double factorial", Function::DoubleFactorial),
+    ("Γ", Function::Gamma),
+    ("binom", Function::Binomial),
+    ("P", Function::Permutations),
+    ("floor", Function::Floor),
+    ("ceil", Function::Ceiling),
+    ("sgn", Function::Sign),
+    ("gcd", Function::Gcd),
+    ("lcm", Function::Lcm),
+    ("max", Function::Max),
+    ("min", Function::Min),
+    ("mod", Function::Modulo),
+    ("Re", Function::RealPart),
+    ("Im", Function::ImaginaryPart),
+    ("conj", Function::Conjugate),
+    ("arg", Function::Argument),
+];
+
 /// The sign of a relation.
 pub(super) fn sign(operator: Operator) -> &'static str {
-    match operator {
-        Operator::Equal => "=",
-        Operator::NotEqual => "≠",
-        Operator::Less => "<",
-        Operator::LessOrEqual => "≤",
-        Operator::Greater => ">",
-        Operator::GreaterOrEqual => "≥",
-        Operator::In => "∈",
-        Operator::NotIn => "∉",
-        Operator::Approximately => "≈",
-        Operator::Subset => "⊆",
-        Operator::Divides => "∣",
-        Operator::Parallel => "∥",
-        Operator::Perpendicular => "⊥",
-        Operator::Similar => "∼",
-    }
+    let found = SIGNS.iter().find(|(_, own)| *own == operator);
+    found.map_or("", |(sign, _)| sign)
+}
+
+/// The relation of a sign.
+pub(super) fn relation(sign: &str) -> Option<Operator> {
+    let found = SIGNS.iter().find(|(own, _)| *own == sign);
+    found.map(|(_, operator)| *operator)
 }
 
 /// The name of a function.
 pub(super) fn name(function: Function) -> &'static str {
-    use Function as F;
-    match function {
-        F::Root => "root",
-        F::Absolute => "abs",
-        F::Logarithm => "log",
-        F::Sin => "sin",
-        F::Cos => "cos",
-        F::Tan => "tan",
-        F::Cot => "cot",
-        F::Sec => "sec",
-        F::Csc => "csc",
-        F::Arcsin => "arcsin",
-        F::Arccos => "arccos",
-        F::Arctan => "arctan",
-        F::Arccot => "arccot",
-        F::Arcsec => "arcsec",
-        F::Arccsc => "arccsc",
-        F::Sinh => "sinh",
-        F::Cosh => "cosh",
-        F::Tanh => "tanh",
-        F::Coth => "coth",
-        F::Arsinh => "arsinh",
-        F::Arcosh => "arcosh",
-        F::Artanh => "artanh",
-        F::Factorial => "factorial",
-        F::DoubleFactorial => "double factorial",
-        F::Gamma => "Γ",
-        F::Binomial => "binom",
-        F::Permutations => "P",
-        F::Floor => "floor",
-        F::Ceiling => "ceil",
-        F::Sign => "sgn",
-        F::Gcd => "gcd",
-        F::Lcm => "lcm",
-        F::Max => "max",
-        F::Min => "min",
-        F::Modulo => "mod",
-        F::RealPart => "Re",
-        F::ImaginaryPart => "Im",
-        F::Conjugate => "conj",
-        F::Argument => "arg",
-    }
+    let found = FUNCTIONS.iter().find(|(_, own)| *own == function);
+    found.map_or("", |(name, _)| name)
+}
+
+/// The function of a name.
+pub(super) fn function(name: &str) -> Option<Function> {
+    let found = FUNCTIONS.iter().find(|(own, _)| *own == name);
+    found.map(|(_, function)| *function)
 }

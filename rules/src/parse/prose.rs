@@ -1,9 +1,11 @@
 //! Whether a text is words, and no formula that could not be read.
 
 use super::letters::{self, Run, is_wordlike};
+use super::plain::plain_text;
 use super::runs::is_word_letter;
+use super::spelled;
 use super::token::Kind;
-use super::{spelled, units, words};
+use crate::lexicon::{numbers, units, words};
 
 /// Is this words and nothing that has a value?
 pub(super) fn is_words(plain: &str) -> bool {
@@ -21,19 +23,9 @@ pub(super) fn is_words(plain: &str) -> bool {
         if std::mem::take(&mut first) {
             let lower = run.to_ascii_lowercase();
             let leads = spelled::number(&[&lower]).is_some()
-                || spelled::scale_word(&lower).is_some()
-                || matches!(
-                    lower.as_str(),
-                    "about"
-                        | "approximately"
-                        | "roughly"
-                        | "around"
-                        | "nearly"
-                        | "almost"
-                        | "minus"
-                        | "negative"
-                        | "half"
-                );
+                || numbers::scale(&lower).is_some()
+                || words::APPROXIMATELY.contains(&lower)
+                || matches!(lower.as_str(), "minus" | "negative" | "half");
             let article = matches!(lower.as_str(), "a" | "an") && {
                 let second = plain.split_whitespace().nth(1).unwrap_or("");
                 spelled::number(&["a", second]).is_some()
@@ -42,7 +34,7 @@ pub(super) fn is_words(plain: &str) -> bool {
                 return false;
             }
         }
-        if is_operation(&run.to_ascii_lowercase()) {
+        if words::OPERATION.contains(run) {
             return false;
         }
         match letters::read(run, false, None) {
@@ -56,29 +48,6 @@ pub(super) fn is_words(plain: &str) -> bool {
     }
     let signs = plain.contains(|c: char| !is_prose(c)) || is_applied(plain);
     found && !signs && (!valued || count >= 4) && lengths > 0
-}
-
-/// Words that stand for an operation or announce a formula.
-fn is_operation(word: &str) -> bool {
-    matches!(
-        word,
-        "plus"
-            | "minus"
-            | "times"
-            | "squared"
-            | "cubed"
-            | "divided"
-            | "multiplied"
-            | "increased"
-            | "decreased"
-            | "equals"
-            | "between"
-            | "from"
-            | "percent"
-            | "modulo"
-            | "raised"
-            | "twice"
-    )
 }
 
 /// A character of prose.
@@ -125,7 +94,7 @@ pub(super) fn is_text(text: &str) -> bool {
     if text.contains('\\') && !only_text_commands(text) {
         return false;
     }
-    let plain = words::plain(text);
+    let plain = plain_text(text);
     if plain.contains(|c: char| !(is_prose(c) || c.is_ascii_digit())) || is_applied(&plain) {
         return false;
     }
@@ -148,21 +117,9 @@ pub(super) fn is_text(text: &str) -> bool {
         worded |= word.chars().count() >= 3
             && word.chars().all(|c| c.is_alphabetic() || c == '\'')
             && (lower.contains(['a', 'e', 'i', 'o', 'u', 'y']) || !lower.is_ascii());
-        stated |= is_operation(&lower)
-            || matches!(
-                lower.as_str(),
-                "is" | "are"
-                    | "equals"
-                    | "answer"
-                    | "equal"
-                    | "least"
-                    | "most"
-                    | "than"
-                    | "times"
-                    | "plus"
-                    | "minus"
-            )
-            || units::is_known(&lower) && lower.len() > 2;
+        stated |= words::OPERATION.contains(&lower)
+            || words::STATING.contains(&lower)
+            || units::is_unit(&lower) && lower.len() > 2;
     }
     let digits = plain.contains(|c: char| c.is_numeric());
     // "20 N upward" states a value that is not understood; "2nd place" does not.
@@ -219,64 +176,14 @@ pub(super) fn substance(text: &str, plain: &str) -> Option<String> {
             rest = rest.get(count..)?;
             continue;
         }
-        let length = [2, 1]
-            .into_iter()
-            .find(|length| rest.get(..*length).is_some_and(is_element))?;
+        let length = [2, 1].into_iter().find(|length| {
+            rest.get(..*length)
+                .is_some_and(|symbol| words::ELEMENT.contains_exactly(symbol))
+        })?;
         elements += 1;
         long += usize::from(length == 2);
         rest = rest.get(length..)?;
     }
     let several = elements >= 2 && (digits > 0 || long > 0);
-    (several
-        || (elements == 1
-            && digits == 1
-            && matches!(
-                &*name,
-                "H2" | "O2" | "N2" | "Cl2" | "O3" | "Br2" | "F2" | "I2"
-            )))
-    .then_some(name)
-}
-
-/// The symbols of the elements that answers name.
-fn is_element(symbol: &str) -> bool {
-    matches!(
-        symbol,
-        "H" | "He"
-            | "Li"
-            | "Be"
-            | "B"
-            | "C"
-            | "N"
-            | "O"
-            | "F"
-            | "Ne"
-            | "Na"
-            | "Mg"
-            | "Al"
-            | "Si"
-            | "P"
-            | "S"
-            | "Cl"
-            | "Ar"
-            | "K"
-            | "Ca"
-            | "Ti"
-            | "Cr"
-            | "Mn"
-            | "Fe"
-            | "Co"
-            | "Ni"
-            | "Cu"
-            | "Zn"
-            | "Br"
-            | "Ag"
-            | "Sn"
-            | "I"
-            | "Ba"
-            | "Pt"
-            | "Au"
-            | "Hg"
-            | "Pb"
-            | "U"
-    )
+    (several || (elements == 1 && digits == 1 && words::MOLECULE.contains(&name))).then_some(name)
 }

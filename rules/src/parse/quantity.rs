@@ -4,9 +4,11 @@ use super::number;
 use super::parser::{Parsed, Parser, product};
 use super::suffix::Suffix;
 use super::token::{Bracket, Kind};
-use super::{spelled, units};
+use super::units;
 use crate::algebra::{Constant, Expr, Rational};
 use crate::answer::Quantity;
+use crate::lexicon::units::currency;
+use crate::lexicon::{numbers, words};
 
 /// A value without anything beside it.
 pub(super) fn bare(value: Expr) -> Quantity {
@@ -89,16 +91,7 @@ impl Parser<'_> {
         loop {
             match self.peek() {
                 Some(Kind::Word(word) | Kind::Text(word))
-                    if matches!(
-                        word.trim_end_matches('.').to_ascii_lowercase().as_str(),
-                        "about"
-                            | "approximately"
-                            | "roughly"
-                            | "around"
-                            | "approx"
-                            | "nearly"
-                            | "almost"
-                    ) =>
+                    if words::APPROXIMATELY.contains(word.trim_end_matches('.')) =>
                 {
                     self.pos += 1;
                     self.take(Kind::Stop);
@@ -188,8 +181,7 @@ impl Parser<'_> {
             _ => return,
         };
         let (word, rest) = word.split_once(' ').unwrap_or((word, ""));
-        let Some(scale) = spelled::scale_word(word.to_ascii_lowercase().trim_end_matches('s'))
-        else {
+        let Some(scale) = numbers::scale(word.to_ascii_lowercase().trim_end_matches('s')) else {
             return;
         };
         if !rest.is_empty() {
@@ -231,9 +223,9 @@ impl Parser<'_> {
         self.pos = end;
         match suffix {
             Suffix::Percent => quantity.percent = true,
-            Suffix::Currency(code, numerator, denominator) => {
-                if denominator != 1 {
-                    quantity.value = scaled(&quantity.value, numerator, denominator);
+            Suffix::Currency(code, parts) => {
+                if parts != 1 {
+                    quantity.value = part(&quantity.value, parts);
                     quantity.places = quantity.places.map(|places| places + 2);
                 }
                 if quantity
@@ -262,7 +254,7 @@ impl Parser<'_> {
                     && quantity.currency.is_none()
                     && let Some((money, rest)) = unit.name.split_once(' ')
                     && rest.starts_with("per ")
-                    && let Some((code, 1, 1)) = units::currency(money)
+                    && let Some((code, 1)) = currency(money)
                 {
                     quantity.currency = Some(code.into());
                     unit.name = rest.into();
@@ -364,9 +356,9 @@ impl Parser<'_> {
     }
 }
 
-/// expr · numerator / denominator.
-fn scaled(expr: &Expr, numerator: u32, denominator: u32) -> Expr {
-    let factor = Rational::from_parts(numerator.into(), denominator.into());
+/// expr / parts.
+fn part(expr: &Expr, parts: u32) -> Expr {
+    let factor = Rational::from_parts(1.into(), parts.into());
     match expr {
         Expr::Number(value) => Expr::Number(value * factor),
         other => product(vec![Expr::Number(factor), other.clone()]),

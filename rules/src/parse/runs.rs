@@ -5,6 +5,8 @@ use super::command;
 use super::letters::{self, Run};
 use super::lexer::Lexer;
 use super::token::{Bracket, Kind, Numeral, Space, digit};
+use crate::lexicon::units::currency;
+use crate::lexicon::words;
 
 impl Lexer<'_> {
     /// A run of letters.
@@ -46,12 +48,7 @@ impl Lexer<'_> {
         // Small words between spaces are no products.
         let apart = (self.space != Space::Tight || self.tokens.is_empty())
             && (rest.is_empty() || rest.starts_with([' ', ',']));
-        if apart
-            && matches!(
-                run,
-                "if" | "is" | "of" | "by" | "so" | "we" | "it" | "as" | "on" | "be" | "an" | "no"
-            )
-        {
+        if apart && run.len() == 2 && words::SHORT_WORD.contains_exactly(run) {
             self.pos = end;
             return self.push(Kind::Word(run), start);
         }
@@ -107,7 +104,7 @@ impl Lexer<'_> {
                 if !rest.trim_start().starts_with(|c: char| c.is_ascii_digit()) {
                     return None;
                 }
-                let code = super::units::currency(run)?.0;
+                let code = currency(run)?.0;
                 (code, 0)
             }
             _ => return None,
@@ -259,8 +256,7 @@ fn taken_by_backslash(length: usize) -> bool {
 /// A letter that makes words: neither Greek nor a sign of mathematics.
 pub(super) fn is_word_letter(character: char) -> bool {
     character.is_alphabetic()
-        && command::greek_letter(character).is_none()
-        && command::sign(character).is_none()
+        && command::character(character).is_none()
         && digit(character).is_none()
         && !matches!(character, '\u{1d400}'..='\u{1d7ff}' | '\u{ff01}'..='\u{ff5e}' | 'ⁿ' | 'ˣ' | 'ⁱ' | 'ᵏ' | 'ᵐ'
             | 'ₙ' | 'ₖ' | 'ᵢ' | 'ⱼ' | 'ₘ' | 'ₓ' | 'ℎ' | 'ℯ' | 'ℓ')

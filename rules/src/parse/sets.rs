@@ -1,6 +1,7 @@
 //! Sets, tuples and intervals.
 
 use super::parser::{Parsed, Parser};
+use super::plain::plain_text;
 use super::token::{Bracket, Kind, inside};
 use crate::algebra::{Constant, Expr};
 use crate::answer::{Answer, Endpoint, Interval, Operator};
@@ -106,7 +107,7 @@ impl Parser<'_> {
         if bar == open + 1 || (colon && matches!(before, Kind::Number(_))) {
             return None;
         }
-        let text = super::words::plain(self.source(open, close + 1));
+        let text = plain_text(self.source(open, close + 1));
         self.pos = close + 1;
         Some(Answer::Text(text))
     }

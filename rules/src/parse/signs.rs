@@ -5,6 +5,7 @@ use super::command;
 use super::lexer::Lexer;
 use super::runs::is_word_letter;
 use super::token::{Bracket, Kind, Side, Space, digit, inside};
+use crate::algebra::Constant;
 use crate::answer::Operator;
 
 impl<'t> Lexer<'t> {
@@ -241,17 +242,14 @@ impl<'t> Lexer<'t> {
             self.pos += 1;
             return Ok(());
         };
-        if let Some(kind) = command::sign(character) {
+        if let Some(kind) = command::character(character) {
             self.pos += character.len_utf8();
             return match kind {
                 Kind::Open(bracket) => self.open(kind, bracket, start),
                 Kind::Close(bracket) => self.close(bracket, start),
+                Kind::Greek(_) | Kind::Constant(Constant::Pi) => self.push_atom(kind, start),
                 kind => self.push(kind, start),
             };
-        }
-        if let Some(kind) = command::greek_letter(character) {
-            self.pos += character.len_utf8();
-            return self.push_atom(kind, start);
         }
         match character {
             '²'

@@ -3,18 +3,21 @@
 use super::letters::is_wordlike;
 use super::number;
 use super::parser::Parser;
+use super::plain::plain_text;
 use super::token::{Bracket, Kind, Named, Space, Structure};
 use super::units;
 use crate::algebra::{Function, Rational};
 use crate::answer::Unit;
+use crate::lexicon::units::{currency, is_bare_unit};
+use crate::lexicon::words;
 
 /// What stands behind a value.
 #[derive(Debug, Clone)]
 pub(super) enum Suffix {
     /// A percent sign or word.
     Percent,
-    /// A currency: its code, and how large the named amount is in it.
-    Currency(&'static str, u32, u32),
+    /// A currency: its code, and how many of what is named make one.
+    Currency(&'static str, u32),
     /// A unit or a label.
     Unit(Unit),
     /// `base 5`.
@@ -74,10 +77,10 @@ impl Parser<'_> {
         let known = if run == 1 {
             // Only right behind a plain number.
             let plain = self.pos == start + 1 || self.is_power_of_ten_before();
-            plain && units::is_plain(letters, spaced)
+            plain && is_bare_unit(letters, spaced)
         } else {
-            units::is_plain(letters, spaced)
-                || units::currency(letters).is_some()
+            is_bare_unit(letters, spaced)
+                || currency(letters).is_some()
                 || matches!(letters, "sq" | "cu" | "pct" | "deg")
                 || (spaced && is_wordlike(letters))
         };
@@ -123,7 +126,7 @@ impl Parser<'_> {
             Kind::Currency(code) if !strict => {
                 return self
                     .ends_quantity(from + 1)
-                    .then_some((Suffix::Currency(code, 1, 1), from + 1));
+                    .then_some((Suffix::Currency(code, 1), from + 1));
             }
             Kind::Word("base" | "Base") | Kind::Text("base") if !strict => {
                 let Kind::Number(index) = self.at(from + 1)?.kind else {
@@ -145,26 +148,23 @@ impl Parser<'_> {
         }
         let trimmed = text.trim();
         if !strict {
-            if matches!(
-                trimmed.trim_end_matches('.').to_ascii_lowercase().as_str(),
-                "percent" | "per cent" | "pct" | "percentage" | "percentage points" | "percents"
-            ) {
+            if words::PERCENT.contains(trimmed.trim_end_matches('.')) {
                 return Some((Suffix::Percent, end));
             }
-            if let Some((code, numerator, denominator)) = units::currency(trimmed) {
-                return Some((Suffix::Currency(code, numerator, denominator), end));
+            if let Some((code, parts)) = currency(trimmed) {
+                return Some((Suffix::Currency(code, parts), end));
             }
         }
         if let Some(mut unit) = units::unit(trimmed) {
             if unit.name.contains('\\') {
-                unit.name = super::words::plain(trimmed).into();
+                unit.name = plain_text(trimmed).into();
             }
             return Some((Suffix::Unit(unit), end));
         }
         if strict || !words || !is_label(trimmed) || self.is_behind_unit(from) {
             return None;
         }
-        let name = super::words::plain(trimmed);
+        let name = plain_text(trimmed);
         let name = name
             .trim_matches(['.', ' ', '~'])
             .split_whitespace()
@@ -375,54 +375,7 @@ fn is_label(text: &str) -> bool {
     let mut count = 0;
     for word in text.split([' ', '-', '/']).filter(|word| !word.is_empty()) {
         count += 1;
-        let lower = word.to_lowercase();
-        if matches!(
-            lower.as_str(),
-            "if" | "when"
-                | "where"
-                | "for"
-                | "is"
-                | "are"
-                | "was"
-                | "and"
-                | "or"
-                | "with"
-                | "if:"
-                | "not"
-                | "but"
-                | "because"
-                | "so"
-                | "then"
-                | "to"
-                | "mod"
-                | "modulo"
-                | "than"
-                | "otherwise"
-                | "only"
-                | "least"
-                | "most"
-                | "plus"
-                | "minus"
-                | "squared"
-                | "cubed"
-                | "increased"
-                | "decreased"
-                | "multiplied"
-                | "raised"
-                | "twice"
-                | "over"
-                | "equals"
-                | "million"
-                | "thousand"
-                | "hundred"
-                | "billion"
-                | "base"
-                | "through"
-                | "from"
-                | "until"
-                | "union"
-                | "divided"
-        ) {
+        if words::NO_LABEL.contains(word) {
             return false;
         }
     }

@@ -1,9 +1,9 @@
 //! Matrices, determinants, and definitions by cases.
 
 use super::parser::{Parsed, Parser, negate, product};
+use super::plain::plain_text;
 use super::quantity::bare;
 use super::token::{Bracket, Environment, Kind, Side};
-use super::words;
 use crate::algebra::Expr;
 use crate::answer::{Answer, Matrix};
 
@@ -20,7 +20,7 @@ impl Parser<'_> {
                 let matrix = self.matrix()?;
                 Ok(match determinant(&matrix.rows) {
                     Some(value) => Answer::Quantity(bare(value)),
-                    None => Answer::Text(words::plain(self.source(start, self.pos))),
+                    None => Answer::Text(plain_text(self.source(start, self.pos))),
                 })
             }
             _ => Ok(self.cases()),
@@ -170,7 +170,7 @@ impl Parser<'_> {
             if let Some(separator) = separator.take() {
                 text.push_str(separator);
             }
-            text.push_str(&words::plain(self.source(index, index + 1)));
+            text.push_str(&plain_text(self.source(index, index + 1)));
             match token.kind {
                 Kind::Open(Bracket::Group) => text.push('{'),
                 Kind::Close(Bracket::Group) => text.push('}'),

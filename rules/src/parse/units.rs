@@ -1,130 +1,23 @@
-//! Units of measurement, exactly, and currencies.
+//! Units as they are written: with exponents, products and quotients, in LaTeX or words.
 
-use super::measures::{Base, Dimension, NONE, Prefixes, TEMPERATURE, base};
 use crate::algebra::Rational;
 use crate::answer::Unit;
+use crate::lexicon::units::{Dimension, unit_word};
 
-/// The power of ten of an SI prefix that `name` begins with, and what follows it.
-fn prefix(name: &str, kind: Prefixes) -> Option<(i32, &str)> {
-    const NAMES: [(&str, i32); 13] = [
-        ("kilo", 3),
-        ("centi", -2),
-        ("milli", -3),
-        ("micro", -6),
-        ("nano", -9),
-        ("pico", -12),
-        ("femto", -15),
-        ("mega", 6),
-        ("giga", 9),
-        ("tera", 12),
-        ("deci", -1),
-        ("hecto", 2),
-        ("deca", 1),
-    ];
-    const SYMBOLS: [(&str, i32); 14] = [
-        ("da", 1),
-        ("k", 3),
-        ("c", -2),
-        ("m", -3),
-        ("µ", -6),
-        ("μ", -6),
-        ("u", -6),
-        ("n", -9),
-        ("p", -12),
-        ("f", -15),
-        ("M", 6),
-        ("G", 9),
-        ("T", 12),
-        ("d", -1),
-    ];
-    let all: &[(&str, i32)] = match kind {
-        Prefixes::Names => &NAMES,
-        Prefixes::Symbols => &SYMBOLS,
-        Prefixes::No => &[],
-    };
-    all.iter().find_map(|(text, power)| {
-        let rest = name.strip_prefix(text)?;
-        (!rest.is_empty()).then_some((*power, rest))
-    })
-}
+const NONE: Dimension = [0; 9];
+const TEMPERATURE: Dimension = [0, 0, 0, 0, 1, 0, 0, 0, 0];
 
-/// A unit in one word, prefix and plural included.
+/// The dimension and size of a unit in one word, prefix and plural included.
 fn word(name: &str) -> Option<(Dimension, Rational)> {
-    let exact = |base: Base, power: i32| {
-        let size = Rational::from_parts(base.numerator.into(), base.denominator.into());
-        let ten = Rational::from(dashu_int::IBig::from(10).pow(power.unsigned_abs() as usize));
-        let size = if power >= 0 { size * ten } else { size / ten };
-        Some((base.dimension, size))
+    let unit = unit_word(name)?;
+    let size = Rational::from_parts(unit.numerator.into(), unit.denominator.into());
+    let ten = Rational::from(dashu_int::IBig::from(10).pow(unit.power.unsigned_abs() as usize));
+    let size = if unit.power >= 0 {
+        size * ten
+    } else {
+        size / ten
     };
-    let look = |name: &str| {
-        if let Some(base) = base(name) {
-            return exact(base, 0);
-        }
-        for kind in [Prefixes::Symbols, Prefixes::Names] {
-            if let Some((power, rest)) = prefix(name, kind)
-                && let Some(base) = base(rest)
-                && base.prefixes == kind
-            {
-                return exact(base, power);
-            }
-        }
-        None
-    };
-    if name.len() > 24 {
-        return None;
-    }
-    look(name)
-        .or_else(|| {
-            let singular = name.strip_suffix('s')?;
-            (singular.chars().count() > 1 && singular != "m" && singular != "in")
-                .then(|| look(singular))?
-        })
-        .or_else(|| {
-            let lower = name.to_lowercase();
-            (name.len() > 2 && lower != name)
-                .then(|| look(&lower).or_else(|| look(lower.strip_suffix('s')?)))?
-        })
-}
-
-/// Is this one word a unit?
-pub(super) fn is_known(name: &str) -> bool {
-    word(name).is_some()
-}
-
-/// Is this run of letters, right behind a number and without anything to mark it, a unit and nothing else?
-pub(super) fn is_plain(run: &str, spaced: bool) -> bool {
-    match run {
-        "cm" | "mm" | "km" | "kg" | "kJ" | "kW" | "Pa" | "Hz" | "nm" | "mL" | "ml" | "eV"
-        | "ft" | "lb" | "oz" | "yd" | "hr" => true,
-        "m" | "s" | "g" | "L" | "J" | "N" | "W" | "V" | "h" | "K" | "mg" | "ms" | "mi" | "mA"
-        | "mV" | "in" | "pm" | "fm" | "qt" | "kN" | "MW" | "mW" | "kV" | "MN" | "MV" | "GW"
-        | "dL" | "cL" | "dm" | "ns" | "nC" | "hp" | "ha" | "yr" | "ly" | "AU" | "cc" | "MJ"
-        | "mN" | "mT" | "mH" | "nF" | "pF" | "kA" | "GB" | "MB" | "KB" | "TB" | "mJ" | "day"
-        | "deg" | "rad" | "bar" | "cal" | "bit" | "ton" | "amp" | "cup" | "gal" | "ohm" | "erg"
-        | "mol" | "atm" | "psi" => spaced,
-        _ => run.len() >= 3 && is_known(run),
-    }
-}
-
-/// A currency by its name: the code, and how large the named amount is in it.
-pub(super) fn currency(name: &str) -> Option<(&'static str, u32, u32)> {
-    Some(match name.trim_end_matches('.') {
-        "dollar" | "dollars" | "USD" | "usd" | "US dollars" | "U.S. dollars" | "bucks"
-        | "Dollars" => ("USD", 1, 1),
-        "cent" | "cents" | "¢" | "penny" | "pennies" | "Cents" => ("USD", 1, 100),
-        "euro" | "euros" | "EUR" | "Euros" | "Euro" => ("EUR", 1, 1),
-        "GBP" | "pounds sterling" | "quid" => ("GBP", 1, 1),
-        "pence" => ("GBP", 1, 100),
-        "yen" | "JPY" => ("JPY", 1, 1),
-        "rupee" | "rupees" | "INR" | "Rs" | "Rupees" => ("INR", 1, 1),
-        "yuan" | "RMB" | "CNY" | "Yuan" => ("CNY", 1, 1),
-        "ruble" | "rubles" | "roubles" | "RUB" => ("RUB", 1, 1),
-        "won" | "KRW" => ("KRW", 1, 1),
-        "peso" | "pesos" => ("MXN", 1, 1),
-        "kr" | "SEK" => ("SEK", 1, 1),
-        "CHF" | "francs" => ("CHF", 1, 1),
-        _ => return None,
-    })
+    Some((unit.dimension, size))
 }
 
 /// The unit that a text states: `km/h`, `m s^{-1}`, `square feet`, `°C`.

@@ -3,12 +3,14 @@
 use super::ParseError;
 use super::lexer::{Lexed, lex};
 use super::parser::{Parser, is_too_deep};
-use super::prose::{is_text, is_words, substance};
+use super::plain::plain_text;
+use super::prose::is_text;
 use super::quantity::bare;
 use super::token::{Kind, Space};
-use super::{choice, units, words};
+use super::worded::{announced, worded};
 use crate::algebra::Expr;
-use crate::answer::{Answer, Operator};
+use crate::answer::Answer;
+use crate::lexicon::units::{currency, is_bare_unit, is_unit};
 
 /// How long a text may be that is taken for words.
 const LONGEST_TEXT: usize = 4000;
@@ -36,7 +38,7 @@ pub(super) fn parse(text: &str) -> Result<Answer, ParseError> {
                 return Ok(answer);
             }
             if inner.len() <= LONGEST_TEXT && is_text(inner) {
-                return Ok(Answer::Text(words::plain(inner)));
+                return Ok(Answer::Text(plain_text(inner)));
             }
             let before = inner.as_ptr() as usize - text.as_ptr() as usize;
             Err(ParseError::Syntax {
@@ -100,128 +102,8 @@ fn undress(text: &str) -> &str {
     text
 }
 
-/// Choices, truths, times, dates and plain words, which are no formulas.
-fn worded(text: &str) -> Option<Answer> {
-    let lettered = text.bytes().any(|byte| byte.is_ascii_alphabetic());
-    if !lettered && !text.contains([':', '-', '/']) {
-        return None;
-    }
-    let plain = words::plain(text);
-    if let Some(letters) = choice::choice(&plain) {
-        return Some(Answer::Choice(letters));
-    }
-    if let Some(answer) = words::answer(&plain) {
-        return Some(answer);
-    }
-    if !lettered {
-        return None;
-    }
-    if let Some(substance) = substance(text, &plain) {
-        return Some(Answer::Text(substance));
-    }
-    if matches!(&*plain, "II" | "III" | "VII" | "VIII") {
-        return Some(Answer::Text(plain));
-    }
-    if let Some(answer) = all_but(&plain) {
-        return Some(answer);
-    }
-    if !is_words(&plain) {
-        return None;
-    }
-    let count = plain.split_whitespace().count();
-    let listed = plain.contains([',', ';'])
-        || plain
-            .split_whitespace()
-            .any(|word| matches!(word, "and" | "or"));
-    if count <= 8 && listed {
-        return None;
-    }
-    Some(match plain.to_ascii_lowercase().as_str() {
-        "all real numbers"
-        | "all reals"
-        | "all real number"
-        | "any real number"
-        | "every real number"
-        | "the set of all real numbers"
-        | "the real numbers"
-        | "real numbers" => Answer::Interval(super::sets::real_line()),
-        _ => Answer::Text(plain),
-    })
-}
-
-/// "all real numbers except 0".
-fn all_but(plain: &str) -> Option<Answer> {
-    let lower = plain.to_ascii_lowercase();
-    let rest = [
-        "all real numbers except",
-        "all reals except",
-        "all real numbers but",
-        "any real number except",
-    ]
-    .iter()
-    .find_map(|lead| lower.strip_prefix(lead))?;
-    let rest = plain.get(plain.len() - rest.len()..)?;
-    let rest = rest.strip_prefix(" for").unwrap_or(rest);
-    let items = match formula(rest).ok()? {
-        Answer::List(items) => items,
-        one => vec![one],
-    };
-    let points = items
-        .into_iter()
-        .map(|item| match item {
-            Answer::Quantity(_) => Some(item),
-            Answer::Relation(mut relation)
-                if relation.operators.as_slice() == [Operator::Equal]
-                    && relation.modulus.is_none() =>
-            {
-                relation
-                    .sides
-                    .pop()
-                    .filter(|side| matches!(side, Answer::Quantity(_)))
-            }
-            _ => None,
-        })
-        .collect::<Option<Vec<_>>>()?;
-    let line = Answer::Interval(super::sets::real_line());
-    Some(Answer::Difference(Box::new((line, Answer::Set(points)))))
-}
-
-/// A formula behind words that only say what it is: "the point (2, 3)".
-fn announced(text: &str) -> Option<Answer> {
-    const LEADS: [&str; 18] = [
-        "the point ",
-        "point ",
-        "the points ",
-        "points ",
-        "the set ",
-        "the vector ",
-        "the interval ",
-        "interval ",
-        "the ordered pair ",
-        "the line ",
-        "the equation ",
-        "the function ",
-        "the matrix ",
-        "the value ",
-        "the ratio ",
-        "the number ",
-        "the polynomial ",
-        "ordered pair ",
-    ];
-    let lower = text
-        .get(..24.min(text.len()))
-        .map(str::to_ascii_lowercase)?;
-    let lead = LEADS.iter().find(|lead| lower.starts_with(**lead))?;
-    let rest = text.get(lead.len()..)?.trim_start();
-    let mut answer = formula(rest).ok()?;
-    if lead.contains("interval") {
-        super::sets::as_interval(&mut answer);
-    }
-    (!matches!(answer, Answer::Text(_))).then_some(answer)
-}
-
 /// Reads a formula, whole.
-fn formula(text: &str) -> Result<Answer, ParseError> {
+pub(super) fn formula(text: &str) -> Result<Answer, ParseError> {
     let mut lexed = lex(text)?;
     if lexed.tokens.is_empty() {
         return Err(ParseError::Empty);
@@ -264,13 +146,13 @@ fn join_decimal_comma<'t>(text: &'t str, lexed: &mut Lexed<'t>) {
                 && numeral.text.bytes().all(|b| b.is_ascii_digit())
         })
     };
-    let currency = first > 0 && matches!(tokens[first - 1].kind, Kind::Currency(_));
+    let priced = first > 0 && matches!(tokens[first - 1].kind, Kind::Currency(_));
     let measured = match suffix {
-        [] => currency,
+        [] => priced,
         [one] => match one.kind {
             Kind::Percent | Kind::Currency(_) => true,
             Kind::Text(word) | Kind::Word(word) | Kind::Name(word) => {
-                units::is_known(word) || units::currency(word).is_some() || word == "percent"
+                is_unit(word) || currency(word).is_some() || word == "percent"
             }
             _ => false,
         },
@@ -279,7 +161,7 @@ fn join_decimal_comma<'t>(text: &'t str, lexed: &mut Lexed<'t>) {
                 && suffix.len() <= 3
                 && text
                     .get(letter.start as usize..)
-                    .is_some_and(|unit| units::is_plain(unit.trim(), true))
+                    .is_some_and(|unit| is_bare_unit(unit.trim(), true))
         }
     };
     if !(tight && measured && plain(whole_index) && plain(fraction_index)) {

@@ -1,0 +1,80 @@
+//! Number words.
+
+use std::sync::LazyLock;
+
+use super::{Table, rows};
+
+const TABLE: &str = include_str!("numbers.tsv");
+
+/// What a number word does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NumberWord {
+    /// It is a number below a hundred.
+    Number(u64),
+    /// It multiplies what stands before it: hundred, dozen.
+    Scale(u64),
+    /// It is a part, by its denominator: half, thirds.
+    Part(u64),
+}
+
+static WORDS: LazyLock<Table<&'static str, NumberWord>> = LazyLock::new(|| {
+    rows(TABLE)
+        .filter_map(|row| entry(&row))
+        .flat_map(|(meaning, words)| words.split(' ').map(move |word| (word, meaning)))
+        .collect()
+});
+
+fn entry(row: &[&'static str]) -> Option<(NumberWord, &'static str)> {
+    let [does, value, words] = *row else {
+        return None;
+    };
+    let value = value.parse().ok()?;
+    let meaning = match does {
+        "number" => NumberWord::Number(value),
+        "scale" => NumberWord::Scale(value),
+        "part" => NumberWord::Part(value),
+        _ => return None,
+    };
+    Some((meaning, words))
+}
+
+/// What a word in lower case does in a number.
+pub(crate) fn number_word(word: &str) -> Option<NumberWord> {
+    WORDS.get(word)
+}
+
+/// The number that a word in lower case is: `zero` to `ninety`.
+pub(crate) fn cardinal(word: &str) -> Option<u64> {
+    match number_word(word)? {
+        NumberWord::Number(value) => Some(value),
+        _ => None,
+    }
+}
+
+/// The number that a word in lower case multiplies by: `hundred`, `dozen`.
+pub(crate) fn scale(word: &str) -> Option<u64> {
+    match number_word(word)? {
+        NumberWord::Scale(value) => Some(value),
+        _ => None,
+    }
+}
+
+/// The denominator that a word in lower case names: 2 for `halves`.
+pub(crate) fn denominator(word: &str) -> Option<u64> {
+    match number_word(word)? {
+        NumberWord::Part(value) => Some(value),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_is_read() {
+        for row in rows(TABLE) {
+            assert!(entry(&row).is_some(), "{row:?}");
+        }
+    }
+}

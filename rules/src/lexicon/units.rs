@@ -1,0 +1,218 @@
+//! Units of measurement and currencies.
+
+use std::sync::LazyLock;
+
+use super::{Table, names, rows};
+
+const UNITS: &str = include_str!("units.tsv");
+const CURRENCIES: &str = include_str!("currencies.tsv");
+
+/// Exponents of length, mass, time, current, temperature, amount, luminosity, angle, information.
+pub(crate) type Dimension = [i8; 9];
+
+/// The symbols of these in `units.tsv`.
+const BASES: [&str; 9] = ["m", "kg", "s", "A", "K", "mol", "cd", "deg", "bit"];
+
+/// A unit in one word: its dimension, and its size as a fraction times a power of ten.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct UnitWord {
+    /// What it measures.
+    pub dimension: Dimension,
+    /// The numerator of its size in base units.
+    pub numerator: u128,
+    /// The denominator of its size.
+    pub denominator: u128,
+    /// The power of ten of its prefix.
+    pub power: i32,
+    prefixes: Option<Prefixes>,
+}
+
+/// How a unit takes prefixes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Prefixes {
+    Symbols,
+    Names,
+}
+
+/// Prefixes of the SI and their powers of ten.
+const NAMES: [(&str, i32); 13] = [
+    ("kilo", 3),
+    ("centi", -2),
+    ("milli", -3),
+    ("micro", -6),
+    ("nano", -9),
+    ("pico", -12),
+    ("femto", -15),
+    ("mega", 6),
+    ("giga", 9),
+    ("tera", 12),
+    ("deci", -1),
+    ("hecto", 2),
+    ("deca", 1),
+];
+const SYMBOLS: [(&str, i32); 14] = [
+    ("da", 1),
+    ("k", 3),
+    ("c", -2),
+    ("m", -3),
+    ("µ", -6),
+    ("μ", -6),
+    ("u", -6),
+    ("n", -9),
+    ("p", -12),
+    ("f", -15),
+    ("M", 6),
+    ("G", 9),
+    ("T", 12),
+    ("d", -1),
+];
+
+static WORDS: LazyLock<Table<&'static str, UnitWord>> = LazyLock::new(|| {
+    rows(UNITS)
+        .filter_map(|row| Some((entry(&row)?, *row.first()?)))
+        .flat_map(|(unit, own)| names(own).map(move |name| (name, unit)))
+        .collect()
+});
+
+/// Short units that may stand bare behind a number: do they need a space before them?
+static BARE: LazyLock<Table<&'static str, bool>> = LazyLock::new(|| {
+    let fields = rows(UNITS).filter_map(|row| row.get(4).copied());
+    fields
+        .flat_map(|field| {
+            let (tight, spaced) = field.split_once(';').unwrap_or((field, ""));
+            let of =
+                |names: &'static str, space| names.split_whitespace().map(move |it| (it, space));
+            of(tight, false).chain(of(spaced, true))
+        })
+        .collect()
+});
+
+fn entry(row: &[&'static str]) -> Option<UnitWord> {
+    let mut dimension = [0; 9];
+    for factor in row.get(1)?.split(' ').filter(|factor| *factor != "1") {
+        let digits = factor.find(|c: char| c == '-' || c.is_ascii_digit());
+        let (base, exponent) = factor.split_at(digits.unwrap_or(factor.len()));
+        let index = BASES.iter().position(|own| *own == base)?;
+        dimension[index] = if exponent.is_empty() {
+            1
+        } else {
+            exponent.parse().ok()?
+        };
+    }
+    let (above, below) = row.get(2)?.split_once('/').unwrap_or((row.get(2)?, "1"));
+    let ((numerator, scale), (denominator, _)) = (decimal(above)?, decimal(below)?);
+    let prefixes = match *row.get(3)? {
+        "symbol" => Some(Prefixes::Symbols),
+        "name" => Some(Prefixes::Names),
+        "-" => None,
+        _ => return None,
+    };
+    Some(UnitWord {
+        dimension,
+        numerator,
+        denominator: denominator.checked_mul(scale)?,
+        power: 0,
+        prefixes,
+    })
+}
+
+/// A decimal as an integer and the power of ten that divides it.
+fn decimal(text: &str) -> Option<(u128, u128)> {
+    let (digits, exponent) = text.split_once("e-").unwrap_or((text, "0"));
+    let (whole, behind) = digits.split_once('.').unwrap_or((digits, ""));
+    let places = u32::try_from(behind.len()).ok()? + exponent.parse::<u32>().ok()?;
+    let value = format!("{whole}{behind}").parse().ok()?;
+    Some((value, 10_u128.checked_pow(places)?))
+}
+
+/// A unit without its plural, with its prefix.
+fn singular(name: &str) -> Option<UnitWord> {
+    let prefixed = |prefixes: &[(&str, i32)], kind| {
+        prefixes
+            .iter()
+            .find_map(|(prefix, power)| {
+                let rest = name.strip_prefix(prefix).filter(|rest| !rest.is_empty())?;
+                Some((*power, rest))
+            })
+            .and_then(|(power, rest)| {
+                let unit = WORDS.get(rest).filter(|unit| unit.prefixes == Some(kind))?;
+                Some(UnitWord { power, ..unit })
+            })
+    };
+    WORDS
+        .get(name)
+        .or_else(|| prefixed(&SYMBOLS, Prefixes::Symbols))
+        .or_else(|| prefixed(&NAMES, Prefixes::Names))
+}
+
+/// The unit that one word (or a name such as `light year`) is, with prefix and plural.
+pub(crate) fn unit_word(name: &str) -> Option<UnitWord> {
+    if name.len() > 24 {
+        return None;
+    }
+    singular(name)
+        .or_else(|| {
+            let without_s = name.strip_suffix('s')?;
+            (without_s.chars().count() > 1 && without_s != "m" && without_s != "in")
+                .then(|| singular(without_s))?
+        })
+        .or_else(|| {
+            let lower = name.to_lowercase();
+            (name.len() > 2 && lower != name)
+                .then(|| singular(&lower).or_else(|| singular(lower.strip_suffix('s')?)))?
+        })
+}
+
+/// Is this one word a unit?
+pub(crate) fn is_unit(name: &str) -> bool {
+    unit_word(name).is_some()
+}
+
+/// Are these letters right behind a number, without anything to mark them, a unit and nothing else? `spaced`: a space
+/// stands before them.
+pub(crate) fn is_bare_unit(letters: &str, spaced: bool) -> bool {
+    match BARE.get(letters) {
+        Some(needs_space) => spaced || !needs_space,
+        None => letters.len() >= 3 && is_unit(letters),
+    }
+}
+
+/// Currencies by their names: the code, and how many of what is named make one.
+static CURRENCY_NAMES: LazyLock<Table<&'static str, (&'static str, u32)>> = LazyLock::new(|| {
+    let mut entries = Vec::new();
+    for row in rows(CURRENCIES) {
+        for (field, parts) in [(1, 1), (2, 100)] {
+            let named = names(row.get(field).copied().unwrap_or(""));
+            entries.extend(named.map(|name| (name, (row[0], parts))));
+        }
+    }
+    entries.into_iter().collect()
+});
+
+/// A currency by its name: the code, and how many of what is named make one (100 cents).
+pub(crate) fn currency(name: &str) -> Option<(&'static str, u32)> {
+    CURRENCY_NAMES.get(name.trim_end_matches('.'))
+}
+
+/// The signs and commands of currencies, with their codes.
+pub(crate) fn currency_signs() -> impl Iterator<Item = (&'static str, &'static str)> {
+    rows(CURRENCIES).flat_map(|row| {
+        let signs = row.get(3).copied().unwrap_or("");
+        signs
+            .split(' ')
+            .filter(|sign| !sign.is_empty())
+            .map(move |sign| (sign, row[0]))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_is_read() {
+        for row in rows(UNITS) {
+            assert!(entry(&row).is_some(), "{row:?}");
+        }
+    }
+}
