@@ -7,6 +7,10 @@
 //! | `symbols.tsv`: LaTeX commands, functions, characters | the lexer, `parse::command` |
 //! | `words.tsv`: lists of words by what they do | [`words`] |
 
+use std::borrow::Borrow;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+
 pub(crate) mod numbers;
 pub(crate) mod units;
 pub(crate) mod words;
@@ -29,26 +33,45 @@ fn names(field: &'static str) -> impl Iterator<Item = &'static str> {
 
 /// Values by key. Of a key that occurs several times the first one counts.
 #[derive(Debug)]
-pub(crate) struct Table<K, V>(Vec<(K, V)>);
+pub(crate) struct Table<K, V>(HashMap<K, V, BuildHasherDefault<KeyHasher>>);
 
-impl<K: Ord, V> FromIterator<(K, V)> for Table<K, V> {
+impl<K: Hash + Eq, V> FromIterator<(K, V)> for Table<K, V> {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
-        let mut entries: Vec<_> = entries.into_iter().collect();
-        entries.sort_by(|a, b| a.0.cmp(&b.0));
-        entries.dedup_by(|later, first| later.0 == first.0);
-        Self(entries)
+        let mut table = HashMap::default();
+        for (key, value) in entries {
+            table.entry(key).or_insert(value);
+        }
+        Self(table)
     }
 }
 
-impl<K: Ord, V: Copy> Table<K, V> {
-    pub(crate) fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<V>
+impl<K: Hash + Eq, V: Copy> Table<K, V> {
+    pub(crate) fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<V>
     where
-        K: std::borrow::Borrow<Q>,
+        K: Borrow<Q>,
     {
-        let found = self.0.binary_search_by(|(own, _)| own.borrow().cmp(key));
-        found
-            .ok()
-            .and_then(|index| self.0.get(index))
-            .map(|(_, value)| *value)
+        self.0.get(key).copied()
+    }
+}
+
+/// FNV-1a: the keys are short, and the tables constant, so that no text can make its words collide.
+#[derive(Debug)]
+pub(crate) struct KeyHasher(u64);
+
+impl Default for KeyHasher {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Hasher for KeyHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
     }
 }

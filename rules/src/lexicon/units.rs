@@ -24,14 +24,6 @@ pub(crate) struct UnitWord {
     pub denominator: u128,
     /// The power of ten of its prefix.
     pub power: i32,
-    prefixes: Option<Prefixes>,
-}
-
-/// How a unit takes prefixes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Prefixes {
-    Symbols,
-    Names,
 }
 
 /// Prefixes of the SI and their powers of ten.
@@ -67,11 +59,23 @@ const SYMBOLS: [(&str, i32); 14] = [
     ("d", -1),
 ];
 
-static WORDS: LazyLock<Table<&'static str, UnitWord>> = LazyLock::new(|| {
-    rows(UNITS)
-        .filter_map(|row| Some((entry(&row)?, *row.first()?)))
-        .flat_map(|(unit, own)| names(own).map(move |name| (name, unit)))
-        .collect()
+/// Units by name, with and without prefixes, in the singular.
+static WORDS: LazyLock<Table<String, UnitWord>> = LazyLock::new(|| {
+    let units = || rows(UNITS).filter_map(|row| Some((row[0], *row.get(3)?, entry(&row)?)));
+    let plain =
+        units().flat_map(|(own, _, unit)| names(own).map(move |name| (name.to_owned(), unit)));
+    let prefixed = units().flat_map(|(own, kind, unit)| {
+        let prefixes: &[(&str, i32)] = match kind {
+            "symbol" => &SYMBOLS,
+            "name" => &NAMES,
+            _ => &[],
+        };
+        prefixes.iter().flat_map(move |(prefix, power)| {
+            let power = *power;
+            names(own).map(move |name| (format!("{prefix}{name}"), UnitWord { power, ..unit }))
+        })
+    });
+    plain.chain(prefixed).collect()
 });
 
 /// Short units that may stand bare behind a number: do they need a space before them?
@@ -101,18 +105,11 @@ fn entry(row: &[&'static str]) -> Option<UnitWord> {
     }
     let (above, below) = row.get(2)?.split_once('/').unwrap_or((row.get(2)?, "1"));
     let ((numerator, scale), (denominator, _)) = (decimal(above)?, decimal(below)?);
-    let prefixes = match *row.get(3)? {
-        "symbol" => Some(Prefixes::Symbols),
-        "name" => Some(Prefixes::Names),
-        "-" => None,
-        _ => return None,
-    };
     Some(UnitWord {
         dimension,
         numerator,
         denominator: denominator.checked_mul(scale)?,
         power: 0,
-        prefixes,
     })
 }
 
@@ -125,31 +122,12 @@ fn decimal(text: &str) -> Option<(u128, u128)> {
     Some((value, 10_u128.checked_pow(places)?))
 }
 
-/// A unit without its plural, with its prefix.
-fn singular(name: &str) -> Option<UnitWord> {
-    let prefixed = |prefixes: &[(&str, i32)], kind| {
-        prefixes
-            .iter()
-            .find_map(|(prefix, power)| {
-                let rest = name.strip_prefix(prefix).filter(|rest| !rest.is_empty())?;
-                Some((*power, rest))
-            })
-            .and_then(|(power, rest)| {
-                let unit = WORDS.get(rest).filter(|unit| unit.prefixes == Some(kind))?;
-                Some(UnitWord { power, ..unit })
-            })
-    };
-    WORDS
-        .get(name)
-        .or_else(|| prefixed(&SYMBOLS, Prefixes::Symbols))
-        .or_else(|| prefixed(&NAMES, Prefixes::Names))
-}
-
 /// The unit that one word (or a name such as `light year`) is, with prefix and plural.
 pub(crate) fn unit_word(name: &str) -> Option<UnitWord> {
     if name.len() > 24 {
         return None;
     }
+    let singular = |name: &str| WORDS.get(name);
     singular(name)
         .or_else(|| {
             let without_s = name.strip_suffix('s')?;

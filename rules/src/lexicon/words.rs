@@ -2,53 +2,66 @@
 
 use std::sync::LazyLock;
 
-use super::{names, rows};
+use super::{Table, names, rows};
 
 const TABLE: &str = include_str!("words.tsv");
 
+/// The length of the longest phrase.
+const LONGEST: usize = 48;
+
 /// Words and phrases that do the same.
 #[derive(Debug)]
-pub(crate) struct Words(Vec<&'static str>);
+pub(crate) struct Words {
+    list: Vec<&'static str>,
+    exact: Table<&'static str, ()>,
+    lower_case: Table<Vec<u8>, ()>,
+}
 
 impl Words {
     /// All lines of `words.tsv` with this name.
     pub(crate) fn named(name: &str) -> Self {
         let lines = rows(TABLE).filter(|row| row[0] == name);
-        let mut words: Vec<_> = lines
+        let list: Vec<_> = lines
             .flat_map(|row| names(row.get(1).copied().unwrap_or("")))
             .collect();
-        words.sort_by_cached_key(|word| word.to_ascii_lowercase());
-        Self(words)
+        let lower_case = list
+            .iter()
+            .map(|word| (word.to_ascii_lowercase().into_bytes(), ()));
+        Self {
+            lower_case: lower_case.collect(),
+            exact: list.iter().map(|word| (*word, ())).collect(),
+            list,
+        }
     }
 
     /// Is a word among them, whatever its case?
     pub(crate) fn contains(&self, word: &str) -> bool {
-        self.0
-            .binary_search_by(|own| lower_case(own).cmp(lower_case(word)))
-            .is_ok()
+        let mut buffer = [0; LONGEST];
+        let Some(lower) = buffer.get_mut(..word.len()) else {
+            return false;
+        };
+        lower.copy_from_slice(word.as_bytes());
+        lower.make_ascii_lowercase();
+        self.lower_case.get(&*lower).is_some()
     }
 
     /// Is one of them what a text begins with, in this case? The longest one, and what follows it.
     pub(crate) fn begin<'t>(&self, text: &'t str) -> Option<(&'static str, &'t str)> {
-        let begins = self.0.iter().rev();
-        begins
+        let words = self.list.iter();
+        words
             .filter_map(|own| Some((*own, text.strip_prefix(*own)?)))
             .max_by_key(|(own, _)| own.len())
     }
 
     /// Is a word among them, in this case?
     pub(crate) fn contains_exactly(&self, word: &str) -> bool {
-        self.0.contains(&word)
+        self.exact.get(word).is_some()
     }
 
     /// All of them.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &'static str> {
-        self.0.iter().copied()
+        self.list.iter().copied()
     }
-}
-
-fn lower_case(text: &str) -> impl Iterator<Item = u8> {
-    text.bytes().map(|byte| byte.to_ascii_lowercase())
 }
 
 /// A list of `words.tsv`.
