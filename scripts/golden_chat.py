@@ -6,7 +6,7 @@
     python scripts/golden_chat.py TEMPLATES OUT
 
 The second way makes goldens of all *.jinja in the folder TEMPLATES (for one llama.cpp's models/templates) in the folder OUT; then
-`JUROR_CHAT_GOLDENS=OUT cargo test --test chat_templates` compares with those too.
+`JUROR_CHAT_GOLDENS=OUT cargo test --test text chat_templates` compares with those too.
 
 Renders the templates of scripts/chat_templates (written for this purpose, of the constructs that published ones are made
 of) for many conversations with transformers' own function, into tests/data/chat/*.json; trains small tokenizers of every

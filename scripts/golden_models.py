@@ -6,7 +6,7 @@
 
 Each folder holds a checkpoint as transformers saves it and golden.safetensors: for each sequence `tokens.I` [length] and
 `logits.I` [length, vocab], all positions, computed in f32 from the weights as stored, eager attention, each sequence alone.
-tests/golden_logits.rs compares with them.
+tests/model/golden_logits.rs compares with them.
 """
 
 import json

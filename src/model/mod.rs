@@ -20,7 +20,7 @@
 //! | [`profile`] | where a step's time goes |
 //!
 //! On the CPU the logits of a token are **bitwise** the same whatever else is in the step, however its prompt was
-//! chunked and whether its prefix was shared (`tests/attention.rs`, `tests/golden_logits.rs`). Every sum is taken in an
+//! chunked and whether its prefix was shared (`tests/model/attention.rs`, `tests/model/golden_logits.rs`). Every sum is taken in an
 //! order that depends on the model and on absolute positions alone, never on how many rows are computed together.
 
 pub mod attention;

@@ -1,4 +1,4 @@
-// Runs the attention kernels on steps and plans that tests/cuda_attention_kernels.rs writes to standard input, and compares
+// Runs the attention kernels on steps and plans that tests/kernels/attention.rs writes to standard input, and compares
 // with attention in double precision, computed from the step's rows and not from the plan.
 //
 // The cache, outputs and scratch are NaN wherever nothing was written, so a key that should not be seen shows in the result.

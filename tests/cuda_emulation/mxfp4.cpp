@@ -1,5 +1,5 @@
 // Experts in MXFP4, as the loader packs them, against the same weights as plain numbers: equal to the bit. The weights come from
-// a file (tests/cuda_kernels.rs): i32 1 for f16 or 0 for bf16, experts, outputs, inputs; the packed weights; their exponents;
+// a file (tests/kernels/numbers.rs): i32 1 for f16 or 0 for bf16, experts, outputs, inputs; the packed weights; their exponents;
 // the plain numbers `[experts, outputs, inputs]`, 16 bits each.
 #include "compare.h"
 #include "moe_gemm.cu"

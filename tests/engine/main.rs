@@ -19,6 +19,8 @@ use juror::model::ModelError;
 use juror::model::batch::StepBatch;
 use proptest::prelude::*;
 
+mod devices;
+mod invariance;
 mod lag;
 mod long;
 mod reader;

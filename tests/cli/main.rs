@@ -1,0 +1,17 @@
+//! The real binary, as it is used: commands, options, files, journals, the hub, the terminal.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod bench;
+mod chat;
+#[cfg(target_os = "linux")]
+mod gpu_script;
+mod help;
+mod hub;
+mod inputs;
+mod resume;
+mod rules_modes;
+mod scale;
+mod tiny_judge;
+mod verify;

@@ -1,0 +1,213 @@
+//! Journals that were changed, and those of earlier versions.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{JOURNAL, Random};
+use crate::common::{Folder, Ran, rollouts};
+
+const JUDGE: [&str; 7] = [
+    "judge",
+    "in.jsonl",
+    "--rules",
+    "only",
+    "-o",
+    "out.jsonl",
+    "-q",
+];
+
+fn judged(samples: usize) -> (Folder, String) {
+    let folder = Folder::new();
+    folder.write("in.jsonl", rollouts(samples));
+    folder.run(&JUDGE).expect(0, &[]);
+    let journal = folder.read(JOURNAL);
+    (folder, journal)
+}
+
+/// Runs again with this journal: the output is what it was, or there is none and an error.
+#[track_caller]
+fn noticed(folder: &Folder, journal: &[u8], expected: &str) -> Ran {
+    folder.write(JOURNAL, journal);
+    let _ = fs::remove_file(folder.path("out.jsonl"));
+    let ran = folder.run(&JUDGE);
+    if ran.code == Some(0) {
+        assert_eq!(folder.read("out.jsonl"), expected);
+    } else {
+        assert!(!folder.has("out.jsonl"));
+        assert_eq!(
+            fs::read(folder.path(JOURNAL)).unwrap(),
+            journal,
+            "it is left as it was"
+        );
+        assert!(ran.stderr.contains(JOURNAL), "{}", ran.stderr);
+    }
+    ran
+}
+
+/// The unit tests flip every bit; here the whole program meets some.
+#[test]
+fn flipped_bits_never_reach_the_output() {
+    let (folder, journal) = judged(3);
+    let expected = folder.read("out.jsonl");
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    for _ in 0..60 {
+        let mut damaged = journal.clone().into_bytes();
+        let bit = random.below(8 * damaged.len() as u64);
+        damaged[(bit / 8) as usize] ^= 1 << (bit % 8);
+        noticed(&folder, &damaged, &expected);
+    }
+}
+
+#[test]
+fn edited_lines_are_named() {
+    let (folder, journal) = judged(4);
+    let expected = folder.read("out.jsonl");
+    let lines: Vec<&str> = journal.lines().collect();
+    let other_run = {
+        let (other, _) = judged(4);
+        let seed = [&JUDGE[..], &["--restart", "--seed", "7"]].concat();
+        other.run(&seed).expect(0, &[]);
+        other.read(JOURNAL).lines().nth(2).unwrap().to_owned()
+    };
+    let check = |line: &str| line.rfind(",\"check\"").unwrap();
+    let edits = [
+        lines[2].replace("\"index\":1", "\"index\":2"),
+        lines[2].replace("\"trial\":0", "\"trial\":1"),
+        lines[2].replace("\"id\":\"r1\"", "\"id\":\"r2\""),
+        lines[2].replace("\"outcome\":true", "\"outcome\":false"),
+        lines[2].replace("\"process\":null,", ""),
+        lines[2].replace("\"status\"", "\"note\":1,\"status\""),
+        format!("{}}}", &lines[2][..check(lines[2])]),
+        format!(
+            "{}{}",
+            &lines[2][..check(lines[2])],
+            &lines[3][check(lines[3])..]
+        ),
+        other_run,
+    ];
+    for edit in edits {
+        assert_ne!(edit, lines[2]);
+        let damaged = journal.replace(lines[2], &edit);
+        let ran = noticed(&folder, damaged.as_bytes(), &expected);
+        ran.expect(
+            1,
+            &[
+                "out.jsonl.journal:3: not a verdict",
+                "remove that line",
+                "--restart",
+            ],
+        );
+        // Both ways out work.
+        let mended = journal.replace(&format!("{}\n", lines[2]), "");
+        noticed(&folder, mended.as_bytes(), &expected).expect(0, &[]);
+        folder.write(JOURNAL, &damaged);
+        folder
+            .run(&[&JUDGE[..], &["--restart"]].concat())
+            .expect(0, &[]);
+        assert_eq!(folder.read("out.jsonl"), expected);
+    }
+    // The manifest decides what all the others mean.
+    let damaged = journal.replacen(
+        "\"shard\":null",
+        "\"shard\":null,\"model_origin\":\"other/model@0\"",
+        1,
+    );
+    noticed(&folder, damaged.as_bytes(), &expected).expect(
+        1,
+        &["out.jsonl.journal:1: the manifest was changed", "--restart"],
+    );
+    // Without checksums, but said to have them, or the other way round.
+    let without: Vec<String> = lines
+        .iter()
+        .map(|line| format!("{}}}\n", &line[..check(line)]))
+        .collect();
+    let without = without.concat();
+    noticed(&folder, without.as_bytes(), &expected).expect(1, &["no checksum"]);
+    let older = journal.replacen("\"format\":2", "\"format\":1", 1);
+    noticed(&folder, older.as_bytes(), &expected).expect(1, &[JOURNAL]);
+}
+
+/// A journal as version 0.1.0 wrote it before lines had checksums: of the rollouts beside it, by rules alone.
+fn old_journal(folder: &Folder) -> String {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/journal");
+    folder.write("in.jsonl", fs::read(data.join("rollouts.jsonl")).unwrap());
+    folder.run(&JUDGE).expect(0, &[]);
+    let now: Value = serde_json::from_str(folder.read(JOURNAL).lines().next().unwrap()).unwrap();
+    let old = fs::read_to_string(data.join("format-1.journal")).unwrap();
+    let first = old.lines().next().unwrap();
+    let then: Value = serde_json::from_str(first).unwrap();
+    assert_eq!(then["manifest"]["format"], 1);
+    // A later version, or another prompt, would be refused for what it is.
+    let mut manifest = first.to_owned();
+    for value in ["/manifest/juror", "/manifest/protocol/hash"] {
+        let text = |of: &Value| of.pointer(value).unwrap().to_string();
+        manifest = manifest.replace(&text(&then), &text(&now));
+    }
+    old.replace(first, &manifest)
+}
+
+#[test]
+fn a_journal_of_an_earlier_version_is_gone_on_with() {
+    let folder = Folder::new();
+    let old = old_journal(&folder);
+    let expected = folder.read("out.jsonl");
+    noticed(&folder, old.as_bytes(), &expected).expect(0, &[]);
+    assert_eq!(folder.read(JOURNAL), old);
+    // Half of it, and a line that was torn.
+    for cut in [old.len() - 1, old.len() / 2] {
+        noticed(&folder, &old.as_bytes()[..cut], &expected).expect(0, &[]);
+        assert_eq!(
+            folder.read(JOURNAL),
+            old,
+            "the same lines again, without checksums"
+        );
+    }
+    // What can be noticed without checksums is.
+    let lines: Vec<&str> = old.lines().collect();
+    for (from, to, said) in [
+        (
+            "\"index\":1",
+            "\"index\":2",
+            "sample 2 of the input is another",
+        ),
+        (
+            "\"id\":\"r1\"",
+            "\"id\":\"r2\"",
+            "sample 1 of the input is another",
+        ),
+        ("\"trial\":0", "\"trial\":1", "this run has no trial 1"),
+        ("\"process\"", "\"qrocess\"", "unknown field `qrocess`"),
+    ] {
+        let damaged = old.replace(lines[2], &lines[2].replacen(from, to, 1));
+        assert_ne!(damaged, old);
+        noticed(&folder, damaged.as_bytes(), &expected)
+            .expect(1, &["out.jsonl.journal:3: not a verdict", said]);
+    }
+}
+
+#[test]
+fn a_manifest_of_anything_else_is_told_in_few_words() {
+    let (folder, _) = judged(1);
+    let long = "x\u{1b}[2J".repeat(100_000);
+    let keys: serde_json::Map<String, Value> = (0..5_000)
+        .map(|at| (format!("{at}{long}").chars().take(900).collect(), at.into()))
+        .collect();
+    for manifest in [
+        serde_json::json!({"model": long}),
+        serde_json::json!({"format": 2, "model": long}),
+        Value::Object(keys),
+        serde_json::json!([long]),
+        serde_json::json!(long),
+    ] {
+        folder.write(
+            JOURNAL,
+            format!("{}\n", serde_json::json!({"manifest": manifest})),
+        );
+        let ran = folder.run(&JUDGE);
+        assert!(matches!(ran.code, Some(1 | 2)), "{}", ran.stderr);
+        assert!(ran.stderr.len() < 30_000, "{}", ran.stderr.len());
+        assert!(ran.stderr.contains("--restart"));
+    }
+}

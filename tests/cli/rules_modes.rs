@@ -1,0 +1,328 @@
+//! The part the rules play, and the one state each sample ends in.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use crate::common::{Folder, Ran, check_verdict, row};
+use serde_json::{Value, json};
+
+/// A right answer, a wrong one, and one of which the rules cannot tell.
+fn three() -> Folder {
+    let folder = Folder::new();
+    let question = "Mia has 3 pens and buys 4 more. How many pens has she now?";
+    folder.write(
+        "in.jsonl",
+        [
+            row("right", question, "7", "3 + 4 = 7.\n#### 7"),
+            row("wrong", question, "7", "3 + 4 = 8.\n#### 8"),
+            row("open", question, r"\frac{1}{", "So it is x + 1."),
+        ]
+        .concat(),
+    );
+    folder
+}
+
+/// Judges with so few tokens that no verdict can be written.
+fn judge(folder: &Folder, more: &[&str]) -> Ran {
+    let arguments = [&["judge", "in.jsonl", "--max-new-tokens", "4"], more].concat();
+    let ran = folder.run(&arguments);
+    ran.lines().iter().for_each(check_verdict);
+    ran
+}
+
+/// The fields named, of one line.
+fn fields<const N: usize>(line: &Value, names: [&str; N]) -> [Value; N] {
+    names.map(|name| line[name].clone())
+}
+
+const SHOWN: [&str; 6] = [
+    "status",
+    "process",
+    "outcome",
+    "outcome_source",
+    "rule_outcome",
+    "reward",
+];
+
+#[test]
+fn rules_alone_need_no_model() {
+    let folder = three();
+    let ran = judge(&folder, &["--rules", "only", "--model", "nonexistent"]);
+    ran.expect(3, &["verdicts  3 (2 ok, 1 unparsed)"]);
+    let lines = ran.lines();
+    let null = Value::Null;
+    assert_eq!(
+        fields(&lines[0], SHOWN),
+        [
+            json!("ok"),
+            null.clone(),
+            json!(true),
+            json!("rules"),
+            json!(true),
+            null.clone()
+        ]
+    );
+    // One false factor decides the product.
+    assert_eq!(
+        fields(&lines[1], SHOWN),
+        [
+            json!("ok"),
+            null.clone(),
+            json!(false),
+            json!("rules"),
+            json!(false),
+            json!(0.0)
+        ]
+    );
+    assert_eq!(
+        fields(&lines[2], SHOWN),
+        [
+            json!("unparsed"),
+            null.clone(),
+            null.clone(),
+            null.clone(),
+            null.clone(),
+            null
+        ]
+    );
+    let why = lines[2]["error"].as_str().unwrap();
+    assert!(why.starts_with("the rules cannot tell: "), "{why}");
+
+    let by_outcome = judge(&folder, &["--rules", "only", "--reward", "outcome"]);
+    let rewards: Vec<Value> = by_outcome
+        .lines()
+        .iter()
+        .map(|line| line["reward"].clone())
+        .collect();
+    assert_eq!(rewards, [json!(1.0), json!(0.0), Value::Null]);
+
+    judge(&folder, &["--rules", "only", "--limit", "2"]).expect(0, &["(2 ok)"]);
+}
+
+#[test]
+fn as_fallback_the_rules_give_the_outcome_and_never_a_reward() {
+    let folder = three();
+    let default = judge(&folder, &[]);
+    let ran = judge(&folder, &["--rules", "fallback"]);
+    assert_eq!(ran.stdout, default.stdout);
+    ran.expect(
+        3,
+        &[
+            "3 unparsed",
+            "mean reward  –",
+            "2 outcomes that the judge did not give",
+        ],
+    );
+    let outcomes: Vec<_> = ran
+        .lines()
+        .iter()
+        .map(|line| {
+            fields(
+                line,
+                ["status", "outcome", "outcome_source", "rule_outcome"],
+            )
+        })
+        .collect();
+    let unparsed = json!("unparsed");
+    assert_eq!(
+        outcomes,
+        [
+            [unparsed.clone(), json!(true), json!("rules"), json!(true)],
+            [unparsed.clone(), json!(false), json!("rules"), json!(false)],
+            [unparsed, Value::Null, Value::Null, Value::Null],
+        ]
+    );
+    for line in ran.lines() {
+        assert!(line["raw"]["completion"].is_string(), "{line}");
+        assert!(line["raw"].get("prompt_tokens").is_none(), "{line}");
+        assert_eq!(line["usage"]["completion_tokens"], 4);
+        let why = line["error"].as_str().unwrap();
+        assert!(why.contains("the limit of 4 new tokens"), "{why}");
+    }
+}
+
+#[test]
+fn first_the_rules_spare_the_model_what_is_wrong() {
+    let folder = three();
+    let ran = judge(&folder, &["--rules", "first", "--trials", "2"]);
+    ran.expect(
+        3,
+        &[
+            "skipped  2 that the rules found wrong",
+            "mean reward  0.000 over 2",
+        ],
+    );
+    let lines = ran.lines();
+    assert_eq!(lines.len(), 6);
+    for line in &lines {
+        let asked = line["usage"]["completion_tokens"] != 0;
+        if line["id"] == "wrong" {
+            assert_eq!(line["skipped"], true);
+            assert_eq!(
+                fields(
+                    line,
+                    ["status", "outcome", "outcome_source", "reward", "overall"]
+                ),
+                [
+                    json!("ok"),
+                    json!(false),
+                    json!("rules"),
+                    json!(0.0),
+                    json!(false)
+                ]
+            );
+            assert!(line["process"].is_null() && !asked, "{line}");
+        } else {
+            assert!(line.get("skipped").is_none() && asked, "{line}");
+            assert_eq!(line["status"], "unparsed");
+        }
+    }
+}
+
+#[test]
+fn off_the_rules_say_nothing() {
+    let folder = three();
+    let ran = judge(&folder, &["--rules", "off"]);
+    for line in ran.expect(3, &["3 unparsed"]).lines() {
+        for field in ["outcome", "outcome_source", "rule_outcome", "reward"] {
+            assert!(line[field].is_null(), "{line}");
+        }
+    }
+    assert!(!ran.stderr.contains("by the rules"), "{}", ran.stderr);
+}
+
+#[test]
+fn each_method_reads_its_own_answers() {
+    let folder = Folder::new();
+    let answers = [
+        "#### 7",
+        "The answer is 7. I asked 3 friends.",
+        "So 7",
+        "#### 7.0",
+    ];
+    let rows = answers.map(|answer| row(answer, "3 + 4?", "7", answer));
+    folder.write("in.jsonl", rows.concat());
+    for (method, outcomes) in [
+        ("strict", [true, true, true, true]),
+        ("compat", [true, true, true, true]),
+        ("gsm8k", [true, true, true, true]),
+        ("official", [true, false, false, false]),
+        ("strict-match", [true, false, false, false]),
+        ("flexible-extract", [true, false, true, false]),
+        ("multi", [true, true, true, true]),
+    ] {
+        let ran = judge(&folder, &["--rules", "only", "--rules-profile", method]);
+        let found: Vec<Value> = ran
+            .expect(0, &[])
+            .lines()
+            .iter()
+            .map(|line| line["outcome"].clone())
+            .collect();
+        assert_eq!(found, outcomes.map(Value::Bool), "{method}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_not_judged_in_part() {
+    let folder = Folder::new();
+    let long = "Let me add that up once more. ".repeat(4000);
+    folder.write(
+        "in.jsonl",
+        [
+            row("wrong", "3 + 4?", "7", "#### 8"),
+            row("long", "3 + 4?", "7", &format!("{long}\n#### 7")),
+            row("short", "3 + 4?", "7", "#### 7"),
+        ]
+        .concat(),
+    );
+    let ran = judge(&folder, &["--rules", "first"]);
+    ran.expect(3, &["verdicts  3 (1 ok, 1 unparsed, 1 too long)"]);
+    let lines = ran.lines();
+    assert_eq!(
+        lines.iter().map(|line| &line["status"]).collect::<Vec<_>>(),
+        ["ok", "too_long", "unparsed"]
+    );
+    let too_long = &lines[1];
+    assert_eq!(too_long["usage"]["completion_tokens"], 0);
+    assert_eq!(
+        fields(too_long, ["outcome", "outcome_source", "reward"]),
+        [json!(true), json!("rules"), Value::Null]
+    );
+    let why = too_long["error"].as_str().unwrap();
+    assert!(
+        why.contains("up to 4 new ones exceed the model's context of "),
+        "{why}"
+    );
+
+    // However few are judged at once, there is room for whatever fits the context.
+    let fitting = "Let me add that up once more. ".repeat(200);
+    folder.write("long.jsonl", row("long", "3 + 4?", "7", &fitting));
+    let ran = folder.run(&[
+        "judge",
+        "long.jsonl",
+        "--max-new-tokens=4",
+        "--max-sequences=1",
+    ]);
+    let lines = ran.expect(3, &["1 unparsed"]).lines();
+    assert!(lines[0]["usage"]["prompt_tokens"].as_u64() > Some(2000));
+
+    // Room for the completion counts too.
+    for most in ["100000", "1048576"] {
+        let ran = folder.run(&["judge", "in.jsonl", "--max-new-tokens", most]);
+        ran.expect(3, &["(0 ok, 3 too long)"]);
+        assert_eq!(ran.lines().len(), 3);
+        let line = ran.lines().swap_remove(2);
+        check_verdict(&line);
+        let why = line["error"].as_str().unwrap();
+        assert!(
+            why.contains("a smaller --max-new-tokens leaves more room"),
+            "{why}"
+        );
+    }
+}
+
+#[test]
+fn a_cache_asked_for_too_small_decides_no_verdict() {
+    let folder = three();
+    let essence = |arguments: &[&str]| -> Vec<(Value, Value, Value)> {
+        let lines = judge(&folder, arguments).lines();
+        lines
+            .into_iter()
+            .map(|line| {
+                (
+                    line["status"].clone(),
+                    line["raw"].clone(),
+                    line["error"].clone(),
+                )
+            })
+            .collect()
+    };
+    assert_eq!(essence(&["--raw", "--kv-blocks", "3"]), essence(&["--raw"]));
+}
+
+#[test]
+fn every_sample_ends_in_exactly_one_state() {
+    let folder = Folder::new();
+    let examples = include_str!("../../examples/rollouts.jsonl");
+    folder.write("in.jsonl", examples);
+    for rules in ["fallback", "first", "only", "off"] {
+        let ran = folder.run(&[
+            "judge",
+            "in.jsonl",
+            "--rules",
+            rules,
+            "--max-new-tokens",
+            "200",
+        ]);
+        let lines = ran.lines();
+        assert_eq!(lines.len(), examples.lines().count());
+        lines.iter().for_each(check_verdict);
+        let indices: Vec<u64> = lines
+            .iter()
+            .map(|line| line["index"].as_u64().unwrap())
+            .collect();
+        assert_eq!(indices, (0..lines.len() as u64).collect::<Vec<_>>());
+        let ok = lines.iter().filter(|line| line["status"] == "ok").count();
+        let said = format!("verdicts  {} ({ok} ok", lines.len());
+        ran.expect(if ok == lines.len() { 0 } else { 3 }, &[&said]);
+    }
+}

@@ -1,0 +1,288 @@
+//! `juror verify`: pairs in, one line for each out, in order.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+use crate::common::{Folder, Ran, json_lines};
+use serde_json::{Value, json};
+
+fn pair(gold: &str, pred: &str) -> String {
+    format!("{}\n", json!({"gold": gold, "pred": pred}))
+}
+
+#[test]
+fn a_line_for_each_row_in_its_order() {
+    let folder = Folder::new();
+    let rows: String = (0..9000)
+        .flat_map(|n| {
+            let pred = format!("The answer is {}.", n % 3000);
+            let row = json!({"id": n, "gold": n.to_string(), "pred": pred});
+            [row.to_string(), "\n".to_owned()]
+        })
+        .collect();
+    folder.write("pairs.jsonl", &rows);
+    let ran = folder.run(&["verify", "pairs.jsonl", "-o", "out.jsonl"]);
+    ran.expect(
+        0,
+        &[
+            "9,000 pairs: 3,000 equal, 6,000 different, 0 open",
+            "verdicts in out.jsonl",
+        ],
+    );
+    assert_eq!(ran.stdout, "");
+    let lines = folder.lines("out.jsonl");
+    assert_eq!(lines.len(), 9000);
+    for (n, line) in lines.iter().enumerate() {
+        assert_eq!(line["id"], n);
+        assert_eq!(line["index"], n);
+        assert_eq!(line["equal"], n < 3000, "{line}");
+        assert_eq!(line["status"], "decided");
+        assert_eq!(line["profile"], "strict");
+        assert_eq!(line["gold"], json!([n.to_string()]));
+        assert_eq!(line["pred"], json!([(n % 3000).to_string()]));
+        assert!(!line["reason"].as_str().unwrap().is_empty(), "{line}");
+        assert!(!line["method"].as_str().unwrap().is_empty(), "{line}");
+    }
+    // The same to standard output, and from standard input.
+    let shown = folder.run(&["verify", "pairs.jsonl", "--quiet"]);
+    assert_eq!(shown.stdout, folder.read("out.jsonl"));
+    assert_eq!(shown.stderr, "");
+    let few: String = rows.split_inclusive('\n').take(100).collect();
+    let piped = folder.pipe(few.as_bytes(), &["verify"]);
+    assert!(shown.stdout.starts_with(&piped.stdout) && piped.lines().len() == 100);
+}
+
+#[test]
+fn a_row_is_answered_before_the_next_is_written() {
+    let folder = Folder::new();
+    let mut child = folder
+        .juror(&["verify", "-", "--quiet"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut rows = child.stdin.take().unwrap();
+    let mut verdicts = BufReader::new(child.stdout.take().unwrap());
+    for n in 0..5 {
+        rows.write_all(pair(&n.to_string(), "2").as_bytes())
+            .unwrap();
+        rows.flush().unwrap();
+        let mut line = String::new();
+        verdicts.read_line(&mut line).unwrap();
+        assert_eq!(json_lines(&line)[0]["equal"], n == 2);
+    }
+    drop(rows);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn any_text_is_text() {
+    let folder = Folder::new();
+    let mut rows = Vec::new();
+    rows.extend_from_slice(br#"{"id":["a",1],"gold":7,"pred":"7","note":{}}"#);
+    rows.extend_from_slice(b"\r\n\n");
+    rows.extend_from_slice(
+        br#"{"id":"\ud800","gold":"7","pred":"\ud800 The answer is 7. \udfff"}"#,
+    );
+    rows.push(b'\n');
+    rows.extend_from_slice(b"{\"gold\":\"7\",\"pred\":\"\xff\xfe The answer is 7.\"}\n");
+    rows.extend_from_slice(
+        br#"{"gold":"7","pred":"\u0000\u001b[31m The answer is 7.\u001b[0m \u202e"}"#,
+    );
+    let ran = folder.pipe(&rows, &["verify"]);
+    let lines = ran.expect(0, &["4 pairs: 4 equal"]).stdout.clone();
+    // An id is given back as it was written, and a lone surrogate is one that few readers take.
+    let lines = json_lines(&lines.replace(r"\ud800", ""));
+    assert_eq!(lines[0]["id"], json!(["a", 1]));
+    assert_eq!(lines[2]["id"], Value::Null);
+}
+
+#[test]
+fn a_row_that_is_no_pair_has_its_line_too() {
+    let folder = Folder::new();
+    let rows = [
+        pair("1", "1"),
+        "{\"gold\": \"1\"\n".to_owned(),
+        "{\"id\": 5, \"gold\": \"1\"}\n".to_owned(),
+        "{\"gold\": [\"1\"], \"pred\": \"1\"}\n".to_owned(),
+        "{\"id\": \"c\", \"gold\": \"1\", \"pred\": \"1\", \"config\": {\"float_rounds\": 1}}\n"
+            .to_owned(),
+        "[]\n".to_owned(),
+        pair("1", "2"),
+    ];
+    let ran = folder.pipe(rows.concat().as_bytes(), &["verify"]);
+    ran.expect(3, &["7 pairs: 1 equal, 1 different", "5 rows are no pair"]);
+    let lines = ran.lines();
+    let errors: Vec<&str> = lines
+        .iter()
+        .map(|line| line["error"].as_str().unwrap_or_default())
+        .collect();
+    assert_eq!((errors[0], errors[6]), ("", ""));
+    for (index, part) in [
+        (1, "not a JSON object"),
+        (2, "there is no `pred`"),
+        (3, "`gold` must be a string, not a list"),
+        (4, "no setting `float_rounds`; there is extract"),
+        (5, "not a JSON object"),
+    ] {
+        assert!(errors[index].contains(part), "{}", lines[index]);
+        assert_eq!(lines[index]["index"], index);
+        assert_eq!(lines[index]["equal"], Value::Null);
+    }
+    assert_eq!(lines[4]["id"], "c");
+}
+
+#[test]
+fn settings_of_a_row_replace_those_of_the_run() {
+    let folder = Folder::new();
+    let row = |config: Value| {
+        format!(
+            "{}\n",
+            json!({"gold": "$\\frac{1}{3}$", "pred": "The answer is 0.33.", "config": config})
+        )
+    };
+    let rows = [
+        row(json!({})),
+        row(json!({"float_rounding": 2})),
+        row(json!({"float_rounding": 6})),
+        row(Value::Null),
+    ];
+    for profile in ["strict", "compat"] {
+        let equal = |more: &[&str]| -> Vec<Value> {
+            let arguments = [&["verify", "--profile", profile], more].concat();
+            let ran = folder.pipe(rows.concat().as_bytes(), &arguments);
+            ran.expect(0, &[]);
+            ran.lines()
+                .iter()
+                .map(|line| line["equal"].clone())
+                .collect()
+        };
+        assert_eq!(equal(&[]), [false, true, false, false], "{profile}");
+        assert_eq!(
+            equal(&["--config", r#"{"float_rounding": 2}"#]),
+            [true, true, false, true],
+            "{profile}"
+        );
+    }
+}
+
+#[test]
+fn profiles_differ_where_mathematics_and_math_verify_do() {
+    let folder = Folder::new();
+    let rows = [
+        pair("$28\\%$", "28"),
+        pair("$(2,1]$", "$(3,2]$"),
+        pair("$x+2t$", "$x+2$"),
+        pair("$2\\sqrt{3}$", "It is $\\sqrt{12}$."),
+    ];
+    let verdicts = |profile: &str| -> Vec<Value> {
+        let ran = folder.pipe(rows.concat().as_bytes(), &["verify", "--profile", profile]);
+        let lines = ran.expect(0, &[]).lines();
+        for line in &lines {
+            assert_eq!(line["profile"], profile);
+            assert_eq!(line["emulates"] == "math-verify 0.9.0", profile == "compat");
+        }
+        lines.iter().map(|line| line["equal"].clone()).collect()
+    };
+    assert_eq!(verdicts("compat"), [true, true, true, true]);
+    let strict = verdicts("strict");
+    assert_eq!(strict[0], false);
+    assert_ne!(strict[1], true);
+    assert_eq!(strict[2], false);
+    assert_eq!(strict[3], true);
+}
+
+#[test]
+fn one_pair_is_explained() {
+    let folder = Folder::new();
+    let gold = ["--gold", r"\frac{1}{2}"];
+    let pred = ["--pred", "Half of it, so the answer is 0.5."];
+    let ran = folder.run(&[&["verify"], &gold[..], &pred].concat());
+    let line = &ran.expect(0, &[]).lines()[0];
+    assert_eq!(
+        (&line["equal"], &line["status"]),
+        (&json!(true), &json!("decided"))
+    );
+
+    let ran = folder.run(&[&["verify", "--explain"], &gold[..], &pred].concat());
+    ran.expect(0, &[]);
+    for part in ["1/2", "0.5", "verdict  equal (decided, by "] {
+        assert!(ran.stdout.contains(part), "{}", ran.stdout);
+    }
+    let ran = folder.pipe(
+        pair("5", "I do not know.").as_bytes(),
+        &["verify", "--explain"],
+    );
+    assert!(
+        ran.stdout.contains("verdict  different (no_answer"),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
+fn what_cannot_be_done_is_said() {
+    let folder = Folder::new();
+    folder.write("pairs.jsonl", pair("1", "1"));
+    folder.write("before.jsonl", "before");
+    for (arguments, part) in [
+        (&["missing.jsonl"][..], "missing.jsonl"),
+        (
+            &["pairs.jsonl", "-o", "no/where.jsonl"],
+            "there is no folder no",
+        ),
+        (&["pairs.jsonl", "-o", "pairs.jsonl"], "pairs.jsonl"),
+        (&["pairs.jsonl", "--profile", "lax"], "strict, compat"),
+        (
+            &["pairs.jsonl", "--config", "{\"strikt\": true}"],
+            "no setting `strikt`",
+        ),
+        (
+            &["pairs.jsonl", "--gold", "1", "--pred", "1"],
+            "cannot be used with",
+        ),
+        (&["--gold", "1"], "--pred"),
+    ] {
+        let ran = folder.run(&[&["verify"], arguments].concat());
+        ran.expect(2, &["error:", part]);
+        assert_eq!(ran.stdout, "");
+    }
+    assert_eq!(folder.read("pairs.jsonl"), pair("1", "1"));
+    // A compressed file that ends too soon fails, and leaves what was there.
+    folder.write("cut.jsonl.gz", [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xab]);
+    folder
+        .run(&["verify", "cut.jsonl.gz", "-o", "before.jsonl"])
+        .expect(2, &["cut.jsonl.gz"]);
+    assert_eq!(folder.read("before.jsonl"), "before");
+}
+
+/// Sixty products once took 856 MB. The limit holds for the whole process: the program, its threads, and 64 MB for a pair.
+#[cfg(target_os = "linux")]
+#[test]
+fn costly_pairs_take_little_memory() {
+    let folder = Folder::new();
+    folder.write(
+        "pairs.jsonl",
+        include_str!("../../rules/tests/cases/costly.jsonl"),
+    );
+    for profile in ["strict", "compat"] {
+        let output = std::process::Command::new("sh")
+            .args([
+                "-c",
+                "ulimit -d 160000 && exec \"$0\" verify pairs.jsonl --quiet --profile \"$1\"",
+                env!("CARGO_BIN_EXE_juror"),
+                profile,
+            ])
+            .env("RAYON_NUM_THREADS", "1")
+            .current_dir(folder.path("."))
+            .output()
+            .unwrap();
+        let ran = Ran::of(output);
+        ran.expect(0, &[]);
+        let rows = include_str!("../../rules/tests/cases/costly.jsonl")
+            .lines()
+            .count();
+        assert_eq!(ran.lines().len(), rows);
+    }
+}

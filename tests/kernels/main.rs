@@ -1,0 +1,9 @@
+//! The CUDA kernels without a GPU: compiled for the CPU and run thread by thread on an emulation (`cuda_emulation/`).
+
+#![cfg(target_os = "linux")]
+
+#[path = "../cuda_emulation/mod.rs"]
+mod cuda_emulation;
+
+mod attention;
+mod numbers;

@@ -1,0 +1,428 @@
+//! The decoder against Hugging Face transformers and candle-transformers, on tiny random checkpoints of every family made
+//! by `scripts/golden_models.py`.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::paged::{Blocks, Sequence, step};
+use candle_core::{DType, Device, Tensor};
+use candle_nn::VarBuilder;
+use candle_transformers::models::qwen3;
+use juror::checkpoint::{ModelConfig, ModelSource, Weights};
+use juror::engine::{Engine, EngineConfig, LoadedModel, ModelSizes, RandomKey, Request, Sampling};
+use juror::model::attention::{self, Attention, AttentionKind, AttentionShape};
+use juror::model::precision::WeightType;
+use juror::model::{Decoder, Precision, PrecisionChoice};
+
+/// Logits lie between −5 and 5; f32 sums taken in another order differ by less than this.
+const TOLERANCE: f32 = 1e-4;
+const BLOCK: usize = 4;
+/// Every checkpoint there is.
+const NAMES: [&str; 16] = [
+    "chatglm",
+    "glm",
+    "glm4",
+    "gpt-oss",
+    "gpt-oss-mxfp4",
+    "llama",
+    "llama-linear",
+    "mistral",
+    "phi3",
+    "phi3-longrope",
+    "qwen2",
+    "qwen2-window",
+    "qwen3-moe",
+    "qwen3-tied",
+    "qwen3-untied",
+    "qwen3-yarn",
+];
+const KINDS: [AttentionKind; 3] = [
+    AttentionKind::Reference,
+    AttentionKind::Tiled,
+    AttentionKind::Plain,
+];
+
+struct Checkpoint {
+    folder: PathBuf,
+    decoder: Decoder,
+    /// Token ids, and the logits of every position.
+    golden: Vec<(Vec<u32>, Vec<Vec<f32>>)>,
+}
+
+impl Checkpoint {
+    fn load(name: &str) -> Self {
+        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/data/checkpoints")
+            .join(name);
+        let source = ModelSource::resolve(folder.to_str().unwrap()).unwrap();
+        let config = ModelConfig::load(&source).unwrap();
+        let weights = Weights::open(&source).unwrap();
+        let decoder = Decoder::load(&config, &weights, &Device::Cpu, Precision::F32).unwrap();
+        let tensors =
+            candle_core::safetensors::load(folder.join("golden.safetensors"), &Device::Cpu)
+                .unwrap();
+        let golden = (0..tensors.len() / 2)
+            .map(|i| {
+                let tokens = tensors[&format!("tokens.{i}")]
+                    .to_dtype(DType::U32)
+                    .unwrap()
+                    .to_vec1()
+                    .unwrap();
+                (tokens, tensors[&format!("logits.{i}")].to_vec2().unwrap())
+            })
+            .collect();
+        Self {
+            folder,
+            decoder,
+            golden,
+        }
+    }
+
+    fn attention(&self, kind: AttentionKind) -> Box<dyn Attention> {
+        let shape = AttentionShape::from(self.decoder.config());
+        attention::build(kind, &shape, 64, BLOCK, &Device::Cpu, DType::F32).unwrap()
+    }
+
+    fn sequences(&self, blocks: &mut Blocks) -> Vec<Sequence> {
+        let short = self.decoder.config().rope.short_context();
+        self.golden
+            .iter()
+            .map(|(tokens, _)| Sequence {
+                long: short.is_some_and(|short| tokens.len() > short),
+                ..blocks.sequence(tokens)
+            })
+            .collect()
+    }
+
+    /// Runs all sequences, each taking up to `chunk` tokens a step, all in the same steps, and compares every logit.
+    fn compare(&self, kind: AttentionKind, chunk: usize) {
+        let mut attention = self.attention(kind);
+        let mut sequences = self.sequences(&mut Blocks::new(64, BLOCK));
+        loop {
+            let mut expected = Vec::new();
+            let mut parts = Vec::new();
+            for (sequence, (_, logits)) in sequences.iter_mut().zip(&self.golden) {
+                let count = chunk.min(sequence.tokens.len() - sequence.cached);
+                if count > 0 {
+                    expected.extend(&logits[sequence.cached..sequence.cached + count]);
+                    parts.push((sequence, count));
+                }
+            }
+            if parts.is_empty() {
+                return;
+            }
+            let batch = step(&mut parts, BLOCK);
+            let logits = self
+                .decoder
+                .forward(&batch, &mut *attention)
+                .unwrap()
+                .to_vec2::<f32>()
+                .unwrap();
+            assert_eq!(logits.len(), expected.len());
+            for (token, (ours, golden)) in logits.iter().zip(expected).enumerate() {
+                close(
+                    ours,
+                    golden,
+                    &format!(
+                        "{}, {kind:?}, chunks of {chunk}, token {token}",
+                        self.folder.display()
+                    ),
+                );
+            }
+        }
+    }
+}
+
+fn close(ours: &[f32], golden: &[f32], what: &str) {
+    assert_eq!(ours.len(), golden.len());
+    for (id, (a, b)) in ours.iter().zip(golden).enumerate() {
+        assert!(
+            (a - b).abs() < TOLERANCE,
+            "{what}: logit {id} is {a}, expected {b}"
+        );
+    }
+}
+
+#[test]
+fn every_checkpoint_is_compared() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/checkpoints");
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names, NAMES);
+}
+
+#[test]
+fn logits_equal_those_of_transformers() {
+    for name in NAMES {
+        let checkpoint = Checkpoint::load(name);
+        for kind in KINDS {
+            for chunk in [usize::MAX, 7, 1] {
+                checkpoint.compare(kind, chunk);
+            }
+        }
+    }
+}
+
+#[test]
+fn logits_equal_those_of_candle_transformers() {
+    for name in ["qwen3-tied", "qwen3-untied"] {
+        let checkpoint = Checkpoint::load(name);
+        let ours = checkpoint.decoder.config();
+        let config = qwen3::Config {
+            vocab_size: ours.vocab,
+            hidden_size: ours.hidden,
+            intermediate_size: ours.intermediate,
+            num_hidden_layers: ours.layers,
+            num_attention_heads: ours.heads,
+            head_dim: ours.head_dim,
+            attention_bias: ours.biases.qkv,
+            num_key_value_heads: ours.kv_heads,
+            max_position_embeddings: ours.max_positions,
+            sliding_window: None,
+            max_window_layers: ours.layers,
+            tie_word_embeddings: ours.tie_embeddings,
+            rope_theta: ours.rope.theta,
+            rms_norm_eps: ours.rms_norm_eps,
+            use_sliding_window: false,
+            hidden_act: candle_nn::Activation::Silu,
+        };
+        let mut tensors: HashMap<String, Tensor> = HashMap::new();
+        for entry in std::fs::read_dir(&checkpoint.folder).unwrap() {
+            let path = entry.unwrap().path();
+            let file = path.file_name().unwrap().to_str().unwrap();
+            if file.starts_with("model") && file.ends_with(".safetensors") {
+                tensors.extend(candle_core::safetensors::load(&path, &Device::Cpu).unwrap());
+            }
+        }
+        let vars = VarBuilder::from_tensors(tensors, DType::F32, &Device::Cpu);
+        let mut theirs = qwen3::ModelForCausalLM::new(&config, vars).unwrap();
+        let mut blocks = Blocks::new(64, BLOCK);
+        for (tokens, _) in &checkpoint.golden {
+            theirs.clear_kv_cache();
+            let mut attention = checkpoint.attention(AttentionKind::Tiled);
+            let mut sequence = blocks.sequence(tokens);
+            let batch = step(&mut [(&mut sequence, tokens.len())], BLOCK);
+            let logits = checkpoint
+                .decoder
+                .forward(&batch, &mut *attention)
+                .unwrap()
+                .to_vec2::<f32>()
+                .unwrap();
+            for (position, (token, ours)) in tokens.iter().zip(&logits).enumerate() {
+                let input = Tensor::new(&[[*token]], &Device::Cpu).unwrap();
+                let expected = theirs
+                    .forward(&input, position)
+                    .unwrap()
+                    .flatten_all()
+                    .unwrap()
+                    .to_vec1()
+                    .unwrap();
+                close(ours, &expected, &format!("{name}, position {position}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn only_the_wanted_rows_in_the_wanted_order() {
+    let checkpoint = Checkpoint::load("qwen3-tied");
+    let mut sequences = checkpoint.sequences(&mut Blocks::new(64, BLOCK));
+    let (_, golden) = &checkpoint.golden[2];
+    let last = golden.len() - 1;
+    for wanted in [vec![last, 0, 3], (0..=last).rev().collect(), vec![]] {
+        let mut attention = checkpoint.attention(AttentionKind::Tiled);
+        sequences[2].cached = 0;
+        let mut batch = step(&mut [(&mut sequences[2], last + 1)], BLOCK);
+        batch.logits = wanted.iter().map(|&index| index as u32).collect();
+        let logits = checkpoint.decoder.forward(&batch, &mut *attention).unwrap();
+        assert_eq!(
+            logits.dims(),
+            [wanted.len(), checkpoint.decoder.config().vocab]
+        );
+        if !wanted.is_empty() {
+            for (ours, index) in logits.to_vec2::<f32>().unwrap().iter().zip(wanted) {
+                close(ours, &golden[index], &format!("token {index}"));
+            }
+        }
+    }
+}
+
+/// Bits of every token's logits, sequence after sequence, when all sequences go up to `chunk` tokens a step; `together` or
+/// one sequence after the other.
+fn logit_bits(checkpoint: &Checkpoint, chunk: usize, together: bool) -> Vec<Vec<Vec<u32>>> {
+    let mut attention = checkpoint.attention(AttentionKind::Tiled);
+    let mut sequences = checkpoint.sequences(&mut Blocks::new(64, BLOCK));
+    let mut all = vec![Vec::new(); sequences.len()];
+    let companies: Vec<Vec<usize>> = if together {
+        vec![(0..sequences.len()).collect()]
+    } else {
+        (0..sequences.len()).map(|index| vec![index]).collect()
+    };
+    for company in companies {
+        loop {
+            let mut owners = Vec::new();
+            let mut parts = Vec::new();
+            for (index, sequence) in sequences.iter_mut().enumerate() {
+                let count = chunk.min(sequence.tokens.len() - sequence.cached);
+                if company.contains(&index) && count > 0 {
+                    owners.extend(std::iter::repeat_n(index, count));
+                    parts.push((sequence, count));
+                }
+            }
+            if parts.is_empty() {
+                break;
+            }
+            let batch = step(&mut parts, BLOCK);
+            let logits = checkpoint
+                .decoder
+                .forward(&batch, &mut *attention)
+                .unwrap()
+                .to_vec2::<f32>()
+                .unwrap();
+            for (owner, row) in owners.into_iter().zip(logits) {
+                all[owner].push(row.into_iter().map(f32::to_bits).collect());
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn logits_are_bitwise_the_same_alone_together_and_in_any_chunks() {
+    for name in NAMES {
+        let checkpoint = Checkpoint::load(name);
+        let whole = logit_bits(&checkpoint, usize::MAX, false);
+        for (chunk, together) in [
+            (usize::MAX, true),
+            (7, true),
+            (1, true),
+            (7, false),
+            (1, false),
+        ] {
+            assert!(
+                logit_bits(&checkpoint, chunk, together) == whole,
+                "{name}: chunks of {chunk}, together: {together}"
+            );
+        }
+    }
+}
+
+/// transformers takes the second set of `LongRoPE`'s angles for all tokens as soon as there are more than fit the original
+/// context, and computes the cache again then; before that, however many tokens may follow, the first.
+#[test]
+fn a_text_that_outgrows_the_short_context_goes_on_as_in_transformers() {
+    let checkpoint = Checkpoint::load("phi3-longrope");
+    let config = checkpoint.decoder.config();
+    let short = config.rope.short_context().unwrap();
+    let prompts: Vec<Vec<u32>> = [3, short - 9, short - 1, short, short + 1, short + 20]
+        .iter()
+        .map(|&length| (0..length as u32).map(|i| (i * i * 7 + 3) % 53).collect())
+        .collect();
+    // The logits of the last token with the set that the length asks for.
+    let next = |tokens: &[u32]| -> u32 {
+        let mut attention = checkpoint.attention(AttentionKind::Tiled);
+        let mut sequence = Sequence {
+            long: tokens.len() > short,
+            ..Blocks::new(64, BLOCK).sequence(tokens)
+        };
+        let mut batch = step(&mut [(&mut sequence, tokens.len())], BLOCK);
+        batch.logits = vec![tokens.len() as u32 - 1];
+        let logits = checkpoint.decoder.forward(&batch, &mut *attention);
+        let logits = logits.unwrap().to_vec2::<f32>().unwrap().remove(0);
+        let ids = 0..logits.len();
+        ids.max_by(|&a, &b| logits[a].total_cmp(&logits[b]))
+            .unwrap() as u32
+    };
+    let expected: Vec<Vec<u32>> = prompts
+        .iter()
+        .map(|prompt| {
+            let mut tokens = prompt.clone();
+            while tokens.len() < prompt.len() + 14 {
+                tokens.push(next(&tokens));
+            }
+            tokens.split_off(prompt.len())
+        })
+        .collect();
+    for new in [14, 100] {
+        let source = ModelSource::resolve(checkpoint.folder.to_str().unwrap()).unwrap();
+        let weights = Weights::open(&source).unwrap();
+        let model =
+            LoadedModel::load(config, &weights, &Device::Cpu, Precision::F32, false).unwrap();
+        let sizes = EngineConfig {
+            blocks: 300,
+            least_blocks: 1,
+            block_size: BLOCK,
+            max_sequences: 4,
+            token_budget: 32,
+            max_prefill_chunk: 16,
+            context_length: 256,
+            prefix_cache: true,
+            pinned_prefix: Vec::new(),
+        };
+        let model = model.with_cache(&ModelSizes::new(&sizes, true)).unwrap();
+        let mut engine = Engine::new(Box::new(model), &sizes).unwrap();
+        for (id, prompt) in prompts.iter().enumerate() {
+            engine.add(Request {
+                id: id as u64,
+                prompt: prompt.clone(),
+                max_new_tokens: new,
+                sampling: Sampling::GREEDY,
+                random_key: RandomKey {
+                    seed: 0,
+                    sample: 0,
+                    trial: 0,
+                },
+                eos: Arc::from([]),
+                stop: None,
+                choices: None,
+            });
+        }
+        let mut completions = Vec::new();
+        while engine.has_work() {
+            completions.extend(engine.step().unwrap());
+        }
+        completions.sort_by_key(|completion| completion.id);
+        for (completion, expected) in completions.iter().zip(&expected) {
+            let length = completion.prompt.len();
+            assert_eq!(
+                completion.tokens[..14],
+                expected[..],
+                "{new}: {length} tokens"
+            );
+        }
+    }
+}
+
+/// Activations are rounded to eight bits then, and experts may be chosen in another order; weights lose nothing.
+#[test]
+fn experts_in_mxfp4_may_stay_as_they_are_stored() {
+    let mut checkpoint = Checkpoint::load("gpt-oss-mxfp4");
+    let source = ModelSource::resolve(checkpoint.folder.to_str().unwrap()).unwrap();
+    let weights = Weights::open(&source).unwrap();
+    let precision = PrecisionChoice::default()
+        .resolve(&Device::Cpu, &weights)
+        .unwrap();
+    assert!(matches!(precision.weights, WeightType::Stored { .. }));
+    let config = checkpoint.decoder.config().clone();
+    checkpoint.decoder = Decoder::load(&config, &weights, &Device::Cpu, precision).unwrap();
+    let whole = logit_bits(&checkpoint, usize::MAX, true);
+    assert!(logit_bits(&checkpoint, 7, false) == whole);
+    let pairs = whole
+        .iter()
+        .zip(&checkpoint.golden)
+        .flat_map(|(ours, (_, golden))| {
+            let ours = ours.iter().flatten().map(|bits| f32::from_bits(*bits));
+            ours.zip(golden.iter().flatten())
+        });
+    let differences: Vec<f32> = pairs.map(|(ours, golden)| (ours - golden).abs()).collect();
+    let mean = differences.iter().sum::<f32>() / differences.len() as f32;
+    let worst = differences.iter().copied().fold(0.0, f32::max);
+    assert!(mean < 0.02 && worst < 0.3, "mean {mean}, worst {worst}");
+    assert!(worst > 1e-4, "the weights were made plain numbers");
+}

@@ -1,0 +1,12 @@
+//! From checkpoints to logits: every family, format and attention, compared with references.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../paged/mod.rs"]
+mod paged;
+
+mod attention;
+mod checkpoints;
+mod families;
+mod gguf;
+mod golden_logits;

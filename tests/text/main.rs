@@ -1,0 +1,8 @@
+//! From samples to prompt tokens: chat templates, tokenizers, and text under judgement in its fields.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod chat_templates;
+mod hostile_templates;
+mod untrusted;
