@@ -22,7 +22,7 @@
 //! | `parse` | reads LaTeX and plain mathematics as a typed answer |
 //! | `compare` | decides whether two answers are equal |
 //! | `math_verify` | the profile [`Profile::Compat`]: the verdicts of Math-Verify 0.9.0, quirks included |
-//! | `gsm8k` | the strict numeric comparison of the answer judge, and GSM8K's extraction methods |
+//! | `gsm8k` | the comparison of plain numbers of the answer judge, and GSM8K's extraction methods |
 //!
 //! What cannot be decided is `None` with a reason, never a guess. A verification's work is bounded by the length of its
 //! texts; it is counted, not timed, so that a pair has the same verdict on every machine.

@@ -17,7 +17,7 @@ pub enum RulesProfile {
     Strict,
     /// The verdicts of Math-Verify: [`Profile::Compat`].
     Compat,
-    /// The strict numeric comparison of the answer judge, for references that are plain numbers.
+    /// The comparison of plain numbers of the answer judge.
     Gsm8k,
     /// One of GSM8K's extraction methods, with its own normalisation and equality.
     Gsm8kMethod(Gsm8kMethod),
@@ -64,8 +64,6 @@ impl FromStr for RulesProfile {
         Self::ALL
             .into_iter()
             .find(|profile| profile.as_str() == name)
-            // The name that `gsm8k` had before there were others.
-            .or_else(|| (name == "numeric").then_some(Self::Gsm8k))
             .ok_or_else(|| UnknownRulesProfile(name.to_owned()))
     }
 }
@@ -167,7 +165,6 @@ mod tests {
         for profile in RulesProfile::ALL {
             assert_eq!(profile.to_string().parse(), Ok(profile));
         }
-        assert_eq!("numeric".parse(), Ok(RulesProfile::Gsm8k));
         assert_eq!(format!("{:>8}", RulesProfile::Strict), "  strict");
         assert_eq!(
             "loose"

@@ -161,7 +161,7 @@ fn has_variables(text: &str) -> bool {
                 return true;
             }
             if length > 1
-                && !super::words::is_function(&text[at..at + length])
+                && !super::words::FUNCTION.contains(&text[at..at + length])
                 && !super::words::is_unit(&text[at..at + length])
                 && length < 4
             {
@@ -178,33 +178,4 @@ fn has_variables(text: &str) -> bool {
 /// Is this something to compute, without variables?
 fn is_arithmetic(text: &str) -> bool {
     text.contains(|it: char| it.is_ascii_digit()) && !has_variables(text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_derivation_ends_in_its_result() {
-        for (text, expected) in [
-            ("48 + 24 = 72", "72"),
-            ("x = 5", "x = 5"),
-            ("x = 2 + 3 = 5", "x = 5"),
-            ("2x + 3y = 6", "2x + 3y = 6"),
-            (r"A = \frac12 \cdot 6 = 3", "A = 3"),
-            (r"f(-2)+f(-1) = 1 + 2 = 3", "3"),
-            (r"\frac{1}{2} + \frac{1}{2} = 1", "1"),
-            ("= 5", "5"),
-            ("x = 1, y = 2", "x = 1, y = 2"),
-            ("f(x+1) = x^2", "f(x+1) = x^2"),
-            ("5", "5"),
-            ("x < 5", "x < 5"),
-            ("m + n = 17", "m + n = 17"),
-            ("m + n = 8 + 9 = 17", "17"),
-            ("=", "="),
-            (r"\sum_{k=1}^{3} k = 6", r"\sum_{k=1}^{3} k = 6"),
-        ] {
-            assert_eq!(result(text), expected, "{text}");
-        }
-    }
 }

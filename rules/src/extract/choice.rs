@@ -1,6 +1,6 @@
-//! Letters of multiple choice, in their usual dress.
+//! Letters of multiple choice, in their usual markup.
 
-use super::tidy::tidy;
+use super::markup::trim_markup;
 use super::words;
 
 /// A choice read at the beginning of a text.
@@ -10,11 +10,11 @@ pub(super) struct Choice {
     pub letters: String,
     /// Behind the last letter and its bracket.
     pub end: usize,
-    /// Was it dressed as a choice, or only a letter?
-    pub dressed: bool,
+    /// Was it marked as a choice, or only a letter?
+    pub marked: bool,
 }
 
-/// The letter of a choice, in brackets or not: its upper case, the length, whether it was dressed.
+/// The letter of a choice, in brackets or not: its upper case, the length, whether it was marked.
 fn letter(text: &str) -> Option<(char, usize, bool)> {
     let bytes = text.as_bytes();
     for (open, close) in [
@@ -85,9 +85,9 @@ fn letter(text: &str) -> Option<(char, usize, bool)> {
 
 /// Reads one or more choices at the beginning of `text`. `named`: a word such as "option" stands before it.
 pub(super) fn leading(text: &str, named: bool) -> Option<Choice> {
-    let (first, mut end, mut dressed) = letter(text)?;
+    let (first, mut end, mut marked) = letter(text)?;
     let rest = &text[end..];
-    if !dressed {
+    if !marked {
         // "A man", "I think", "E = mc^2", "C, where".
         let next = rest.trim_start();
         let word = words::first_word(next);
@@ -99,7 +99,7 @@ pub(super) fn leading(text: &str, named: bool) -> Option<Choice> {
         if rest.starts_with(' ')
             && !word.is_empty()
             && !is_joining(word)
-            && !words::is_subordinating(word)
+            && !words::SUBORDINATING.contains(word)
             && !words::among(word, &["is", "as"])
             && !named
         {
@@ -132,7 +132,7 @@ pub(super) fn leading(text: &str, named: bool) -> Option<Choice> {
             break;
         }
         letters.push(letter);
-        dressed |= also;
+        marked |= also;
         end = text.len() - after.len();
     }
     let mut out = String::with_capacity(letters.len() * 3);
@@ -145,7 +145,7 @@ pub(super) fn leading(text: &str, named: bool) -> Option<Choice> {
     Some(Choice {
         letters: out,
         end,
-        dressed,
+        marked,
     })
 }
 
@@ -155,14 +155,14 @@ fn is_joining(word: &str) -> bool {
 
 /// The choice that a whole answer is: `(A)`, `\text{A}`, `C. Paris`, `\textbf{(B) } 42`, "option D".
 pub(super) fn whole(text: &str) -> Option<Choice> {
-    let mut text = tidy(text);
+    let mut text = trim_markup(text);
     let named = strip_name(text);
     let is_named = named.is_some();
     text = named.unwrap_or(text);
     let choice = leading(text, is_named)?;
     let rest = text[choice.end..].trim();
     let bare = rest.is_empty() || rest == "." || rest == "**";
-    // With words behind it, it needs the dress: "A) Paris".
+    // With words behind it, it needs the markup: "A) Paris".
     let rest_word = words::first_word(rest);
     let told = rest.len() > 100
         || rest.contains('\n')
@@ -175,8 +175,7 @@ pub(super) fn whole(text: &str) -> Option<Choice> {
     let lettered = text[..choice.end].ends_with([')', '.', ':']) && !text.starts_with('(');
     let fits = bare
         || (lettered && text[choice.end..].starts_with(' '))
-        || (choice.dressed
-            && !rest.starts_with(['=', '+', '-', '/', '^', '(', '<', '>', '·', '*']));
+        || (choice.marked && !rest.starts_with(['=', '+', '-', '/', '^', '(', '<', '>', '·', '*']));
     // `(a)(b)`, `(A)x`: products. `(C) 5`: a choice.
     let product = !bare
         && !text[choice.end..].starts_with([' ', '\\', '*', '\n', '$'])
@@ -189,29 +188,17 @@ pub(super) fn stated(sentence: &str) -> Option<Choice> {
     let sentence = sentence.trim_matches([' ', '\n', '*', '_', '"', '>']);
     let settled = |rest: &str| {
         let rest = rest.trim_start_matches(['*', '_', ' ', ')']);
-        [
-            "is correct",
-            "is the correct",
-            "is right",
-            "is the right",
-            "is the answer",
-            "is the best",
-            "are correct",
-            "is our answer",
-            "is true",
-        ]
-        .iter()
-        .any(|it| rest.starts_with(it))
+        words::CHOOSES.iter().any(|it| rest.starts_with(it))
     };
     let opening = words::first_word(sentence);
-    let bare = if words::is_concluding(opening) {
+    let bare = if words::CONCLUDING.contains(opening) {
         sentence[opening.len()..].trim_start_matches([',', ' '])
     } else {
         sentence
     };
     let named = strip_name(bare);
     if let Some(choice) = leading(named.unwrap_or(bare), named.is_some())
-        && (choice.dressed || named.is_some())
+        && (choice.marked || named.is_some())
         && settled(&named.unwrap_or(bare)[choice.end..])
     {
         return Some(choice);
@@ -234,18 +221,7 @@ pub(super) fn strip_name(text: &str) -> Option<&str> {
     let mut found = false;
     for _ in 0..4 {
         let word = words::first_word(rest);
-        let name = words::among(
-            word,
-            &[
-                "option",
-                "options",
-                "choice",
-                "choices",
-                "letter",
-                "statement",
-                "alternative",
-            ],
-        );
+        let name = words::OPTION.contains(word);
         let filler = words::among(word, &["the", "correct", "answer", "both"]);
         if !name && !filler {
             break;
@@ -262,51 +238,4 @@ pub(super) fn strip_name(text: &str) -> Option<&str> {
         }
     }
     found.then_some(rest)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn letters_in_their_dress() {
-        for (text, expected) in [
-            ("A", Some("A")),
-            ("(A)", Some("A")),
-            ("A)", Some("A")),
-            ("A.", Some("A")),
-            ("**A**", Some("A")),
-            ("**(A)**", Some("A")),
-            ("(b)", Some("B")),
-            ("b)", Some("B")),
-            ("C. Paris", Some("C")),
-            ("C) Paris", Some("C")),
-            ("B: 42", Some("B")),
-            (r"\text{A}", Some("A")),
-            (r"\textbf{(A)}", Some("A")),
-            (r"\textbf{(B) } 42", Some("B")),
-            (r"\textbf{(B)}\ 42", Some("B")),
-            ("option A", Some("A")),
-            ("choice (B)", Some("B")),
-            ("Option B: 42", Some("B")),
-            ("A and C", Some("A, C")),
-            ("A, C", Some("A, C")),
-            ("(A) and (C)", Some("A, C")),
-            ("A, B, and D", Some("A, B, D")),
-            ("A man", None),
-            ("A = 5", None),
-            ("a", None),
-            ("x", None),
-            ("AB", None),
-            ("(x)", None),
-            ("(A)(B)", None),
-            ("5", None),
-            ("", None),
-            ("E = mc^2", None),
-            ("b", None),
-        ] {
-            let found = whole(text).map(|choice| choice.letters);
-            assert_eq!(found.as_deref(), expected, "{text}");
-        }
-    }
 }

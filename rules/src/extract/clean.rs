@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, Anchored, Input, StartKind};
+use aho_corasick::AhoCorasick;
 use unicode_normalization::UnicodeNormalization;
+
+use super::words;
 
 /// What a structural mark of a chat template or of thinking does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,41 +23,25 @@ enum Structure {
     Neutral,
 }
 
-const STRUCTURES: [(&str, Structure); 25] = [
-    ("<think>", Structure::ThinkOpen),
-    ("</think>", Structure::ThinkClose),
-    ("<thinking>", Structure::ThinkOpen),
-    ("</thinking>", Structure::ThinkClose),
-    ("<thought>", Structure::ThinkOpen),
-    ("</thought>", Structure::ThinkClose),
-    ("<reasoning>", Structure::ThinkOpen),
-    ("</reasoning>", Structure::ThinkClose),
-    ("<scratchpad>", Structure::ThinkOpen),
-    ("</scratchpad>", Structure::ThinkClose),
-    ("[think]", Structure::ThinkOpen),
-    ("[/think]", Structure::ThinkClose),
-    ("◁think▷", Structure::ThinkOpen),
-    ("◁/think▷", Structure::ThinkClose),
-    ("<|begin_of_thought|>", Structure::ThinkOpen),
-    ("<|end_of_thought|>", Structure::ThinkClose),
-    ("<|channel|>final<|message|>", Structure::Final),
-    ("<|channel|>analysis", Structure::Channel),
-    ("<|channel|>commentary", Structure::Channel),
-    ("<|im_end|>", Structure::End),
-    ("<|endoftext|>", Structure::End),
-    ("<|eot_id|>", Structure::End),
-    ("<|return|>", Structure::End),
-    ("<|im_start|>", Structure::End),
-    ("<|begin_of_text|>", Structure::Neutral),
-];
-
-/// `None` never happens: a test builds it. It stands for "no structure found".
-static AUTOMATON: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    AhoCorasick::builder()
+/// The structural marks and what each does. `None` where they cannot be compiled, which a test excludes.
+static STRUCTURES: LazyLock<Option<(AhoCorasick, Vec<Structure>)>> = LazyLock::new(|| {
+    let lists = [
+        (&words::THINKING_BEGINS, Structure::ThinkOpen),
+        (&words::THINKING_ENDS, Structure::ThinkClose),
+        (&words::ANSWER_CHANNEL, Structure::Final),
+        (&words::OTHER_CHANNEL, Structure::Channel),
+        (&words::TURN_ENDS, Structure::End),
+        (&words::TEXT_BEGINS, Structure::Neutral),
+    ];
+    let listed = lists
+        .iter()
+        .flat_map(|(list, structure)| list.iter().map(|mark| (mark, *structure)));
+    let (marks, structures): (Vec<_>, Vec<_>) = listed.unzip();
+    let automaton = AhoCorasick::builder()
         .ascii_case_insensitive(true)
-        .start_kind(StartKind::Unanchored)
-        .build(STRUCTURES.map(|(text, _)| text))
-        .ok()
+        .build(marks)
+        .ok()?;
+    Some((automaton, structures))
 });
 
 /// The part of a response that may hold its answer, with its characters made plain; or why there is none.
@@ -66,7 +52,7 @@ pub(super) fn visible(text: &str) -> Result<Cow<'_, str>, &'static str> {
 
 /// What follows the thinking, up to the end of the turn.
 fn outside_thinking(text: &str) -> Result<&str, &'static str> {
-    let Some(automaton) = AUTOMATON.as_ref() else {
+    let Some((automaton, structures)) = STRUCTURES.as_ref() else {
         return Ok(text);
     };
     if !text.contains(['<', '[', '◁']) {
@@ -76,38 +62,23 @@ fn outside_thinking(text: &str) -> Result<&str, &'static str> {
     let mut to = None;
     let mut thinking = None;
     let mut channel = false;
-    for found in automaton.find_iter(Input::new(text).anchored(Anchored::No)) {
-        let structure = STRUCTURES[found.pattern().as_usize()].1;
-        match structure {
+    for found in automaton.find_iter(text) {
+        let begins = || {
+            let before = text.get(from..found.start()).unwrap_or_default();
+            before.trim_end().is_empty()
+        };
+        match structures[found.pattern().as_usize()] {
             Structure::ThinkClose | Structure::Final => {
                 from = found.end();
                 (to, thinking, channel) = (None, None, false);
             }
             Structure::ThinkOpen => thinking = thinking.or(Some(found.start())),
             Structure::Channel => channel = true,
-            Structure::End => {
-                if to.is_none()
-                    && !text
-                        .get(from..found.start())
-                        .unwrap_or_default()
-                        .trim()
-                        .is_empty()
-                {
-                    to = Some(found.start());
-                } else if to.is_none() {
-                    from = after_role(text, found.end());
-                }
-            }
-            Structure::Neutral => {
-                if text
-                    .get(from..found.start())
-                    .unwrap_or_default()
-                    .trim()
-                    .is_empty()
-                {
-                    from = found.end();
-                }
-            }
+            Structure::End if to.is_some() => {}
+            Structure::End if begins() => from = after_role(text, found.end()),
+            Structure::End => to = Some(found.start()),
+            Structure::Neutral if begins() => from = found.end(),
+            Structure::Neutral => {}
         }
     }
     let end = [to, thinking]
@@ -136,16 +107,16 @@ fn after_role(text: &str, at: usize) -> usize {
     at
 }
 
-/// What becomes of a character.
-enum Fate {
+/// What a character is replaced by.
+enum Replacement {
     Keep,
     Drop,
     Become(char),
 }
 
-fn fate(character: char) -> Fate {
+fn replacement(character: char) -> Replacement {
     match character {
-        '\n' | '\t' | ' '..='~' => Fate::Keep,
+        '\n' | '\t' | ' '..='~' => Replacement::Keep,
         '\u{0}'..='\u{1f}'
         | '\u{7f}'..='\u{9f}'
         | '\u{ad}'
@@ -156,15 +127,15 @@ fn fate(character: char) -> Fate {
         | '\u{2060}'..='\u{206f}'
         | '\u{fe00}'..='\u{fe0f}'
         | '\u{feff}'
-        | '\u{fffc}'..='\u{fffd}' => Fate::Drop,
+        | '\u{fffc}'..='\u{fffd}' => Replacement::Drop,
         '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => {
-            Fate::Become(' ')
+            Replacement::Become(' ')
         }
-        '\u{2028}' | '\u{2029}' => Fate::Become('\n'),
-        '\u{2212}' | '\u{fe63}' | '\u{2010}' | '\u{2011}' => Fate::Become('-'),
-        '\u{3002}' | '\u{ff61}' | '\u{66b}' => Fate::Become('.'),
-        '\u{3001}' | '\u{66c}' | '\u{60c}' => Fate::Become(','),
-        '\u{66a}' => Fate::Become('%'),
+        '\u{2028}' | '\u{2029}' => Replacement::Become('\n'),
+        '\u{2212}' | '\u{fe63}' | '\u{2010}' | '\u{2011}' => Replacement::Become('-'),
+        '\u{3002}' | '\u{ff61}' | '\u{66b}' => Replacement::Become('.'),
+        '\u{3001}' | '\u{66c}' | '\u{60c}' => Replacement::Become(','),
+        '\u{66a}' => Replacement::Become('%'),
         '\u{ff01}'..='\u{ff5e}' => shifted(character, 0xff01, '!'),
         '\u{660}'..='\u{669}' => shifted(character, 0x660, '0'),
         '\u{6f0}'..='\u{6f9}' => shifted(character, 0x6f0, '0'),
@@ -174,19 +145,19 @@ fn fate(character: char) -> Fate {
         '\u{1d400}'..='\u{1d7ff}' | '\u{2102}' | '\u{2115}' | '\u{211d}' | '\u{2124}' => {
             // The blackboard letters of number sets stay: they say which set is meant.
             match (character, std::iter::once(character).nfkc().next()) {
-                ('\u{1d400}'..='\u{1d7ff}', Some(plain)) => Fate::Become(plain),
-                _ => Fate::Keep,
+                ('\u{1d400}'..='\u{1d7ff}', Some(plain)) => Replacement::Become(plain),
+                _ => Replacement::Keep,
             }
         }
-        _ => Fate::Keep,
+        _ => Replacement::Keep,
     }
 }
 
-fn shifted(character: char, from: u32, to: char) -> Fate {
+fn shifted(character: char, from: u32, to: char) -> Replacement {
     let code = (character as u32)
         .wrapping_sub(from)
         .wrapping_add(to as u32);
-    char::from_u32(code).map_or(Fate::Keep, Fate::Become)
+    char::from_u32(code).map_or(Replacement::Keep, Replacement::Become)
 }
 
 /// The text in plain characters; borrowed where nothing changes.
@@ -198,7 +169,7 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
     let Some(first) = first else {
         return Cow::Borrowed(text);
     };
-    let keeps = |character: char| matches!(fate(character), Fate::Keep);
+    let keeps = |character: char| matches!(replacement(character), Replacement::Keep);
     let Some(first) = text[first..]
         .char_indices()
         .find(|&(_, character)| !keeps(character))
@@ -225,11 +196,11 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
                 out.push(if character == '\u{c}' { 'f' } else { 'b' });
             }
             '\u{b}' | '\u{c}' => out.push(' '),
-            _ => match fate(character) {
-                Fate::Keep => out.push(character),
-                Fate::Drop => {}
-                Fate::Become(' ') if groups_thousands(&out, rest.as_str()) => {}
-                Fate::Become(other) => out.push(other),
+            _ => match replacement(character) {
+                Replacement::Keep => out.push(character),
+                Replacement::Drop => {}
+                Replacement::Become(' ') if groups_thousands(&out, rest.as_str()) => {}
+                Replacement::Become(other) => out.push(other),
             },
         }
     }
@@ -247,80 +218,16 @@ fn begins_command(control: char, rest: &str) -> bool {
 
 /// Over a terminal's control sequence, whose first character is gone already.
 fn skip_escape(rest: &mut std::str::Chars<'_>) {
-    if !rest.as_str().starts_with('[') {
-        return;
-    }
-    rest.next();
-    // A sequence is short; what does not end is none.
-    for character in rest.by_ref().take(32) {
-        if ('@'..='~').contains(&character) {
-            return;
-        }
+    if rest.as_str().starts_with('[') {
+        rest.next();
+        // A sequence is short; what does not end is none.
+        let mut sequence = rest.by_ref().take(32);
+        sequence.find(|it| ('@'..='~').contains(it));
     }
 }
 
 /// Does a no-break or thin space here stand between the digits of one number?
 fn groups_thousands(before: &str, after: &str) -> bool {
-    let after = after.as_bytes();
-    let digit = |at: usize| after.get(at).is_some_and(u8::is_ascii_digit);
-    before.ends_with(|last: char| last.is_ascii_digit())
-        && digit(0)
-        && digit(1)
-        && digit(2)
-        && !digit(3)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_what_follows_the_thinking_counts() {
-        for (text, expected) in [
-            ("plain", Ok("plain")),
-            ("<think>5</think>6", Ok("6")),
-            ("a</think>b</think>c", Ok("c")),
-            ("5 <think> 6", Ok("5 ")),
-            ("<think> 6", Err("the response was cut off while thinking")),
-            ("<THINK>1</THINK>2", Ok("2")),
-            (
-                "<|channel|>analysis<|message|>1<|end|><|start|>assistant<|channel|>final<|message|>2<|return|>",
-                Ok("2"),
-            ),
-            (
-                "<|channel|>analysis<|message|>1",
-                Err("the response has no final part"),
-            ),
-            ("is 5.<|im_end|>\n<|im_start|>user\n6", Ok("is 5.")),
-            ("<|im_start|>assistant\n5", Ok("\n5")),
-        ] {
-            assert_eq!(outside_thinking(text), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn characters_become_plain() {
-        for (text, expected) in [
-            ("\u{2212}5", "-5"),
-            ("４２", "42"),
-            ("٤٢", "42"),
-            ("1\u{a0}234\u{a0}567", "1234567"),
-            ("5\u{a0}cm", "5 cm"),
-            ("4\u{200b}2\u{0}", "42"),
-            ("\u{1b}[1;32m5\u{1b}[0m", "5"),
-            ("a\r\nb", "a\nb"),
-            ("\u{8}oxed{5}", "\\boxed{5}"),
-            ("\\\u{c}rac{1}{2}", "\\frac{1}{2}"),
-            ("𝟓𝑥", "5x"),
-            ("x² ≤ √3", "x² ≤ √3"),
-        ] {
-            assert_eq!(plain(text), expected, "{text:?}");
-        }
-        assert!(matches!(plain("x² ≤ √3"), Cow::Borrowed(_)));
-    }
-
-    #[test]
-    fn the_automaton_builds() {
-        assert!(AUTOMATON.is_some());
-    }
+    let digits = after.bytes().take(4).take_while(u8::is_ascii_digit);
+    before.ends_with(|last: char| last.is_ascii_digit()) && digits.count() == 3
 }

@@ -5,16 +5,16 @@ use std::ops::Range;
 
 use super::boxes::unbox;
 use super::chain;
-use super::items::Page;
-use super::tidy::{smooth, tidy};
+use super::items::Source;
+use super::markup::{trim_markup, without_markup};
 
 /// The result of the formula that stands in `outer`, delimiters and all.
-pub(super) fn content<'t>(page: Page<'t, '_>, outer: Range<usize>) -> Cow<'t, str> {
-    let content = page
-        .marks
+pub(super) fn content<'t>(source: Source<'t, '_>, outer: Range<usize>) -> Cow<'t, str> {
+    let content = source
+        .regions
         .formula_from(outer.start)
         .map_or(outer.clone(), |(_, formula)| formula.content.clone());
-    let text = tidy(&page.text[content]);
+    let text = trim_markup(&source.text[content]);
     if text.contains("\\boxed") || text.contains("\\fbox") {
         let open = unbox(text);
         return Cow::Owned(of_text(&open).into_owned());
@@ -23,16 +23,16 @@ pub(super) fn content<'t>(page: Page<'t, '_>, outer: Range<usize>) -> Cow<'t, st
 }
 
 /// The result of the last row, without alignment.
-fn of_text(text: &str) -> Cow<'_, str> {
+pub(super) fn of_text(text: &str) -> Cow<'_, str> {
     let row = last_row(text);
     if row.contains('&') && !row.contains("\\begin") {
         let aligned: String = row.chars().filter(|&it| it != '&').collect();
-        let smooth = smooth(&aligned).into_owned();
-        return Cow::Owned(chain::result(tidy(&smooth)).into_owned());
+        let without_markup = without_markup(&aligned).into_owned();
+        return Cow::Owned(chain::result(trim_markup(&without_markup)).into_owned());
     }
-    match smooth(row) {
-        Cow::Borrowed(row) => chain::result(tidy(row)),
-        Cow::Owned(row) => Cow::Owned(chain::result(tidy(&row)).into_owned()),
+    match without_markup(row) {
+        Cow::Borrowed(row) => chain::result(trim_markup(row)),
+        Cow::Owned(row) => Cow::Owned(chain::result(trim_markup(&row)).into_owned()),
     }
 }
 
@@ -50,14 +50,14 @@ fn last_row(text: &str) -> &str {
                 .and_then(|rest| rest.strip_suffix(name))
                 .and_then(|rest| rest.strip_suffix("\\end{"))
         {
-            text = tidy(inner);
+            text = trim_markup(inner);
         }
     }
     // Rows of a matrix are none of a derivation.
     if text.contains("\\begin") {
         return match text.rfind("\\end{") {
             Some(end) => match text[end..].find("\\\\") {
-                Some(row) => tidy(&text[end + row + 2..]),
+                Some(row) => trim_markup(&text[end + row + 2..]),
                 None => text,
             },
             None => text,
@@ -66,7 +66,7 @@ fn last_row(text: &str) -> &str {
     let mut row = text;
     while let Some((before, after)) = row.rsplit_once("\\\\") {
         // `\\frac`: a doubled backslash, no new row.
-        let after_trimmed = tidy(after);
+        let after_trimmed = trim_markup(after);
         if after.starts_with(|it: char| it.is_ascii_alphabetic()) && !text.contains('&') {
             return text;
         }
@@ -75,30 +75,5 @@ fn last_row(text: &str) -> &str {
         }
         row = before;
     }
-    tidy(row)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_last_row_counts() {
-        for (text, expected) in [
-            (r"x &= 1 + 2 \\ &= 3", "3"),
-            (
-                r"\begin{aligned} a &= 1 \\ b &= 2 \\ \end{aligned}",
-                "b = 2",
-            ),
-            (
-                r"\begin{pmatrix}1\\2\end{pmatrix}",
-                r"\begin{pmatrix}1\\2\end{pmatrix}",
-            ),
-            (r"x = 5 \tag{1}", "x = 5"),
-            (r"\\frac{1}{2}", r"\frac{1}{2}"),
-            ("9", "9"),
-        ] {
-            assert_eq!(of_text(text), expected, "{text}");
-        }
-    }
+    trim_markup(row)
 }

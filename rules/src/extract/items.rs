@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::maths;
-use super::scan::Marks;
+use super::scan::Regions;
 use super::symbols;
 use super::tail::{Tail, tail};
 use super::words;
@@ -16,7 +16,7 @@ const MAX_ITEMS: usize = 1_024;
 
 /// What kind of thing was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum Form {
     /// In LaTeX delimiters.
     Formula,
     /// Bare maths.
@@ -29,18 +29,18 @@ pub(super) enum Kind {
 
 /// A text and its marks.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Page<'t, 'm> {
+pub(super) struct Source<'t, 'm> {
     pub text: &'t str,
-    pub marks: &'m Marks,
+    pub regions: &'m Regions,
     /// Are boxes read as what they hold, and not left to whoever looks for boxes?
     pub open_boxes: bool,
 }
 
 /// An answer that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Reading<'t> {
+pub(super) struct Candidate<'t> {
     pub text: Cow<'t, str>,
-    pub kind: Kind,
+    pub kind: Form,
     /// Where it stands.
     pub range: Range<usize>,
 }
@@ -56,7 +56,7 @@ pub(super) struct Item {
     pub value: Range<usize>,
     /// Behind its unit and what is said of it.
     pub end: usize,
-    pub kind: Kind,
+    pub kind: Form,
     pub tail: Tail,
     /// Is it something the sentence mentions and does not state?
     pub weak: bool,
@@ -66,38 +66,34 @@ pub(super) struct Item {
     pub symbol: bool,
     /// Is it one plain number?
     pub number: bool,
-    /// Is it emphasised?
-    pub bold: bool,
     /// Which of the sentence's conclusions it belongs to.
     pub segment: usize,
 }
 
 /// Reads what stands in `range`.
-pub(super) fn items(page: Page<'_, '_>, range: Range<usize>) -> Vec<Item> {
-    let text = page.text;
+pub(super) fn items(source: Source<'_, '_>, range: Range<usize>) -> Vec<Item> {
     let mut collector = Collector {
-        page,
+        source,
         items: Vec::new(),
         start: range.start,
         aside: false,
         segment: 0,
-        words: 0,
         barren: 0,
     };
     let mut at = range.start;
     while at < range.end && collector.items.len() < MAX_ITEMS {
-        if let Some((_, formula)) = page.marks.formula_from(at) {
+        if let Some((_, formula)) = source.regions.formula_from(at) {
             let end = formula.end.max(at + 1);
-            let boxed = page.marks.has_box(&(formula.start..formula.end));
-            if !boxed || page.open_boxes {
+            let boxed = source.regions.has_box(&(formula.start..formula.end));
+            if !boxed || source.open_boxes {
                 at = collector.formula(formula.start..end, &formula.content.clone());
             } else {
                 at = end;
             }
             continue;
         }
-        let limit = page
-            .marks
+        let limit = source
+            .regions
             .formula_at(at)
             // A matrix without delimiters may be part of what stands before it.
             .filter(|(_, formula)| formula.start < formula.content.start)
@@ -112,7 +108,6 @@ pub(super) fn items(page: Page<'_, '_>, range: Range<usize>) -> Vec<Item> {
             None => break,
         }
     }
-    let _ = text;
     collector.items
 }
 
@@ -120,13 +115,12 @@ pub(super) fn items(page: Page<'_, '_>, range: Range<usize>) -> Vec<Item> {
 const BARREN: usize = 500;
 
 struct Collector<'t, 'm> {
-    page: Page<'t, 'm>,
+    source: Source<'t, 'm>,
     items: Vec<Item>,
     start: usize,
     /// Within a clause that states nothing, up to its comma.
     aside: bool,
     segment: usize,
-    words: usize,
     /// The end of a long run of maths that states nothing: read again from each of its words it would be quadratic.
     barren: usize,
 }
@@ -134,7 +128,7 @@ struct Collector<'t, 'm> {
 impl Collector<'_, '_> {
     /// Reads what begins at `at`, before `limit`; where to go on, `None` at the end of what is stated.
     fn step(&mut self, at: usize, limit: usize) -> Option<usize> {
-        let text = &self.page.text[..limit];
+        let text = &self.source.text[..limit];
         let rest = &text[at..];
         let first = rest.chars().next()?;
         let width = first.len_utf8();
@@ -196,7 +190,7 @@ impl Collector<'_, '_> {
                 || taken.starts_with(['(', '[', '{']) && taken.contains(',');
             let hyphened = text[run.end..].starts_with('-')
                 && text[run.end + 1..].starts_with(|it: char| it.is_ascii_alphabetic());
-            useful && !hyphened && !is_date(taken)
+            useful && !hyphened
         });
         let Some(run) = run else {
             if matches!(
@@ -226,14 +220,14 @@ impl Collector<'_, '_> {
                         .all(|byte| byte.is_ascii_digit() || matches!(byte, b' ' | b',' | b'.'))
                 });
         let tail = tail(after, counted);
-        if words::is_numbered(words::last_word(before)) || before.ends_with('#') {
+        if words::NUMBERED.contains(words::last_word(before)) || before.ends_with('#') {
             return run.end;
         }
-        self.push(at..run.end, tail, Kind::Plain, false, run.number)
+        self.push(at..run.end, tail, Form::Plain, false, run.number)
     }
 
     fn formula(&mut self, outer: Range<usize>, content: &Range<usize>) -> usize {
-        let text = self.page.text;
+        let text = self.source.text;
         let inner = text[content.clone()].trim();
         let number = inner
             .trim_start_matches(['-', '\\', '$'])
@@ -243,29 +237,27 @@ impl Collector<'_, '_> {
             && !inner.contains(['=', '<', '>', '\\', '+', '*', '/', '^'])
             && inner.chars().count() <= 6;
         let tail = tail(&text[outer.end..], number);
-        if words::is_numbered(words::last_word(&text[..outer.start])) && number {
+        if words::NUMBERED.contains(words::last_word(&text[..outer.start])) && number {
             return outer.end;
         }
-        self.push(outer, tail, Kind::Formula, symbol, number)
+        self.push(outer, tail, Form::Formula, symbol, number)
     }
 
     fn push(
         &mut self,
         value: Range<usize>,
         tail: Tail,
-        kind: Kind,
+        kind: Form,
         symbol: bool,
         number: bool,
     ) -> usize {
-        let text = self.page.text;
+        let text = self.source.text;
         let before = &text[self.start..value.start];
         let word = words::last_word(before);
         let end = value.end + tail.end;
-        let bold = before.ends_with("**") || before.ends_with("__");
         let weak = self.aside
-            || (words::is_preposition(word)
-                && !(word.eq_ignore_ascii_case("of") && is_amount(before)))
-            || (number && is_year(&text[value.clone()], word));
+            || (words::PREPOSITION.contains(word)
+                && !(word.eq_ignore_ascii_case("of") && is_amount(before)));
         let negated = words::among(word, &["not", "isn't", "never", "than"])
             || before.trim_end().ends_with("instead of");
         self.items.push(Item {
@@ -277,7 +269,6 @@ impl Collector<'_, '_> {
             negated,
             symbol,
             number,
-            bold,
             segment: self.segment,
         });
         end
@@ -291,11 +282,11 @@ impl Collector<'_, '_> {
         if rest[..length].bytes().all(|byte| byte.is_ascii_hexdigit()) {
             let tail = tail(&rest[length..], false);
             if tail.base.is_some() {
-                return Some(self.push(at..at + length, tail, Kind::Plain, false, true));
+                return Some(self.push(at..at + length, tail, Form::Plain, false, true));
             }
         }
-        let takes_argument = words::takes_argument(word);
-        if (word.len() <= 3 || words::is_function(word))
+        let takes_argument = words::FUNCTION_WITH_ARGUMENT.contains(word);
+        if (word.len() <= 3 || words::FUNCTION.contains(word))
             && (at >= self.barren || takes_argument)
             && let Some(run) = maths::run(text, at)
         {
@@ -305,7 +296,7 @@ impl Collector<'_, '_> {
                 || (takes_argument && run.digits)
             {
                 let tail = tail(&text[run.end..], false);
-                return Some(self.push(at..run.end, tail, Kind::Plain, false, false));
+                return Some(self.push(at..run.end, tail, Form::Plain, false, false));
             }
             if taken.len() > BARREN {
                 self.barren = run.end;
@@ -318,15 +309,15 @@ impl Collector<'_, '_> {
             let lone_one = text[at..end].eq_ignore_ascii_case("one");
             let tail = tail(&text[end..], true);
             if !lone_one || !tail.unit.is_empty() && tail.unit.start <= 1 {
-                return Some(self.push(at..end, tail, Kind::Plain, false, true));
+                return Some(self.push(at..end, tail, Form::Plain, false, true));
             }
         }
-        if words::is_concluding(word) {
+        if words::CONCLUDING.contains(word) {
             if !self.items.is_empty() {
                 self.segment += 1;
             }
             self.aside = false;
-        } else if words::is_subordinating(word) && after.starts_with([' ', '\n']) {
+        } else if words::SUBORDINATING.contains(word) && after.starts_with([' ', '\n']) {
             let stated = self.items.iter().any(|item| {
                 !item.weak && !item.negated && !item.symbol && item.segment == self.segment
             });
@@ -335,7 +326,6 @@ impl Collector<'_, '_> {
             }
             self.aside = true;
         }
-        self.words += 1;
         Some(at + length)
     }
 }
@@ -385,60 +375,5 @@ fn is_amount(before: &str) -> bool {
     let Some(before) = before.strip_suffix("of") else {
         return false;
     };
-    words::among(
-        words::last_word(before),
-        &[
-            "total",
-            "area",
-            "value",
-            "length",
-            "volume",
-            "probability",
-            "perimeter",
-            "cost",
-            "price",
-            "average",
-            "amount",
-            "distance",
-            "speed",
-            "profit",
-            "rate",
-            "age",
-            "height",
-            "weight",
-            "mass",
-            "balance",
-            "income",
-            "maximum",
-            "minimum",
-            "mean",
-            "median",
-            "sum",
-            "answer",
-            "result",
-            "count",
-            "number",
-            "solution",
-            "loss",
-            "gain",
-        ],
-    )
-}
-
-fn is_year(number: &str, word: &str) -> bool {
-    number.len() == 4
-        && (number.starts_with("19") || number.starts_with("20"))
-        && words::among(word, &["in", "year", "since", "by", "until", "from", "of"])
-}
-
-/// `2020-05-17`, `5/17/2020`.
-fn is_date(text: &str) -> bool {
-    let parts: Vec<&str> = text.split(['-', '/']).take(4).collect();
-    let digits = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
-    parts.len() == 3
-        && parts.iter().all(digits)
-        && (parts[0].len() == 4 && parts[1].len() == 2 && parts[2].len() == 2
-            || parts[2].len() == 4
-                && (1..=2).contains(&parts[0].len())
-                && (1..=2).contains(&parts[1].len()))
+    words::AMOUNT.contains(words::last_word(before))
 }

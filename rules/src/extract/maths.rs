@@ -1,6 +1,6 @@
 //! How far bare maths reaches: `3x + 2`, `(1, 2)`, `\frac{1}{2}`, `x = 5` in the middle of prose.
 
-use super::symbols::{among_short, begins_operand, group, is_currency, is_symbol, number};
+use super::symbols::{begins_operand, group, is_currency, is_symbol, number};
 use super::words;
 
 /// A stretch of bare maths.
@@ -167,16 +167,11 @@ impl<'t> Reader<'t> {
             '(' | '[' => self.bracket(first, spaced),
             '{' => self.bracket(first, false),
             ')' | ']' | '}' => self.closing(first),
-            '⟨' => {
-                self.stack.push(b'>');
-                self.take(first.len_utf8(), Last::Opening)
-            }
-            '⟩' => self.close_with(b'>', first.len_utf8()),
             '+' | '-' | '±' | '∓' => {
                 if self.operand_done() && !spaced && first == '-' {
                     // A hyphen: "5-year".
                     let word = words::first_word(&self.rest()[1..]);
-                    if word.len() > 1 && !words::is_function(word) {
+                    if word.len() > 1 && !words::FUNCTION.contains(word) {
                         return false;
                     }
                 }
@@ -184,7 +179,7 @@ impl<'t> Reader<'t> {
                     // A dash: "5 - that is".
                     let after = self.rest()[1..].trim_start();
                     let word = words::first_word(after);
-                    if (word.len() > 1 && !words::is_function(word)) || after.is_empty() {
+                    if (word.len() > 1 && !words::FUNCTION.contains(word)) || after.is_empty() {
                         return false;
                     }
                 }
@@ -341,8 +336,8 @@ impl<'t> Reader<'t> {
         let joined = match word {
             "" => !tail.is_some_and(|it| it.is_alphabetic() && !is_symbol(it)),
             "st" | "nd" | "rd" | "th" | "ths" | "D" => false,
-            _ if words::is_function(word) => true,
-            _ if word.len() > 3 => words::is_unit(word) || words::is_magnitude(word),
+            _ if words::FUNCTION.contains(word) => true,
+            _ if word.len() > 3 => words::is_unit(word) || words::MAGNITUDE.contains(word),
             _ => true,
         };
         if !joined {
@@ -369,11 +364,11 @@ impl<'t> Reader<'t> {
             let next = after.trim_start();
             return spaced && begins_operand(next) && self.take(length, Last::Comma);
         }
-        if words::is_function(word) {
+        if words::FUNCTION.contains(word) {
             if self.operand_done() && spaced && word == "in" {
                 return false;
             }
-            self.binder |= words::takes_argument(word);
+            self.binder |= words::FUNCTION_WITH_ARGUMENT.contains(word);
             let operator = word == "mod";
             return self.take(
                 length,
@@ -411,7 +406,9 @@ impl<'t> Reader<'t> {
             return self.take(1, Last::Operand);
         }
         let glued_to_number = self.last == Last::Number && !spaced;
-        if glued_to_number && (length <= 3 || words::is_unit(word) || words::is_magnitude(word)) {
+        if glued_to_number
+            && (length <= 3 || words::is_unit(word) || words::MAGNITUDE.contains(word))
+        {
             return self.take(length, Last::Operand);
         }
         if self.binder && length == 2 && word.starts_with('d') {
@@ -419,7 +416,7 @@ impl<'t> Reader<'t> {
             return self.take(length, Last::Operand);
         }
         let points = word.bytes().all(|byte| byte.is_ascii_uppercase()) && length <= 3;
-        let named = points || length == 2 && !among_short(word);
+        let named = points || length == 2 && !words::TWO_LETTERS.contains(word);
         if named && !(self.operand_done() && self.last != Last::Command && spaced) {
             let next = after.trim_start();
             let mathematical = next.starts_with(['=', '^', '*', '/', '+', '<', '>', '≤', '≥'])
@@ -521,7 +518,7 @@ impl<'t> Reader<'t> {
                 }
                 self.letters_only = false;
                 self.binder |= matches!(command, "sum" | "prod" | "int" | "lim" | "iint" | "oint")
-                    || words::takes_argument(command);
+                    || words::FUNCTION_WITH_ARGUMENT.contains(command);
                 self.take(name + 1, Last::Command)
             }
         }
@@ -595,59 +592,5 @@ impl<'t> Reader<'t> {
         }
         let skipped = self.rest().len() - next.len();
         self.take(skipped, Last::Comma)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bare_maths_ends_where_prose_begins() {
-        for (text, expected) in [
-            ("5 apples", "5"),
-            ("3x + 2 for all x", "3x + 2"),
-            ("(1, 2) and then", "(1, 2)"),
-            ("x = 5, not 6", "x = 5"),
-            ("x = 1 or x = 2.", "x = 1 or x = 2"),
-            (r"\frac{1}{2}.", r"\frac{1}{2}"),
-            ("sqrt(2)/2, which", "sqrt(2)/2"),
-            ("1,234.50 dollars", "1,234.50"),
-            ("5-year period", "5"),
-            ("48 + 24 = 72 clips", "48 + 24 = 72"),
-            ("2 1/2 cups", "2 1/2"),
-            ("3:4.", "3:4"),
-            ("5, 6, and 7.", "5, 6, and 7"),
-            ("[0, 1) is", "[0, 1)"),
-            ("{1, 2}", "{1, 2}"),
-            ("$5 and $6", "$5 and $6"),
-            ("$1,234.50.", "$1,234.50"),
-            ("-5.", "-5"),
-            ("x^2+1", "x^2+1"),
-            ("y = 2x + 3 where", "y = 2x + 3"),
-            ("5cm", "5cm"),
-            ("100m2", "100m2"),
-            ("12%", "12%"),
-            ("90°", "90°"),
-            ("1 234 567", "1 234 567"),
-            ("x ≤ 5", "x ≤ 5"),
-            ("5 - that", "5"),
-            ("5!", "5"),
-            ("5!+1", "5!+1"),
-            ("2√3", "2√3"),
-            ("3.14.", "3.14"),
-            ("1e-5", "1e-5"),
-            ("3 × 10^8 m/s", "3 × 10^8 m/s"),
-            ("x != 5", "x != 5"),
-            ("AB = 5", "AB = 5"),
-            ("f(x) = x^2", "f(x) = x^2"),
-            (r"2\sqrt{3} cm", r"2\sqrt{3}"),
-        ] {
-            let found = run(text, 0).map_or("", |run| &text[..run.end]);
-            assert_eq!(found, expected, "{text}");
-        }
-        for text in ["apples", "is", "5th", "((", "= 5", "a man", "3.1.4", ""] {
-            assert_eq!(run(text, 0), None, "{text}");
-        }
     }
 }

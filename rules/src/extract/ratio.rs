@@ -27,16 +27,3 @@ pub(super) fn leading(text: &str) -> Option<(String, usize)> {
         .is_none_or(|it| matches!(it, '.' | ',' | ';' | '!' | '\n'));
     (parts > 1 && over).then_some((ratio, end))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ratios_in_words() {
-        assert_eq!(leading("9 to 7."), Some(("9:7".to_owned(), 6)));
-        assert_eq!(leading("6 to 3 to 7"), Some(("6:3:7".to_owned(), 11)));
-        assert_eq!(leading("9 to 7 people"), None);
-        assert_eq!(leading("9"), None);
-    }
-}

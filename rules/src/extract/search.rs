@@ -2,16 +2,14 @@
 
 use std::borrow::Cow;
 
-use super::anchors::{self, Anchor, How};
+use super::anchors::{self, Anchor, AnchorKind};
 use super::boxes;
 use super::choice;
 use super::clause;
-use super::items::{self, Kind, Page, Reading};
-use super::placeholder;
-use super::refusal;
+use super::items::{Candidate, Form, Source};
+use super::no_answer;
 use super::scan::scan;
 use super::sentences;
-use super::settled;
 use super::stated;
 use super::whole::{all_of, sentence, whole_in};
 use super::words;
@@ -26,7 +24,7 @@ const MAX_REACH: usize = 4_000;
 const MAX_SENTENCES: i32 = 4;
 
 /// A candidate and where it stands.
-struct Candidate<'t> {
+struct Ranked<'t> {
     /// Smaller is more trusted.
     tier: i32,
     end: usize,
@@ -34,10 +32,10 @@ struct Candidate<'t> {
 }
 
 struct Search<'t, 'm, 'c> {
-    page: Page<'t, 'm>,
+    source: Source<'t, 'm>,
     config: &'c Config,
     role: Role,
-    out: Vec<Candidate<'t>>,
+    out: Vec<Ranked<'t>>,
 }
 
 /// All candidates, most trusted first.
@@ -49,13 +47,13 @@ pub(super) fn search<'t>(
     if text.trim().is_empty() {
         return Err("the text is empty");
     }
-    let marks = scan(text);
+    let regions = scan(text);
     let anchors = anchors::find(text);
     let boxed = config.boxed_match_priority >= 0;
     let mut search = Search {
-        page: Page {
+        source: Source {
             text,
-            marks: &marks,
+            regions: &regions,
             open_boxes: !boxed,
         },
         config,
@@ -78,7 +76,7 @@ pub(super) fn search<'t>(
     if role == Role::Prediction
         && found
             .first()
-            .is_some_and(|it| placeholder::is_open(&it.text))
+            .is_some_and(|it| no_answer::is_placeholder(&it.text))
     {
         return Err("the answer is left open");
     }
@@ -86,13 +84,13 @@ pub(super) fn search<'t>(
 }
 
 impl<'t> Search<'t, '_, '_> {
-    fn push(&mut self, tier: i32, method: &'static str, reading: Reading<'t>) {
+    fn push(&mut self, tier: i32, method: &'static str, reading: Candidate<'t>) {
         if !self.allows(&reading) {
             return;
         }
         let mut text = reading.text;
         let mut method = method;
-        if reading.kind == Kind::Choice {
+        if reading.kind == Form::Choice {
             method = "choice";
         } else if let Some(choice) = choice::whole(&text) {
             text = Cow::Owned(choice.letters);
@@ -101,7 +99,7 @@ impl<'t> Search<'t, '_, '_> {
         if text.is_empty() {
             return;
         }
-        self.out.push(Candidate {
+        self.out.push(Ranked {
             tier,
             end: reading.range.end,
             found: Found { text, method },
@@ -109,16 +107,16 @@ impl<'t> Search<'t, '_, '_> {
     }
 
     /// Is this kind of answer looked for?
-    fn allows(&self, reading: &Reading<'_>) -> bool {
+    fn allows(&self, reading: &Candidate<'_>) -> bool {
         if self.role == Role::Gold {
             return true;
         }
         let latex = self.config.extract.contains(&ExtractionTarget::Latex);
         let expr = self.config.extract.contains(&ExtractionTarget::Expr);
         match reading.kind {
-            Kind::Formula => latex,
-            Kind::Plain => expr || (latex && reading.text.contains('\\')),
-            Kind::Choice | Kind::Words => expr || latex,
+            Form::Formula => latex,
+            Form::Plain => expr || (latex && reading.text.contains('\\')),
+            Form::Choice | Form::Words => expr || latex,
         }
     }
 
@@ -132,15 +130,20 @@ impl<'t> Search<'t, '_, '_> {
     }
 
     fn prediction(&mut self, anchors: &[Anchor]) -> Result<(), &'static str> {
-        let text = self.page.text;
-        let cut_box = self.page.marks.boxes.last().is_some_and(|it| !it.closed);
-        if cut_box && !self.page.open_boxes {
+        let text = self.source.text;
+        let cut_box = self
+            .source
+            .regions
+            .boxes
+            .last()
+            .is_some_and(|it| !it.closed);
+        if cut_box && !self.source.open_boxes {
             return Err("the text breaks off within a box");
         }
         if let Some((strings, lowercase)) = self.strings() {
-            let found = super::strings::find(self.page, anchors, strings, lowercase, self.config);
+            let found = super::strings::find(self.source, anchors, strings, lowercase, self.config);
             self.out
-                .extend(found.into_iter().map(|(tier, reading)| Candidate {
+                .extend(found.into_iter().map(|(tier, reading)| Ranked {
                     tier,
                     end: reading.range.end,
                     found: Found {
@@ -152,45 +155,36 @@ impl<'t> Search<'t, '_, '_> {
         self.boxes();
         self.announced(anchors);
         if !self.out.is_empty() {
-            self.corrected();
             return Ok(());
         }
-        if !self.page.marks.boxes.is_empty() && !self.page.open_boxes {
+        if !self.source.regions.boxes.is_empty() && !self.source.open_boxes {
             return Err("the box holds no answer");
         }
-        if refusal::is_refusal(text) {
+        if no_answer::is_refusal(text) {
             return Err("the response declines to answer");
         }
-        if self.page.marks.unclosed.is_some() {
+        if self.source.regions.unclosed.is_some() {
             return Err("the text breaks off within a formula");
         }
         if !self.config.try_extract_without_anchor {
             return Err("nothing announces an answer");
         }
-        if let Some(reading) =
-            settled::concluded(self.page).or_else(|| whole_in(self.page, 0..text.len()))
-        {
+        if let Some(reading) = whole_in(self.source, 0..text.len()) {
             self.push(40, "whole", reading);
             if !self.out.is_empty() {
                 return Ok(());
             }
         }
         if let Some(at) = behind_answer_letter(text)
-            && let Some(reading) = clause::read(self.page, at, usize::MAX, false)
+            && let Some(reading) = clause::read(self.source, at, usize::MAX, false)
         {
             self.push(45, "answer", reading);
             return Ok(());
         }
-        if refusal::is_cut_off(text) {
+        if no_answer::is_cut_off(text) {
             return Err("the text breaks off");
         }
-        if let Some(reading) = settled::chosen(self.page).or_else(|| settled::verdict(self.page)) {
-            self.push(46, "opening", reading);
-            if !self.out.is_empty() {
-                return Ok(());
-            }
-        }
-        self.last_sentences(0);
+        self.last_sentences();
         if self.out.is_empty() {
             return Err("no answer was found");
         }
@@ -208,16 +202,16 @@ impl<'t> Search<'t, '_, '_> {
     }
 
     fn boxes(&mut self) {
-        if self.page.open_boxes {
+        if self.source.open_boxes {
             return;
         }
         let latex = self.config.extract.contains(&ExtractionTarget::Latex);
         if self.role == Role::Prediction && !latex {
             return;
         }
-        let mut limit = self.page.text.len();
+        let mut limit = self.source.text.len();
         for depth in 0..2 {
-            let Some(found) = boxes::last(self.page.text, self.page.marks, limit) else {
+            let Some(found) = boxes::last(self.source.text, self.source.regions, limit) else {
                 return;
             };
             limit = found.start;
@@ -225,9 +219,9 @@ impl<'t> Search<'t, '_, '_> {
             self.push(
                 tier,
                 "boxed",
-                Reading {
+                Candidate {
                     text: found.text,
-                    kind: Kind::Formula,
+                    kind: Form::Formula,
                     range: found.start..found.end,
                 },
             );
@@ -241,27 +235,29 @@ impl<'t> Search<'t, '_, '_> {
             // Only the last one may be as long as it likes.
             let reach = if tried == 0 { usize::MAX } else { MAX_REACH };
             let (slot, tier, method) = match anchor.how {
-                How::Hashes => (0, 0, "####"),
-                How::Tag => (0, 0, "answer tag"),
-                How::Final => (0, 0, "final answer"),
-                How::Answer => (1, 10, "answer"),
-                How::Option => (2, 10, "option"),
+                AnchorKind::Hashes => (0, 0, "####"),
+                AnchorKind::Tag => (0, 0, "answer tag"),
+                AnchorKind::Final => (0, 0, "final answer"),
+                AnchorKind::Answer => (1, 10, "answer"),
+                AnchorKind::Option => (2, 10, "option"),
             };
             if best[slot] {
                 continue;
             }
             let reading = match anchor.how {
-                How::Hashes => self.after_hashes(anchor.end, reach),
-                How::Tag => self.in_tag(anchor.end, reach),
-                How::Option => clause::read(self.page, anchor.end, reach, true)
-                    .filter(|it| it.kind == Kind::Choice),
-                How::Final | How::Answer => clause::read(self.page, anchor.end, reach, false),
+                AnchorKind::Hashes => self.after_hashes(anchor.end, reach),
+                AnchorKind::Tag => self.in_tag(anchor.end, reach),
+                AnchorKind::Option => clause::read(self.source, anchor.end, reach, true)
+                    .filter(|it| it.kind == Form::Choice),
+                AnchorKind::Final | AnchorKind::Answer => {
+                    clause::read(self.source, anchor.end, reach, false)
+                }
             };
             let Some(reading) = reading else {
                 continue;
             };
             // Words may only comment on the answer: what states one in symbols is trusted more.
-            let words = reading.kind == Kind::Words;
+            let words = reading.kind == Form::Words;
             let tier = if words { tier + 20 } else { tier };
             best[slot] = !words;
             self.push(tier, method, reading);
@@ -269,100 +265,50 @@ impl<'t> Search<'t, '_, '_> {
     }
 
     /// The rest of a `####` line, if it is an answer and no heading.
-    fn after_hashes(&self, at: usize, reach: usize) -> Option<Reading<'t>> {
-        let text = self.page.text;
+    fn after_hashes(&self, at: usize, reach: usize) -> Option<Candidate<'t>> {
+        let text = self.source.text;
         let line = text[at..].find('\n').map_or(text.len(), |end| at + end);
         let range = at..line;
         if range.len() > reach {
             return None;
         }
-        if self.page.marks.has_box(&range) && !self.page.open_boxes {
+        if self.source.regions.has_box(&range) && !self.source.open_boxes {
             return None;
         }
-        let reading = whole_in(self.page, range.clone())
-            .filter(|it| it.kind != Kind::Words || line == text.trim_end().len());
-        if reading.is_some() {
-            return reading;
-        }
-        let last = line == text.trim_end().len();
-        if !last {
-            return None;
-        }
-        let all = items::items(self.page, range);
-        let first = all.first().filter(|item| item.value.start == at)?;
-        let _ = first;
-        stated::render(
-            self.page,
-            &all[..stated::joined_forward(self.page, &all, 0)],
-        )
+        whole_in(self.source, range)
+            .filter(|it| it.kind != Form::Words || line == text.trim_end().len())
     }
 
     /// What stands between `<answer>` and its end.
-    fn in_tag(&self, at: usize, reach: usize) -> Option<Reading<'t>> {
-        let text = self.page.text;
+    fn in_tag(&self, at: usize, reach: usize) -> Option<Candidate<'t>> {
+        let text = self.source.text;
         let rest = &text[at..];
         let end = rest
             .find("</")
             .or_else(|| rest.find("[/"))
             .map_or(text.len(), |end| at + end);
         let range = at..end;
-        if range.len() > reach || (self.page.marks.has_box(&range) && !self.page.open_boxes) {
+        if range.len() > reach || (self.source.regions.has_box(&range) && !self.source.open_boxes) {
             return None;
         }
-        whole_in(self.page, range.clone())
+        whole_in(self.source, range.clone())
             .or_else(|| {
-                clause::read(self.page, at, MAX_REACH, false).filter(|it| it.range.end <= end)
+                clause::read(self.source, at, MAX_REACH, false).filter(|it| it.range.end <= end)
             })
-            .or_else(|| stated::sentence(self.page, range))
+            .or_else(|| stated::sentence(self.source, range))
     }
 
-    /// A later "Wait, actually …" without an announcement of its own.
-    fn corrected(&mut self) {
-        let Some(best) = self
-            .out
-            .iter()
-            .min_by(|a, b| a.tier.cmp(&b.tier).then(b.end.cmp(&a.end)))
-        else {
-            return;
-        };
-        let (tier, end) = (best.tier, best.end);
-        let Some(cue) = super::correction::after(self.page.text, end) else {
-            return;
-        };
-        // What was announced behind the correction wins over what was announced before.
-        let mut moved = false;
-        for candidate in &mut self.out {
-            if candidate.end > cue {
-                candidate.tier = tier - 10;
-                moved = true;
-            }
-        }
-        if !moved && !super::correction::confirms(&self.page.text[cue..]) {
-            let before = self.out.len();
-            self.last_sentences(cue);
-            for candidate in &mut self.out[before..] {
-                candidate.tier = tier - 10;
-            }
-        }
-    }
-
-    /// What the last sentences behind `from` state.
-    fn last_sentences(&mut self, from: usize) {
-        let mut end = self.page.text.len();
+    /// What the last sentences state.
+    fn last_sentences(&mut self) {
+        let mut end = self.source.text.len();
         for depth in 0..MAX_SENTENCES {
-            let Some(range) = sentences::last_before(self.page.text, self.page.marks, end) else {
+            let Some(range) = sentences::last_before(self.source.text, self.source.regions, end)
+            else {
                 return;
             };
-            if range.end <= from {
-                return;
-            }
             end = range.start;
-            let range = range.start.max(from)..range.end;
-            let method = method_of(&self.page.text[range.clone()]);
-            let named = (depth == 0)
-                .then(|| settled::emphasised(self.page, &range))
-                .flatten();
-            if let Some(reading) = named.or_else(|| sentence(self.page, range)) {
+            let method = method_of(&self.source.text[range.clone()]);
+            if let Some(reading) = sentence(self.source, range) {
                 self.push(50 + depth, method, reading);
                 if !self.out.is_empty() {
                     return;
@@ -372,25 +318,25 @@ impl<'t> Search<'t, '_, '_> {
     }
 
     fn gold(&mut self, anchors: &[Anchor]) -> Result<(), &'static str> {
-        let text = self.page.text;
-        if let Some(boxed) = self.page.marks.boxes.last()
-            && !self.page.open_boxes
+        let text = self.source.text;
+        if let Some(boxed) = self.source.regions.boxes.last()
+            && !self.source.open_boxes
         {
             if boxed.closed {
                 self.boxes();
             } else {
-                let reading = Reading {
+                let reading = Candidate {
                     text: boxes::unclosed(text, boxed),
-                    kind: Kind::Formula,
+                    kind: Form::Formula,
                     range: boxed.start..boxed.end,
                 };
                 self.push(0, "boxed", reading);
             }
         }
-        if let Some(anchor) = anchors.iter().rev().find(|it| it.how == How::Hashes)
+        if let Some(anchor) = anchors.iter().rev().find(|it| it.how == AnchorKind::Hashes)
             && let Some(reading) = self
                 .after_hashes(anchor.end, usize::MAX)
-                .or_else(|| all_of(self.page, anchor.end))
+                .or_else(|| all_of(self.source, anchor.end))
         {
             self.push(0, "####", reading);
         }
@@ -400,14 +346,14 @@ impl<'t> Search<'t, '_, '_> {
         if !self.out.is_empty() {
             return Ok(());
         }
-        if let Some(reading) = whole_in(self.page, 0..text.len()) {
+        if let Some(reading) = whole_in(self.source, 0..text.len()) {
             self.push(40, "whole", reading);
         }
         if self.out.is_empty() && is_worked(text) {
-            self.last_sentences(0);
+            self.last_sentences();
         }
         if self.out.is_empty()
-            && let Some(reading) = all_of(self.page, 0)
+            && let Some(reading) = all_of(self.source, 0)
         {
             self.push(60, "whole", reading);
         }

@@ -2,17 +2,12 @@
 
 use std::ops::Range;
 
-use super::scan::Marks;
-
-/// Words with a full stop that ends no sentence.
-const ABBREVIATIONS: [&str; 20] = [
-    "e.g", "i.e", "approx", "vs", "mr", "mrs", "dr", "st", "eq", "fig", "no", "etc", "ca", "sq",
-    "cu", "resp", "cf", "a.k.a", "a.m", "p.m",
-];
+use super::scan::Regions;
+use super::words;
 
 /// Where the sentence that `from` lies in ends: at its punctuation or its line's end. `None` where that is not before
 /// `limit`.
-pub(super) fn end(text: &str, marks: &Marks, from: usize, limit: usize) -> Option<usize> {
+pub(super) fn end(text: &str, regions: &Regions, from: usize, limit: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = from;
     while at < bytes.len() {
@@ -20,7 +15,7 @@ pub(super) fn end(text: &str, marks: &Marks, from: usize, limit: usize) -> Optio
             return None;
         }
         if matches!(bytes[at], b'$' | b'\\')
-            && let Some((_, formula)) = marks.formula_from(at)
+            && let Some((_, formula)) = regions.formula_from(at)
         {
             at = formula.end;
             continue;
@@ -29,7 +24,7 @@ pub(super) fn end(text: &str, marks: &Marks, from: usize, limit: usize) -> Optio
             b'\n' => {
                 // A display on the next line belongs to the sentence.
                 let next = at + 1 + blanks(&text[at + 1..]);
-                if at > from && marks.formula_from(next).is_some() && next == at + 1 {
+                if at > from && regions.formula_from(next).is_some() && next == at + 1 {
                     at = next;
                     continue;
                 }
@@ -65,12 +60,9 @@ fn ends_here(text: &str, at: usize) -> bool {
         .rfind(|it: char| it.is_whitespace() || matches!(it, '(' | ','))
         .map_or(0, |space| space + 1);
     let word = before.get(word_at..).unwrap_or(before);
-    if ABBREVIATIONS.iter().any(|it| it.eq_ignore_ascii_case(word)) {
-        // "etc." and "no." end sentences too, where a new one begins.
-        return bare.trim_start().starts_with(|it: char| it.is_uppercase())
-            && word != "approx"
-            && word.len() > 2
-            || word.eq_ignore_ascii_case("no") && bare.trim_start().is_empty();
+    if words::ABBREVIATION.contains(word) {
+        // "etc." ends a sentence too, where a new one begins.
+        return word.len() > 2 && bare.trim_start().starts_with(char::is_uppercase);
     }
     // An enumerator at the beginning of a line.
     let enumerator = begins_line
@@ -94,7 +86,7 @@ fn is_enumerator(word: &str) -> bool {
 }
 
 /// The last sentence before `end`; `None` where nothing is left.
-pub(super) fn last_before(text: &str, marks: &Marks, end: usize) -> Option<Range<usize>> {
+pub(super) fn last_before(text: &str, regions: &Regions, end: usize) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let end = text[..end].trim_end().len();
     if end == 0 {
@@ -112,7 +104,7 @@ pub(super) fn last_before(text: &str, marks: &Marks, end: usize) -> Option<Range
     }
     loop {
         if matches!(bytes[at], b'$' | b')' | b']' | b'}')
-            && let Some((_, formula)) = marks.formula_at(at)
+            && let Some((_, formula)) = regions.formula_at(at)
             && formula.start <= at
         {
             at = formula.start;
@@ -122,7 +114,7 @@ pub(super) fn last_before(text: &str, marks: &Marks, end: usize) -> Option<Range
                     // A display on a line of its own belongs to what announces it.
                     let next = at + 1 + blanks(&text[at + 1..end]);
                     let announced = text[..at].trim_end().ends_with([':', ',']);
-                    if !(announced && marks.formula_from(next).is_some()) {
+                    if !(announced && regions.formula_from(next).is_some()) {
                         return Some(at + 1..end);
                     }
                 }
@@ -134,41 +126,5 @@ pub(super) fn last_before(text: &str, marks: &Marks, end: usize) -> Option<Range
             return Some(0..end);
         }
         at -= 1;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::scan::scan;
-    use super::*;
-
-    #[test]
-    fn sentences_end_at_their_punctuation() {
-        for (text, expected) in [
-            ("It is 5. Then", "It is 5"),
-            ("It is 5.5 now.", "It is 5.5 now"),
-            ("1. It is so. Yes", "1. It is so"),
-            ("e.g. this one. Yes", "e.g. this one"),
-            ("is $1. 2$ now. Yes", "is $1. 2$ now"),
-            ("a\nb", "a"),
-        ] {
-            let marks = scan(text);
-            assert_eq!(&text[..end(text, &marks, 0, 99).unwrap()], expected);
-        }
-    }
-
-    #[test]
-    fn the_last_sentence() {
-        for (text, expected) in [
-            ("One. Two is 5.", " Two is 5."),
-            ("One.\nTwo is 5.5", "Two is 5.5"),
-            ("So it is 3.14.", "So it is 3.14."),
-            ("a. So\n\n\\[ x \\]", "\\[ x \\]"),
-            ("a. So:\n\\[ x \\]", " So:\n\\[ x \\]"),
-        ] {
-            let marks = scan(text);
-            let range = last_before(text, &marks, text.len()).unwrap();
-            assert_eq!(&text[range], expected);
-        }
     }
 }

@@ -5,15 +5,15 @@ use std::ops::Range;
 
 use super::chain;
 use super::formulas;
-use super::items::{Item, Kind, Page, Reading, WINDOW, items};
-use super::tidy::{smooth, tidy};
+use super::items::{Candidate, Form, Item, Source, WINDOW, items};
+use super::markup::{trim_markup, without_markup};
 use super::words;
 
 /// Which items, from `first` on, state one answer together: the index behind them.
-pub(super) fn joined_forward(page: Page<'_, '_>, items: &[Item], first: usize) -> usize {
+pub(super) fn joined_forward(source: Source<'_, '_>, items: &[Item], first: usize) -> usize {
     let mut last = first;
     while let (Some(item), Some(next)) = (items.get(last), items.get(last + 1)) {
-        if !joins(page, item, next) {
+        if !joins(source, item, next) {
             break;
         }
         last += 1;
@@ -22,11 +22,11 @@ pub(super) fn joined_forward(page: Page<'_, '_>, items: &[Item], first: usize) -
 }
 
 /// Do two neighbouring items belong to one list?
-fn joins(page: Page<'_, '_>, item: &Item, next: &Item) -> bool {
+fn joins(source: Source<'_, '_>, item: &Item, next: &Item) -> bool {
     if next.negated || item.segment != next.segment || item.end > next.value.start {
         return false;
     }
-    let gap = page.text[item.end..next.value.start].trim_matches([' ', '*', '~', '\n', '_']);
+    let gap = source.text[item.end..next.value.start].trim_matches([' ', '*', '~', '\n', '_']);
     let connected = matches!(
         gap,
         "," | "and"
@@ -53,43 +53,42 @@ fn joins(page: Page<'_, '_>, item: &Item, next: &Item) -> bool {
             || next.tail.unit.is_empty()
             || gap == "or"
             || gap == "and"
-            || item.kind == Kind::Formula);
+            || item.kind == Form::Formula);
     (connected || compound) && alike
 }
 
 /// Writes items out as one answer.
-pub(super) fn render<'t>(page: Page<'t, '_>, items: &[Item]) -> Option<Reading<'t>> {
+pub(super) fn render<'t>(source: Source<'t, '_>, items: &[Item]) -> Option<Candidate<'t>> {
     let (first, last) = (items.first()?, items.last()?);
     let range = first.value.start..last.end;
     let kind = first.kind;
     if items.len() == 1 {
-        let text = write(page, first);
-        return (!text.is_empty()).then_some(Reading { text, kind, range });
+        let text = write(source, first);
+        return (!text.is_empty()).then_some(Candidate { text, kind, range });
     }
     let measured = items.iter().all(|item| {
-        item.kind == Kind::Plain && item.number && item.tail.measured && item.tail.unit.len() > 1
+        item.kind == Form::Plain && item.number && item.tail.measured && item.tail.unit.len() > 1
     });
-    let different = items
-        .iter()
-        .skip(1)
-        .all(|item| page.text[item.value.end..item.end] != page.text[first.value.end..first.end]);
-    if measured && different && !page.text[range.clone()].contains(" or ") {
+    let different = items.iter().skip(1).all(|item| {
+        source.text[item.value.end..item.end] != source.text[first.value.end..first.end]
+    });
+    if measured && different && !source.text[range.clone()].contains(" or ") {
         // "3 hours and 20 minutes": one quantity.
         let end = last.value.end + last.tail.unit.end;
-        let text = Cow::Borrowed(&page.text[range.start..end]);
-        return Some(Reading { text, kind, range });
+        let text = Cow::Borrowed(&source.text[range.start..end]);
+        return Some(Candidate { text, kind, range });
     }
-    let parts: Vec<Cow<'t, str>> = items.iter().map(|item| write(page, item)).collect();
+    let parts: Vec<Cow<'t, str>> = items.iter().map(|item| write(source, item)).collect();
     let text = Cow::Owned(parts.join(", "));
-    Some(Reading { text, kind, range })
+    Some(Candidate { text, kind, range })
 }
 
 /// One item with its unit.
-fn write<'t>(page: Page<'t, '_>, item: &Item) -> Cow<'t, str> {
-    let text = page.text;
+fn write<'t>(source: Source<'t, '_>, item: &Item) -> Cow<'t, str> {
+    let text = source.text;
     if let Some(base) = &item.tail.base {
         let value = match item.kind {
-            Kind::Formula => formulas::content(page, item.value.clone()),
+            Form::Formula => formulas::content(source, item.value.clone()),
             _ => Cow::Borrowed(&text[item.value.clone()]),
         };
         let base = &text[item.value.end + base.start..item.value.end + base.end];
@@ -97,22 +96,22 @@ fn write<'t>(page: Page<'t, '_>, item: &Item) -> Cow<'t, str> {
     }
     let unit = &text[item.value.end + item.tail.unit.start..item.value.end + item.tail.unit.end];
     let value: Cow<'t, str> = match item.kind {
-        Kind::Formula => formulas::content(page, item.value.clone()),
+        Form::Formula => formulas::content(source, item.value.clone()),
         _ => chain::result(&text[item.value.clone()]),
     };
     let value = match value {
         Cow::Borrowed(value) => {
             // The unit stands right behind it: nothing has to be copied.
-            if item.kind == Kind::Plain && !unit.is_empty() && item.tail.unit.start == 0 {
+            if item.kind == Form::Plain && !unit.is_empty() && item.tail.unit.start == 0 {
                 let start = item.value.end - value.len();
                 let end = item.value.end + item.tail.unit.end;
                 if text.get(start..item.value.end) == Some(value) {
-                    return smooth(&text[start..end]);
+                    return without_markup(&text[start..end]);
                 }
             }
-            Cow::Borrowed(tidy(value))
+            Cow::Borrowed(trim_markup(value))
         }
-        Cow::Owned(value) => Cow::Owned(tidy(&value).to_owned()),
+        Cow::Owned(value) => Cow::Owned(trim_markup(&value).to_owned()),
     };
     let unit = unit.trim_matches([' ', '~', '*']);
     if unit.is_empty() {
@@ -124,26 +123,26 @@ fn write<'t>(page: Page<'t, '_>, item: &Item) -> Cow<'t, str> {
 }
 
 /// What a sentence states, where it is not said which of its numbers it is.
-pub(super) fn sentence<'t>(page: Page<'t, '_>, range: Range<usize>) -> Option<Reading<'t>> {
+pub(super) fn sentence<'t>(source: Source<'t, '_>, range: Range<usize>) -> Option<Candidate<'t>> {
     // Of a very long sentence the end counts.
     let start = if range.len() > WINDOW {
-        let cut = page.text.ceil_char_boundary(range.end - WINDOW);
+        let cut = source.text.ceil_char_boundary(range.end - WINDOW);
         // Between words: the end of a number is another number.
-        let cut = cut + page.text[cut..range.end].find(' ')?;
-        match page.marks.formula_at(cut) {
+        let cut = cut + source.text[cut..range.end].find(' ')?;
+        match source.regions.formula_at(cut) {
             Some((_, formula)) if formula.start < cut => formula.end.min(range.end),
             _ => cut,
         }
     } else {
         range.start
     };
-    let all = items(page, start..range.end);
-    let chosen = choose(page, &all, start)?;
+    let all = items(source, start..range.end);
+    let chosen = choose(source, &all, start)?;
     let (first, end) = chosen;
-    render(page, &all[first..end])
+    render(source, &all[first..end])
 }
 
-fn choose(page: Page<'_, '_>, all: &[Item], start: usize) -> Option<(usize, usize)> {
+fn choose(source: Source<'_, '_>, all: &[Item], start: usize) -> Option<(usize, usize)> {
     let segment = all
         .iter()
         .filter(|item| !item.negated)
@@ -155,17 +154,17 @@ fn choose(page: Page<'_, '_>, all: &[Item], start: usize) -> Option<(usize, usiz
     let first = *within.first()?;
     // "12 is the number of ways …".
     let head =
-        page.text[start..all[first].value.start].trim_matches(|it: char| !it.is_alphanumeric());
-    let after = page.text[all[first].end..].trim_start_matches([' ', '*']);
+        source.text[start..all[first].value.start].trim_matches(|it: char| !it.is_alphanumeric());
+    let after = source.text[all[first].end..].trim_start_matches([' ', '*']);
     if words::first_word(head).len() == head.len()
-        && (head.is_empty() || words::is_concluding(head))
+        && (head.is_empty() || words::CONCLUDING.contains(head))
         && [
             "is the ", "is our ", "is what ", "is how ", "are the ", "is my ",
         ]
         .iter()
         .any(|it| after.starts_with(it))
     {
-        return Some((first, joined_forward(page, all, first)));
+        return Some((first, joined_forward(source, all, first)));
     }
     let keep = |from: Vec<usize>, test: &dyn Fn(&Item) -> bool| -> Vec<usize> {
         let kept: Vec<usize> = from.iter().copied().filter(|&it| test(&all[it])).collect();
@@ -173,11 +172,10 @@ fn choose(page: Page<'_, '_>, all: &[Item], start: usize) -> Option<(usize, usiz
     };
     let kept = keep(within, &|item| !item.symbol);
     let kept = keep(kept, &|item| !item.weak);
-    let kept = keep(kept, &|item| item.bold);
     let last = *kept.last()?;
     let mut from = last;
-    while from > 0 && !all[from - 1].negated && joins(page, &all[from - 1], &all[from]) {
+    while from > 0 && !all[from - 1].negated && joins(source, &all[from - 1], &all[from]) {
         from -= 1;
     }
-    Some((from, joined_forward(page, all, last)))
+    Some((from, joined_forward(source, all, last)))
 }

@@ -2,24 +2,24 @@
 
 use std::borrow::Cow;
 
-use super::anchors::{Anchor, How};
+use super::anchors::{Anchor, AnchorKind};
 use super::boxes;
-use super::items::{Kind, Page, Reading};
-use super::tidy::tidy;
+use super::items::{Candidate, Form, Source};
+use super::markup::trim_markup;
 use crate::config::Config;
 
 /// Where one of `strings` is stated, with its tier.
 pub(super) fn find<'t>(
-    page: Page<'t, '_>,
+    source: Source<'t, '_>,
     anchors: &[Anchor],
     strings: &[String],
     lowercase: bool,
     config: &Config,
-) -> Vec<(i32, Reading<'t>)> {
+) -> Vec<(i32, Candidate<'t>)> {
     let mut out = Vec::new();
-    let text = page.text;
+    let text = source.text;
     if config.boxed_match_priority >= 0
-        && let Some(found) = boxes::last(text, page.marks, text.len())
+        && let Some(found) = boxes::last(text, source.regions, text.len())
         && let Some((length, which)) = at_start(bare(&found.text), strings)
         && bare(&found.text).len() == length
     {
@@ -27,13 +27,13 @@ pub(super) fn find<'t>(
     }
     for anchor in anchors.iter().rev().take(48) {
         let rest = &text[anchor.end..];
-        let skipped = rest.len() - undress(rest).len();
-        let Some((length, which)) = at_start(undress(rest), strings) else {
+        let skipped = rest.len() - inner_text(rest).len();
+        let Some((length, which)) = at_start(inner_text(rest), strings) else {
             continue;
         };
         let tier = match anchor.how {
-            How::Hashes | How::Tag | How::Final => 0,
-            How::Answer | How::Option => 10,
+            AnchorKind::Hashes | AnchorKind::Tag | AnchorKind::Final => 0,
+            AnchorKind::Answer | AnchorKind::Option => 10,
         };
         let start = anchor.end + skipped;
         out.push((tier, reading(which, start..start + length, lowercase)));
@@ -67,22 +67,22 @@ pub(super) fn find<'t>(
     out
 }
 
-fn reading<'t>(which: &str, range: std::ops::Range<usize>, lowercase: bool) -> Reading<'t> {
+fn reading<'t>(which: &str, range: std::ops::Range<usize>, lowercase: bool) -> Candidate<'t> {
     let text = if lowercase {
         which.to_lowercase()
     } else {
         which.to_owned()
     };
-    Reading {
+    Candidate {
         text: Cow::Owned(text),
-        kind: Kind::Words,
+        kind: Form::Words,
         range,
     }
 }
 
 /// The text without brackets and LaTeX's text commands around it.
 fn bare(text: &str) -> &str {
-    let mut text = tidy(text);
+    let mut text = trim_markup(text);
     for open in ["\\text{", "\\textbf{", "\\mathrm{"] {
         if let Some(inner) = text.strip_prefix(open).and_then(|it| it.strip_suffix('}')) {
             text = inner.trim();
@@ -94,7 +94,7 @@ fn bare(text: &str) -> &str {
 }
 
 /// The text from where the answer begins.
-fn undress(text: &str) -> &str {
+fn inner_text(text: &str) -> &str {
     let mut text = text.trim_start_matches([' ', ':', '*', '_', '(', '\n', '"', '$', '\'']);
     for open in [
         "option ",

@@ -79,17 +79,6 @@ pub(super) fn is_currency(character: char) -> bool {
     )
 }
 
-/// Two letters that are a word of English and no product.
-pub(super) fn among_short(word: &str) -> bool {
-    words::among(
-        word,
-        &[
-            "is", "in", "of", "to", "at", "by", "or", "as", "an", "on", "we", "it", "if", "be",
-            "so", "do", "he", "my", "no", "us", "up", "me", "go", "am", "oh", "ok",
-        ],
-    )
-}
-
 /// Could maths go on here, behind a comma or "and"?
 pub(super) fn begins_operand(text: &str) -> bool {
     let bare = text.trim_start_matches(['-', '+', '±']);
@@ -105,7 +94,7 @@ pub(super) fn begins_operand(text: &str) -> bool {
     if first.is_ascii_alphabetic() {
         let word = words::first_word(bare);
         let after = bare[word.len()..].trim_start();
-        if words::is_function(word) {
+        if words::FUNCTION.contains(word) {
             return true;
         }
         return word.len() <= 2 && (after.starts_with(['=', '<', '>', '≤', '≥', '≠', '_', '^']));

@@ -1,107 +1,93 @@
 //! Texts and sentences that are an answer and nothing else.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::choice;
-use super::items::{self, Kind, Page, Reading};
+use super::items::{self, Candidate, Form, Source};
+use super::markup::{trim_markup, without_markup};
 use super::maths;
+use super::no_answer;
 use super::ratio;
-use super::refusal;
 use super::stated;
 use super::symbols;
 use super::tail::tail;
-use super::tidy::{smooth, tidy};
 use super::words;
 
 /// All of the text from `at` on, as it is.
-pub(super) fn all_of<'t>(page: Page<'t, '_>, at: usize) -> Option<Reading<'t>> {
-    let text = tidy(&page.text[at..]);
-    (!text.is_empty()).then(|| Reading {
-        text: smooth(text),
-        kind: Kind::Words,
-        range: at..page.text.len(),
+pub(super) fn all_of<'t>(source: Source<'t, '_>, at: usize) -> Option<Candidate<'t>> {
+    let text = trim_markup(&source.text[at..]);
+    (!text.is_empty()).then(|| Candidate {
+        text: without_markup(text),
+        kind: Form::Words,
+        range: at..source.text.len(),
     })
 }
 
 /// What a sentence states, be it numbers or a choice.
-pub(super) fn sentence<'t>(
-    page: Page<'t, '_>,
-    range: std::ops::Range<usize>,
-) -> Option<Reading<'t>> {
-    let range = last_cell(page.text, range);
-    let text = page.text[range.clone()].trim();
+pub(super) fn sentence<'t>(source: Source<'t, '_>, range: Range<usize>) -> Option<Candidate<'t>> {
+    let range = last_cell(source.text, range);
+    let text = source.text[range.clone()].trim();
     // A question, or an offer of help, states nothing.
     if text.ends_with('?') {
         return None;
     }
     // The whole text was looked at before its sentences.
-    let part = text.len() < page.text.trim().len();
+    let part = text.len() < source.text.trim().len();
     let whole = if part {
-        whole_in(page, range.clone()).filter(|it| it.kind != Kind::Words)
+        whole_in(source, range.clone()).filter(|it| it.kind != Form::Words)
     } else {
         None
     };
-    if let Some(reading) = whole.or_else(|| verdict(page, &range)) {
+    if let Some(reading) = whole.or_else(|| truth_value(source, &range)) {
         return Some(reading);
     }
-    stated::sentence(page, range)
+    stated::sentence(source, range)
 }
 
 /// The last cell of a table's row; the range itself where it is none.
-fn last_cell(text: &str, range: std::ops::Range<usize>) -> std::ops::Range<usize> {
-    let row = text[range.clone()].trim();
-    if row.len() < 3 || !row.starts_with('|') || !row.ends_with('|') || !row.contains(" | ") {
+fn last_cell(text: &str, range: Range<usize>) -> Range<usize> {
+    let row = text[range.clone()].trim_end();
+    let inner = row.trim_start().strip_prefix('|');
+    let Some(cells) = inner.and_then(|inner| inner.strip_suffix('|')) else {
         return range;
-    }
-    let end = range.start + text[range.clone()].trim_end().len() - 1;
-    let start = text[range.start..end]
-        .rfind('|')
-        .map_or(range.start, |at| range.start + at + 1);
-    start..end
+    };
+    let end = range.start + row.len() - 1;
+    cells
+        .rfind(" | ")
+        .map_or(range, |at| end - cells.len() + at + 2..end)
 }
 
 /// "Yes, because …": a sentence that begins with its answer.
-fn verdict<'t>(page: Page<'t, '_>, range: &std::ops::Range<usize>) -> Option<Reading<'t>> {
-    let sentence = &page.text[range.clone()];
+fn truth_value<'t>(source: Source<'t, '_>, range: &Range<usize>) -> Option<Candidate<'t>> {
+    let sentence = &source.text[range.clone()];
     let bare = sentence.trim_start_matches([' ', '\n', '*', '_', '"', '>']);
     let word = words::first_word(bare);
-    if !words::among(word, &["yes", "no", "true", "false"]) {
-        return None;
-    }
     let after = bare[word.len()..].trim_start_matches(['*', '_', '"']);
     let rest = after.trim_start_matches([',', ';', '.', '!', ' ', '-', '–', '—', ':', '*']);
     let next = words::first_word(rest);
-    let explained = rest.is_empty()
-        || words::is_subordinating(next)
-        || words::among(
-            next,
-            &[
-                "as", "for", "this", "it", "that", "there", "both", "they", "the",
-            ],
-        );
+    let explained =
+        rest.is_empty() || words::SUBORDINATING.contains(next) || words::EXPLAINS.contains(next);
     let set_off =
         after.is_empty() || after.starts_with([',', ';', '.', '!', ':', ' ']) && explained;
-    set_off.then(|| Reading {
+    (words::among(word, &["yes", "no", "true", "false"]) && set_off).then(|| Candidate {
         text: Cow::Borrowed(word),
-        kind: Kind::Words,
+        kind: Form::Words,
         range: range.clone(),
     })
 }
 
 /// The range as one answer, if it is nothing else.
-pub(super) fn whole_in<'t>(
-    page: Page<'t, '_>,
-    range: std::ops::Range<usize>,
-) -> Option<Reading<'t>> {
-    let outer = &page.text[range.clone()];
-    let trimmed = tidy(outer);
+pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Option<Candidate<'t>> {
+    let outer = &source.text[range.clone()];
+    let trimmed = trim_markup(outer);
     if trimmed.is_empty() {
         return None;
     }
     if let Some(choice) = choice::whole(trimmed).or_else(|| choice::stated(trimmed)) {
-        return Some(Reading {
+        return Some(Candidate {
             text: Cow::Owned(choice.letters),
-            kind: Kind::Choice,
+            kind: Form::Choice,
             range,
         });
     }
@@ -110,13 +96,13 @@ pub(super) fn whole_in<'t>(
         - outer
             .trim_start_matches([' ', '\n', '\t', '*', '`', '"', '>'])
             .len();
-    if page.marks.formula_from(start).is_some() {
-        let all = items::items(page, start..range.end);
+    if source.regions.formula_from(start).is_some() {
+        let all = items::items(source, start..range.end);
         if !all.is_empty() {
-            let end = stated::joined_forward(page, &all, 0);
-            let rest = page.text[all[end - 1].end..range.end.max(all[end - 1].end)].trim();
-            if tidy(rest).is_empty() || rest.trim_matches(['*', '.', '`', '"']).is_empty() {
-                return stated::render(page, &all[..end]);
+            let end = stated::joined_forward(source, &all, 0);
+            let rest = source.text[all[end - 1].end..range.end.max(all[end - 1].end)].trim();
+            if trim_markup(rest).is_empty() || rest.trim_matches(['*', '.', '`', '"']).is_empty() {
+                return stated::render(source, &all[..end]);
             }
         }
         return None;
@@ -127,82 +113,57 @@ pub(super) fn whole_in<'t>(
     if let Some((text, length)) = ratio::leading(trimmed)
         && length == trimmed.len()
     {
-        return Some(Reading {
+        return Some(Candidate {
             text: Cow::Owned(text),
-            kind: Kind::Plain,
+            kind: Form::Plain,
             range,
         });
     }
-    if let Some(run) = maths::deep_run(&page.text[..limit], offset) {
-        let after = page.text.get(run.end..limit).unwrap_or_default();
-        let tail = tail(after, run.number);
-        let rest = &after[tail.end.min(after.len())..];
-        let lone = run.letters_only
-            && run.end - offset > 1
-            && !words::is_function(&page.text[offset..run.end]);
-        if tidy(rest).is_empty() && !lone {
-            if let Some(base) = tail.base {
-                return Some(Reading {
-                    text: Cow::Owned(format!(
-                        "{}_{{{}}}",
-                        &page.text[offset..run.end],
-                        &after[base]
-                    )),
-                    kind: Kind::Plain,
-                    range: offset..limit,
-                });
-            }
-            return if tail.unit.is_empty() || tail.unit.start == 0 {
-                let end = if tail.unit.is_empty() {
-                    run.end
-                } else {
-                    run.end + tail.unit.end
-                };
-                Some(plain(page, offset..end))
-            } else {
-                Some(Reading {
-                    text: Cow::Owned(format!(
-                        "{} {}",
-                        &page.text[offset..run.end],
-                        &after[tail.unit]
-                    )),
-                    kind: Kind::Plain,
-                    range: offset..limit,
-                })
-            };
-        }
-        if rest == "!" && run.number {
-            return Some(plain(page, offset..limit));
-        }
+    if let Some(reading) = mathematics(source, offset..limit) {
+        return Some(reading);
     }
-    // Several things with their units.
-    if !trimmed.contains('\n') && trimmed.len() <= items::WINDOW {
-        let all = items::items(page, offset..limit);
-        if let Some(first) = all.first()
-            && first.value.start == offset
-        {
-            let end = stated::joined_forward(page, &all, 0);
-            let last = &all[end - 1];
-            if tidy(&page.text[last.end.min(limit)..limit]).is_empty() {
-                return stated::render(page, &all[..end]);
-            }
-        }
-    }
-    few_words(trimmed).then(|| Reading {
-        text: smooth(trimmed),
-        kind: Kind::Words,
+    few_words(trimmed).then(|| Candidate {
+        text: without_markup(trimmed),
+        kind: Form::Words,
         range: offset..limit,
     })
 }
 
-fn plain<'t>(page: Page<'t, '_>, range: std::ops::Range<usize>) -> Reading<'t> {
-    let text = super::chain::result(&page.text[range.clone()]);
-    Reading {
+/// Bare mathematics with its unit or base, if the range is nothing else.
+fn mathematics<'t>(source: Source<'t, '_>, range: Range<usize>) -> Option<Candidate<'t>> {
+    let run = maths::deep_run(&source.text[..range.end], range.start)?;
+    let value = &source.text[range.start..run.end];
+    let after = source.text.get(run.end..range.end).unwrap_or_default();
+    if run.number && after == "!" {
+        return Some(plain(source, range));
+    }
+    let tail = tail(after, run.number);
+    let name = run.letters_only && value.len() > 1 && !words::FUNCTION.contains(value);
+    if name || !trim_markup(&after[tail.end.min(after.len())..]).is_empty() {
+        return None;
+    }
+    let text = match tail.base {
+        Some(base) => format!("{value}_{{{}}}", &after[base]),
+        None if tail.unit.start == 0 => {
+            return Some(plain(source, range.start..run.end + tail.unit.end));
+        }
+        None => format!("{value} {}", &after[tail.unit]),
+    };
+    Some(Candidate {
+        text: Cow::Owned(text),
+        kind: Form::Plain,
+        range,
+    })
+}
+
+fn plain<'t>(source: Source<'t, '_>, range: Range<usize>) -> Candidate<'t> {
+    let text = super::chain::result(&source.text[range.clone()]);
+    Candidate {
         text: match text {
-            Cow::Borrowed(text) => smooth(tidy(text)),
-            Cow::Owned(text) => Cow::Owned(smooth(&text).into_owned()),
+            Cow::Borrowed(text) => without_markup(trim_markup(text)),
+            Cow::Owned(text) => Cow::Owned(without_markup(&text).into_owned()),
         },
-        kind: Kind::Plain,
+        kind: Form::Plain,
         range,
     }
 }
@@ -218,5 +179,5 @@ fn few_words(text: &str) -> bool {
         && !text
             .split_whitespace()
             .any(|word| words::is_number_word(word.trim_end_matches('.')))
-        && (!refusal::is_cut_off(text) || count == 1)
+        && (!no_answer::is_cut_off(text) || count == 1)
 }

@@ -1,4 +1,4 @@
-//! The strict numeric comparison: finds the final number of a response and compares it with the reference.
+//! Plain numbers: finds the final number of a response and compares it with the reference.
 //!
 //! Where the number is looked for, from most to least trusted; within a kind the last occurrence wins:
 //!

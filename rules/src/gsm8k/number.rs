@@ -13,6 +13,8 @@ use std::sync::LazyLock;
 use regex::{Captures, Match, Regex};
 
 use super::decimal::Decimal;
+use crate::lexicon::numbers::{NumberWord, number_word};
+use crate::lexicon::words::CHANGES_NUMBER;
 use crate::pattern;
 
 /// How far around a number its neighbourhood is looked at, in bytes.
@@ -110,55 +112,6 @@ static UNIT: LazyLock<Regex> = LazyLock::new(|| {
 static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"\p{L}+"));
 static LIST: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?i)[0-9]\s*,\s+-?[0-9]|\bor\b|\beither\b"));
-static NUMBER_WORD: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?i)\b(?:zero|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|billion|dozen|half)\b",
-    )
-});
-
-/// Words that change the number they follow, or that join it to another.
-const CHANGING_WORDS: [&str; 39] = [
-    "and",
-    "or",
-    "to",
-    "plus",
-    "minus",
-    "times",
-    "over",
-    "divided",
-    "multiplied",
-    "mod",
-    "squared",
-    "cubed",
-    "pi",
-    "sqrt",
-    "sin",
-    "cos",
-    "tan",
-    "log",
-    "ln",
-    "exp",
-    "hundred",
-    "thousand",
-    "million",
-    "billion",
-    "trillion",
-    "dozen",
-    "half",
-    "halves",
-    "third",
-    "thirds",
-    "quarter",
-    "quarters",
-    "fourth",
-    "fourths",
-    "fifth",
-    "fifths",
-    "tenth",
-    "tenths",
-    "hundredths",
-];
-
 /// Takes off LaTeX and Markdown dress, currencies and typographic signs; what is left is looked at by the rest of this
 /// file. Linear in the text.
 pub(crate) fn undress(text: &str) -> String {
@@ -322,7 +275,14 @@ pub(crate) fn read_last(text: &str) -> Option<Reading> {
 /// What text without a digit says: nothing, unless it holds a number in words or in another script, or a formula.
 pub(crate) fn read_nothing(bare: &str) -> Reading {
     let other = |character: char| character.is_numeric() || matches!(character, '\\' | 'π' | '∞');
-    if bare.contains(other) || NUMBER_WORD.is_match(bare) {
+    let number = |word: Match<'_>| {
+        // "one" is a pronoun as well.
+        let word = word.as_str().to_lowercase();
+        word == "half"
+            || word != "one"
+                && number_word(&word).is_some_and(|it| !matches!(it, NumberWord::Part(_)))
+    };
+    if bare.contains(other) || WORD.find_iter(bare).any(number) {
         Reading::Expression
     } else {
         Reading::Nothing
@@ -376,16 +336,13 @@ fn after_number(after: &str) -> Option<Reading> {
     let single = word.chars().nth(1).is_none();
     // "5 and …" and "5 or …" were looked at above; what is left of them is prose.
     let joins = matches!(word, "and" | "or" | "to");
-    let changes = !joins && CHANGING_WORDS.contains(&word.to_lowercase().as_str());
+    let changed = !joins && changes(word);
     let article = !gap.is_empty() && matches!(word, "a" | "A" | "I");
-    (changes || (single && !article)).then_some(Reading::Expression)
+    (changed || (single && !article)).then_some(Reading::Expression)
 }
 
 fn is_unit(text: &str) -> bool {
-    UNIT.is_match(text)
-        && !WORD
-            .find_iter(text)
-            .any(|word| CHANGING_WORDS.contains(&word.as_str().to_lowercase().as_str()))
+    UNIT.is_match(text) && !WORD.find_iter(text).any(|word| changes(word.as_str()))
 }
 
 fn starts(token: &Captures<'_>) -> bool {
@@ -458,19 +415,17 @@ fn written(digits: &str, negative: bool, exponent: i64) -> Option<Number> {
 }
 
 fn from_superscript(character: char) -> char {
+    let digit = "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().position(|it| it == character);
+    let ascii = digit.and_then(|digit| char::from_digit(u32::try_from(digit).ok()?, 10));
     match character {
         '⁺' => '+',
         '⁻' => '-',
-        '¹' => '1',
-        '²' => '2',
-        '³' => '3',
-        '⁰' => '0',
-        '⁴' => '4',
-        '⁵' => '5',
-        '⁶' => '6',
-        '⁷' => '7',
-        '⁸' => '8',
-        '⁹' => '9',
-        other => other,
+        other => ascii.unwrap_or(other),
     }
+}
+
+/// Does `word` change the number that it follows, or join it to another?
+fn changes(word: &str) -> bool {
+    CHANGES_NUMBER.contains(word)
+        || number_word(&word.to_lowercase()).is_some_and(|it| !matches!(it, NumberWord::Number(_)))
 }

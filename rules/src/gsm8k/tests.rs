@@ -1,278 +1,70 @@
-//! Tests of the strict numeric comparison.
+//! Tests of the comparison of plain numbers and of the extraction methods: the cases of `tests/cases/gsm8k.jsonl`, and
+//! properties.
 
 use proptest::prelude::*;
 
+use serde_json::{Value, json};
+
 use super::*;
+use decimal::Decimal;
+use methods::Gsm8kMethod;
 
-/// The number found in a response, `none`, `several` or `expression`, and where.
-fn found(response: &str) -> (String, &'static str) {
-    let (method, reading) = find_answer(&undress(&without_thinking(response)));
-    let text = match reading {
-        Reading::Number(number) => number.text,
-        Reading::Nothing => "none".to_owned(),
-        Reading::Several => "several".to_owned(),
-        Reading::Expression => "expression".to_owned(),
-    };
-    (text, method)
+/// One case: what is asked, its texts, and the result.
+fn check(case: &[Value]) -> Option<Value> {
+    let text = |at: usize| case[at].as_str().unwrap();
+    Some(match text(0) {
+        // The number found in a response, or what else is found, and where.
+        "find" => {
+            let (method, reading) = find_answer(&undress(&without_thinking(text(1))));
+            let found = match reading {
+                Reading::Number(number) => number.text,
+                other => format!("{other:?}").to_lowercase(),
+            };
+            let found = if found == "nothing" { "none" } else { &found };
+            return (case[2..] != [json!(found), json!(method)]).then(|| json!([found, method]));
+        }
+        "verify" => json!(verify(text(1), text(2)).outcome),
+        "equal" => json!(decimal(text(1)).equals(&decimal(text(2)))),
+        method => {
+            let method = Gsm8kMethod::ALL
+                .into_iter()
+                .find(|it| it.as_str() == method);
+            json!(methods::extract(method.unwrap(), text(1)))
+        }
+    })
+    .filter(|found| Some(found) != case.last())
+}
+
+fn decimal(text: &str) -> Decimal {
+    let (digits, exponent) = text.split_once('e').unwrap_or((text, "0"));
+    let negative = digits.starts_with('-');
+    Decimal::new(
+        negative,
+        digits.trim_start_matches('-'),
+        exponent.parse().unwrap(),
+    )
+    .unwrap()
 }
 
 #[test]
-fn the_most_trusted_kind_wins_and_its_last_occurrence() {
-    for (response, text, method) in [
-        ("The answer is 1. \\boxed{2}\n#### 3\nSee 4.", "3", "####"),
-        ("#### 3\n#### 5", "5", "####"),
-        ("####5", "5", "####"),
-        ("#### $1,234.", "1234", "####"),
-        ("#### **72** apples.", "72", "####"),
-        ("####\n72", "72", "####"),
-        ("#### -5", "-5", "####"),
-        ("#### −5", "-5", "####"),
-        ("#### 3 * 4 = 12", "12", "####"),
-        ("#### 72\n#### Step 2: check", "72", "####"),
-        ("#### 1. First step\nIt is 8. \\boxed{7}", "7", "boxed"),
-        ("#### 3/4", "expression", "####"),
-        (
-            "The answer is 1. \\boxed{2} \\boxed{ 3 } then 4",
-            "3",
-            "boxed",
-        ),
-        ("\\boxed{20.0 \\text{ square cm}}", "20.0", "boxed"),
-        ("\\boxed{x = 5}", "5", "boxed"),
-        ("\\boxed{\\$1{,}234.50}", "1234.50", "boxed"),
-        ("\\boxed{1\\,234}", "1234", "boxed"),
-        ("\\boxed{- 5}", "-5", "boxed"),
-        ("\\boxed{45^\\circ}", "45", "boxed"),
-        ("\\boxed{50\\%}", "50", "boxed"),
-        ("\\boxed{6.02 \\times 10^{23}}", "6.02e23", "boxed"),
-        ("\\boxed{\\boxed{5}}", "5", "boxed"),
-        ("\\boxed{\\frac{3}{4}}", "expression", "boxed"),
-        ("\\boxed{2\\pi}", "expression", "boxed"),
-        ("\\boxed{2x}", "expression", "boxed"),
-        ("\\boxed{5!}", "expression", "boxed"),
-        ("\\boxed{3:45}", "expression", "boxed"),
-        ("\\boxed{(1,234)}", "expression", "boxed"),
-        ("\\boxed{5, 6}", "several", "boxed"),
-        ("\\boxed{5 \\text{ or } 6}", "several", "boxed"),
-        ("\\boxed{five}", "expression", "boxed"),
-        ("\\boxed{A}", "none", "boxed"),
-        ("\\boxed{}", "none", "boxed"),
-        ("The answer is 72. It took 3 steps.", "72", "phrase"),
-        ("The final answer is: **$72**, in 3 steps", "72", "phrase"),
-        ("The answer is 5. Wait, the answer is 6.", "6", "phrase"),
-        (
-            "**Final Answer:** 72 apples (checked 2 times)",
-            "72",
-            "phrase",
-        ),
-        ("Answer: 1,234,567.5", "1234567.5", "phrase"),
-        ("the answer is approximately 72.15", "72.15", "phrase"),
-        ("The answer is 3 * 4 = 12.", "12", "phrase"),
-        ("The answer is x = -5 because 2 is even", "-5", "phrase"),
-        (
-            "The answer is 72 apples, because 8 * 9 = 72. Page 4.",
-            "72",
-            "phrase",
-        ),
-        (
-            "The answer is that Tom has 5 apples. He is 12.",
-            "5",
-            "phrase",
-        ),
-        ("The answer is either 5 or 6.", "several", "phrase"),
-        ("The answer is 5 or 6.", "several", "phrase"),
-        ("The answer is between 5 and 6.", "several", "phrase"),
-        ("The answer is 5 to 6.", "several", "phrase"),
-        (
-            "The answer is either 5 cats or 6 dogs.",
-            "several",
-            "phrase",
-        ),
-        (
-            "The answer is 90 minutes or 1.5 hours.",
-            "expression",
-            "phrase",
-        ),
-        (
-            "It is 90 minutes, or 1.5 hours.",
-            "expression",
-            "last-number",
-        ),
-        ("The answer is 5, 6.", "expression", "phrase"),
-        ("The answer is 5, not 6.", "5", "phrase"),
-        ("#### x1 = 5", "5", "####"),
-        ("The answer is 1/2.", "expression", "phrase"),
-        ("The answer is 5 million.", "expression", "phrase"),
-        ("Therefore, 72. Tom is 9.", "72", "phrase"),
-        ("Therefore 72 apples! Tom is 9.", "72", "phrase"),
-        ("Therefore, 3 boxes hold 4 * 3 = 12", "12", "last-number"),
-        (
-            "The answer is unclear. There are 5 left.",
-            "5",
-            "last-number",
-        ),
-        ("48 / 2 = 24, 48 + 24 = 72", "72", "last-number"),
-        ("It costs $12.50.", "12.50", "last-number"),
-        ("So 72!", "72", "last-number"),
-        ("a temperature of -5 °C", "-5", "last-number"),
-        ("x = - 5", "-5", "last-number"),
-        ("- 5 apples", "5", "last-number"),
-        ("1.5e3 in all", "1.5e3", "last-number"),
-        ("2 x 10^3 in all", "2e3", "last-number"),
-        ("2 × 10⁻³ in all", "2e-3", "last-number"),
-        (".5 litres", ".5", "last-number"),
-        ("5 litres of H2O", "5", "last-number"),
-        ("60 km/hour", "60", "last-number"),
-        ("take 10 - 5", "expression", "last-number"),
-        ("take 10-5", "expression", "last-number"),
-        ("he ate 3/4", "expression", "last-number"),
-        ("so it is 2π", "expression", "last-number"),
-        ("so it is 5k", "expression", "last-number"),
-        ("at 12:30", "expression", "last-number"),
-        ("not 5", "expression", "last-number"),
-        ("x > 5", "expression", "last-number"),
-        ("\\sqrt{5}", "expression", "last-number"),
-        ("1,00,000 in all", "expression", "last-number"),
-        ("it is 5 or 6", "several", "last-number"),
-        ("the point (3, 4)", "several", "last-number"),
-        ("#### 12 500", "12500", "####"),
-        ("#### -12 500.25.", "-12500.25", "####"),
-        ("#### 1\u{a0}234\u{a0}567 apples", "1234567", "####"),
-        ("#### 12 500 apples", "expression", "####"),
-        ("\\boxed{12 500}", "12500", "boxed"),
-        ("\\boxed{12\\ 500}", "12500", "boxed"),
-        ("\\boxed{$1 000 000$}", "1000000", "boxed"),
-        ("\\boxed{12 500 \\text{ km}}", "expression", "boxed"),
-        ("\\boxed{12'500 \\text{ km}}", "12500", "boxed"),
-        ("\\boxed{0 500}", "expression", "boxed"),
-        ("\\boxed{(4 200)}", "expression", "boxed"),
-        ("\\boxed{(4\u{202f}200)}", "expression", "boxed"),
-        ("The answer is 12 500.", "12500", "phrase"),
-        ("The answer is about $12 500.", "12500", "phrase"),
-        ("The answer is 5 * 200 = 1 000.", "1000", "phrase"),
-        (
-            "The answer is 12 500, since 3 is odd",
-            "expression",
-            "phrase",
-        ),
-        (
-            "The answer is 12\u{202f}500, since 3 is odd",
-            "12500",
-            "phrase",
-        ),
-        ("The answer is 3.141 592.", "expression", "phrase"),
-        ("The answer is 12\\text{ }500.", "expression", "phrase"),
-        ("Therefore, 1’000 apples.", "1000", "phrase"),
-        ("1 000", "1000", "last-number"),
-        ("-1 000\n", "-1000", "last-number"),
-        ("rows 4 200", "expression", "last-number"),
-        ("5 * 200 = 1 000", "expression", "last-number"),
-        ("it is 12 500.75", "expression", "last-number"),
-        ("it is 12 500,750", "expression", "last-number"),
-        ("In 2024 500 came", "500", "last-number"),
-        ("5 200 ml cups are 1000 ml", "1000", "last-number"),
-        ("it is 1'000.5", "1000.5", "last-number"),
-        ("it is 1\u{2009}000e2", "1000e2", "last-number"),
-        ("it is -1\u{2007}000 now", "-1000", "last-number"),
-        ("it is 1'000’000", "expression", "last-number"),
-        ("it is 1,000'000", "expression", "last-number"),
-        ("it is 1\u{a0}000 000", "expression", "last-number"),
-        ("it is 1 000\u{a0}000", "expression", "last-number"),
-        ("it is 1\u{a0}000,50", "expression", "last-number"),
-        ("it is 1\u{a0}00\u{a0}000", "expression", "last-number"),
-        ("it is 0'500", "expression", "last-number"),
-        ("he is 5'10\" tall", "expression", "last-number"),
-        ("it is '5'", "5", "last-number"),
-        ("I cannot tell.", "none", "none"),
-        ("", "none", "none"),
-        ("She has five left.", "expression", "none"),
-        ("½", "expression", "none"),
-        ("<think>The answer is 5</think> It is 6", "6", "last-number"),
-        (
-            "7 or 8? The answer is 5</think> It is 6",
-            "6",
-            "last-number",
-        ),
-        ("<think>The answer is 5", "none", "none"),
-        ("It is 6 <think>The answer is 5", "6", "last-number"),
-    ] {
-        assert_eq!(found(response), (text.to_owned(), method), "{response}");
+fn cases() {
+    let mut wrong = Vec::new();
+    for line in include_str!("../../tests/cases/gsm8k.jsonl").lines() {
+        let case: Vec<Value> = serde_json::from_str(line).unwrap();
+        if let Some(found) = check(&case) {
+            wrong.push(format!("{line}\n    {found}"));
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
-fn only_equal_numbers_are_equal() {
-    for (reference, response, outcome) in [
-        ("72", "72.0", Some(true)),
-        ("72.00", "72", Some(true)),
-        ("72", "72.1", Some(false)),
-        ("0.75", "0.750", Some(true)),
-        ("0.75", "0.751", Some(false)),
-        ("-5", "-5.0", Some(true)),
-        ("-5", "5", Some(false)),
-        ("20", "20.0 square cm", Some(true)),
-        ("72", "approximately 72.15", Some(false)),
-        ("42", "41.99999999999999", Some(true)),
-        ("42", "41.9999", Some(false)),
-        ("12345678901234567891", "12345678901234567890", Some(false)),
-        ("1000", "1e3", Some(true)),
-        ("5", "1e99999999999999999999", None),
-        (
-            &"7".repeat(300),
-            &format!("#### {}", "7".repeat(300)),
-            Some(true),
-        ),
-        (
-            &"7".repeat(300),
-            &format!("#### {}", "7".repeat(299)),
-            Some(false),
-        ),
-        ("72", "", Some(false)),
-        ("72", "I'm sorry, I can't help with that.", Some(false)),
-        ("5", "It is either 5 or 6", Some(false)),
-        ("0.5", "1/2", None),
-        ("9 - 4 = 5, so\n#### 5", "5", Some(true)),
-        ("#### 1,234", "1234", Some(true)),
-        ("\\boxed{13}", "13", Some(true)),
-        ("13 apples", "13", Some(true)),
-        ("1000", "1 000", Some(true)),
-        ("1 000", "#### 1000", Some(true)),
-        ("12 500", "The answer is 12 500.", Some(true)),
-        ("12 500", "\\boxed{12 501}", Some(false)),
-        ("$12 500", "12,500", Some(true)),
-        ("#### 1\u{a0}000", "1'000", Some(true)),
-        ("1’000 km", "It is 1\u{202f}000 km.", Some(true)),
-        ("1000", "It has rows 1 000", None),
-        ("4 200 rows", "4200", None),
-        ("4 20", "420", None),
-        ("$13", "13", Some(true)),
-        ("$13$", "13", Some(true)),
-        ("$-13$.", "-13", Some(true)),
-        ("x = 13", "13", Some(true)),
-        ("13%", "13", Some(true)),
-        ("13 cm^2", "13", Some(true)),
-        ("13 miles per hour", "13", Some(true)),
-        ("3/4", "0.75", None),
-        ("2π", "6.28", None),
-        ("2x", "2", None),
-        ("x = 3 and y = 4", "4", None),
-        ("(3, 4)", "4", None),
-        ("(1,234)", "1234", None),
-        ("3 1/2", "3.5", None),
-        ("5 million", "5", None),
-        ("5 or 6", "5", None),
-        ("5 ± 1", "5", None),
-        ("5^2", "25", None),
-        ("5!", "120", None),
-        ("about 5", "5", None),
-        ("five", "5", None),
-        ("A", "5", None),
-        ("", "5", None),
-    ] {
-        let verdict = verify(reference, response);
-        assert_eq!(
-            verdict.outcome, outcome,
-            "{reference} | {response}: {verdict:?}"
-        );
+fn what_is_no_decimal() {
+    for text in ["", ".", "1.2.3", "1,2", "-1", "1e5", "１"] {
+        assert_eq!(Decimal::new(false, text, 0), None);
+    }
+    for exponent in [1_000_000_001, i64::MAX, i64::MIN] {
+        assert_eq!(Decimal::new(false, "1", exponent), None);
     }
 }
 
@@ -339,6 +131,31 @@ fn a_megabyte_of_anything_is_linear() {
     }
 }
 
+#[test]
+fn each_method_has_its_own_equality() {
+    let answer = "She has 48/2 = <<48/2=24>>24 left.\n#### 1,072";
+    assert_eq!(methods::ground_truth(answer), "1072");
+    for (method, response, correct) in [
+        (Gsm8kMethod::Official, "#### 1,072", true),
+        (Gsm8kMethod::Official, "#### 1072.0", false),
+        (Gsm8kMethod::Official, "1072", false),
+        (Gsm8kMethod::StrictMatch, "#### 1072.", true),
+        (Gsm8kMethod::StrictMatch, "#### 1072.0", false),
+        (Gsm8kMethod::FlexibleExtract, "That makes $1,072.", true),
+        (Gsm8kMethod::FlexibleExtract, "1072 in 2 years", false),
+        (Gsm8kMethod::Multi, "#### 1072.0", true),
+        (Gsm8kMethod::Multi, "The answer is 1071.9999999", true),
+        (Gsm8kMethod::Multi, "The answer is 1071.999", false),
+        (Gsm8kMethod::Multi, "", false),
+    ] {
+        assert_eq!(
+            methods::is_correct(method, answer, response),
+            correct,
+            "{method} {response}"
+        );
+    }
+}
+
 proptest! {
     #[test]
     fn never_panics_and_reads_only_what_is_there(
@@ -400,5 +217,27 @@ proptest! {
         prop_assert_eq!(verify(&reference, &response).outcome, Some(true), "{}", response);
         let other = format!("{minus}{whole}.{cents:02}1");
         prop_assert_eq!(verify(&other, &response).outcome, Some(false), "{}", response);
+    }
+
+    #[test]
+    fn agrees_with_exact_integers(a: i64, near in -300i64..300, scale in 0usize..14) {
+        let b = a.saturating_add(near);
+        let text = |value: i64| {
+            let digits = format!("{:0>20}", value.unsigned_abs());
+            let (whole, fraction) = digits.split_at(20 - scale);
+            Decimal::new(value < 0, &format!("{whole}.{fraction}"), 0).unwrap()
+        };
+        let difference = i128::from(a).abs_diff(i128::from(b)) * 10u128.pow(14 - scale as u32);
+        prop_assert_eq!(text(a).equals(&text(b)), difference < 10_000);
+    }
+
+    #[test]
+    fn methods_never_panic_and_read_only_what_is_there(text in r"(#### |####|[0-9]{1,3}|,|\.|-|\$|\\boxed\{|\}|the answer is |answer: |.)*") {
+        for method in Gsm8kMethod::ALL {
+            if let Some(found) = methods::extract(method, &text) {
+                prop_assert!(text.to_lowercase().replace([',', '$'], "").contains(&found.to_lowercase()));
+            }
+            methods::is_correct(method, &text, &text);
+        }
     }
 }

@@ -86,6 +86,7 @@ pub(crate) static ALL_REAL_NUMBERS_BUT: List =
 pub(crate) static BEFORE_NO_SOLUTION: List = LazyLock::new(|| Words::named("before no solution"));
 pub(crate) static NO_SOLUTION: List = LazyLock::new(|| Words::named("no solution"));
 pub(crate) static KIND_OF_ANSWER: List = LazyLock::new(|| Words::named("kind of answer"));
+pub(crate) static CHANGES_NUMBER: List = LazyLock::new(|| Words::named("changes number"));
 pub(crate) static QUANTIFIER: List = LazyLock::new(|| Words::named("quantifier"));
 pub(crate) static ELEMENT: List = LazyLock::new(|| Words::named("element"));
 pub(crate) static MOLECULE: List = LazyLock::new(|| Words::named("molecule"));

@@ -18,7 +18,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_WAIT: Duration = Duration::from_mins(5);
 
 /// An error, and whether trying again may help.
-pub(super) struct AttemptError {
+pub(super) struct Trouble {
     pub(super) error: Box<HubError>,
     /// Attempts that are worth making, all in all.
     pub(super) attempts: u32,
@@ -26,8 +26,8 @@ pub(super) struct AttemptError {
     pub(super) after: Option<Duration>,
 }
 
-impl AttemptError {
-    pub(super) fn permanent(error: HubError) -> Self {
+impl Trouble {
+    pub(super) fn for_good(error: HubError) -> Self {
         Self {
             error: Box::new(error),
             attempts: 1,
@@ -35,7 +35,7 @@ impl AttemptError {
         }
     }
 
-    pub(super) fn transient(error: HubError) -> Self {
+    pub(super) fn passing(error: HubError) -> Self {
         Self {
             error: Box::new(error),
             attempts: ATTEMPTS,
@@ -68,26 +68,26 @@ impl<'a> Attempts<'a> {
 
     /// Waits until the next attempt is due, and gives the time that the server asked for; the error if there is to be no
     /// other attempt.
-    pub(super) fn wait(&mut self, failure: AttemptError) -> Result<Duration, HubError> {
+    pub(super) fn wait(&mut self, trouble: Trouble) -> Result<Duration, HubError> {
         self.failures += 1;
-        if self.failures >= failure.attempts {
-            return Err(*failure.error);
+        if self.failures >= trouble.attempts {
+            return Err(*trouble.error);
         }
         let pause = FIRST_PAUSE * 2_u32.saturating_pow(self.failures - 1);
-        let Some(after) = failure.after.filter(|after| *after > pause) else {
+        let Some(after) = trouble.after.filter(|after| *after > pause) else {
             thread::sleep(pause);
             return Ok(Duration::ZERO);
         };
         self.waited = self.waited.saturating_add(after);
         if self.waited > LONGEST_WAIT {
-            return Err(failure.error.asked_to_wait(after));
+            return Err(trouble.error.asked_to_wait(after));
         }
         (self.watch)(Event::Note(&format!(
             "{}; attempt {} of {} in {}, as the server asks (Retry-After)",
-            failure.error.what_happened(),
+            trouble.error.what_happened(),
             self.failures + 1,
-            failure.attempts,
-            duration_in_words(after)
+            trouble.attempts,
+            for_people(after)
         )));
         thread::sleep(after);
         Ok(after)
@@ -96,18 +96,18 @@ impl<'a> Attempts<'a> {
 
 /// Attempts until one succeeds or it is hopeless. Each is told when the answer must have come: `time` is for all of them,
 /// without what the server asks to wait.
-pub(super) fn with_retries<T>(
+pub(super) fn patiently<T>(
     watch: &Watch,
     time: Duration,
-    mut attempt: impl FnMut(Instant) -> Result<T, AttemptError>,
+    mut attempt: impl FnMut(Instant) -> Result<T, Trouble>,
 ) -> Result<T, HubError> {
     let mut attempts = Attempts::new(watch);
     let mut deadline = Instant::now() + time;
     loop {
         match attempt(deadline) {
             Ok(value) => return Ok(value),
-            Err(failure) if Instant::now() >= deadline => return Err(*failure.error),
-            Err(failure) => deadline += attempts.wait(failure)?,
+            Err(trouble) if Instant::now() >= deadline => return Err(*trouble.error),
+            Err(trouble) => deadline += attempts.wait(trouble)?,
         }
     }
 }
@@ -132,7 +132,7 @@ pub(super) fn retry_after(text: &str, date: Option<&str>) -> Option<Duration> {
 }
 
 /// A time for people, rounded up.
-pub(super) fn duration_in_words(time: Duration) -> String {
+pub(super) fn for_people(time: Duration) -> String {
     match time.as_secs() {
         seconds @ 0..=119 => format!("{seconds} s"),
         seconds @ 120..=7199 => format!("{} min", seconds.div_ceil(60)),
@@ -142,33 +142,31 @@ pub(super) fn duration_in_words(time: Duration) -> String {
 }
 
 /// Why no answer came, and whether one may come the next time.
-pub(super) fn transport(url: &str, error: &ureq::Error) -> AttemptError {
+pub(super) fn transport(url: &str, error: &ureq::Error) -> Trouble {
     let unreachable = |message: String| HubError::Unreachable {
         host: host(url).into(),
         message,
     };
     let text = error.to_string();
     match error {
-        ureq::Error::Http(_) | ureq::Error::BadUri(_) => {
-            AttemptError::permanent(HubError::Protocol {
-                url: without_query(url).into(),
-                message: format!("not an address: {text}"),
-            })
-        }
+        ureq::Error::Http(_) | ureq::Error::BadUri(_) => Trouble::for_good(HubError::Protocol {
+            url: without_query(url).into(),
+            message: format!("not an address: {text}"),
+        }),
         ureq::Error::Rustls(_) | ureq::Error::Tls(_) | ureq::Error::Pem(_) => {
-            AttemptError::permanent(unreachable(certificate_advice(&text)))
+            Trouble::for_good(unreachable(certificate_advice(&text)))
         }
         // How the connection says that it does not trust a certificate.
         ureq::Error::Io(source) if source.kind() == std::io::ErrorKind::InvalidData => {
-            AttemptError::permanent(unreachable(certificate_advice(&text)))
+            Trouble::for_good(unreachable(certificate_advice(&text)))
         }
-        ureq::Error::Timeout(_) => AttemptError {
+        ureq::Error::Timeout(_) => Trouble {
             attempts: ATTEMPTS_TO_CONNECT,
-            ..AttemptError::transient(unreachable(format!("no answer in time ({text})")))
+            ..Trouble::passing(unreachable(format!("no answer in time ({text})")))
         },
-        _ => AttemptError {
+        _ => Trouble {
             attempts: ATTEMPTS_TO_CONNECT,
-            ..AttemptError::transient(unreachable(text))
+            ..Trouble::passing(unreachable(text))
         },
     }
 }
@@ -221,9 +219,9 @@ mod tests {
             message: String::new(),
             wait: None,
         };
-        let asked = |after: u64| AttemptError {
+        let asked = |after: u64| Trouble {
             after: Some(Duration::from_secs(after)),
-            ..AttemptError::transient(error())
+            ..Trouble::passing(error())
         };
         let mut attempts = Attempts::new(&|_| {});
         attempts.waited = LONGEST_WAIT;

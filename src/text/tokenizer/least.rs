@@ -25,7 +25,7 @@ const PART: usize = 64 << 10;
 const NEAR_CUT: usize = 32;
 
 /// The pieces of a vocabulary, as a tree of bytes.
-pub(super) struct VocabularyTrie {
+pub(super) struct Pieces {
     /// Node 0 is the root; the nodes behind one stand next to each other, in the order of their bytes.
     nodes: Vec<Node>,
     /// Bytes of the longest piece.
@@ -56,7 +56,7 @@ struct Node {
     first: u32,
 }
 
-impl VocabularyTrie {
+impl Pieces {
     /// Those of a tokenizer; none where its tokens may stand for more text than they spell: of a word that it does not
     /// know, `WordPiece` and `WordLevel` make one token, however long it is.
     pub(super) fn of(tokenizer: &tokenizers::Tokenizer) -> Option<Self> {
@@ -98,7 +98,7 @@ impl VocabularyTrie {
         tokenizer: &tokenizers::Tokenizer,
         text: &str,
     ) -> Option<usize> {
-        let mut covering = MinimumCover::new(self);
+        let mut covering = Covering::new(self);
         let mut rest = text;
         // The beginning is one: a tokenizer may put something before a text that makes one token with its first word.
         let mut cuts = 1;
@@ -177,8 +177,8 @@ fn tree(pieces: &[&[u8]]) -> Vec<Node> {
 }
 
 /// The fewest pieces up to every place of a text, as the text comes.
-struct MinimumCover<'p> {
-    pieces: &'p VocabularyTrie,
+struct Covering<'p> {
+    pieces: &'p Pieces,
     /// Text from the first place that is not done.
     text: Vec<u8>,
     /// Pieces up to each place from there on, as far as one piece reaches.
@@ -190,8 +190,8 @@ struct MinimumCover<'p> {
 /// No covering ends here.
 const UNREACHED: usize = usize::MAX;
 
-impl<'p> MinimumCover<'p> {
-    fn new(pieces: &'p VocabularyTrie) -> Self {
+impl<'p> Covering<'p> {
+    fn new(pieces: &'p Pieces) -> Self {
         let mut costs = VecDeque::from(vec![UNREACHED; pieces.longest.max(4) + 1]);
         costs[0] = 0;
         Self {
@@ -390,11 +390,11 @@ mod tests {
     /// What the covering says of a text may be few, and is never more than there are, wherever it is cut.
     fn check(tokenizer: &Tokenizer, text: &str, part: usize) {
         let plain = tokenizer.untrusted_at(Place::Within);
-        let Some(pieces) = VocabularyTrie::of(plain) else {
+        let Some(pieces) = Pieces::of(plain) else {
             assert_eq!(tokenizer.more_tokens_than(0, text), None);
             return;
         };
-        let pieces = VocabularyTrie { part, ..pieces };
+        let pieces = Pieces { part, ..pieces };
         for place in [Place::Beginning, Place::Within] {
             let tokens = tokenizer.encode_untrusted_at(text, place).unwrap().len();
             for most in [0, tokens / 2, tokens.saturating_sub(1), tokens] {

@@ -1,4 +1,4 @@
-//! What an error response of the hub means, by status and error code.
+//! What the hub's refusals mean, by status and error code.
 
 use std::io::Read;
 use std::time::{Duration, Instant};
@@ -7,12 +7,12 @@ use serde::Deserialize;
 use ureq::http::HeaderMap;
 
 use super::HubError;
-use super::client::HubResponse;
+use super::client::Answer;
 use super::name::{FileName, HubId};
-use super::retry::{AttemptError, retry_after};
+use super::trouble::{Trouble, retry_after};
 
 /// What was asked for, and of whom.
-pub(super) struct ErrorContext<'a> {
+pub(super) struct Refusal<'a> {
     pub(super) id: &'a HubId,
     pub(super) file: Option<&'a FileName>,
     pub(super) endpoint: &'a str,
@@ -23,9 +23,9 @@ pub(super) struct ErrorContext<'a> {
     pub(super) patience: Duration,
 }
 
-impl ErrorContext<'_> {
+impl Refusal<'_> {
     /// What an answer means that is not the one asked for.
-    pub(super) fn error_of(&self, answer: HubResponse) -> AttemptError {
+    pub(super) fn trouble(&self, answer: Answer) -> Trouble {
         let status = answer.status();
         let headers = answer.headers().clone();
         let code = header(&headers, "x-error-code").unwrap_or_default();
@@ -41,14 +41,14 @@ impl ErrorContext<'_> {
         };
         if matches!(status, 408 | 425 | 429 | 500..) {
             let after = header(&headers, "retry-after");
-            return AttemptError {
+            return Trouble {
                 after: after.and_then(|text| retry_after(text, header(&headers, "date"))),
-                ..AttemptError::transient(failed(said))
+                ..Trouble::passing(failed(said))
             };
         }
         if !self.from_hub {
             // The address was made for this request and may have expired.
-            return AttemptError::transient(failed(said));
+            return Trouble::passing(failed(said));
         }
         let endpoint = self.endpoint.to_owned();
         let repository = self.id.repository().to_owned();
@@ -92,7 +92,7 @@ impl ErrorContext<'_> {
             },
             _ => failed(said),
         };
-        AttemptError::permanent(error)
+        Trouble::for_good(error)
     }
 }
 
@@ -102,7 +102,7 @@ pub(super) fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> 
 }
 
 /// The hub's word in a body such as `{"error": "…"}`.
-fn message_of(answer: HubResponse, patience: Duration) -> String {
+fn message_of(answer: Answer, patience: Duration) -> String {
     #[derive(Deserialize)]
     struct Failure {
         error: String,

