@@ -11,7 +11,7 @@ use crate::checkpoint::CheckpointError;
 /// A judge that is known to judge.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct KnownJudge {
+pub(crate) struct KnownJudge {
     /// What `--model` takes for it.
     pub alias: String,
     /// `org/name` on the hub.
@@ -40,7 +40,7 @@ pub struct KnownJudge {
 /// How a model thinks before it answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Thinking {
+pub(crate) enum Thinking {
     /// Not at all.
     None,
     /// In `<think>…</think>`.
@@ -65,7 +65,7 @@ impl fmt::Display for Thinking {
 /// How tokens are to be chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct KnownSampling {
+pub(crate) struct KnownSampling {
     /// 0 takes the likeliest token.
     pub temperature: f64,
     /// Among the likeliest that make up this share.
@@ -98,7 +98,7 @@ impl fmt::Display for KnownSampling {
 /// Percent on the benchmark of process-outcome verification (PRIME, <https://arxiv.org/abs/2602.11570>).
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PrimeFigures {
+pub(crate) struct PrimeFigures {
     /// Outcomes judged right, averaged over subjects.
     pub outcome: f64,
     /// Process and outcome together judged right.
@@ -121,7 +121,7 @@ const TABLE: &str = include_str!("../../models/known-judges.toml");
 ///
 /// # Errors
 /// [`CheckpointError::Config`] if the table that was compiled in is damaged.
-pub fn judges() -> Result<&'static [KnownJudge], CheckpointError> {
+pub(crate) fn judges() -> Result<&'static [KnownJudge], CheckpointError> {
     static JUDGES: LazyLock<Result<Vec<KnownJudge>, String>> = LazyLock::new(|| {
         toml::from_str::<Table>(TABLE)
             .map(|table| table.judge)
@@ -139,7 +139,7 @@ pub fn judges() -> Result<&'static [KnownJudge], CheckpointError> {
 ///
 /// # Errors
 /// See [`judges`].
-pub fn find(name: &str) -> Result<Option<&'static KnownJudge>, CheckpointError> {
+pub(crate) fn find(name: &str) -> Result<Option<&'static KnownJudge>, CheckpointError> {
     let same = |other: &str| other.eq_ignore_ascii_case(name);
     Ok(judges()?
         .iter()
@@ -150,7 +150,7 @@ pub fn find(name: &str) -> Result<Option<&'static KnownJudge>, CheckpointError> 
 ///
 /// # Errors
 /// [`super::hub::HubError::Id`] for a revision that cannot be one; see also [`judges`].
-pub fn hub_id(name: &str) -> Result<Option<HubId>, CheckpointError> {
+pub(crate) fn hub_id(name: &str) -> Result<Option<HubId>, CheckpointError> {
     let (alias, revision) = match name.split_once('@') {
         Some((alias, revision)) => (alias, Some(revision)),
         None => (name, None),

@@ -7,8 +7,8 @@
 //! | file | what it is for |
 //! |---|---|
 //! | [`source`] | what a name stands for and where its files are: embedded in the binary, a folder, a GGUF file, or the hub |
-//! | [`known_judges`] | models that are known to judge, with their aliases (`models/known-judges.toml`) |
-//! | [`hub`] | the Hugging Face hub and its cache |
+//! | `known_judges` | models that are known to judge, with their aliases (`models/known-judges.toml`) |
+//! | `hub` | the Hugging Face hub and its cache |
 //! | [`gguf`] | GGUF files: header, sizes, vocabulary, names of tensors |
 //! | [`config`] | `config.json`, with everything unsupported refused by name |
 //! | [`weights`] | tensors of Safetensors and GGUF files, read one by one |
@@ -17,8 +17,8 @@
 pub mod config;
 mod error;
 pub mod gguf;
-pub mod hub;
-pub mod known_judges;
+pub(crate) mod hub;
+pub(crate) mod known_judges;
 pub mod source;
 pub(crate) mod tensors;
 pub mod weights;

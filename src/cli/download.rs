@@ -49,7 +49,7 @@ impl Download {
                 self.bar.reset_eta();
             }
             Event::Received(bytes) => self.bar.inc(bytes),
-            Event::Lost(bytes) => self.bar.dec(bytes),
+            Event::Discarded(bytes) => self.bar.dec(bytes),
             Event::Note(note) => self.bar.suspend(|| say(note)),
         }
     }

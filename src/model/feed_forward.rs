@@ -7,7 +7,7 @@ use super::{ModelError, cpu, ops};
 use crate::checkpoint::config::{Activation, Experts};
 
 /// What follows attention in a layer: from `[N, hidden]` to `[N, hidden]`.
-pub enum FeedForward {
+pub(crate) enum FeedForward {
     /// One gated layer for every token.
     Dense(Gated),
     /// A few gated layers of many, chosen token by token.
@@ -15,7 +15,7 @@ pub enum FeedForward {
 }
 
 /// `down(activation(gate(x), up(x)))`
-pub struct Gated {
+pub(crate) struct Gated {
     /// Gate and up in one product: `[2 · width, hidden]`.
     pub gate_up: Linear,
     /// `[hidden, width]`
@@ -29,7 +29,7 @@ impl Gated {
     ///
     /// # Errors
     /// When shapes, dtype or device do not fit.
-    pub fn forward(&self, x: &Tensor) -> candle_core::Result<Tensor> {
+    pub(crate) fn forward(&self, x: &Tensor) -> candle_core::Result<Tensor> {
         match self.activation {
             Activation::Silu => Linear::feed_forward(&self.gate_up, &self.down, x),
             Activation::Clamped { alpha, limit } => {
@@ -45,7 +45,7 @@ impl Gated {
 ///
 /// The router works in f32. Experts go one after the other in the order of their numbers, each over all its tokens, so a
 /// token's sum has one order whatever else is in the step.
-pub struct Mixture {
+pub(crate) struct Mixture {
     /// `[experts, hidden]`
     pub router: Linear,
     /// One gated layer for each expert.
@@ -59,7 +59,7 @@ impl Mixture {
     ///
     /// # Errors
     /// When shapes, dtype or device do not fit.
-    pub fn forward(&self, x: &Tensor) -> Result<Tensor, ModelError> {
+    pub(crate) fn forward(&self, x: &Tensor) -> Result<Tensor, ModelError> {
         let (n, hidden) = x.dims2()?;
         let logits = self.router.forward(x)?.to_dtype(DType::F32)?;
         let logits = logits.to_device(&Device::Cpu)?.to_vec2::<f32>()?;
@@ -142,7 +142,7 @@ impl FeedForward {
     ///
     /// # Errors
     /// When shapes, dtype or device do not fit.
-    pub fn forward(&self, x: &Tensor) -> Result<Tensor, ModelError> {
+    pub(crate) fn forward(&self, x: &Tensor) -> Result<Tensor, ModelError> {
         match self {
             Self::Dense(gated) => Ok(gated.forward(x)?),
             Self::Mixture(mixture) => mixture.forward(x),

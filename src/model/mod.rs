@@ -10,7 +10,7 @@
 //! |---|---|
 //! | [`decoder`] | the transformer, parameterised by its [`ModelConfig`](crate::checkpoint::ModelConfig) |
 //! | [`attention`] | the paged KV cache and attention over it, behind one trait |
-//! | [`linear`], [`feed_forward`], [`rope`], [`ops`] | the decoder's parts |
+//! | [`linear`], `feed_forward`, `rope`, [`ops`] | the decoder's parts |
 //! | `tensor_reader` | a checkpoint's tensors, brought to the one form that the decoders compute with |
 //! | [`batch`] | one step's packed tokens and block tables |
 //! | [`cpu`] | the vectorised loops under all of these on the CPU |
@@ -30,12 +30,12 @@ pub mod cuda;
 pub mod decoder;
 pub mod device;
 mod error;
-pub mod feed_forward;
+pub(crate) mod feed_forward;
 pub mod linear;
 pub mod ops;
 pub mod precision;
 pub mod profile;
-pub mod rope;
+pub(crate) mod rope;
 mod tensor_reader;
 
 pub use batch::{BatchRow, StepBatch};

@@ -14,7 +14,7 @@ use crate::checkpoint::config::{MAX_POSITIONS, Rope, RopeScaling};
 
 /// Cosines and sines of every position's angles, `[positions, head_dim / 2]` each; where sequences longer than the
 /// original context have other angles, those follow, `[2 · positions, head_dim / 2]`.
-pub struct RotaryTable {
+pub(crate) struct RotaryTable {
     cos: Tensor,
     sin: Tensor,
     positions: usize,
@@ -27,7 +27,11 @@ impl RotaryTable {
     ///
     /// # Errors
     /// When the device refuses the memory.
-    pub fn new(config: &ModelConfig, device: &Device, dtype: DType) -> Result<Self, ModelError> {
+    pub(crate) fn new(
+        config: &ModelConfig,
+        device: &Device,
+        dtype: DType,
+    ) -> Result<Self, ModelError> {
         let positions = config.max_positions.min(MAX_POSITIONS);
         let half = config.head_dim / 2;
         let (factor, sets) = frequencies(&config.rope);
@@ -54,7 +58,8 @@ impl RotaryTable {
     }
 
     /// Cosines and sines, `[positions, head_dim / 2]` each, or `[2 · positions, head_dim / 2]`.
-    pub fn tables(&self) -> (&Tensor, &Tensor) {
+    #[cfg(feature = "cuda")]
+    pub(crate) fn tables(&self) -> (&Tensor, &Tensor) {
         (&self.cos, &self.sin)
     }
 
@@ -62,7 +67,7 @@ impl RotaryTable {
     ///
     /// # Errors
     /// [`ModelError::Batch`] for a position beyond the table.
-    pub fn rows(&self, batch: &StepBatch) -> Result<Vec<u32>, ModelError> {
+    pub(crate) fn rows(&self, batch: &StepBatch) -> Result<Vec<u32>, ModelError> {
         let positions = &batch.positions;
         if let Some(position) = positions
             .iter()
@@ -88,7 +93,7 @@ impl RotaryTable {
     ///
     /// # Errors
     /// [`ModelError::Batch`] for a position beyond the table.
-    pub fn gather(&self, batch: &StepBatch) -> Result<(Tensor, Tensor), ModelError> {
+    pub(crate) fn gather(&self, batch: &StepBatch) -> Result<(Tensor, Tensor), ModelError> {
         let rows = self.rows(batch)?;
         let pick = |table: &Tensor| -> Result<Tensor, ModelError> {
             if !cpu::applies(table) {

@@ -35,7 +35,7 @@ pub use header::StorageType;
 use config::Factors;
 use header::{Header, TensorInfo};
 use metadata::Metadata;
-use names::Renamed;
+use names::NamedTensor;
 use vocabulary::Vocabulary;
 
 /// The ending of a file's name.
@@ -56,7 +56,7 @@ pub struct Gguf {
     generation: String,
     vocabulary: Vocabulary,
     /// The part that holds it, and what it is.
-    tensors: Vec<(usize, Renamed)>,
+    tensors: Vec<(usize, NamedTensor)>,
 }
 
 impl Gguf {
@@ -172,7 +172,7 @@ impl Gguf {
     }
 
     /// Its tensors under the hub's names, each with the number of its file.
-    pub(crate) fn tensors(&self) -> &[(usize, Renamed)] {
+    pub(crate) fn tensors(&self) -> &[(usize, NamedTensor)] {
         &self.tensors
     }
 }

@@ -55,7 +55,7 @@ impl Family {
 
 /// A tensor under the name that the decoder asks for.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Renamed {
+pub(crate) struct NamedTensor {
     pub(crate) name: String,
     pub(crate) shape: Vec<usize>,
     pub(crate) kind: StorageType,
@@ -80,9 +80,9 @@ pub(super) fn rename(
     experts: Option<usize>,
     name: &str,
     info: &TensorInfo,
-) -> Vec<Renamed> {
+) -> Vec<NamedTensor> {
     let whole = |name: String, rows: RowOrder| {
-        vec![Renamed {
+        vec![NamedTensor {
             name,
             shape: info.shape.clone(),
             kind: info.kind,
@@ -115,7 +115,7 @@ pub(super) fn rename(
     {
         let bytes = info.bytes / count;
         return (0..*count)
-            .map(|expert| Renamed {
+            .map(|expert| NamedTensor {
                 name: format!("model.layers.{layer}.mlp.experts.{expert}.{projection}.{what}"),
                 shape: shape.to_vec(),
                 kind: info.kind,

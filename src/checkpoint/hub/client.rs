@@ -20,10 +20,10 @@ use ureq::http::{HeaderMap, Response};
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body};
 
+use super::error_response::{ErrorContext, header};
 use super::name::{Commit, ETag, FileName, HubId, percent_encode};
-use super::refusal::{Refusal, header};
+use super::retry::{AttemptError, transport, with_retries};
 use super::settings::Settings;
-use super::trouble::{Trouble, patiently, transport};
 use super::url::{host, join, origin, without_query};
 use super::{HubError, Watch};
 
@@ -52,14 +52,14 @@ pub(super) struct Content {
 }
 
 /// An answer at the end of its redirects.
-pub(super) struct Answer {
+pub(super) struct HubResponse {
     response: Response<Body>,
     /// Who gave it.
     url: String,
     linked: Linked,
 }
 
-impl Answer {
+impl HubResponse {
     pub(super) fn status(&self) -> u16 {
         self.response.status().as_u16()
     }
@@ -167,11 +167,11 @@ impl<'a> Client<'a> {
     }
 
     /// Attempts at an answer that is no content.
-    fn patiently<T>(
+    fn with_retries<T>(
         &self,
-        attempt: impl FnMut(Instant) -> Result<T, Trouble>,
+        attempt: impl FnMut(Instant) -> Result<T, AttemptError>,
     ) -> Result<T, HubError> {
-        patiently(self.watch, self.patience * ANSWER, attempt)
+        with_retries(self.watch, self.patience * ANSWER, attempt)
     }
 
     /// The commit that a model's revision stands for, and its files.
@@ -191,10 +191,10 @@ impl<'a> Client<'a> {
             id.repository(),
             percent_encode(id.revision())
         );
-        self.patiently(|deadline| {
+        self.with_retries(|deadline| {
             let answer = self.send(Method::Get, &url, 0, Some(deadline))?;
             if answer.status() != 200 {
-                return Err(self.refusal(id, None, answer));
+                return Err(self.error_of(id, None, answer));
             }
             let fail = |message: String| HubError::Protocol {
                 url: url.clone(),
@@ -206,23 +206,26 @@ impl<'a> Client<'a> {
                 .take(MAX_DESCRIPTION + 1)
                 .read_to_end(&mut text)
                 .map_err(|error| {
-                    Trouble::passing(HubError::Unreachable {
+                    AttemptError::transient(HubError::Unreachable {
                         host: host(&url).into(),
                         message: format!("its description of the model broke off: {error}"),
                     })
                 })?;
             if text.len() as u64 > MAX_DESCRIPTION {
-                return Err(Trouble::for_good(fail(
+                return Err(AttemptError::permanent(fail(
                     "the answer is too long for a description of a model".into(),
                 )));
             }
             let model: Model = serde_json::from_slice(&text).map_err(|error| {
-                Trouble::for_good(fail(format!(
+                AttemptError::permanent(fail(format!(
                     "the answer does not describe a model: {error}"
                 )))
             })?;
             let commit = Commit::parse(&model.sha).ok_or_else(|| {
-                Trouble::for_good(fail(format!("`{}` is not the hash of a commit", model.sha)))
+                AttemptError::permanent(fail(format!(
+                    "`{}` is not the hash of a commit",
+                    model.sha
+                )))
             })?;
             let files = model.siblings.into_iter().map(|sibling| sibling.rfilename);
             Ok(Listing {
@@ -240,13 +243,13 @@ impl<'a> Client<'a> {
         file: &FileName,
     ) -> Result<Content, HubError> {
         let url = self.file_url(id, commit, file);
-        self.patiently(|deadline| {
+        self.with_retries(|deadline| {
             let answer = self.send(Method::Head, &url, 0, Some(deadline))?;
             if !matches!(answer.status(), 200 | 301 | 302 | 303 | 307 | 308) {
-                return Err(self.refusal(id, Some(file), answer));
+                return Err(self.error_of(id, Some(file), answer));
             }
             let fail = |message: String| {
-                Trouble::for_good(HubError::Protocol {
+                AttemptError::permanent(HubError::Protocol {
                     url: url.clone(),
                     message,
                 })
@@ -289,12 +292,12 @@ impl<'a> Client<'a> {
         commit: &Commit,
         file: &FileName,
         from: u64,
-    ) -> Result<Answer, Trouble> {
+    ) -> Result<HubResponse, AttemptError> {
         let answer = self.send(Method::Get, &self.file_url(id, commit, file), from, None)?;
         if matches!(answer.status(), 200 | 206 | 416) {
             Ok(answer)
         } else {
-            Err(self.refusal(id, Some(file), answer))
+            Err(self.error_of(id, Some(file), answer))
         }
     }
 
@@ -315,7 +318,7 @@ impl<'a> Client<'a> {
         url: &str,
         from: u64,
         deadline: Option<Instant>,
-    ) -> Result<Answer, Trouble> {
+    ) -> Result<HubResponse, AttemptError> {
         let mut url = url.to_owned();
         let mut linked = Linked::default();
         for _ in 0..=MAX_REDIRECTS {
@@ -344,7 +347,7 @@ impl<'a> Client<'a> {
             let next = match location {
                 None => None,
                 Some(location) => Some(join(&url, location).ok_or_else(|| {
-                    Trouble::for_good(HubError::Protocol {
+                    AttemptError::permanent(HubError::Protocol {
                         url: without_query(&url).into(),
                         message: format!(
                             "sends on to `{}`, where nobody should follow",
@@ -357,7 +360,7 @@ impl<'a> Client<'a> {
             match next {
                 Some(next) if method == Method::Get || (self.is_hub(&next) && !known) => url = next,
                 _ => {
-                    return Ok(Answer {
+                    return Ok(HubResponse {
                         response,
                         url,
                         linked,
@@ -365,7 +368,7 @@ impl<'a> Client<'a> {
                 }
             }
         }
-        Err(Trouble::for_good(HubError::Protocol {
+        Err(AttemptError::permanent(HubError::Protocol {
             url: without_query(&url).into(),
             message: format!("sends on more than {MAX_REDIRECTS} times"),
         }))
@@ -377,8 +380,8 @@ impl<'a> Client<'a> {
     }
 
     /// What an answer means that is not the one asked for.
-    fn refusal(&self, id: &HubId, file: Option<&FileName>, answer: Answer) -> Trouble {
-        let refusal = Refusal {
+    fn error_of(&self, id: &HubId, file: Option<&FileName>, answer: HubResponse) -> AttemptError {
+        let context = ErrorContext {
             id,
             file,
             endpoint: &self.endpoint,
@@ -386,7 +389,7 @@ impl<'a> Client<'a> {
             with_token: self.authorization.is_some(),
             patience: self.patience,
         };
-        refusal.trouble(answer)
+        context.error_of(answer)
     }
 }
 

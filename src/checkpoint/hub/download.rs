@@ -9,10 +9,10 @@ use std::thread;
 use std::time::Instant;
 
 use super::cache::Repository;
-use super::client::{Answer, Client, Content};
+use super::client::{Client, Content, HubResponse};
 use super::hash::{Hash, Sha256, other_hash};
 use super::name::{Commit, ETag, FileName, HubId};
-use super::trouble::{Attempts, Trouble};
+use super::retry::{AttemptError, Attempts};
 use super::{Event, HubError, Watch};
 
 /// Files that are fetched at once.
@@ -188,13 +188,13 @@ impl Downloads<'_> {
         let mut furthest = partial.length;
         let mut attempts = Attempts::new(self.watch);
         let mut fetched = 0;
-        while let Err(trouble) = self.attempt(task, partial, &mut fetched, stop) {
+        while let Err(failure) = self.attempt(task, partial, &mut fetched, stop) {
             // Compared with the furthest: a server that breaks off at the same place forever gets nowhere.
             if partial.length >= furthest.saturating_add(PROGRESS) {
                 attempts.start_again();
             }
             furthest = furthest.max(partial.length);
-            attempts.wait(trouble)?;
+            attempts.wait(failure)?;
         }
         Ok(fetched)
     }
@@ -205,10 +205,10 @@ impl Downloads<'_> {
         partial: &mut Partial,
         fetched: &mut u64,
         stop: &AtomicBool,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), AttemptError> {
         let size = task.content.size;
         if size.is_some_and(|size| partial.length > size) {
-            self.restart(partial).map_err(Trouble::for_good)?;
+            self.restart(partial).map_err(AttemptError::permanent)?;
         }
         if size == Some(partial.length) {
             return Ok(());
@@ -223,9 +223,9 @@ impl Downloads<'_> {
         };
         if !fits {
             // The server cannot or will not go on from there.
-            self.restart(partial).map_err(Trouble::for_good)?;
+            self.restart(partial).map_err(AttemptError::permanent)?;
             if answer.status() != 200 {
-                return Err(Trouble::passing(HubError::Protocol {
+                return Err(AttemptError::transient(HubError::Protocol {
                     url: answer.url().into(),
                     message: format!(
                         "the server answered {} to a request for a part of {}",
@@ -242,10 +242,10 @@ impl Downloads<'_> {
         &self,
         task: &Task,
         partial: &mut Partial,
-        answer: Answer,
+        answer: HubResponse,
         fetched: &mut u64,
         stop: &AtomicBool,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), AttemptError> {
         let (url, host) = (answer.url().to_owned(), answer.host().to_owned());
         let size = task.content.size;
         let most = size.unwrap_or(MAX_UNTOLD);
@@ -254,14 +254,14 @@ impl Downloads<'_> {
         let (mut since, mut came) = (Instant::now(), 0);
         let broken = |length: u64, why: &str| {
             let of = size.map_or_else(String::new, |size| format!(" of {size}"));
-            Trouble::passing(HubError::Unreachable {
+            AttemptError::transient(HubError::Unreachable {
                 host: host.clone(),
                 message: format!("{} broke off after {length}{of} bytes{why}", task.file),
             })
         };
         loop {
             if stop.load(Ordering::Relaxed) {
-                return Err(Trouble::for_good(stopped(&partial.path)));
+                return Err(AttemptError::permanent(stopped(&partial.path)));
             }
             let count = match reader.read(&mut buffer) {
                 Ok(0) => break,
@@ -271,8 +271,8 @@ impl Downloads<'_> {
             };
             if partial.length + count as u64 > most {
                 // Whatever came is of no content that is wanted.
-                self.restart(partial).map_err(Trouble::for_good)?;
-                return Err(Trouble::for_good(HubError::Protocol {
+                self.restart(partial).map_err(AttemptError::permanent)?;
+                return Err(AttemptError::permanent(HubError::Protocol {
                     url,
                     message: format!(
                         "{} is longer than the {most} bytes it should have",
@@ -280,7 +280,9 @@ impl Downloads<'_> {
                     ),
                 }));
             }
-            partial.write(&buffer[..count]).map_err(Trouble::for_good)?;
+            partial
+                .write(&buffer[..count])
+                .map_err(AttemptError::permanent)?;
             *fetched += count as u64;
             (self.watch)(Event::Received(count as u64));
             came += count as u64;
@@ -300,7 +302,7 @@ impl Downloads<'_> {
 
     fn restart(&self, partial: &mut Partial) -> Result<(), HubError> {
         if partial.length > 0 {
-            (self.watch)(Event::Lost(partial.length));
+            (self.watch)(Event::Discarded(partial.length));
         }
         partial.restart()
     }

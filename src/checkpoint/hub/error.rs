@@ -266,7 +266,7 @@ fn when(wait: Option<Duration>) -> String {
         None => "try again later".into(),
         Some(wait) => format!(
             "it asks to wait {}: try again then",
-            super::trouble::for_people(wait)
+            super::retry::duration_in_words(wait)
         ),
     }
 }

@@ -4,8 +4,10 @@
 //! |---|---|
 //! | [`name`] | ids, commits, tags and file names, checked before they become paths |
 //! | [`settings`] | `HF_HOME`, `HF_TOKEN`, `HF_ENDPOINT` and their like |
-//! | `client` | the hub's requests over HTTP, and what its refusals mean |
-//! | `refusal`, `trouble`, `url` | what a refusal means; when to ask again; addresses and redirects |
+//! | `client` | the hub's requests over HTTP |
+//! | `error_response` | what an error status of the hub means |
+//! | `retry` | which errors may pass, and when to try again |
+//! | `url` | addresses and redirects |
 //! | `download` | files in parallel, each resumable |
 //! | `hash` | contents checked against the hashes that name them |
 //! | `cache` | the folders `blobs`, `refs`, `snapshots` and their locks |
@@ -18,20 +20,20 @@ mod cache;
 mod client;
 mod download;
 mod error;
+mod error_response;
 mod hash;
-pub mod name;
+pub(crate) mod name;
 pub(crate) mod needed;
-mod refusal;
-pub mod settings;
-mod trouble;
+mod retry;
+pub(crate) mod settings;
 mod url;
 
 use std::path::{Path, PathBuf};
 
-pub use cache::CachedModel;
-pub use error::HubError;
-pub use name::HubId;
-pub use settings::Settings;
+pub(crate) use cache::CachedModel;
+pub(crate) use error::HubError;
+pub(crate) use name::HubId;
+pub(crate) use settings::Settings;
 
 use self::cache::Repository;
 use self::client::{Client, Listing};
@@ -60,18 +62,18 @@ pub enum Event<'a> {
     },
     /// So many more bytes are there.
     Received(u64),
-    /// So many bytes have to be fetched again.
-    Lost(u64),
+    /// So many bytes are thrown away: they have to be fetched again.
+    Discarded(u64),
     /// Something the user should know.
     Note(&'a str),
 }
 
 /// Watches over a download; called from several threads.
-pub type Watch<'a> = dyn Fn(Event<'_>) + Sync + 'a;
+pub(crate) type Watch<'a> = dyn Fn(Event<'_>) + Sync + 'a;
 
 /// A model in the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Snapshot {
+pub(crate) struct Snapshot {
     /// The commit that its revision stands for.
     pub commit: String,
     /// The folder of its files.
@@ -84,13 +86,13 @@ pub struct Snapshot {
 
 /// The hub and its cache.
 #[derive(Debug)]
-pub struct Hub {
+pub(crate) struct Hub {
     settings: Settings,
 }
 
 impl Hub {
     /// The hub with settings of its own.
-    pub fn new(settings: Settings) -> Self {
+    pub(crate) fn new(settings: Settings) -> Self {
         Self { settings }
     }
 
@@ -98,7 +100,7 @@ impl Hub {
     ///
     /// # Errors
     /// See [`Settings::from_environment`].
-    pub fn from_environment() -> Result<Self, HubError> {
+    pub(crate) fn from_environment() -> Result<Self, HubError> {
         Ok(Self::new(Settings::from_environment()?))
     }
 
@@ -108,7 +110,7 @@ impl Hub {
     ///
     /// # Errors
     /// [`HubError`], or [`CheckpointError::Weights`] for a shard index that names no plain files.
-    pub fn fetch(
+    pub(crate) fn fetch(
         &self,
         id: &HubId,
         want: Want,
@@ -135,7 +137,12 @@ impl Hub {
     ///
     /// # Errors
     /// The same.
-    pub fn pull(&self, id: &HubId, want: Want, watch: &Watch) -> Result<Snapshot, CheckpointError> {
+    pub(crate) fn pull(
+        &self,
+        id: &HubId,
+        want: Want,
+        watch: &Watch,
+    ) -> Result<Snapshot, CheckpointError> {
         self.take(id, want, true, watch)
     }
 
@@ -224,7 +231,7 @@ impl Hub {
     ///
     /// # Errors
     /// [`HubError::Io`] for a cache that is there and cannot be read.
-    pub fn models(&self) -> Result<Vec<CachedModel>, HubError> {
+    pub(crate) fn models(&self) -> Result<Vec<CachedModel>, HubError> {
         cache::models(&self.settings.cache)
     }
 }
@@ -266,7 +273,7 @@ fn download(
 }
 
 /// The model and commit of a folder in a cache of the hub: `org/name@commit`.
-pub fn origin(folder: &Path) -> Option<String> {
+pub(crate) fn origin(folder: &Path) -> Option<String> {
     let commit = Commit::parse(folder.file_name()?.to_str()?)?;
     let snapshots = folder.parent()?;
     let repository = snapshots.parent()?.file_name()?.to_str()?;
@@ -292,7 +299,7 @@ pub(crate) fn refuse_pickled(folder: &Path) -> Result<(), CheckpointError> {
 }
 
 /// A number of bytes for people: `16.4 GB`.
-pub fn bytes(count: u64) -> String {
+pub(crate) fn bytes(count: u64) -> String {
     let units = ["B", "kB", "MB", "GB", "TB"];
     let mut value = count as f64;
     let mut unit = 0;

@@ -10,12 +10,12 @@ use super::hash::Hash;
 use crate::checkpoint::gguf::is_gguf;
 
 /// The branch that is meant where no revision is given.
-pub const DEFAULT_REVISION: &str = "main";
+pub(crate) const DEFAULT_REVISION: &str = "main";
 
 /// A model on the hub: `org/name`, or `org/name/FILE.gguf` for one of a repository's GGUF files; with `@` and a branch, tag
 /// or commit if not the default branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HubId {
+pub(crate) struct HubId {
     repository: String,
     /// The GGUF file, the first one of a model in several.
     file: Option<FileName>,
@@ -28,7 +28,7 @@ impl HubId {
     ///
     /// # Errors
     /// [`HubError::Id`] for a hub id whose revision cannot be one.
-    pub fn parse(text: &str) -> Result<Option<Self>, HubError> {
+    pub(crate) fn parse(text: &str) -> Result<Option<Self>, HubError> {
         let (path, revision) = match text.split_once('@') {
             Some((path, revision)) => (path, Some(revision)),
             None => (text, None),
@@ -74,7 +74,7 @@ impl HubId {
     }
 
     /// `org/name`
-    pub fn repository(&self) -> &str {
+    pub(crate) fn repository(&self) -> &str {
         &self.repository
     }
 
@@ -104,7 +104,7 @@ impl HubId {
     }
 
     /// A branch, tag or commit.
-    pub fn revision(&self) -> &str {
+    pub(crate) fn revision(&self) -> &str {
         &self.revision
     }
 

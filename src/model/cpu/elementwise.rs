@@ -38,7 +38,7 @@ fn sum_of_squares(x: &[f32]) -> f32 {
 
 /// The sum of 16 numbers, halves onto halves.
 #[inline(always)]
-pub fn tree_sum(mut sums: [f32; LANES]) -> f32 {
+pub(crate) fn tree_sum(mut sums: [f32; LANES]) -> f32 {
     let mut width = LANES / 2;
     while width > 0 {
         for i in 0..width {
@@ -64,7 +64,7 @@ fn norm_row(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]) {
 }
 
 /// RMS norm of each row of `x`, `[rows, weight.len()]` (<https://arxiv.org/abs/1910.07467>).
-pub fn rms_norm(x: &[f32], weight: &[f32], eps: f32) -> Vec<f32> {
+pub(crate) fn rms_norm(x: &[f32], weight: &[f32], eps: f32) -> Vec<f32> {
     let width = weight.len().max(1);
     let part = rows_per_task(x.len() / width, width) * width;
     let mut out = vec![0.0; x.len()];
@@ -105,7 +105,7 @@ impl WithSimd for Norm<'_> {
 }
 
 /// `x + y`, and its RMS norm: both `[rows, weight.len()]`.
-pub fn add_rms_norm(x: &[f32], y: &[f32], weight: &[f32], eps: f32) -> (Vec<f32>, Vec<f32>) {
+pub(crate) fn add_rms_norm(x: &[f32], y: &[f32], weight: &[f32], eps: f32) -> (Vec<f32>, Vec<f32>) {
     let width = weight.len().max(1);
     let part = rows_per_task(x.len() / width, width) * width;
     let (mut sum, mut out) = (vec![0.0; x.len()], vec![0.0; x.len()]);
@@ -155,14 +155,14 @@ impl WithSimd for AddNorm<'_> {
 }
 
 /// `silu(gate) · up` for rows of `[gate | up]`: from `[rows, 2 · width]` to `[rows, width]`.
-pub fn silu_mul(gate_up: &[f32], width: usize) -> Vec<f32> {
+pub(crate) fn silu_mul(gate_up: &[f32], width: usize) -> Vec<f32> {
     let mut out = vec![0.0; gate_up.len() / 2];
     silu_mul_into(gate_up, width, &mut out);
     out
 }
 
 /// [`silu_mul`] into `[rows, width]` numbers whatever they hold.
-pub fn silu_mul_into(gate_up: &[f32], width: usize, out: &mut [f32]) {
+pub(crate) fn silu_mul_into(gate_up: &[f32], width: usize, out: &mut [f32]) {
     gate_into(gate_up, width, out, |gate, up| {
         // x / (1 + e^-x), with the exponent kept below zero.
         let e = exp(-gate.abs());
@@ -173,7 +173,7 @@ pub fn silu_mul_into(gate_up: &[f32], width: usize, out: &mut [f32]) {
 
 /// gpt-oss' `gate · sigmoid(alpha · gate) · (up + 1)` for rows of `[gate | up]`, with the gate at most `limit` and `up`
 /// within `±limit`: from `[rows, 2 · width]` to `[rows, width]`.
-pub fn clamped_swiglu(gate_up: &[f32], width: usize, alpha: f32, limit: f32) -> Vec<f32> {
+pub(crate) fn clamped_swiglu(gate_up: &[f32], width: usize, alpha: f32, limit: f32) -> Vec<f32> {
     let mut out = vec![0.0; gate_up.len() / 2];
     gate_into(gate_up, width, &mut out, |gate, up| {
         // What is no number stays none.
@@ -185,7 +185,7 @@ pub fn clamped_swiglu(gate_up: &[f32], width: usize, alpha: f32, limit: f32) -> 
 
 /// `1 / (1 + e^-x)`, with the exponent kept below zero.
 #[inline(always)]
-pub fn sigmoid(x: f32) -> f32 {
+pub(crate) fn sigmoid(x: f32) -> f32 {
     let e = exp(-x.abs());
     (if x < 0.0 { e } else { 1.0 }) / (1.0 + e)
 }
@@ -236,7 +236,7 @@ impl<F: Fn(f32, f32) -> f32> WithSimd for Joined<'_, F> {
 
 /// What [`split_heads`] needs to know of a layer.
 #[derive(Clone, Copy)]
-pub struct HeadSplit<'a> {
+pub(crate) struct HeadSplit<'a> {
     /// Query heads.
     pub heads: usize,
     /// Key heads, and value heads.
@@ -256,7 +256,7 @@ pub struct HeadSplit<'a> {
 /// Rows of `[q | k | v]` into queries and keys, normed by head and rotated, and values.
 ///
 /// From `[rows, (heads + 2 · kv_heads) · head_dim]` to `[rows, heads, head_dim]` and twice `[rows, kv_heads, head_dim]`.
-pub fn split_heads(qkv: &[f32], split: &HeadSplit) -> (Vec<f32>, Vec<f32>, Vec<f32>) {
+pub(crate) fn split_heads(qkv: &[f32], split: &HeadSplit) -> (Vec<f32>, Vec<f32>, Vec<f32>) {
     let (q_width, kv_width) = (
         split.heads * split.head_dim,
         split.kv_heads * split.head_dim,

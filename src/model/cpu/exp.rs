@@ -23,7 +23,7 @@ const LOWEST: f32 = -87.0;
 /// Splits `x = n·ln 2 + r` with `|r| ≤ ln 2 / 2`, takes a polynomial for `e^r` (the coefficients are those of Cephes'
 /// `expf`), and puts `n` into the exponent.
 #[inline(always)]
-pub fn exp(x: f32) -> f32 {
+pub(crate) fn exp(x: f32) -> f32 {
     let shifted = x.mul_add(std::f32::consts::LOG2_E, ROUND);
     let n = shifted - ROUND;
     let r = n.mul_add(-LN_2_LOW, n.mul_add(-LN_2_HIGH, x));
@@ -38,7 +38,7 @@ pub fn exp(x: f32) -> f32 {
 
 /// [`exp`] of each lane.
 #[inline(always)]
-pub fn exp_lanes<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
+pub(crate) fn exp_lanes<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     let splat = |x: f32| simd.splat_f32s(x);
     let shifted = simd.mul_add_e_f32s(x, splat(std::f32::consts::LOG2_E), splat(ROUND));
     let n = simd.sub_f32s(shifted, splat(ROUND));

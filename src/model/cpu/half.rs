@@ -9,7 +9,7 @@ use pulp::Simd;
 use super::panels::PANEL;
 
 /// A way to store numbers.
-pub trait Format: Send + Sync + 'static {
+pub(crate) trait Format: Send + Sync + 'static {
     /// What is stored.
     type Bits: bytemuck::Pod + Default + Send + Sync;
 
@@ -30,15 +30,15 @@ pub trait Format: Send + Sync + 'static {
 
 /// IEEE 754 binary32.
 #[derive(Debug, Clone, Copy)]
-pub struct F32;
+pub(crate) struct F32;
 
 /// IEEE 754 binary16. Beyond 65504 is infinite.
 #[derive(Debug, Clone, Copy)]
-pub struct F16;
+pub(crate) struct F16;
 
 /// The upper half of binary32.
 #[derive(Debug, Clone, Copy)]
-pub struct Bf16;
+pub(crate) struct Bf16;
 
 impl Format for F32 {
     type Bits = f32;
@@ -154,7 +154,7 @@ impl Format for Bf16 {
 
 /// Whole rows of panels to f32. `to` may be longer.
 #[inline(always)]
-pub fn widen_all<S: Simd, F: Format>(simd: S, from: &[F::Bits], to: &mut [f32]) {
+pub(crate) fn widen_all<S: Simd, F: Format>(simd: S, from: &[F::Bits], to: &mut [f32]) {
     let rows = from.as_chunks::<PANEL>().0;
     for (from, to) in rows.iter().zip(to.chunks_exact_mut(PANEL)) {
         let to = S::as_mut_simd_f32s(to).0;

@@ -9,13 +9,13 @@
 // What runs under `Arch::dispatch` must be inlined into it, or it is compiled without the instruction set.
 #![allow(clippy::inline_always)]
 
-pub mod elementwise;
-pub mod exp;
-pub mod half;
+pub(crate) mod elementwise;
+pub(crate) mod exp;
+pub(crate) mod half;
 pub mod matmul;
-pub mod panels;
-pub mod prefetch;
-pub mod quantized;
+pub(crate) mod panels;
+pub(crate) mod prefetch;
+pub(crate) mod quantized;
 
 use candle_core::{CpuStorage, DType, Result, Storage, Tensor};
 

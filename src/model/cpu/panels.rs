@@ -12,14 +12,14 @@ use super::half::{F32, Format, widen_all};
 use super::prefetch::Ahead;
 
 /// Columns of a panel.
-pub const PANEL: usize = 16;
+pub(crate) const PANEL: usize = 16;
 
 /// Rows up to which 16-bit numbers are widened in registers by processors whose vectors are short: for more rows, pieces
 /// are widened once, to memory.
 const FEW: usize = 8;
 
 /// `out = a × b` (or `out += a × b`), with `a` `[rows, k]` in rows `a_stride` apart and `b` `[k, n]` in panels.
-pub struct Multiply<'a, 'o, F: Format> {
+pub(crate) struct Multiply<'a, 'o, F: Format> {
     /// Left rows; those beyond the rows of `out` are not read.
     pub a: &'a [f32],
     /// Distance of left rows.

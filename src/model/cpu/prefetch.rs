@@ -2,7 +2,7 @@
 //! wait for them first.
 
 /// Bytes of a cache line.
-pub const LINE: usize = 64;
+pub(crate) const LINE: usize = 64;
 /// How far ahead of a single pass memory is asked for, in bytes of each piece; less where pieces are many, so that what was
 /// asked for is still in the first-level cache when it is read.
 const fn distance(pieces: usize) -> usize {
@@ -11,7 +11,7 @@ const fn distance(pieces: usize) -> usize {
 
 /// Asks for the cache line of an address, which may be anywhere; the program does not wait for it.
 #[inline(always)]
-pub fn prefetch(address: *const u8) {
+pub(crate) fn prefetch(address: *const u8) {
     // Every such processor has SSE: the question is answered when this is compiled.
     #[cfg(target_arch = "x86_64")]
     if let Some(sse) = pulp::core_arch::x86::Sse::try_new() {
@@ -24,7 +24,7 @@ pub fn prefetch(address: *const u8) {
 /// What is to be asked for while `P` pieces of memory side by side are read, or pass after pass are read again. Each pass
 /// asks for its share, every so many-th line, so that memory comes evenly.
 #[derive(Debug, Clone, Copy)]
-pub struct Ahead<const P: usize> {
+pub(crate) struct Ahead<const P: usize> {
     pieces: [*const u8; P],
     /// Bytes of a piece.
     length: usize,
@@ -42,7 +42,7 @@ impl<const P: usize> Ahead<P> {
     /// While pieces are read that are `stride` numbers apart, in pass number `pass` of `passes`: when there is one, what is
     /// read a little later; when there are several, the `P` pieces that come next.
     #[inline(always)]
-    pub fn new<T>(pieces: [&[T]; P], stride: usize, (pass, passes): (usize, usize)) -> Self {
+    pub(crate) fn new<T>(pieces: [&[T]; P], stride: usize, (pass, passes): (usize, usize)) -> Self {
         let length = pieces.first().map_or(0, |piece| size_of_val(*piece));
         let distance = match passes {
             1 => length.min(distance(P)),
@@ -60,7 +60,7 @@ impl<const P: usize> Ahead<P> {
 
     /// Asks for nothing.
     #[inline(always)]
-    pub fn none() -> Self {
+    pub(crate) fn none() -> Self {
         Self {
             pieces: [std::ptr::null(); P],
             length: 0,
@@ -73,7 +73,7 @@ impl<const P: usize> Ahead<P> {
 
     /// To be called when the bytes below `end` of each piece are about to be read.
     #[inline(always)]
-    pub fn until(&mut self, end: usize) {
+    pub(crate) fn until(&mut self, end: usize) {
         while self.next < end + self.distance {
             let beyond = if self.next < self.length { 0 } else { self.gap };
             for piece in self.pieces {

@@ -7,12 +7,14 @@
 //! | file | what it is for |
 //! |---|---|
 //! | `lexer`, `parser`, `expressions`, `syntax` | a template's text into tokens, and those into a tree of bounded depth |
-//! | `interpreter`, `calls` | statements and expressions |
+//! | `interpreter`, `evaluation`, `calls` | statements; expressions; calls |
 //! | `work` | what rendering may cost |
 //! | `value`, `repr`, `from_json`, `operators` | Python's values, how they are written and read, and what can be done with them |
 //! | `filters`, `filters_of_texts`, `filters_of_lists`, `predicates`, `functions` | what stands behind `|` and `is`, and what every template can call |
 //! | `methods`, `methods_of_texts`, `formats` | methods of Python's strings, lists and dictionaries |
 //! | `json` | `tojson` as Python's `json.dumps` |
+//! | `options` | what a user may ask of a template |
+//! | `tokenizer_config` | where template and special tokens are found |
 //! | [`clock`] | what `strftime_now` tells: one moment for a whole run |
 //!
 //! The special tokens of `tokenizer_config.json` are variables (`bos_token`, …) where they are set, and do not exist
@@ -20,6 +22,7 @@
 
 mod calls;
 pub mod clock;
+mod evaluation;
 mod expressions;
 mod filters;
 mod filters_of_lists;
@@ -33,126 +36,33 @@ mod lexer;
 mod methods;
 mod methods_of_texts;
 mod operators;
+mod options;
 mod parser;
 mod predicates;
 mod repr;
 mod syntax;
+mod tokenizer_config;
 mod value;
 mod work;
 
-use std::str::FromStr;
 use std::thread;
 
-use serde::de::IgnoredAny;
 use serde_json::Value as Json;
 
 use crate::text::TextError;
 pub use clock::{Clock, Moment};
 use interpreter::Rendered;
+pub use options::{ChatOptions, ReasoningEffort, TemplateVariable};
 use syntax::Template;
+use tokenizer_config::{special_tokens, template_of};
 use value::Value;
 use work::Work;
-
-/// The special tokens that `tokenizer_config.json` may name, each a variable of the template.
-const SPECIAL_TOKENS: [&str; 7] = [
-    "bos_token",
-    "eos_token",
-    "unk_token",
-    "sep_token",
-    "pad_token",
-    "cls_token",
-    "mask_token",
-];
 
 /// Names under which templates ask whether the model is to think; those that a template reads are set.
 const THINKING_VARIABLES: [&str; 2] = ["enable_thinking", "thinking"];
 
 /// The stack of the thread that reads and renders templates: enough for the deepest nesting that they may have.
 const STACK: usize = 32 << 20;
-
-/// Variables that `juror` sets itself.
-const OWN_VARIABLES: [&str; 2] = ["messages", "add_generation_prompt"];
-
-/// How long a reasoning model is to think (`reasoning_effort`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReasoningEffort {
-    /// A little.
-    Low,
-    /// Some.
-    Medium,
-    /// Much.
-    High,
-}
-
-impl ReasoningEffort {
-    /// Every effort, the least first.
-    pub const ALL: [Self; 3] = [Self::Low, Self::Medium, Self::High];
-
-    /// The name on the command line and in the template.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-        }
-    }
-}
-
-/// What a user may ask of a template. What is not given is not there at all: the template has its own defaults.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ChatOptions {
-    /// `enable_thinking`
-    pub thinking: Option<bool>,
-    /// `reasoning_effort`
-    pub reasoning_effort: Option<ReasoningEffort>,
-    /// A first message of the role `system`.
-    pub system_prompt: Option<String>,
-    /// Other variables of the template.
-    pub variables: Vec<TemplateVariable>,
-}
-
-/// A variable of a template, given by the user: `NAME=VALUE`, where a value that is JSON is read as JSON, and any other
-/// is a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TemplateVariable {
-    /// The name.
-    pub name: String,
-    /// The value as it was written.
-    pub value: String,
-}
-
-impl FromStr for TemplateVariable {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is not written as NAME=VALUE");
-        let (name, value) = text.split_once('=').ok_or_else(wrong)?;
-        let is_name = |character: char| character.is_alphanumeric() || character == '_';
-        if name.is_empty() || !name.chars().all(is_name) || name.starts_with(char::is_numeric) {
-            return Err(wrong());
-        }
-        if OWN_VARIABLES.contains(&name) {
-            return Err(format!("juror sets the variable `{name}` itself"));
-        }
-        Ok(Self {
-            name: name.to_owned(),
-            value: value.to_owned(),
-        })
-    }
-}
-
-impl TemplateVariable {
-    fn value(&self) -> Result<Value, TextError> {
-        match serde_json::from_str(&self.value) {
-            Ok(value) => Ok(value),
-            // It is JSON, but too deep or too large: not what was meant as a text.
-            Err(error) if serde_json::from_str::<IgnoredAny>(&self.value).is_ok() => Err(
-                TextError::ChatTemplate(format!("its variable `{}`: {error}", self.name)),
-            ),
-            Err(_) => Ok(Value::from(self.value.as_str())),
-        }
-    }
-}
 
 /// What `--thinking` does with a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -444,71 +354,6 @@ fn conversation(messages: &[(&str, &str)]) -> Result<Value, TextError> {
     });
     list.and_then(|()| Value::list(made, &mut work))
         .map_err(TextError::ChatTemplate)
-}
-
-/// `chat_template` is a text, or a list of named ones of which `default` is meant.
-fn template_of(config: &Json) -> Result<String, TextError> {
-    let none = || {
-        TextError::ChatTemplate(
-            "the model has no chat template (neither `chat_template` in tokenizer_config.json nor \
-             chat_template.jinja): use an instruction-tuned model, or give a template with --chat-template"
-                .into(),
-        )
-    };
-    match config.get("chat_template") {
-        Some(Json::String(text)) => Ok(text.clone()),
-        Some(Json::Array(named)) => {
-            let named: Vec<(&str, &str)> = named
-                .iter()
-                .filter_map(|entry| {
-                    Some((
-                        entry.get("name")?.as_str()?,
-                        entry.get("template")?.as_str()?,
-                    ))
-                })
-                .collect();
-            if let Some((_, template)) = named.iter().find(|(name, _)| *name == "default") {
-                return Ok((*template).to_owned());
-            }
-            if named.is_empty() {
-                return Err(none());
-            }
-            let names: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
-            Err(TextError::ChatTemplate(format!(
-                "tokenizer_config.json has several, and none is called `default`: {}; give the one you mean with \
-                 --chat-template",
-                names.join(", ")
-            )))
-        }
-        _ => Err(none()),
-    }
-}
-
-/// The special tokens that are set, standard ones and a model's own.
-fn special_tokens(config: &Json) -> Vec<(String, String)> {
-    let mut tokens = Vec::new();
-    for name in SPECIAL_TOKENS {
-        if let Some(token) = config.get(name).and_then(token_text) {
-            tokens.push((name.to_owned(), token));
-        }
-    }
-    for key in ["extra_special_tokens", "model_specific_special_tokens"] {
-        if let Some(Json::Object(own)) = config.get(key) {
-            tokens.extend(
-                own.iter()
-                    .filter_map(|(name, token)| Some((name.clone(), token_text(token)?))),
-            );
-        }
-    }
-    tokens
-}
-
-/// A token is written as its text, or as an object that holds it.
-pub(super) fn token_text(value: &Json) -> Option<String> {
-    value
-        .as_str()
-        .or_else(|| value.get("content")?.as_str())
-        .map(str::to_owned)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@
 //! where the model wants one, as with transformers' `apply_chat_template(tokenize=True)`.
 
 mod growth;
-mod least;
+mod lower_bound;
 mod prefix;
 mod stream;
 mod untrusted;
@@ -26,7 +26,7 @@ use tokenizers::{NormalizedString, Normalizer};
 use crate::panics;
 use crate::text::TextError;
 use growth::Growth;
-use least::Pieces;
+use lower_bound::VocabularyTrie;
 use prefix::Prefix;
 pub use stream::TextStream;
 
@@ -62,7 +62,7 @@ pub struct Tokenizer {
     /// Added tokens that the tokenizer cuts a text at: not the one of unknown characters.
     added_ids: HashSet<u32>,
     /// The vocabulary of text under judgement, once it was needed; none where a token may stand for any amount of text.
-    pieces: OnceLock<Option<Pieces>>,
+    pieces: OnceLock<Option<VocabularyTrie>>,
 }
 
 impl Tokenizer {
@@ -197,9 +197,12 @@ impl Tokenizer {
     /// may have no more than `most`, or if that cannot be told.
     pub fn more_tokens_than(&self, most: usize, text: &str) -> Option<usize> {
         // What cannot be tokenised is refused when that is tried.
-        self.growth.check(least::first_part(text)).ok()?;
+        self.growth.check(lower_bound::first_part(text)).ok()?;
         let tokenizer = self.untrusted_at(Place::Within);
-        let pieces = self.pieces.get_or_init(|| Pieces::of(tokenizer)).as_ref()?;
+        let pieces = self
+            .pieces
+            .get_or_init(|| VocabularyTrie::of(tokenizer))
+            .as_ref()?;
         panics::guarded(|| pieces.more_than(most, tokenizer, text))
             .ok()
             .flatten()

@@ -19,17 +19,17 @@ mod q4;
 mod q5;
 mod q6;
 mod q8;
-pub mod rows;
+pub(crate) mod rows;
 
 use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{Device, Result, Tensor};
 use rayon::prelude::*;
 
-pub use mx4::Mx4Group;
-pub use q4::Q4Group;
-pub use q5::Q5Group;
-pub use q6::Q6Group;
-pub use q8::Q8Group;
+pub(crate) use mx4::Mx4Group;
+pub(crate) use q4::Q4Group;
+pub(crate) use q5::Q5Group;
+pub(crate) use q6::Q6Group;
+pub(crate) use q8::Q8Group;
 
 use super::panels::PANEL;
 #[cfg(target_arch = "x86_64")]
@@ -42,10 +42,10 @@ pub(crate) use crate::checkpoint::gguf::blocks::BLOCK;
 /// Four inputs of 16 outputs: byte `4 · output + input`.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
-pub struct Vector(pub [u8; 64]);
+pub(crate) struct Vector(pub [u8; 64]);
 
 /// 16 outputs of some blocks of inputs: the unit of a packed weight.
-pub trait Group: Copy + Send + Sync {
+pub(crate) trait Group: Copy + Send + Sync {
     /// Blocks of inputs.
     const BLOCKS: usize;
     /// Bytes that the weights of one output are stored in.
@@ -64,13 +64,13 @@ pub trait Group: Copy + Send + Sync {
 }
 
 /// Groups of a type that weights can be quantised to.
-pub trait Quantiser: Group {
+pub(crate) trait Quantiser: Group {
     /// The type of GGML whose values these are.
     const DTYPE: GgmlDType;
 }
 
 /// Groups of nibbles, to which a fifth bit may be added.
-pub trait Nibbles: Group {
+pub(crate) trait Nibbles: Group {
     /// The nibbles with scales and minima.
     fn nibbles(&self) -> &Q4Group;
 
@@ -80,7 +80,7 @@ pub trait Nibbles: Group {
 
 /// What the processor can do.
 #[derive(Debug, Clone, Copy)]
-pub enum Instructions {
+pub(crate) enum Instructions {
     /// AVX-512 with VNNI.
     #[cfg(target_arch = "x86_64")]
     Avx512(fearless_simd::Avx512),
@@ -93,7 +93,7 @@ pub enum Instructions {
 
 impl Instructions {
     /// The best of this processor.
-    pub fn best() -> Self {
+    pub(crate) fn best() -> Self {
         #[cfg(target_arch = "x86_64")]
         {
             let level = fearless_simd::Level::new();
@@ -109,7 +109,7 @@ impl Instructions {
 }
 
 /// A weight `[outputs, inputs]` in panels of groups.
-pub struct BlockMatrix<G> {
+pub(crate) struct BlockMatrix<G> {
     /// `[ceil(outputs / 16), per_panel]`
     groups: Vec<G>,
     per_panel: usize,
@@ -124,7 +124,7 @@ impl<G: Quantiser> BlockMatrix<G> {
     ///
     /// # Errors
     /// When the quantiser fails.
-    pub fn pack(
+    pub(crate) fn pack(
         outputs: usize,
         inputs: usize,
         read: impl Fn(usize, &mut [f32]) + Sync,
@@ -173,7 +173,7 @@ impl<G: Quantiser> BlockMatrix<G> {
 
 impl<G: Group> BlockMatrix<G> {
     /// Packs rows as they are stored, `row` bytes each.
-    pub fn pack_blocks(inputs: usize, row: usize, bytes: &[u8]) -> Self {
+    pub(crate) fn pack_blocks(inputs: usize, row: usize, bytes: &[u8]) -> Self {
         let per_panel = inputs.div_ceil(G::BLOCKS * BLOCK);
         let outputs = bytes.len() / row.max(1);
         let mut groups = vec![G::ZERO; outputs.div_ceil(PANEL) * per_panel];
@@ -197,7 +197,7 @@ impl<G: Group> BlockMatrix<G> {
     }
 
     /// Row `index` of the weight, `[inputs]`.
-    pub fn row(&self, index: usize, out: &mut [f32]) {
+    pub(crate) fn row(&self, index: usize, out: &mut [f32]) {
         let panel = &self.groups[index / PANEL * self.per_panel..][..self.per_panel];
         let width = G::BLOCKS * BLOCK;
         let mut whole = vec![0.0; width];
@@ -208,18 +208,18 @@ impl<G: Group> BlockMatrix<G> {
     }
 
     /// Blocks of a row of activations.
-    pub fn blocks(&self) -> usize {
+    pub(crate) fn blocks(&self) -> usize {
         self.per_panel * G::BLOCKS
     }
 
     /// Bytes of memory.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         size_of_val(self.groups.as_slice())
     }
 
     /// The product of quantised rows with the columns from `from` on, a multiple of 16, as many as the rows of `out` are
     /// wide.
-    pub fn part(&self, x: &[RowBlock], from: usize, out: &mut [&mut [f32]]) {
+    pub(crate) fn part(&self, x: &[RowBlock], from: usize, out: &mut [&mut [f32]]) {
         self.part_by(Instructions::best(), x, from, out);
     }
 
@@ -241,7 +241,7 @@ impl<G: Group> BlockMatrix<G> {
 }
 
 /// Rows of activations times panels.
-pub struct Product<'a, 'o, G> {
+pub(crate) struct Product<'a, 'o, G> {
     weights: &'a [G],
     /// Groups of a panel.
     groups: usize,

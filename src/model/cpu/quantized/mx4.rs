@@ -21,7 +21,7 @@ pub(super) const ZERO: i32 = 12;
 /// Four blocks of 16 outputs (4.25 bits a weight).
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
-pub struct Mx4Group {
+pub(crate) struct Mx4Group {
     /// Exponents of the blocks' scales, with 127 added.
     pub scales: [[u8; PANEL]; BLOCKS],
     /// Weights of the blocks: vector `i` holds inputs `4i` to `4i + 3` in its low nibbles, and those 16 further on in its

@@ -13,7 +13,7 @@ use crate::model::cpu::panels::PANEL;
 /// A super-block of 16 outputs (4.625 bits a weight).
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
-pub struct Q4Group {
+pub(crate) struct Q4Group {
     /// What the scales are multiplied with, in half precision.
     pub scale: [u16; PANEL],
     /// What the minima are multiplied with, in half precision.

@@ -10,7 +10,7 @@ use crate::checkpoint::gguf::blocks::{BLOCKS, fifth_bit};
 /// A super-block of 16 outputs (5.625 bits a weight).
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
-pub struct Q5Group {
+pub(crate) struct Q5Group {
     /// The lower four bits, scales and minima.
     pub low: Q4Group,
     /// The fifth bits of the blocks: bit `i` of byte `4 · output + j` belongs to input `4i + j`.

@@ -16,7 +16,7 @@ const PART: usize = BLOCK / 2;
 /// A super-block of 16 outputs (6.625 bits a weight).
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
-pub struct Q6Group {
+pub(crate) struct Q6Group {
     /// What the scales are multiplied with, in half precision.
     pub scale: [u16; PANEL],
     /// Scales of the halves of blocks.

@@ -11,7 +11,7 @@ use crate::model::cpu::panels::PANEL;
 /// Two blocks of 16 outputs (two, so that scales fill a cache line: 8.5 bits a weight).
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
-pub struct Q8Group {
+pub(crate) struct Q8Group {
     /// Scales of the blocks, in half precision.
     pub scales: [[u16; PANEL]; 2],
     /// Weights of the blocks, with 128 added to make them unsigned.

@@ -17,7 +17,7 @@ const PART: usize = 1 << 16;
 /// A block that holds an infinity or no number has a scale that is none either, so that the product is none.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[repr(C)]
-pub struct RowBlock {
+pub(crate) struct RowBlock {
     /// Values in groups of four, which one dot-product instruction takes together.
     pub values: [[i8; 4]; BLOCK / 4],
     /// What a value of 1 stands for.
@@ -33,14 +33,14 @@ pub struct RowBlock {
 impl RowBlock {
     /// What weights are too much that are stored with `zero` added, a multiple of 4: −zero times the sum of the values.
     #[inline(always)]
-    pub fn offset_of(&self, zero: i32) -> i32 {
+    pub(crate) fn offset_of(&self, zero: i32) -> i32 {
         // The sum is a whole number, so nothing is lost.
         self.offset / 32 * (zero / 4)
     }
 }
 
 /// Quantises rows `[rows, inputs]` to `[rows, blocks]`. Blocks beyond the inputs are zero.
-pub fn quantize(x: &[f32], inputs: usize, blocks: usize) -> Vec<RowBlock> {
+pub(crate) fn quantize(x: &[f32], inputs: usize, blocks: usize) -> Vec<RowBlock> {
     let inputs = inputs.max(1);
     let rows = x.len() / inputs;
     let mut out = vec![RowBlock::default(); rows * blocks];

@@ -1,0 +1,236 @@
+//! Errors that may pass: how often to try again, and when.
+
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use chrono::DateTime;
+
+use super::url::{host, without_query};
+use super::{Event, HubError, Watch};
+
+/// Attempts at a request that may succeed the next time.
+const ATTEMPTS: u32 = 5;
+/// Attempts at reaching a server.
+const ATTEMPTS_TO_CONNECT: u32 = 3;
+/// The pause before the second attempt; each further one doubles it.
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+/// How long servers may have one request wait, all in all. The hub counts requests over five minutes.
+const LONGEST_WAIT: Duration = Duration::from_mins(5);
+
+/// An error, and whether trying again may help.
+pub(super) struct AttemptError {
+    pub(super) error: Box<HubError>,
+    /// Attempts that are worth making, all in all.
+    pub(super) attempts: u32,
+    /// How long the server wants us to wait.
+    pub(super) after: Option<Duration>,
+}
+
+impl AttemptError {
+    pub(super) fn permanent(error: HubError) -> Self {
+        Self {
+            error: Box::new(error),
+            attempts: 1,
+            after: None,
+        }
+    }
+
+    pub(super) fn transient(error: HubError) -> Self {
+        Self {
+            error: Box::new(error),
+            attempts: ATTEMPTS,
+            after: None,
+        }
+    }
+}
+
+/// The attempts at one request.
+pub(super) struct Attempts<'a> {
+    watch: &'a Watch<'a>,
+    failures: u32,
+    /// How long servers had it wait.
+    waited: Duration,
+}
+
+impl<'a> Attempts<'a> {
+    pub(super) fn new(watch: &'a Watch<'a>) -> Self {
+        Self {
+            watch,
+            failures: 0,
+            waited: Duration::ZERO,
+        }
+    }
+
+    /// After an attempt that got further than any before.
+    pub(super) fn start_again(&mut self) {
+        (self.failures, self.waited) = (0, Duration::ZERO);
+    }
+
+    /// Waits until the next attempt is due, and gives the time that the server asked for; the error if there is to be no
+    /// other attempt.
+    pub(super) fn wait(&mut self, failure: AttemptError) -> Result<Duration, HubError> {
+        self.failures += 1;
+        if self.failures >= failure.attempts {
+            return Err(*failure.error);
+        }
+        let pause = FIRST_PAUSE * 2_u32.saturating_pow(self.failures - 1);
+        let Some(after) = failure.after.filter(|after| *after > pause) else {
+            thread::sleep(pause);
+            return Ok(Duration::ZERO);
+        };
+        self.waited = self.waited.saturating_add(after);
+        if self.waited > LONGEST_WAIT {
+            return Err(failure.error.asked_to_wait(after));
+        }
+        (self.watch)(Event::Note(&format!(
+            "{}; attempt {} of {} in {}, as the server asks (Retry-After)",
+            failure.error.what_happened(),
+            self.failures + 1,
+            failure.attempts,
+            duration_in_words(after)
+        )));
+        thread::sleep(after);
+        Ok(after)
+    }
+}
+
+/// Attempts until one succeeds or it is hopeless. Each is told when the answer must have come: `time` is for all of them,
+/// without what the server asks to wait.
+pub(super) fn with_retries<T>(
+    watch: &Watch,
+    time: Duration,
+    mut attempt: impl FnMut(Instant) -> Result<T, AttemptError>,
+) -> Result<T, HubError> {
+    let mut attempts = Attempts::new(watch);
+    let mut deadline = Instant::now() + time;
+    loop {
+        match attempt(deadline) {
+            Ok(value) => return Ok(value),
+            Err(failure) if Instant::now() >= deadline => return Err(*failure.error),
+            Err(failure) => deadline += attempts.wait(failure)?,
+        }
+    }
+}
+
+/// What a `Retry-After` header asks for: seconds, or a date, counted from the server's own where it tells one. `None` for
+/// what is neither.
+pub(super) fn retry_after(text: &str, date: Option<&str>) -> Option<Duration> {
+    let text = text.trim();
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        // More digits than fit are longer than anybody waits.
+        return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
+    }
+    let moment = |text: &str| Some(DateTime::parse_from_rfc2822(text.trim()).ok()?.timestamp());
+    let until = moment(text)?;
+    let now = date.and_then(moment).or_else(|| {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        i64::try_from(now.ok()?.as_secs()).ok()
+    })?;
+    // A date that has passed asks for no wait.
+    let wait = until.saturating_sub(now).max(0);
+    Some(Duration::from_secs(wait.unsigned_abs()))
+}
+
+/// A time for people, rounded up.
+pub(super) fn duration_in_words(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..=119 => format!("{seconds} s"),
+        seconds @ 120..=7199 => format!("{} min", seconds.div_ceil(60)),
+        seconds @ 7200..=172_799 => format!("{} h", seconds.div_ceil(3600)),
+        seconds => format!("{} days", seconds.div_ceil(86_400)),
+    }
+}
+
+/// Why no answer came, and whether one may come the next time.
+pub(super) fn transport(url: &str, error: &ureq::Error) -> AttemptError {
+    let unreachable = |message: String| HubError::Unreachable {
+        host: host(url).into(),
+        message,
+    };
+    let text = error.to_string();
+    match error {
+        ureq::Error::Http(_) | ureq::Error::BadUri(_) => {
+            AttemptError::permanent(HubError::Protocol {
+                url: without_query(url).into(),
+                message: format!("not an address: {text}"),
+            })
+        }
+        ureq::Error::Rustls(_) | ureq::Error::Tls(_) | ureq::Error::Pem(_) => {
+            AttemptError::permanent(unreachable(certificate_advice(&text)))
+        }
+        // How the connection says that it does not trust a certificate.
+        ureq::Error::Io(source) if source.kind() == std::io::ErrorKind::InvalidData => {
+            AttemptError::permanent(unreachable(certificate_advice(&text)))
+        }
+        ureq::Error::Timeout(_) => AttemptError {
+            attempts: ATTEMPTS_TO_CONNECT,
+            ..AttemptError::transient(unreachable(format!("no answer in time ({text})")))
+        },
+        _ => AttemptError {
+            attempts: ATTEMPTS_TO_CONNECT,
+            ..AttemptError::transient(unreachable(text))
+        },
+    }
+}
+
+fn certificate_advice(text: &str) -> String {
+    format!(
+        "{text} (if a proxy here has a certificate of its own, name a file that holds it in SSL_CERT_FILE)"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_is_told_in_seconds_or_as_a_date() {
+        let date = Some("Sun, 06 Nov 1994 08:49:37 GMT");
+        for (text, wait) in [
+            ("7", Some(7)),
+            (" 120 ", Some(120)),
+            ("0", Some(0)),
+            ("99999999999999999999999", Some(u64::MAX)),
+            ("Sun, 06 Nov 1994 08:50:07 GMT", Some(30)),
+            ("Sun, 06 Nov 1994 08:00:00 GMT", Some(0)),
+            ("-5", None),
+            ("1.5", None),
+            ("+3", None),
+            ("soon", None),
+            ("", None),
+            ("Sun, 99 Nov 1994 08:50:07 GMT", None),
+        ] {
+            assert_eq!(
+                retry_after(text, date),
+                wait.map(Duration::from_secs),
+                "{text}"
+            );
+        }
+        // Without the server's own date this machine's counts.
+        let past = retry_after("Sun, 06 Nov 1994 08:49:37 GMT", None);
+        assert_eq!(past, Some(Duration::ZERO));
+        let far = retry_after("Fri, 06 Nov 2893 08:49:37 GMT", Some("yesterday")).unwrap();
+        assert!(far > LONGEST_WAIT);
+    }
+
+    #[test]
+    fn a_request_waits_no_longer_than_the_longest_wait() {
+        let error = || HubError::Status {
+            url: "http://hub/x".into(),
+            status: 429,
+            message: String::new(),
+            wait: None,
+        };
+        let asked = |after: u64| AttemptError {
+            after: Some(Duration::from_secs(after)),
+            ..AttemptError::transient(error())
+        };
+        let mut attempts = Attempts::new(&|_| {});
+        attempts.waited = LONGEST_WAIT;
+        for after in [1, 301, u64::MAX] {
+            attempts.failures = 0;
+            let refused = attempts.wait(asked(after)).unwrap_err().to_string();
+            assert!(refused.contains("asks to wait"), "{refused}");
+        }
+    }
+}

@@ -1,0 +1,443 @@
+//! Linear layers on the CPU: weights packed once, products that do not depend on the batch.
+
+use candle_core::{CpuStorage, Result, Storage, Tensor};
+use rayon::prelude::*;
+
+use super::half::{Bf16, F16, F32, Format};
+use super::panels::{Multiply, PANEL};
+use super::quantized::{
+    BLOCK, BlockMatrix, Group, Mx4Group, Q4Group, Q5Group, Q6Group, Q8Group, rows,
+};
+use crate::checkpoint::gguf::{StorageType, blocks};
+use crate::model::precision::WeightType;
+
+/// Products that take less time than this many multiply-adds in f32 run on the calling thread: waking another costs about
+/// as much.
+const SERIAL: usize = 1 << 20;
+/// Rows of a task at most: their inputs stay in the second-level cache while the weights stream past.
+const ROWS: usize = 96;
+/// Rows of a task are a multiple of these, so that few register tiles are short of rows.
+const TILE_ROWS: usize = 8;
+/// Tasks of a thread at least, if they are not tiny: one that starts late or is interrupted must not hold up the rest.
+const TASKS: usize = 8;
+
+/// A weight `[outputs, inputs]` in panels of 16 outputs.
+pub struct PackedMatrix {
+    panels: Panels,
+    outputs: usize,
+    inputs: usize,
+}
+
+/// The numbers, zero beyond the last output.
+enum Panels {
+    /// `[ceil(outputs / 16), inputs, 16]`
+    F32(Vec<f32>),
+    /// The same in IEEE half precision.
+    F16(Vec<u16>),
+    /// The same, of each number the upper half.
+    Bf16(Vec<u16>),
+    Q8(BlockMatrix<Q8Group>),
+    Q4(BlockMatrix<Q4Group>),
+    Q5(BlockMatrix<Q5Group>),
+    Q6(BlockMatrix<Q6Group>),
+    Mx4(BlockMatrix<Mx4Group>),
+    /// Weights with the same inputs and different types, whose outputs follow each other.
+    Joined(Vec<PackedMatrix>),
+}
+
+impl PackedMatrix {
+    /// Packs a weight `[outputs, inputs]` of any floating-point type, panel by panel on all threads.
+    ///
+    /// `Q4_K` has super-blocks of 256 inputs: a weight whose inputs are not a multiple is stored as `Q8_0`, whose last
+    /// block is padded with zeros.
+    ///
+    /// # Errors
+    /// When the weight is no matrix of the CPU, or the type is one that the CPU does not compute with.
+    pub fn pack(weight: &Tensor, weight_type: WeightType) -> Result<Self> {
+        let (outputs, inputs) = weight.dims2()?;
+        let weight = weight.contiguous()?;
+        let (storage, layout) = weight.storage_and_layout();
+        let start = layout.start_offset();
+        let read = |first: usize, out: &mut [f32]| {
+            let from = start + first * inputs;
+            let range = from..from + out.len();
+            match &*storage {
+                Storage::Cpu(CpuStorage::F32(data)) => out.copy_from_slice(&data[range]),
+                Storage::Cpu(CpuStorage::F16(data)) => {
+                    out.iter_mut()
+                        .zip(&data[range])
+                        .for_each(|(out, x)| *out = x.to_f32());
+                }
+                Storage::Cpu(CpuStorage::BF16(data)) => {
+                    out.iter_mut()
+                        .zip(&data[range])
+                        .for_each(|(out, x)| *out = x.to_f32());
+                }
+                _ => {}
+            }
+        };
+        let readable = matches!(
+            &*storage,
+            Storage::Cpu(CpuStorage::F32(_) | CpuStorage::F16(_) | CpuStorage::BF16(_))
+        );
+        if !readable {
+            candle_core::bail!(
+                "a weight to be packed is {:?} on {:?}",
+                weight.dtype(),
+                weight.device()
+            );
+        }
+        let weight_type = match weight_type {
+            WeightType::Stored { .. } => WeightType::exact(weight.dtype()),
+            other => other,
+        };
+        let panels = match weight_type {
+            WeightType::F32 => Panels::F32(interleave::<F32>(outputs, inputs, read)),
+            WeightType::F16 => Panels::F16(interleave::<F16>(outputs, inputs, read)),
+            WeightType::BF16 => Panels::Bf16(interleave::<Bf16>(outputs, inputs, read)),
+            WeightType::Q4K if inputs % (Q4Group::BLOCKS * BLOCK) == 0 => {
+                Panels::Q4(BlockMatrix::pack(outputs, inputs, read)?)
+            }
+            WeightType::Q8_0 | WeightType::Q4K => {
+                Panels::Q8(BlockMatrix::pack(outputs, inputs, read)?)
+            }
+            WeightType::F8E4M3 | WeightType::Stored { .. } => {
+                candle_core::bail!("the CPU has no products with {weight_type} weights")
+            }
+        };
+        Ok(Self {
+            panels,
+            outputs,
+            inputs,
+        })
+    }
+
+    /// Packs a weight `[outputs, inputs]` that is stored in GGML's blocks, row after row.
+    ///
+    /// `Q8_0`, `Q4_K`, `Q5_K`, `Q6_K` and MXFP4 keep every bit. `Q4_0` and `Q5_0` become `Q8_0`, which holds the same values.
+    /// `Q4_1` and `Q5_1` become f16, which rounds.
+    ///
+    /// # Errors
+    /// When there are more or fewer bytes than such a weight has.
+    pub fn from_blocks(
+        kind: StorageType,
+        outputs: usize,
+        inputs: usize,
+        bytes: &[u8],
+    ) -> Result<Self> {
+        let (numbers, size) = kind.block();
+        let row = inputs / numbers * size;
+        if row == 0 || !inputs.is_multiple_of(numbers) || bytes.len() != outputs * row {
+            candle_core::bail!(
+                "{} bytes of {kind:?} are no {outputs} × {inputs} weight",
+                bytes.len()
+            );
+        }
+        let panels = match kind {
+            StorageType::Q8_0 => Panels::Q8(BlockMatrix::pack_blocks(inputs, row, bytes)),
+            StorageType::Q4_K => Panels::Q4(BlockMatrix::pack_blocks(inputs, row, bytes)),
+            StorageType::Q5_K => Panels::Q5(BlockMatrix::pack_blocks(inputs, row, bytes)),
+            StorageType::Q6_K => Panels::Q6(BlockMatrix::pack_blocks(inputs, row, bytes)),
+            StorageType::MXFP4 => {
+                let bytes = blocks::to_pairs(bytes);
+                Panels::Mx4(BlockMatrix::pack_blocks(inputs, row, &bytes))
+            }
+            StorageType::Q4_0 | StorageType::Q5_0 => {
+                let bytes = blocks::to_q8(kind, bytes);
+                let row = bytes.len() / outputs;
+                Panels::Q8(BlockMatrix::pack_blocks(inputs, row, &bytes))
+            }
+            StorageType::Q4_1
+            | StorageType::Q5_1
+            | StorageType::F32
+            | StorageType::F16
+            | StorageType::BF16 => Panels::F16(interleave::<F16>(outputs, inputs, |first, out| {
+                let bytes = &bytes[first * row..][..out.len() / inputs * row];
+                blocks::dequantize(kind, bytes, out);
+            })),
+        };
+        Ok(Self {
+            panels,
+            outputs,
+            inputs,
+        })
+    }
+
+    /// Packs a weight that is stored in MXFP4 without loss: its blocks `[outputs, inputs / 32, 16]` and the exponents of their
+    /// scales `[outputs, inputs / 32]`, with the outputs in another order: number `i` of it is output `order(i)`.
+    ///
+    /// # Errors
+    /// When there are more or fewer bytes than such a weight has.
+    pub fn from_mxfp4(
+        (outputs, inputs): (usize, usize),
+        blocks: &[u8],
+        scales: &[u8],
+        order: impl Fn(usize) -> usize,
+    ) -> Result<Self> {
+        let count = inputs / BLOCK;
+        let size = BLOCK / 2;
+        if count == 0
+            || !inputs.is_multiple_of(BLOCK)
+            || scales.len() != outputs * count
+            || blocks.len() != scales.len() * size
+        {
+            candle_core::bail!(
+                "{} bytes and {} scales are no {outputs} × {inputs} weight in MXFP4",
+                blocks.len(),
+                scales.len()
+            );
+        }
+        let mut bytes = Vec::with_capacity(blocks.len() + scales.len());
+        for output in (0..outputs).map(order) {
+            let blocks = blocks[output * count * size..].chunks_exact(size);
+            for (block, scale) in blocks.zip(&scales[output * count..][..count]) {
+                bytes.push(*scale);
+                bytes.extend_from_slice(block);
+            }
+        }
+        let matrix = BlockMatrix::pack_blocks(inputs, count * (1 + size), &bytes);
+        Ok(Self {
+            panels: Panels::Mx4(matrix),
+            outputs,
+            inputs,
+        })
+    }
+
+    /// Bits that a weight takes which is stored in such blocks, once it is packed.
+    pub fn bits(kind: StorageType) -> f64 {
+        let of = |group: usize, inputs: usize| (8 * group) as f64 / (PANEL * inputs) as f64;
+        match kind {
+            StorageType::F32 => 32.0,
+            StorageType::F16 | StorageType::BF16 | StorageType::Q4_1 | StorageType::Q5_1 => 16.0,
+            StorageType::Q4_0 | StorageType::Q5_0 | StorageType::Q8_0 => {
+                of(size_of::<Q8Group>(), Q8Group::BLOCKS * BLOCK)
+            }
+            StorageType::MXFP4 => of(size_of::<Mx4Group>(), Mx4Group::BLOCKS * BLOCK),
+            StorageType::Q4_K => of(size_of::<Q4Group>(), Q4Group::BLOCKS * BLOCK),
+            StorageType::Q5_K => of(size_of::<Q5Group>(), Q5Group::BLOCKS * BLOCK),
+            StorageType::Q6_K => of(size_of::<Q6Group>(), Q6Group::BLOCKS * BLOCK),
+        }
+    }
+
+    /// One weight whose outputs are those of `parts`, one part after the other.
+    ///
+    /// # Errors
+    /// When they have not the same inputs.
+    pub fn join(mut parts: Vec<Self>) -> Result<Self> {
+        let inputs = parts.first().map_or(0, |part| part.inputs);
+        if parts.iter().any(|part| part.inputs != inputs) {
+            candle_core::bail!("weights side by side with different inputs");
+        }
+        match (parts.len(), parts.pop()) {
+            (1, Some(one)) => Ok(one),
+            (_, last) => {
+                parts.extend(last);
+                Ok(Self {
+                    outputs: parts.iter().map(|part| part.outputs).sum(),
+                    panels: Panels::Joined(parts),
+                    inputs,
+                })
+            }
+        }
+    }
+
+    /// Outputs of the layer.
+    pub fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    /// Inputs of the layer.
+    pub fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    /// Bytes that the weight takes.
+    pub fn bytes(&self) -> usize {
+        match &self.panels {
+            Panels::F32(panels) => size_of_val(panels.as_slice()),
+            Panels::F16(panels) | Panels::Bf16(panels) => size_of_val(panels.as_slice()),
+            Panels::Q8(matrix) => matrix.bytes(),
+            Panels::Q4(matrix) => matrix.bytes(),
+            Panels::Q5(matrix) => matrix.bytes(),
+            Panels::Q6(matrix) => matrix.bytes(),
+            Panels::Mx4(matrix) => matrix.bytes(),
+            Panels::Joined(parts) => parts.iter().map(Self::bytes).sum(),
+        }
+    }
+
+    /// Row `index` of the weight, `[inputs]`: an embedding, when the matrix is also the output head.
+    pub fn row(&self, index: usize, out: &mut [f32]) {
+        match &self.panels {
+            Panels::F32(panels) => self.lane::<F32>(panels, index, out),
+            Panels::F16(panels) => self.lane::<F16>(panels, index, out),
+            Panels::Bf16(panels) => self.lane::<Bf16>(panels, index, out),
+            Panels::Q8(matrix) => matrix.row(index, out),
+            Panels::Q4(matrix) => matrix.row(index, out),
+            Panels::Q5(matrix) => matrix.row(index, out),
+            Panels::Q6(matrix) => matrix.row(index, out),
+            Panels::Mx4(matrix) => matrix.row(index, out),
+            Panels::Joined(parts) => {
+                let mut index = index;
+                for part in parts {
+                    if index < part.outputs {
+                        return part.row(index, out);
+                    }
+                    index -= part.outputs;
+                }
+            }
+        }
+    }
+
+    fn lane<F: Format>(&self, panels: &[F::Bits], index: usize, out: &mut [f32]) {
+        let stride = self.inputs * PANEL;
+        let panel = &panels[index / PANEL * stride..][..stride];
+        for (out, x) in out
+            .iter_mut()
+            .zip(panel.iter().skip(index % PANEL).step_by(PANEL))
+        {
+            *out = F::to_f32(*x);
+        }
+    }
+
+    /// `x × weightᵀ`: from `[rows, inputs]` to `[rows, outputs]`.
+    pub fn forward(&self, x: &[f32], rows: usize) -> Vec<f32> {
+        let mut out = vec![0.0; rows * self.outputs];
+        self.forward_into(x, &mut out);
+        out
+    }
+
+    /// `x × weightᵀ`, into `[rows, outputs]` numbers whatever they hold.
+    pub fn forward_into(&self, x: &[f32], out: &mut [f32]) {
+        let inputs = self.inputs;
+        match &self.panels {
+            Panels::F32(panels) => self.chains::<F32>(panels, x, out),
+            Panels::F16(panels) => self.chains::<F16>(panels, x, out),
+            Panels::Bf16(panels) => self.chains::<Bf16>(panels, x, out),
+            Panels::Q8(matrix) => self.blocks(matrix, x, out),
+            Panels::Q4(matrix) => self.blocks(matrix, x, out),
+            Panels::Q5(matrix) => self.blocks(matrix, x, out),
+            Panels::Q6(matrix) => self.blocks(matrix, x, out),
+            Panels::Mx4(matrix) => self.blocks(matrix, x, out),
+            Panels::Joined(parts) => {
+                let mut from = 0;
+                let rows = x.len() / inputs.max(1);
+                for part in parts {
+                    let own = part.forward(x, rows);
+                    let width = part.outputs.max(1);
+                    for (out, own) in out
+                        .chunks_exact_mut(self.outputs.max(1))
+                        .zip(own.chunks_exact(width))
+                    {
+                        out[from..from + width].copy_from_slice(own);
+                    }
+                    from += part.outputs;
+                }
+            }
+        }
+    }
+
+    /// The product with weights in blocks.
+    fn blocks<G: Group>(&self, matrix: &BlockMatrix<G>, x: &[f32], out: &mut [f32]) {
+        let x = rows::quantize(x, self.inputs, matrix.blocks());
+        self.share_out(out, 2, |row, from, out| {
+            matrix.part(&x[row * matrix.blocks()..], from, out);
+        });
+    }
+
+    /// The product with weights that are stored one by one.
+    fn chains<F: Format>(&self, panels: &[F::Bits], x: &[f32], out: &mut [f32]) {
+        let (k, stride) = (self.inputs, self.inputs * PANEL);
+        self.share_out(out, 1, |row, from, out| {
+            pulp::Arch::new().dispatch(Multiply::<F> {
+                a: &x[row * k..],
+                a_stride: k,
+                k,
+                panels: &panels[from / PANEL * stride..],
+                stride,
+                out,
+                accumulate: false,
+                cached: false,
+            });
+        });
+    }
+
+    /// Shares the outputs `[rows, outputs]` out to threads: `part` is given its first row, its first column, and its
+    /// columns of each row. `speed` is how many multiply-adds are done in the time of one in f32.
+    fn share_out(
+        &self,
+        out: &mut [f32],
+        speed: usize,
+        part: impl Fn(usize, usize, &mut [&mut [f32]]) + Sync,
+    ) {
+        let n = self.outputs;
+        if out.is_empty() {
+            return;
+        }
+        let rows = out.len() / n;
+        let work = rows * n * self.inputs / speed;
+        let threads = rayon::current_num_threads();
+        if threads == 1 || work < SERIAL {
+            let mut split: Vec<&mut [f32]> = out.chunks_exact_mut(n).collect();
+            part(0, 0, &mut split);
+            return;
+        }
+        // Tasks of equal size, whole groups of panels wide.
+        let row_blocks = rows.div_ceil(ROWS);
+        let block_rows = rows.div_ceil(row_blocks).next_multiple_of(TILE_ROWS);
+        let column_blocks = (TASKS * threads)
+            .div_ceil(row_blocks)
+            .min(work / (SERIAL / 2))
+            .max(1);
+        let panels = n
+            .div_ceil(PANEL)
+            .div_ceil(column_blocks)
+            .next_multiple_of(4);
+        let columns = panels * PANEL;
+        let mut tasks = Vec::with_capacity(row_blocks * column_blocks);
+        for (block, out) in out.chunks_mut(block_rows * n).enumerate() {
+            let first = tasks.len();
+            for from in (0..n).step_by(columns) {
+                tasks.push((block * block_rows, from, Vec::with_capacity(block_rows)));
+            }
+            for row in out.chunks_exact_mut(n) {
+                for (task, part) in tasks[first..].iter_mut().zip(row.chunks_mut(columns)) {
+                    task.2.push(part);
+                }
+            }
+        }
+        tasks
+            .into_par_iter()
+            .with_max_len(1)
+            .for_each(|(row, from, mut out)| part(row, from, &mut out));
+    }
+}
+
+/// Packs rows that `read` gives (from a first one on) into panels `[ceil(outputs / 16), inputs, 16]`.
+fn interleave<F: Format>(
+    outputs: usize,
+    inputs: usize,
+    read: impl Fn(usize, &mut [f32]) + Sync,
+) -> Vec<F::Bits> {
+    let stride = inputs * PANEL;
+    let mut panels = vec![F::Bits::default(); outputs.div_ceil(PANEL) * stride];
+    if stride > 0 {
+        panels
+            .par_chunks_exact_mut(stride)
+            .enumerate()
+            .for_each_init(
+                || vec![0.0; inputs],
+                |row, (p, panel)| {
+                    for lane in 0..PANEL.min(outputs - p * PANEL) {
+                        read(p * PANEL + lane, row);
+                        for (to, from) in panel.iter_mut().skip(lane).step_by(PANEL).zip(&*row) {
+                            *to = F::round(*from);
+                        }
+                    }
+                },
+            );
+    }
+    panels
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,460 @@
+//! The fewest tokens that a text can become, without tokenising it.
+//!
+//! Tokenising takes some 150 bytes of memory for each byte of text, and a response may be as long as its writer likes. So
+//! a long text is first covered with as few pieces of the vocabulary as possible, whatever the merges say: what the
+//! tokenizer makes of it is one such covering, so it has at least as many tokens. The covering goes from left to right in
+//! one pass and ends as soon as it is over the limit: its cost is bounded by the limit, not by the text.
+//!
+//! The text is normalised and pre-tokenised as the tokenizer does, a part at a time. Near a cut between two parts the
+//! result may differ from that of the whole; so for each cut as many tokens are taken off as a covering could differ there.
+//! Boundaries that the pre-tokeniser sets are not used, and characters that the vocabulary lacks count nothing (many of
+//! them may become one token), unless each of their bytes is a token. Where they are dropped, nothing is said of the text.
+
+use std::collections::VecDeque;
+
+use tokenizers::models::ModelWrapper;
+use tokenizers::{
+    NormalizedString, Normalizer as _, OffsetReferential, OffsetType, PreTokenizedString,
+    PreTokenizer as _,
+};
+
+/// Bytes of a text that are worked on at a time.
+const PART: usize = 64 << 10;
+
+/// Characters near a cut that normalising may have put together or left out, in bytes.
+const NEAR_CUT: usize = 32;
+
+/// The pieces of a vocabulary, as a tree of bytes.
+pub(super) struct VocabularyTrie {
+    /// Node 0 is the root; the nodes behind one stand next to each other, in the order of their bytes.
+    nodes: Vec<Node>,
+    /// Bytes of the longest piece.
+    longest: usize,
+    /// Bytes of a text that are worked on at a time.
+    part: usize,
+    /// What a character becomes that the vocabulary lacks.
+    unknown: Unknown,
+}
+
+/// What a character becomes that the vocabulary lacks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unknown {
+    /// A token for each of its bytes.
+    Bytes,
+    /// A token, which may stand for many such characters.
+    Token,
+    /// Nothing: what stands around it may then become one token.
+    Nothing,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Node {
+    byte: u8,
+    /// Does a piece end here?
+    ends: bool,
+    children: u16,
+    first: u32,
+}
+
+impl VocabularyTrie {
+    /// Those of a tokenizer; none where its tokens may stand for more text than they spell: of a word that it does not
+    /// know, `WordPiece` and `WordLevel` make one token, however long it is.
+    pub(super) fn of(tokenizer: &tokenizers::Tokenizer) -> Option<Self> {
+        let vocabulary = tokenizer.get_vocab(false);
+        let (byte_fallback, dropped) = match tokenizer.get_model() {
+            ModelWrapper::BPE(model)
+                if model.continuing_subword_prefix.is_none()
+                    && model.end_of_word_suffix.is_none() =>
+            {
+                (model.byte_fallback, model.unk_token.is_none())
+            }
+            ModelWrapper::Unigram(model) => (model.byte_fallback(), false),
+            _ => return None,
+        };
+        let bytes_of_unknown = byte_fallback
+            && (0..=u8::MAX).all(|byte| vocabulary.contains_key(&format!("<{byte:#04X}>")));
+        let mut pieces: Vec<&[u8]> = vocabulary
+            .keys()
+            .map(String::as_bytes)
+            .filter(|piece| !piece.is_empty())
+            .collect();
+        pieces.sort_unstable();
+        Some(Self {
+            longest: pieces.iter().map(|piece| piece.len()).max()?,
+            part: PART,
+            nodes: tree(&pieces),
+            unknown: match (bytes_of_unknown, dropped) {
+                (true, _) => Unknown::Bytes,
+                (false, false) => Unknown::Token,
+                (false, true) => Unknown::Nothing,
+            },
+        })
+    }
+
+    /// A number of tokens above `most` that the text has at least; none if it may have no more than `most`.
+    pub(super) fn more_than(
+        &self,
+        most: usize,
+        tokenizer: &tokenizers::Tokenizer,
+        text: &str,
+    ) -> Option<usize> {
+        let mut covering = MinimumCover::new(self);
+        let mut rest = text;
+        // The beginning is one: a tokenizer may put something before a text that makes one token with its first word.
+        let mut cuts = 1;
+        while !rest.is_empty() {
+            let (part, behind) = rest.split_at(rest.floor_char_boundary(self.part));
+            rest = behind;
+            covering.add(&prepared(tokenizer, part)?, rest.is_empty());
+            if covering.dropped {
+                return None;
+            }
+            cuts += 1;
+            let unsure = cuts * (2 * self.longest + NEAR_CUT);
+            let least = covering.least().saturating_sub(unsure);
+            if least > most {
+                return Some(least);
+            }
+        }
+        None
+    }
+
+    /// The node behind `node` by `byte`.
+    fn child(&self, node: Node, byte: u8) -> Option<Node> {
+        let first = node.first as usize;
+        let children = &self.nodes[first..first + usize::from(node.children)];
+        let at = children
+            .binary_search_by_key(&byte, |child| child.byte)
+            .ok()?;
+        Some(children[at])
+    }
+}
+
+/// As much of a text as is worked on at a time.
+pub(super) fn first_part(text: &str) -> &str {
+    &text[..text.floor_char_boundary(PART)]
+}
+
+/// A part of a text as the model gets it; none if the tokenizer refuses it, which tokenising will say.
+fn prepared(tokenizer: &tokenizers::Tokenizer, part: &str) -> Option<String> {
+    let mut normalized = NormalizedString::from(part);
+    if let Some(normalizer) = tokenizer.get_normalizer() {
+        normalizer.normalize(&mut normalized).ok()?;
+    }
+    let mut pre_tokenized = PreTokenizedString::from(normalized);
+    if let Some(pre_tokenizer) = tokenizer.get_pre_tokenizer() {
+        pre_tokenizer.pre_tokenize(&mut pre_tokenized).ok()?;
+    }
+    let splits = pre_tokenized.get_splits(OffsetReferential::Original, OffsetType::Byte);
+    Some(splits.iter().map(|(text, ..)| *text).collect())
+}
+
+/// The tree of sorted pieces.
+fn tree(pieces: &[&[u8]]) -> Vec<Node> {
+    let mut nodes = vec![Node::default()];
+    // Nodes whose children are to be added: the pieces that begin with them, and their depth.
+    let mut waiting = VecDeque::from([(0, pieces, 0)]);
+    while let Some((node, pieces, depth)) = waiting.pop_front() {
+        let first = nodes.len();
+        let longer = pieces.iter().position(|piece| piece.len() > depth);
+        let mut rest = longer.map_or(&[][..], |at| &pieces[at..]);
+        while let Some(piece) = rest.first() {
+            let byte = piece[depth];
+            let count = rest.partition_point(|piece| piece[depth] == byte);
+            let (own, others) = rest.split_at(count);
+            waiting.push_back((nodes.len(), own, depth + 1));
+            nodes.push(Node {
+                byte,
+                ends: own[0].len() == depth + 1,
+                ..Node::default()
+            });
+            rest = others;
+        }
+        nodes[node].first = first as u32;
+        nodes[node].children = (nodes.len() - first) as u16;
+    }
+    nodes
+}
+
+/// The fewest pieces up to every place of a text, as the text comes.
+struct MinimumCover<'p> {
+    pieces: &'p VocabularyTrie,
+    /// Text from the first place that is not done.
+    text: Vec<u8>,
+    /// Pieces up to each place from there on, as far as one piece reaches.
+    costs: VecDeque<usize>,
+    /// Was there a character that becomes nothing? Then the tokens are no covering of the text.
+    dropped: bool,
+}
+
+/// No covering ends here.
+const UNREACHED: usize = usize::MAX;
+
+impl<'p> MinimumCover<'p> {
+    fn new(pieces: &'p VocabularyTrie) -> Self {
+        let mut costs = VecDeque::from(vec![UNREACHED; pieces.longest.max(4) + 1]);
+        costs[0] = 0;
+        Self {
+            pieces,
+            text: Vec::new(),
+            costs,
+            dropped: false,
+        }
+    }
+
+    /// Goes on with more of the text, up to where a piece might need what comes behind it; with the `last` of it, to
+    /// its end.
+    fn add(&mut self, more: &str, last: bool) {
+        self.text.extend_from_slice(more.as_bytes());
+        let reach = self.costs.len() - 1;
+        let end = if last {
+            self.text.len()
+        } else {
+            self.text.len().saturating_sub(reach)
+        };
+        for at in 0..end {
+            self.step(at);
+        }
+        self.text.drain(..end);
+    }
+
+    /// Covers on from one place, and leaves it.
+    fn step(&mut self, at: usize) {
+        let cost = self.costs[0];
+        if cost != UNREACHED {
+            let text = &self.text[at..];
+            let mut node = self.pieces.nodes[0];
+            let mut character = false;
+            let width = width(text[0]);
+            for (before, &byte) in text.iter().enumerate() {
+                match self.pieces.child(node, byte) {
+                    Some(child) => node = child,
+                    None => break,
+                }
+                if node.ends {
+                    character |= before + 1 == width;
+                    let there = &mut self.costs[before + 1];
+                    *there = (*there).min(cost + 1);
+                }
+            }
+            if !character {
+                let tokens = match self.pieces.unknown {
+                    Unknown::Bytes => width,
+                    Unknown::Token => 0,
+                    Unknown::Nothing => {
+                        self.dropped = true;
+                        0
+                    }
+                };
+                let there = &mut self.costs[width];
+                *there = (*there).min(cost + tokens);
+            }
+        }
+        self.costs.pop_front();
+        self.costs.push_back(UNREACHED);
+    }
+
+    /// The fewest pieces so far, whatever comes.
+    fn least(&self) -> usize {
+        self.costs.iter().copied().min().unwrap_or(0)
+    }
+}
+
+/// Bytes of the character that begins with `byte`.
+fn width(byte: u8) -> usize {
+    match byte {
+        0..0xc0 => 1,
+        0xc0..0xe0 => 2,
+        0xe0..0xf0 => 3,
+        _ => 4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::LazyLock;
+
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::super::{Place, Tokenizer};
+    use super::*;
+
+    /// Every kind of model and what may stand before it, over a small vocabulary.
+    fn documents() -> Vec<Value> {
+        let names = [
+            "<unk>",
+            "▁",
+            "a",
+            "b",
+            "c",
+            "é",
+            "e",
+            "ab",
+            "abab",
+            "▁a",
+            "▁▁",
+            "▁▁▁▁",
+            "bc",
+            "1",
+            "11",
+            "1111",
+            "Ġ",
+            "Ġa",
+            "ĠĠĠĠ",
+            "Ã",
+            "©",
+            "Ã©",
+            "😀",
+            "[UNK]",
+            "##a",
+            " ",
+            "  ",
+        ];
+        let bytes: Vec<String> = (0..=u8::MAX).map(|byte| format!("<{byte:#04X}>")).collect();
+        let all = names.iter().map(|name| (*name).to_owned()).chain(bytes);
+        let map: serde_json::Map<String, Value> = all
+            .clone()
+            .enumerate()
+            .map(|(id, name)| (name, id.into()))
+            .collect();
+        let few: serde_json::Map<String, Value> = names
+            .iter()
+            .enumerate()
+            .map(|(id, name)| ((*name).to_owned(), id.into()))
+            .collect();
+        let scored: Vec<Value> = all
+            .enumerate()
+            .map(|(id, name)| json!([name, -1.0 - id as f64 / 10.0]))
+            .collect();
+        let merges = json!([
+            ["a", "b"],
+            ["ab", "ab"],
+            ["▁", "a"],
+            ["▁", "▁"],
+            ["▁▁", "▁▁"],
+            ["b", "c"],
+            ["1", "1"],
+            ["11", "11"],
+            ["Ġ", "a"],
+            ["Ã", "©"],
+            [" ", " "]
+        ]);
+        let models = [
+            json!({"type": "BPE", "vocab": map, "merges": merges, "byte_fallback": true, "unk_token": "<unk>", "fuse_unk": true}),
+            json!({"type": "BPE", "vocab": few, "merges": merges, "byte_fallback": false, "unk_token": "<unk>", "fuse_unk": true}),
+            json!({"type": "BPE", "vocab": few, "merges": merges, "byte_fallback": false, "unk_token": null}),
+            json!({"type": "BPE", "vocab": few, "merges": merges, "ignore_merges": true, "byte_fallback": true}),
+            json!({"type": "Unigram", "vocab": scored, "unk_id": 0, "byte_fallback": true}),
+            json!({"type": "Unigram", "vocab": scored[..27], "unk_id": 0, "byte_fallback": false}),
+            json!({"type": "WordPiece", "vocab": few, "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100}),
+            json!({"type": "WordLevel", "vocab": few, "unk_token": "[UNK]"}),
+        ];
+        let normalizers = [
+            Value::Null,
+            json!({"type": "NFKC"}),
+            json!({"type": "Sequence", "normalizers": [{"type": "NFD"}, {"type": "StripAccents"}]}),
+            json!({"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "▁"}, {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]}),
+            json!({"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "}),
+            json!({"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": true, "lowercase": true}),
+            json!({"type": "Strip", "strip_left": true, "strip_right": true}),
+        ];
+        let pre_tokenizers = [
+            Value::Null,
+            json!({"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true, "use_regex": true}),
+            json!({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": true}),
+            json!({"type": "Whitespace"}),
+            json!({"type": "BertPreTokenizer"}),
+            json!({"type": "Digits", "individual_digits": true}),
+        ];
+        let mut documents = Vec::new();
+        for model in &models {
+            for normalizer in &normalizers {
+                for pre_tokenizer in &pre_tokenizers {
+                    documents.push(json!({"version": "1.0", "truncation": null, "padding": null, "added_tokens": [],
+                        "normalizer": normalizer, "pre_tokenizer": pre_tokenizer, "post_processor": null, "decoder": null,
+                        "model": model}));
+                }
+            }
+        }
+        documents
+    }
+
+    static TOKENIZERS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
+        documents()
+            .iter()
+            .map(|document| Tokenizer::from_json(&document.to_string()).unwrap())
+            .collect()
+    });
+
+    /// What the covering says of a text may be few, and is never more than there are, wherever it is cut.
+    fn check(tokenizer: &Tokenizer, text: &str, part: usize) {
+        let plain = tokenizer.untrusted_at(Place::Within);
+        let Some(pieces) = VocabularyTrie::of(plain) else {
+            assert_eq!(tokenizer.more_tokens_than(0, text), None);
+            return;
+        };
+        let pieces = VocabularyTrie { part, ..pieces };
+        for place in [Place::Beginning, Place::Within] {
+            let tokens = tokenizer.encode_untrusted_at(text, place).unwrap().len();
+            for most in [0, tokens / 2, tokens.saturating_sub(1), tokens] {
+                if let Some(least) = pieces.more_than(most, plain, text) {
+                    assert!(
+                        most < least && least <= tokens,
+                        "{most} < {least} <= {tokens}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_text_is_said_to_have_more_tokens_than_it_has() {
+        let texts: Vec<String> = [
+            "a", "ab", "abab", " ", "  a", "1", "é", "e\u{301}", "\u{301}", "😀", "字", "zzz",
+            "ab\n", "\u{200b}", "ａ", "word ",
+        ]
+        .iter()
+        .map(|piece| piece.repeat(2_000 / piece.len()))
+        .collect();
+        assert_eq!(TOKENIZERS.len(), 336);
+        for tokenizer in TOKENIZERS.iter() {
+            for text in &texts {
+                check(tokenizer, text, 301);
+                check(tokenizer, text, PART);
+            }
+        }
+    }
+
+    #[test]
+    fn long_text_is_known_to_be_long() {
+        // Of the tokenizers in use: byte-level BPE, and SentencePiece's with bytes.
+        for (model, normalizer, pre_tokenizer) in [(1, 0, 1), (0, 3, 0), (4, 0, 2)] {
+            let tokenizer = &TOKENIZERS[(model * 7 + normalizer) * 6 + pre_tokenizer];
+            for piece in ["abab", "ab ab", "1", " ", "a字"] {
+                let text = piece.repeat(300_000 / piece.len());
+                // Not all pieces have merges, nor all letters a piece.
+                let tokens = tokenizer.encode_untrusted(&text).unwrap().len();
+                assert!(
+                    tokenizer.more_tokens_than(tokens / 5, &text).is_some(),
+                    "{model} {piece:?}"
+                );
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_with_any_tokenizer(
+            pieces in prop::collection::vec(prop_oneof![
+                prop::sample::select(vec!["a", "b", "ab", " ", "  ", "\n", "1", "é", "e\u{301}", "\u{301}", "😀", "字", "z", "ﬁ", "㍿", "\u{200b}", "가", "\u{1100}\u{1161}\u{11a8}"]).prop_map(str::to_owned),
+                any::<char>().prop_map(String::from),
+            ], 1..40),
+            times in 1..100usize,
+            part in 60..2_000usize,
+            which in 0..336usize,
+        ) {
+            check(&TOKENIZERS[which], &pieces.concat().repeat(times), part);
+        }
+    }
+}
