@@ -1,16 +1,13 @@
 //! Reading any bytes as the header of a GGUF file: no panic, no more memory than the bytes account for, and tensors that lie
 //! inside the file and apart.
 #![no_main]
-#![allow(dead_code, unused_imports, missing_docs)]
 
-#[path = "../../src/checkpoint/gguf/header/mod.rs"]
-mod header;
-
+use juror::checkpoint::gguf::header::Header;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     let length = bytes.len() as u64;
-    if let Ok(header) = header::Header::read(bytes, length) {
+    if let Ok(header) = Header::read(bytes, length) {
         let mut places: Vec<(u64, u64)> = header
             .tensors
             .values()
