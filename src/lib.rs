@@ -12,7 +12,7 @@
 //! | [`dataset`] | rows of files into [`dataset::Sample`]s; the journal that makes a run resumable |
 //! | [`protocol`] | what a judge is asked: prompt template and fields; how its verdict is read |
 //! | [`checkpoint`] | from a model's name to validated weights and settings: hub, GGUF, Safetensors, `config.json` |
-//! | [`text`] | tokenizer, chat template, and a model's thinking told from its answer |
+//! | [`text`] | tokenizer, chat template, and a model's thinking separated from its answer |
 //! | [`model`] | from weights and tokens to logits: decoder, attention, CPU and CUDA kernels |
 //! | [`engine`] | continuous batching over a paged KV cache: scheduler, prefix cache, sampler |
 //! | [`judge`] | the pipeline from samples to verdicts, the only place that knows the whole way |

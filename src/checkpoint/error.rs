@@ -1,4 +1,4 @@
-//! What can go wrong on the way from a name to weights, in words its user can act on.
+//! Errors of checkpoints.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Judges that are known to judge: `models/known-judges.toml`, compiled in.
+//! Known judges, by alias: `models/known-judges.toml`, compiled in.
 
 use std::fmt;
 use std::sync::LazyLock;

@@ -73,7 +73,7 @@ impl ModelSource {
         Self::resolve_watched(name, Want::Everything, &|_| {})
     }
 
-    /// As [`Self::resolve`], with somebody who watches a download, and perhaps without the weights.
+    /// As [`Self::resolve`], reporting the progress of a download to `watch`, and without the weights if they are not wanted.
     ///
     /// # Errors
     /// The same.

@@ -1,4 +1,4 @@
-//! A checkpoint's tensors: what they are called, which there are, and how large.
+//! A checkpoint's tensors: names by family, which must exist, and their shapes.
 
 use super::ModelConfig;
 use super::config::{Architecture, Experts};

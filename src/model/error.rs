@@ -1,4 +1,4 @@
-//! What can go wrong in a model, in words its user can act on.
+//! Errors of the model: device, memory, steps.
 
 use crate::checkpoint::CheckpointError;
 

@@ -1,4 +1,4 @@
-//! The decoder's element-wise operations, on any device.
+//! Element-wise operations of the decoder, on any device.
 //!
 //! On the CPU in f32 each is one fused pass ([`super::cpu::elementwise`]); elsewhere it is made of candle
 //! operations. The two are compared with each other in this file's tests.

@@ -1,4 +1,4 @@
-//! What a model is stored in and computed in: `--dtype`, `--quantize`, `--kv-dtype`.
+//! Precision: what weights, activations, keys and values are stored in (`--dtype`, `--quantize`, `--kv-dtype`).
 //!
 //! On the CPU every sum is taken in f32 (quantised products sum exact integers first), whatever the weights are stored
 //! in; storing them smaller saves memory and the time to read it. On a GPU weights, activations and, unless said

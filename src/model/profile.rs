@@ -1,4 +1,4 @@
-//! Where a step's time goes inside the model.
+//! Times the parts of a step inside the model.
 
 use std::time::{Duration, Instant};
 
@@ -51,7 +51,7 @@ pub struct Span {
 }
 
 /// Collects spans when it is on. A GPU works behind the host's back, so there each span waits for the device: profiled
-/// steps are slower than others, and only their proportions are to be believed.
+/// steps are slower than others, and only the proportions of their times mean something.
 #[derive(Debug, Default)]
 pub struct Profile {
     on: bool,

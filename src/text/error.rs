@@ -1,4 +1,4 @@
-//! What can go wrong between text and tokens.
+//! Errors of tokenizer and chat template.
 
 use crate::checkpoint::CheckpointError;
 

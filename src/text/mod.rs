@@ -1,10 +1,10 @@
-//! Text: between what people write and the tokens that a model reads and writes.
+//! Text: tokenizer, chat template, and reasoning.
 //!
 //! | file | what it is for |
 //! |---|---|
 //! | [`tokenizer`] | text to token ids and back; text under judgement without special tokens |
 //! | [`chat_template`] | the model's own way of writing a conversation (Jinja) |
-//! | [`reasoning`] | a model's thinking told from its answer: tags, and gpt-oss' harmony format |
+//! | [`reasoning`] | a model's thinking separated from its answer: tags, and gpt-oss' harmony format |
 
 pub mod chat_template;
 mod error;

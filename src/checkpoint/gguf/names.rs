@@ -1,4 +1,4 @@
-//! What GGUF's tensors are called by Hugging Face, and how the converter has rearranged them.
+//! Names of GGUF's tensors in Hugging Face's checkpoints, and how the converter has rearranged them.
 
 use super::header::{StorageType, TensorInfo};
 use crate::checkpoint::weights::RowOrder;

@@ -35,7 +35,7 @@ const ENDS: [&str; 6] = [
 ];
 /// gpt-oss': `<|end|>` only ends one of several messages.
 const GPT_OSS_ENDS: [&str; 3] = ["<|return|>", "<|call|>", "<|endoftext|>"];
-/// GLM's: whoever speaks next.
+/// GLM's markers of the next speaker.
 const GLM_ENDS: [&str; 2] = ["<|user|>", "<|observation|>"];
 
 /// The pattern of `OpenAI`'s cl100k vocabulary, with digits one by one.

@@ -143,7 +143,7 @@ impl Repository {
             .join(file)
     }
 
-    /// Notes that a commit does not have a file, so that nobody needs to ask again.
+    /// Notes that a commit does not have a file, so that the hub is not asked again.
     pub(super) fn mark_absent(&self, commit: &Commit, file: &FileName) {
         let path = self.absence(commit, file.as_str());
         if !path.exists() && create_parent(&path).is_ok() {
@@ -221,7 +221,7 @@ impl Repository {
             .collect();
         if everything {
             let folder = ModelSource::Folder(self.snapshot(commit));
-            // An index that cannot be read is told by whoever needs it.
+            // An index that cannot be read is reported when the weights are opened.
             let weights = weights::files(&folder).unwrap_or_default();
             files.extend(weights.iter().filter_map(|name| FileName::parse(name)));
         }
@@ -267,7 +267,7 @@ impl Repository {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {
                 watch(Event::Note("waiting for another download of the same file"));
-                // A file system that knows no locks is as good as one nobody else uses.
+                // Without locks in the file system, two downloads at once may both fetch.
                 let _ = file.lock();
             }
             Ok(()) | Err(TryLockError::Error(_)) => {}
@@ -320,7 +320,7 @@ fn missing(folder: &Path, want: Want) -> Vec<String> {
     if want == Want::Everything {
         match weights::files(&ModelSource::Folder(folder.into())) {
             Ok(files) => needed.extend(files),
-            // It would be refused with its reason by whoever reads it; here it counts as not there.
+            // Reading it later gives the error; here it counts as missing.
             Err(_) => return vec![format!("a readable {WEIGHTS_INDEX}")],
         }
     }

@@ -419,7 +419,7 @@ pub(super) fn damage(file: &str) -> String {
     )
 }
 
-/// The error of a download that was stopped because another failed; it is never the one that is told.
+/// The error of a download that was stopped because another failed; it is never the one that is reported.
 fn stopped(path: &Path) -> HubError {
     HubError::io(path, std::io::Error::from(std::io::ErrorKind::Interrupted))
 }
@@ -470,7 +470,7 @@ pub(super) fn in_parallel<T: Sync, R: Send>(
     results.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Bytes free where a folder is or would be; `None` where that cannot be told.
+/// Bytes free where a folder is or would be; `None` where the system does not say.
 #[cfg(unix)]
 fn free_space(folder: &Path) -> Option<u64> {
     let there = folder.ancestors().find(|folder| folder.is_dir())?;
@@ -478,7 +478,7 @@ fn free_space(folder: &Path) -> Option<u64> {
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-/// Bytes free where a folder is or would be; `None` where that cannot be told.
+/// Bytes free where a folder is or would be; `None` where the system does not say.
 #[cfg(not(unix))]
 fn free_space(_: &Path) -> Option<u64> {
     None

@@ -1,4 +1,4 @@
-//! Everything that can go wrong between a hub id and the files on disk.
+//! Errors between a hub id and the files on disk.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -228,7 +228,7 @@ impl HubError {
         self
     }
 
-    /// An error of the file system; a full disk is told from others.
+    /// An error of the file system; a full disk is an error of its own.
     pub(super) fn io(path: &std::path::Path, source: std::io::Error) -> Self {
         use std::io::ErrorKind;
         match source.kind() {

@@ -1,4 +1,4 @@
-//! The hashes by which the hub names contents, and whether a content has the one that its name says.
+//! Hashes of files: those the hub names, and checking contents against them.
 //!
 //! Large files are named by their SHA-256. Small ones are named as git names them, by the SHA-1 of `blob LENGTH`, a zero byte
 //! and the content; a mirror may name them by the SHA-1 of the content alone, which says as much.

@@ -106,7 +106,7 @@ impl Hub {
 
     /// Sees to it that a model is in the cache, and says where. What is there is not fetched again, unless it is a file that
     /// describes the model and whose content is not what its name says. Where the hub cannot be reached, the cache's word for
-    /// what the revision stands for is taken, and `watch` is told so.
+    /// what the revision stands for is taken, and `watch` gets a note.
     ///
     /// # Errors
     /// [`HubError`], or [`CheckpointError::Weights`] for a shard index that names no plain files.

@@ -1,4 +1,4 @@
-//! Errors that may pass: how often to try again, and when.
+//! Retries: which errors are transient, how often to try again, and when.
 
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
@@ -94,7 +94,7 @@ impl<'a> Attempts<'a> {
     }
 }
 
-/// Attempts until one succeeds or it is hopeless. Each is told when the answer must have come: `time` is for all of them,
+/// Attempts until one succeeds or fails for good. Each gets the deadline of its answer: `time` is for all of them,
 /// without what the server asks to wait.
 pub(super) fn with_retries<T>(
     watch: &Watch,

@@ -1,4 +1,4 @@
-//! Where the hub is, where its cache is, and who asks: the environment that the hub's other programs read too.
+//! The hub's environment variables: endpoint, cache folder, token, as its Python library reads them.
 
 use std::ffi::OsString;
 use std::fmt;

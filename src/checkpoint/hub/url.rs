@@ -1,4 +1,4 @@
-//! Addresses, as far as a download needs to understand them.
+//! URLs: hosts, redirects, joining.
 
 /// Scheme and authority of a URL.
 pub(super) fn origin(url: &str) -> &str {

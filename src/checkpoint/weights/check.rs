@@ -1,4 +1,4 @@
-//! Whether a checkpoint holds what its configuration describes.
+//! Checks a checkpoint: tensors missing, misshapen or unknown.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! Weights of Safetensors and GGUF files, and random ones.
 //!
 //! Headers are read and checked at [`Weights::open`]; each tensor is read when it is asked for, so that never more than one
-//! lies in memory beside the model. Nothing a file says about itself is believed beyond its own length.
+//! lies in memory beside the model. What a header claims is checked against the length of its file.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,14 +17,14 @@ use super::source::WeightFile;
 use super::tensors::expected_tensors;
 use super::{CheckpointError, ModelConfig, ModelSource};
 
-mod blocks;
 mod check;
-mod head;
+mod gguf_tensors;
+mod output_head;
 mod random;
 mod safetensors;
 
 pub(crate) use self::safetensors::files;
-pub(crate) use blocks::RowOrder;
+pub(crate) use gguf_tensors::RowOrder;
 
 /// A checkpoint's tensors, by name.
 pub struct Weights {

@@ -1,4 +1,4 @@
-//! Made-up weights.
+//! Random weights, for measuring speed without a download.
 
 use candle_core::{DType, Device, Result, Tensor};
 use half::bf16;

@@ -107,7 +107,7 @@ impl Weights {
                 path: path.clone(),
                 source,
             })?;
-        // Every tensor's description is in braces; so a header of millions is told before it is read.
+        // Every tensor's description is in braces: a header of millions is refused before it is parsed.
         let braces = bytes.split(|byte| *byte == b'{').count() - 1;
         let too_many = || {
             fail(format!(

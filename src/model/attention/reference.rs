@@ -1,4 +1,4 @@
-//! Attention in the plainest loops, with sums in f64: what the others are compared with.
+//! Reference attention: plain loops with sums in f64, for comparison.
 
 use candle_core::{DType, Device, Tensor};
 

@@ -1,4 +1,4 @@
-//! What a CUDA device is told before the model comes.
+//! Settings of a CUDA device, made before the model is loaded.
 
 use candle_core::CudaDevice;
 use candle_core::cuda_backend::cudarc;

@@ -1,4 +1,4 @@
-//! What the driver and its libraries refuse, as errors of the model room.
+//! Errors of the driver and its libraries as `ModelError`.
 
 use std::fmt::Display;
 

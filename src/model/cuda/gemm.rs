@@ -376,7 +376,7 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // SAFETY: it was created, and is destroyed here alone. An error at the end helps nobody.
+        // SAFETY: it was created, and is destroyed here alone. An error here cannot be acted on.
         #[allow(unsafe_code)]
         let _ = unsafe { result::destroy_handle(self.0) };
     }

@@ -1,4 +1,4 @@
-//! The decoder's weights on the device, as its kernels want them.
+//! The decoder's weights on the device.
 
 use candle_core::{CudaDevice, DType, Device};
 

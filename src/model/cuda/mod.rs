@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`plan`] | which thread block attends to which keys: pure host code, compiled and tested everywhere |
 //! | [`mxfp4`] | experts in MXFP4 in the order of the kernels, the same |
-//! | `device` | what a device is told when it is opened; how much memory is free |
+//! | `device` | settings of a device when it is opened; how much memory is free |
 //! | `array`, `pinned`, `kernel` | device memory; locked host memory; kernels found, loaded, launched |
 //! | `operations`, `experts` | one function around each kernel, which checks what it gives to it |
 //! | `gemm`, `linear` | matrix products by cuBLASLt, in bf16, f16 and FP8 |

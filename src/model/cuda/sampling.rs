@@ -1,4 +1,4 @@
-//! Choosing tokens on the device, and their way back.
+//! Choosing tokens on the device, and copying them to the host.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! A step's numbers, packed into one copy to the device.
+//! A step's integers, packed into one copy to the device.
 
 use std::ops::Range;
 

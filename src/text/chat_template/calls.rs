@@ -1,4 +1,4 @@
-//! Attributes, places, slices and calls.
+//! Attributes, subscripts, slices and calls.
 
 use super::filters;
 use super::functions;

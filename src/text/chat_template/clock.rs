@@ -1,4 +1,4 @@
-//! The moment that a template's `strftime_now` tells.
+//! The date and time that a template's `strftime_now` gives.
 //!
 //! Some templates write the date into the prompt. A run has one moment, however long it goes on, and its journal keeps
 //! as much of it as the template used: the same command goes on after midnight with the date it began with.

@@ -1,4 +1,4 @@
-//! The values of expressions.
+//! Evaluates expressions.
 
 use super::interpreter::{Given, Interpreter};
 use super::syntax::{Arguments, Expression, Literal};

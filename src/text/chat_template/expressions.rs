@@ -1,4 +1,4 @@
-//! Expressions, as Jinja's parser reads them.
+//! Parses expressions, as Jinja does.
 
 use super::lexer::Token;
 use super::parser::{MAX_NESTING, Parser};

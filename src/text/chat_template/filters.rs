@@ -1,13 +1,13 @@
 //! Filters, as Jinja has them.
 
-use super::filters_of_lists::{
-    by_attribute, columns, dictsort, first_or_last, join, map, reverse, select,
-};
-use super::filters_of_texts::on_text;
 use super::interpreter::{Given, Interpreter};
 use super::json;
 use super::lexer::is_space;
+use super::list_filters::{
+    by_attribute, columns, dictsort, first_or_last, join, map, reverse, select,
+};
 use super::methods::{self, argument, number, text};
+use super::string_filters::on_text;
 use super::value::Value;
 use super::work::{Fault, STEP};
 

@@ -1,4 +1,4 @@
-//! Values from JSON: data alone.
+//! JSON values as values of a template.
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 

@@ -1,4 +1,4 @@
-//! The functions that every template has.
+//! Global functions: `range`, `namespace`, `dict`, …
 
 use std::collections::HashMap;
 
@@ -35,7 +35,7 @@ pub(super) fn call(
         "range" => range(interpreter, &given.plain),
         "dict" => {
             let mut pairs = match given.plain.first() {
-                Some(first) => super::filters_of_lists::pairs_of(first, &mut interpreter.work)?,
+                Some(first) => super::list_filters::pairs_of(first, &mut interpreter.work)?,
                 None => Vec::new(),
             };
             for (name, value) in given.named {
@@ -46,9 +46,7 @@ pub(super) fn call(
         "namespace" => {
             let mut own = HashMap::new();
             if let Some(first) = given.plain.first() {
-                for (name, value) in
-                    super::filters_of_lists::pairs_of(first, &mut interpreter.work)?
-                {
+                for (name, value) in super::list_filters::pairs_of(first, &mut interpreter.work)? {
                     let name = name.as_str().ok_or("the names of a namespace are texts")?;
                     interpreter.work.spend(name.len())?;
                     own.insert(name.to_owned(), value);

@@ -1,4 +1,4 @@
-//! Renders a parsed template.
+//! Executes the statements of a parsed template.
 //!
 //! Variables stand in frames, one for each block that has variables of its own. What has a state (namespaces, loops,
 //! macros, cyclers) stands in lists here, and values refer to it by number.

@@ -87,7 +87,7 @@ impl Writer<'_> {
         let mut order: Vec<usize> = (0..pairs.len()).collect();
         if self.sort_keys {
             let keys: Vec<Value> = pairs.iter().map(|(key, _)| key.clone()).collect();
-            order = super::filters_of_lists::sorted(&keys, false, self.out.work)?;
+            order = super::list_filters::sorted(&keys, false, self.out.work)?;
         }
         self.out.push("{")?;
         for (at, pair) in order.into_iter().enumerate() {

@@ -2,7 +2,7 @@
 //! transformers' sandbox.
 
 use super::interpreter::{Given, Interpreter};
-use super::methods_of_texts::on_string;
+use super::string_methods::on_string;
 use super::value::{Kind, Value};
 use super::work::{ENTRY, Fault, Work};
 

@@ -10,8 +10,8 @@
 //! | `interpreter`, `evaluation`, `calls` | statements; expressions; calls |
 //! | `work` | what rendering may cost |
 //! | `value`, `repr`, `from_json`, `operators` | Python's values, how they are written and read, and what can be done with them |
-//! | `filters`, `filters_of_texts`, `filters_of_lists`, `predicates`, `functions` | what stands behind `|` and `is`, and what every template can call |
-//! | `methods`, `methods_of_texts`, `formats` | methods of Python's strings, lists and dictionaries |
+//! | `filters`, `string_filters`, `list_filters`, `predicates`, `functions` | what stands behind `|` and `is`, and what every template can call |
+//! | `methods`, `string_methods`, `formats` | methods of Python's strings, lists and dictionaries |
 //! | `json` | `tojson` as Python's `json.dumps` |
 //! | `options` | what a user may ask of a template |
 //! | `tokenizer_config` | where template and special tokens are found |
@@ -25,21 +25,21 @@ pub mod clock;
 mod evaluation;
 mod expressions;
 mod filters;
-mod filters_of_lists;
-mod filters_of_texts;
 mod formats;
 mod from_json;
 mod functions;
 mod interpreter;
 mod json;
 mod lexer;
+mod list_filters;
 mod methods;
-mod methods_of_texts;
 mod operators;
 mod options;
 mod parser;
 mod predicates;
 mod repr;
+mod string_filters;
+mod string_methods;
 mod syntax;
 mod tokenizer_config;
 mod value;
@@ -246,7 +246,7 @@ impl ChatTemplate {
         }
     }
 
-    /// An option that changes nothing would be believed to have been heard.
+    /// Refuses an option that does not change the prompt: its user would think that it does.
     fn refuse_ignored(
         &self,
         content: &str,

@@ -1,9 +1,9 @@
-//! Operators.
+//! Arithmetic and comparison operators, as in Python.
 
 use std::cmp::Ordering;
 
-use super::filters_of_texts::escape;
 use super::formats;
+use super::string_filters::escape;
 use super::syntax::{Comparison, Operator};
 use super::value::{Kind, Value};
 use super::work::{Fault, Text, Work};

@@ -1,4 +1,4 @@
-//! Tokens into a tree, as Jinja's parser reads them.
+//! Parses statements, as Jinja does.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Tests: what may stand behind `is`.
+//! Jinja's tests, which follow `is`.
 
 use super::operators;
 use super::syntax::Comparison;
@@ -97,7 +97,7 @@ fn cased(
     Ok(text.chars().any(is) && !text.chars().any(not))
 }
 
-/// `is`: the same object, as far as that can be told.
+/// `is`: the same object, as far as values keep their identity.
 fn is_same(one: &Value, two: &Value, work: &mut Work) -> Result<bool, Fault> {
     Ok(match (one, two) {
         (Value::List(one), Value::List(two)) => std::sync::Arc::ptr_eq(one, two),

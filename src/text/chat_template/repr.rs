@@ -1,4 +1,4 @@
-//! Texts and numbers as Python writes them.
+//! Python's `repr` of strings and numbers.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! What a template is parsed into.
+//! The syntax tree of a template.
 //!
 //! Chains of operators, of suffixes and of branches are lists, so that only real nesting makes a tree deeper.
 

@@ -1,4 +1,4 @@
-//! What rendering a template may cost.
+//! The budget of rendering a template: counted work, so that no template takes time out of proportion.
 //!
 //! Work is counted, not timed: a unit is a byte written or looked at, and every step of the interpreter and every value
 //! made costs a few. All text and every list is paid for before it is made, so the units bound the memory too.

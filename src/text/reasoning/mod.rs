@@ -1,4 +1,4 @@
-//! Reasoning: a model's thinking told from its answer.
+//! Reasoning: separates a model's thinking from its answer.
 //!
 //! Only the answer counts: a tag in the thinking is never read. Most models write `<think> … </think>`, which the protocols'
 //! readers know by themselves. Others write their thinking between tags of their own, or, as gpt-oss does, in another
@@ -42,7 +42,7 @@ const READER_TAGS: [(&str, &str); 3] = [
 /// Markers of the harmony format; a chat template that has one is of a model that writes them.
 const HARMONY_MARKERS: [&str; 2] = ["<|channel|>", "<|message|>"];
 
-/// How this judge's thinking is told from its answer.
+/// How a model's thinking is separated from its answer.
 #[derive(Debug, Clone)]
 pub struct Thinking {
     style: ThinkingStyle,
@@ -151,7 +151,7 @@ impl Thinking {
         let markup = match &style {
             ThinkingStyle::None => Markup::Tags(TagPairs::default()),
             ThinkingStyle::Think => {
-                // Whoever says that it is `<think>` is believed; else the model's files tell of other tags.
+                // A given style is final; else other tags are looked for in the model's files.
                 if !is_given {
                     found = tag_pairs::find(tokenizer.added_tokens(), chat_template);
                 }
@@ -178,7 +178,7 @@ impl Thinking {
             }
         };
         if style == ThinkingStyle::Think {
-            // What the reader knows by itself is told too, where the model's files name it.
+            // For `describe`: tags of the protocols' readers that the model's files name.
             let named =
                 |tag: &str| tokenizer.added_token(tag).is_some() || chat_template.contains(tag);
             let known = READER_TAGS

@@ -1,4 +1,4 @@
-//! The fewest tokens that a text can become, without tokenising it.
+//! A lower bound on the tokens of a text, without tokenising it.
 //!
 //! Tokenising takes some 150 bytes of memory for each byte of text, and a response may be as long as its writer likes. So
 //! a long text is first covered with as few pieces of the vocabulary as possible, whatever the merges say: what the

@@ -194,7 +194,7 @@ impl Tokenizer {
     }
 
     /// A number of tokens above `most` that text under judgement has at least, found without tokenising it; none if it
-    /// may have no more than `most`, or if that cannot be told.
+    /// may have no more than `most`, or if no bound is known.
     pub fn more_tokens_than(&self, most: usize, text: &str) -> Option<usize> {
         // What cannot be tokenised is refused when that is tried.
         self.growth.check(lower_bound::first_part(text)).ok()?;

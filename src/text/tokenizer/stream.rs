@@ -1,4 +1,4 @@
-//! A growing sequence of tokens into text, piece by piece.
+//! Decodes a growing sequence of tokens, piece by piece.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The twin of a tokenizer that tokenises text under judgement.
+//! The tokenizer for text under judgement: the same vocabulary without added tokens.
 //!
 //! It has no added tokens. Where the plain vocabulary lists control tokens too, as those of `SentencePiece` do, they get
 //! names there that no text spells: a model that matches whole pieces (Unigram, or BPE that takes whole words) would

@@ -4,7 +4,7 @@
 //! "GGUF" · version · tensors · entries · (key · type · value)… · (name · dimensions · type · offset)… · padding · data
 //! ```
 //!
-//! Nothing that the file says about itself is believed: every count is held against the bytes there are before memory is
+//! The file is not trusted: every count is compared with the bytes there are before memory is
 //! taken for it, every tensor lies inside the file, and none on top of another.
 
 use std::collections::BTreeMap;

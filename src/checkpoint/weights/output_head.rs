@@ -1,4 +1,4 @@
-//! Whether a checkpoint has an output head of its own, whatever its configuration says.
+//! Whether a checkpoint has an output head of its own, though `tie_word_embeddings` says otherwise.
 
 use std::borrow::Cow;
 

@@ -5,7 +5,7 @@ use super::formats;
 use super::interpreter::Given;
 use super::lexer::is_space;
 use super::methods::{argument, number, text};
-use super::methods_of_texts;
+use super::string_methods;
 use super::value::Value;
 use super::work::{Fault, Text, Work};
 
@@ -34,7 +34,7 @@ pub(super) fn on_text(
         "safe" => Ok(Value::Safe(own)),
         "lower" => made(own.to_lowercase(), work),
         "upper" => made(own.to_uppercase(), work),
-        "capitalize" => made(methods_of_texts::capitalised(&own), work),
+        "capitalize" => made(string_methods::capitalised(&own), work),
         "title" => made(titled(&own), work),
         "trim" => {
             let characters = match argument(given, 0, "chars") {
@@ -63,12 +63,12 @@ pub(super) fn on_text(
                 plain_text(given, 0, "old", work)?,
                 plain_text(given, 1, "new", work)?,
             );
-            methods_of_texts::replaced(&own, &old, &new, count, work)
+            string_methods::replaced(&own, &old, &new, count, work)
         }
         "center" => {
             let width = number(given, 0, "width")?.unwrap_or(80);
             let width = usize::try_from(width.max(0)).unwrap_or(usize::MAX);
-            methods_of_texts::padded(&own, "center", width, " ", work)
+            string_methods::padded(&own, "center", width, " ", work)
         }
         "format" => {
             if given.named.is_empty() {
@@ -150,7 +150,7 @@ fn indent(own: &str, given: &Given, work: &mut Work) -> Result<Value, Fault> {
     }
     // A line end behind the last line is kept.
     let whole = format!("{own}\n");
-    let mut lines = methods_of_texts::lines(&whole, false).into_iter();
+    let mut lines = string_methods::lines(&whole, false).into_iter();
     out.push(lines.next().unwrap_or_default())?;
     for line in lines {
         out.push("\n")?;
@@ -205,7 +205,7 @@ fn wordwrap(own: &str, given: &Given, work: &mut Work) -> Result<Value, Fault> {
         Some(text) => text.to_text(work)?,
     };
     let mut out = Text::new(work);
-    for (at, line) in methods_of_texts::lines(own, false).into_iter().enumerate() {
+    for (at, line) in string_methods::lines(own, false).into_iter().enumerate() {
         if at > 0 {
             out.push(&newline)?;
         }

@@ -150,7 +150,7 @@ pub(super) fn on_string(
         "format_map" => {
             let named = given.plain.first().ok_or("format_map takes a mapping")?;
             let mut pairs = Vec::new();
-            for (name, value) in super::filters_of_lists::pairs_of(named, work)? {
+            for (name, value) in super::list_filters::pairs_of(named, work)? {
                 pairs.push((name.as_str().unwrap_or_default().to_owned(), value));
             }
             let given = Given {
