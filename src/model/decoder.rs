@@ -64,7 +64,7 @@ impl Decoder {
     /// own ([`Weights::settle`]).
     ///
     /// # Errors
-    /// [`ModelError::Mismatch`] naming tensors and shapes; [`ModelError::Unsupported`] for a precision that the device
+    /// [`CheckpointError::Mismatch`](crate::checkpoint::CheckpointError::Mismatch) naming tensors and shapes; [`ModelError::Unsupported`] for a precision that the device
     /// does not compute in; whatever reading gives.
     pub fn load(
         config: &ModelConfig,

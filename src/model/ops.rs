@@ -1,6 +1,6 @@
 //! Element-wise operations of the decoder, on any device.
 //!
-//! On the CPU in f32 each is one fused pass ([`super::cpu::elementwise`]); elsewhere it is made of candle
+//! On the CPU in f32 each is one fused pass (`cpu::elementwise`); elsewhere it is made of candle
 //! operations. The two are compared with each other in this file's tests.
 
 use candle_core::{Result, Tensor};

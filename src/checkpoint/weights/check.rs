@@ -70,7 +70,7 @@ impl Weights {
     /// Checks that the checkpoint holds what a model of this configuration needs, and nothing else.
     ///
     /// # Errors
-    /// [`CheckpointError::Mismatch`] as [`Self::check`]; [`CheckpointError::Unsupported`] for sizes that the way of storing them does
+    /// [`CheckpointError::Mismatch`]; [`CheckpointError::Unsupported`] for sizes that the way of storing them does
     /// not allow.
     pub fn check_model(&self, config: &ModelConfig) -> Result<(), CheckpointError> {
         check_sizes(config)?;

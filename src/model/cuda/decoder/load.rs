@@ -96,7 +96,7 @@ impl CudaModel {
     /// Reads the weights, quantising them if that is asked for.
     ///
     /// # Errors
-    /// [`ModelError::Mismatch`] naming tensors and shapes; [`ModelError::Unsupported`] for what [`obstacle`] names, and for
+    /// [`CheckpointError::Mismatch`](crate::checkpoint::CheckpointError::Mismatch) naming tensors and shapes; [`ModelError::Unsupported`] for what [`obstacle`] names, and for
     /// FP8 on a GPU without it; [`ModelError::OutOfMemory`].
     pub fn load(
         config: &ModelConfig,
