@@ -59,6 +59,7 @@ fn look_at<R: Real>(
         point,
         arithmetic,
         real_only,
+        principal: false,
         budget,
     };
     let left: Outcome<Value<R>> = evaluation.value(a);

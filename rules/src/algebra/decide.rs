@@ -311,6 +311,7 @@ fn evaluate<R: Real>(expr: &Expr, bits: u32, budget: &mut Budget) -> Outcome<Val
         point: &[],
         arithmetic: Arithmetic { bits },
         real_only: false,
+        principal: false,
         budget,
     }
     .value(expr)

@@ -352,7 +352,8 @@ fn logarithm(argument: &Rational, base: &Rational, budget: &mut Budget) -> Outco
         return Ok(Rational::ZERO);
     }
     // Euclid's algorithm on the exponents: a = c^m and b = c^n, of which only a and b are known.
-    let words = (bits(argument).max(bits(base)) / 64) as u64 + 1;
+    let most = bits(argument).max(bits(base)) as u64;
+    let words = most / 64 + 1;
     let above = |value: &Rational| *value > Rational::ONE;
     let upright = |value: &Rational| {
         if above(value) {
@@ -373,6 +374,10 @@ fn logarithm(argument: &Rational, base: &Rational, budget: &mut Budget) -> Outco
             budget.spend(1 + words)?;
             larger /= &smaller;
             quotient += 1;
+            // The power of a number above 1 is at most as high as it has bits.
+            if quotient > most {
+                return Err(Failure::Unknown);
+            }
         }
         quotients.push(quotient);
         if larger.is_one() {

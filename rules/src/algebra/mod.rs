@@ -10,7 +10,9 @@
 //! | `separation`, `sign` | the smallest algebraic numbers; signs of constants |
 //! | `binder` | Σ, Π, ∫, d/dx, lim |
 //! | `decide` | asks these, cheapest first |
+//! | `fraction` | quotients of expressions |
 //! | `polynomial` | polynomials in one variable |
+//! | `principal` | values as `SymPy` works them out |
 
 mod arbiter;
 mod ball;
@@ -19,9 +21,11 @@ mod budget;
 mod decide;
 mod factorial;
 mod fold;
+mod fraction;
 mod integers;
 mod modular;
 mod polynomial;
+mod principal;
 mod sample;
 mod separation;
 mod sign;
@@ -32,10 +36,12 @@ mod traits;
 mod walk;
 pub(crate) mod work;
 
+pub(crate) use ball::PointValue;
 pub(crate) use budget::Budget;
 use decide::rational_value;
 pub(crate) use decide::{Identity, approximate, identical, order, rational};
-pub(crate) use polynomial::polynomial;
+pub(crate) use fraction::fraction;
+pub(crate) use polynomial::{common_divisor, polynomial, real_roots};
+pub(crate) use principal::{Near, principal, same_value, with_decimals};
 pub(crate) use term::{Binder, BinderKind, Constant, Expr, Function, Rational};
-pub(crate) use walk::size;
-pub(crate) use walk::variables;
+pub(crate) use walk::{any, mapped, size, variables};

@@ -224,3 +224,55 @@ pub(super) fn divide(
     trim(&mut quotient);
     Ok((quotient, rest))
 }
+
+/// The greatest common divisor of two polynomials, leading coefficient 1; `None` where it takes too long.
+pub(crate) fn common_divisor(
+    a: &[Rational],
+    b: &[Rational],
+    budget: &mut Budget,
+) -> Option<Vec<Rational>> {
+    let (mut a, mut b) = (a.to_vec(), b.to_vec());
+    while !b.is_empty() {
+        let (_, rest) = divide(&a, &b, budget).ok()?;
+        a = b;
+        b = monic(rest, budget)?;
+    }
+    monic(a, budget)
+}
+
+fn monic(mut value: Vec<Rational>, budget: &mut Budget) -> Option<Vec<Rational>> {
+    if let Some(lead) = value.last().cloned() {
+        for coefficient in &mut value {
+            *coefficient = fold::divide(coefficient, &lead, budget).ok()?;
+        }
+    }
+    Some(value)
+}
+
+/// How many different real roots a polynomial other than 0 has, by Sturm's theorem; `None` where it takes too long.
+pub(crate) fn real_roots(coefficients: &[Rational], budget: &mut Budget) -> Option<usize> {
+    let derivative = coefficients.iter().enumerate().skip(1);
+    let derivative = derivative.map(|(at, coefficient)| coefficient * Rational::from(at));
+    let mut chain = vec![coefficients.to_vec(), derivative.collect()];
+    while let [.., before, last] = chain.as_slice() {
+        if last.len() <= 1 {
+            break;
+        }
+        let (_, rest) = divide(before, last, budget).ok()?;
+        if rest.is_empty() {
+            break;
+        }
+        chain.push(rest.into_iter().map(|coefficient| -coefficient).collect());
+    }
+    // Changes of sign along the chain at −∞ and at +∞.
+    let changes = |at_minus_infinity: bool| {
+        let signs: Vec<bool> = (chain.iter())
+            .filter_map(|part| {
+                let odd = part.len().is_multiple_of(2);
+                Some((*part.last()? > Rational::ZERO) != (at_minus_infinity && odd))
+            })
+            .collect();
+        signs.windows(2).filter(|pair| pair[0] != pair[1]).count()
+    };
+    Some(changes(true) - changes(false))
+}

@@ -20,6 +20,7 @@ fn at<R: Real>(expr: &Expr, bits: u32, budget: &mut Budget) -> Outcome<Ordering>
         point: &[],
         arithmetic,
         real_only: false,
+        principal: false,
         budget,
     }
     .value(expr)?;
@@ -33,6 +34,7 @@ pub(super) fn exact_constant(expr: &Expr, budget: &mut Budget) -> Outcome<Option
             point: &[],
             arithmetic: Arithmetic { bits },
             real_only: false,
+            principal: false,
             budget,
         }
         .value(expr)

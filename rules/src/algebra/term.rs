@@ -15,6 +15,12 @@ pub(crate) enum Constant {
     ImaginaryUnit,
     /// +∞.
     Infinity,
+    /// −∞ as one number, as `SymPy` holds it; elsewhere it is (−1)·∞.
+    NegativeInfinity,
+    /// 1/0, likewise.
+    ComplexInfinity,
+    /// 0/0, likewise.
+    Undefined,
     /// (1 + √5) / 2, only where the text says so; a bare φ is a symbol.
     GoldenRatio,
     /// The Euler–Mascheroni constant, likewise.
@@ -104,6 +110,14 @@ pub(crate) enum Function {
     Conjugate,
     #[allow(missing_docs)]
     Argument,
+    /// (x): a number written with a point, which `SymPy` tells from an exact one. Only with principal branches.
+    Decimal,
+    /// (x): x, kept apart from what stands around it. Only with principal branches.
+    Held,
+    /// Rows: a matrix. Only with principal branches.
+    Matrix,
+    /// Entries: a row of a matrix.
+    Row,
 }
 
 /// What binds a variable.

@@ -67,8 +67,37 @@ pub(super) fn children(expr: &Expr) -> &[Expr] {
     }
 }
 
+/// The expression with what `part` makes of each of its direct parts. Bound variables stay.
+pub(crate) fn mapped<E>(
+    expr: &Expr,
+    part: &mut impl FnMut(&Expr) -> Result<Expr, E>,
+) -> Result<Expr, E> {
+    work::charge(work::NODE);
+    let mut all = |parts: &[Expr]| parts.iter().map(&mut *part).collect::<Result<Vec<_>, E>>();
+    Ok(match expr {
+        Expr::Number(_) | Expr::LongNumber { .. } | Expr::Constant(_) | Expr::Symbol(_) => {
+            expr.clone()
+        }
+        Expr::Add(parts) => Expr::Add(all(parts)?),
+        Expr::Multiply(parts) => Expr::Multiply(all(parts)?),
+        Expr::Power(pair) => Expr::power(part(&pair.0)?, part(&pair.1)?),
+        Expr::Call(function, parts) => Expr::Call(*function, all(parts)?),
+        Expr::Apply(name, parts) => Expr::Apply(name.clone(), all(parts)?),
+        Expr::Binder(binder) => {
+            let mut limit = |limit: &Option<Expr>| limit.as_ref().map(&mut *part).transpose();
+            Expr::Binder(Box::new(Binder {
+                kind: binder.kind,
+                variable: binder.variable.clone(),
+                lower: limit(&binder.lower)?,
+                upper: limit(&binder.upper)?,
+                body: part(&binder.body)?,
+            }))
+        }
+    })
+}
+
 /// Calls `test` on the expression and its parts, binders' too, until it says true.
-pub(super) fn any(expr: &Expr, test: &mut impl FnMut(&Expr) -> bool) -> bool {
+pub(crate) fn any(expr: &Expr, test: &mut impl FnMut(&Expr) -> bool) -> bool {
     work::charge(1);
     if test(expr) {
         return true;

@@ -7,7 +7,7 @@ use super::real_set::{self, Bound, Piece, RealSet};
 use super::roots::roots;
 use super::terms;
 use super::words::{Meaning, Words};
-use super::{Context, equation, parameter};
+use super::{Context, parameter};
 use crate::algebra;
 use crate::algebra::{Expr, Function, Rational};
 use crate::answer::{Answer, Operator, Relation};
@@ -315,7 +315,7 @@ fn holds(
     {
         return Some(set);
     }
-    let (above, below) = equation::fraction(&left.clone().minus(right.clone()));
+    let (above, below) = algebra::fraction(&left.clone().minus(right.clone()));
     let polynomials = (
         algebra::polynomial(&above, variable, &mut context.budget),
         algebra::polynomial(&below, variable, &mut context.budget),

@@ -106,16 +106,6 @@ pub(super) fn any(expr: &Expr, test: &mut dyn FnMut(&Expr) -> bool) -> bool {
     }
 }
 
-/// How many parts an expression has.
-pub(super) fn size(expr: &Expr) -> usize {
-    let mut size = 0_usize;
-    any(expr, &mut |_| {
-        size += 1;
-        false
-    });
-    size
-}
-
 /// An expression rebuilt with `change` applied to every part that it returns something for, outermost first.
 pub(super) fn replace(expr: &Expr, change: &mut dyn FnMut(&Expr) -> Option<Expr>) -> Expr {
     if let Some(changed) = change(expr) {

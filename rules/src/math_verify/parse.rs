@@ -1,19 +1,19 @@
-//! What Math-Verify reads in a text: a value, if something parses, and the text of what it tried first.
+//! Payload Math-Verify reads in a text: a value, if something parses, and the text of what it tried first.
 
 use std::collections::HashSet;
 
-use super::find::{self, Finder, Match, Number, Source, What};
+use super::find::{self, Finder, Match, Number, Payload, Source};
 use super::normalize::{self, Boxes};
 use super::value::{self, Value};
 use crate::config::{Config, ExtractionMode, ExtractionTarget, FallbackMode};
 use crate::verification::shortened;
 
-/// What may be spent on matches that do not parse: one for each, and one for every byte of them. Math-Verify's clock
+/// Payload may be spent on matches that do not parse: one for each, and one for every byte of them. Math-Verify's clock
 /// runs out long before, and then it has nothing.
 const BUDGET: usize = 4_000_000;
 /// Digits of the longest integer that Python reads.
 const LONGEST_INTEGER: usize = 4300;
-/// What a match costs besides its bytes.
+/// Payload a match costs besides its bytes.
 const PER_MATCH: usize = 400;
 
 /// A value or a string that was looked for.
@@ -23,7 +23,7 @@ pub(super) enum Extracted {
     Text(String),
 }
 
-/// What was read.
+/// Payload was read.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Parsed {
     /// The value of the first match that has one.
@@ -123,7 +123,7 @@ impl Search<'_, '_, '_> {
         target: usize,
         found: Match,
     ) -> Result<(Option<Extracted>, String), Lost> {
-        if let What::Row { first, .. } | What::BoxedRow { first } = found.what
+        if let Payload::Row { first, .. } | Payload::BoxedRow { first } = found.payload
             && !self.unreadable.insert(first)
         {
             return Ok((None, String::new()));
@@ -132,21 +132,21 @@ impl Search<'_, '_, '_> {
         if self.spent > BUDGET && self.spent > PER_MATCH + self.text.len() {
             return Err(Lost);
         }
-        match found.what {
-            What::Row { .. } | What::BoxedRow { .. } => {
-                Ok(formulas(&self.finder.row(found.what), Boxes::All))
+        match found.payload {
+            Payload::Row { .. } | Payload::BoxedRow { .. } => {
+                Ok(formulas(&self.finder.row(found.payload), Boxes::All))
             }
-            What::RawBox => {
+            Payload::RawBox => {
                 let text = self.slice((found.start, found.end));
                 Ok(formulas(&[(text, false)], Boxes::Last))
             }
-            What::Arithmetic { start, end } => {
+            Payload::Arithmetic { start, end } => {
                 let text = self.slice((start, end));
                 let value = value::parse_arithmetic(text).map(Extracted::Value);
                 Ok((value, text.to_owned()))
             }
-            What::Number(number) => self.number(number),
-            What::Choice { start, end } => {
+            Payload::Number(number) => self.number(number),
+            Payload::Choice { start, end } => {
                 let text = self.slice((start, end));
                 let lowercase = matches!(
                     self.config.extract.get(target),

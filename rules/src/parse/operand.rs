@@ -280,6 +280,8 @@ fn constant_name(constant: Constant) -> &'static str {
     match constant {
         Constant::Pi => "pi",
         Constant::Infinity => "∞",
+        Constant::NegativeInfinity => "−∞",
+        Constant::ComplexInfinity | Constant::Undefined => "?",
         _ => "e",
     }
 }

@@ -247,6 +247,8 @@ impl Out {
                 Constant::E => "e",
                 Constant::ImaginaryUnit => "i",
                 Constant::Infinity => "∞",
+                Constant::NegativeInfinity => "−∞",
+                Constant::ComplexInfinity | Constant::Undefined => "?",
                 Constant::GoldenRatio => "φ",
                 Constant::EulerGamma => "γ",
                 Constant::Degree => "°",

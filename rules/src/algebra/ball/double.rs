@@ -34,6 +34,11 @@ impl Double {
         (self.middle.is_finite() && self.radius.is_finite()).then_some(self)
     }
 
+    /// The largest distance of the true value from the middle.
+    pub(in super::super) fn radius(self) -> f64 {
+        self.radius
+    }
+
     fn lower(self) -> f64 {
         let low = self.middle - self.radius;
         low - low.abs() * ROUNDING

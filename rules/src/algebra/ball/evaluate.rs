@@ -19,14 +19,16 @@ pub(in super::super) struct Evaluation<'p, 'b> {
     pub(in super::super) arithmetic: Arithmetic,
     /// Is a value that is not real none at all?
     pub(in super::super) real_only: bool,
+    /// Is a root of a negative number the principal one? ∛−8 is 1 + i√3 then, and not −2.
+    pub(in super::super) principal: bool,
     pub(in super::super) budget: &'b mut Budget,
 }
 
 /// The value of a variable: a rational number, or a complex one with rational parts.
 #[derive(Debug, Clone)]
-pub(in super::super) struct PointValue {
-    pub(in super::super) real: Rational,
-    pub(in super::super) imaginary: Rational,
+pub(crate) struct PointValue {
+    pub(crate) real: Rational,
+    pub(crate) imaginary: Rational,
 }
 
 impl Evaluation<'_, '_> {
@@ -98,7 +100,10 @@ impl Evaluation<'_, '_> {
             Constant::Pi => Ok(Value::Real(R::pi(bits))),
             Constant::E => self.exponential(&Value::Exact(Rational::ONE)),
             Constant::ImaginaryUnit => self.complex(rational(0), rational(1)),
-            Constant::Infinity => Err(Failure::Undefined),
+            Constant::Infinity
+            | Constant::NegativeInfinity
+            | Constant::ComplexInfinity
+            | Constant::Undefined => Err(Failure::Undefined),
             Constant::GoldenRatio => {
                 let root = rational(5).sqrt().ok_or(Failure::Unknown)?;
                 let half = R::rational(&Rational::from_parts(IBig::ONE, 2u8.into()), bits);
@@ -127,10 +132,14 @@ impl Evaluation<'_, '_> {
             .iter()
             .find(|(variable, _)| *variable == name)
             .ok_or(Failure::Unknown)?;
-        if value.imaginary.is_zero() {
-            return Ok(Value::Exact(value.real.clone()));
-        }
         let bits = self.arithmetic.bits;
+        if value.imaginary.is_zero() {
+            return Ok(if self.principal && !value.real.is_int() {
+                Value::Real(R::rational(&value.real, bits))
+            } else {
+                Value::Exact(value.real.clone())
+            });
+        }
         Ok(Value::Complex(
             R::rational(&value.real, bits),
             R::rational(&value.imaginary, bits),
@@ -247,6 +256,7 @@ impl Evaluation<'_, '_> {
             return self.integer_power(base, rational.numerator());
         }
         if let Value::Exact(base) = base
+            && !(self.principal && base.sign() == Sign::Negative)
             && let Ok(exact) = fold::power(base, rational, self.budget)
         {
             return Ok(Value::Exact(exact));
@@ -265,11 +275,12 @@ impl Evaluation<'_, '_> {
             Ordering::Greater => self.positive_power(base, rational),
             Ordering::Less => {
                 let opposite = base.negated();
-                let odd_root = rational
-                    .denominator()
-                    .as_words()
-                    .first()
-                    .is_some_and(|word| word & 1 == 1);
+                let odd_root = !self.principal
+                    && rational
+                        .denominator()
+                        .as_words()
+                        .first()
+                        .is_some_and(|word| word & 1 == 1);
                 if !odd_root && self.real_only {
                     return Err(Failure::Undefined);
                 }

@@ -12,6 +12,7 @@ mod value;
 
 pub(super) use big::Big;
 pub(super) use double::Double;
-pub(super) use evaluate::{Evaluation, PointValue};
+pub(super) use evaluate::Evaluation;
+pub(crate) use evaluate::PointValue;
 pub(super) use real::Real;
 pub(super) use value::{Arithmetic, Value};

@@ -243,7 +243,10 @@ impl<'e, 't> Lane<'e, 't> {
                 let half = field.invert(field.element(2)).ok_or(Failure::Unknown)?;
                 Ok(field.g_multiply(sum, half.into()))
             }
-            Constant::Infinity => Err(Failure::Unknown),
+            Constant::Infinity
+            | Constant::NegativeInfinity
+            | Constant::ComplexInfinity
+            | Constant::Undefined => Err(Failure::Unknown),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Literal strings: choice letters, as a rule.
 
 use super::source::Source;
-use super::{Match, What};
+use super::{Match, Payload, Target, disjoint};
 use crate::math_verify::chars::{
     at_end, byte_at, char_at, char_before, goes_on, is_space, space_len,
 };
@@ -26,89 +26,9 @@ impl<'s, 't> Choices<'s, 't> {
         choices
     }
 
-    /// `final answer is`, a string, and `I hope`.
-    pub(super) fn hoped(&self) -> Vec<Match> {
-        let mut matches = Vec::new();
-        let mut from = 0;
-        for (start, end) in self.source.final_answers() {
-            if start < from {
-                continue;
-            }
-            let found = self.behind_colon(end, |at| {
-                self.keys_at(at)
-                    .map(|key| at + key.len())
-                    .find_map(|end| Some((at, end, self.source.hope_end(end)?)))
-            });
-            if let Some((key, key_end, end)) = found {
-                from = end;
-                matches.push(found_at(start, end, key, key_end));
-            }
-        }
-        matches
-    }
-
-    /// `final answer`, anything on the line, `is` and a string, whatever is behind that.
-    pub(super) fn stated(&self) -> Vec<Match> {
-        let mut matches = Vec::new();
-        let mut from = 0;
-        for anchor in self.source.anchors() {
-            let Some(start) = anchor.final_start.filter(|start| *start >= from) else {
-                continue;
-            };
-            let found = self.source.statements(*anchor, false).find_map(|is| {
-                self.behind_colon(is, |at| Some((at, at + self.keys_at(at).next()?.len())))
-            });
-            if let Some((key, end)) = found {
-                from = end;
-                matches.push(found_at(start, end, key, end));
-            }
-        }
-        matches
-    }
-
-    /// `answer`, with a colon if `colon`, at most fifty characters of the line, and a string by itself.
-    pub(super) fn answered(&self, colon: bool) -> Vec<Match> {
-        let mut matches = Vec::new();
-        let mut from = 0;
-        for anchor in self.source.anchors() {
-            let mut gap = anchor.end;
-            if anchor.start < from || colon && byte_at(self.source.text, gap) != b':' {
-                continue;
-            }
-            gap += usize::from(colon);
-            let next = self
-                .all
-                .partition_point(|found| (found.start as usize) < gap);
-            if let Some(found) = self.all.get(next)
-                && self.source.reaches(gap, found.start as usize, 50, false)
-            {
-                from = found.end as usize;
-                matches.push(Match {
-                    start: anchor.start as u32,
-                    ..*found
-                });
-            }
-        }
-        matches
-    }
-
     /// A string that the text begins with.
     pub(super) fn at_start(&self) -> Vec<Match> {
         self.alone(0, 0).into_iter().collect()
-    }
-
-    /// Strings by themselves anywhere.
-    pub(super) fn anywhere(&self) -> Vec<Match> {
-        let mut matches = Vec::new();
-        let mut from = 0;
-        for found in &self.all {
-            if found.start >= from {
-                // An empty match would be found again.
-                from = found.end.max(found.start + 1);
-                matches.push(*found);
-            }
-        }
-        matches
     }
 
     /// Every place at which a string stands behind white space or at the start.
@@ -186,11 +106,43 @@ impl<'s, 't> Choices<'s, 't> {
     }
 }
 
+impl Target for Choices<'_, '_> {
+    fn hoped(&self, at: usize) -> Option<Match> {
+        self.behind_colon(at, |at| {
+            self.keys_at(at)
+                .map(|key| at + key.len())
+                .find_map(|end| Some(found_at(at, self.source.hope_end(end)?, at, end)))
+        })
+    }
+
+    fn stated(&self, at: usize) -> Option<Match> {
+        self.behind_colon(at, |at| {
+            let end = at + self.keys_at(at).next()?.len();
+            Some(found_at(at, end, at, end))
+        })
+    }
+
+    /// A string by itself behind at most fifty characters of the line.
+    fn near(&self, at: usize) -> Option<Match> {
+        let next = self
+            .all
+            .partition_point(|found| (found.start as usize) < at);
+        let found = self.all.get(next)?;
+        let reached = self.source.reaches(at, found.start as usize, 50, false);
+        reached.then_some(*found)
+    }
+
+    fn anywhere(&self) -> Vec<Match> {
+        let places = self.all.iter().map(|found| (found.start as usize, *found));
+        disjoint(places, Some)
+    }
+}
+
 fn found_at(start: usize, end: usize, key: usize, key_end: usize) -> Match {
     Match {
         start: start as u32,
         end: end as u32,
-        what: What::Choice {
+        payload: Payload::Choice {
             start: key as u32,
             end: key_end as u32,
         },

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use super::source::Source;
-use super::{Match, What};
+use super::{Match, Payload, Target, disjoint};
 use crate::math_verify::chars::{
     byte_at, byte_before, char_before, digits_end, goes_on, is_digit, is_space, space_len,
 };
@@ -21,7 +21,7 @@ struct Formula {
     end: u32,
 }
 
-/// Everything of a text that stands in delimiters, by start. What begins at a place is the same for every pattern.
+/// Everything of a text that stands in delimiters, by start. Payload begins at a place is the same for every pattern.
 #[derive(Debug)]
 pub(super) struct Formulas<'s, 't> {
     source: &'s Source<'t>,
@@ -56,105 +56,12 @@ impl<'s, 't> Formulas<'s, 't> {
         }
     }
 
-    /// `final answer is` and a row and `I hope`.
-    pub(super) fn hoped(&self) -> Vec<Match> {
-        let mut matches = Vec::new();
-        let mut from = 0;
-        for (start, end) in self.source.final_answers() {
-            if start >= from
-                && let Some(first) = self.behind_is(end)
-                && let Some(end) = self.row(first, Row::Hoped, |_, _| {})
-            {
-                matches.push(self.found(start, end, first, true));
-                from = end;
-            }
-        }
-        matches
-    }
-
-    /// `final answer`, anything, `is` and a row.
-    pub(super) fn stated(&self) -> Vec<Match> {
-        let mut matches = Vec::new();
-        let mut from = 0;
-        for anchor in self.source.anchors() {
-            let Some(start) = anchor.final_start.filter(|start| *start >= from) else {
-                continue;
-            };
-            let first = self
-                .source
-                .statements(*anchor, true)
-                .find_map(|is| self.behind_is(is));
-            if let Some(first) = first
-                && let Some(end) = self.row(first, Row::Plain, |_, _| {})
-            {
-                matches.push(self.found(start, end, first, false));
-                from = end;
-            }
-        }
-        matches
-    }
-
-    /// `answer`, with a colon if `colon`, at most fifty characters, and a row.
-    pub(super) fn answered(&self, colon: bool) -> Vec<Match> {
-        let mut matches = Vec::new();
-        let mut from = 0;
-        let mut next = 0;
-        for anchor in self.source.anchors() {
-            let mut gap = anchor.end;
-            if anchor.start < from || colon && byte_at(self.source.text, gap) != b':' {
-                continue;
-            }
-            gap += usize::from(colon);
-            while self.all.get(next).is_some_and(|f| (f.start as usize) < gap) {
-                next += 1;
-            }
-            let Some(formula) = self.all.get(next) else {
-                break;
-            };
-            if self.source.reaches(gap, formula.start as usize, 50, true)
-                && let Some(end) = self.row(next, Row::Plain, |_, _| {})
-            {
-                matches.push(self.found(anchor.start, end, next, false));
-                from = end;
-            }
-        }
-        matches
-    }
-
-    /// Rows anywhere.
-    pub(super) fn anywhere(&self) -> Vec<Match> {
-        let mut matches = Vec::new();
-        let mut from = 0;
-        for (first, formula) in self.all.iter().enumerate() {
-            let start = formula.start as usize;
-            if start >= from
-                && let Some(end) = self.row(first, Row::Plain, |_, _| {})
-            {
-                matches.push(self.found(start, end, first, false));
-                from = end;
-            }
-        }
-        matches
-    }
-
     /// Rows of formulas with boxes.
     pub(super) fn boxed_rows(&self) -> Vec<Match> {
-        let mut matches = Vec::new();
-        let mut from = 0;
-        for first in self.boxed() {
-            let start = self.all[*first as usize].start as usize;
-            if start >= from
-                && let Some(end) = self.row(*first as usize, Row::Boxed, |_, _| {})
-            {
-                matches.push(Match {
-                    start: start as u32,
-                    end: end as u32,
-                    what: What::BoxedRow { first: *first },
-                });
-                from = end;
-            }
-        }
-        matches
+        let first = self.boxed().iter().map(|first| *first as usize);
+        disjoint(first.map(|first| (self.start(first), first)), |first| {
+            self.found(first, Row::Boxed)
+        })
     }
 
     /// From the first box to the last brace of the text.
@@ -164,18 +71,18 @@ impl<'s, 't> Formulas<'s, 't> {
             (close > *start as usize + 7).then(|| Match {
                 start: *start,
                 end: close as u32 + 1,
-                what: What::RawBox,
+                payload: Payload::RawBox,
             })
         });
         found.into_iter().collect()
     }
 
     /// The contents of the formulas of a row, and whether a word for percent follows each.
-    pub(super) fn contents(&self, what: What) -> Vec<(&'t str, bool)> {
-        let (first, row) = match what {
-            What::Row { first, hoped: true } => (first, Row::Hoped),
-            What::Row { first, .. } => (first, Row::Plain),
-            What::BoxedRow { first } => (first, Row::Boxed),
+    pub(super) fn contents(&self, payload: Payload) -> Vec<(&'t str, bool)> {
+        let (first, row) = match payload {
+            Payload::Row { first, hoped: true } => (first, Row::Hoped),
+            Payload::Row { first, .. } => (first, Row::Plain),
+            Payload::BoxedRow { first } => (first, Row::Boxed),
             _ => return Vec::new(),
         };
         let mut contents = Vec::new();
@@ -186,16 +93,26 @@ impl<'s, 't> Formulas<'s, 't> {
         contents
     }
 
-    fn found(&self, start: usize, end: usize, first: usize, hoped: bool) -> Match {
-        debug_assert!(first < self.all.len());
-        Match {
-            start: start as u32,
+    fn start(&self, index: usize) -> usize {
+        self.all[index].start as usize
+    }
+
+    /// The match of the row that begins with `first`.
+    fn found(&self, first: usize, row: Row) -> Option<Match> {
+        let end = self.row(first, row, |_, _| {})?;
+        Some(Match {
+            start: self.all[first].start,
             end: end as u32,
-            what: What::Row {
-                first: first as u32,
-                hoped,
+            payload: match row {
+                Row::Boxed => Payload::BoxedRow {
+                    first: first as u32,
+                },
+                _ => Payload::Row {
+                    first: first as u32,
+                    hoped: row == Row::Hoped,
+                },
             },
-        }
+        })
     }
 
     /// The formula behind `is`, a colon and white space.
@@ -289,6 +206,41 @@ impl<'s, 't> Formulas<'s, 't> {
             (Some(opening), Some(last)) => *last > opening + 7,
             _ => false,
         }
+    }
+}
+
+impl Target for Formulas<'_, '_> {
+    fn hoped(&self, at: usize) -> Option<Match> {
+        self.found(self.behind_is(at)?, Row::Hoped)
+    }
+
+    fn stated(&self, at: usize) -> Option<Match> {
+        self.found(self.behind_is(at)?, Row::Plain)
+    }
+
+    /// A row behind at most fifty characters.
+    fn near(&self, at: usize) -> Option<Match> {
+        let next = self
+            .all
+            .partition_point(|formula| (formula.start as usize) < at);
+        let start = self.all.get(next)?.start as usize;
+        let reached = self.source.reaches(at, start, 50, true);
+        if reached {
+            self.found(next, Row::Plain)
+        } else {
+            None
+        }
+    }
+
+    fn anywhere(&self) -> Vec<Match> {
+        let first = 0..self.all.len();
+        disjoint(first.map(|first| (self.start(first), first)), |first| {
+            self.found(first, Row::Plain)
+        })
+    }
+
+    fn crosses_lines(&self) -> bool {
+        true
     }
 }
 

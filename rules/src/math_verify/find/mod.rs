@@ -4,20 +4,22 @@
 //! with its alternatives in that order would find. No pattern backtracks over the text: what could begin a match is
 //! listed once, and where it ends does not depend on who asks.
 
+mod arithmetic;
 mod choices;
 mod formulas;
 mod number;
-mod numbers;
 mod source;
 
 use std::cell::OnceCell;
 
 use crate::config::{Config, ExtractionTarget};
+use crate::math_verify::chars::byte_at;
 
+use arithmetic::Numbers;
 use choices::Choices;
 use formulas::Formulas;
 pub(super) use number::Number;
-use numbers::Numbers;
+
 pub(super) use source::Source;
 
 /// A match, by byte position.
@@ -25,12 +27,12 @@ pub(super) use source::Source;
 pub(super) struct Match {
     pub(super) start: u32,
     pub(super) end: u32,
-    pub(super) what: What,
+    pub(super) payload: Payload,
 }
 
-/// What was found.
+/// Payload was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum Payload {
     /// A row of formulas; see [`Finder::row`].
     Row { first: u32, hoped: bool },
     /// The same, each with a box.
@@ -45,7 +47,7 @@ pub(super) enum What {
     Choice { start: u32, end: u32 },
 }
 
-/// What announces an answer.
+/// Payload announces an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Announcement {
     Hoped,
@@ -113,6 +115,44 @@ pub(super) fn patterns(config: &Config) -> Vec<Pattern> {
     patterns
 }
 
+/// Payload a target looks for.
+trait Target {
+    /// Payload stands at `at`, behind "final answer is", with "I hope" behind it.
+    fn hoped(&self, at: usize) -> Option<Match>;
+    /// Payload stands at `at`, behind "is".
+    fn stated(&self, at: usize) -> Option<Match>;
+    /// Payload stands near `at`, behind "answer".
+    fn near(&self, at: usize) -> Option<Match>;
+    /// Everything, from left to right.
+    fn anywhere(&self) -> Vec<Match>;
+    /// May a line end between "final answer" and "is"?
+    fn crosses_lines(&self) -> bool {
+        false
+    }
+}
+
+/// Payload `find` finds at places in ascending order, none overlapping another. A match begins where its place does.
+fn disjoint<T>(
+    places: impl Iterator<Item = (usize, T)>,
+    find: impl Fn(T) -> Option<Match>,
+) -> Vec<Match> {
+    let mut matches = Vec::new();
+    let mut from = 0;
+    for (start, place) in places {
+        if start >= from
+            && let Some(found) = find(place)
+        {
+            // An empty match would be found again.
+            from = (found.end as usize).max(start + 1);
+            matches.push(Match {
+                start: start as u32,
+                ..found
+            });
+        }
+    }
+    matches
+}
+
 /// Finds matches in one text.
 pub(super) struct Finder<'s, 't> {
     source: &'s Source<'t>,
@@ -137,59 +177,54 @@ impl<'s, 't> Finder<'s, 't> {
     /// The matches of a pattern, from left to right.
     pub(super) fn matches(&self, pattern: Pattern) -> Vec<Match> {
         use Announcement as A;
-        let announcement = pattern.announcement;
-        let announced = matches!(
-            announcement,
-            A::Hoped | A::Stated | A::AnswerColon | A::Answer
-        );
-        if announced && self.source.anchors().is_empty() {
-            return Vec::new();
-        }
-        match self.config.extract.get(pattern.target) {
-            Some(ExtractionTarget::Latex) => {
-                let formulas = self.formulas();
-                match announcement {
-                    A::Hoped => formulas.hoped(),
-                    A::Stated => formulas.stated(),
-                    A::AnswerColon => formulas.answered(true),
-                    A::Answer => formulas.answered(false),
-                    A::Boxed => formulas.boxed_rows(),
-                    A::RawBox => formulas.raw_box(),
-                    _ => formulas.anywhere(),
-                }
-            }
+        let source = self.source;
+        let target: &dyn Target = match self.config.extract.get(pattern.target) {
+            Some(ExtractionTarget::Latex) => match pattern.announcement {
+                A::Boxed => return self.formulas().boxed_rows(),
+                A::RawBox => return self.formulas().raw_box(),
+                _ => self.formulas(),
+            },
             Some(ExtractionTarget::Expr) => {
-                let numbers = self.numbers.get_or_init(|| Numbers::new(self.source));
-                match announcement {
-                    A::Hoped => numbers.hoped(),
-                    A::Stated => numbers.stated(),
-                    A::AnswerColon => numbers.answered(true),
-                    A::Answer => numbers.answered(false),
-                    A::NumberAnywhere => numbers.numbers_anywhere(),
-                    _ => numbers.arithmetic_anywhere(),
+                let numbers = self.numbers.get_or_init(|| Numbers::new(source));
+                if pattern.announcement == A::NumberAnywhere {
+                    return numbers.numbers_anywhere();
                 }
+                numbers
             }
             Some(ExtractionTarget::String { strings, .. }) => {
                 let Some(choices) = self.choices.get(pattern.target) else {
                     return Vec::new();
                 };
-                let choices = choices.get_or_init(|| Choices::new(self.source, strings));
-                match announcement {
-                    A::Hoped => choices.hoped(),
-                    A::Stated => choices.stated(),
-                    A::AnswerColon => choices.answered(true),
-                    A::Answer => choices.answered(false),
-                    A::Start => choices.at_start(),
-                    _ => choices.anywhere(),
+                let choices = choices.get_or_init(|| Choices::new(source, strings));
+                if pattern.announcement == A::Start {
+                    return choices.at_start();
                 }
+                choices
             }
-            None => Vec::new(),
+            None => return Vec::new(),
+        };
+        let final_anchors = || {
+            let anchors = source.anchors().iter();
+            anchors.filter_map(|anchor| Some((anchor.final_start?, *anchor)))
+        };
+        match pattern.announcement {
+            A::Hoped => disjoint(source.final_answers(), |end| target.hoped(end)),
+            A::Stated => disjoint(final_anchors(), |anchor| {
+                let mut statements = source.statements(anchor, target.crosses_lines());
+                statements.find_map(|end| target.stated(end))
+            }),
+            A::AnswerColon => disjoint(source.answers(), |end| {
+                let colon = byte_at(source.text, end) == b':';
+                if colon { target.near(end + 1) } else { None }
+            }),
+            A::Answer => disjoint(source.answers(), |end| target.near(end)),
+            _ => target.anywhere(),
         }
     }
 
     /// The contents of a row of formulas, and whether a percent sign or a word for it follows each.
-    pub(super) fn row(&self, what: What) -> Vec<(&'t str, bool)> {
-        self.formulas().contents(what)
+    pub(super) fn row(&self, payload: Payload) -> Vec<(&'t str, bool)> {
+        self.formulas().contents(payload)
     }
 
     fn formulas(&self) -> &Formulas<'s, 't> {

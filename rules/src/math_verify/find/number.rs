@@ -1,6 +1,6 @@
 //! One plain number.
 
-use super::numbers::Then;
+use super::arithmetic::Then;
 use super::source::Source;
 use crate::math_verify::chars::{byte_at, char_before, digit_len, digits_end, goes_on};
 

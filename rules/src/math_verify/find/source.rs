@@ -68,7 +68,14 @@ impl<'t> Source<'t> {
         self.anchors.get_or_init(|| anchors(self.text))
     }
 
-    /// Every "final answer is": where it begins, and where its payload may begin (a colon is skipped, if there is one).
+    /// Every "answer": where it begins, and where it ends.
+    pub(super) fn answers(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.anchors()
+            .iter()
+            .map(|anchor| (anchor.start, anchor.end))
+    }
+
+    /// Every "final answer is": where it begins, and where it ends.
     pub(super) fn final_answers(&self) -> impl Iterator<Item = (usize, usize)> {
         self.anchors().iter().filter_map(|anchor| {
             let start = anchor.final_start?;

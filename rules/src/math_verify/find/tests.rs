@@ -12,16 +12,18 @@ fn matches(text: &str, config: &Config) -> Vec<(i32, String, String)> {
     let mut all = Vec::new();
     for pattern in patterns(config) {
         for found in finder.matches(pattern) {
-            let payload = match found.what {
-                What::Row { .. } | What::BoxedRow { .. } => finder
-                    .row(found.what)
+            let payload = match found.payload {
+                Payload::Row { .. } | Payload::BoxedRow { .. } => finder
+                    .row(found.payload)
                     .iter()
                     .map(|(text, percent)| format!("{text}{}", if *percent { "%" } else { "" }))
                     .collect::<Vec<_>>()
                     .join("|"),
-                What::RawBox => "raw".to_owned(),
-                What::Arithmetic { start, end } | What::Choice { start, end } => slice(start, end),
-                What::Number(number) => format!(
+                Payload::RawBox => "raw".to_owned(),
+                Payload::Arithmetic { start, end } | Payload::Choice { start, end } => {
+                    slice(start, end)
+                }
+                Payload::Number(number) => format!(
                     "{}_{}{}",
                     slice(number.integer.0, number.integer.1),
                     slice(number.decimal.0, number.decimal.1),

@@ -3,43 +3,42 @@
 use dashu_int::IBig;
 use dashu_ratio::RBig;
 
-use super::term::Term;
 use crate::algebra::work;
-use crate::algebra::{Constant, Function};
+use crate::algebra::{Constant, Expr, Function};
 
 /// Binomials are worked out up to this size.
 const MAX_WORKED_OUT: i64 = 300;
 
 /// e to a power; the simplest ones are worked out at once.
-pub(super) fn exponential(power: Term) -> Term {
+pub(super) fn exponential(power: Expr) -> Expr {
     match &power {
-        Term::Number(value) if value.is_zero() => Term::integer(1),
-        Term::Number(value) if *value == RBig::from(1) => Term::Constant(Constant::E),
-        Term::Infinity => Term::Infinity,
-        Term::NegativeInfinity => Term::integer(0),
-        _ => Term::power(Term::Constant(Constant::E), power),
+        Expr::Number(value) if value.is_zero() => Expr::integer(1),
+        Expr::Number(value) if *value == RBig::from(1) => Expr::Constant(Constant::E),
+        Expr::Constant(Constant::Infinity) => Expr::Constant(Constant::Infinity),
+        Expr::Constant(Constant::NegativeInfinity) => Expr::integer(0),
+        _ => Expr::power(Expr::Constant(Constant::E), power),
     }
 }
 
 /// n over k, worked out where both are integers.
-pub(super) fn binomial(upper: Term, lower: Term) -> Option<Term> {
+pub(super) fn binomial(upper: Expr, lower: Expr) -> Option<Expr> {
     if let Some(k) = lower.as_integer() {
         if k.is_zero() {
-            return Some(Term::integer(1));
+            return Some(Expr::integer(1));
         }
         if *k == IBig::from(1) {
             return Some(upper);
         }
         if let Some(n) = upper.as_rational() {
             if *k < IBig::ZERO {
-                return Some(Term::integer(0));
+                return Some(Expr::integer(0));
             }
             let integral = n.is_int();
             let top = n.numerator().clone();
             let mut k = k.clone();
             if integral && top >= IBig::ZERO {
                 if k > top {
-                    return Some(Term::integer(0));
+                    return Some(Expr::integer(0));
                 }
                 let other = &top - &k;
                 if other < k {
@@ -55,15 +54,15 @@ pub(super) fn binomial(upper: Term, lower: Term) -> Option<Term> {
                     }
                     value *= (n - RBig::from(step)) / RBig::from(step + 1);
                 }
-                return Some(Term::Number(value));
+                return Some(Expr::Number(value));
             }
         }
     }
-    Some(Term::Call(Function::Binomial, vec![upper, lower]))
+    Some(Expr::Call(Function::Binomial, vec![upper, lower]))
 }
 
 /// The greatest common divisor or the least common multiple of numbers.
-pub(super) fn common(terms: &[Term], divisor: bool) -> Option<Term> {
+pub(super) fn common(terms: &[Expr], divisor: bool) -> Option<Expr> {
     use dashu_base::Gcd;
     let mut numbers = Vec::with_capacity(terms.len());
     for term in terms {
@@ -73,7 +72,7 @@ pub(super) fn common(terms: &[Term], divisor: bool) -> Option<Term> {
             } else {
                 Function::Lcm
             };
-            return Some(Term::Call(function, terms.to_vec()));
+            return Some(Expr::Call(function, terms.to_vec()));
         };
         numbers.push(number.clone());
     }
@@ -94,21 +93,21 @@ pub(super) fn common(terms: &[Term], divisor: bool) -> Option<Term> {
     if total < IBig::ZERO {
         total = -total;
     }
-    Some(Term::Number(RBig::from(total)))
+    Some(Expr::Number(RBig::from(total)))
 }
 
 /// A function by its command.
 pub(super) fn function(
     name: &str,
-    argument: Term,
-    base: Option<Term>,
-    power: Option<Term>,
-) -> Option<Term> {
+    argument: Expr,
+    base: Option<Expr>,
+    power: Option<Expr>,
+) -> Option<Expr> {
     let name = name.strip_prefix('\\').unwrap_or(name);
-    let inverse = power.as_ref() == Some(&Term::integer(-1));
+    let inverse = power.as_ref() == Some(&Expr::integer(-1));
     let mut power = power;
-    let call = |function: Function, argument: Term| Term::Call(function, vec![argument]);
-    let mut circular = |direct: Function, opposite: Function, argument: Term| {
+    let call = |function: Function, argument: Expr| Expr::Call(function, vec![argument]);
+    let mut circular = |direct: Function, opposite: Function, argument: Expr| {
         if inverse {
             power = None;
             call(opposite, argument)
@@ -138,14 +137,14 @@ pub(super) fn function(
         "log" | "ln" => {
             let base = base.unwrap_or_else(|| {
                 if name == "ln" {
-                    Term::Constant(Constant::E)
+                    Expr::Constant(Constant::E)
                 } else {
-                    Term::integer(10)
+                    Expr::integer(10)
                 }
             });
-            Term::Call(Function::Logarithm, vec![argument, base])
+            Expr::Call(Function::Logarithm, vec![argument, base])
         }
-        "exp" | "exponentialE" => Term::power(Term::Constant(Constant::E), argument),
+        "exp" | "exponentialE" => Expr::power(Expr::Constant(Constant::E), argument),
         "floor" => call(Function::Floor, argument),
         "ceil" => call(Function::Ceiling, argument),
         "gamma" | "Gamma" => gamma(argument),
@@ -154,20 +153,20 @@ pub(super) fn function(
         _ => return None,
     };
     Some(match power {
-        Some(power) if power != Term::integer(0) => Term::power(term, power),
+        Some(power) if power != Expr::integer(0) => Expr::power(term, power),
         _ => term,
     })
 }
 
 /// Γ, worked out for small positive integers.
-fn gamma(argument: Term) -> Term {
+fn gamma(argument: Expr) -> Expr {
     if let Some(number) = argument.as_integer()
         && *number >= IBig::from(1)
         && *number <= IBig::from(200)
         && let Ok(number) = i64::try_from(number)
     {
         let product = (1..number).fold(IBig::from(1), |product, factor| product * factor);
-        return Term::Number(RBig::from(product));
+        return Expr::Number(RBig::from(product));
     }
-    Term::Call(Function::Gamma, vec![argument])
+    Expr::Call(Function::Gamma, vec![argument])
 }

@@ -3,7 +3,7 @@
 use dashu_ratio::RBig;
 
 use super::numbers;
-use super::term::Term;
+use crate::algebra::Expr;
 
 /// How deep brackets and signs may nest.
 const MAX_DEPTH: u32 = 60;
@@ -17,7 +17,7 @@ struct Reader<'t> {
 }
 
 /// Reads digits, points, brackets and operators; `None` where Python finds a mistake.
-pub(super) fn parse(text: &str) -> Option<Term> {
+pub(super) fn parse(text: &str) -> Option<Expr> {
     let mut reader = Reader {
         rest: text,
         depth: 0,
@@ -57,7 +57,7 @@ impl Reader<'_> {
         result
     }
 
-    fn sum(&mut self) -> Option<Term> {
+    fn sum(&mut self) -> Option<Expr> {
         let mut total = self.product()?;
         loop {
             if self.takes("+") {
@@ -71,7 +71,7 @@ impl Reader<'_> {
         }
     }
 
-    fn product(&mut self) -> Option<Term> {
+    fn product(&mut self) -> Option<Expr> {
         let mut total = self.signed()?;
         let mut quotients = 0;
         loop {
@@ -81,7 +81,7 @@ impl Reader<'_> {
                 if divisor.is_zero() {
                     return None;
                 }
-                total = Term::Number(RBig::from((dividend / divisor).floor()));
+                total = Expr::Number(RBig::from((dividend / divisor).floor()));
             } else if self.takes("**") || self.rest.starts_with("**") {
                 return None;
             } else if self.takes("*") {
@@ -92,14 +92,14 @@ impl Reader<'_> {
                     return None;
                 }
                 let divisor = self.signed()?;
-                total = Term::Multiply(vec![total, Term::power(divisor, Term::integer(-1))]);
+                total = total.divided_by(divisor);
             } else {
                 return Some(total);
             }
         }
     }
 
-    fn signed(&mut self) -> Option<Term> {
+    fn signed(&mut self) -> Option<Expr> {
         if self.takes("-") {
             return Some(self.deeper(Self::signed)?.opposite());
         }
@@ -109,12 +109,12 @@ impl Reader<'_> {
         let base = self.atom()?;
         if self.takes("**") || self.takes("^") {
             let exponent = self.deeper(Self::signed)?;
-            return Some(Term::power(base, exponent));
+            return Some(Expr::power(base, exponent));
         }
         Some(base)
     }
 
-    fn atom(&mut self) -> Option<Term> {
+    fn atom(&mut self) -> Option<Expr> {
         if self.takes("(") {
             let inner = self.deeper(Self::sum)?;
             if !self.takes(")") {
@@ -147,7 +147,7 @@ impl Reader<'_> {
     }
 }
 
-fn exact_integer(term: &Term) -> Option<RBig> {
-    let (value, _) = super::walk::exact(term)?;
+fn exact_integer(term: &Expr) -> Option<RBig> {
+    let (value, _) = super::principal::exact(term)?;
     value.is_int().then_some(value)
 }

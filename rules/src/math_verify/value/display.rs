@@ -2,8 +2,9 @@
 
 use dashu_base::BitTest;
 
-use super::term::{NamedSet, Operator, Relation, SetOperator, Term, Value};
-use crate::algebra::Constant;
+use super::expr::spelling;
+use super::{NamedSet, Operator, Relation, SetOperator, Value};
+use crate::algebra::{Constant, Expr, Function};
 
 /// Longer texts end in an ellipsis.
 const MAX_CHARACTERS: usize = 400;
@@ -18,7 +19,7 @@ pub(super) fn text(value: &Value) -> String {
 }
 
 /// The text of a term.
-pub(super) fn term(term: &Term) -> String {
+pub(super) fn term(term: &Expr) -> String {
     let mut out = String::new();
     write_term(term, &mut out, 0);
     shortened(out)
@@ -116,88 +117,89 @@ fn write_value(value: &Value, out: &mut String, depth: usize) {
     }
 }
 
-fn write_term(term: &Term, out: &mut String, depth: usize) {
+fn write_term(term: &Expr, out: &mut String, depth: usize) {
     if is_full(out, depth) {
         out.push('…');
         return;
     }
     let depth = depth + 1;
+    let all = |items: &[Expr], out: &mut String, separator: &str| {
+        list(items, out, separator, |item, out| {
+            write_term(item, out, depth)
+        });
+    };
     match term {
-        Term::Number(value) => {
+        Expr::Number(value) => {
             if value.numerator().bit_len() + value.denominator().bit_len() > 4_000 {
                 out.push_str("a long number");
             } else {
                 out.push_str(&value.to_string());
             }
         }
-        Term::Float(value) => out.push_str(&value.to_f64().value().to_string()),
-        Term::Infinity => out.push_str("oo"),
-        Term::NegativeInfinity => out.push_str("-oo"),
-        Term::ComplexInfinity => out.push_str("zoo"),
-        Term::Undefined => out.push_str("nan"),
-        Term::Constant(constant) => out.push_str(match constant {
+        Expr::LongNumber { .. } => out.push_str("a long number"),
+        Expr::Constant(constant) => out.push_str(match constant {
             Constant::Pi => "pi",
             Constant::E => "E",
             Constant::ImaginaryUnit => "I",
             Constant::Infinity => "oo",
+            Constant::NegativeInfinity => "-oo",
+            Constant::ComplexInfinity => "zoo",
+            Constant::Undefined => "nan",
             Constant::GoldenRatio => "GoldenRatio",
             Constant::EulerGamma => "EulerGamma",
             Constant::Degree => "pi/180",
         }),
-        Term::Symbol { name, .. } => out.push_str(name),
-        Term::Add(items) => list(items, out, " + ", |item, out| write_term(item, out, depth)),
-        Term::Multiply(items) => list(items, out, "*", |item, out| {
-            let sum = matches!(item, Term::Add(_));
-            if sum {
-                out.push('(');
-            }
+        Expr::Symbol(name) => out.push_str(spelling(name)),
+        Expr::Add(items) => all(items, out, " + "),
+        Expr::Multiply(items) => list(items, out, "*", |item, out| {
+            let sum = matches!(item, Expr::Add(_));
+            out.push_str(if sum { "(" } else { "" });
             write_term(item, out, depth);
-            if sum {
-                out.push(')');
-            }
+            out.push_str(if sum { ")" } else { "" });
         }),
-        Term::Power(power) => {
+        Expr::Power(power) => {
             out.push('(');
             write_term(&power.0, out, depth);
             out.push_str(")**(");
             write_term(&power.1, out, depth);
             out.push(')');
         }
-        Term::Call(function, items) => {
-            out.push_str(&format!("{function:?}").to_lowercase());
+        Expr::Call(Function::Decimal, items) => {
+            if let [Expr::Number(value)] = items.as_slice() {
+                out.push_str(&value.to_f64().value().to_string());
+            }
+        }
+        Expr::Call(Function::Row, items) => all(items, out, ", "),
+        Expr::Call(Function::Matrix, rows) => {
+            out.push('[');
+            all(rows, out, "; ");
+            out.push(']');
+        }
+        Expr::Call(function, items) => {
+            if *function != Function::Held {
+                out.push_str(&format!("{function:?}").to_lowercase());
+            }
             out.push('(');
-            list(items, out, ", ", |item, out| write_term(item, out, depth));
+            all(items, out, ", ");
             out.push(')');
         }
-        Term::Apply(name, items) => {
+        Expr::Apply(name, items) => {
             out.push_str(name);
             out.push('(');
-            list(items, out, ", ", |item, out| write_value(item, out, depth));
+            all(items, out, ", ");
             out.push(')');
         }
-        Term::Unevaluated(inner) => {
-            out.push('(');
-            write_term(inner, out, depth);
-            out.push(')');
-        }
-        Term::Binder(binder) => {
+        Expr::Binder(binder) => {
             out.push_str(&format!("{:?}", binder.kind).to_lowercase());
             out.push('(');
             write_term(&binder.body, out, depth);
             out.push_str(", ");
-            write_term(&binder.variable, out, depth);
+            out.push_str(spelling(&binder.variable));
             for bound in [&binder.lower, &binder.upper].into_iter().flatten() {
                 out.push_str(", ");
                 write_term(bound, out, depth);
             }
             out.push(')');
-        }
-        Term::Matrix(rows) => {
-            out.push('[');
-            list(rows, out, "; ", |row, out| {
-                list(row, out, ", ", |item, out| write_term(item, out, depth));
-            });
-            out.push(']');
         }
     }
 }

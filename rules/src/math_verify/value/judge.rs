@@ -1,13 +1,83 @@
 //! The order of Math-Verify's tests for two values.
 
-use super::relations;
-use super::scalars;
-use super::sets;
-use super::symbols;
-use super::term::{Operator, Relation, Term, Value};
-use super::walk;
-use super::{Judgement, Settings};
+use super::principal::{replaced, symbols};
+use super::{Operator, Relation, Value};
+use super::{difference, relations, sets, spelling};
 use crate::algebra::work;
+use crate::algebra::{Constant, Expr};
+use crate::verification::Status;
+
+/// What the comparison of two values came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Judgement {
+    /// `None` where Math-Verify would run out of time and the truth is not known either.
+    pub equal: Option<bool>,
+    /// [`Status::Decided`], [`Status::Numeric`] or [`Status::TooComplex`].
+    pub status: Status,
+    /// The argument that settled it.
+    pub method: &'static str,
+}
+
+impl Judgement {
+    pub(super) fn decided(equal: bool, method: &'static str) -> Self {
+        Self {
+            equal: Some(equal),
+            status: Status::Decided,
+            method,
+        }
+    }
+
+    pub(super) fn numeric(equal: bool, method: &'static str) -> Self {
+        Self {
+            equal: Some(equal),
+            status: Status::Numeric,
+            method,
+        }
+    }
+
+    pub(super) fn too_complex() -> Self {
+        Self {
+            equal: None,
+            status: Status::TooComplex,
+            method: "budget",
+        }
+    }
+
+    pub(super) fn is_true(self) -> bool {
+        self.equal == Some(true)
+    }
+
+    /// All of them, as far as the first that is false.
+    pub(super) fn all(method: &'static str, of: impl Iterator<Item = Self>) -> Self {
+        let mut all = Self::decided(true, method);
+        for one in of {
+            all = all.and(one);
+            if all.equal == Some(false) {
+                break;
+            }
+        }
+        all
+    }
+
+    /// Both: false where one is, open where one is open, and no surer than the less sure.
+    pub(super) fn and(self, other: Self) -> Self {
+        match (self.equal, other.equal) {
+            (Some(false), _) => self,
+            (_, Some(false)) => other,
+            (None, _) => self,
+            (_, None) => other,
+            _ if self.status == Status::Decided => other,
+            _ => self,
+        }
+    }
+}
+
+/// The settings that bear on comparisons.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Settings {
+    pub float_rounding: u32,
+    pub numeric_precision: u32,
+}
 
 /// How deep collections inside collections are compared.
 const MAX_NESTING: u32 = 24;
@@ -87,40 +157,19 @@ pub(super) fn judge(
 
 /// The prediction with its symbols named like the gold answer's, if they are as many.
 fn renamed(gold: &Value, pred: &Value) -> Value {
-    let mut wanted = Vec::new();
-    let mut present = Vec::new();
-    walk::value_symbols(gold, &mut wanted);
-    walk::value_symbols(pred, &mut present);
-    let mut renamed = pred.clone();
+    let (wanted, present) = (symbols(gold.terms()), symbols(pred.terms()));
     if wanted.len() != present.len() {
-        return renamed;
+        return pred.clone();
     }
-    let name = |symbol: &Term| match symbol {
-        Term::Symbol { name, .. } => name.clone(),
-        _ => Box::default(),
-    };
-    wanted.sort_by_key(name);
-    present.sort_by_key(name);
-    let pairs: Vec<(Term, Term)> = present
-        .into_iter()
-        .zip(wanted)
-        .filter(|(from, to)| from != to)
-        .collect();
+    let symbol = |name: &Box<str>| Expr::Symbol(name.clone());
     // By way of names that nobody writes, so that an exchange of two letters is one.
-    for (index, (from, _)) in pairs.iter().enumerate() {
-        renamed = walk::value_replaced(&renamed, from, &stand_in(index));
-    }
-    for (index, (_, to)) in pairs.iter().enumerate() {
-        renamed = walk::value_replaced(&renamed, &stand_in(index), to);
-    }
-    renamed
-}
-
-fn stand_in(index: usize) -> Term {
-    Term::Symbol {
-        name: format!("\u{0}{index}").into(),
-        real: None,
-    }
+    let stand_in = |index: usize| Expr::Symbol(format!("\u{0}{index}").into());
+    let with_stand_ins = (present.iter().enumerate()).fold(pred.clone(), |value, (index, name)| {
+        value.map(&|term| replaced(term, &symbol(name), &stand_in(index)))
+    });
+    (wanted.iter().enumerate()).fold(with_stand_ins, |value, (index, name)| {
+        value.map(&|term| replaced(term, &stand_in(index), &symbol(name)))
+    })
 }
 
 /// The verdict on two values inside others.
@@ -173,7 +222,9 @@ fn nested(
     }
     if matches!(
         gold,
-        Value::Term(Term::Undefined | Term::ComplexInfinity) | Value::Foreign
+        Value::Term(
+            Expr::Constant(Constant::Undefined) | Expr::Constant(Constant::ComplexInfinity)
+        ) | Value::Foreign
     ) || *pred == Value::Foreign
     {
         return Judgement::decided(false, "undefined");
@@ -182,7 +233,7 @@ fn nested(
         return Judgement::decided(true, "structure");
     }
     if is_relation(gold) && is_relation(pred) {
-        return relations::compare(gold, pred, settings, depth);
+        return relations::compare(gold, pred, settings);
     }
     let collects = |value: &Value| value.is_set() || matches!(value, Value::Tuple(_));
     if collects(gold) || collects(pred) {
@@ -195,10 +246,10 @@ fn nested(
 }
 
 /// The verdict on two terms: names by their spelling, everything else by its value.
-pub(super) fn terms(gold: &Term, pred: &Term, settings: Settings) -> Judgement {
-    let is_symbol = |term: &Term| matches!(term, Term::Symbol { .. });
+pub(super) fn terms(gold: &Expr, pred: &Expr, settings: Settings) -> Judgement {
+    let is_symbol = |term: &Expr| matches!(term, Expr::Symbol(_));
     if is_symbol(gold) || is_symbol(pred) {
-        return Judgement::decided(symbols::same(gold, pred), "symbol");
+        return Judgement::decided(spelling::same(gold, pred), "symbol");
     }
-    scalars::equal(gold, pred, settings)
+    difference::equal(gold, pred, settings)
 }

@@ -1,187 +1,155 @@
 //! Determinants, traces and transposition.
 
-use super::term::Term;
-use super::walk;
+use super::principal::exact;
+use crate::algebra::{self, Expr, Function};
 
 /// Determinants of at most this many rows are worked out.
 const MAX_ROWS: usize = 4;
 /// The entries of determinants have at most this many parts.
-const MAX_SIZE: usize = 400;
+const MAX_SIZE: u64 = 400;
 /// Products of matrices take at most this many steps.
 const MAX_STEPS: usize = 4_000;
 
-/// The determinant of a matrix; `None` for anything else.
-pub(super) fn determinant(term: &Term) -> Option<Term> {
-    let Term::Matrix(rows) = term else {
-        return None;
-    };
-    if rows.len() > MAX_ROWS || rows.iter().any(|row| row.len() != rows.len()) {
-        return None;
-    }
-    let size: usize = rows
-        .iter()
-        .flatten()
-        .map(|entry| walk::size(entry, MAX_SIZE))
-        .sum();
-    (size < MAX_SIZE).then(|| expanded(rows))
+/// A matrix of these rows.
+pub(super) fn matrix(rows: Vec<Vec<Expr>>) -> Expr {
+    let row = |entries| Expr::Call(Function::Row, entries);
+    Expr::Call(Function::Matrix, rows.into_iter().map(row).collect())
 }
 
-fn expanded(rows: &[Vec<Term>]) -> Term {
-    let Some((first, rest)) = rows.split_first() else {
-        return Term::integer(1);
+/// The rows of a matrix; none of anything else.
+pub(super) fn entries(term: &Expr) -> impl Iterator<Item = &[Expr]> {
+    let rows = match term {
+        Expr::Call(Function::Matrix, rows) => rows.as_slice(),
+        _ => &[],
     };
-    if rest.is_empty() {
-        return first.first().cloned().unwrap_or_else(|| Term::integer(1));
+    rows.iter().map(|row| match row {
+        Expr::Call(Function::Row, entries) => entries.as_slice(),
+        _ => &[],
+    })
+}
+
+/// The rows of a square matrix.
+fn square(term: &Expr) -> Option<Vec<&[Expr]>> {
+    let rows: Vec<_> = entries(term).collect();
+    let is_square = rows.iter().all(|row| row.len() == rows.len());
+    (!rows.is_empty() && is_square).then_some(rows)
+}
+
+/// The determinant of a square matrix; `None` for anything else.
+pub(super) fn determinant(term: &Expr) -> Option<Expr> {
+    let rows = square(term)?;
+    let size: u64 = rows.iter().copied().flatten().map(algebra::size).sum();
+    (rows.len() <= MAX_ROWS && size < MAX_SIZE).then(|| {
+        let columns: Vec<usize> = (0..rows.len()).collect();
+        expanded(&rows, &columns)
+    })
+}
+
+/// The determinant of these columns of the rows.
+fn expanded(rows: &[&[Expr]], columns: &[usize]) -> Expr {
+    let Some((first, rest)) = rows.split_first() else {
+        return Expr::integer(1);
+    };
+    if let [column] = columns {
+        return first[*column].clone();
     }
-    let mut total = Vec::with_capacity(first.len());
-    for (column, entry) in first.iter().enumerate() {
-        let minor: Vec<Vec<Term>> = rest
-            .iter()
-            .map(|row| {
-                row.iter()
-                    .enumerate()
-                    .filter(|(at, _)| *at != column)
-                    .map(|(_, entry)| entry.clone())
-                    .collect()
-            })
-            .collect();
-        let product = entry.clone().times(expanded(&minor));
-        total.push(if column % 2 == 0 {
+    let minor = |place: usize| {
+        let mut others = columns.to_vec();
+        let product = first[others.remove(place)]
+            .clone()
+            .times(expanded(rest, &others));
+        if place.is_multiple_of(2) {
             product
         } else {
-            Term::integer(-1).times(product)
-        });
-    }
-    worked_out(Term::Add(total))
+            Expr::integer(-1).times(product)
+        }
+    };
+    worked_out(Expr::Add((0..columns.len()).map(minor).collect()))
 }
 
 /// `SymPy` works determinants out at once, so a number comes out as a number.
-fn worked_out(term: Term) -> Term {
-    match walk::exact(&term) {
-        Some((value, false)) => Term::Number(value),
-        Some((value, true)) => Term::Float(value),
-        None => term,
-    }
+fn worked_out(term: Expr) -> Expr {
+    exact(&term).map_or(term, Expr::number)
 }
 
 /// A sum or product of matrices, worked out into one; `None` where the shapes do not fit, and for powers, which
 /// Math-Verify does not work out either.
-pub(super) fn combined(term: &Term) -> Option<Term> {
+pub(super) fn combined(term: &Expr) -> Option<Expr> {
     match term {
-        Term::Matrix(_) => Some(term.clone()),
-        Term::Add(items) => {
-            let mut total: Option<Vec<Vec<Term>>> = None;
-            for item in items {
-                let Some(Term::Matrix(next)) = combined(item) else {
-                    return None;
-                };
-                total = Some(match total {
-                    None => next,
-                    Some(total) => sum(&total, &next)?,
-                });
-            }
-            total.map(Term::Matrix)
+        Expr::Call(Function::Matrix, _) => Some(term.clone()),
+        Expr::Add(items) => {
+            let (first, rest) = items.split_first()?;
+            rest.iter().try_fold(combined(first)?, |total, item| {
+                sum(&total, &combined(item)?)
+            })
         }
-        Term::Multiply(items) => {
-            let mut factor = Vec::new();
-            let mut total: Option<Vec<Vec<Term>>> = None;
-            for item in items {
-                if !item.is_matrix() {
-                    factor.push(item.clone());
-                    continue;
-                }
-                let Some(Term::Matrix(next)) = combined(item) else {
-                    return None;
-                };
-                total = Some(match total {
-                    None => next,
-                    Some(total) => product(&total, &next)?,
-                });
-            }
-            let mut total = total?;
-            if !factor.is_empty() {
-                for entry in total.iter_mut().flatten() {
-                    let mut factors = factor.clone();
-                    factors.push(entry.clone());
-                    *entry = worked_out(Term::Multiply(factors));
-                }
-            }
-            Some(Term::Matrix(total))
+        Expr::Multiply(items) => {
+            let (matrices, factors): (Vec<&Expr>, Vec<&Expr>) =
+                items.iter().partition(|item| item.is_matrix());
+            let (first, rest) = matrices.split_first()?;
+            let total = rest.iter().try_fold(combined(first)?, |total, item| {
+                product(&total, &combined(item)?)
+            })?;
+            let scaled = |entry: &Expr| {
+                let all = factors.iter().copied().chain([entry]).cloned().collect();
+                worked_out(Expr::Multiply(all))
+            };
+            Some(if factors.is_empty() {
+                total
+            } else {
+                matrix(
+                    entries(&total)
+                        .map(|row| row.iter().map(scaled).collect())
+                        .collect(),
+                )
+            })
         }
         _ => None,
     }
 }
 
-fn sum(a: &[Vec<Term>], b: &[Vec<Term>]) -> Option<Vec<Vec<Term>>> {
-    if a.len() != b.len() {
-        return None;
+fn sum(a: &Expr, b: &Expr) -> Option<Expr> {
+    let mut total = Vec::new();
+    let mut others = entries(b);
+    for row in entries(a) {
+        let other = others.next().filter(|other| other.len() == row.len())?;
+        let pairs = row.iter().zip(other);
+        total.push(
+            pairs
+                .map(|(a, b)| worked_out(a.clone().plus(b.clone())))
+                .collect(),
+        );
     }
-    a.iter()
-        .zip(b)
-        .map(|(left, right)| {
-            (left.len() == right.len()).then(|| {
-                left.iter()
-                    .zip(right)
-                    .map(|(left, right)| worked_out(left.clone().plus(right.clone())))
-                    .collect()
-            })
-        })
-        .collect()
+    others.next().is_none().then(|| matrix(total))
 }
 
-fn product(a: &[Vec<Term>], b: &[Vec<Term>]) -> Option<Vec<Vec<Term>>> {
-    let width = b.first()?.len();
-    if a.first()?.len() != b.len() || a.len() * b.len() * width > MAX_STEPS {
+fn product(a: &Expr, b: &Expr) -> Option<Expr> {
+    let (above, below): (Vec<_>, Vec<_>) = (entries(a).collect(), entries(b).collect());
+    let width = below.first()?.len();
+    if above.first()?.len() != below.len() || above.len() * below.len() * width > MAX_STEPS {
         return None;
     }
-    let entry = |row: &[Term], column: usize| {
-        let products = row
-            .iter()
-            .zip(b)
-            .filter_map(|(left, right)| {
-                right
-                    .get(column)
-                    .map(|right| left.clone().times(right.clone()))
-            })
-            .collect();
-        worked_out(Term::Add(products))
+    let entry = |row: &[Expr], column: usize| {
+        let pairs = row.iter().zip(&below);
+        let products = pairs.map(|(left, right)| left.clone().times(right[column].clone()));
+        worked_out(Expr::Add(products.collect()))
     };
-    Some(
-        a.iter()
-            .map(|row| (0..width).map(|column| entry(row, column)).collect())
-            .collect(),
-    )
+    let row = |row: &&[Expr]| (0..width).map(|column| entry(row, column)).collect();
+    Some(matrix(above.iter().map(row).collect()))
 }
 
 /// The sum of the diagonal; `None` for anything but a square matrix.
-pub(super) fn trace(term: &Term) -> Option<Term> {
-    let Term::Matrix(rows) = term else {
-        return None;
-    };
-    if rows.iter().any(|row| row.len() != rows.len()) {
-        return None;
-    }
-    let diagonal = rows
-        .iter()
-        .enumerate()
-        .filter_map(|(at, row)| row.get(at).cloned())
-        .collect();
-    Some(worked_out(Term::Add(diagonal)))
+pub(super) fn trace(term: &Expr) -> Option<Expr> {
+    let rows = square(term)?;
+    let diagonal = rows.iter().enumerate().map(|(at, row)| row[at].clone());
+    Some(worked_out(Expr::Add(diagonal.collect())))
 }
 
 /// A matrix turned over; anything else stays what it is.
-pub(super) fn transposed(term: Term) -> Term {
-    let Term::Matrix(rows) = &term else {
+pub(super) fn transposed(term: Expr) -> Expr {
+    let Some(width) = entries(&term).next().map(<[Expr]>::len) else {
         return term;
     };
-    let width = rows.first().map_or(0, Vec::len);
-    Term::Matrix(
-        (0..width)
-            .map(|column| {
-                rows.iter()
-                    .filter_map(|row| row.get(column).cloned())
-                    .collect()
-            })
-            .collect(),
-    )
+    let column = |at: usize| entries(&term).map(|row| row[at].clone()).collect();
+    matrix((0..width).map(column).collect())
 }

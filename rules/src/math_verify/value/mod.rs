@@ -4,201 +4,249 @@
 //! |---|---|
 //! | `token`, `vocabulary.txt` | the lexer of the LaTeX dialect |
 //! | `grammar`, `expressions`, `functions`, `collections` | the grammar, giving a `tree` |
-//! | `reading`, `scalar`, `application`, `names`, `numbers` | from the tree to values |
+//! | `reading`, `formula`, `application`, `names`, `numbers` | from the tree to values |
 //! | `arithmetic` | plain arithmetic |
-//! | `term`, `walk`, `sample`, `series`, `matrices` | values, and walks over them |
-//! | `judge`, `relations`, `solving`, `sets`, `regions`, `scalars`, `symbols` | when two values are equal |
+//! | `expr`, `principal` | expressions as `SymPy` builds and evaluates them, on the common algebra |
+//! | `matrices` | determinants, sums and products of matrices |
+//! | `judge`, `difference`, `relations`, `solving`, `sets`, `regions`, `spelling` | when two values are equal |
 
 mod application;
 mod arithmetic;
 mod collections;
+mod difference;
 mod display;
+mod expr;
 mod expressions;
+mod formula;
 mod functions;
 mod grammar;
 mod judge;
 mod matrices;
 mod names;
 mod numbers;
+mod principal;
 mod reading;
 mod regions;
 mod relations;
-mod sample;
-mod scalar;
-mod scalars;
-mod series;
 mod sets;
 mod solving;
-mod symbols;
-mod term;
+mod spelling;
 mod token;
 mod tree;
-mod walk;
 
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
 
+use crate::algebra::Expr;
 use crate::config::Config;
-use crate::verification::Status;
+pub(crate) use judge::Judgement;
+use judge::Settings;
+pub(crate) use reading::parse_latex;
+
+/// The operators of relations that `SymPy` tells apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Operator {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+impl Operator {
+    /// With the sides exchanged; `None` where Math-Verify has no counterpart.
+    pub(crate) fn flipped(self) -> Option<Self> {
+        match self {
+            Self::Equal => Some(Self::Equal),
+            Self::NotEqual => None,
+            Self::Less => Some(Self::Greater),
+            Self::LessOrEqual => Some(Self::GreaterOrEqual),
+            Self::Greater => Some(Self::Less),
+            Self::GreaterOrEqual => Some(Self::LessOrEqual),
+        }
+    }
+}
+
+/// Two sides and an operator.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Relation {
+    pub operator: Operator,
+    pub left: Value,
+    pub right: Value,
+}
+
+/// An interval of the real line.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Interval {
+    pub lower: Expr,
+    pub upper: Expr,
+    pub lower_open: bool,
+    pub upper_open: bool,
+}
+
+/// Sets with a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum NamedSet {
+    Empty,
+    Naturals,
+    Integers,
+    Rationals,
+    Reals,
+    Complexes,
+}
+
+/// What joins two sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum SetOperator {
+    Union,
+    Intersection,
+    Difference,
+}
 
 /// A value as `SymPy` would hold it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Value {
-    inner: term::Value,
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Value {
+    /// A scalar or a matrix.
+    Term(Expr),
+    Relation(Box<Relation>),
+    /// Relations that hold together, in the order in which they were written.
+    And(Vec<Relation>),
+    Tuple(Vec<Value>),
+    /// Without repetitions, in the order in which they were written.
+    FiniteSet(Vec<Value>),
+    Interval(Box<Interval>),
+    NamedSet(NamedSet),
+    Compound(SetOperator, Box<(Value, Value)>),
+    /// Not in.
+    Not(Box<Relation>),
+    /// Something that is equal to nothing, not even to itself.
+    Foreign,
 }
 
-/// What the comparison of two values came to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Judgement {
-    /// `None` where Math-Verify would run out of time and the truth is not known either.
-    pub equal: Option<bool>,
-    /// [`Status::Decided`], [`Status::Numeric`] or [`Status::TooComplex`].
-    pub status: Status,
-    /// The argument that settled it.
-    pub method: &'static str,
-}
-
-impl Judgement {
-    fn decided(equal: bool, method: &'static str) -> Self {
-        Self {
-            equal: Some(equal),
-            status: Status::Decided,
-            method,
+impl Value {
+    /// Does it consist of symbols alone?
+    pub(super) fn is_of_symbols(&self) -> bool {
+        match self {
+            Self::Term(term) => term.is_of_symbols(),
+            Self::Tuple(items) | Self::FiniteSet(items) => {
+                !items.is_empty() && items.iter().all(Self::is_of_symbols)
+            }
+            Self::Relation(relation) => {
+                relation.left.is_of_symbols() && relation.right.is_of_symbols()
+            }
+            Self::And(relations) => relations
+                .iter()
+                .all(|relation| relation.left.is_of_symbols() && relation.right.is_of_symbols()),
+            _ => false,
         }
     }
 
-    fn numeric(equal: bool, method: &'static str) -> Self {
-        Self {
-            equal: Some(equal),
-            status: Status::Numeric,
-            method,
+    /// The terms in it.
+    fn terms(&self) -> Vec<&Expr> {
+        fn sides(relation: &Relation) -> [&Value; 2] {
+            [&relation.left, &relation.right]
+        }
+        match self {
+            Self::Term(term) => vec![term],
+            Self::Relation(relation) | Self::Not(relation) => {
+                sides(relation).into_iter().flat_map(Self::terms).collect()
+            }
+            Self::And(relations) => (relations.iter().flat_map(sides))
+                .flat_map(Self::terms)
+                .collect(),
+            Self::Tuple(items) | Self::FiniteSet(items) => {
+                items.iter().flat_map(Self::terms).collect()
+            }
+            Self::Interval(interval) => vec![&interval.lower, &interval.upper],
+            Self::Compound(_, sides) => {
+                let mut terms = sides.0.terms();
+                terms.extend(sides.1.terms());
+                terms
+            }
+            Self::NamedSet(_) | Self::Foreign => Vec::new(),
         }
     }
 
-    fn too_complex() -> Self {
-        Self {
-            equal: None,
-            status: Status::TooComplex,
-            method: "budget",
+    /// The value with what `term` makes of each of its terms.
+    fn map(&self, term: &impl Fn(&Expr) -> Expr) -> Self {
+        let all = |items: &[Self]| items.iter().map(|item| item.map(term)).collect();
+        let relation = |of: &Relation| Relation {
+            operator: of.operator,
+            left: of.left.map(term),
+            right: of.right.map(term),
+        };
+        match self {
+            Self::Term(inner) => Self::Term(term(inner)),
+            Self::Relation(inner) => Self::Relation(Box::new(relation(inner))),
+            Self::Not(inner) => Self::Not(Box::new(relation(inner))),
+            Self::And(relations) => Self::And(relations.iter().map(relation).collect()),
+            Self::Tuple(items) => Self::Tuple(all(items)),
+            Self::FiniteSet(items) => Self::finite_set(all(items)),
+            Self::Interval(interval) => Self::Interval(Box::new(Interval {
+                lower: term(&interval.lower),
+                upper: term(&interval.upper),
+                ..**interval
+            })),
+            Self::Compound(operator, sides) => {
+                Self::Compound(*operator, Box::new((sides.0.map(term), sides.1.map(term))))
+            }
+            Self::NamedSet(_) | Self::Foreign => self.clone(),
         }
     }
 
-    fn is_true(self) -> bool {
-        self.equal == Some(true)
-    }
-
-    /// Both: false where one is, open where one is open, and no surer than the less sure.
-    fn and(self, other: Self) -> Self {
-        match (self.equal, other.equal) {
-            (Some(false), _) => self,
-            (_, Some(false)) => other,
-            (None, _) => self,
-            (_, None) => other,
-            _ if self.status == Status::Decided => other,
-            _ => self,
+    /// A finite set: what is repeated as it is written is kept once.
+    pub(super) fn finite_set(items: Vec<Self>) -> Self {
+        let mut kept: Vec<Self> = Vec::with_capacity(items.len());
+        if items.len() <= 64 {
+            for item in items {
+                if !kept.contains(&item) {
+                    kept.push(item);
+                }
+            }
+        } else {
+            let mut seen = std::collections::HashSet::with_capacity(items.len());
+            for item in items {
+                if seen.insert(item.clone()) {
+                    kept.push(item);
+                }
+            }
         }
+        Self::FiniteSet(kept)
     }
-}
 
-/// The settings that bear on comparisons.
-#[derive(Debug, Clone, Copy)]
-struct Settings {
-    float_rounding: u32,
-    numeric_precision: u32,
-}
-
-/// Where one of these stands in a text, Math-Verify takes its symbols for complex numbers.
-const COMPLEX_SIGNS: &[&str] = &[
-    "\\mathbb{C}",
-    "\\text{i}",
-    "\\mathrm{i}",
-    "\\det",
-    "\\operatorname{tr}",
-    "\\operatorname{rank}",
-    "\\text{rank}",
-    "\\arg{",
-    "\\Re{",
-    "\\Im{",
-    "\\operatorname{Re}",
-    "\\operatorname{Im}",
-    "\\text{Re}",
-    "\\text{Im}",
-];
-
-/// Does the text look like one about complex numbers or matrices? A lone `i` does it.
-fn looks_complex(text: &str) -> bool {
-    if text.contains('\\') && COMPLEX_SIGNS.iter().any(|sign| text.contains(sign)) {
-        return true;
-    }
-    let is_word = |character: char| character.is_alphanumeric() || character == '_';
-    let ends_word = |rest: &str| !rest.chars().next().is_some_and(is_word);
-    let standalone = text.match_indices('i').any(|(at, _)| {
-        let before = text[..at].chars().next_back();
-        ends_word(&text[at + 1..]) && !before.is_some_and(is_word)
-    });
-    standalone
-        || text
-            .match_indices("\\imath")
-            .any(|(at, found)| ends_word(&text[at + found.len()..]))
-}
-
-/// The part behind the last plain `=` of a chain; the whole where there is a comma, a semicolon, or no chain.
-fn last_side(text: &str) -> &str {
-    if text.contains([',', ';']) {
-        return text;
-    }
-    let bytes = text.as_bytes();
-    let mut signs = (0..bytes.len()).filter(|at| {
-        bytes[*at] == b'=' && !(*at > 0 && matches!(bytes[at - 1], b'\\' | b'<' | b'!' | b'>'))
-    });
-    match (signs.next(), signs.next_back()) {
-        (Some(_), Some(last)) => &text[last + 1..],
-        _ => text,
+    /// Is it a set?
+    pub(super) fn is_set(&self) -> bool {
+        matches!(
+            self,
+            Self::FiniteSet(_) | Self::Interval(_) | Self::NamedSet(_) | Self::Compound(..)
+        )
     }
 }
 
 /// Texts longer than this are not read: Math-Verify runs out of time on them.
 const MAX_LENGTH: usize = 40_000;
 
-/// Reads normalised LaTeX; `None` where Math-Verify's parser raises an error.
-pub(crate) fn parse_latex(normalized: &str) -> Option<Value> {
-    if normalized.len() > MAX_LENGTH {
-        return None;
-    }
-    let read = |text: &str| reading::read(text, !looks_complex(text), 0);
-    let inner = read(normalized).or_else(|| {
-        let last = last_side(normalized);
-        if last.len() == normalized.len() {
-            None
-        } else {
-            read(last)
-        }
-    })?;
-    Some(Value { inner })
-}
-
 /// Reads plain arithmetic (`^` is a power); `None` where `SymPy`'s parser raises an error.
 pub(crate) fn parse_arithmetic(text: &str) -> Option<Value> {
     if text.len() > MAX_LENGTH {
         return None;
     }
-    arithmetic::parse(text).map(Value::from)
+    arithmetic::parse(text).map(Value::Term)
 }
 
 /// A plain number: an integer, or a float where there is a point.
 pub(crate) fn number(text: &str) -> Option<Value> {
-    numbers::parse(text).map(Value::from)
+    numbers::parse(text).map(Value::Term)
 }
 
 /// A hundredth of it, as Math-Verify writes percentages.
 pub(crate) fn percent(value: Value) -> Value {
-    Value {
-        inner: match value.inner {
-            term::Value::Term(term) => term::Value::Term(term.percent()),
-            _ => term::Value::Foreign,
-        },
+    match value {
+        Value::Term(term) => Value::Term(term.percent()),
+        _ => Value::Foreign,
     }
 }
 
@@ -206,14 +254,12 @@ pub(crate) fn percent(value: Value) -> Value {
 pub(crate) fn joined(values: Vec<Value>) -> Value {
     let mut items = Vec::with_capacity(values.len());
     for value in values {
-        match value.inner {
-            term::Value::FiniteSet(members) => items.extend(members),
+        match value {
+            Value::FiniteSet(members) => items.extend(members),
             other => items.push(other),
         }
     }
-    Value {
-        inner: term::Value::finite_set(items),
-    }
+    Value::finite_set(items)
 }
 
 /// Does Math-Verify hold two values for equal?
@@ -223,24 +269,16 @@ pub(crate) fn equal(gold: &Value, pred: &Value, config: &Config) -> Judgement {
         numeric_precision: config.numeric_precision,
     };
     judge::judge(
-        &gold.inner,
-        &pred.inner,
+        gold,
+        pred,
         settings,
         config.strict,
         config.allow_set_relation_comp,
     )
 }
 
-impl From<term::Term> for Value {
-    fn from(term: term::Term) -> Self {
-        Self {
-            inner: term::Value::Term(term),
-        }
-    }
-}
-
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&display::text(&self.inner))
+        f.write_str(&display::text(self))
     }
 }

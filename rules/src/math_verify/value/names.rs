@@ -1,69 +1,27 @@
 //! Names of symbols: Greek letters in every spelling, accents, subscripts, one case.
 
-use super::term::Term;
+use super::expr::symbol_name;
 use super::token::{Lexeme, Token};
-use crate::algebra::Constant;
+use crate::algebra::{Constant, Expr};
 
 /// Greek letters, and the command that names each; the two shapes of a letter are two names.
-const GREEK: &[(char, &str)] = &[
-    ('α', "alpha"),
-    ('β', "beta"),
-    ('γ', "gamma"),
-    ('Γ', "Gamma"),
-    ('δ', "delta"),
-    ('Δ', "Delta"),
-    ('ε', "epsilon"),
-    ('ϵ', "varepsilon"),
-    ('ζ', "zeta"),
-    ('η', "eta"),
-    ('θ', "theta"),
-    ('Θ', "Theta"),
-    ('ϑ', "vartheta"),
-    ('ι', "iota"),
-    ('κ', "kappa"),
-    ('λ', "lambda"),
-    ('Λ', "Lambda"),
-    ('μ', "mu"),
-    ('ν', "nu"),
-    ('ξ', "xi"),
-    ('Ξ', "Xi"),
-    ('ο', "omicron"),
-    ('π', "pi"),
-    ('Π', "Pi"),
-    ('ϖ', "varpi"),
-    ('ρ', "rho"),
-    ('ϱ', "varrho"),
-    ('σ', "sigma"),
-    ('Σ', "Sigma"),
-    ('ς', "varsigma"),
-    ('τ', "tau"),
-    ('υ', "upsilon"),
-    ('Υ', "Upsilon"),
-    ('φ', "phi"),
-    ('Φ', "Phi"),
-    ('ϕ', "varphi"),
-    ('χ', "chi"),
-    ('ψ', "psi"),
-    ('Ψ', "Psi"),
-    ('ω', "omega"),
-    ('Ω', "Omega"),
-];
+const GREEK: &str = "α alpha β beta γ gamma Γ Gamma δ delta Δ Delta ε epsilon ϵ varepsilon ζ zeta \
+    η eta θ theta Θ Theta ϑ vartheta ι iota κ kappa λ lambda Λ Lambda μ mu \
+    ν nu ξ xi Ξ Xi ο omicron π pi Π Pi ϖ varpi ρ rho ϱ varrho \
+    σ sigma Σ Sigma ς varsigma τ tau υ upsilon Υ Upsilon φ phi Φ Phi ϕ varphi \
+    χ chi ψ psi Ψ Psi ω omega Ω Omega";
 
 /// A symbol, or the constant that has this name.
-pub(super) fn symbol(text: &str, real: bool, keep_case: bool) -> Term {
+pub(super) fn symbol(text: &str, real: bool, keep_case: bool) -> Expr {
     let text = text.trim();
-    let mut characters = text.chars();
-    let single = match (characters.next(), characters.next()) {
-        (Some(letter), None) => GREEK
-            .iter()
-            .find(|(greek, _)| *greek == letter)
-            .map(|(_, name)| *name),
-        _ => None,
-    };
+    let mut greek = GREEK.split_whitespace();
+    let single = greek
+        .find(|word| *word == text && !word.is_ascii())
+        .and_then(|_| greek.next());
     let name = single.unwrap_or_else(|| text.strip_prefix('\\').unwrap_or(text));
     let constant = |name: &str| match name {
-        "pi" => Some(Term::Constant(Constant::Pi)),
-        "gamma" | "Gamma" => Some(Term::Constant(Constant::EulerGamma)),
+        "pi" => Some(Expr::Constant(Constant::Pi)),
+        "gamma" | "Gamma" => Some(Expr::Constant(Constant::EulerGamma)),
         _ => None,
     };
     if let Some(constant) = constant(name) {
@@ -77,11 +35,8 @@ pub(super) fn symbol(text: &str, real: bool, keep_case: bool) -> Term {
 }
 
 /// A symbol of exactly this name.
-pub(super) fn plain(name: &str, real: bool) -> Term {
-    Term::Symbol {
-        name: name.into(),
-        real: Some(real),
-    }
+pub(super) fn plain(name: &str, real: bool) -> Expr {
+    Expr::Symbol(symbol_name(name, real))
 }
 
 /// The text of tokens without the spaces between them.

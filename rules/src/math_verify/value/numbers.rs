@@ -3,7 +3,7 @@
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
 
-use super::term::Term;
+use crate::algebra::Expr;
 
 /// Python reads and prints integers of no more digits than this.
 const MAX_DIGITS: usize = 4_300;
@@ -12,7 +12,7 @@ const MAX_EXPONENT: i64 = 4_300;
 
 /// An integer without a point, else a decimal; scientific notation is a decimal. `None` where it is no number or
 /// longer than Python reads.
-pub(super) fn parse(text: &str) -> Option<Term> {
+pub(super) fn parse(text: &str) -> Option<Expr> {
     let text = text.trim();
     let (negative, body) = match text.strip_prefix('-') {
         Some(body) => (true, body),
@@ -50,7 +50,7 @@ pub(super) fn parse(text: &str) -> Option<Term> {
         value = -value;
     }
     if decimals.is_none() && exponent.is_none() {
-        return Some(Term::Number(RBig::from(value)));
+        return Some(Expr::Number(RBig::from(value)));
     }
     let power = exponent
         .unwrap_or(0)
@@ -59,7 +59,7 @@ pub(super) fn parse(text: &str) -> Option<Term> {
         return None;
     }
     let ten = UBig::from(10_u8).pow(power.unsigned_abs() as usize);
-    Some(Term::Float(if power >= 0 {
+    Some(Expr::decimal(if power >= 0 {
         RBig::from(value * IBig::from(ten))
     } else {
         RBig::from_parts(value, ten)

@@ -3,9 +3,10 @@
 use std::cell::Cell;
 
 use super::grammar::Grammar;
-use super::term::{NamedSet, Operator, Relation, SetOperator, Term, Value};
 use super::token::{Lexeme, Token, tokens};
 use super::tree::{Node, NodeId};
+use super::{MAX_LENGTH, NamedSet, Operator, Relation, SetOperator, Value};
+use crate::algebra::Expr;
 use crate::algebra::work;
 
 /// How deep texts inside texts (the arguments of functions) are read.
@@ -48,7 +49,7 @@ pub(super) fn read(text: &str, real: bool, nesting: u32) -> Option<Value> {
 }
 
 /// `12,345` written exactly like that is one number, and no set.
-fn grouped_number(text: &str) -> Option<Term> {
+fn grouped_number(text: &str) -> Option<Expr> {
     let text = text.trim_matches(|c: char| c.is_ascii_whitespace());
     let body = text.strip_prefix('-').unwrap_or(text);
     let (whole, decimals) = match body.split_once('.') {
@@ -73,6 +74,72 @@ fn grouped_number(text: &str) -> Option<Term> {
         text.replace(',', "")
     };
     super::numbers::parse(plain.trim_start_matches('0')).or_else(|| super::numbers::parse(&plain))
+}
+
+/// Where one of these stands in a text, Math-Verify takes its symbols for complex numbers.
+const COMPLEX_SIGNS: &[&str] = &[
+    "\\mathbb{C}",
+    "\\text{i}",
+    "\\mathrm{i}",
+    "\\det",
+    "\\operatorname{tr}",
+    "\\operatorname{rank}",
+    "\\text{rank}",
+    "\\arg{",
+    "\\Re{",
+    "\\Im{",
+    "\\operatorname{Re}",
+    "\\operatorname{Im}",
+    "\\text{Re}",
+    "\\text{Im}",
+];
+
+/// Does the text look like one about complex numbers or matrices? A lone `i` does it.
+fn looks_complex(text: &str) -> bool {
+    if text.contains('\\') && COMPLEX_SIGNS.iter().any(|sign| text.contains(sign)) {
+        return true;
+    }
+    let is_word = |character: char| character.is_alphanumeric() || character == '_';
+    let ends_word = |rest: &str| !rest.chars().next().is_some_and(is_word);
+    let standalone = text.match_indices('i').any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        ends_word(&text[at + 1..]) && !before.is_some_and(is_word)
+    });
+    standalone
+        || text
+            .match_indices("\\imath")
+            .any(|(at, found)| ends_word(&text[at + found.len()..]))
+}
+
+/// The part behind the last plain `=` of a chain; the whole where there is a comma, a semicolon, or no chain.
+fn last_side(text: &str) -> &str {
+    if text.contains([',', ';']) {
+        return text;
+    }
+    let bytes = text.as_bytes();
+    let mut signs = (0..bytes.len()).filter(|at| {
+        bytes[*at] == b'=' && !(*at > 0 && matches!(bytes[at - 1], b'\\' | b'<' | b'!' | b'>'))
+    });
+    match (signs.next(), signs.next_back()) {
+        (Some(_), Some(last)) => &text[last + 1..],
+        _ => text,
+    }
+}
+
+/// Reads normalised LaTeX; `None` where Math-Verify's parser raises an error.
+pub(crate) fn parse_latex(normalized: &str) -> Option<Value> {
+    if normalized.len() > MAX_LENGTH {
+        return None;
+    }
+    let read = |text: &str| read(text, !looks_complex(text), 0);
+    read(normalized).or_else(|| {
+        let last = last_side(normalized);
+        if last.len() == normalized.len() {
+            None
+        } else {
+            read(last)
+        }
+    })
 }
 
 impl Reading<'_, '_> {
@@ -188,8 +255,8 @@ impl Reading<'_, '_> {
                 Node::PlusMinus(Some(left), right) => {
                     let left = self.term(left)?;
                     let right = self.term(right)?;
-                    row.push(Value::Term(Term::Add(vec![left.clone(), right.clone()])));
-                    row.push(Value::Term(Term::Add(vec![left, negative(right)])));
+                    row.push(Value::Term(Expr::Add(vec![left.clone(), right.clone()])));
+                    row.push(Value::Term(Expr::Add(vec![left, negative(right)])));
                 }
                 _ => row.push(self.value(item)?),
             }
@@ -277,10 +344,10 @@ impl Reading<'_, '_> {
 }
 
 /// −a, of a fraction as a fraction.
-fn negative(term: Term) -> Term {
+fn negative(term: Expr) -> Expr {
     match term {
-        Term::Number(value) => Term::Number(-value),
-        other => Term::Multiply(vec![Term::integer(-1), other]),
+        Expr::Number(value) => Expr::Number(-value),
+        other => Expr::Multiply(vec![Expr::integer(-1), other]),
     }
 }
 

@@ -1,13 +1,14 @@
 //! Parts of the real line: sets that are one, and relations that describe one.
 
 use std::cmp::Ordering;
+use std::convert::Infallible;
 
-use super::Judgement;
-use super::sample::{self, Sample};
-use super::scalars;
+use super::difference::difference;
+use super::judge::Judgement;
+use super::principal::{self, constant, coordinate, is_heavy, symbols};
 use super::sets::order;
-use super::term::{Interval, NamedSet, Operator, Relation, SetOperator, Term, Value};
-use super::walk;
+use super::{Interval, NamedSet, Operator, Relation, SetOperator, Value};
+use crate::algebra::{self, Constant, Expr, Near};
 
 /// Regions with more ends are not compared.
 const MAX_ENDS: usize = 40;
@@ -15,24 +16,24 @@ const MAX_ENDS: usize = 40;
 const TRIES: usize = 24;
 
 /// The ends of a region, sorted, each once; `None` where it is no region with ends that can be told apart.
-fn ends(values: &[&Value]) -> Option<Vec<Term>> {
+fn ends(values: &[&Value]) -> Option<Vec<Expr>> {
     let mut all = Vec::new();
     for value in values {
         collect(value, &mut all)?;
     }
-    if all.len() > MAX_ENDS || all.iter().any(walk::is_heavy) {
+    if all.len() > MAX_ENDS || all.iter().any(is_heavy) {
         return None;
     }
     for end in &all {
-        order(end, &Term::integer(0))?;
+        order(end, &Expr::integer(0))?;
     }
     all.sort_by(|a, b| order(a, b).unwrap_or(Ordering::Equal));
     all.dedup_by(|a, b| order(a, b) == Some(Ordering::Equal));
-    all.retain(|end| !matches!(end, Term::Infinity | Term::NegativeInfinity));
+    all.retain(|end| !end.is_infinite());
     Some(all)
 }
 
-fn collect(value: &Value, found: &mut Vec<Term>) -> Option<()> {
+fn collect(value: &Value, found: &mut Vec<Expr>) -> Option<()> {
     match value {
         Value::FiniteSet(items) => {
             for item in items {
@@ -59,9 +60,9 @@ fn collect(value: &Value, found: &mut Vec<Term>) -> Option<()> {
 /// A place on the line that the ends cut: on an end, or between two.
 #[derive(Clone, Copy)]
 enum Place<'e> {
-    On(&'e Term),
+    On(&'e Expr),
     /// Behind this end and before the next; `None` before the first.
-    Behind(Option<&'e Term>),
+    Behind(Option<&'e Expr>),
 }
 
 /// Is the place in the region?
@@ -80,7 +81,7 @@ fn holds(value: &Value, place: Place<'_>) -> bool {
                     Some(Ordering::Equal) => !interval.lower_open,
                     _ => false,
                 },
-                Place::Behind(None) => interval.lower == Term::NegativeInfinity,
+                Place::Behind(None) => interval.lower == Expr::Constant(Constant::NegativeInfinity),
                 Place::Behind(Some(end)) => matches!(
                     order(&interval.lower, end),
                     Some(Ordering::Less | Ordering::Equal)
@@ -150,17 +151,23 @@ pub(super) fn relation_is_set(relation: &Value, set: &Value) -> Option<Judgement
             return None;
         };
         let difference = match (left, right) {
-            (Term::Infinity, _) | (_, Term::NegativeInfinity) => Term::integer(1),
-            (Term::NegativeInfinity, _) | (_, Term::Infinity) => Term::integer(-1),
-            _ => Term::Add(vec![left.clone(), Term::integer(-1).times(right.clone())]),
+            (Expr::Constant(Constant::Infinity), _)
+            | (_, Expr::Constant(Constant::NegativeInfinity)) => Expr::integer(1),
+            (Expr::Constant(Constant::NegativeInfinity), _)
+            | (_, Expr::Constant(Constant::Infinity)) => Expr::integer(-1),
+            _ => Expr::Add(vec![left.clone(), Expr::integer(-1).times(right.clone())]),
         };
         differences.push((relation.operator, difference));
     }
-    let symbols = with_names_for_calls(&mut differences);
+    let mut calls = Vec::new();
+    for (_, difference) in &mut differences {
+        *difference = without_calls(difference, &mut calls);
+    }
+    let symbols = symbols(differences.iter().map(|(_, difference)| difference));
     let [variable] = symbols.as_slice() else {
         return None;
     };
-    if differences.iter().any(|(_, term)| walk::is_heavy(term)) {
+    if differences.iter().any(|(_, term)| is_heavy(term)) {
         return None;
     }
     let plain = solutions(set);
@@ -207,57 +214,30 @@ fn open_interval(set: &Value) -> Option<Value> {
     }
 }
 
-/// Puts symbols in the place of calls, so that `0 < f(x) < 1` is about `f(x)`; the symbols that are then there.
-fn with_names_for_calls(differences: &mut [(Operator, Term)]) -> Vec<Term> {
-    let mut calls = Vec::new();
-    for (_, difference) in differences.iter() {
-        outer_calls(difference, &mut calls);
+/// The term with symbols in the place of calls of functions without a meaning, so that `0 < f(x) < 1` is about `f(x)`.
+fn without_calls(term: &Expr, calls: &mut Vec<Expr>) -> Expr {
+    if !matches!(term, Expr::Apply(..)) {
+        let Ok(term) =
+            algebra::mapped::<Infallible>(term, &mut |part| Ok(without_calls(part, calls)));
+        return term;
     }
-    let mut symbols = Vec::new();
-    for (_, difference) in differences {
-        for (index, call) in calls.iter().enumerate() {
-            let symbol = Term::Symbol {
-                name: format!("call {index}").into(),
-                real: Some(true),
-            };
-            *difference = walk::replaced(difference, call, &symbol);
-        }
-        walk::symbols(difference, &mut symbols);
-    }
-    symbols
+    let known = calls.iter().position(|call| call == term);
+    let index = known.unwrap_or_else(|| {
+        calls.push(term.clone());
+        calls.len() - 1
+    });
+    Expr::Symbol(format!("call {index}").into())
 }
 
-/// Adds the calls of functions without a meaning that stand in no other such call.
-fn outer_calls(term: &Term, found: &mut Vec<Term>) {
-    match term {
-        Term::Apply(..) if !found.contains(term) => found.push(term.clone()),
-        Term::Add(items) | Term::Multiply(items) | Term::Call(_, items) => {
-            for item in items {
-                outer_calls(item, found);
-            }
-        }
-        Term::Power(power) => {
-            outer_calls(&power.0, found);
-            outer_calls(&power.1, found);
-        }
-        _ => {}
-    }
-}
-
-fn describes(
-    differences: &[(Operator, Term)],
-    variable: &Term,
-    set: &Value,
-    ends: &[Term],
-) -> bool {
+fn describes(differences: &[(Operator, Expr)], variable: &str, set: &Value, ends: &[Expr]) -> bool {
     for end in ends {
         let mut holds_there = true;
-        for (operator, difference) in differences {
-            let value = walk::replaced(difference, variable, end);
-            let sign = if scalars::difference(&value, &Term::integer(0)).is_true() {
+        for (operator, gap) in differences {
+            let value = principal::replaced(gap, &Expr::symbol(variable), end);
+            let sign = if difference(&value, &Expr::integer(0)).is_true() {
                 Some(Ordering::Equal)
             } else {
-                sample::at(&value, &[]).and_then(|value| sign(value, false))
+                constant(&value).and_then(|value| sign(value, false))
             };
             holds_there &= sign.is_some_and(|sign| satisfies(*operator, sign));
         }
@@ -267,7 +247,7 @@ fn describes(
     }
     let mut marks: Vec<f64> = Vec::with_capacity(ends.len());
     for end in ends {
-        match sample::at(end, &[]) {
+        match constant(end) {
             Some(value) => marks.push(value.re),
             None => return false,
         }
@@ -291,8 +271,8 @@ fn describes(
 
 /// Does the relation hold all over a gap, or nowhere in it?
 fn agrees_between(
-    differences: &[(Operator, Term)],
-    variable: &Term,
+    differences: &[(Operator, Expr)],
+    variable: &str,
     expected: bool,
     place: Place<'_>,
     (from, to, last_gap): (f64, f64, bool),
@@ -307,12 +287,10 @@ fn agrees_between(
             _ => share + 0.003,
         };
         let x = from + (to - from) * share;
-        let mut value_point = Sample::real(x);
-        value_point.error = 0.0;
-        let point = [(variable.clone(), value_point)];
+        let point = [(variable, coordinate(x))];
         let mut there = true;
         for (at, (operator, difference)) in differences.iter().enumerate() {
-            let sign = sample::at(difference, &point).and_then(|value| sign(value, true));
+            let sign = principal::at(difference, &point).and_then(|value| sign(value, true));
             there &= sign.is_some_and(|sign| satisfies(*operator, sign));
             // An equation may hold between two tries.
             if *operator == Operator::Equal
@@ -330,7 +308,7 @@ fn agrees_between(
     true
 }
 
-fn sign(value: Sample, strict: bool) -> Option<Ordering> {
+fn sign(value: Near, strict: bool) -> Option<Ordering> {
     if value.im.abs() > value.error * 10.0 {
         return None;
     }

@@ -2,35 +2,31 @@
 
 use dashu_ratio::RBig;
 
-use super::judge;
-use super::scalars;
-use super::term::{Operator, Relation, Term, Value};
-use super::walk;
-use super::{Judgement, Settings};
+use super::judge::{self, Judgement, Settings};
+use super::principal::exact;
+use super::{Operator, Relation, Value};
+use crate::algebra::{Expr, Function};
 
 /// Step 5: chains link by link, single relations by their sides, equations also by their solutions.
-pub(super) fn compare(gold: &Value, pred: &Value, settings: Settings, depth: u32) -> Judgement {
+pub(super) fn compare(gold: &Value, pred: &Value, settings: Settings) -> Judgement {
     match (gold, pred) {
         (Value::And(left), Value::And(right)) => {
             if left.len() != right.len() {
                 return Judgement::decided(false, "chain");
             }
-            let mut all = Judgement::decided(true, "chain");
-            for (left, right) in left.iter().zip(right) {
-                all = all.and(pair(left, right, settings, depth));
-                if all.equal == Some(false) {
-                    break;
-                }
-            }
-            all
+            let links = left.iter().zip(right);
+            Judgement::all(
+                "chain",
+                links.map(|(left, right)| pair(left, right, settings)),
+            )
         }
-        (Value::Relation(left), Value::Relation(right)) => pair(left, right, settings, depth),
+        (Value::Relation(left), Value::Relation(right)) => pair(left, right, settings),
         _ => Judgement::decided(false, "chain"),
     }
 }
 
 /// left − right, as `SymPy` works it out; `None` where a side is no term.
-fn gap(relation: &Relation) -> Option<Term> {
+fn gap(relation: &Relation) -> Option<Expr> {
     let (Value::Term(left), Value::Term(right)) = (&relation.left, &relation.right) else {
         return None;
     };
@@ -41,21 +37,20 @@ fn gap(relation: &Relation) -> Option<Term> {
 }
 
 /// a − b, a number or a bare symbol where it plainly is one.
-fn simple(a: &Term, b: &Term) -> Term {
-    let zero = Term::integer(0);
+fn simple(a: &Expr, b: &Expr) -> Expr {
+    let zero = Expr::integer(0);
     if *b == zero {
         return a.clone();
     }
-    let difference = Term::Add(vec![a.clone(), Term::integer(-1).times(b.clone())]);
-    match walk::exact(&difference) {
-        Some((value, false)) => Term::Number(value),
-        Some((value, true)) => Term::Float(value),
+    let difference = Expr::Add(vec![a.clone(), Expr::integer(-1).times(b.clone())]);
+    match exact(&difference) {
+        Some(value) => Expr::number(value),
         None => bare_symbol(&difference).unwrap_or(difference),
     }
 }
 
 /// The symbol that is left when like items of a sum are put together, if only one is.
-fn bare_symbol(sum: &Term) -> Option<Term> {
+fn bare_symbol(sum: &Expr) -> Option<Expr> {
     let mut collected = Collected::default();
     collected.add(sum, &RBig::ONE)?;
     collected
@@ -76,15 +71,15 @@ const MOST_SYMBOLS: usize = 8;
 #[derive(Default)]
 struct Collected {
     constant: RBig,
-    symbols: Vec<(Term, RBig)>,
+    symbols: Vec<(Expr, RBig)>,
 }
 
 impl Collected {
     /// Adds a multiple of `term`; `None` where it is not linear as written.
-    fn add(&mut self, term: &Term, factor: &RBig) -> Option<()> {
+    fn add(&mut self, term: &Expr, factor: &RBig) -> Option<()> {
         match term {
-            Term::Number(value) => self.constant += value * factor,
-            Term::Symbol { .. } => {
+            Expr::Number(value) => self.constant += value * factor,
+            Expr::Symbol(_) => {
                 if let Some(place) = self.symbols.iter().position(|(symbol, _)| symbol == term) {
                     self.symbols[place].1 += factor;
                 } else if self.symbols.len() < MOST_SYMBOLS {
@@ -93,13 +88,13 @@ impl Collected {
                     return None;
                 }
             }
-            Term::Add(items) => {
+            Expr::Add(items) => {
                 for item in items {
                     self.add(item, factor)?;
                 }
             }
-            Term::Multiply(items) => match items.as_slice() {
-                [Term::Number(value), rest] => self.add(rest, &(value * factor))?,
+            Expr::Multiply(items) => match items.as_slice() {
+                [Expr::Number(value), rest] => self.add(rest, &(value * factor))?,
                 _ => return None,
             },
             _ => return None,
@@ -109,26 +104,25 @@ impl Collected {
 }
 
 /// −a, with a factor in front put together with the sign.
-fn negated(term: &Term) -> Term {
+fn negated(term: &Expr) -> Expr {
     match term {
-        Term::Number(value) => Term::Number(-value),
-        Term::Float(value) => Term::Float(-value),
-        Term::Multiply(items) => match items.as_slice() {
-            [Term::Number(minus_one), rest] if *minus_one == RBig::NEG_ONE => rest.clone(),
-            _ => Term::integer(-1).times(term.clone()),
+        Expr::Number(value) => Expr::Number(-value),
+        Expr::Call(Function::Decimal, _) => term.clone().opposite(),
+        Expr::Multiply(items) => match items.as_slice() {
+            [Expr::Number(minus_one), rest] if *minus_one == RBig::NEG_ONE => rest.clone(),
+            _ => Expr::integer(-1).times(term.clone()),
         },
         _ => {
-            let negated = Term::integer(-1).times(term.clone());
+            let negated = Expr::integer(-1).times(term.clone());
             bare_symbol(&negated).unwrap_or(negated)
         }
     }
 }
 
-fn pair(gold: &Relation, pred: &Relation, settings: Settings, depth: u32) -> Judgement {
+fn pair(gold: &Relation, pred: &Relation, settings: Settings) -> Judgement {
     if gold == pred {
         return Judgement::decided(true, "structure");
     }
-    let _ = depth;
     let gaps = gap(gold).zip(gap(pred));
     let mut open = None;
     if let Some((left, right)) = &gaps {
@@ -155,9 +149,4 @@ fn pair(gold: &Relation, pred: &Relation, settings: Settings, depth: u32) -> Jud
         }
     }
     open.unwrap_or_else(|| Judgement::decided(false, "relation"))
-}
-
-/// Is the difference of two terms zero, whatever kind they are of?
-pub(super) fn vanishes(a: &Term, b: &Term) -> bool {
-    scalars::difference(a, b).is_true()
 }

@@ -2,13 +2,11 @@
 
 use std::cmp::Ordering;
 
-use super::judge;
+use super::judge::{self, Judgement, Settings};
+use super::principal::{constant, exact, is_heavy, symbols};
 use super::regions;
-use super::sample;
-use super::term::{Interval, NamedSet, SetOperator, Term, Value};
-use super::walk;
-use super::{Judgement, Settings};
-use crate::algebra::{Constant, Function};
+use super::{Interval, NamedSet, SetOperator, Value};
+use crate::algebra::{Constant, Expr, Function};
 use crate::verification::Status;
 
 /// Collections without an order are matched element by element up to this size.
@@ -17,74 +15,71 @@ const MAX_MATCHED: usize = 40;
 const MAX_MATCHED_HEAVY: usize = 4;
 
 /// The order of two real constants; `None` where it cannot be told from double precision.
-pub(super) fn order(a: &Term, b: &Term) -> Option<Ordering> {
+pub(super) fn order(a: &Expr, b: &Expr) -> Option<Ordering> {
     if a == b {
         return Some(Ordering::Equal);
     }
     match (a, b) {
-        (Term::NegativeInfinity, _) | (_, Term::Infinity) => return Some(Ordering::Less),
-        (Term::Infinity, _) | (_, Term::NegativeInfinity) => return Some(Ordering::Greater),
+        (Expr::Constant(Constant::NegativeInfinity), _)
+        | (_, Expr::Constant(Constant::Infinity)) => return Some(Ordering::Less),
+        (Expr::Constant(Constant::Infinity), _)
+        | (_, Expr::Constant(Constant::NegativeInfinity)) => return Some(Ordering::Greater),
         _ => {}
     }
-    if let (Some((left, _)), Some((right, _))) = (walk::exact(a), walk::exact(b)) {
+    if let (Some((left, _)), Some((right, _))) = (exact(a), exact(b)) {
         return Some(left.cmp(&right));
     }
-    let left = sample::at(a, &[])?;
-    let right = sample::at(b, &[])?;
+    let left = constant(a)?;
+    let right = constant(b)?;
     if left.im.abs() > left.error || right.im.abs() > right.error {
         return None;
     }
-    let gap = left.minus(right);
-    if gap.re.abs() <= 100.0 * gap.error {
+    if (left.re - right.re).abs() <= 100.0 * (left.error + right.error) {
         return Some(Ordering::Equal);
     }
     left.re.partial_cmp(&right.re)
 }
 
 /// Does the imaginary unit occur?
-fn is_imaginary(term: &Term) -> bool {
+fn is_imaginary(term: &Expr) -> bool {
     match term {
-        Term::Constant(Constant::ImaginaryUnit) => true,
-        Term::Add(items) | Term::Multiply(items) => items.iter().any(is_imaginary),
+        Expr::Constant(Constant::ImaginaryUnit) => true,
+        Expr::Add(items) | Expr::Multiply(items) => items.iter().any(is_imaginary),
         _ => false,
     }
 }
 
 /// Is it a percentage or another product with something that is kept apart?
-fn is_kept_apart(term: &Term) -> bool {
+fn is_kept_apart(term: &Expr) -> bool {
     match term {
-        Term::Unevaluated(_) => true,
-        Term::Multiply(items) => items.iter().any(is_kept_apart),
+        Expr::Call(Function::Held, _) => true,
+        Expr::Multiply(items) => items.iter().any(is_kept_apart),
         _ => false,
     }
 }
 
 /// Is the term finite wherever its variables are, as far as `SymPy` sees?
-fn is_finite(term: &Term) -> bool {
-    let is_constant = |term: &Term| {
-        let mut symbols = Vec::new();
-        walk::symbols(term, &mut symbols);
-        symbols.is_empty()
-    };
+fn is_finite(term: &Expr) -> bool {
+    let is_constant = |term: &Expr| symbols([term]).is_empty();
     match term {
-        Term::Add(items) | Term::Multiply(items) => items.iter().all(is_finite),
-        Term::Power(power) => {
+        Expr::Add(items) | Expr::Multiply(items) => items.iter().all(is_finite),
+        Expr::Power(power) => {
             is_constant(term)
-                || power.0 == Term::Constant(Constant::E) && is_finite(&power.1)
+                || power.0 == Expr::Constant(Constant::E) && is_finite(&power.1)
                 || is_finite(&power.0)
                     && power
                         .1
                         .as_rational()
                         .is_some_and(|exponent| *exponent > dashu_ratio::RBig::ZERO)
         }
-        Term::Call(Function::Logarithm | Function::Tan | Function::Cot, _) => is_constant(term),
+        Expr::Call(Function::Logarithm | Function::Tan | Function::Cot, _) => is_constant(term),
         _ => true,
     }
 }
 
 /// An interval from two ends: a tuple where it would be upside down, empty or a point where the ends say so, and
 /// `None` where `SymPy` refuses.
-pub(super) fn interval(lower: Term, upper: Term, open: bool, close: bool) -> Option<Value> {
+pub(super) fn interval(lower: Expr, upper: Expr, open: bool, close: bool) -> Option<Value> {
     if lower.is_matrix() || upper.is_matrix() {
         return None;
     }
@@ -101,18 +96,19 @@ pub(super) fn interval(lower: Term, upper: Term, open: bool, close: bool) -> Opt
     if is_imaginary(&lower) || is_imaginary(&upper) {
         return None;
     }
-    if lower == Term::Undefined || upper == Term::Undefined {
+    if lower == Expr::Constant(Constant::Undefined) || upper == Expr::Constant(Constant::Undefined)
+    {
         return None;
     }
     // `SymPy` cannot tell that the distance of a percentage to anything but a plain number is real.
-    let plain = |term: &Term| matches!(term, Term::Number(_)) || is_kept_apart(term);
+    let plain = |term: &Expr| matches!(term, Expr::Number(_)) || is_kept_apart(term);
     if (is_kept_apart(&lower) || is_kept_apart(&upper)) && !(plain(&lower) && plain(&upper)) {
         return None;
     }
     match order {
         Some(Ordering::Greater) => return Some(Value::NamedSet(NamedSet::Empty)),
         Some(Ordering::Equal) => {
-            let infinite = matches!(lower, Term::Infinity | Term::NegativeInfinity);
+            let infinite = lower.is_infinite();
             return Some(if open || close || infinite {
                 Value::NamedSet(NamedSet::Empty)
             } else {
@@ -121,8 +117,8 @@ pub(super) fn interval(lower: Term, upper: Term, open: bool, close: bool) -> Opt
         }
         _ => {}
     }
-    let lower_open = open || lower == Term::NegativeInfinity;
-    let upper_open = close || upper == Term::Infinity;
+    let lower_open = open || lower == Expr::Constant(Constant::NegativeInfinity);
+    let upper_open = close || upper == Expr::Constant(Constant::Infinity);
     Some(Value::Interval(Box::new(Interval {
         lower,
         upper,
@@ -191,7 +187,7 @@ pub(super) fn compare(gold: &Value, pred: &Value, settings: Settings, depth: u32
     }
     // Lists of plain members compare one by one.
     if let (Some(left), Some(right)) = (members(&a), members(&b)) {
-        return deep(&left, &a, &right, &b, settings, depth);
+        return deep(&left, &a, &right, settings, depth);
     }
     let ends = |interval: &Interval| {
         let open = interval.lower_open
@@ -209,13 +205,13 @@ pub(super) fn compare(gold: &Value, pred: &Value, settings: Settings, depth: u32
         && let Some(pair) = ends(interval)
         && let Some(left) = members(&pair)
     {
-        return deep(&left, &pair, &right, &b, settings, depth);
+        return deep(&left, &pair, &right, settings, depth);
     }
     if let (Some(left), Value::Interval(interval)) = (members(&a), &b)
         && let Some(pair) = ends(interval)
         && let Some(right) = members(&pair)
     {
-        return deep(&left, &a, &right, &pair, settings, depth);
+        return deep(&left, &a, &right, settings, depth);
     }
     Judgement::decided(false, "set")
 }
@@ -224,7 +220,7 @@ fn intervals(a: &Interval, b: &Interval, settings: Settings) -> Judgement {
     if a.lower_open != b.lower_open || a.upper_open != b.upper_open {
         return Judgement::decided(false, "interval");
     }
-    let end = |a: &Term, b: &Term| {
+    let end = |a: &Expr, b: &Expr| {
         if a == b {
             Judgement::decided(true, "structure")
         } else {
@@ -247,11 +243,9 @@ fn deep(
     left: &[&Value],
     gold: &Value,
     right: &[&Value],
-    pred: &Value,
     settings: Settings,
     depth: u32,
 ) -> Judgement {
-    let _ = pred;
     if left.len() != right.len() {
         return Judgement::decided(false, "size");
     }
@@ -265,19 +259,16 @@ fn deep(
 }
 
 fn in_order(left: &[&Value], right: &[&Value], settings: Settings, depth: u32) -> Judgement {
-    let mut all = Judgement::decided(true, "elements");
-    for (left, right) in left.iter().zip(right) {
-        all = all.and(judge::inside(left, right, settings, depth));
-        if all.equal == Some(false) {
-            break;
-        }
-    }
-    all
+    let pairs = left.iter().zip(right);
+    Judgement::all(
+        "elements",
+        pairs.map(|(left, right)| judge::inside(left, right, settings, depth)),
+    )
 }
 
 /// Every element of the one with an element of its own of the other.
 fn matched(left: &[&Value], right: &[&Value], settings: Settings, depth: u32) -> Judgement {
-    let heavy = |value: &&Value| matches!(value, Value::Term(term) if walk::is_heavy(term));
+    let heavy = |value: &&Value| matches!(value, Value::Term(term) if is_heavy(term));
     let most = if left.iter().chain(right).any(heavy) {
         MAX_MATCHED_HEAVY
     } else {
@@ -360,15 +351,15 @@ fn key(value: &Value) -> Option<Vec<f64>> {
     }
 }
 
-fn number(term: &Term) -> Option<f64> {
+fn number(term: &Expr) -> Option<f64> {
     match term {
-        Term::Infinity => Some(f64::INFINITY),
-        Term::NegativeInfinity => Some(f64::NEG_INFINITY),
+        Expr::Constant(Constant::Infinity) => Some(f64::INFINITY),
+        Expr::Constant(Constant::NegativeInfinity) => Some(f64::NEG_INFINITY),
         other => {
-            if let Some((value, _)) = walk::exact(other) {
+            if let Some((value, _)) = exact(other) {
                 return Some(value.to_f64().value());
             }
-            let value = sample::at(other, &[])?;
+            let value = constant(other)?;
             (value.im.abs() <= value.error * 10.0).then_some(value.re)
         }
     }

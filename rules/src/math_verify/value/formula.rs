@@ -2,33 +2,44 @@
 
 use dashu_ratio::RBig;
 
+use super::Value;
 use super::application::{binomial, common, exponential, function};
+use super::expr::{spelling, symbol_name};
+use super::matrices;
 use super::names;
 use super::numbers;
+use super::principal::{replaced, symbols};
 use super::reading::{Reading, read};
-use super::term::{Binder, Term, Value};
 use super::token::{Lexeme, Token};
 use super::tree::{Node, NodeId, Span, Suffix};
-use crate::algebra::{BinderKind, Constant, Function};
+use crate::algebra::{self, Binder, BinderKind, Constant, Expr, Function};
 
 /// Quotients of quotients nest no deeper.
 const MAX_QUOTIENTS: usize = 60;
 /// Larger terms do not come out of a substitution or a determinant.
-const MAX_SIZE: usize = 4_000;
+const MAX_SIZE: u64 = 4_000;
 
 /// What a factor may be.
 enum Factor {
-    Term(Term),
+    Term(Expr),
     /// `\frac{d}{dx}`: waits for what it is applied to.
-    Derivative(Term),
+    Derivative(Box<str>),
 }
 
 impl Reading<'_, '_> {
     /// The term of a node that is no operator waiting for its operand.
-    pub(super) fn term(&self, id: NodeId) -> Option<Term> {
+    pub(super) fn term(&self, id: NodeId) -> Option<Expr> {
         match self.factor(id)? {
             Factor::Term(term) => Some(term),
             Factor::Derivative(_) => None,
+        }
+    }
+
+    /// The term of a node, if there is one.
+    fn optional(&self, id: Option<NodeId>) -> Option<Option<Expr>> {
+        match id {
+            Some(id) => self.term(id).map(Some),
+            None => Some(None),
         }
     }
 
@@ -42,20 +53,20 @@ impl Reading<'_, '_> {
             Node::Product(..) => self.product(id)?,
             Node::Negated(inner) => match self.term(inner)? {
                 number if number.is_number_atom() => number.opposite(),
-                other => Term::integer(-1).times(other),
+                other => Expr::integer(-1).times(other),
             },
             Node::Factors(..) => self.factors(id)?,
             Node::Suffixed(inner, suffix) => self.suffixed(inner, suffix)?,
-            Node::Power(base, exponent) => Term::power(self.term(base)?, self.term(exponent)?),
-            Node::Absolute(inner) => Term::Call(Function::Absolute, vec![self.term(inner)?]),
-            Node::Floor(inner) => Term::Call(Function::Floor, vec![self.term(inner)?]),
-            Node::Ceiling(inner) => Term::Call(Function::Ceiling, vec![self.term(inner)?]),
+            Node::Power(base, exponent) => Expr::power(self.term(base)?, self.term(exponent)?),
+            Node::Absolute(inner) => Expr::Call(Function::Absolute, vec![self.term(inner)?]),
+            Node::Floor(inner) => Expr::Call(Function::Floor, vec![self.term(inner)?]),
+            Node::Ceiling(inner) => Expr::Call(Function::Ceiling, vec![self.term(inner)?]),
             Node::Fraction(upper, lower, upper_span, lower_span) => {
                 return self.fraction(upper, lower, upper_span, lower_span);
             }
             Node::Binomial(upper, lower) => binomial(self.term(upper)?, self.term(lower)?)?,
             Node::Matrix(rows) => self.matrix(rows)?,
-            Node::Determinant(rows) => super::matrices::determinant(&self.matrix(rows)?)?,
+            Node::Determinant(rows) => matrices::determinant(&self.matrix(rows)?)?,
             Node::Name {
                 token,
                 subscript,
@@ -69,14 +80,8 @@ impl Reading<'_, '_> {
                 argument,
             } => {
                 let name = self.tokens.get(token as usize)?.text;
-                let base = match subscript {
-                    Some(base) => Some(self.term(base)?),
-                    None => None,
-                };
-                let power = match superscript {
-                    Some(power) => Some(self.term(power)?),
-                    None => None,
-                };
+                let base = self.optional(subscript)?;
+                let power = self.optional(superscript)?;
                 function(name, self.term(argument)?, base, power)?
             }
             Node::Call {
@@ -87,7 +92,7 @@ impl Reading<'_, '_> {
             } => {
                 let term = self.call(name, arguments, defined)?;
                 match superscript {
-                    Some(power) => Term::power(term, self.term(power)?),
+                    Some(power) => Expr::power(term, self.term(power)?),
                     None => term,
                 }
             }
@@ -100,13 +105,13 @@ impl Reading<'_, '_> {
             Node::Root { degree, radicand } => {
                 let radicand = self.term(radicand)?;
                 let exponent = match degree {
-                    None => Term::ratio(&RBig::from(1), &RBig::from(2)),
+                    None => Expr::ratio(&RBig::from(1), &RBig::from(2)),
                     Some(degree) => match self.term(degree)? {
-                        Term::Number(degree) => Term::ratio(&RBig::from(1), &degree),
-                        other => Term::power(other, Term::integer(-1)),
+                        Expr::Number(degree) => Expr::ratio(&RBig::from(1), &degree),
+                        other => Expr::power(other, Expr::integer(-1)),
                     },
                 };
-                Term::power(radicand, exponent)
+                Expr::power(radicand, exponent)
             }
             Node::Series {
                 kind,
@@ -116,10 +121,10 @@ impl Reading<'_, '_> {
                 body,
             } => {
                 let variable = self.term(variable)?;
-                if !matches!(variable, Term::Symbol { .. }) {
+                let Expr::Symbol(variable) = variable else {
                     return None;
-                }
-                Term::Binder(Box::new(Binder {
+                };
+                Expr::Binder(Box::new(Binder {
                     kind: if kind == Token::Sum {
                         BinderKind::Sum
                     } else {
@@ -129,7 +134,6 @@ impl Reading<'_, '_> {
                     lower: Some(self.term(lower)?),
                     upper: Some(self.term(upper)?),
                     body: self.term(body)?,
-                    from_below: false,
                 }))
             }
             Node::Limit {
@@ -138,26 +142,21 @@ impl Reading<'_, '_> {
                 from_below,
                 body,
             } => {
-                let token = self.tokens.get(variable as usize)?;
-                Term::Binder(Box::new(Binder {
+                let name = self.tokens.get(variable as usize)?.text;
+                let Expr::Symbol(variable) = names::symbol(name, self.real, true) else {
+                    return None;
+                };
+                Expr::Binder(Box::new(Binder {
                     kind: BinderKind::Limit,
-                    variable: if token.kind == Token::Letter {
-                        names::plain(token.text, self.real)
-                    } else {
-                        names::symbol(token.text, self.real, true)
-                    },
+                    variable,
                     lower: Some(self.term(target)?),
-                    upper: None,
+                    // The side from which it is approached.
+                    upper: from_below.then(|| Expr::integer(-1)),
                     body: self.term(body)?,
-                    from_below,
                 }))
             }
             Node::Exponential(power) => {
-                let power = match power {
-                    Some(power) => self.term(power)?,
-                    None => Term::integer(1),
-                };
-                exponential(power)
+                exponential(self.optional(power)?.unwrap_or_else(|| Expr::integer(1)))
             }
             // The length of a vector is no number here: only matrices have one, and they are rare in answers.
             _ => return None,
@@ -166,7 +165,7 @@ impl Reading<'_, '_> {
     }
 
     /// A product of many factors without recursion along it; quotients nest.
-    fn product(&self, id: NodeId) -> Option<Term> {
+    fn product(&self, id: NodeId) -> Option<Expr> {
         let mut parts = Vec::new();
         let mut first = id;
         while let Some(Node::Product(left, sign, right)) = self.node(first) {
@@ -186,7 +185,7 @@ impl Reading<'_, '_> {
             let part = self.term(part)?;
             total = match sign {
                 Token::Times => total.times(part),
-                Token::Modulo => Term::Call(Function::Modulo, vec![total, part]),
+                Token::Modulo => Expr::Call(Function::Modulo, vec![total, part]),
                 _ => total.over(part),
             };
         }
@@ -194,7 +193,7 @@ impl Reading<'_, '_> {
     }
 
     /// A sum of many terms without recursion along it.
-    fn sum(&self, id: NodeId) -> Option<Term> {
+    fn sum(&self, id: NodeId) -> Option<Expr> {
         let mut parts = Vec::new();
         let mut first = id;
         while let Some(Node::Additive(left, sign, right)) = self.node(first) {
@@ -205,10 +204,12 @@ impl Reading<'_, '_> {
         for (sign, part) in parts.into_iter().rev() {
             let part = self.term(part)?;
             let part = if sign == Token::Minus {
-                if matches!(part, Term::Number(_) | Term::Float(_)) || part.is_number_atom() {
+                if matches!(part, Expr::Number(_) | Expr::Call(Function::Decimal, _))
+                    || part.is_number_atom()
+                {
                     part.opposite()
                 } else {
-                    Term::integer(-1).times(part)
+                    Expr::integer(-1).times(part)
                 }
             } else {
                 part
@@ -216,9 +217,9 @@ impl Reading<'_, '_> {
             total = total.plus(part);
         }
         // A matrix and a number have no sum.
-        if let Term::Add(terms) = &total
-            && terms.iter().any(Term::is_matrix)
-            && !terms.iter().all(Term::is_matrix)
+        if let Expr::Add(terms) = &total
+            && terms.iter().any(Expr::is_matrix)
+            && !terms.iter().all(Expr::is_matrix)
         {
             return None;
         }
@@ -226,7 +227,7 @@ impl Reading<'_, '_> {
     }
 
     /// Factors side by side, from the last to the first: an integer in front of a positive fraction is a mixed number.
-    fn factors(&self, id: NodeId) -> Option<Term> {
+    fn factors(&self, id: NodeId) -> Option<Expr> {
         let mut parts = Vec::new();
         let mut next = id;
         while let Some(Node::Factors(left, right)) = self.node(next) {
@@ -238,18 +239,17 @@ impl Reading<'_, '_> {
         let mut total = self.term(parts.next()?)?;
         for part in parts {
             total = match self.factor(part)? {
-                Factor::Derivative(variable) => Term::Binder(Box::new(Binder {
+                Factor::Derivative(variable) => Expr::Binder(Box::new(Binder {
                     kind: BinderKind::Derivative,
                     variable,
                     lower: None,
                     upper: None,
                     body: total,
-                    from_below: false,
                 })),
                 Factor::Term(left) => match (left.as_integer(), total.as_rational()) {
                     (Some(whole), Some(fraction)) if *fraction > RBig::ZERO => {
                         let whole = RBig::from(whole.clone());
-                        Term::Number(if whole < RBig::ZERO {
+                        Expr::Number(if whole < RBig::ZERO {
                             whole - fraction
                         } else {
                             whole + fraction
@@ -262,12 +262,12 @@ impl Reading<'_, '_> {
         Some(total)
     }
 
-    fn suffixed(&self, inner: NodeId, suffix: Suffix) -> Option<Term> {
+    fn suffixed(&self, inner: NodeId, suffix: Suffix) -> Option<Expr> {
         let term = self.term(inner)?;
         Some(match suffix {
-            Suffix::Factorial => Term::Call(Function::Factorial, vec![term]),
+            Suffix::Factorial => Expr::Call(Function::Factorial, vec![term]),
             Suffix::Degree => term,
-            Suffix::Transpose => super::matrices::transposed(term),
+            Suffix::Transpose => matrices::transposed(term),
             Suffix::Evaluated { upper, lower } => {
                 let upper = match upper {
                     Some(bound) => Some(self.substituted(&term, bound)?),
@@ -278,7 +278,7 @@ impl Reading<'_, '_> {
                     None => None,
                 };
                 match (upper, lower) {
-                    (Some(upper), Some(lower)) => upper.plus(lower.times(Term::integer(-1))),
+                    (Some(upper), Some(lower)) => upper.plus(lower.times(Expr::integer(-1))),
                     (Some(term), None) | (None, Some(term)) => term,
                     (None, None) => return None,
                 }
@@ -287,18 +287,18 @@ impl Reading<'_, '_> {
     }
 
     /// The term where the equation of a bound holds.
-    fn substituted(&self, term: &Term, bound: NodeId) -> Option<Term> {
+    fn substituted(&self, term: &Expr, bound: NodeId) -> Option<Expr> {
         if let Node::Relation(left, _, right) = self.node(bound)? {
             let left = self.term(left)?;
             let right = self.term(right)?;
-            let term = super::walk::replaced(term, &left, &right);
-            return (super::walk::size(&term, MAX_SIZE) < MAX_SIZE).then_some(term);
+            let term = replaced(term, &left, &right);
+            return (algebra::size(&term) < MAX_SIZE).then_some(term);
         }
         self.term(bound)?;
         Some(term.clone())
     }
 
-    fn matrix(&self, rows: NodeId) -> Option<Term> {
+    fn matrix(&self, rows: NodeId) -> Option<Expr> {
         let mut matrix = Vec::new();
         for (_, row) in self.list(rows) {
             let mut entries = Vec::new();
@@ -311,7 +311,7 @@ impl Reading<'_, '_> {
         if matrix.iter().any(|row| row.len() != width) {
             return None;
         }
-        Some(Term::Matrix(matrix))
+        Some(matrices::matrix(matrix))
     }
 
     fn name(
@@ -319,32 +319,35 @@ impl Reading<'_, '_> {
         token: u32,
         subscript: Option<Span>,
         superscript: Option<NodeId>,
-    ) -> Option<Term> {
+    ) -> Option<Expr> {
         let token = self.tokens.get(token as usize)?;
         let subscript = match subscript {
             Some((from, to)) => Some(self.tokens.get(from as usize..to as usize)?),
             None => None,
         };
         let Some(name) = names::spelled(token, subscript) else {
-            return Some(Term::Constant(Constant::ImaginaryUnit));
+            return Some(Expr::Constant(Constant::ImaginaryUnit));
         };
         let symbol = names::symbol(&name, self.real, false);
         Some(match superscript {
-            Some(power) => Term::power(symbol, self.term(power)?),
+            Some(power) => Expr::power(symbol, self.term(power)?),
             None => symbol,
         })
     }
 
-    fn literal(&self, token: &Lexeme<'_>) -> Option<Term> {
+    fn literal(&self, token: &Lexeme<'_>) -> Option<Expr> {
         match token.kind {
-            Token::Symbol => token.text.contains("infty").then_some(Term::Infinity),
+            Token::Symbol => token
+                .text
+                .contains("infty")
+                .then_some(Expr::Constant(Constant::Infinity)),
             Token::Number | Token::Scientific => numbers::parse(&token.text.replace('−', "-")),
             Token::PercentNumber => {
                 let digits = token.text.trim_end_matches(['%', '\\']).trim_end();
-                numbers::parse(digits).map(Term::percent)
+                numbers::parse(digits).map(Expr::percent)
             }
             Token::CapitalE => Some(names::plain("e", self.real)),
-            Token::Gamma => Some(Term::Constant(Constant::EulerGamma)),
+            Token::Gamma => Some(Expr::Constant(Constant::EulerGamma)),
             Token::Differential => {
                 let variable = differential(token.text);
                 Some(names::plain(&format!("d{variable}"), self.real))
@@ -375,7 +378,7 @@ impl Reading<'_, '_> {
             _ => None,
         };
         if let Some(variable) = variable {
-            let variable = names::plain(variable, self.real);
+            let variable = symbol_name(variable, self.real);
             let marks = |token: &Lexeme<'_>| token.text == "d" || token.text == "\\partial";
             match above {
                 [single] if marks(single) => return Some(Factor::Derivative(variable)),
@@ -387,13 +390,12 @@ impl Reading<'_, '_> {
                     let Value::Term(body) = read(rest, self.real, self.nesting + 1)? else {
                         return None;
                     };
-                    return Some(Factor::Term(Term::Binder(Box::new(Binder {
+                    return Some(Factor::Term(Expr::Binder(Box::new(Binder {
                         kind: BinderKind::Derivative,
                         variable,
                         lower: None,
                         upper: None,
                         body,
-                        from_below: false,
                     }))));
                 }
                 _ => {}
@@ -405,7 +407,7 @@ impl Reading<'_, '_> {
     }
 
     /// A call; the arguments are what stands between commas, whatever brackets are around.
-    fn call(&self, name: Span, arguments: Span, defined: bool) -> Option<Term> {
+    fn call(&self, name: Span, arguments: Span, defined: bool) -> Option<Expr> {
         let text = names::joined(
             self.tokens
                 .get(arguments.0 as usize..arguments.1 as usize)?,
@@ -415,25 +417,23 @@ impl Reading<'_, '_> {
         if !defined && pieces.last().is_some_and(|last| last.is_empty()) {
             pieces.pop();
         }
-        let mut arguments = Vec::with_capacity(pieces.len());
+        let mut terms = Vec::with_capacity(pieces.len());
         for piece in pieces {
-            arguments.push(read(piece, self.real, self.nesting + 1)?);
+            terms.push(match read(piece, self.real, self.nesting + 1)? {
+                Value::Term(term) => term,
+                _ if defined => return None,
+                // A set or a relation is another function, known by its text.
+                other => Expr::Apply(other.to_string().into(), Vec::new()),
+            });
         }
         if !defined {
-            return Some(Term::Apply(name.into(), arguments));
-        }
-        let mut terms = Vec::with_capacity(arguments.len());
-        for argument in arguments {
-            let Value::Term(term) = argument else {
-                return None;
-            };
-            terms.push(term);
+            return Some(Expr::Apply(name.into(), terms));
         }
         match name.trim_start_matches('\\') {
-            "max" => Some(Term::Call(Function::Max, terms)),
-            "min" => Some(Term::Call(Function::Min, terms)),
-            "gcd" => Some(Term::Unevaluated(Box::new(common(&terms, true)?))),
-            "lcm" => Some(Term::Unevaluated(Box::new(common(&terms, false)?))),
+            "max" => Some(Expr::Call(Function::Max, terms)),
+            "min" => Some(Expr::Call(Function::Min, terms)),
+            "gcd" => Some(common(&terms, true)?.held()),
+            "lcm" => Some(common(&terms, false)?.held()),
             _ => None,
         }
     }
@@ -444,48 +444,35 @@ impl Reading<'_, '_> {
         upper: Option<NodeId>,
         body: Option<NodeId>,
         differential_token: Option<u32>,
-    ) -> Option<Term> {
+    ) -> Option<Expr> {
         let mut body = match body {
             Some(body) => self.term(body)?,
-            None => Term::integer(1),
+            None => Expr::integer(1),
         };
-        let variable = if let Some(token) = differential_token {
-            names::plain(
-                differential(self.tokens.get(token as usize)?.text),
-                self.real,
-            )
+        let name = if let Some(token) = differential_token {
+            differential(self.tokens.get(token as usize)?.text).to_owned()
         } else {
-            let mut symbols = Vec::new();
-            super::walk::symbols(&body, &mut symbols);
-            let marked = symbols.iter().find_map(|symbol| match symbol {
-                Term::Symbol { name, .. } if name.len() > 1 => name
-                    .strip_prefix('d')
-                    .map(|rest| (symbol.clone(), rest.to_owned())),
-                _ => None,
+            // A symbol that is spelled like a differential is one.
+            let marked = symbols([&body]).into_iter().find_map(|symbol| {
+                let rest = spelling(&symbol).strip_prefix('d')?.to_owned();
+                (!rest.is_empty()).then_some((symbol, rest))
             });
             match marked {
                 Some((symbol, rest)) => {
-                    body = super::walk::replaced(&body, &symbol, &Term::integer(1));
-                    names::plain(rest.trim_start_matches('\\'), self.real)
+                    body = replaced(&body, &Expr::Symbol(symbol), &Expr::integer(1));
+                    rest.trim_start_matches('\\').to_owned()
                 }
-                None => names::plain("x", self.real),
+                None => "x".to_owned(),
             }
         };
-        let lower = match lower {
-            Some(bound) => Some(self.term(bound)?),
-            None => None,
-        };
-        let upper = match upper {
-            Some(bound) => Some(self.term(bound)?),
-            None => None,
-        };
-        Some(Term::Binder(Box::new(Binder {
+        let lower = self.optional(lower)?;
+        let upper = self.optional(upper)?;
+        Some(Expr::Binder(Box::new(Binder {
             kind: BinderKind::Integral,
-            variable,
+            variable: symbol_name(&name, self.real),
             lower,
             upper,
             body,
-            from_below: false,
         })))
     }
 }

@@ -4,12 +4,12 @@ use std::cell::{Cell, OnceCell};
 
 use super::number;
 use super::source::Source;
-use super::{Match, What};
+use super::{Match, Payload, Target, disjoint};
 use crate::math_verify::chars::{
     byte_at, char_at, char_before, digit_len, goes_on, is_digit, is_space, space_len,
 };
 
-/// What must hold where a match ends.
+/// Payload must hold where a match ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Then {
     /// Nothing.
@@ -98,94 +98,19 @@ impl<'s, 't> Numbers<'s, 't> {
         }
     }
 
-    /// `final answer is`, a number, and `I hope`.
-    pub(super) fn hoped(&self) -> Vec<Match> {
-        let mut matches = Vec::new();
-        let mut from = 0;
-        for (start, end) in self.source.final_answers() {
-            if start < from {
-                continue;
-            }
-            let colon = usize::from(byte_at(self.source.text, end) == b':');
-            if let Some(found) = self.behind_spaces(end + colon, Then::Hope) {
-                from = found.end as usize;
-                matches.push(Match {
-                    start: start as u32,
-                    ..found
-                });
-            }
-        }
-        matches
-    }
-
-    /// `final answer`, anything on the line, `is` and a number.
-    pub(super) fn stated(&self) -> Vec<Match> {
-        let mut matches = Vec::new();
-        let mut from = 0;
-        for anchor in self.source.anchors() {
-            let Some(start) = anchor.final_start.filter(|start| *start >= from) else {
-                continue;
-            };
-            let found = self.source.statements(*anchor, false).find_map(|is| {
-                let colon = usize::from(byte_at(self.source.text, is) == b':');
-                self.either(self.start_at(is + colon)?, Then::Anything)
-            });
-            if let Some(found) = found {
-                from = found.end as usize;
-                matches.push(Match {
-                    start: start as u32,
-                    ..found
-                });
-            }
-        }
-        matches
-    }
-
-    /// `answer`, with a colon if `colon`, and a number: behind the last equals sign that stands near and leads to one,
-    /// or else the first one that stands near; none with an equals sign behind it.
-    pub(super) fn answered(&self, colon: bool) -> Vec<Match> {
-        let mut matches = Vec::new();
-        let mut from = 0;
-        for anchor in self.source.anchors() {
-            let mut gap = anchor.end;
-            if anchor.start < from || colon && byte_at(self.source.text, gap) != b':' {
-                continue;
-            }
-            gap += usize::from(colon);
-            let found = self.behind_equals(gap).or_else(|| self.first_near(gap));
-            if let Some(found) = found {
-                from = found.end as usize;
-                matches.push(Match {
-                    start: anchor.start as u32,
-                    ..found
-                });
-            }
-        }
-        matches
-    }
-
-    /// Arithmetic anywhere.
-    pub(super) fn arithmetic_anywhere(&self) -> Vec<Match> {
-        self.anywhere(|start| self.arithmetic(start, Then::Anything))
-    }
-
     /// Numbers anywhere.
     pub(super) fn numbers_anywhere(&self) -> Vec<Match> {
-        self.anywhere(|start| self.number(start, Then::Anything))
+        self.all(|start| self.number(start, Then::Anything))
     }
 
-    fn anywhere(&self, find: impl Fn(Start) -> Option<Match>) -> Vec<Match> {
-        let mut matches = Vec::new();
-        let mut from = 0;
-        for start in &self.starts {
-            if start.at >= from
-                && let Some(found) = find(*start)
-            {
-                from = found.end;
-                matches.push(found);
-            }
-        }
-        matches
+    fn all(&self, find: impl Fn(Start) -> Option<Match>) -> Vec<Match> {
+        let places = self.starts.iter().map(|start| (start.at as usize, *start));
+        disjoint(places, find)
+    }
+
+    /// Behind a colon, if there is one.
+    fn behind_colon(&self, at: usize) -> usize {
+        at + usize::from(byte_at(self.source.text, at) == b':')
     }
 
     /// The last equals sign of the next hundred characters that leads to a number.
@@ -266,7 +191,7 @@ impl<'s, 't> Numbers<'s, 't> {
         Some(Match {
             start: start.at,
             end: end as u32,
-            what: What::Number(number),
+            payload: Payload::Number(number),
         })
     }
 
@@ -290,7 +215,7 @@ impl<'s, 't> Numbers<'s, 't> {
         Some(Match {
             start: start.at,
             end: ending.whole as u32,
-            what: What::Arithmetic {
+            payload: Payload::Arithmetic {
                 start: start.payload,
                 end: ending.group as u32,
             },
@@ -374,6 +299,27 @@ impl<'s, 't> Numbers<'s, 't> {
             }
         }
         None
+    }
+}
+
+impl Target for Numbers<'_, '_> {
+    fn hoped(&self, at: usize) -> Option<Match> {
+        self.behind_spaces(self.behind_colon(at), Then::Hope)
+    }
+
+    fn stated(&self, at: usize) -> Option<Match> {
+        self.either(self.start_at(self.behind_colon(at))?, Then::Anything)
+    }
+
+    /// Behind the last equals sign that stands near and leads to a number, or else the first number that stands near;
+    /// none with an equals sign behind it.
+    fn near(&self, at: usize) -> Option<Match> {
+        self.behind_equals(at).or_else(|| self.first_near(at))
+    }
+
+    /// Arithmetic.
+    fn anywhere(&self) -> Vec<Match> {
+        self.all(|start| self.arithmetic(start, Then::Anything))
     }
 }
 

@@ -2,13 +2,11 @@
 
 use dashu_ratio::RBig;
 
-use super::matrices::combined;
-use super::sample::{self, Sample};
-use super::term::Term;
-use super::walk;
-use super::{Judgement, Settings};
+use super::judge::{Judgement, Settings};
+use super::matrices::{combined, entries};
+use super::principal::{self, constant, exact};
 use crate::algebra::work;
-use crate::algebra::{self, Budget, Identity};
+use crate::algebra::{self, Budget, Constant, Expr, Function, Identity};
 use crate::verification::Status;
 
 /// Below this `SymPy`'s evaluation to so many digits takes a difference for zero: 2^−54 for 15 digits.
@@ -21,7 +19,7 @@ fn negligible(settings: Settings) -> f64 {
 }
 
 /// Values of variables at which terms are compared; both signs, no special ones.
-const POINTS: [[f64; 4]; 6] = [
+pub(super) const POINTS: [[f64; 4]; 6] = [
     [1.372_91, 0.618_27, 2.417_53, 1.829_31],
     [-0.731_57, 1.913_71, -1.273_13, 0.457_19],
     [2.713_43, -1.372_17, 0.839_11, -2.219_77],
@@ -29,6 +27,9 @@ const POINTS: [[f64; 4]; 6] = [
     [0.393_71, 3.171_93, -0.613_97, -1.531_91],
     [3.619_31, 2.231_77, 1.137_19, 2.911_73],
 ];
+
+/// How much further apart than their errors two values that differ are.
+const SURE: f64 = 100.0;
 
 /// Terms with more variables are not sampled.
 const MAX_SAMPLED: usize = 40;
@@ -41,10 +42,10 @@ const INTEGER_POINTS: [[f64; 4]; 3] = [
 ];
 
 /// Step 8 and 9: numbers by their kind, everything else by its difference.
-pub(super) fn equal(gold: &Term, pred: &Term, settings: Settings) -> Judgement {
+pub(super) fn equal(gold: &Expr, pred: &Expr, settings: Settings) -> Judgement {
     if gold.is_matrix() || pred.is_matrix() {
         return match (combined(gold), combined(pred)) {
-            (Some(Term::Matrix(a)), Some(Term::Matrix(b))) => matrices(&a, &b, settings),
+            (Some(a), Some(b)) => matrices(&a, &b, settings),
             _ => Judgement::decided(false, "matrix"),
         };
     }
@@ -57,23 +58,18 @@ pub(super) fn equal(gold: &Term, pred: &Term, settings: Settings) -> Judgement {
     difference_within(gold, pred, negligible(settings))
 }
 
-fn matrices(a: &[Vec<Term>], b: &[Vec<Term>], settings: Settings) -> Judgement {
-    let same_shape = a.len() == b.len()
-        && a.iter()
-            .zip(b)
-            .all(|(left, right)| left.len() == right.len());
-    if !same_shape {
+fn matrices(a: &Expr, b: &Expr, settings: Settings) -> Judgement {
+    let shape = |matrix| entries(matrix).map(<[Expr]>::len).collect::<Vec<_>>();
+    if shape(a) != shape(b) {
         return Judgement::decided(false, "matrix");
     }
-    let mut all = Judgement::decided(true, "matrix");
-    for (left, right) in a.iter().flatten().zip(b.iter().flatten()) {
-        let entry = equal(left, right, settings);
-        all = all.and(entry);
-        if all.equal == Some(false) {
-            break;
-        }
-    }
-    all
+    Judgement::all(
+        "matrix",
+        entries(a)
+            .flatten()
+            .zip(entries(b).flatten())
+            .map(|(left, right)| equal(left, right, settings)),
+    )
 }
 
 /// What a number is to Math-Verify.
@@ -85,19 +81,19 @@ enum Class {
     Other,
 }
 
-fn class(term: &Term) -> Option<Class> {
+fn class(term: &Expr) -> Option<Class> {
     let number = term.percentage().unwrap_or(term);
     match number {
-        Term::Number(value) if value.is_int() => Some(Class::Integer),
-        Term::Number(_) => Some(Class::Fraction),
-        Term::Float(_) => Some(Class::Float),
-        Term::Infinity | Term::NegativeInfinity | Term::Undefined => Some(Class::Other),
+        Expr::Number(value) if value.is_int() => Some(Class::Integer),
+        Expr::Number(_) => Some(Class::Fraction),
+        Expr::Call(Function::Decimal, _) => Some(Class::Float),
+        other if other.is_number_atom() => Some(Class::Other),
         _ => None,
     }
 }
 
 /// Where at least one side is a number on its own or a percentage of one; `None` where the difference has to decide.
-fn numbers(gold: &Term, pred: &Term, settings: Settings) -> Option<Judgement> {
+fn numbers(gold: &Expr, pred: &Expr, settings: Settings) -> Option<Judgement> {
     let (a, b) = (class(gold), class(pred));
     if a.is_none() && b.is_none() {
         return None;
@@ -123,24 +119,24 @@ fn numbers(gold: &Term, pred: &Term, settings: Settings) -> Option<Judgement> {
 }
 
 /// Which infinity a term comes to: above zero or below; `None` where it is finite or cannot be told.
-fn infinite(term: &Term) -> Option<bool> {
+fn infinite(term: &Expr) -> Option<bool> {
     match term {
-        Term::Infinity => Some(true),
-        Term::NegativeInfinity => Some(false),
-        Term::Add(items) => {
+        Expr::Constant(Constant::Infinity) => Some(true),
+        Expr::Constant(Constant::NegativeInfinity) => Some(false),
+        Expr::Add(items) => {
             let mut found = None;
             for item in items {
                 match infinite(item) {
                     Some(above) if found.is_none_or(|there| there == above) => found = Some(above),
                     Some(_) => return None,
                     None => {
-                        sample::at(item, &[])?;
+                        constant(item)?;
                     }
                 }
             }
             found
         }
-        Term::Multiply(items) => {
+        Expr::Multiply(items) => {
             let mut found = None;
             let mut above = true;
             for item in items {
@@ -148,7 +144,7 @@ fn infinite(term: &Term) -> Option<bool> {
                     found = Some(());
                     above ^= !sign;
                 } else {
-                    let value = sample::at(item, &[])?;
+                    let value = constant(item)?;
                     if value.im != 0.0 || value.re.abs() <= value.error {
                         return None;
                     }
@@ -162,20 +158,20 @@ fn infinite(term: &Term) -> Option<bool> {
 }
 
 /// Both sides rounded to some places. An integer and a decimal are never the same to `SymPy`, whatever their values.
-fn rounded(gold: &Term, pred: &Term, settings: Settings) -> Option<Judgement> {
+fn rounded(gold: &Expr, pred: &Expr, settings: Settings) -> Option<Judgement> {
     let left = rounding(gold, settings)?;
     let right = rounding(pred, settings)?;
     Some(Judgement::decided(left == right, "rounding"))
 }
 
 /// A value rounded half to even, and whether it is an integer in kind.
-fn rounding(term: &Term, settings: Settings) -> Option<(RBig, bool)> {
+fn rounding(term: &Expr, settings: Settings) -> Option<(RBig, bool)> {
     let places = settings.float_rounding.min(40);
-    if let Some((value, float)) = walk::exact(term) {
+    if let Some((value, float)) = exact(term) {
         let integer = value.is_int() && !float;
         return Some((round_exact(&value, places), integer));
     }
-    let near = sample::at(term, &[])?;
+    let near = constant(term)?;
     if near.im != 0.0 && near.im.abs() > near.error {
         return None;
     }
@@ -202,28 +198,26 @@ fn round_exact(value: &RBig, places: u32) -> RBig {
 }
 
 /// Is the difference zero?
-pub(super) fn difference(gold: &Term, pred: &Term) -> Judgement {
+pub(super) fn difference(gold: &Expr, pred: &Expr) -> Judgement {
     difference_within(gold, pred, 0.0)
 }
 
 /// Is the difference zero, or below what counts?
-fn difference_within(gold: &Term, pred: &Term, negligible: f64) -> Judgement {
+fn difference_within(gold: &Expr, pred: &Expr, negligible: f64) -> Judgement {
     if gold == pred {
         return Judgement::decided(true, "structure");
     }
-    if let (Some(left), Some(right)) = (walk::exact(gold), walk::exact(pred)) {
+    if let (Some(left), Some(right)) = (exact(gold), exact(pred)) {
         let gap = (&left.0 - &right.0).to_f64().value().abs();
         return Judgement::decided(
-            walk::same_value(&left, &right) || gap < negligible && !either_number(gold, pred),
+            algebra::same_value(&left, &right) || gap < negligible && !either_number(gold, pred),
             "rational",
         );
     }
     if infinite(gold).is_some() && infinite(pred).is_some() {
         return Judgement::decided(false, "infinity");
     }
-    let mut symbols = Vec::new();
-    walk::symbols(gold, &mut symbols);
-    walk::symbols(pred, &mut symbols);
+    let symbols = principal::symbols([gold, pred]);
     let mut agreed = false;
     match sampled(gold, pred, &symbols, negligible) {
         Some(Sampled::Different) => return Judgement::decided(false, "sampling"),
@@ -233,7 +227,8 @@ fn difference_within(gold: &Term, pred: &Term, negligible: f64) -> Judgement {
         Some(Sampled::Equal | Sampled::Negligible) => agreed = true,
         None => {}
     }
-    let (Some(left), Some(right)) = (walk::expression(gold), walk::expression(pred)) else {
+    let (Some(left), Some(right)) = (principal::expression(gold), principal::expression(pred))
+    else {
         return Judgement::decided(false, "no expression");
     };
     match algebra::identical(&left, &right, &mut Budget::default()) {
@@ -252,7 +247,7 @@ fn difference_within(gold: &Term, pred: &Term, negligible: f64) -> Judgement {
 }
 
 /// Is one of them a number on its own, so that `SymPy` compares exactly?
-fn either_number(gold: &Term, pred: &Term) -> bool {
+fn either_number(gold: &Expr, pred: &Expr) -> bool {
     class(gold).is_some() || class(pred).is_some()
 }
 
@@ -265,7 +260,7 @@ enum Sampled {
 }
 
 /// Compares two terms at sample points; `None` where they have no values there.
-fn sampled(gold: &Term, pred: &Term, symbols: &[Term], negligible: f64) -> Option<Sampled> {
+fn sampled(gold: &Expr, pred: &Expr, symbols: &[Box<str>], negligible: f64) -> Option<Sampled> {
     if symbols.len() > MAX_SAMPLED {
         return None;
     }
@@ -273,34 +268,18 @@ fn sampled(gold: &Term, pred: &Term, symbols: &[Term], negligible: f64) -> Optio
     let mut tiny = false;
     let rows = POINTS.iter().chain(&INTEGER_POINTS);
     for (index, row) in rows.enumerate() {
-        let point: Vec<(Term, Sample)> = symbols
-            .iter()
-            .enumerate()
-            .map(|(at, symbol)| {
-                let shift = (at / row.len()) as f64;
-                let re =
-                    row[at % row.len()] + shift * if index < POINTS.len() { 0.37 } else { 1.0 };
-                let mut value = Sample::real(re);
-                value.error = 0.0;
-                if let Term::Symbol {
-                    real: Some(false), ..
-                } = symbol
-                    && index < POINTS.len()
-                {
-                    value.im = row[(at + 1) % row.len()] * 0.7;
-                }
-                (symbol.clone(), value)
-            })
-            .collect();
-        let (Some(left), Some(right)) = (sample::at(gold, &point), sample::at(pred, &point)) else {
+        let integral = index >= POINTS.len();
+        let step = if integral { 1.0 } else { 0.37 };
+        let point = principal::point(symbols, row, step, !integral);
+        let values = principal::at(gold, &point).zip(principal::at(pred, &point));
+        let Some((left, right)) = values else {
             if symbols.is_empty() {
                 return None;
             }
             continue;
         };
-        let gap = left.minus(right);
-        let distance = gap.size();
-        if distance > 1_000.0 * (left.error + right.error) && distance > 1e-300 {
+        let distance = (left.re - right.re).hypot(left.im - right.im);
+        if distance > SURE * (left.error + right.error) && distance > 1e-300 {
             if symbols.is_empty() && distance < negligible {
                 tiny = true;
             } else {
@@ -309,7 +288,7 @@ fn sampled(gold: &Term, pred: &Term, symbols: &[Term], negligible: f64) -> Optio
         }
         agreed += 1;
         if symbols.is_empty() {
-            let vanish = distance < negligible / 4.0 && left.size() < negligible / 4.0;
+            let vanish = distance < negligible / 4.0 && left.re.hypot(left.im) < negligible / 4.0;
             return Some(if tiny || vanish {
                 Sampled::Negligible
             } else {
