@@ -298,7 +298,7 @@ pub(crate) fn order(a: &Expr, b: &Expr, budget: &mut Budget) -> Option<Ordering>
 }
 
 /// The expression without binders.
-fn plain<'e>(expr: &'e Expr, budget: &mut Budget) -> Option<Cow<'e, Expr>> {
+pub(super) fn plain<'e>(expr: &'e Expr, budget: &mut Budget) -> Option<Cow<'e, Expr>> {
     if walk::any(expr, &mut |part| matches!(part, Expr::Binder(_))) {
         binder::eliminate(expr, budget).ok().map(Cow::Owned)
     } else {

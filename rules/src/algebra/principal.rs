@@ -2,7 +2,7 @@
 
 use super::ball::{Arithmetic, Double, Evaluation, PointValue, Real, Value};
 use super::budget::Budget;
-use super::fold;
+use super::{decide, fold};
 use crate::algebra::{Expr, Function, Rational};
 
 /// A complex number in double precision.
@@ -20,6 +20,7 @@ pub(crate) fn principal(
     point: &[(&str, PointValue)],
     budget: &mut Budget,
 ) -> Option<Near> {
+    let expr = decide::plain(expr, budget)?;
     let value: Value<Double> = Evaluation {
         point,
         arithmetic: Arithmetic { bits: 53 },
@@ -27,7 +28,7 @@ pub(crate) fn principal(
         principal: true,
         budget,
     }
-    .value(expr)
+    .value(&expr)
     .ok()?;
     let near = match value {
         Value::Exact(value) => {

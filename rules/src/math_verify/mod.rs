@@ -20,6 +20,7 @@ use crate::algebra::work;
 use crate::config::Config;
 use crate::verification::{Status, Verification};
 use parse::{Extracted, Parsed, parse};
+use value::Judgement;
 
 /// The version whose verdicts these are.
 pub const EMULATES: &str = "math-verify 0.9.0";
@@ -35,16 +36,15 @@ pub(crate) fn verify(gold: &str, pred: &str, config: &Config) -> Verification {
 fn within_limit(gold: &str, pred: &str, config: &Config) -> Verification {
     let gold = parse(gold, config);
     let pred = parse(pred, config);
-    let mut verdict = decide(&gold, &pred, config);
-    if work::is_spent() && verdict.0 == Some(false) {
+    let (mut judgement, mut reason) = decide(&gold, &pred, config);
+    if work::is_spent() && judgement.equal == Some(false) {
         // What was not read or not compared for want of steps is not different.
-        verdict = (None, Status::TooComplex, "budget", TOO_LONG);
+        (judgement, reason) = (Judgement::too_complex(), TOO_LONG);
     }
-    let (equal, status, method, reason) = verdict;
     Verification {
-        equal,
-        status,
-        method,
+        equal: judgement.equal,
+        status: judgement.status,
+        method: judgement.method,
         gold: gold.list(),
         pred: pred.list(),
         reason: reason.to_owned(),
@@ -53,38 +53,31 @@ fn within_limit(gold: &str, pred: &str, config: &Config) -> Verification {
 
 const TOO_LONG: &str = "The comparison would take too long.";
 
-type Verdict = (Option<bool>, Status, &'static str, &'static str);
-
 /// Any pair of values or strings that match makes the answers equal.
-fn decide(gold: &Parsed, pred: &Parsed, config: &Config) -> Verdict {
+fn decide(gold: &Parsed, pred: &Parsed, config: &Config) -> (Judgement, &'static str) {
     let strings_match = gold
         .strings()
         .any(|gold| pred.strings().any(|pred| same_string(gold, pred)));
     if strings_match {
-        return (
-            Some(true),
-            Status::Decided,
-            "string",
-            "The answers are the same text.",
-        );
+        let same = Judgement::decided(true, "string");
+        return (same, "The answers are the same text.");
     }
+    let unread = |status| Judgement {
+        equal: Some(false),
+        status,
+        method: "none",
+    };
     match (&gold.value, &pred.value) {
         (None, _) => (
-            Some(false),
-            Status::UnparsedGold,
-            "none",
+            unread(Status::UnparsedGold),
             "The gold answer could not be read, and the texts differ.",
         ),
         (Some(_), None) if pred.fallback.is_none() => (
-            Some(false),
-            Status::NoAnswer,
-            "none",
+            unread(Status::NoAnswer),
             "No answer was found in the prediction.",
         ),
         (Some(_), None) => (
-            Some(false),
-            Status::UnparsedPred,
-            "none",
+            unread(Status::UnparsedPred),
             "The prediction's answer could not be read, and the texts differ.",
         ),
         (Some(Extracted::Value(gold)), Some(Extracted::Value(pred))) => {
@@ -94,12 +87,10 @@ fn decide(gold: &Parsed, pred: &Parsed, config: &Config) -> Verdict {
                 Some(false) => "The values differ.",
                 None => TOO_LONG,
             };
-            (judgement.equal, judgement.status, judgement.method, reason)
+            (judgement, reason)
         }
         _ => (
-            Some(false),
-            Status::Decided,
-            "string",
+            Judgement::decided(false, "string"),
             "The answers are different texts.",
         ),
     }

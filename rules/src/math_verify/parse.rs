@@ -57,7 +57,7 @@ impl Parsed {
 }
 
 /// An error that Math-Verify does not catch where it arises: all is lost.
-struct Lost;
+struct Uncaught;
 
 /// Reads `text`.
 pub(super) fn parse(text: &str, config: &Config) -> Parsed {
@@ -87,7 +87,7 @@ struct Search<'a, 's, 't> {
 }
 
 impl Search<'_, '_, '_> {
-    fn run(mut self) -> Result<Parsed, Lost> {
+    fn run(mut self) -> Result<Parsed, Uncaught> {
         let patterns = find::patterns(self.config);
         for group in patterns.chunk_by(|a, b| a.priority == b.priority) {
             let mut lists: Vec<(usize, Vec<Match>)> = group
@@ -122,7 +122,7 @@ impl Search<'_, '_, '_> {
         &mut self,
         target: usize,
         found: Match,
-    ) -> Result<(Option<Extracted>, String), Lost> {
+    ) -> Result<(Option<Extracted>, String), Uncaught> {
         if let Payload::Row { first, .. } | Payload::BoxedRow { first } = found.payload
             && !self.unreadable.insert(first)
         {
@@ -130,7 +130,7 @@ impl Search<'_, '_, '_> {
         }
         self.spent += PER_MATCH + (found.end - found.start) as usize;
         if self.spent > BUDGET && self.spent > PER_MATCH + self.text.len() {
-            return Err(Lost);
+            return Err(Uncaught);
         }
         match found.payload {
             Payload::Row { .. } | Payload::BoxedRow { .. } => {
@@ -172,7 +172,7 @@ impl Search<'_, '_, '_> {
     }
 
     /// A plain number without separators and leading zeros.
-    fn number(&self, number: Number) -> Result<(Option<Extracted>, String), Lost> {
+    fn number(&self, number: Number) -> Result<(Option<Extracted>, String), Uncaught> {
         let mut text: String = self.slice(number.integer).to_owned();
         text.retain(|c| c != ',' && c != ' ');
         let bare = text.trim_start_matches('0');
@@ -184,7 +184,7 @@ impl Search<'_, '_, '_> {
         );
         let value = value::number(&text)
             .filter(|_| python_reads(&text))
-            .ok_or(Lost)?;
+            .ok_or(Uncaught)?;
         let value = if number.percent {
             value::percent(value)
         } else {

@@ -11,7 +11,7 @@ use crate::math_verify::chars::{
 
 /// Payload must hold where a match ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Then {
+pub(super) enum Condition {
     /// Nothing.
     Anything,
     /// No equals sign follows.
@@ -20,7 +20,7 @@ pub(super) enum Then {
     Hope,
 }
 
-impl Then {
+impl Condition {
     /// The end of a match whose number ends at `at`, if it holds there.
     pub(super) fn end(self, source: &Source<'_>, at: usize) -> Option<usize> {
         match self {
@@ -54,7 +54,7 @@ pub(super) struct Numbers<'s, 't> {
 struct Run {
     start: usize,
     end: usize,
-    then: Then,
+    condition: Condition,
     last: Option<Ending>,
 }
 
@@ -87,7 +87,7 @@ impl<'s, 't> Numbers<'s, 't> {
             run: Cell::new(Run {
                 start: 1,
                 end: 0,
-                then: Then::Anything,
+                condition: Condition::Anything,
                 last: None,
             }),
             operator: Cell::new(NextOperator {
@@ -100,7 +100,7 @@ impl<'s, 't> Numbers<'s, 't> {
 
     /// Numbers anywhere.
     pub(super) fn numbers_anywhere(&self) -> Vec<Match> {
-        self.all(|start| self.number(start, Then::Anything))
+        self.all(|start| self.number(start, Condition::Anything))
     }
 
     fn all(&self, find: impl Fn(Start) -> Option<Match>) -> Vec<Match> {
@@ -133,7 +133,7 @@ impl<'s, 't> Numbers<'s, 't> {
             .get(first..first + count)?
             .iter()
             .rev()
-            .find_map(|at| self.behind_spaces(*at as usize + 1, Then::NoEquals))
+            .find_map(|at| self.behind_spaces(*at as usize + 1, Condition::NoEquals))
     }
 
     /// The first number that begins in the next fifty characters.
@@ -145,13 +145,13 @@ impl<'s, 't> Numbers<'s, 't> {
             .get(first..)?
             .iter()
             .take_while(|start| self.source.reaches(gap, start.at as usize, 50, false))
-            .find_map(|start| self.either(*start, Then::NoEquals))
+            .find_map(|start| self.either(*start, Condition::NoEquals))
     }
 
     /// A number behind white space, the last of which it takes for itself unless an equals sign follows.
-    fn behind_spaces(&self, at: usize, then: Then) -> Option<Match> {
+    fn behind_spaces(&self, at: usize, condition: Condition) -> Option<Match> {
         self.starts_behind(at)
-            .find_map(|start| self.either(start, then))
+            .find_map(|start| self.either(start, condition))
     }
 
     /// The starts behind white space: the equals sign there, and the last of the white space.
@@ -176,18 +176,18 @@ impl<'s, 't> Numbers<'s, 't> {
     }
 
     /// Arithmetic, or else a number.
-    fn either(&self, start: Start, then: Then) -> Option<Match> {
-        self.arithmetic(start, then)
-            .or_else(|| self.number(start, then))
+    fn either(&self, start: Start, condition: Condition) -> Option<Match> {
+        self.arithmetic(start, condition)
+            .or_else(|| self.number(start, condition))
     }
 
-    fn number(&self, start: Start, then: Then) -> Option<Match> {
+    fn number(&self, start: Start, condition: Condition) -> Option<Match> {
         let text = self.source.text;
         let mut at = start.payload as usize;
         if let Some(currency) = char_at(text, at).filter(|c| is_currency(*c)) {
             at += currency.len_utf8();
         }
-        let (number, end) = number::longest(self.source, at, then)?;
+        let (number, end) = number::longest(self.source, at, condition)?;
         Some(Match {
             start: start.at,
             end: end as u32,
@@ -197,7 +197,7 @@ impl<'s, 't> Numbers<'s, 't> {
 
     /// Digits and operators: as much as can be, with at least one operator and something behind it, up to a character
     /// that may follow.
-    fn arithmetic(&self, start: Start, then: Then) -> Option<Match> {
+    fn arithmetic(&self, start: Start, condition: Condition) -> Option<Match> {
         let text = self.source.text;
         let mut at = start.payload as usize;
         for sign in *b"-(-" {
@@ -210,7 +210,7 @@ impl<'s, 't> Numbers<'s, 't> {
             };
         let operator_end = self.operator_end(body)?;
         let ending = self
-            .last_ending(body, then)
+            .last_ending(body, condition)
             .filter(|ending| ending.body > operator_end)?;
         Some(Match {
             start: start.at,
@@ -250,9 +250,9 @@ impl<'s, 't> Numbers<'s, 't> {
     }
 
     /// The last place of the run at `at` at which arithmetic may end.
-    fn last_ending(&self, at: usize, then: Then) -> Option<Ending> {
+    fn last_ending(&self, at: usize, condition: Condition) -> Option<Ending> {
         let known = self.run.get();
-        if known.start <= at && at <= known.end && known.then == then {
+        if known.start <= at && at <= known.end && known.condition == condition {
             return known.last;
         }
         let text = self.source.text;
@@ -262,7 +262,7 @@ impl<'s, 't> Numbers<'s, 't> {
         }
         let mut body = end;
         let last = loop {
-            if let Some(ending) = self.ending(body, then) {
+            if let Some(ending) = self.ending(body, condition) {
                 break Some(ending);
             }
             match char_before(text, body) {
@@ -273,14 +273,14 @@ impl<'s, 't> Numbers<'s, 't> {
         self.run.set(Run {
             start: at,
             end,
-            then,
+            condition,
             last,
         });
         last
     }
 
     /// The end of a match whose operators and digits end at `body`.
-    fn ending(&self, body: usize, then: Then) -> Option<Ending> {
+    fn ending(&self, body: usize, condition: Condition) -> Option<Ending> {
         let text = self.source.text;
         let parenthesis = (byte_at(text, body) == b')').then_some(body + 1);
         for group in parenthesis.into_iter().chain([body]) {
@@ -292,7 +292,7 @@ impl<'s, 't> Numbers<'s, 't> {
                 };
                 // Before a line feed at the end counts as the end, too, but the line feed itself is tried first.
                 if (length > 0 || at == text.len())
-                    && let Some(whole) = then.end(self.source, at + length)
+                    && let Some(whole) = condition.end(self.source, at + length)
                 {
                     return Some(Ending { body, group, whole });
                 }
@@ -304,11 +304,11 @@ impl<'s, 't> Numbers<'s, 't> {
 
 impl Target for Numbers<'_, '_> {
     fn hoped(&self, at: usize) -> Option<Match> {
-        self.behind_spaces(self.behind_colon(at), Then::Hope)
+        self.behind_spaces(self.behind_colon(at), Condition::Hope)
     }
 
     fn stated(&self, at: usize) -> Option<Match> {
-        self.either(self.start_at(self.behind_colon(at))?, Then::Anything)
+        self.either(self.start_at(self.behind_colon(at))?, Condition::Anything)
     }
 
     /// Behind the last equals sign that stands near and leads to a number, or else the first number that stands near;
@@ -319,7 +319,7 @@ impl Target for Numbers<'_, '_> {
 
     /// Arithmetic.
     fn anywhere(&self) -> Vec<Match> {
-        self.all(|start| self.arithmetic(start, Then::Anything))
+        self.all(|start| self.arithmetic(start, Condition::Anything))
     }
 }
 

@@ -1,6 +1,6 @@
 //! One plain number.
 
-use super::arithmetic::Then;
+use super::arithmetic::Condition;
 use super::source::Source;
 use crate::math_verify::chars::{byte_at, char_before, digit_len, digits_end, goes_on};
 
@@ -15,9 +15,13 @@ pub(in crate::math_verify) struct Number {
     pub(in crate::math_verify) percent: bool,
 }
 
-/// The number that begins at `at` and where it ends: the first way of reading it for which `then` holds.
-pub(super) fn longest(source: &Source<'_>, at: usize, then: Then) -> Option<(Number, usize)> {
-    let reader = Reader { source, then };
+/// The number that begins at `at` and where it ends: the first way of reading it for which `condition` holds.
+pub(super) fn longest(
+    source: &Source<'_>,
+    at: usize,
+    condition: Condition,
+) -> Option<(Number, usize)> {
+    let reader = Reader { source, condition };
     reader
         .thousands(at)
         .or_else(|| reader.decimal(at))
@@ -27,7 +31,7 @@ pub(super) fn longest(source: &Source<'_>, at: usize, then: Then) -> Option<(Num
 
 struct Reader<'a, 't> {
     source: &'a Source<'t>,
-    then: Then,
+    condition: Condition,
 }
 
 impl Reader<'_, '_> {
@@ -112,7 +116,7 @@ impl Reader<'_, '_> {
         if let Some(end) = self.percent(bare) {
             return Some((number(true), end));
         }
-        let end = self.then.end(self.source, bare)?;
+        let end = self.condition.end(self.source, bare)?;
         Some((number(false), end))
     }
 
@@ -129,7 +133,7 @@ impl Reader<'_, '_> {
         words
             .iter()
             .filter(|word| goes_on(text, at, word))
-            .find_map(|word| self.then.end(self.source, at + word.len()))
+            .find_map(|word| self.condition.end(self.source, at + word.len()))
     }
 }
 

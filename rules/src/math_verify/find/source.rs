@@ -22,7 +22,7 @@ pub(super) struct Anchor {
 
 /// White space with "is" behind it.
 #[derive(Debug, Clone, Copy)]
-struct Is {
+struct Statement {
     spaces: usize,
     start: usize,
 }
@@ -33,7 +33,7 @@ pub(in crate::math_verify) struct Source<'t> {
     pub(super) text: &'t str,
     long_runs: OnceCell<Vec<(usize, usize)>>,
     anchors: OnceCell<Vec<Anchor>>,
-    is: OnceCell<Vec<Is>>,
+    is: OnceCell<Vec<Statement>>,
 }
 
 impl<'t> Source<'t> {
@@ -186,11 +186,11 @@ fn anchors(text: &str) -> Vec<Anchor> {
     anchors
 }
 
-fn statements(text: &str) -> Vec<Is> {
+fn statements(text: &str) -> Vec<Statement> {
     text.match_indices("is")
         .filter_map(|(start, _)| {
             let spaces = spaces_start(text, start);
-            (spaces < start).then_some(Is { spaces, start })
+            (spaces < start).then_some(Statement { spaces, start })
         })
         .collect()
 }

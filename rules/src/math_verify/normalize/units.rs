@@ -1,46 +1,26 @@
 //! Units behind an answer, which Math-Verify drops without a look.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use crate::math_verify::chars::{
     byte_before, char_before, is_digit, is_space, spaces_start, strip,
 };
 
-/// What counts as a unit, by its last byte. `.` stands for any character. A plural ending may follow each.
-#[rustfmt::skip]
-const UNITS: [(u8, &[&str]); 21] = [
-    (b'.', &["q .", "a .", "b .", "c .", "d .", "e .", "f .", "g .", "h .", "rs .", "s ."]),
-    (b'2', &["π r 2", "cm 2"]),
-    (b'b', &["lb", "ab"]),
-    (b'c', &["bc", "c", "cc", "sec", "cubic"]),
-    (b'd', &["pound", "rd", "second", "yard", "d"]),
-    (b'e', &[
-        "sue", "edge", "multiple", "degree", "m square", "mile", "prime", "tile", "no change", "pie", "acre", "rise",
-        "square", "are", "rupee", "minute", "cube", "hectare", "more", "apple", "pure", "increase", "decrease",
-        "Surface", "litre", "metre",
-    ]),
-    (b'f', &["° f"]),
-    (b'g', &["deg", "kg", "g"]),
-    (b'h', &["mph", "kmph", "h", "kmh", "th", "sq inch", "month", "inch"]),
-    (b'k', &["mark"]),
-    (b'l', &["meal", "gal", "l"]),
-    (b'm', &["sq m", "gm", "p . m", "dm", "a . m", "sq . m", "am", "pm", "cu cm", "ohm", "cu . m", "km", "m", "cm", "mm", "pi sq m"]),
-    (b'n', &[
-        "gain", "men", "noon", "coin", "gallon", "women", "min", "man", "woman",
-    ]),
-    (b'o', &["ratio", "o"]),
-    (b'p', &["mp"]),
-    (b'q', &["sq"]),
-    (b'r', &["per", "yr", "hr", "mtr", "number", "hour", "liter", "year", "meter", "soldier"]),
-    (b's', &["profit of rs", "inches", "excess", "rounds", "s", "rs", "loss", "less"]),
-    (b't', &[
-        "integerpoint", "feet", "digit", "student", "children ticket", "east", "ft", " m east", "lt", "west", "t",
-        "st", "cent", "profit", "mt", "unit",
-    ]),
-    (b'w', &["minw"]),
-    (b'y', &["monkey", "way", "by", "toy", "day"]),
-];
-
-/// Those that end in a character of several bytes.
-const FOREIGN: [&str; 2] = ["v â € ™", "∏ cm ³"];
+/// What counts as a unit, by its last byte; 0 for those that end in `.`, which stands for any character. A plural ending
+/// may follow each.
+static UNITS: LazyLock<HashMap<u8, Vec<&'static str>>> = LazyLock::new(|| {
+    let mut by_ending: HashMap<u8, Vec<&str>> = HashMap::new();
+    for unit in include_str!("units.txt")
+        .lines()
+        .flat_map(|line| line.split('|'))
+    {
+        let last = byte_before(unit, unit.len());
+        let ending = if last == b'.' { 0 } else { last };
+        by_ending.entry(ending).or_default().push(unit);
+    }
+    by_ending
+});
 
 /// The text without a block of words at its end and without the two last units; `None` where nothing changes.
 pub(super) fn without_units(text: &str) -> Option<&str> {
@@ -88,12 +68,11 @@ fn without_unit(text: &str) -> &str {
     let mut kept = None;
     let mut try_ending = |bare: &str| {
         let last = byte_before(bare, bare.len());
-        let of_last = UNITS
+        for unit in [last, 0]
             .iter()
-            .filter(|(byte, _)| *byte == last || *byte == b'.')
-            .flat_map(|(_, units)| units.iter());
-        let foreign = FOREIGN.iter().filter(|_| !last.is_ascii());
-        for unit in of_last.chain(foreign) {
+            .filter_map(|ending| UNITS.get(ending))
+            .flatten()
+        {
             if let Some(end) = unit_start(bare, unit).and_then(|start| end_before(bare, start))
                 && kept.is_none_or(|kept| end < kept)
             {
@@ -135,19 +114,5 @@ fn end_before(text: &str, start: usize) -> Option<usize> {
             .chars()
             .next()
             .map(|space| spaces + space.len_utf8()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_table_is_sorted_by_last_byte() {
-        for (last, units) in UNITS {
-            for unit in units {
-                assert_eq!(unit.bytes().next_back(), Some(last), "{unit}");
-            }
-        }
     }
 }

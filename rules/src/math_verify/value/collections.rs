@@ -8,6 +8,13 @@ impl Grammar<'_> {
     /// The whole text; `None` where it cannot be read to the end.
     pub(super) fn whole(&mut self) -> Option<NodeId> {
         let end = self.tokens.len() as u32;
+        let complete = |grammar: &mut Self, ends: Ends| {
+            let mut whole = ends.iter().filter(|(_, stop)| *stop == end);
+            whole
+                .next()
+                .filter(|_| !grammar.is_spent())
+                .map(|(node, _)| node)
+        };
         let has_names = matches!(
             self.kind(0),
             Some(
@@ -18,32 +25,26 @@ impl Grammar<'_> {
                     | Token::OpenParen
             )
         );
-        if has_names {
-            for (names, at) in self.names(0).iter() {
-                if let Some(sign @ (Token::In | Token::Assign)) = self.kind(at) {
-                    let items = self.items(at + 1, false);
-                    for (items, stop) in items.iter() {
-                        if stop == end && !self.is_spent() {
-                            let elements = self.node(Node::Elements(items));
-                            return Some(self.node(Node::Membership(names, sign, elements)));
-                        }
-                    }
+        let names = if has_names {
+            self.names(0)
+        } else {
+            Ends::default()
+        };
+        for (names, at) in names.iter() {
+            if let Some(sign @ (Token::In | Token::Assign)) = self.kind(at) {
+                let items = self.items(at + 1, false);
+                if let Some(items) = complete(self, items) {
+                    let elements = self.node(Node::Elements(items));
+                    return Some(self.node(Node::Membership(names, sign, elements)));
                 }
             }
         }
         let items = self.items(0, true);
-        for (items, stop) in items.iter() {
-            if stop == end && !self.is_spent() {
-                return Some(self.node(Node::Elements(items)));
-            }
+        if let Some(items) = complete(self, items) {
+            return Some(self.node(Node::Elements(items)));
         }
         let sets = self.set_relation(0, true);
-        for (set, stop) in sets.iter() {
-            if stop == end && !self.is_spent() {
-                return Some(set);
-            }
-        }
-        None
+        complete(self, sets)
     }
 
     /// A name, or names with commas in parentheses.
@@ -104,17 +105,15 @@ impl Grammar<'_> {
             }
         };
         let expressions = self.additive(at);
-        for (left, middle) in expressions.iter() {
+        let lefts = expressions
+            .iter()
+            .map(|(left, middle)| (Some(left), middle));
+        for (left, middle) in lefts.chain([(None, at)]) {
             if self.is(middle, Token::PlusMinus) {
                 let right = self.additive(middle + 1);
-                let made = self.mapped(&right, |right| Node::PlusMinus(Some(left), right));
+                let made = self.mapped(&right, |right| Node::PlusMinus(left, right));
                 add(self, &mut found, &made);
             }
-        }
-        if self.is(at, Token::PlusMinus) {
-            let right = self.additive(at + 1);
-            let made = self.mapped(&right, |right| Node::PlusMinus(None, right));
-            add(self, &mut found, &made);
         }
         let sets = self.set_atom(at);
         add(self, &mut found, &sets);
@@ -173,16 +172,13 @@ impl Grammar<'_> {
         let mut found = Ends::default();
         match open {
             Token::NamedSet => {
-                let node = self.node(Node::NamedSet(at));
-                return Ends::one(node, at + 1);
+                return self.one(Node::NamedSet(at), at + 1);
             }
             Token::EmptySet => {
-                let node = self.node(Node::EmptySet);
-                return Ends::one(node, at + 1);
+                return self.one(Node::EmptySet, at + 1);
             }
             Token::OpenBrace if self.is(at + 1, Token::CloseBrace) => {
-                let node = self.node(Node::EmptySet);
-                return Ends::one(node, at + 2);
+                return self.one(Node::EmptySet, at + 2);
             }
             Token::OpenParen
             | Token::OpenParenVisual

@@ -125,7 +125,7 @@ fn write_term(term: &Expr, out: &mut String, depth: usize) {
     let depth = depth + 1;
     let all = |items: &[Expr], out: &mut String, separator: &str| {
         list(items, out, separator, |item, out| {
-            write_term(item, out, depth)
+            write_term(item, out, depth);
         });
     };
     match term {

@@ -2,7 +2,7 @@
 
 use super::grammar::{Grammar, Rule};
 use super::token::Token;
-use super::tree::{Ends, Node, NodeId, Span, Suffix};
+use super::tree::{Ends, Node, NodeId, Suffix};
 
 /// How many signs may stand in a row.
 const MAX_SIGNS: u32 = 30;
@@ -93,21 +93,15 @@ impl Grammar<'_> {
         let start = self.power(at, bare);
         self.repeat(
             &start,
-            |grammar, inner, at| match grammar.kind(at) {
-                Some(Token::Bang) => {
-                    let node = grammar.node(Node::Suffixed(inner, Suffix::Factorial));
-                    Ends::one(node, at + 1)
-                }
-                Some(Token::Transpose) => {
-                    let node = grammar.node(Node::Suffixed(inner, Suffix::Transpose));
-                    Ends::one(node, at + 1)
-                }
-                Some(Token::Degree) => {
-                    let node = grammar.node(Node::Suffixed(inner, Suffix::Degree));
-                    Ends::one(node, at + 1)
-                }
-                Some(Token::Bar) => grammar.evaluated(inner, at + 1),
-                _ => Ends::default(),
+            |grammar, inner, at| {
+                let suffix = match grammar.kind(at) {
+                    Some(Token::Bang) => Suffix::Factorial,
+                    Some(Token::Transpose) => Suffix::Transpose,
+                    Some(Token::Degree) => Suffix::Degree,
+                    Some(Token::Bar) => return grammar.evaluated(inner, at + 1),
+                    _ => return Ends::default(),
+                };
+                grammar.one(Node::Suffixed(inner, suffix), at + 1)
             },
             |grammar, at| grammar.is(at, Token::Bar),
         )
@@ -120,38 +114,28 @@ impl Grammar<'_> {
             if !grammar.is(at, mark) {
                 return Ends::default();
             }
-            let mut bounds = grammar.enclosed(at + 1, Token::OpenBrace, Token::CloseBrace);
+            let mut bounds = grammar.braced(at + 1);
             if grammar.is(at + 1, Token::OpenBrace) {
                 let equation = grammar.equality(at + 2);
                 bounds.extend(&grammar.closed(&equation, Token::CloseBrace));
             }
             bounds
         };
+        let mut add = |grammar: &mut Self, upper, lower, end| {
+            let suffix = Suffix::Evaluated { upper, lower };
+            let node = grammar.node(Node::Suffixed(inner, suffix));
+            found.push(node, end);
+        };
         let uppers = bound(self, at, Token::Caret);
         for (upper, end) in uppers.iter() {
-            let suffix = Suffix::Evaluated {
-                upper: Some(upper),
-                lower: None,
-            };
-            let node = self.node(Node::Suffixed(inner, suffix));
-            found.push(node, end);
+            add(self, Some(upper), None, end);
         }
         for (lower, end) in bound(self, at, Token::Underscore).iter() {
-            let suffix = Suffix::Evaluated {
-                upper: None,
-                lower: Some(lower),
-            };
-            let node = self.node(Node::Suffixed(inner, suffix));
-            found.push(node, end);
+            add(self, None, Some(lower), end);
         }
         for (upper, middle) in uppers.iter() {
             for (lower, end) in bound(self, middle, Token::Underscore).iter() {
-                let suffix = Suffix::Evaluated {
-                    upper: Some(upper),
-                    lower: Some(lower),
-                };
-                let node = self.node(Node::Suffixed(inner, suffix));
-                found.push(node, end);
+                add(self, Some(upper), Some(lower), end);
             }
         }
         found
@@ -197,7 +181,7 @@ impl Grammar<'_> {
     /// An atom or an expression in braces.
     pub(super) fn script(&mut self, at: u32) -> Ends {
         if self.is(at, Token::OpenBrace) {
-            return self.enclosed(at, Token::OpenBrace, Token::CloseBrace);
+            return self.braced(at);
         }
         self.atom(at)
     }
@@ -258,13 +242,14 @@ impl Grammar<'_> {
         let Some(kind) = self.kind(at) else {
             return Ends::default();
         };
+        if let Some((close, made)) = brackets(kind) {
+            let inner = self.enclosed(at, kind, close);
+            return match made {
+                Some(made) => self.mapped(&inner, made),
+                None => inner,
+            };
+        }
         match kind {
-            Token::OpenParen => self.enclosed(at, kind, Token::CloseParen),
-            Token::OpenGroup => self.enclosed(at, kind, Token::CloseGroup),
-            Token::OpenBracket => self.enclosed(at, kind, Token::CloseBracket),
-            Token::OpenBrack => self.enclosed(at, kind, Token::CloseBrack),
-            Token::OpenBraceVisual => self.enclosed(at, kind, Token::CloseBraceVisual),
-            Token::OpenBraceCommand => self.enclosed(at, kind, Token::CloseBraceCommand),
             Token::OpenBrace => {
                 let mut found = self.enclosed(at, kind, Token::CloseBrace);
                 for (upper, end) in self.additive(at + 1).iter() {
@@ -277,43 +262,12 @@ impl Grammar<'_> {
                 }
                 found
             }
-            Token::Phantom | Token::Boxed => {
-                self.enclosed(at + 1, Token::OpenBrace, Token::CloseBrace)
-            }
-            Token::Norm => {
-                let inner = self.enclosed(at, kind, kind);
-                self.mapped(&inner, |_| Node::Norm)
-            }
-            Token::Bar | Token::Vert => {
-                let inner = self.enclosed(at, kind, kind);
-                self.mapped(&inner, Node::Absolute)
-            }
-            Token::OpenVert => {
-                let inner = self.enclosed(at, kind, Token::CloseVert);
-                self.mapped(&inner, Node::Absolute)
-            }
-            Token::OpenFloor => {
-                let inner = self.enclosed(at, kind, Token::CloseFloor);
-                self.mapped(&inner, Node::Floor)
-            }
-            Token::OpenCorner => {
-                let inner = self.enclosed(at, kind, Token::CloseCorner);
-                self.mapped(&inner, Node::Floor)
-            }
-            Token::OpenCeiling => {
-                let inner = self.enclosed(at, kind, Token::CloseCeiling);
-                self.mapped(&inner, Node::Ceiling)
-            }
-            Token::OpenUpperCorner => {
-                let inner = self.enclosed(at, kind, Token::CloseUpperCorner);
-                self.mapped(&inner, Node::Ceiling)
-            }
+            Token::Phantom | Token::Boxed => self.braced(at + 1),
             Token::Fraction => self.fraction(at),
             Token::Binomial => {
                 let mut found = Ends::default();
-                let uppers = self.enclosed(at + 1, Token::OpenBrace, Token::CloseBrace);
-                for (upper, end) in uppers.iter() {
-                    let lowers = self.enclosed(end, Token::OpenBrace, Token::CloseBrace);
+                for (upper, end) in self.braced(at + 1).iter() {
+                    let lowers = self.braced(end);
                     let made = self.mapped(&lowers, |lower| Node::Binomial(upper, lower));
                     found.extend(&made);
                 }
@@ -341,16 +295,11 @@ impl Grammar<'_> {
         if !self.is(at, Token::Fraction) {
             return found;
         }
-        let uppers = self.enclosed(at + 1, Token::OpenBrace, Token::CloseBrace);
-        for (upper, middle) in uppers.iter() {
-            let lowers = self.enclosed(middle, Token::OpenBrace, Token::CloseBrace);
-            for (lower, end) in lowers.iter() {
-                let node = self.node(Node::Fraction(
-                    upper,
-                    lower,
-                    (at + 2, middle - 1),
-                    (middle + 1, end - 1),
-                ));
+        for (upper, middle) in self.braced(at + 1).iter() {
+            let spans = |end: u32| ((at + 2, middle - 1), (middle + 1, end - 1));
+            for (lower, end) in self.braced(middle).iter() {
+                let (above, below) = spans(end);
+                let node = self.node(Node::Fraction(upper, lower, above, below));
                 found.push(node, end);
             }
         }
@@ -375,12 +324,13 @@ impl Grammar<'_> {
         }
         match list {
             Some(list) if self.is(from, end) => {
-                let node = self.node(if end == Token::DeterminantEnd {
-                    Node::Determinant(list)
+                let determinant = end == Token::DeterminantEnd;
+                let made = if determinant {
+                    Node::Determinant
                 } else {
-                    Node::Matrix(list)
-                });
-                Ends::one(node, from + 1)
+                    Node::Matrix
+                };
+                self.one(made(list), from + 1)
             }
             _ => Ends::default(),
         }
@@ -425,10 +375,7 @@ impl Grammar<'_> {
                 | Token::CapitalE
                 | Token::Differential
                 | Token::Gamma,
-            ) => {
-                let node = self.node(Node::Literal(at));
-                Ends::one(node, at + 1)
-            }
+            ) => self.one(Node::Literal(at), at + 1),
             _ => Ends::default(),
         }
     }
@@ -443,48 +390,41 @@ impl Grammar<'_> {
         }
         self.once(Rule::Atom, at, |grammar| {
             let mut found = Ends::default();
-            let uppers = grammar.superscript(at + 1);
-            let lowers = grammar.subscript(at + 1);
-            let make = |grammar: &mut Self, subscript, superscript| {
-                grammar.node(Node::Name {
+            for scripts in grammar.scripts(at + 1) {
+                let node = grammar.node(Node::Name {
                     token: at,
-                    subscript,
-                    superscript,
-                })
-            };
-            let inside = |grammar: &Self, from: u32, to: u32| -> Span {
-                if grammar.is(from, Token::OpenBrace) {
-                    (from + 1, to - 1)
-                } else {
-                    (from, to)
-                }
-            };
-            for (upper, middle) in uppers.iter() {
-                for (_, end) in grammar.subscript(middle).iter() {
-                    let span = inside(grammar, middle + 1, end);
-                    let node = make(grammar, Some(span), Some(upper));
-                    found.push(node, end);
-                }
+                    subscript: scripts.lower.map(|(_, span)| span),
+                    superscript: scripts.upper,
+                });
+                found.push(node, scripts.end);
             }
-            for (_, middle) in lowers.iter() {
-                let span = inside(grammar, at + 2, middle);
-                for (upper, end) in grammar.superscript(middle).iter() {
-                    let node = make(grammar, Some(span), Some(upper));
-                    found.push(node, end);
-                }
-            }
-            for (_, end) in lowers.iter() {
-                let span = inside(grammar, at + 2, end);
-                let node = make(grammar, Some(span), None);
-                found.push(node, end);
-            }
-            for (upper, end) in uppers.iter() {
-                let node = make(grammar, None, Some(upper));
-                found.push(node, end);
-            }
-            let node = make(grammar, None, None);
-            found.push(node, at + 1);
             found
         })
+    }
+}
+
+/// Makes a node of what stands in brackets.
+type Made = fn(NodeId) -> Node;
+
+/// What closes a bracket, and what stands in it comes to.
+fn brackets(open: Token) -> Option<(Token, Option<Made>)> {
+    use Token as T;
+    let plain = |close| Some((close, None));
+    let of = |close, made: Made| Some((close, Some(made)));
+    match open {
+        T::OpenParen => plain(T::CloseParen),
+        T::OpenGroup => plain(T::CloseGroup),
+        T::OpenBracket => plain(T::CloseBracket),
+        T::OpenBrack => plain(T::CloseBrack),
+        T::OpenBraceVisual => plain(T::CloseBraceVisual),
+        T::OpenBraceCommand => plain(T::CloseBraceCommand),
+        T::Norm => of(open, |_| Node::Norm),
+        T::Bar | T::Vert => of(open, Node::Absolute),
+        T::OpenVert => of(T::CloseVert, Node::Absolute),
+        T::OpenFloor => of(T::CloseFloor, Node::Floor),
+        T::OpenCorner => of(T::CloseCorner, Node::Floor),
+        T::OpenCeiling => of(T::CloseCeiling, Node::Ceiling),
+        T::OpenUpperCorner => of(T::CloseUpperCorner, Node::Ceiling),
+        _ => None,
     }
 }

@@ -9,7 +9,7 @@ use super::matrices;
 use super::names;
 use super::numbers;
 use super::principal::{replaced, symbols};
-use super::reading::{Reading, read};
+use super::reading::{Interpreter, read};
 use super::token::{Lexeme, Token};
 use super::tree::{Node, NodeId, Span, Suffix};
 use crate::algebra::{self, Binder, BinderKind, Constant, Expr, Function};
@@ -26,7 +26,7 @@ enum Factor {
     Derivative(Box<str>),
 }
 
-impl Reading<'_, '_> {
+impl Interpreter<'_, '_> {
     /// The term of a node that is no operator waiting for its operand.
     pub(super) fn term(&self, id: NodeId) -> Option<Expr> {
         match self.factor(id)? {
@@ -36,11 +36,8 @@ impl Reading<'_, '_> {
     }
 
     /// The term of a node, if there is one.
-    fn optional(&self, id: Option<NodeId>) -> Option<Option<Expr>> {
-        match id {
-            Some(id) => self.term(id).map(Some),
-            None => Some(None),
-        }
+    fn optional(&self, id: Option<NodeId>) -> Result<Option<Expr>, ()> {
+        id.map(|id| self.term(id).ok_or(())).transpose()
     }
 
     fn factor(&self, id: NodeId) -> Option<Factor> {
@@ -80,8 +77,8 @@ impl Reading<'_, '_> {
                 argument,
             } => {
                 let name = self.tokens.get(token as usize)?.text;
-                let base = self.optional(subscript)?;
-                let power = self.optional(superscript)?;
+                let base = self.optional(subscript).ok()?;
+                let power = self.optional(superscript).ok()?;
                 function(name, self.term(argument)?, base, power)?
             }
             Node::Call {
@@ -155,9 +152,11 @@ impl Reading<'_, '_> {
                     body: self.term(body)?,
                 }))
             }
-            Node::Exponential(power) => {
-                exponential(self.optional(power)?.unwrap_or_else(|| Expr::integer(1)))
-            }
+            Node::Exponential(power) => exponential(
+                self.optional(power)
+                    .ok()?
+                    .unwrap_or_else(|| Expr::integer(1)),
+            ),
             // The length of a vector is no number here: only matrices have one, and they are rare in answers.
             _ => return None,
         };
@@ -465,8 +464,8 @@ impl Reading<'_, '_> {
                 None => "x".to_owned(),
             }
         };
-        let lower = self.optional(lower)?;
-        let upper = self.optional(upper)?;
+        let lower = self.optional(lower).ok()?;
+        let upper = self.optional(upper).ok()?;
         Some(Expr::Binder(Box::new(Binder {
             kind: BinderKind::Integral,
             variable: symbol_name(&name, self.real),

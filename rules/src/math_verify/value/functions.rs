@@ -2,30 +2,38 @@
 
 use super::grammar::{Grammar, Rule};
 use super::token::Token;
-use super::tree::{Ends, Node, NodeId};
+use super::tree::{Ends, Node, NodeId, Span};
+
+/// What is written below and above.
+#[derive(Clone, Copy)]
+pub(super) struct Scripts {
+    pub lower: Option<(NodeId, Span)>,
+    pub upper: Option<NodeId>,
+    pub end: u32,
+}
 
 impl Grammar<'_> {
     /// A function that begins here.
     pub(super) fn function(&mut self, at: u32, kind: Token) -> Ends {
         match kind {
             Token::Function | Token::Gamma => self.named(at, at + 1),
-            Token::Multi => self.call(at, (at, at + 1), at + 1, false),
+            Token::Multi => self.call((at, at + 1), at + 1, false),
             Token::OperatorName => {
                 if !(self.is(at + 1, Token::OpenBrace) && self.is(at + 3, Token::CloseBrace)) {
                     return Ends::default();
                 }
                 match self.kind(at + 2) {
                     Some(Token::Name) => self.named(at + 2, at + 4),
-                    Some(Token::MultiName) => self.call(at, (at + 2, at + 3), at + 4, false),
+                    Some(Token::MultiName) => self.call((at + 2, at + 3), at + 4, false),
                     _ => Ends::default(),
                 }
             }
             Token::Letter | Token::Greek | Token::OtherSymbol | Token::Accent => {
                 let mut found = Ends::default();
                 for (_, end) in self.subscript(at + 1).iter() {
-                    found.extend(&self.call(at, (at, end), end, true));
+                    found.extend(&self.call((at, end), end, true));
                 }
-                found.extend(&self.call(at, (at, at + 1), at + 1, true));
+                found.extend(&self.call((at, at + 1), at + 1, true));
                 found
             }
             Token::Integral => self.integral(at),
@@ -44,24 +52,27 @@ impl Grammar<'_> {
     }
 
     /// Subscript and superscript in either order, each possibly absent.
-    fn scripts(&mut self, at: u32) -> Vec<(Option<NodeId>, Option<NodeId>, u32)> {
-        let mut found: Vec<(Option<NodeId>, Option<NodeId>, u32)> = Vec::new();
+    pub(super) fn scripts(&mut self, at: u32) -> Vec<Scripts> {
+        let mut found: Vec<Scripts> = Vec::new();
         let mut push = |lower, upper, end| {
-            if found.iter().all(|(_, _, there)| *there != end) {
-                found.push((lower, upper, end));
+            if found.iter().all(|there| there.end != end) {
+                found.push(Scripts { lower, upper, end });
             }
         };
-        let lowers = self.subscript(at);
-        for (lower, middle) in lowers.iter() {
+        for (lower, middle) in self.subscript(at).iter() {
+            let lower = Some((lower, self.inside(at + 1, middle)));
             for (upper, end) in self.superscript(middle).iter() {
-                push(Some(lower), Some(upper), end);
+                push(lower, Some(upper), end);
             }
-            push(Some(lower), None, middle);
+            push(lower, None, middle);
         }
-        let uppers = self.superscript(at);
-        for (upper, middle) in uppers.iter() {
+        for (upper, middle) in self.superscript(at).iter() {
             for (lower, end) in self.subscript(middle).iter() {
-                push(Some(lower), Some(upper), end);
+                push(
+                    Some((lower, self.inside(middle + 1, end))),
+                    Some(upper),
+                    end,
+                );
             }
             push(None, Some(upper), middle);
         }
@@ -69,14 +80,28 @@ impl Grammar<'_> {
         found
     }
 
+    /// A stretch without the braces around it.
+    fn inside(&self, from: u32, to: u32) -> Span {
+        if self.is(from, Token::OpenBrace) {
+            (from + 1, to - 1)
+        } else {
+            (from, to)
+        }
+    }
+
     /// A function of one argument, with parentheses or without.
     fn named(&mut self, token: u32, at: u32) -> Ends {
         let mut found = Ends::default();
-        for (subscript, superscript, at) in self.scripts(at) {
+        for Scripts {
+            lower,
+            upper,
+            end: at,
+        } in self.scripts(at)
+        {
             let make = |argument| Node::Function {
                 token,
-                subscript,
-                superscript,
+                subscript: lower.map(|(lower, _)| lower),
+                superscript: upper,
                 argument,
             };
             let inside = self.enclosed(at, Token::OpenParen, Token::CloseParen);
@@ -91,31 +116,20 @@ impl Grammar<'_> {
         found
     }
 
-    /// A call: of several arguments, or of a name without a meaning (`defined` is false for the former).
-    fn call(&mut self, at: u32, name: (u32, u32), from: u32, undefined: bool) -> Ends {
+    /// A call: of several arguments, or of a name without a meaning.
+    fn call(&mut self, name: Span, from: u32, undefined: bool) -> Ends {
         let mut found = Ends::default();
-        let scripts = if undefined {
-            let mut scripts: Vec<_> = self
-                .superscript(from)
-                .iter()
-                .map(|(upper, end)| (None, Some(upper), end))
-                .collect();
-            scripts.push((None, None, from));
-            scripts
-        } else {
-            self.scripts(from)
-        };
-        let _ = at;
-        for (_, superscript, from) in scripts {
-            let brackets: &[(Token, Token)] = if undefined {
-                &[
-                    (Token::OpenParen, Token::CloseParen),
-                    (Token::OpenBracket, Token::CloseBracket),
-                ]
-            } else {
-                &[(Token::OpenParen, Token::CloseParen)]
-            };
-            for (open, close) in brackets {
+        // A name has its subscript already.
+        let scripts = self.scripts(from).into_iter();
+        let brackets = [
+            (Token::OpenParen, Token::CloseParen),
+            (Token::OpenBracket, Token::CloseBracket),
+        ];
+        for Scripts {
+            upper, end: from, ..
+        } in scripts.filter(|scripts| !undefined || scripts.lower.is_none())
+        {
+            for (open, close) in &brackets[..=usize::from(undefined)] {
                 let braced =
                     undefined && self.is(from, Token::OpenBrace) && self.is(from + 1, *open);
                 let start = from + u32::from(braced);
@@ -133,7 +147,7 @@ impl Grammar<'_> {
                     }
                     let node = self.node(Node::Call {
                         name,
-                        superscript,
+                        superscript: upper,
                         arguments: (start + 1, end),
                         defined: !undefined,
                     });
@@ -159,24 +173,19 @@ impl Grammar<'_> {
     }
 
     fn root(&mut self, at: u32) -> Ends {
-        let mut found = Ends::default();
-        if self.is(at + 1, Token::OpenBracket) {
-            let degrees = self.enclosed(at + 1, Token::OpenBracket, Token::CloseBracket);
-            for (degree, end) in degrees.iter() {
-                let radicands = self.enclosed(end, Token::OpenBrace, Token::CloseBrace);
-                let made = self.mapped(&radicands, |radicand| Node::Root {
-                    degree: Some(degree),
-                    radicand,
-                });
-                found.extend(&made);
-            }
-            return found;
+        let root = |degree| move |radicand| Node::Root { degree, radicand };
+        if !self.is(at + 1, Token::OpenBracket) {
+            let radicands = self.braced(at + 1);
+            return self.mapped(&radicands, root(None));
         }
-        let radicands = self.enclosed(at + 1, Token::OpenBrace, Token::CloseBrace);
-        self.mapped(&radicands, |radicand| Node::Root {
-            degree: None,
-            radicand,
-        })
+        let mut found = Ends::default();
+        let degrees = self.enclosed(at + 1, Token::OpenBracket, Token::CloseBracket);
+        for (degree, end) in degrees.iter() {
+            let radicands = self.braced(end);
+            let made = self.mapped(&radicands, root(Some(degree)));
+            found.extend(&made);
+        }
+        found
     }
 
     /// `_{variable = lower}`.
@@ -253,17 +262,9 @@ impl Grammar<'_> {
     }
 
     fn integral(&mut self, at: u32) -> Ends {
-        let mut bounds = Vec::new();
-        for (lower, middle) in self.subscript(at + 1).iter() {
-            for (upper, end) in self.superscript(middle).iter() {
-                bounds.push((Some(lower), Some(upper), end));
-            }
-        }
-        for (upper, middle) in self.superscript(at + 1).iter() {
-            for (lower, end) in self.subscript(middle).iter() {
-                bounds.push((Some(lower), Some(upper), end));
-            }
-        }
+        let mut bounds: Vec<_> = (self.scripts(at + 1).into_iter())
+            .filter_map(|scripts| Some((Some(scripts.lower?.0), Some(scripts.upper?), scripts.end)))
+            .collect();
         let empty = |grammar: &Self, at: u32, mark: Token| {
             grammar.is(at, mark)
                 && grammar.is(at + 1, Token::OpenBrace)

@@ -85,23 +85,25 @@ impl<'t> Grammar<'t> {
         if let Some(Some(ends)) = self.memo.get(index) {
             return ends.clone();
         }
-        if self.spent || self.depth >= MAX_DEPTH * 4 {
-            self.spent = true;
+        if self.is_too_deep() {
             return Ends::default();
         }
-        self.depth += 1;
-        let ends = read(self);
-        self.depth -= 1;
+        let ends = self.deeper(read);
         if let Some(slot) = self.memo.get_mut(index) {
             *slot = Some(ends.clone());
         }
         ends
     }
 
+    /// Is there no room for another level? Then nothing more is read.
+    fn is_too_deep(&mut self) -> bool {
+        self.spent |= self.depth >= MAX_DEPTH * 4;
+        self.spent
+    }
+
     /// Reads one level deeper.
     pub(super) fn deeper(&mut self, read: impl FnOnce(&mut Self) -> Ends) -> Ends {
-        if self.spent || self.depth >= MAX_DEPTH * 4 {
-            self.spent = true;
+        if self.is_too_deep() {
             return Ends::default();
         }
         self.depth += 1;
@@ -172,6 +174,18 @@ impl<'t> Grammar<'t> {
         }
         let inner = self.additive(at + 1);
         self.closed(&inner, close)
+    }
+
+    /// `{expression}`.
+    pub(super) fn braced(&mut self, at: u32) -> Ends {
+        self.enclosed(at, Token::OpenBrace, Token::CloseBrace)
+    }
+
+    /// One way.
+    pub(super) fn one(&mut self, node: Node, end: u32) -> Ends {
+        let mut found = Ends::default();
+        found.push(self.node(node), end);
+        found
     }
 
     /// Maps every way to a node of its own.

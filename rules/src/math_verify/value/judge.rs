@@ -19,7 +19,7 @@ pub(crate) struct Judgement {
 }
 
 impl Judgement {
-    pub(super) fn decided(equal: bool, method: &'static str) -> Self {
+    pub(crate) fn decided(equal: bool, method: &'static str) -> Self {
         Self {
             equal: Some(equal),
             status: Status::Decided,
@@ -35,7 +35,7 @@ impl Judgement {
         }
     }
 
-    pub(super) fn too_complex() -> Self {
+    pub(crate) fn too_complex() -> Self {
         Self {
             equal: None,
             status: Status::TooComplex,
@@ -161,7 +161,7 @@ fn renamed(gold: &Value, pred: &Value) -> Value {
     if wanted.len() != present.len() {
         return pred.clone();
     }
-    let symbol = |name: &Box<str>| Expr::Symbol(name.clone());
+    let symbol = |name: &str| Expr::symbol(name);
     // By way of names that nobody writes, so that an exchange of two letters is one.
     let stand_in = |index: usize| Expr::Symbol(format!("\u{0}{index}").into());
     let with_stand_ins = (present.iter().enumerate()).fold(pred.clone(), |value, (index, name)| {
@@ -222,9 +222,9 @@ fn nested(
     }
     if matches!(
         gold,
-        Value::Term(
-            Expr::Constant(Constant::Undefined) | Expr::Constant(Constant::ComplexInfinity)
-        ) | Value::Foreign
+        Value::Term(Expr::Constant(
+            Constant::Undefined | Constant::ComplexInfinity
+        )) | Value::Foreign
     ) || *pred == Value::Foreign
     {
         return Judgement::decided(false, "undefined");

@@ -16,7 +16,7 @@ const MAX_NESTING: u32 = 8;
 const MAX_DEPTH: u32 = 150;
 
 /// A tree being turned into a value.
-pub(super) struct Reading<'g, 't> {
+pub(super) struct Interpreter<'g, 't> {
     pub tokens: &'g [Lexeme<'t>],
     pub nodes: &'g [Node],
     /// Are symbols real?
@@ -34,7 +34,7 @@ pub(super) fn read(text: &str, real: bool, nesting: u32) -> Option<Value> {
     let tokens = tokens(text)?;
     let mut grammar = Grammar::new(&tokens);
     let whole = grammar.whole()?;
-    let reading = Reading {
+    let reading = Interpreter {
         tokens: &tokens,
         nodes: &grammar.nodes,
         real,
@@ -142,7 +142,7 @@ pub(crate) fn parse_latex(normalized: &str) -> Option<Value> {
     })
 }
 
-impl Reading<'_, '_> {
+impl Interpreter<'_, '_> {
     pub(super) fn node(&self, id: NodeId) -> Option<Node> {
         self.nodes.get(id as usize).copied()
     }

@@ -132,14 +132,6 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// One way.
-    pub(super) fn one(node: NodeId, end: u32) -> Self {
-        Self {
-            first: Some((node, end)),
-            more: Vec::new(),
-        }
-    }
-
     /// Adds a way, unless one with the same end is there: what follows depends on the end alone.
     pub(super) fn push(&mut self, node: NodeId, end: u32) {
         match self.first {
