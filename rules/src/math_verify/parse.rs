@@ -1,4 +1,4 @@
-//! Payload Math-Verify reads in a text: a value, if something parses, and the text of what it tried first.
+//! What Math-Verify reads in a text: a value, if something parses, and the text of what it tried first.
 
 use std::collections::HashSet;
 
@@ -8,12 +8,12 @@ use super::value::{self, Value};
 use crate::config::{Config, ExtractionMode, ExtractionTarget, FallbackMode};
 use crate::verification::shortened;
 
-/// Payload may be spent on matches that do not parse: one for each, and one for every byte of them. Math-Verify's clock
+/// What may be spent on matches that do not parse: one for each, and one for every byte of them. Math-Verify's clock
 /// runs out long before, and then it has nothing.
 const BUDGET: usize = 4_000_000;
 /// Digits of the longest integer that Python reads.
 const LONGEST_INTEGER: usize = 4300;
-/// Payload a match costs besides its bytes.
+/// What a match costs besides its bytes.
 const PER_MATCH: usize = 400;
 
 /// A value or a string that was looked for.
@@ -23,7 +23,7 @@ pub(super) enum Extracted {
     Text(String),
 }
 
-/// Payload was read.
+/// What was read.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Parsed {
     /// The value of the first match that has one.

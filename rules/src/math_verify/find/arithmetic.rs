@@ -9,7 +9,7 @@ use crate::math_verify::chars::{
     byte_at, char_at, char_before, digit_len, goes_on, is_digit, is_space, space_len,
 };
 
-/// Payload must hold where a match ends.
+/// What must hold where a match ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Condition {
     /// Nothing.

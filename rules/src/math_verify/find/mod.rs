@@ -30,7 +30,7 @@ pub(super) struct Match {
     pub(super) payload: Payload,
 }
 
-/// Payload was found.
+/// What was found there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Payload {
     /// A row of formulas; see [`Finder::row`].
@@ -47,7 +47,7 @@ pub(super) enum Payload {
     Choice { start: u32, end: u32 },
 }
 
-/// Payload announces an answer.
+/// What announces an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Announcement {
     Hoped,
@@ -115,13 +115,13 @@ pub(super) fn patterns(config: &Config) -> Vec<Pattern> {
     patterns
 }
 
-/// Payload a target looks for.
+/// What a target looks for.
 trait Target {
-    /// Payload stands at `at`, behind "final answer is", with "I hope" behind it.
+    /// What stands at `at`, behind "final answer is", with "I hope" behind it.
     fn hoped(&self, at: usize) -> Option<Match>;
-    /// Payload stands at `at`, behind "is".
+    /// What stands at `at`, behind "is".
     fn stated(&self, at: usize) -> Option<Match>;
-    /// Payload stands near `at`, behind "answer".
+    /// What stands near `at`, behind "answer".
     fn near(&self, at: usize) -> Option<Match>;
     /// Everything, from left to right.
     fn anywhere(&self) -> Vec<Match>;
@@ -131,7 +131,7 @@ trait Target {
     }
 }
 
-/// Payload `find` finds at places in ascending order, none overlapping another. A match begins where its place does.
+/// What `find` finds at places in ascending order, none overlapping another. A match begins where its place does.
 fn disjoint<T>(
     places: impl Iterator<Item = (usize, T)>,
     find: impl Fn(T) -> Option<Match>,

@@ -104,59 +104,52 @@ pub(super) fn function(
     power: Option<Expr>,
 ) -> Option<Expr> {
     let name = name.strip_prefix('\\').unwrap_or(name);
-    let inverse = power.as_ref() == Some(&Expr::integer(-1));
-    let mut power = power;
-    let call = |function: Function, argument: Expr| Expr::Call(function, vec![argument]);
-    let mut circular = |direct: Function, opposite: Function, argument: Expr| {
-        if inverse {
-            power = None;
-            call(opposite, argument)
-        } else {
-            call(direct, argument)
-        }
-    };
+    let call = |function| Expr::Call(function, vec![argument.clone()]);
+    let mut power = power.filter(|power| *power != Expr::integer(0));
+    if let Some((_, direct, inverse)) = CIRCULAR.iter().find(|(known, ..)| *known == name) {
+        let is_inverse = power.take_if(|power| *power == Expr::integer(-1)).is_some();
+        let term = call(if is_inverse { *inverse } else { *direct });
+        return Some(raised(term, power));
+    }
+    let arc = name.strip_prefix("arc").or_else(|| name.strip_prefix("ar"));
+    if let Some((.., inverse)) = CIRCULAR.iter().find(|(known, ..)| arc == Some(*known)) {
+        return Some(raised(call(*inverse), power));
+    }
+    let logarithm = |argument, base| Expr::Call(Function::Logarithm, vec![argument, base]);
     let term = match name {
-        "sin" => circular(Function::Sin, Function::Arcsin, argument),
-        "cos" => circular(Function::Cos, Function::Arccos, argument),
-        "tan" => circular(Function::Tan, Function::Arctan, argument),
-        "cot" => circular(Function::Cot, Function::Arccot, argument),
-        "sec" => circular(Function::Sec, Function::Arcsec, argument),
-        "csc" => circular(Function::Csc, Function::Arccsc, argument),
-        "sinh" => circular(Function::Sinh, Function::Arsinh, argument),
-        "cosh" => circular(Function::Cosh, Function::Arcosh, argument),
-        "tanh" => circular(Function::Tanh, Function::Artanh, argument),
-        "arcsin" => call(Function::Arcsin, argument),
-        "arccos" => call(Function::Arccos, argument),
-        "arctan" => call(Function::Arctan, argument),
-        "arccot" => call(Function::Arccot, argument),
-        "arcsec" => call(Function::Arcsec, argument),
-        "arccsc" => call(Function::Arccsc, argument),
-        "arsinh" | "arcsinh" => call(Function::Arsinh, argument),
-        "arcosh" | "arccosh" => call(Function::Arcosh, argument),
-        "artanh" | "arctanh" => call(Function::Artanh, argument),
-        "log" | "ln" => {
-            let base = base.unwrap_or_else(|| {
-                if name == "ln" {
-                    Expr::Constant(Constant::E)
-                } else {
-                    Expr::integer(10)
-                }
-            });
-            Expr::Call(Function::Logarithm, vec![argument, base])
-        }
+        "log" => logarithm(argument, base.unwrap_or_else(|| Expr::integer(10))),
+        "ln" => logarithm(argument, base.unwrap_or(Expr::Constant(Constant::E))),
         "exp" | "exponentialE" => Expr::power(Expr::Constant(Constant::E), argument),
-        "floor" => call(Function::Floor, argument),
-        "ceil" => call(Function::Ceiling, argument),
+        "floor" => call(Function::Floor),
+        "ceil" => call(Function::Ceiling),
         "gamma" | "Gamma" => gamma(argument),
         "det" => super::matrices::determinant(&argument)?,
         "trace" | "tr" => super::matrices::trace(&argument)?,
         _ => return None,
     };
-    Some(match power {
-        Some(power) if power != Expr::integer(0) => Expr::power(term, power),
-        _ => term,
-    })
+    Some(raised(term, power))
 }
+
+/// A term to a power, if there is one.
+fn raised(term: Expr, power: Option<Expr>) -> Expr {
+    match power {
+        Some(power) => Expr::power(term, power),
+        None => term,
+    }
+}
+
+/// Functions with inverses that begin with `arc` or `ar`.
+const CIRCULAR: [(&str, Function, Function); 9] = [
+    ("sin", Function::Sin, Function::Arcsin),
+    ("cos", Function::Cos, Function::Arccos),
+    ("tan", Function::Tan, Function::Arctan),
+    ("cot", Function::Cot, Function::Arccot),
+    ("sec", Function::Sec, Function::Arcsec),
+    ("csc", Function::Csc, Function::Arccsc),
+    ("sinh", Function::Sinh, Function::Arsinh),
+    ("cosh", Function::Cosh, Function::Arcosh),
+    ("tanh", Function::Tanh, Function::Artanh),
+];
 
 /// Γ, worked out for small positive integers.
 fn gamma(argument: Expr) -> Expr {

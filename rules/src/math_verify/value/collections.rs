@@ -15,20 +15,9 @@ impl Grammar<'_> {
                 .filter(|_| !grammar.is_spent())
                 .map(|(node, _)| node)
         };
-        let has_names = matches!(
-            self.kind(0),
-            Some(
-                Token::Letter
-                    | Token::Greek
-                    | Token::OtherSymbol
-                    | Token::Accent
-                    | Token::OpenParen
-            )
-        );
-        let names = if has_names {
-            self.names(0)
-        } else {
-            Ends::default()
+        let names = match self.kind(0) {
+            Some(kind) if kind.begins_name() || kind == Token::OpenParen => self.names(0),
+            _ => Ends::default(),
         };
         for (names, at) in names.iter() {
             if let Some(sign @ (Token::In | Token::Assign)) = self.kind(at) {
@@ -55,17 +44,7 @@ impl Grammar<'_> {
         }
         let first = self.name(at + 1);
         let start = self.mapped(&first, |name| Node::List(None, Token::Comma, name));
-        let list = self.repeat(
-            &start,
-            |grammar, list, at| {
-                if !grammar.is(at, Token::Comma) {
-                    return Ends::default();
-                }
-                let next = grammar.name(at + 1);
-                grammar.mapped(&next, |name| Node::List(Some(list), Token::Comma, name))
-            },
-            |_, _| false,
-        );
+        let list = self.chain(&start, &[Token::Comma], Self::name, list);
         let list = self.closed(&list, Token::CloseParen);
         self.mapped(&list, Node::Names)
     }
@@ -81,17 +60,9 @@ impl Grammar<'_> {
     fn items_now(&mut self, at: u32, relations: bool) -> Ends {
         let first = self.element(at, relations);
         let start = self.mapped(&first, |item| Node::List(None, Token::Comma, item));
-        self.repeat(
-            &start,
-            |grammar, list, at| match grammar.kind(at) {
-                Some(separator @ (Token::Comma | Token::Semicolon)) => {
-                    let next = grammar.element(at + 1, relations);
-                    grammar.mapped(&next, |item| Node::List(Some(list), separator, item))
-                }
-                _ => Ends::default(),
-            },
-            |_, _| false,
-        )
+        let separators = [Token::Comma, Token::Semicolon];
+        let element = |grammar: &mut Self, at| grammar.element(at, relations);
+        self.chain(&start, &separators, element, list)
     }
 
     /// ±, a set, or a relation.
@@ -121,47 +92,27 @@ impl Grammar<'_> {
             add(self, &mut found, &expressions);
             return found;
         }
-        let chains = self.repeat(
-            &expressions,
-            |grammar, left, at| match grammar.kind(at) {
-                Some(
-                    sign @ (Token::In
-                    | Token::Assign
-                    | Token::Equal
-                    | Token::Approximately
-                    | Token::Less
-                    | Token::LessOrEqual
-                    | Token::Greater
-                    | Token::GreaterOrEqual
-                    | Token::NotEqual),
-                ) => {
-                    let right = grammar.additive(at + 1);
-                    grammar.mapped(&right, |right| Node::Relation(left, sign, right))
-                }
-                _ => Ends::default(),
-            },
-            |_, _| false,
-        );
+        let chains = self.chain(&expressions, &RELATIONS, Self::additive, Node::Relation);
         add(self, &mut found, &chains);
         found
     }
 
     /// An interval, a named set, a tuple, a finite set.
     fn set_atom(&mut self, at: u32) -> Ends {
-        match self.kind(at) {
-            Some(
-                Token::OpenParen
-                | Token::OpenParenVisual
-                | Token::OpenGroup
-                | Token::OpenBracket
-                | Token::OpenBrack
-                | Token::OpenBrace
-                | Token::OpenBraceVisual
-                | Token::Boxed
-                | Token::NamedSet
-                | Token::EmptySet,
-            ) => self.once(Rule::SetAtom, at, |grammar| grammar.set_atom_now(at)),
-            _ => Ends::default(),
+        use Token as T;
+        let begins = self.kind(at).is_some_and(|kind| match kind {
+            T::OpenParen | T::OpenParenVisual | T::OpenGroup | T::OpenBracket | T::OpenBrack => {
+                true
+            }
+            _ => matches!(
+                kind,
+                T::OpenBrace | T::OpenBraceVisual | T::Boxed | T::NamedSet | T::EmptySet
+            ),
+        });
+        if begins {
+            self.once(Rule::SetAtom, at, |grammar| grammar.set_atom_now(at))
+        } else {
+            Ends::default()
         }
     }
 
@@ -171,33 +122,19 @@ impl Grammar<'_> {
         };
         let mut found = Ends::default();
         match open {
-            Token::NamedSet => {
-                return self.one(Node::NamedSet(at), at + 1);
-            }
-            Token::EmptySet => {
-                return self.one(Node::EmptySet, at + 1);
-            }
+            Token::NamedSet => return self.one(Node::NamedSet(at), at + 1),
+            Token::EmptySet => return self.one(Node::EmptySet, at + 1),
             Token::OpenBrace if self.is(at + 1, Token::CloseBrace) => {
                 return self.one(Node::EmptySet, at + 2);
             }
-            Token::OpenParen
-            | Token::OpenParenVisual
-            | Token::OpenGroup
-            | Token::OpenBracket
-            | Token::OpenBrack => {
+            Token::OpenBrace | Token::OpenBraceVisual | Token::Boxed => {}
+            _ => {
                 for (lower, middle) in self.additive(at + 1).iter() {
                     if !self.is(middle, Token::Comma) {
                         continue;
                     }
                     for (upper, end) in self.additive(middle + 1).iter() {
-                        if let Some(
-                            close @ (Token::CloseParen
-                            | Token::CloseParenVisual
-                            | Token::CloseGroup
-                            | Token::CloseBracket
-                            | Token::CloseBrack),
-                        ) = self.kind(end)
-                        {
+                        if let Some(close) = self.kind(end).filter(|kind| CLOSING.contains(kind)) {
                             let node = self.node(Node::Interval {
                                 open,
                                 close,
@@ -209,7 +146,6 @@ impl Grammar<'_> {
                     }
                 }
             }
-            _ => {}
         }
         let tuple = match open {
             Token::OpenParen => Some(Token::CloseParen),
@@ -251,16 +187,12 @@ impl Grammar<'_> {
         if !chains {
             return start;
         }
-        self.repeat(
+        let signs = [Token::Superset, Token::Subset];
+        self.chain(
             &start,
-            |grammar, left, at| match grammar.kind(at) {
-                Some(sign @ (Token::Superset | Token::Subset)) => {
-                    let right = grammar.set_relation_guarded(at + 1);
-                    grammar.mapped(&right, |right| Node::SetOperation(left, sign, right))
-                }
-                _ => Ends::default(),
-            },
-            |_, _| false,
+            &signs,
+            Self::set_relation_guarded,
+            Node::SetOperation,
         )
     }
 
@@ -282,17 +214,8 @@ impl Grammar<'_> {
             return self.set_group(at);
         };
         let start = self.set_operation(at, tighter);
-        self.repeat(
-            &start,
-            |grammar, left, at| {
-                if !grammar.is(at, *operator) {
-                    return Ends::default();
-                }
-                let right = grammar.set_operation(at + 1, tighter);
-                grammar.mapped(&right, |right| Node::SetOperation(left, *operator, right))
-            },
-            |_, _| false,
-        )
+        let operand = |grammar: &mut Self, at| grammar.set_operation(at, tighter);
+        self.chain(&start, &[*operator], operand, Node::SetOperation)
     }
 
     fn set_group(&mut self, at: u32) -> Ends {
@@ -307,18 +230,38 @@ impl Grammar<'_> {
     }
 }
 
+/// One item more of a list.
+fn list(list: NodeId, separator: Token, item: NodeId) -> Node {
+    Node::List(Some(list), separator, item)
+}
+
+/// What may stand between the two sides of a relation.
+const RELATIONS: [Token; 9] = [
+    Token::In,
+    Token::Assign,
+    Token::Equal,
+    Token::Approximately,
+    Token::Less,
+    Token::LessOrEqual,
+    Token::Greater,
+    Token::GreaterOrEqual,
+    Token::NotEqual,
+];
+
+/// What may close an interval.
+const CLOSING: [Token; 5] = [
+    Token::CloseParen,
+    Token::CloseParenVisual,
+    Token::CloseGroup,
+    Token::CloseBracket,
+    Token::CloseBrack,
+];
+
 /// Can an element end before this token?
 fn ends_element(kind: Option<Token>) -> bool {
-    matches!(
-        kind,
-        None | Some(
-            Token::Comma
-                | Token::Semicolon
-                | Token::CloseParen
-                | Token::CloseParenVisual
-                | Token::CloseBracket
-                | Token::CloseBrace
-                | Token::CloseBraceVisual
-        )
-    )
+    use Token as T;
+    match kind {
+        None | Some(T::Comma | T::Semicolon | T::CloseBrace | T::CloseBraceVisual) => true,
+        Some(kind) => matches!(kind, T::CloseParen | T::CloseParenVisual | T::CloseBracket),
+    }
 }

@@ -12,16 +12,12 @@ impl Grammar<'_> {
     pub(super) fn additive(&mut self, at: u32) -> Ends {
         self.once(Rule::Additive, at, |grammar| {
             let start = grammar.product(at, false);
-            grammar.repeat(
+            let signs = [Token::Plus, Token::Minus];
+            grammar.chain(
                 &start,
-                |grammar, left, at| match grammar.kind(at) {
-                    Some(sign @ (Token::Plus | Token::Minus)) => {
-                        let right = grammar.product(at + 1, false);
-                        grammar.mapped(&right, |right| Node::Additive(left, sign, right))
-                    }
-                    _ => Ends::default(),
-                },
-                |_, _| false,
+                &signs,
+                |grammar, at| grammar.product(at, false),
+                Node::Additive,
             )
         })
     }
@@ -30,16 +26,12 @@ impl Grammar<'_> {
     /// the first are no functions.
     pub(super) fn product(&mut self, at: u32, bare: bool) -> Ends {
         let start = self.signed(at, bare);
-        self.repeat(
+        let signs = [Token::Times, Token::Divide, Token::Modulo, Token::Colon];
+        self.chain(
             &start,
-            |grammar, left, at| match grammar.kind(at) {
-                Some(sign @ (Token::Times | Token::Divide | Token::Modulo | Token::Colon)) => {
-                    let right = grammar.signed(at + 1, bare);
-                    grammar.mapped(&right, |right| Node::Product(left, sign, right))
-                }
-                _ => Ends::default(),
-            },
-            |_, _| false,
+            &signs,
+            |grammar, at| grammar.signed(at, bare),
+            Node::Product,
         )
     }
 
@@ -76,13 +68,7 @@ impl Grammar<'_> {
             |grammar, at| match grammar.kind(at) {
                 Some(Token::Bar | Token::Vert | Token::Norm | Token::Differential) => true,
                 // What follows may be a call, which is no part of a bare argument.
-                Some(
-                    Token::Letter
-                    | Token::Greek
-                    | Token::OtherSymbol
-                    | Token::Accent
-                    | Token::Gamma,
-                ) => bare,
+                Some(kind) => bare && (kind.begins_name() || kind == Token::Gamma),
                 _ => false,
             },
         )
@@ -211,21 +197,16 @@ impl Grammar<'_> {
     /// Expressions with commas between them; only the end matters.
     pub(super) fn arguments(&mut self, at: u32) -> Ends {
         let start = self.additive(at);
-        self.repeat(
-            &start,
-            |grammar, node, at| {
-                if !grammar.is(at, Token::Comma) {
-                    return Ends::default();
-                }
-                let next = grammar.additive(at + 1);
-                let mut found = Ends::default();
-                for (_, end) in next.iter() {
+        let more = |grammar: &mut Self, node, at| {
+            let mut found = Ends::default();
+            if grammar.is(at, Token::Comma) {
+                for (_, end) in grammar.additive(at + 1).iter() {
                     found.push(node, end);
                 }
-                found
-            },
-            |_, _| true,
-        )
+            }
+            found
+        };
+        self.repeat(&start, more, |_, _| true)
     }
 
     /// Brackets with an expression, a function, an atom, a fraction, a matrix.
@@ -355,10 +336,9 @@ impl Grammar<'_> {
 
     /// A name, a number, a percentage, infinity, a differential, ….
     pub(super) fn atom(&mut self, at: u32) -> Ends {
+        use Token as T;
         match self.kind(at) {
-            Some(Token::Letter | Token::Greek | Token::OtherSymbol | Token::Accent) => {
-                self.name(at)
-            }
+            Some(kind) if kind.begins_name() => self.name(at),
             Some(Token::Number) => {
                 let node = self.node(Node::Literal(at));
                 let mut found = Ends::default();
@@ -368,29 +348,22 @@ impl Grammar<'_> {
                 found.push(node, at + 1);
                 found
             }
-            Some(
-                Token::Symbol
-                | Token::PercentNumber
-                | Token::Scientific
-                | Token::CapitalE
-                | Token::Differential
-                | Token::Gamma,
-            ) => self.one(Node::Literal(at), at + 1),
+            Some(T::Symbol | T::PercentNumber | T::Scientific | T::CapitalE) => {
+                self.one(Node::Literal(at), at + 1)
+            }
+            Some(T::Differential | T::Gamma) => self.one(Node::Literal(at), at + 1),
             _ => Ends::default(),
         }
     }
 
     /// A name with its scripts.
     pub(super) fn name(&mut self, at: u32) -> Ends {
-        if !matches!(
-            self.kind(at),
-            Some(Token::Letter | Token::Greek | Token::OtherSymbol | Token::Accent)
-        ) {
+        if !self.kind(at).is_some_and(Token::begins_name) {
             return Ends::default();
         }
         self.once(Rule::Atom, at, |grammar| {
             let mut found = Ends::default();
-            for scripts in grammar.scripts(at + 1) {
+            for scripts in grammar.scripts(at + 1, true) {
                 let node = grammar.node(Node::Name {
                     token: at,
                     subscript: scripts.lower.map(|(_, span)| span),

@@ -48,10 +48,7 @@ impl Interpreter<'_, '_> {
         let term = match self.node(id)? {
             Node::Additive(..) => self.sum(id)?,
             Node::Product(..) => self.product(id)?,
-            Node::Negated(inner) => match self.term(inner)? {
-                number if number.is_number_atom() => number.opposite(),
-                other => Expr::integer(-1).times(other),
-            },
+            Node::Negated(inner) => self.term(inner)?.opposite(),
             Node::Factors(..) => self.factors(id)?,
             Node::Suffixed(inner, suffix) => self.suffixed(inner, suffix)?,
             Node::Power(base, exponent) => Expr::power(self.term(base)?, self.term(exponent)?),
@@ -69,14 +66,14 @@ impl Interpreter<'_, '_> {
                 subscript,
                 superscript,
             } => self.name(token, subscript, superscript)?,
-            Node::Literal(token) => self.literal(self.tokens.get(token as usize)?)?,
+            Node::Literal(token) => self.literal(self.token(token)?)?,
             Node::Function {
                 token,
                 subscript,
                 superscript,
                 argument,
             } => {
-                let name = self.tokens.get(token as usize)?.text;
+                let name = self.token(token)?.text;
                 let base = self.optional(subscript).ok()?;
                 let power = self.optional(superscript).ok()?;
                 function(name, self.term(argument)?, base, power)?
@@ -139,7 +136,7 @@ impl Interpreter<'_, '_> {
                 from_below,
                 body,
             } => {
-                let name = self.tokens.get(variable as usize)?.text;
+                let name = self.token(variable)?.text;
                 let Expr::Symbol(variable) = names::symbol(name, self.real, true) else {
                     return None;
                 };
@@ -202,18 +199,11 @@ impl Interpreter<'_, '_> {
         let mut total = self.term(first)?;
         for (sign, part) in parts.into_iter().rev() {
             let part = self.term(part)?;
-            let part = if sign == Token::Minus {
-                if matches!(part, Expr::Number(_) | Expr::Call(Function::Decimal, _))
-                    || part.is_number_atom()
-                {
-                    part.opposite()
-                } else {
-                    Expr::integer(-1).times(part)
-                }
+            total = total.plus(if sign == Token::Minus {
+                part.opposite()
             } else {
                 part
-            };
-            total = total.plus(part);
+            });
         }
         // A matrix and a number have no sum.
         if let Expr::Add(terms) = &total
@@ -268,14 +258,11 @@ impl Interpreter<'_, '_> {
             Suffix::Degree => term,
             Suffix::Transpose => matrices::transposed(term),
             Suffix::Evaluated { upper, lower } => {
-                let upper = match upper {
-                    Some(bound) => Some(self.substituted(&term, bound)?),
-                    None => None,
+                let at = |bound: Option<NodeId>| match bound {
+                    Some(bound) => self.substituted(&term, bound).map(Some).ok_or(()),
+                    None => Ok(None),
                 };
-                let lower = match lower {
-                    Some(bound) => Some(self.substituted(&term, bound)?),
-                    None => None,
-                };
+                let (upper, lower) = (at(upper).ok()?, at(lower).ok()?);
                 match (upper, lower) {
                     (Some(upper), Some(lower)) => upper.plus(lower.times(Expr::integer(-1))),
                     (Some(term), None) | (None, Some(term)) => term,
@@ -319,9 +306,9 @@ impl Interpreter<'_, '_> {
         subscript: Option<Span>,
         superscript: Option<NodeId>,
     ) -> Option<Expr> {
-        let token = self.tokens.get(token as usize)?;
+        let token = self.token(token)?;
         let subscript = match subscript {
-            Some((from, to)) => Some(self.tokens.get(from as usize..to as usize)?),
+            Some(span) => Some(self.span(span)?),
             None => None,
         };
         let Some(name) = names::spelled(token, subscript) else {
@@ -363,9 +350,7 @@ impl Interpreter<'_, '_> {
         upper_span: Span,
         lower_span: Span,
     ) -> Option<Factor> {
-        let span = |(from, to): Span| self.tokens.get(from as usize..to as usize);
-        let below = span(lower_span)?;
-        let above = span(upper_span)?;
+        let (below, above) = (self.span(lower_span)?, self.span(upper_span)?);
         let variable = match below {
             [single] if single.kind == Token::Differential => Some(differential(single.text)),
             [partial, variable]
@@ -407,11 +392,8 @@ impl Interpreter<'_, '_> {
 
     /// A call; the arguments are what stands between commas, whatever brackets are around.
     fn call(&self, name: Span, arguments: Span, defined: bool) -> Option<Expr> {
-        let text = names::joined(
-            self.tokens
-                .get(arguments.0 as usize..arguments.1 as usize)?,
-        );
-        let name = names::joined(self.tokens.get(name.0 as usize..name.1 as usize)?);
+        let text = names::joined(self.span(arguments)?);
+        let name = names::joined(self.span(name)?);
         let mut pieces: Vec<&str> = text.split(',').collect();
         if !defined && pieces.last().is_some_and(|last| last.is_empty()) {
             pieces.pop();
@@ -449,7 +431,7 @@ impl Interpreter<'_, '_> {
             None => Expr::integer(1),
         };
         let name = if let Some(token) = differential_token {
-            differential(self.tokens.get(token as usize)?.text).to_owned()
+            differential(self.token(token)?.text).to_owned()
         } else {
             // A symbol that is spelled like a differential is one.
             let marked = symbols([&body]).into_iter().find_map(|symbol| {

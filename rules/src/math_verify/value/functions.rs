@@ -28,7 +28,7 @@ impl Grammar<'_> {
                     _ => Ends::default(),
                 }
             }
-            Token::Letter | Token::Greek | Token::OtherSymbol | Token::Accent => {
+            kind if kind.begins_name() => {
                 let mut found = Ends::default();
                 for (_, end) in self.subscript(at + 1).iter() {
                     found.extend(&self.call((at, end), end, true));
@@ -51,30 +51,43 @@ impl Grammar<'_> {
         }
     }
 
-    /// Subscript and superscript in either order, each possibly absent.
-    pub(super) fn scripts(&mut self, at: u32) -> Vec<Scripts> {
+    /// Subscript and superscript in either order, each possibly absent. In `a_b^c` the superscript is that of the
+    /// subscript, unless `of_whole`.
+    pub(super) fn scripts(&mut self, at: u32, of_whole: bool) -> Vec<Scripts> {
         let mut found: Vec<Scripts> = Vec::new();
         let mut push = |lower, upper, end| {
             if found.iter().all(|there| there.end != end) {
                 found.push(Scripts { lower, upper, end });
             }
         };
-        for (lower, middle) in self.subscript(at).iter() {
-            let lower = Some((lower, self.inside(at + 1, middle)));
-            for (upper, end) in self.superscript(middle).iter() {
-                push(lower, Some(upper), end);
+        let lowers = self.subscript(at);
+        let uppers = self.superscript(at);
+        let passes: &[(bool, bool)] = if of_whole {
+            &[(true, false), (false, true)]
+        } else {
+            &[(true, true)]
+        };
+        for (both, alone) in passes {
+            for (lower, middle) in lowers.iter() {
+                let lower = Some((lower, self.inside(at + 1, middle)));
+                let uppers = both.then(|| self.superscript(middle)).unwrap_or_default();
+                for (upper, end) in uppers.iter() {
+                    push(lower, Some(upper), end);
+                }
+                if *alone {
+                    push(lower, None, middle);
+                }
             }
-            push(lower, None, middle);
-        }
-        for (upper, middle) in self.superscript(at).iter() {
-            for (lower, end) in self.subscript(middle).iter() {
-                push(
-                    Some((lower, self.inside(middle + 1, end))),
-                    Some(upper),
-                    end,
-                );
+            for (upper, middle) in uppers.iter() {
+                let lowers = both.then(|| self.subscript(middle)).unwrap_or_default();
+                for (lower, end) in lowers.iter() {
+                    let lower = Some((lower, self.inside(middle + 1, end)));
+                    push(lower, Some(upper), end);
+                }
+                if *alone {
+                    push(None, Some(upper), middle);
+                }
             }
-            push(None, Some(upper), middle);
         }
         push(None, None, at);
         found
@@ -96,7 +109,7 @@ impl Grammar<'_> {
             lower,
             upper,
             end: at,
-        } in self.scripts(at)
+        } in self.scripts(at, false)
         {
             let make = |argument| Node::Function {
                 token,
@@ -120,7 +133,7 @@ impl Grammar<'_> {
     fn call(&mut self, name: Span, from: u32, undefined: bool) -> Ends {
         let mut found = Ends::default();
         // A name has its subscript already.
-        let scripts = self.scripts(from).into_iter();
+        let scripts = self.scripts(from, false).into_iter();
         let brackets = [
             (Token::OpenParen, Token::CloseParen),
             (Token::OpenBracket, Token::CloseBracket),
@@ -231,10 +244,8 @@ impl Grammar<'_> {
         let mut found = Ends::default();
         let named = self.is(at + 1, Token::Underscore)
             && self.is(at + 2, Token::OpenBrace)
-            && matches!(
-                self.kind(at + 3),
-                Some(Token::Letter | Token::Greek | Token::OtherSymbol)
-            )
+            && self.kind(at + 3).is_some_and(Token::begins_name)
+            && !self.is(at + 3, Token::Accent)
             && self.is(at + 4, Token::Approaches);
         if !named {
             return found;
@@ -262,7 +273,7 @@ impl Grammar<'_> {
     }
 
     fn integral(&mut self, at: u32) -> Ends {
-        let mut bounds: Vec<_> = (self.scripts(at + 1).into_iter())
+        let mut bounds: Vec<_> = (self.scripts(at + 1, true).into_iter())
             .filter_map(|scripts| Some((Some(scripts.lower?.0), Some(scripts.upper?), scripts.end)))
             .collect();
         let empty = |grammar: &Self, at: u32, mark: Token| {

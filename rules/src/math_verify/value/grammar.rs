@@ -156,6 +156,25 @@ impl<'t> Grammar<'t> {
         found
     }
 
+    /// Continues each of `start` by separators and operands behind them, as far as it goes.
+    pub(super) fn chain(
+        &mut self,
+        start: &Ends,
+        separators: &[Token],
+        operand: impl Fn(&mut Self, u32) -> Ends,
+        make: impl Fn(NodeId, Token, NodeId) -> Node,
+    ) -> Ends {
+        let step = |grammar: &mut Self, left, at| {
+            let separator = grammar.kind(at).filter(|kind| separators.contains(kind));
+            let Some(separator) = separator else {
+                return Ends::default();
+            };
+            let right = operand(grammar, at + 1);
+            grammar.mapped(&right, |right| make(left, separator, right))
+        };
+        self.repeat(start, step, |_, _| false)
+    }
+
     /// Those of `ends` behind which `close` stands, beyond it.
     pub(super) fn closed(&self, ends: &Ends, close: Token) -> Ends {
         let mut found = Ends::default();

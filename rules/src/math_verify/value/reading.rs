@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use super::grammar::Grammar;
 use super::token::{Lexeme, Token, tokens};
-use super::tree::{Node, NodeId};
+use super::tree::{Node, NodeId, Span};
 use super::{MAX_LENGTH, NamedSet, Operator, Relation, SetOperator, Value};
 use crate::algebra::Expr;
 use crate::algebra::work;
@@ -147,6 +147,16 @@ impl Interpreter<'_, '_> {
         self.nodes.get(id as usize).copied()
     }
 
+    /// The token at a place.
+    pub(super) fn token(&self, at: u32) -> Option<&Lexeme<'_>> {
+        self.tokens.get(at as usize)
+    }
+
+    /// The tokens of a stretch.
+    pub(super) fn span(&self, (from, to): Span) -> Option<&[Lexeme<'_>]> {
+        self.tokens.get(from as usize..to as usize)
+    }
+
     /// The items of a list, each with the separator in front of it.
     pub(super) fn list(&self, id: NodeId) -> Vec<(Token, NodeId)> {
         let mut items = Vec::new();
@@ -193,7 +203,7 @@ impl Interpreter<'_, '_> {
                 })
             }
             Node::Relation(left, sign, right) => self.relation(left, sign, right),
-            Node::NamedSet(token) => named_set(self.tokens.get(token as usize)?.text),
+            Node::NamedSet(token) => named_set(self.token(token)?.text),
             Node::EmptySet => Some(Value::NamedSet(NamedSet::Empty)),
             Node::Interval {
                 open,
@@ -203,24 +213,17 @@ impl Interpreter<'_, '_> {
             } => {
                 let lower = self.term(lower)?;
                 let upper = self.term(upper)?;
-                let open = matches!(
-                    open,
-                    Token::OpenParen | Token::OpenParenVisual | Token::OpenGroup
-                );
-                let close = matches!(
-                    close,
-                    Token::CloseParen | Token::CloseParenVisual | Token::CloseGroup
-                );
+                let open = is_open(open);
+                let close = is_open(close);
                 super::sets::interval(lower, upper, open, close)
             }
             Node::Tuple(items) => {
-                let rows = self.rows(items)?;
-                let mut items: Vec<Value> = rows.into_iter().flatten().collect();
-                Some(if items.len() == 1 {
-                    items.pop()?
+                let mut items: Vec<Value> = self.rows(items)?.into_iter().flatten().collect();
+                if items.len() == 1 {
+                    items.pop()
                 } else {
-                    Value::Tuple(items)
-                })
+                    Some(Value::Tuple(items))
+                }
             }
             Node::FiniteSet { items, boxed } => {
                 if boxed {
@@ -247,16 +250,20 @@ impl Interpreter<'_, '_> {
             }
             let row = rows.last_mut()?;
             match self.node(item)? {
-                Node::PlusMinus(None, right) => {
+                Node::PlusMinus(left, right) => {
                     let right = self.term(right)?;
-                    row.push(Value::Term(negative(right.clone())));
-                    row.push(Value::Term(right));
-                }
-                Node::PlusMinus(Some(left), right) => {
-                    let left = self.term(left)?;
-                    let right = self.term(right)?;
-                    row.push(Value::Term(Expr::Add(vec![left.clone(), right.clone()])));
-                    row.push(Value::Term(Expr::Add(vec![left, negative(right)])));
+                    let opposite = match &right {
+                        Expr::Number(value) => Expr::Number(-value),
+                        _ => right.clone().negated(),
+                    };
+                    row.extend(match left {
+                        None => [opposite, right].map(Value::Term),
+                        Some(left) => {
+                            let left = self.term(left)?;
+                            [right, opposite]
+                                .map(|right| Value::Term(Expr::Add(vec![left.clone(), right])))
+                        }
+                    });
                 }
                 _ => row.push(self.value(item)?),
             }
@@ -267,15 +274,11 @@ impl Interpreter<'_, '_> {
     /// One element is itself; several are a set, of tuples where there are semicolons.
     fn set_or_single(&self, items: NodeId) -> Option<Value> {
         let mut rows = self.rows(items)?;
-        if rows.len() == 1 {
-            let mut row = rows.pop()?;
-            return Some(if row.len() == 1 {
-                row.pop()?
-            } else {
-                Value::finite_set(row)
-            });
+        let single = rows.len() == 1;
+        if single && rows[0].len() == 1 {
+            return rows.pop()?.pop();
         }
-        let flat = rows.iter().all(|row| row.len() == 1);
+        let flat = single || rows.iter().all(|row| row.len() == 1);
         Some(Value::finite_set(if flat {
             rows.into_iter().flatten().collect()
         } else {
@@ -316,38 +319,32 @@ impl Interpreter<'_, '_> {
             }
             _ => return None,
         };
+        let relation = |left, right| Relation {
+            operator,
+            left,
+            right,
+        };
         Some(match left {
             Value::Relation(first) => {
-                let second = Relation {
-                    operator,
-                    left: first.right.clone(),
-                    right,
-                };
+                let second = relation(first.right.clone(), right);
                 Value::And(vec![*first, second])
             }
             Value::And(mut chain) => {
                 let left = chain.last()?.right.clone();
-                chain.push(Relation {
-                    operator,
-                    left,
-                    right,
-                });
+                chain.push(relation(left, right));
                 Value::And(chain)
             }
-            single => Value::Relation(Box::new(Relation {
-                operator,
-                left: single,
-                right,
-            })),
+            single => Value::Relation(Box::new(relation(single, right))),
         })
     }
 }
 
-/// −a, of a fraction as a fraction.
-fn negative(term: Expr) -> Expr {
-    match term {
-        Expr::Number(value) => Expr::Number(-value),
-        other => Expr::Multiply(vec![Expr::integer(-1), other]),
+/// Does an interval not hold the end at this bracket?
+fn is_open(bracket: Token) -> bool {
+    use Token as T;
+    match bracket {
+        T::OpenParen | T::OpenParenVisual | T::OpenGroup => true,
+        _ => matches!(bracket, T::CloseParen | T::CloseParenVisual | T::CloseGroup),
     }
 }
 

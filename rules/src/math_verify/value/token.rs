@@ -49,6 +49,16 @@ tokens! {
     }
 }
 
+impl Token {
+    /// May the name of a symbol begin with this token?
+    pub(super) fn begins_name(self) -> bool {
+        matches!(
+            self,
+            Self::Letter | Self::Greek | Self::OtherSymbol | Self::Accent
+        )
+    }
+}
+
 /// A token with its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Lexeme<'t> {
