@@ -1,9 +1,11 @@
 //! What a judge said about one sample.
 
+use std::ops::AddAssign;
+
 use serde::{Deserialize, Serialize};
 
 /// The one state every judged sample ends in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// The verdict was read (or, with rules alone, decided).
@@ -60,6 +62,19 @@ pub struct Usage {
     pub cached_tokens: usize,
     /// Tokens generated.
     pub completion_tokens: usize,
+}
+
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        let Self {
+            prompt_tokens,
+            cached_tokens,
+            completion_tokens,
+        } = other;
+        self.prompt_tokens += prompt_tokens;
+        self.cached_tokens += cached_tokens;
+        self.completion_tokens += completion_tokens;
+    }
 }
 
 /// What the judge saw and wrote: the completion's text of an unreadable verdict, all of it with `--raw`.

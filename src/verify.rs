@@ -3,6 +3,7 @@
 //! A row is `{"id"?, "gold", "pred", "config"?}`; other keys are ignored. Rows are verified on all cores as they come:
 //! what has been read is answered at once, so a program may write one row, wait for its line, and write the next.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -151,7 +152,7 @@ pub struct Settings {
 pub type Explain<'e> = &'e (dyn Fn(&str, &str, &Verification) -> String + Sync);
 
 /// What a run came to.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Rows answered.
     pub rows: usize,
@@ -161,8 +162,8 @@ pub struct Counts {
     pub different: usize,
     /// Rows that are no pair; each has a line with an `error`.
     pub bad: usize,
-    /// By [`Status`], in its order.
-    pub by_status: [usize; 6],
+    /// Answered rows by their status.
+    pub by_status: HashMap<Status, usize>,
 }
 
 /// Why a run stopped.
@@ -355,7 +356,7 @@ impl Counts {
             Some((equal, status)) => {
                 self.equal += usize::from(equal == Some(true));
                 self.different += usize::from(equal == Some(false));
-                self.by_status[status as usize] += 1;
+                *self.by_status.entry(status).or_default() += 1;
             }
             None => self.bad += 1,
         }

@@ -7,7 +7,8 @@ use console::style;
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{say, say_labelled};
-use crate::judge::Summary;
+use crate::judge::{Share, Summary};
+use crate::verdict::Status;
 
 /// A bar on standard error, if that is a terminal.
 pub(super) struct Progress {
@@ -44,7 +45,7 @@ impl Progress {
         let engine = &summary.engine;
         let judged = summary.verdicts() - summary.resumed;
         let rate = judged as f64 / seconds;
-        let cached = share(engine.cached_tokens as usize, engine.prompt_tokens as usize);
+        let cached = percent(engine.cached_tokens as usize, engine.prompt_tokens as usize);
         let left = self
             .bar
             .length()
@@ -77,7 +78,7 @@ impl Progress {
 }
 
 /// Part of a whole in percent; a dash of nothing.
-fn share(part: usize, whole: usize) -> String {
+fn percent(part: usize, whole: usize) -> String {
     if whole == 0 {
         "–".to_owned()
     } else {
@@ -88,21 +89,22 @@ fn share(part: usize, whole: usize) -> String {
 /// The run in a table.
 pub(super) fn print_summary(summary: &Summary) {
     let mut rows: Vec<(&str, String)> = Vec::new();
-    let [ok, unparsed, too_long, failed] = summary.by_status;
+    let ok = summary.count(Status::Ok);
     let mut verdicts = format!("{} ({ok} ok", HumanCount(summary.verdicts() as u64));
-    for (count, name) in [
-        (unparsed, "unparsed"),
-        (too_long, "too long"),
-        (failed, "failed"),
+    for (status, name) in [
+        (Status::Unparsed, "unparsed"),
+        (Status::TooLong, "too long"),
+        (Status::Failed, "failed"),
     ] {
+        let count = summary.count(status);
         if count > 0 {
             let _ = write!(verdicts, ", {count} {name}");
         }
     }
     verdicts.push(')');
     rows.push(("verdicts", verdicts));
-    let judged = summary.process.0 > 0;
-    for (name, (known, yes)) in [
+    let judged = summary.process.known > 0;
+    for (name, Share { count, known }) in [
         ("process", summary.process),
         ("outcome", summary.outcome),
         ("overall", summary.overall),
@@ -111,7 +113,7 @@ pub(super) fn print_summary(summary: &Summary) {
         if judged || (name == "outcome" && known > 0) {
             rows.push((
                 name,
-                format!("{} true ({yes} of {known})", share(yes, known)),
+                format!("{} true ({count} of {known})", percent(count, known)),
             ));
         }
     }
@@ -133,11 +135,14 @@ pub(super) fn print_summary(summary: &Summary) {
             format!("{:.3} over {rewarded}", sum / rewarded as f64)
         },
     ));
-    let (both, agree) = summary.agreement;
-    if both > 0 {
+    let Share { count, known } = summary.agreement;
+    if known > 0 {
         rows.push((
             "rules agree",
-            format!("{} on the outcome ({agree} of {both})", share(agree, both)),
+            format!(
+                "{} on the outcome ({count} of {known})",
+                percent(count, known)
+            ),
         ));
     }
     if summary.outcomes_by_rules > 0 {
@@ -164,13 +169,16 @@ pub(super) fn print_summary(summary: &Summary) {
             ),
         ));
     }
-    let [prompt, cached, generated] = summary.tokens.map(|tokens| HumanCount(tokens as u64));
-    if summary.tokens[0] > 0 {
+    let tokens = summary.tokens;
+    if tokens.prompt_tokens > 0 {
         rows.push((
             "tokens",
             format!(
-                "{prompt} prompt ({cached} cached, {}), {generated} generated",
-                share(summary.tokens[1], summary.tokens[0])
+                "{} prompt ({} cached, {}), {} generated",
+                HumanCount(tokens.prompt_tokens as u64),
+                HumanCount(tokens.cached_tokens as u64),
+                percent(tokens.cached_tokens, tokens.prompt_tokens),
+                HumanCount(tokens.completion_tokens as u64)
             ),
         ));
     }

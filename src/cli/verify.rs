@@ -330,8 +330,7 @@ fn summarise(counts: &Counts, elapsed: Duration) {
         (Status::NoAnswer, "without an answer"),
         (Status::TooComplex, "too complex"),
     ] {
-        let count = counts.by_status[status as usize];
-        if count > 0 {
+        if let Some(&count) = counts.by_status.get(&status) {
             say(&format!("  {} {name}", HumanCount(count as u64)));
         }
     }

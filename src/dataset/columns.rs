@@ -74,6 +74,49 @@ impl fmt::Display for Field {
     }
 }
 
+/// Something of every field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PerField<T> {
+    /// Of the question.
+    pub question: T,
+    /// Of the reference answer.
+    pub reference: T,
+    /// Of the response.
+    pub response: T,
+    /// Of the id.
+    pub id: T,
+}
+
+impl<T> PerField<T> {
+    fn new(of: impl Fn(Field) -> T) -> Self {
+        Self {
+            question: of(Field::Question),
+            reference: of(Field::Reference),
+            response: of(Field::Response),
+            id: of(Field::Id),
+        }
+    }
+
+    /// That of a field.
+    pub fn get(&self, field: Field) -> &T {
+        match field {
+            Field::Question => &self.question,
+            Field::Reference => &self.reference,
+            Field::Response => &self.response,
+            Field::Id => &self.id,
+        }
+    }
+
+    fn get_mut(&mut self, field: Field) -> &mut T {
+        match field {
+            Field::Question => &mut self.question,
+            Field::Reference => &mut self.reference,
+            Field::Response => &mut self.response,
+            Field::Id => &mut self.id,
+        }
+    }
+}
+
 /// A `--columns` that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ColumnError {
@@ -144,13 +187,13 @@ enum Lookup {
 /// key of that very name wins over the path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnMap {
-    lookups: [Lookup; 4],
+    lookups: PerField<Lookup>,
 }
 
 impl Default for ColumnMap {
     fn default() -> Self {
         Self {
-            lookups: Field::ALL.map(|field| Lookup::Aliases(field.aliases().to_vec())),
+            lookups: PerField::new(|field| Lookup::Aliases(field.aliases().to_vec())),
         }
     }
 }
@@ -201,7 +244,7 @@ impl ColumnMap {
             named.push((field, key.to_owned()));
         }
         let lookups =
-            Field::ALL.map(
+            PerField::new(
                 |field| match named.iter().find(|(other, _)| *other == field) {
                     Some((_, key)) if key.is_empty() => Lookup::Content,
                     Some((_, key)) => Lookup::Named(KeyPath::parse(key)),
@@ -224,7 +267,7 @@ impl ColumnMap {
         field: Field,
         row: &Row<'a>,
     ) -> Result<Option<Found<'_, 'a>>, String> {
-        match &self.lookups[field as usize] {
+        match self.lookups.get(field) {
             Lookup::Content => Ok(None),
             Lookup::Named(path) => {
                 let value = path.find(row)?;
@@ -251,7 +294,7 @@ impl ColumnMap {
 
     /// The keys `field` is looked for under, as text for a message.
     pub(super) fn looked_for(&self, field: Field) -> String {
-        match &self.lookups[field as usize] {
+        match self.lookups.get(field) {
             Lookup::Content => String::new(),
             Lookup::Named(path) => format!("`{}`", path.text),
             Lookup::Aliases(aliases) => aliases.join(", "),
@@ -327,8 +370,6 @@ impl KeyPath {
 /// The keys one field was read from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldUse {
-    /// The field.
-    pub field: Field,
     /// Each key and the number of rows it served, in the order of first use.
     pub keys: Vec<(String, usize)>,
     /// Aliases of the field that were in a row as well, and were not used.
@@ -340,8 +381,8 @@ pub struct FieldUse {
 /// Shown as `question ← problem · reference ← answer (not gt) · response ← solution · id ← the content's hash`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnsUsed {
-    /// One entry for each field, in the order of [`Field::ALL`].
-    pub fields: [FieldUse; 4],
+    /// The keys of each field.
+    pub fields: PerField<FieldUse>,
     /// Rows whose id was made from their content.
     pub content_ids: usize,
 }
@@ -349,8 +390,7 @@ pub struct ColumnsUsed {
 impl Default for ColumnsUsed {
     fn default() -> Self {
         Self {
-            fields: Field::ALL.map(|field| FieldUse {
-                field,
+            fields: PerField::new(|_| FieldUse {
                 keys: Vec::new(),
                 passed_over: Vec::new(),
             }),
@@ -362,7 +402,7 @@ impl Default for ColumnsUsed {
 impl ColumnsUsed {
     /// Counts one row.
     pub(super) fn count(&mut self, field: Field, key: &str, passed_over: &[&'static str]) {
-        let used = &mut self.fields[field as usize];
+        let used = self.fields.get_mut(field);
         match used.keys.iter_mut().find(|(other, _)| other == key) {
             Some((_, rows)) => *rows += 1,
             None => used.keys.push((key.to_owned(), 1)),
@@ -377,13 +417,14 @@ impl ColumnsUsed {
 
 impl fmt::Display for ColumnsUsed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, used) in self.fields.iter().enumerate() {
+        for (at, field) in Field::ALL.into_iter().enumerate() {
+            let used = self.fields.get(field);
             let mut keys: Vec<(&str, usize)> = used
                 .keys
                 .iter()
                 .map(|(key, rows)| (key.as_str(), *rows))
                 .collect();
-            if used.field == Field::Id && (self.content_ids > 0 || keys.is_empty()) {
+            if field == Field::Id && (self.content_ids > 0 || keys.is_empty()) {
                 keys.push(("the content's hash", self.content_ids));
             }
             let text: Vec<String> = match keys.as_slice() {
@@ -395,7 +436,7 @@ impl fmt::Display for ColumnsUsed {
                     .collect(),
             };
             let gap = if at == 0 { "" } else { " · " };
-            write!(f, "{gap}{} ← {}", used.field, text.join(", "))?;
+            write!(f, "{gap}{field} ← {}", text.join(", "))?;
             if !used.passed_over.is_empty() {
                 write!(f, " (not {})", used.passed_over.join(", "))?;
             }

@@ -17,6 +17,9 @@ pub struct GenerationDefaults {
 /// What a file that says nothing of `top_k` means by it: transformers takes these many, and the files are transformers'.
 const TOP_K: usize = 50;
 
+/// The temperature of several trials of which no file says anything.
+const TRIALS_TEMPERATURE: f64 = 0.7;
+
 /// Settings that would change what is generated and are not applied, and what each is when it changes nothing. Any of
 /// them may be null or an empty list too.
 const NOT_APPLIED: [(&str, f64); 21] = [
@@ -44,6 +47,16 @@ const NOT_APPLIED: [(&str, f64); 21] = [
 ];
 
 impl GenerationDefaults {
+    /// How tokens are chosen where the user does not say: as recommended, else greedily; with several trials, of which all
+    /// greedy ones would be the same, with some temperature.
+    pub fn sampling_for(&self, trials: u32) -> Sampling {
+        let temperature = if trials > 1 { TRIALS_TEMPERATURE } else { 0.0 };
+        self.sampling.unwrap_or(Sampling {
+            temperature,
+            ..Sampling::GREEDY
+        })
+    }
+
     /// Reads the file's text. Also gives a line for each setting in it that is not applied.
     ///
     /// # Errors

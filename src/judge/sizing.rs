@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use candle_core::Device;
 use rayon::prelude::*;
 
-use super::feed::guarded;
+use super::guarded;
 use super::jobs::{self, Job};
 use super::model::{EngineSizes, JudgeText};
 use crate::dataset::{DatasetError, Samples};

@@ -1,24 +1,43 @@
 //! A run in numbers.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::DeviceStats;
 use crate::engine::Stats;
-use crate::verdict::{Status, Verdict};
+use crate::verdict::{OutcomeSource, Status, Usage, Verdict};
+
+/// How many of some verdicts have a property.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Share {
+    /// The verdicts that have it.
+    pub count: usize,
+    /// All of which it is known.
+    pub known: usize,
+}
+
+impl Share {
+    fn add(&mut self, value: Option<bool>) {
+        if let Some(value) = value {
+            self.count += usize::from(value);
+            self.known += 1;
+        }
+    }
+}
 
 /// Counts over the verdicts of a run, resumed ones included.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Summary {
-    /// Verdicts by status: ok, unparsed, too long, failed.
-    pub by_status: [usize; 4],
+    /// Verdicts by status.
+    pub by_status: BTreeMap<Status, usize>,
     /// Verdicts with a reward, and the sum of the rewards.
     pub rewards: (usize, f64),
-    /// Verdicts whose process is known, and those where it is true.
-    pub process: (usize, usize),
-    /// The same of the outcome.
-    pub outcome: (usize, usize),
-    /// The same of overall.
-    pub overall: (usize, usize),
+    /// Verdicts whose process is right.
+    pub process: Share,
+    /// Verdicts whose outcome is right.
+    pub outcome: Share,
+    /// Verdicts that are right overall.
+    pub overall: Share,
     /// Right final answers from flawed derivations.
     pub lucky_guesses: usize,
     /// Verdicts that contradict themselves.
@@ -27,10 +46,10 @@ pub struct Summary {
     pub skipped: usize,
     /// Outcomes that the rules gave because the judge's could not be read.
     pub outcomes_by_rules: usize,
-    /// Trials where judge and rules both gave an outcome, and those where they agree.
-    pub agreement: (usize, usize),
-    /// Tokens of all prompts, found in the cache, and generated.
-    pub tokens: [usize; 3],
+    /// Verdicts where judge and rules agree, of those where both gave an outcome.
+    pub agreement: Share,
+    /// Tokens of all verdicts.
+    pub tokens: Usage,
     /// Verdicts that an earlier run had finished.
     pub resumed: usize,
     /// Time from the first request to the last verdict of this run.
@@ -48,59 +67,42 @@ pub struct Summary {
 impl Summary {
     /// Adds a verdict.
     pub fn add(&mut self, verdict: &Verdict) {
-        let status = match verdict.status {
-            Status::Ok => 0,
-            Status::Unparsed => 1,
-            Status::TooLong => 2,
-            Status::Failed => 3,
-        };
-        self.by_status[status] += 1;
+        *self.by_status.entry(verdict.status).or_default() += 1;
         if let Some(reward) = verdict.reward {
             self.rewards.0 += 1;
             self.rewards.1 += reward;
         }
-        for (counts, value) in [
-            (&mut self.process, verdict.process),
-            (&mut self.outcome, verdict.outcome),
-            (&mut self.overall, verdict.overall),
-        ] {
-            if let Some(value) = value {
-                counts.0 += 1;
-                counts.1 += usize::from(value);
-            }
-        }
+        self.process.add(verdict.process);
+        self.outcome.add(verdict.outcome);
+        self.overall.add(verdict.overall);
         self.lucky_guesses +=
             usize::from(verdict.outcome == Some(true) && verdict.process == Some(false));
         self.inconsistent += usize::from(verdict.inconsistent);
         self.skipped += usize::from(verdict.skipped);
         self.outcomes_by_rules +=
             usize::from(verdict.status != Status::Ok && verdict.outcome_source.is_some());
-        if let (Some(crate::verdict::OutcomeSource::Judge), Some(outcome), Some(rule)) = (
-            verdict.outcome_source,
-            verdict.outcome,
-            verdict.rule_outcome,
-        ) {
-            self.agreement.0 += 1;
-            self.agreement.1 += usize::from(outcome == rule);
+        if let (Some(OutcomeSource::Judge), Some(outcome)) =
+            (verdict.outcome_source, verdict.outcome)
+        {
+            self.agreement
+                .add(verdict.rule_outcome.map(|by_rules| by_rules == outcome));
         }
-        let usage = &verdict.usage;
-        for (sum, tokens) in self.tokens.iter_mut().zip([
-            usage.prompt_tokens,
-            usage.cached_tokens,
-            usage.completion_tokens,
-        ]) {
-            *sum += tokens;
-        }
+        self.tokens += verdict.usage;
+    }
+
+    /// Verdicts of a status.
+    pub fn count(&self, status: Status) -> usize {
+        self.by_status.get(&status).copied().unwrap_or(0)
     }
 
     /// All verdicts.
     pub fn verdicts(&self) -> usize {
-        self.by_status.iter().sum()
+        self.by_status.values().sum()
     }
 
     /// True if every verdict is `ok`.
     pub fn all_ok(&self) -> bool {
-        self.by_status[0] == self.verdicts()
+        self.count(Status::Ok) == self.verdicts()
     }
 
     /// Verdicts a second in this run; `None` when nothing was left to judge.

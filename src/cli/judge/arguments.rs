@@ -123,7 +123,6 @@ pub(in crate::cli) struct JudgeArguments {
     /// 0.9.0), gsm8k (plain numbers only), or GSM8K's official, strict-match, flexible-extract or multi
     #[arg(
         long,
-        alias = "rule-method",
         value_name = "PROFILE",
         default_value_t,
         help_heading = "Verdict"

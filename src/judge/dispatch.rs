@@ -9,11 +9,7 @@ use std::sync::mpsc::{SyncSender, TrySendError};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::VerdictReading;
-use super::feed::{InFlight, guarded};
-use crate::dataset::DatasetError;
-use crate::engine::{Completion, Engine, EngineError, EngineThread, Request, Stats};
-use crate::verdict::Verdict;
+use crate::engine::{Engine, Request, Stats};
 
 /// An engine and the device it runs on.
 pub struct DeviceEngine {
@@ -34,22 +30,7 @@ pub struct DeviceStats {
     pub stats: Stats,
 }
 
-/// What the run hears of.
-pub(super) enum Event {
-    /// A finished verdict.
-    Verdict(Box<Verdict>),
-    /// An engine has failed.
-    Engine { device: String, error: EngineError },
-    /// A sample could not be read.
-    Input(DatasetError),
-    /// An error of our own, outside any one sample.
-    Panicked(String),
-}
-
-/// Look for the end of the run this often.
-const PATIENCE: Duration = Duration::from_millis(100);
-
-/// Look this often whether an engine has admitted what waited; that one has finished something is told at once.
+/// How often it is checked whether an engine has admitted what waited; that one has finished something is told at once.
 const ADMITTED: Duration = Duration::from_millis(5);
 
 /// Requests of one question go to one engine, up to this many in a row.
@@ -66,27 +47,16 @@ pub(super) fn requests_ahead(engines: usize) -> usize {
     (REQUESTS_AHEAD / engines.max(1)).max(LEAST_AHEAD)
 }
 
-/// One engine of a run.
-pub(super) struct DeviceRun<'a> {
-    reading: &'a VerdictReading<'a>,
-    in_flight: &'a InFlight,
-    stop: &'a AtomicBool,
+/// One engine of a run, as the threads see it that feed it and collect from it.
+pub(super) struct DeviceState {
     /// Requests sent whose completions have not come.
     outstanding: AtomicUsize,
     stats: Mutex<DeviceStats>,
 }
 
-impl<'a> DeviceRun<'a> {
-    pub(super) fn new(
-        device: String,
-        reading: &'a VerdictReading<'a>,
-        in_flight: &'a InFlight,
-        stop: &'a AtomicBool,
-    ) -> Self {
+impl DeviceState {
+    pub(super) fn new(device: String) -> Self {
         Self {
-            reading,
-            in_flight,
-            stop,
             outstanding: AtomicUsize::new(0),
             stats: Mutex::new(DeviceStats {
                 device,
@@ -104,88 +74,72 @@ impl<'a> DeviceRun<'a> {
         self.lock().clone()
     }
 
-    /// Turns the engine's completions into verdicts, until there are no more or the run is stopped. Dropped on any way
-    /// out, the engine lets everyone go who waits for it.
-    pub(super) fn collect(&self, engine: EngineThread, room: &Room, events: &SyncSender<Event>) {
-        while !self.stop.load(Ordering::Relaxed) {
-            let completion = engine.recv(PATIENCE);
-            {
-                let mut stats = self.lock();
-                stats.stats = engine.stats();
-                stats.verdicts += usize::from(matches!(completion, Ok(Some(_))));
-            }
-            let event = match completion {
-                Ok(None) => continue,
-                Ok(Some(completion)) => {
-                    self.outstanding.fetch_sub(1, Ordering::AcqRel);
-                    room.tell();
-                    match self.verdict(completion) {
-                        Some(verdict) => Event::Verdict(Box::new(verdict)),
-                        None => continue,
-                    }
-                }
-                // All is done, and no more will come.
-                Err(EngineError::Stopped) if self.outstanding.load(Ordering::Acquire) == 0 => break,
-                Err(error) => Event::Engine {
-                    device: self.lock().device.clone(),
-                    error,
-                },
-            };
-            let failed = matches!(event, Event::Engine { .. });
-            if events.send(event).is_err() || failed {
-                break;
-            }
-        }
-        drop(engine);
+    pub(super) fn outstanding(&self) -> usize {
+        self.outstanding.load(Ordering::Acquire)
     }
 
-    fn verdict(&self, completion: Completion) -> Option<Verdict> {
-        let pending = self.in_flight.take(completion.id)?;
-        let (sample, trial) = (pending.sample.as_ref(), pending.trial);
-        let verdict = match pending.failure.get() {
-            Some(why) => Err(why.clone()),
-            None => guarded(|| self.reading.of_completion(sample, trial, completion)),
-        };
-        Some(verdict.unwrap_or_else(|why| self.reading.broken(sample, trial, why)))
+    /// Notes what the engine has done, and whether one more completion has come.
+    pub(super) fn update(&self, stats: Stats, received: bool) {
+        let mut noted = self.lock();
+        noted.stats = stats;
+        noted.verdicts += usize::from(received);
+        self.outstanding
+            .fetch_sub(usize::from(received), Ordering::AcqRel);
     }
 }
 
-/// Tells the feeder that an engine may have room.
+/// Wakes a thread that waits for something to have changed.
 #[derive(Default)]
-pub(super) struct Room {
-    told: Mutex<bool>,
+pub(super) struct Notify {
+    notified: Mutex<bool>,
     changed: Condvar,
 }
 
-impl Room {
-    fn tell(&self) {
-        *self.told.lock().unwrap_or_else(PoisonError::into_inner) = true;
+impl Notify {
+    pub(super) fn notify(&self) {
+        *self.notified.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.changed.notify_one();
     }
 
-    fn wait(&self) {
-        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+    fn wait(&self, patience: Duration) {
+        let notified = self.notified.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self
             .changed
-            .wait_timeout_while(told, ADMITTED, |told| !*told)
+            .wait_timeout_while(notified, patience, |notified| !*notified)
             .unwrap_or_else(PoisonError::into_inner);
-        let (mut told, _) = waited;
-        *told = false;
+        let (mut notified, _) = waited;
+        *notified = false;
     }
 }
 
-/// The way to all engines.
+/// Sends each request to one of the engines.
 pub(super) struct Dispatch<'a> {
-    pub(super) devices: &'a [DeviceRun<'a>],
+    devices: &'a [DeviceState],
     /// The way to each of them.
-    pub(super) requests: Vec<SyncSender<Request>>,
-    pub(super) room: &'a Room,
-    pub(super) stop: &'a AtomicBool,
+    queues: Vec<SyncSender<Request>>,
+    has_room: &'a Notify,
+    stop: &'a AtomicBool,
     /// The engine that got the last request, the request's question, and how many of that question went there in a row.
-    pub(super) last: Option<(usize, u64, usize)>,
+    last: Option<(usize, u64, usize)>,
 }
 
-impl Dispatch<'_> {
+impl<'a> Dispatch<'a> {
+    /// Sends through `queues`, one for each of the devices; waits for room, but not once `stop` is set.
+    pub(super) fn new(
+        devices: &'a [DeviceState],
+        queues: Vec<SyncSender<Request>>,
+        has_room: &'a Notify,
+        stop: &'a AtomicBool,
+    ) -> Self {
+        Self {
+            devices,
+            queues,
+            has_room,
+            stop,
+            last: None,
+        }
+    }
+
     /// Hands a request to an engine, once one has room; false when the run is over.
     pub(super) fn send(&mut self, mut request: Request, question: u64) -> bool {
         loop {
@@ -193,13 +147,13 @@ impl Dispatch<'_> {
                 return false;
             }
             let Some(chosen) = self.choose(question) else {
-                self.room.wait();
+                self.has_room.wait(ADMITTED);
                 continue;
             };
             let outstanding = &self.devices[chosen].outstanding;
             // Counted first: the completion may come before this thread goes on.
             outstanding.fetch_add(1, Ordering::AcqRel);
-            match self.requests[chosen].try_send(request) {
+            match self.queues[chosen].try_send(request) {
                 Ok(()) => {
                     let in_row = match self.last {
                         Some((device, of, count)) if (device, of) == (chosen, question) => count,
@@ -211,7 +165,7 @@ impl Dispatch<'_> {
                 Err(TrySendError::Full(back)) => {
                     outstanding.fetch_sub(1, Ordering::AcqRel);
                     request = back;
-                    self.room.wait();
+                    self.has_room.wait(ADMITTED);
                 }
                 // Who collects its completions says why it has ended.
                 Err(TrySendError::Disconnected(_)) => return false,
@@ -225,7 +179,7 @@ impl Dispatch<'_> {
         let load = |device: usize| {
             let device = &self.devices[device];
             let running = device.lock().stats.running;
-            let outstanding = device.outstanding.load(Ordering::Acquire);
+            let outstanding = device.outstanding();
             (outstanding < running + ahead).then_some(outstanding)
         };
         match self.last {

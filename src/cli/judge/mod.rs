@@ -118,15 +118,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         .as_ref()
         .map(|(_, text)| text.generation)
         .unwrap_or_default();
-    let recommended = generation.sampling.unwrap_or(if arguments.trials > 1 {
-        // Greedy trials would all be the same.
-        Sampling {
-            temperature: 0.7,
-            ..Sampling::GREEDY
-        }
-    } else {
-        Sampling::GREEDY
-    });
+    let recommended = generation.sampling_for(arguments.trials);
     let sampling = Sampling {
         temperature: arguments.temperature.unwrap_or(recommended.temperature),
         top_k: arguments.top_k.unwrap_or(recommended.top_k),

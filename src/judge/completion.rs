@@ -1,6 +1,9 @@
-//! From what the engine gives back to a verdict.
+//! From a completion to a verdict: the answer is read by the protocol, the rules add theirs, the reward follows.
 
-use super::{JudgeText, RulesMode, RunOptions};
+use std::borrow::Cow;
+
+use super::request::Asked;
+use super::{JudgeText, RulesMode, RunOptions, guarded};
 use crate::dataset::Sample;
 use crate::engine::{Completion, FinishReason};
 use crate::protocol::unknown_tags::without_unknown_tags;
@@ -11,15 +14,15 @@ use crate::text::reasoning::{Answer, ThinkingStyle};
 use crate::verdict::{Confidence, OutcomeSource, Raw, Status, Usage, Verdict};
 
 /// Makes verdicts of completions, and of samples that never reach the model.
-pub struct VerdictReading<'a> {
+pub(super) struct VerdictBuilder<'a> {
     /// None with rules alone.
     text: Option<&'a JudgeText>,
     options: &'a RunOptions,
 }
 
-impl<'a> VerdictReading<'a> {
+impl<'a> VerdictBuilder<'a> {
     /// Reads under the run's options.
-    pub fn new(text: Option<&'a JudgeText>, options: &'a RunOptions) -> Self {
+    pub(super) fn new(text: Option<&'a JudgeText>, options: &'a RunOptions) -> Self {
         Self { text, options }
     }
 
@@ -90,7 +93,7 @@ impl<'a> VerdictReading<'a> {
     }
 
     /// The verdict of the rules alone.
-    pub fn by_rules(&self, sample: &Sample, trial: u32) -> Verdict {
+    pub(super) fn by_rules(&self, sample: &Sample, trial: u32) -> Verdict {
         let found = self.verify(sample);
         let mut verdict = Self::unknown(sample, trial, Status::Ok, found.outcome);
         Self::outcome_by_rules(&mut verdict);
@@ -102,12 +105,12 @@ impl<'a> VerdictReading<'a> {
     }
 
     /// Do the rules already find the final answer wrong?
-    pub fn is_skipped_by_rules(&self, sample: &Sample) -> bool {
+    pub(super) fn is_skipped_by_rules(&self, sample: &Sample) -> bool {
         self.verify(sample).outcome == Some(false)
     }
 
     /// The verdict on a sample whose final answer the rules already find wrong.
-    pub fn skipped_by_rules(&self, sample: &Sample, trial: u32) -> Verdict {
+    pub(super) fn skipped_by_rules(&self, sample: &Sample, trial: u32) -> Verdict {
         let mut verdict = Self::unknown(sample, trial, Status::Ok, Some(false));
         verdict.skipped = true;
         Self::outcome_by_rules(&mut verdict);
@@ -116,14 +119,14 @@ impl<'a> VerdictReading<'a> {
 
     /// The verdict on a sample that an error of our own keeps from being judged: not even the rules are asked, for it
     /// may be theirs.
-    pub fn broken(&self, sample: &Sample, trial: u32, error: String) -> Verdict {
+    pub(super) fn broken(&self, sample: &Sample, trial: u32, error: String) -> Verdict {
         let mut verdict = Self::unknown(sample, trial, Status::Failed, None);
         verdict.error = Some(error);
         self.settle(verdict)
     }
 
     /// The verdict on a sample that the model could not be asked about.
-    pub fn without_completion(
+    pub(super) fn without_completion(
         &self,
         sample: &Sample,
         trial: u32,
@@ -138,82 +141,120 @@ impl<'a> VerdictReading<'a> {
         self.settle(verdict)
     }
 
+    /// The verdict on what was asked.
+    pub(super) fn of_request(&self, asked: &Asked, completion: Completion) -> Verdict {
+        let (sample, trial) = (asked.sample.as_ref(), asked.trial);
+        let verdict = match asked.failure.get() {
+            Some(why) => Err(why.clone()),
+            None => guarded(|| self.of_completion(sample, trial, completion)),
+        };
+        verdict.unwrap_or_else(|why| self.broken(sample, trial, why))
+    }
+
     /// The verdict that a completion holds.
-    pub fn of_completion(&self, sample: &Sample, trial: u32, completion: Completion) -> Verdict {
+    fn of_completion(&self, sample: &Sample, trial: u32, completion: Completion) -> Verdict {
         let Some(text) = self.text else {
             return self.by_rules(sample, trial);
         };
         if let FinishReason::Rejected(why) = completion.finish {
             return self.without_completion(sample, trial, Status::Failed, why);
         }
-        let tokenizer = text.prompts.tokenizer();
-        let written = match completion.finish {
-            FinishReason::EndOfSequence => &completion.tokens[..completion.tokens.len() - 1],
-            _ => &completion.tokens[..],
-        };
-        let thinking = text.prompts.thinking();
-        let Answer { written, visible } = thinking.read(tokenizer, written);
-        // A judge that does not think may write any tags.
-        let visible = visible.map(|visible| match thinking.style() {
-            ThinkingStyle::None => without_unknown_tags(&visible),
-            _ => visible,
-        });
+        let answer = read_answer(text, &completion);
+        let parsed = parse(text, &answer);
         let mut verdict = self.blank(sample, trial, Status::Ok);
         verdict.usage = Usage {
             prompt_tokens: completion.prompt.len(),
             cached_tokens: completion.cached_tokens,
             completion_tokens: completion.tokens.len(),
         };
-        let starts_in_thinking = thinking.starts_in_thinking();
-        let parsed = visible
-            .ok_or(Unreadable::ThinkingNotFinished)
-            .and_then(|visible| text.protocol.parse(&visible, starts_in_thinking));
         match parsed {
-            Ok(ParsedVerdict {
-                fields,
-                rule,
-                inconsistent,
-                spans,
-            }) => {
-                verdict.process = Some(fields.process);
-                verdict.outcome = Some(fields.outcome);
-                verdict.perfect = Some(fields.perfect);
-                verdict.reason = fields.reason.filter(|_| self.options.wants_reason);
-                verdict.outcome_source = Some(OutcomeSource::Judge);
-                verdict.parse_rule = Some(rule);
-                verdict.inconsistent = inconsistent;
-                verdict.confidence =
-                    confidence(&completion, &spans, |tokens| tokenizer.decode(tokens).len());
-            }
-            Err(error) => {
+            Ok(parsed) => self.fill(&mut verdict, parsed, text, &completion),
+            Err(why) => {
                 verdict.status = Status::Unparsed;
-                let limit = if completion.finish == FinishReason::Length {
-                    format!(
-                        " (stopped at the limit of {} new tokens)",
-                        self.options.max_new_tokens
-                    )
-                } else {
-                    String::new()
-                };
-                verdict.error = Some(format!("{error}{limit}"));
+                verdict.error = Some(self.unreadable(&why, &completion));
                 Self::outcome_by_rules(&mut verdict);
             }
         }
+        verdict.raw = self.raw(verdict.status, text, sample, answer.written, completion);
+        self.settle(verdict)
+    }
+
+    /// Takes over what the judge's answer says.
+    fn fill(
+        &self,
+        verdict: &mut Verdict,
+        parsed: ParsedVerdict,
+        text: &JudgeText,
+        completion: &Completion,
+    ) {
+        let fields = parsed.fields;
+        verdict.process = Some(fields.process);
+        verdict.outcome = Some(fields.outcome);
+        verdict.perfect = Some(fields.perfect);
+        verdict.reason = fields.reason.filter(|_| self.options.wants_reason);
+        verdict.outcome_source = Some(OutcomeSource::Judge);
+        verdict.parse_rule = Some(parsed.rule);
+        verdict.inconsistent = parsed.inconsistent;
+        verdict.confidence = confidence(completion, &parsed.spans, |tokens| {
+            text.prompts.tokenizer().decode(tokens).len()
+        });
+    }
+
+    fn unreadable(&self, why: &Unreadable, completion: &Completion) -> String {
+        if completion.finish == FinishReason::Length {
+            let limit = self.options.max_new_tokens;
+            format!("{why} (stopped at the limit of {limit} new tokens)")
+        } else {
+            why.to_string()
+        }
+    }
+
+    /// What is kept of prompt and completion: all of it where that was asked for, and what a verdict could not be read from.
+    fn raw(
+        &self,
+        status: Status,
+        text: &JudgeText,
+        sample: &Sample,
+        written: String,
+        completion: Completion,
+    ) -> Option<Raw> {
         if self.options.raw {
-            verdict.raw = Some(Raw {
+            Some(Raw {
                 prompt: Some(text.prompts.text(sample)),
                 prompt_tokens: Some(completion.prompt),
                 completion: written,
                 completion_tokens: Some(completion.tokens),
-            });
-        } else if verdict.status == Status::Unparsed {
-            verdict.raw = Some(Raw {
+            })
+        } else {
+            (status == Status::Unparsed).then(|| Raw {
                 completion: written,
                 ..Raw::default()
-            });
+            })
         }
-        self.settle(verdict)
     }
+}
+
+/// What a completion says: its text, and that of it which is no thinking.
+fn read_answer(text: &JudgeText, completion: &Completion) -> Answer {
+    let tokens = match completion.finish {
+        FinishReason::EndOfSequence => &completion.tokens[..completion.tokens.len() - 1],
+        _ => &completion.tokens[..],
+    };
+    let prompts = &text.prompts;
+    prompts.thinking().read(prompts.tokenizer(), tokens)
+}
+
+/// Reads the verdict in an answer.
+fn parse(text: &JudgeText, answer: &Answer) -> Result<ParsedVerdict, Unreadable> {
+    let thinking = text.prompts.thinking();
+    let visible = answer.visible.as_deref();
+    let visible = visible.ok_or(Unreadable::ThinkingNotFinished)?;
+    let visible = match thinking.style() {
+        // A judge that does not think may write any tags.
+        ThinkingStyle::None => Cow::Owned(without_unknown_tags(visible)),
+        _ => Cow::Borrowed(visible),
+    };
+    text.protocol.parse(&visible, thinking.starts_in_thinking())
 }
 
 /// The odds recorded at the tokens that wrote the three values. `length` gives the bytes that tokens decode to.

@@ -1,0 +1,161 @@
+//! From samples to verdicts: the only place that knows all rooms.
+//!
+//! | file | what it is for |
+//! |---|---|
+//! | [`session`] | `juror judge` as a whole: journal, resumption, engines, output file |
+//! | `run` | [`run`]: the way of the data from rows to verdicts, with a model or with rules alone |
+//! | [`jobs`] | which trials are to be run, and in which order |
+//! | `request` | a sample becomes a request: prompt tokens, random key, stop rule |
+//! | `dispatch` | which of several engines gets a request |
+//! | `completion` | a completion becomes a verdict: protocol, rules, reward |
+//! | [`model`] | a judge: a model's text side under a protocol |
+//! | [`prompt`], `field_text` | a sample as the token ids that a judge sees |
+//! | `generation` | how tokens are chosen and how many, where the user does not say |
+//! | `sizing` | how large an engine has to be for the samples |
+//! | [`summary`] | a run in numbers |
+
+mod completion;
+mod dispatch;
+mod field_text;
+mod generation;
+pub mod jobs;
+pub mod model;
+pub mod prompt;
+mod request;
+mod run;
+pub mod session;
+mod sizing;
+pub mod summary;
+
+use serde::{Deserialize, Serialize};
+
+use crate::dataset::DatasetError;
+use crate::engine::{EngineError, Sampling, Stats};
+use crate::panics;
+use crate::reward::RewardPolicy;
+use crate::rules::OutcomeRules;
+use crate::threads::ThreadError;
+use crate::verdict::Verdict;
+pub use dispatch::{DeviceEngine, DeviceStats};
+pub use generation::GenerationDefaults;
+pub use jobs::Job;
+pub use model::{ChatSettings, EngineSizes, JudgeText, OWN_HEAD, build_engine};
+pub use run::{run, run_rules};
+pub use session::{Session, SessionError};
+pub use summary::{Share, Summary};
+
+/// The part the rule-based verifier plays.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RulesMode {
+    /// It gives the outcome where the judge's verdict is unreadable.
+    #[default]
+    Fallback,
+    /// It goes first: where it says wrong, the model is not asked. Otherwise as [`Self::Fallback`].
+    First,
+    /// It alone decides the outcome; no model is needed, and nothing is said of the process.
+    Only,
+    /// It is not used.
+    Off,
+}
+
+impl RulesMode {
+    /// The name on the command line and in a run's manifest.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Fallback => "fallback",
+            Self::First => "first",
+            Self::Only => "only",
+            Self::Off => "off",
+        }
+    }
+}
+
+/// What decides the verdicts of a run, beside the model and the samples.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunOptions {
+    /// How tokens are chosen.
+    pub sampling: Sampling,
+    /// The longest completion.
+    pub max_new_tokens: usize,
+    /// Generations for each sample.
+    pub trials: u32,
+    /// The seed of every draw.
+    pub seed: u64,
+    /// Generate the reason too.
+    pub wants_reason: bool,
+    /// Keep prompt and completion with every verdict.
+    pub raw: bool,
+    /// The part the rules play.
+    pub rules: RulesMode,
+    /// How the rules compare answers.
+    pub outcome_rules: OutcomeRules,
+    /// What a verdict is worth.
+    pub reward: RewardPolicy,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunEnd {
+    /// Every trial was handed to the sink.
+    Complete,
+    /// It was asked to stop; what is missing can be judged later.
+    Interrupted,
+}
+
+/// Why a run stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum JudgeError {
+    /// The engine failed.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// One of several engines failed.
+    #[error(
+        "{device}: {source}. The same command goes on from the journal, also without this device"
+    )]
+    Device {
+        /// The device it ran on.
+        device: String,
+        /// What went wrong there.
+        source: Box<EngineError>,
+    },
+    /// A sample could not be read again.
+    #[error(transparent)]
+    Input(#[from] DatasetError),
+    /// A thread could not be started.
+    #[error(transparent)]
+    Thread(#[from] ThreadError),
+    /// An error of our own, outside any one sample.
+    #[error(
+        "an error of juror itself ({0}); please report it. Finished verdicts are in the journal, run the same command again \
+         to go on"
+    )]
+    Panicked(String),
+    /// The sink refused a verdict.
+    #[error(transparent)]
+    Sink(#[from] crate::dataset::journal::JournalError),
+}
+
+/// Takes the verdicts of a run, each trial once, as soon as it is known and in whatever order, and reports of progress.
+pub trait Sink {
+    /// Keeps a finished verdict.
+    ///
+    /// # Errors
+    /// When it cannot be kept: the run then stops.
+    fn keep(&mut self, verdict: Verdict) -> Result<(), JudgeError>;
+
+    /// Called now and then, some twenty times a second at most, and at the end: what all engines did together.
+    fn progress(&mut self, stats: &Stats);
+
+    /// Called with [`Self::progress`] of a run with a model: what each device did.
+    fn devices(&mut self, devices: &[DeviceStats]) {
+        let _ = devices;
+    }
+}
+
+/// Runs `work`; a panic becomes a message. Whatever is wrong with one sample, or with our reading of it, costs that
+/// sample and not the run.
+fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    panics::guarded(work)
+        .map_err(|why| format!("an error of juror itself ({why}); please report this sample"))
+}

@@ -1,0 +1,294 @@
+//! The way of the data through a run, station by station.
+//!
+//! ```text
+//! rows ─▶ Sample ─▶ prompt tokens ─▶ Request ─▶ engine ─▶ Completion ─▶ Verdict, rules, reward ─▶ sink: the journal
+//! └─ feed: one thread ───────────────────────┘            └─ collect: one thread an engine ───┘   └─ keep: the caller's
+//! ```
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::Scope;
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+
+use super::completion::VerdictBuilder;
+use super::dispatch::{DeviceEngine, DeviceState, DeviceStats, Dispatch, Notify, requests_ahead};
+use super::jobs::{self, Job};
+use super::request::{InFlight, RequestBuilder};
+use super::{JudgeError, JudgeText, RunEnd, RunOptions, Sink, guarded};
+use crate::dataset::Samples;
+use crate::engine::{EngineError, EngineThread, Request, Stats};
+use crate::panics;
+use crate::threads;
+use crate::verdict::Verdict;
+
+/// Jobs whose samples are read and tokenised at a time.
+const JOBS_AHEAD: usize = 64;
+
+/// Verdicts that wait to be kept.
+const VERDICTS_AHEAD: usize = 1024;
+
+/// How often a waiting thread checks whether the run is over.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// How often progress is reported.
+const PROGRESS_EVERY: Duration = Duration::from_millis(50);
+
+/// Judges with a model on one or more engines, which take their requests from one queue. What a verdict says does not
+/// depend on the engine. Memory does not depend on the number of jobs.
+///
+/// # Errors
+/// When an engine fails, a sample cannot be read again, or the sink refuses a verdict. What the sink took before is
+/// valid.
+pub fn run<S: Samples + ?Sized>(
+    samples: &S,
+    jobs: &[Job],
+    options: &RunOptions,
+    text: &JudgeText,
+    engines: Vec<DeviceEngine>,
+    interrupted: &AtomicBool,
+    sink: &mut dyn Sink,
+) -> Result<RunEnd, JudgeError> {
+    let verdicts = VerdictBuilder::new(Some(text), options);
+    let in_flight = InFlight::default();
+    let ahead = requests_ahead(engines.len());
+    let (mut devices, mut threads, mut queues) = (Vec::new(), Vec::new(), Vec::new());
+    for DeviceEngine { device, engine } in engines {
+        let mut thread = EngineThread::spawn(engine, ahead)?;
+        queues.extend(thread.requests());
+        thread.close();
+        threads.push(thread);
+        devices.push(DeviceState::new(device));
+    }
+    let run = &Run {
+        samples,
+        jobs,
+        requests: RequestBuilder::new(text, options, &verdicts, &in_flight),
+        in_flight: &in_flight,
+        verdicts: &verdicts,
+        devices,
+        has_room: Notify::default(),
+        stop: AtomicBool::new(false),
+    };
+    std::thread::scope(|scope| {
+        // Whatever ends the run, its threads end too.
+        let _stop = StopOnDrop(&run.stop);
+        let (events_in, events) = sync_channel(VERDICTS_AHEAD);
+        for (device, engine) in run.devices.iter().zip(threads) {
+            let collect = move |events: &SyncSender<Event>| run.collect(device, engine, events);
+            spawn(scope, "collect", events_in.clone(), collect)
+                .map_err(threads::refused("an engine's verdicts"))?;
+        }
+        let feed = move |events: &SyncSender<Event>| run.feed(queues, events);
+        spawn(scope, "feed", events_in, feed).map_err(threads::refused("prompts"))?;
+        run.keep(&events, interrupted, sink)
+    })
+}
+
+/// What the threads of a run share.
+struct Run<'a, S: ?Sized> {
+    samples: &'a S,
+    jobs: &'a [Job],
+    requests: RequestBuilder<'a>,
+    in_flight: &'a InFlight,
+    verdicts: &'a VerdictBuilder<'a>,
+    devices: Vec<DeviceState>,
+    /// Told when an engine may have room for a request.
+    has_room: Notify,
+    /// Set when the run is over.
+    stop: AtomicBool,
+}
+
+/// What the other threads tell the caller's.
+enum Event {
+    /// A finished verdict.
+    Verdict(Box<Verdict>),
+    /// What ends the run.
+    Failed(JudgeError),
+}
+
+impl<S: Samples + ?Sized> Run<'_, S> {
+    /// Rows into samples, into prompt tokens, into requests, into the engines' queues. A job that needs no model becomes a
+    /// verdict at once. Ends early when nobody listens.
+    fn feed(&self, queues: Vec<SyncSender<Request>>, events: &SyncSender<Event>) {
+        let mut engines = Dispatch::new(&self.devices, queues, &self.has_room, &self.stop);
+        let mut rest = self.jobs;
+        while !rest.is_empty() {
+            let jobs = jobs::cut(&mut rest, self.samples, JOBS_AHEAD);
+            let (positions, own) = jobs::positions(jobs);
+            let samples = match self.samples.fetch(&positions) {
+                Ok(samples) => samples,
+                Err(error) => {
+                    let _ = events.send(Event::Failed(error.into()));
+                    return;
+                }
+            };
+            // Trials of one sample have one prompt.
+            let prompts: Vec<_> = samples
+                .into_par_iter()
+                .map(|sample| (self.requests.prompt(&sample), Arc::new(sample)))
+                .collect();
+            for (job, own) in jobs.iter().zip(own) {
+                if self.stop.load(Ordering::Relaxed) {
+                    return;
+                }
+                let (prompt, sample) = &prompts[own];
+                let sent = match self.requests.request(sample, job.trial, prompt) {
+                    Ok(request) => {
+                        engines.send(request, self.samples.outline(job.position()).question)
+                    }
+                    Err(verdict) => events.send(Event::Verdict(verdict)).is_ok(),
+                };
+                if !sent {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// An engine's completions into verdicts, until there are no more or the run is stopped.
+    fn collect(&self, device: &DeviceState, engine: EngineThread, events: &SyncSender<Event>) {
+        while !self.stop.load(Ordering::Relaxed) {
+            let received = engine.recv(PATIENCE);
+            device.update(engine.stats(), matches!(received, Ok(Some(_))));
+            let event = match received {
+                Ok(None) => continue,
+                Ok(Some(completion)) => {
+                    self.has_room.notify();
+                    let Some(asked) = self.in_flight.take(completion.id) else {
+                        continue;
+                    };
+                    Event::Verdict(Box::new(self.verdicts.of_request(&asked, completion)))
+                }
+                // All is done, and no more will come.
+                Err(EngineError::Stopped) if device.outstanding() == 0 => break,
+                Err(error) if self.devices.len() == 1 => Event::Failed(error.into()),
+                Err(error) => Event::Failed(JudgeError::Device {
+                    device: device.stats().device,
+                    source: Box::new(error),
+                }),
+            };
+            let failed = matches!(event, Event::Failed(_));
+            if events.send(event).is_err() || failed {
+                break;
+            }
+        }
+        // The engine is dropped on any way out, which lets everyone go who waits for it.
+    }
+
+    /// Verdicts into the sink, until there is one for every job.
+    fn keep(
+        &self,
+        events: &Receiver<Event>,
+        interrupted: &AtomicBool,
+        sink: &mut dyn Sink,
+    ) -> Result<RunEnd, JudgeError> {
+        let mut reported = Instant::now();
+        let mut left = self.jobs.len();
+        while left > 0 {
+            if interrupted.load(Ordering::Relaxed) {
+                keep_rest(events, sink)?;
+                return Ok(RunEnd::Interrupted);
+            }
+            match events.recv_timeout(PATIENCE) {
+                Ok(Event::Verdict(verdict)) => {
+                    sink.keep(*verdict)?;
+                    left -= 1;
+                }
+                Ok(Event::Failed(error)) => {
+                    keep_rest(events, sink)?;
+                    return Err(error);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(EngineError::Stopped.into()),
+            }
+            if reported.elapsed() > PROGRESS_EVERY {
+                self.report(sink);
+                reported = Instant::now();
+            }
+        }
+        self.report(sink);
+        Ok(RunEnd::Complete)
+    }
+
+    fn report(&self, sink: &mut dyn Sink) {
+        let stats: Vec<DeviceStats> = self.devices.iter().map(DeviceState::stats).collect();
+        sink.devices(&stats);
+        sink.progress(&stats.iter().map(|device| &device.stats).sum());
+    }
+}
+
+/// Keeps the verdicts that are there already, when a run ends early.
+fn keep_rest(events: &Receiver<Event>, sink: &mut dyn Sink) -> Result<(), JudgeError> {
+    for event in events.try_iter() {
+        if let Event::Verdict(verdict) = event {
+            sink.keep(*verdict)?;
+        }
+    }
+    Ok(())
+}
+
+/// Starts a thread of the run; a panic there ends the run.
+fn spawn<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    name: &str,
+    events: SyncSender<Event>,
+    work: impl FnOnce(&SyncSender<Event>) + Send + 'scope,
+) -> std::io::Result<()> {
+    std::thread::Builder::new()
+        .name(name.into())
+        .spawn_scoped(scope, move || {
+            if let Err(why) = panics::guarded(|| work(&events)) {
+                let _ = events.send(Event::Failed(JudgeError::Panicked(why)));
+            }
+        })?;
+    Ok(())
+}
+
+/// Sets a flag when it is dropped.
+struct StopOnDrop<'s>(&'s AtomicBool);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Judges with rules alone. Memory does not depend on the number of jobs.
+///
+/// # Errors
+/// When a sample cannot be read again, or the sink refuses a verdict.
+pub fn run_rules<S: Samples + ?Sized>(
+    samples: &S,
+    jobs: &[Job],
+    options: &RunOptions,
+    interrupted: &AtomicBool,
+    sink: &mut dyn Sink,
+) -> Result<RunEnd, JudgeError> {
+    let verdicts = VerdictBuilder::new(None, options);
+    let mut rest = jobs;
+    while !rest.is_empty() {
+        let now = jobs::cut(&mut rest, samples, JOBS_AHEAD * 16);
+        let (positions, own) = jobs::positions(now);
+        let fetched = samples.fetch(&positions)?;
+        let judged: Vec<Verdict> = now
+            .par_iter()
+            .zip(own)
+            .map(|(job, own)| {
+                let sample = &fetched[own];
+                guarded(|| verdicts.by_rules(sample, job.trial))
+                    .unwrap_or_else(|why| verdicts.broken(sample, job.trial, why))
+            })
+            .collect();
+        for verdict in judged {
+            if interrupted.load(Ordering::Relaxed) {
+                return Ok(RunEnd::Interrupted);
+            }
+            sink.keep(verdict)?;
+        }
+        sink.progress(&Stats::default());
+    }
+    Ok(RunEnd::Complete)
+}
