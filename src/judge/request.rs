@@ -114,17 +114,22 @@ impl<'a> RequestBuilder<'a> {
         trial: u32,
         prompt: &Prompt,
     ) -> Result<Request, Box<Verdict>> {
-        let verdicts = self.verdicts;
         let made = guarded(|| match prompt {
             Ok(prompt) => Ok(self.asking(sample, trial, prompt.clone())),
-            Err(NotAsked::Skipped) => Err(verdicts.skipped_by_rules(sample, trial)),
-            Err(NotAsked::Without(status, why)) => {
-                Err(verdicts.without_completion(sample, trial, *status, why.clone()))
-            }
-            Err(NotAsked::Broken(why)) => Err(verdicts.broken(sample, trial, why.clone())),
+            Err(why) => Err(Box::new(self.not_asked(sample, trial, why))),
         });
-        made.unwrap_or_else(|why| Err(verdicts.broken(sample, trial, why)))
-            .map_err(Box::new)
+        made.unwrap_or_else(|why| Err(Box::new(self.verdicts.broken(sample, trial, why))))
+    }
+
+    fn not_asked(&self, sample: &Sample, trial: u32, why: &NotAsked) -> Verdict {
+        let verdicts = self.verdicts;
+        match why {
+            NotAsked::Skipped => verdicts.skipped_by_rules(sample, trial),
+            NotAsked::Without(status, why) => {
+                verdicts.without_completion(sample, trial, *status, why.clone())
+            }
+            NotAsked::Broken(why) => verdicts.broken(sample, trial, why.clone()),
+        }
     }
 
     fn asking(&self, sample: &Arc<Sample>, trial: u32, prompt: Vec<u32>) -> Request {

@@ -175,7 +175,8 @@ impl<S: Samples + ?Sized> Run<'_, S> {
                 break;
             }
         }
-        // The engine is dropped on any way out, which lets everyone go who waits for it.
+        // Whoever waits to send it a request goes on.
+        drop(engine);
     }
 
     /// Verdicts into the sink, until there is one for every job.
