@@ -28,10 +28,11 @@ use candle_core::{DType, Device, Tensor};
 use cuda_attention::CudaAttention;
 use juror::checkpoint::{ModelConfig, ModelSource, Weights};
 use juror::dataset::{LoadOptions, load};
-use juror::engine::{Engine, EngineConfig, PagedDecoder, RandomKey, Request, Sampling, Stats};
+use juror::engine::{Engine, EngineConfig, RandomKey, Request, Sampling, Stats, StepModel};
+use juror::judge::build::PagedDecoder;
 use juror::judge::{
-    DeviceEngine, EngineSizes, JudgeError, JudgeText, RulesMode, RunOptions, Sink, build_engine,
-    jobs, run,
+    DeviceEngine, EngineOptions, JudgeError, JudgeText, RulesMode, RunOptions, Sink,
+    WorkloadLengths, build_engine, jobs, run,
 };
 use juror::model::attention::{self, Attention, AttentionKind, AttentionShape};
 use juror::model::{Decoder, DeviceChoice, Precision};
@@ -482,16 +483,16 @@ fn generate(
         dtype,
     )
     .unwrap();
-    generate_with(PagedDecoder::new(decoder, cache), prompts, config)
+    generate_with(Box::new(PagedDecoder::new(decoder, cache)), prompts, config)
 }
 
 /// Greedy completions of prompts, in their order.
 fn generate_with(
-    model: PagedDecoder,
+    model: Box<dyn StepModel>,
     prompts: Vec<Vec<u32>>,
     config: &EngineConfig,
 ) -> (Vec<Vec<u32>>, Stats) {
-    let mut engine = Engine::new(Box::new(model), config).unwrap();
+    let mut engine = Engine::new(model, config).unwrap();
     for (id, prompt) in prompts.into_iter().enumerate() {
         engine.add(Request {
             id: id as u64,
@@ -708,8 +709,8 @@ fn judge_examples(device: &Device) -> Vec<Verdict> {
         &source,
         &text,
         device,
-        &EngineSizes::default(),
-        max_new_tokens,
+        &EngineOptions::default(),
+        &WorkloadLengths::unknown(&text, max_new_tokens),
         Arc::default(),
     )
     .unwrap();

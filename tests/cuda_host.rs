@@ -13,10 +13,8 @@ use std::ffi::{CString, c_char};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use candle_core::{DType, Device, Tensor};
-use juror::engine::{
-    Choices, Engine, EngineConfig, LoadedModel, ModelSizes, PagedDecoder, RandomKey, Request,
-    Sampling,
-};
+use juror::engine::{Choices, Engine, EngineConfig, RandomKey, Request, Sampling};
+use juror::judge::build::{DeviceModel, load_model};
 use juror::model::attention::{self, AttentionKind, AttentionShape};
 use juror::model::cuda::array::Array;
 use juror::model::cuda::gemm::{Gemm, Rows, Weight};
@@ -123,9 +121,9 @@ fn load(
     random: &Random,
     device: &Device,
     precision: Precision,
-) -> Result<PagedDecoder, ModelError> {
-    let model = LoadedModel::load(&random.config, &random.weights, device, precision, false)?;
-    model.with_cache(&ModelSizes::new(&config(random.config.max_positions), true))
+) -> Result<Box<dyn DeviceModel>, ModelError> {
+    let model = load_model(&random.config, &random.weights, device, precision, false)?;
+    model.with_cache(&config(random.config.max_positions), true)
 }
 
 /// Prompts that share a beginning of two blocks; one is short, one has most tokens.
@@ -161,8 +159,8 @@ fn choices(vocab: usize) -> Choices {
     }
 }
 
-fn generate(model: PagedDecoder, random: &Random) -> Result<Vec<Generated>, String> {
-    let mut engine = Engine::new(Box::new(model), &config(random.config.max_positions)).unwrap();
+fn generate(model: Box<dyn DeviceModel>, random: &Random) -> Result<Vec<Generated>, String> {
+    let mut engine = Engine::new(model, &config(random.config.max_positions)).unwrap();
     let choices = Arc::new(choices(random.config.vocab));
     for (id, prompt) in prompts(random.config.vocab).into_iter().enumerate() {
         engine.add(Request {
@@ -295,18 +293,18 @@ fn no_step_chooses_an_algorithm() {
     for (name, random) in families(&small()) {
         for (precision, scales) in [(Precision::all(DType::BF16), 1), (fp8, 1), (fp8, 0)] {
             imitation::set(&format!("compute=0 scales={scales}"));
-            let loaded = LoadedModel::load(
+            let loaded = load_model(
                 &random.config,
                 &random.weights,
                 &device(0),
                 precision,
                 false,
             );
-            let sizes = ModelSizes {
-                tokens: 640,
-                ..ModelSizes::new(&config(random.config.max_positions), true)
+            let sizes = EngineConfig {
+                token_budget: 640,
+                ..config(random.config.max_positions)
             };
-            let mut model = loaded.unwrap().with_cache(&sizes).unwrap();
+            let mut model = loaded.unwrap().with_cache(&sizes, true).unwrap();
             let before = imitation::count("choice of an algorithm");
             for count in [1, 16, 17, 511, 512, 513, 577, 640] {
                 model.logits(&prompt_step(count)).unwrap();

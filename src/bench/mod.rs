@@ -34,4 +34,4 @@ pub use ceiling::Ceiling;
 pub use measure::{Run, Settings, measure};
 pub use report::{Context, Report};
 pub use shared::SharedModel;
-pub use workload::{Job, Lengths, Workload};
+pub use workload::{Job, LengthDistribution, Workload};

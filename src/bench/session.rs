@@ -12,10 +12,9 @@ use super::workload::Job;
 use super::{Ceiling, Context, Report, trace};
 use crate::checkpoint::{ModelConfig, Weights};
 use crate::dataset::output::{OutputError, write_atomically};
-use crate::engine::sizing::Lengths;
-use crate::engine::{
-    BLOCK_SIZE, EngineConfig, EngineError, EngineSettings, LoadedModel, ModelSizes, Sampling,
-    StepModel, packed_numbers, sizes_for,
+use crate::engine::{EngineConfig, EngineError, Sampling};
+use crate::judge::build::{
+    BLOCK_SIZE, EngineOptions, WorkloadLengths, engine_config, load_model, packed_numbers,
 };
 use crate::model::{ModelError, Precision};
 
@@ -66,10 +65,10 @@ impl Bench {
     ///
     /// # Errors
     /// When the weights do not fit the configuration, or memory does not suffice.
-    pub fn load(mut subject: Subject, settings: &EngineSettings) -> Result<Self, EngineError> {
+    pub fn load(mut subject: Subject, settings: &EngineOptions) -> Result<Self, EngineError> {
         let ceiling = Ceiling::measure(&subject.device, subject.precision)?;
         let started = Instant::now();
-        let model = LoadedModel::load(
+        let model = load_model(
             &subject.config,
             &subject.weights,
             &subject.device,
@@ -85,8 +84,8 @@ impl Bench {
             settings.plain_operations,
         );
         subject.jobs.shrink_to_fit();
-        let config = engine_config(&subject, settings);
-        let model = model.with_cache(&ModelSizes::new(&config, !settings.no_shared_prefix))?;
+        let config = config_for(&subject, settings);
+        let model = model.with_cache(&config, !settings.no_shared_prefix)?;
         let blocks = model.properties().blocks.unwrap_or(config.blocks);
         Ok(Self {
             model: SharedModel::new(model),
@@ -105,13 +104,13 @@ impl Bench {
     }
 
     /// Sizes for one run.
-    pub fn engine_config(&self, settings: &EngineSettings) -> EngineConfig {
-        let settings = EngineSettings {
+    pub fn engine_config(&self, settings: &EngineOptions) -> EngineConfig {
+        let settings = EngineOptions {
             blocks: Some(self.blocks),
             token_budget: settings.token_budget.or(Some(self.token_budget)),
             ..*settings
         };
-        engine_config(&self.subject, &settings)
+        config_for(&self.subject, &settings)
     }
 
     /// One run in one setting. With `breakdown` it also says where the time goes; on a GPU noting that slows a run down, so
@@ -164,7 +163,7 @@ impl Bench {
 }
 
 /// The sizes that a judge of the same texts would choose, for lengths that are known beforehand.
-fn engine_config(subject: &Subject, settings: &EngineSettings) -> EngineConfig {
+fn config_for(subject: &Subject, settings: &EngineOptions) -> EngineConfig {
     let shared = if settings.no_prefix_cache {
         0
     } else {
@@ -174,19 +173,25 @@ fn engine_config(subject: &Subject, settings: &EngineSettings) -> EngineConfig {
         .jobs
         .iter()
         .map(|job| (job.prompt.len() + job.output).saturating_sub(shared));
-    let lengths = Lengths {
+    let lengths = WorkloadLengths {
         shared,
         // The mean, with room for a block that ends behind the text and for what the scheduler keeps free.
         typical: own.clone().sum::<usize>() * 51 / (50 * subject.jobs.len().max(1)) + BLOCK_SIZE,
         longest: own.max().unwrap_or(0),
         // Every generation goes to its end, so it is part of the lengths.
         max_new: 0,
+        context: subject.config.max_positions,
     };
     let (config, device) = (&subject.config, &subject.device);
-    EngineConfig {
-        pinned_prefix: subject.template.clone(),
-        ..sizes_for(config, subject.precision, device, &lengths, settings)
-    }
+    let template = subject.template.clone();
+    engine_config(
+        config,
+        subject.precision,
+        device,
+        &lengths,
+        settings,
+        template,
+    )
 }
 
 /// Writes a run for Chrome's trace viewer.

@@ -2,27 +2,28 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::engine::{Chosen, PagedDecoder, Properties, RowRequest, StepModel, Ticket};
+use crate::engine::{Chosen, Properties, RowRequest, StepModel, Ticket};
+use crate::judge::build::DeviceModel;
 use crate::model::profile::{Profile, Span};
 use crate::model::{ModelError, StepBatch};
 
 /// A handle on a model; engines are given clones of it, and only one runs at a time.
 #[derive(Clone)]
-pub struct SharedModel(Arc<Mutex<PagedDecoder>>);
+pub struct SharedModel(Arc<Mutex<Box<dyn DeviceModel>>>);
 
 impl SharedModel {
     /// Takes the model.
-    pub fn new(model: PagedDecoder) -> Self {
+    pub fn new(model: Box<dyn DeviceModel>) -> Self {
         Self(Arc::new(Mutex::new(model)))
     }
 
-    fn model(&self) -> MutexGuard<'_, PagedDecoder> {
+    fn model(&self) -> MutexGuard<'_, Box<dyn DeviceModel>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes spans from now on, or no longer.
     pub fn set_profile(&self, profile: Profile) {
-        self.model().set_profile(profile);
+        *self.model().profile() = profile;
     }
 
     /// What was noted since the last call.

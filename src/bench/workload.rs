@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use crate::engine::random::uniform;
 
-/// Lengths, in tokens.
+/// LengthDistribution, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Lengths {
+pub enum LengthDistribution {
     /// Always the same.
     Fixed(usize),
     /// Equally likely from the first to the second, both included.
@@ -17,7 +17,7 @@ pub enum Lengths {
     LogNormal(f64, f64),
 }
 
-impl Lengths {
+impl LengthDistribution {
     /// The longest there may be.
     pub fn longest(&self) -> usize {
         match *self {
@@ -43,7 +43,7 @@ impl Lengths {
     }
 }
 
-impl FromStr for Lengths {
+impl FromStr for LengthDistribution {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -79,7 +79,7 @@ impl FromStr for Lengths {
     }
 }
 
-impl fmt::Display for Lengths {
+impl fmt::Display for LengthDistribution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Fixed(length) => write!(f, "{length}"),
@@ -106,10 +106,10 @@ pub struct Workload {
     /// Tokens that all prompts begin with.
     pub template: usize,
     /// Own tokens of a sample.
-    pub input: Lengths,
+    pub input: LengthDistribution,
     /// Tokens to generate. None at all is not possible: a verdict of "zero tokens" is the first token's probabilities, so 0
     /// means 1.
-    pub output: Lengths,
+    pub output: LengthDistribution,
     /// Generations for each sample, on the same prompt.
     pub trials: usize,
     /// Samples that belong to one question: they share the first half of the shortest one's own tokens.
@@ -205,12 +205,15 @@ impl Workload {
 
 #[cfg(test)]
 mod tests {
-    use super::{Lengths, Workload};
+    use super::{LengthDistribution, Workload};
 
     #[test]
     fn lengths_are_read_and_written() {
         for text in ["300", "200-4000", "lognormal:800,0.6"] {
-            assert_eq!(text.parse::<Lengths>().unwrap().to_string(), text);
+            assert_eq!(
+                text.parse::<LengthDistribution>().unwrap().to_string(),
+                text
+            );
         }
         for text in [
             "",
@@ -221,20 +224,20 @@ mod tests {
             "3.5",
             "many",
         ] {
-            assert!(text.parse::<Lengths>().is_err(), "{text}");
+            assert!(text.parse::<LengthDistribution>().is_err(), "{text}");
         }
     }
 
     #[test]
     fn draws_follow_their_distribution() {
-        let draws = |lengths: Lengths| -> Vec<usize> {
+        let draws = |lengths: LengthDistribution| -> Vec<usize> {
             let mut draws: Vec<usize> = (0..4000).map(|i| lengths.draw(7, i, 0)).collect();
             draws.sort_unstable();
             draws
         };
-        let range = draws(Lengths::Range(10, 19));
+        let range = draws(LengthDistribution::Range(10, 19));
         assert_eq!((range[0], range[3999]), (10, 19));
-        let normal = draws(Lengths::LogNormal(800.0, 0.6));
+        let normal = draws(LengthDistribution::LogNormal(800.0, 0.6));
         assert!(normal[2000].abs_diff(800) < 40, "{}", normal[2000]);
         // One standard deviation up: 800 · e^0.6 = 1458.
         assert!(normal[3365].abs_diff(1458) < 110, "{}", normal[3365]);
@@ -246,8 +249,8 @@ mod tests {
         let workload = Workload {
             samples: 6,
             template: 20,
-            input: Lengths::Range(30, 50),
-            output: Lengths::Fixed(0),
+            input: LengthDistribution::Range(30, 50),
+            output: LengthDistribution::Fixed(0),
             trials: 2,
             group: 3,
             seed: 1,

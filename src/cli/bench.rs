@@ -13,12 +13,13 @@ use super::engine::{EngineArguments, JUDGE, ModelArguments};
 use super::judge::JudgeChoice;
 use super::{DONE, Failure, OrFail, say};
 use crate::bench::session::{Bench, Document, Setting, Subject, machine, write_trace};
-use crate::bench::{Job, Lengths, Report, Workload, shapes, workload};
+use crate::bench::{Job, LengthDistribution, Report, Workload, shapes, workload};
 use crate::checkpoint::hub::Want;
 use crate::checkpoint::{ModelConfig, Weights};
 use crate::dataset::output::write_atomically;
 use crate::dataset::{LineLimit, LoadOptions, load};
-use crate::engine::{EngineSettings, Sampling};
+use crate::engine::Sampling;
+use crate::judge::EngineOptions;
 use crate::judge::JudgeText;
 use crate::judge::prompt::TooLong;
 
@@ -61,7 +62,7 @@ pub(super) struct BenchArguments {
         default_value = "300",
         help_heading = "Workload"
     )]
-    input_tokens: Lengths,
+    input_tokens: LengthDistribution,
     /// Tokens to generate, whatever the model says; 0 for the first token's probabilities alone
     #[arg(
         long,
@@ -69,7 +70,7 @@ pub(super) struct BenchArguments {
         default_value = "60",
         help_heading = "Workload"
     )]
-    output_tokens: Lengths,
+    output_tokens: LengthDistribution,
     /// Generations for each sample
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Workload")]
     trials: u32,
@@ -122,7 +123,7 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
     sampling.validate().or_usage()?;
     let subject = subject(arguments)?;
     subject.check().or_usage()?;
-    let settings = arguments.engine.settings();
+    let settings = arguments.engine.options();
     let workload = describe(arguments, &subject);
     say(&format!(
         "{}: {:.0} M parameters, {}; {workload}",
@@ -144,7 +145,7 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
     let mut best = None;
     if arguments.sweep {
         for setting in bench.settings() {
-            let config = bench.engine_config(&EngineSettings {
+            let config = bench.engine_config(&EngineOptions {
                 max_sequences: Some(setting.max_sequences),
                 token_budget: Some(setting.token_budget),
                 ..settings

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::engine::EngineSettings;
+use crate::judge::EngineOptions;
 use crate::model::precision::{DtypeOrAuto, KvType, Quantization};
 use crate::model::{DeviceChoice, PrecisionChoice};
 
@@ -62,9 +62,9 @@ pub(super) struct EngineArguments {
 }
 
 impl EngineArguments {
-    /// What was said of the engine.
-    pub(super) fn settings(&self) -> EngineSettings {
-        EngineSettings {
+    /// What was asked of the engine.
+    pub(super) fn options(&self) -> EngineOptions {
+        EngineOptions {
             max_sequences: self.max_sequences,
             token_budget: self.token_budget,
             prefill_chunk: self.prefill_chunk,
@@ -72,6 +72,7 @@ impl EngineArguments {
             no_prefix_cache: self.no_prefix_cache,
             plain_operations: self.plain_operations,
             no_shared_prefix: self.no_shared_prefix,
+            ..EngineOptions::default()
         }
     }
 }

@@ -15,28 +15,19 @@
 
 pub mod block_pool;
 mod core;
-#[cfg(feature = "cuda")]
-mod cuda;
-pub mod host;
-mod load;
-mod paged;
 pub mod random;
 pub mod sampler;
 mod scheduler;
 pub mod sequence;
 mod shortage;
-pub mod sizing;
 pub mod stats;
 mod step_model;
 mod thread;
 
 pub use self::core::{Engine, EngineConfig};
 pub use block_pool::{BlockHash, BlockId, BlockPool};
-pub use load::{BLOCK_SIZE, LoadedModel, MXFP4_BITS, ModelSizes, packed_numbers, sizes_for};
-pub use paged::{BuildCache, PagedDecoder};
 pub use sampler::{Chosen, RowRequest, Sampling, choose};
 pub use sequence::{Choices, Completion, FinishReason, RandomKey, Request, RequestId, Stop};
-pub use sizing::EngineSettings;
 pub use stats::{Stats, StepObserver, StepReport, Timing};
 pub use step_model::{LogitsModel, Properties, StepModel, Ticket};
 pub use thread::EngineThread;

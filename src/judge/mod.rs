@@ -11,9 +11,10 @@
 //! | [`model`] | a judge: a model's text side under a protocol |
 //! | [`prompt`], `field_text` | a sample as the token ids that a judge sees |
 //! | `generation` | how tokens are chosen and how many, where the user does not say |
-//! | `sizing` | how large an engine has to be for the samples |
+//! | [`build`] | from a model's weights to an engine, and how large that is |
 //! | [`summary`] | a run in numbers |
 
+pub mod build;
 mod completion;
 mod dispatch;
 mod field_text;
@@ -24,7 +25,6 @@ pub mod prompt;
 mod request;
 mod run;
 pub mod session;
-mod sizing;
 pub mod summary;
 
 use serde::{Deserialize, Serialize};
@@ -36,10 +36,11 @@ use crate::reward::RewardPolicy;
 use crate::rules::OutcomeRules;
 use crate::threads::ThreadError;
 use crate::verdict::Verdict;
+pub use build::{EngineOptions, WorkloadLengths, build_engine};
 pub use dispatch::{DeviceEngine, DeviceStats};
 pub use generation::GenerationDefaults;
 pub use jobs::Job;
-pub use model::{ChatSettings, EngineSizes, JudgeText, OWN_HEAD, build_engine};
+pub use model::{ChatSettings, JudgeText, OWN_HEAD};
 pub use run::{run, run_rules};
 pub use session::{Session, SessionError};
 pub use summary::{Share, Summary};

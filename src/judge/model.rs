@@ -4,44 +4,17 @@ use std::sync::Arc;
 
 use super::generation::GenerationDefaults;
 use super::prompt::{PromptBuilder, PromptError, PromptTokens, TokenCount, TooLong};
-use super::sizing::engine_config;
-use crate::checkpoint::weights::LoadProgress;
 use crate::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
 use crate::dataset::Sample;
 use crate::dataset::journal::{ChatIdentity, Identity};
-use crate::engine::{
-    Choices, Engine, EngineError, EngineSettings, LoadedModel, ModelSizes, StepModel,
-};
-use crate::model::{ModelError, PrecisionChoice};
+use crate::engine::Choices;
+use crate::model::ModelError;
 use crate::panics;
 use crate::protocol::{PromptTemplate, Protocol};
 use crate::text::TextError;
 use crate::text::chat_template::{ChatOptions, ChatTemplate, Moment};
 use crate::text::reasoning::ThinkingStyle;
 use crate::text::tokenizer::Tokenizer;
-use candle_core::Device;
-
-/// What a run's engine is made by.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct EngineSizes {
-    /// What was said of it.
-    pub settings: EngineSettings,
-    /// What weights, activations, keys and values are stored in.
-    pub precision: PrecisionChoice,
-    /// Bytes of the longest sample's texts, if known: room is made for them, since no token is shorter than a byte.
-    pub longest_text: usize,
-    /// Bytes of a typical sample's texts; 0 if not known.
-    pub typical_text: usize,
-}
-
-impl From<EngineSettings> for EngineSizes {
-    fn from(settings: EngineSettings) -> Self {
-        Self {
-            settings,
-            ..Self::default()
-        }
-    }
-}
 
 /// What a user says of the model's chat template and of its thinking; by default nothing.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -242,43 +215,4 @@ fn identity(settings: &ChatSettings, chat: &ChatTemplate) -> Option<ChatIdentity
 /// A file that a model may lack.
 fn optional(source: &ModelSource, file: &str) -> Result<Option<String>, CheckpointError> {
     source.has(file).then(|| source.read_text(file)).transpose()
-}
-
-/// Loads the weights, noting in `progress` how much was read, and builds an engine for them.
-///
-/// # Errors
-/// When the weights are damaged or do not fit the configuration, or a size cannot work.
-pub fn build_engine(
-    source: &ModelSource,
-    text: &JudgeText,
-    device: &Device,
-    sizes: &EngineSizes,
-    max_new_tokens: usize,
-    progress: Arc<LoadProgress>,
-) -> Result<Engine, EngineError> {
-    let weights = Weights::open_with(source, progress).map_err(ModelError::from)?;
-    let precision = sizes.precision.resolve(device, &weights)?;
-    let settings = &sizes.settings;
-    let plain = settings.plain_operations;
-    let model = LoadedModel::load(&text.config, &weights, device, precision, plain)?;
-    let mut config = engine_config(text, precision, device, sizes, max_new_tokens);
-    let model = model.with_cache(&ModelSizes::new(&config, !settings.no_shared_prefix))?;
-    if let Some(blocks) = model
-        .properties()
-        .blocks
-        .filter(|&built| built < config.blocks)
-    {
-        // Fewer than there should be: then as many sequences at once as suit these.
-        let built = EngineSettings {
-            blocks: Some(blocks),
-            token_budget: Some(config.token_budget),
-            ..*settings
-        };
-        let sizes = EngineSizes {
-            settings: built,
-            ..*sizes
-        };
-        config = engine_config(text, precision, device, &sizes, max_new_tokens);
-    }
-    Engine::new(Box::new(model), &config)
 }

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use candle_core::Device;
 
-use super::sizing::{TextSizes, describe};
+use super::build::{EngineOptions, WorkloadLengths, build_engine, describe};
 use super::{
-    DeviceEngine, DeviceStats, EngineSizes, Job, JudgeError, JudgeText, RulesMode, RunEnd,
-    RunOptions, Sink, Summary, build_engine, jobs, run, run_rules,
+    DeviceEngine, DeviceStats, Job, JudgeError, JudgeText, RulesMode, RunEnd, RunOptions, Sink,
+    Summary, jobs, run, run_rules,
 };
 use crate::checkpoint::weights::LoadProgress;
 use crate::checkpoint::{CheckpointError, ModelSource, Weights};
@@ -25,7 +25,8 @@ use crate::dataset::output::{
 use crate::dataset::{
     DatasetError, Loaded, Rows, Samples, Shard, id_hash, rejected_path, write_rejected,
 };
-use crate::engine::{EngineError, Stats, host};
+use crate::engine::{EngineError, Stats};
+use crate::model::memory::host;
 use crate::model::{DeviceChoice, ModelError};
 use crate::panics;
 use crate::threads;
@@ -55,8 +56,8 @@ pub struct Session {
     pub model_name: String,
     /// Where the model runs: one engine for each.
     pub devices: Vec<DeviceChoice>,
-    /// The engine's sizes.
-    pub sizes: EngineSizes,
+    /// What the user asked of the engine.
+    pub engine: EngineOptions,
     /// The output file; none for standard output, which has no journal.
     pub out: Option<PathBuf>,
     /// Throw away an earlier run's journal.
@@ -152,7 +153,7 @@ impl Session {
             trials: options.trials,
             rules,
             reward: options.reward.as_str().into(),
-            precision: self.sizes.precision.describe(),
+            precision: self.engine.precision.describe(),
             reason: options.wants_reason,
             raw: options.raw,
             input: InputIdentity {
@@ -278,8 +279,8 @@ impl Session {
         let end = if let Some((_, text)) = &self.judge {
             let jobs = jobs::by_question(samples, trials, finished);
             let new_tokens = self.options.max_new_tokens;
-            let sizes = TextSizes::of(samples, &jobs, text, new_tokens)?;
-            let engines = self.engines(devices, sizes, &mut |share| {
+            let lengths = WorkloadLengths::of(samples, &jobs, text, new_tokens)?;
+            let engines = self.engines(devices, &lengths, &mut |share| {
                 keeper.summary.loaded = share;
                 (keeper.observer)(&keeper.summary);
             })?;
@@ -306,16 +307,11 @@ impl Session {
     fn engines(
         &self,
         devices: Vec<(String, Device)>,
-        texts: TextSizes,
+        lengths: &WorkloadLengths,
         observe: &mut dyn FnMut(f64),
     ) -> Result<Vec<DeviceEngine>, SessionError> {
         let Some((source, text)) = &self.judge else {
             return Ok(Vec::new());
-        };
-        let sizes = EngineSizes {
-            longest_text: texts.longest,
-            typical_text: texts.typical,
-            ..self.sizes
         };
         let several = devices.len() > 1;
         let progress = Arc::new(LoadProgress::default());
@@ -323,10 +319,10 @@ impl Session {
             let loading: Vec<_> = devices
                 .into_iter()
                 .map(|(name, device)| {
-                    let new_tokens = self.options.max_new_tokens;
                     let progress = Arc::clone(&progress);
-                    let load =
-                        move || build_engine(source, text, &device, &sizes, new_tokens, progress);
+                    let load = move || {
+                        build_engine(source, text, &device, &self.engine, lengths, progress)
+                    };
                     let thread = std::thread::Builder::new()
                         .name("load".into())
                         .spawn_scoped(scope, move || panics::guarded(load))

@@ -16,6 +16,7 @@
 //! | [`cpu`] | the vectorised loops under all of these on the CPU |
 //! | [`cuda`] | kernels and the decoder's path through them on NVIDIA GPUs |
 //! | [`device`] | `--device`: CPU, CUDA, Metal; a GPU's memory |
+//! | [`memory`] | what a device and its host have free, and what a model takes of it |
 //! | [`precision`] | `--dtype`, `--quantize`, `--kv-dtype`: what weights, activations, keys and values are stored in |
 //! | [`profile`] | where a step's time goes |
 //!
@@ -32,6 +33,7 @@ pub mod device;
 mod error;
 pub(crate) mod feed_forward;
 pub mod linear;
+pub mod memory;
 pub mod ops;
 pub mod precision;
 pub mod profile;

@@ -2,7 +2,8 @@
 //! engine generates with steps that are launched before the last one's tokens are known.
 
 use candle_core::{DType, Device};
-use juror::engine::{EngineConfig, LoadedModel, ModelSizes, PagedDecoder, StepModel};
+use juror::engine::EngineConfig;
+use juror::judge::build::{DeviceModel, load_model};
 use juror::model::Precision;
 use juror::model::attention::{self, AttentionKind, AttentionShape};
 use juror::model::cuda::linear::check_fp8;
@@ -13,22 +14,33 @@ use super::paged::{Blocks, Sequence, step};
 use super::random_model::{BLOCK, Random, families};
 use super::{BF16, Difference, Tolerance, floats, generate_with, gpu, prompts, same_but_for_ties};
 
-fn on_gpu(random: &Random, precision: Precision, shared_prefix: bool, plain: bool) -> PagedDecoder {
-    LoadedModel::load(&random.config, &random.weights, &gpu(), precision, plain)
+fn on_gpu(
+    random: &Random,
+    precision: Precision,
+    shared_prefix: bool,
+    plain: bool,
+) -> Box<dyn DeviceModel> {
+    load_model(&random.config, &random.weights, &gpu(), precision, plain)
         .unwrap()
-        .with_cache(&ModelSizes {
-            blocks: 600,
-            least_blocks: 600,
-            block_size: BLOCK,
-            tokens: 1024,
-            rows: 1024,
+        .with_cache(
+            &EngineConfig {
+                blocks: 600,
+                least_blocks: 600,
+                block_size: BLOCK,
+                max_sequences: 1024,
+                token_budget: 1024,
+                max_prefill_chunk: 1024,
+                context_length: random.config.max_positions,
+                prefix_cache: true,
+                pinned_prefix: Vec::new(),
+            },
             shared_prefix,
-        })
+        )
         .unwrap()
 }
 
 /// Logits of prompts that are computed in chunks beside each other, some sharing a prefix: on the CPU in f32, and by `model`.
-fn compare(name: &str, random: &Random, model: &mut PagedDecoder, allowed: f32) {
+fn compare(name: &str, random: &Random, model: &mut dyn DeviceModel, allowed: f32) {
     // A token whose experts are others, where two were equally likely, may have any logits; there are few.
     let most = if name.contains("MoE") { 3.0 } else { allowed };
     let cpu = random.on_cpu();
@@ -120,7 +132,7 @@ fn logits_of_every_family() {
                     "{name} is computed by plain operations"
                 );
                 let name = format!("{name}, {dtype:?}, prefixes shared: {shared_prefix}");
-                compare(&name, &random, &mut model, allowed);
+                compare(&name, &random, &mut *model, allowed);
             }
         }
     }
@@ -134,7 +146,7 @@ fn logits_in_fp8() {
             ..Precision::all(DType::BF16)
         };
         let mut model = on_gpu(&random, cache, true, false);
-        compare(&format!("{name}, cache in e4m3"), &random, &mut model, 3.0);
+        compare(&format!("{name}, cache in e4m3"), &random, &mut *model, 3.0);
         let weights = Precision {
             weights: WeightType::F8E4M3,
             ..Precision::all(DType::BF16)
@@ -145,7 +157,7 @@ fn logits_in_fp8() {
         }
         let mut model = on_gpu(&random, weights, true, false);
         let name = format!("{name}, weights in e4m3");
-        compare(&name, &random, &mut model, 3.0);
+        compare(&name, &random, &mut *model, 3.0);
     }
 }
 

@@ -10,12 +10,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use candle_core::{Device, Tensor};
 use juror::checkpoint::ModelSource;
 use juror::dataset::{LoadOptions, Sample, load};
-use juror::engine::{
-    Engine, EngineConfig, EngineSettings, LogitsModel, Properties, Sampling, Stats,
-};
+use juror::engine::{Engine, EngineConfig, LogitsModel, Properties, Sampling, Stats};
 use juror::judge::{
-    DeviceEngine, DeviceStats, JudgeError, JudgeText, RulesMode, RunEnd, RunOptions, Sink,
-    build_engine, jobs, run,
+    DeviceEngine, DeviceStats, EngineOptions, JudgeError, JudgeText, RulesMode, RunEnd, RunOptions,
+    Sink, WorkloadLengths, build_engine, jobs, run,
 };
 use juror::model::ModelError;
 use juror::model::batch::StepBatch;
@@ -99,10 +97,10 @@ fn engines(count: usize) -> (JudgeText, Vec<DeviceEngine>) {
     let (source, text) = text(protocol::find("prime").unwrap());
     let engines = (0..count)
         .map(|at| {
-            let sizes = EngineSettings {
+            let sizes = EngineOptions {
                 max_sequences: Some(if at == 0 { 8 } else { 2 }),
                 token_budget: Some(if at == 0 { 256 } else { 64 }),
-                ..EngineSettings::default()
+                ..EngineOptions::default()
             };
             DeviceEngine {
                 device: format!("cpu:{at}"),
@@ -110,8 +108,8 @@ fn engines(count: usize) -> (JudgeText, Vec<DeviceEngine>) {
                     &source,
                     &text,
                     &Device::Cpu,
-                    &sizes.into(),
-                    NEW_TOKENS,
+                    &sizes,
+                    &WorkloadLengths::unknown(&text, NEW_TOKENS),
                     Arc::default(),
                 )
                 .unwrap(),
@@ -369,17 +367,17 @@ fn an_error_of_our_own_costs_one_sample() {
 
     let samples = samples();
     let (source, text) = text(&FAULTY);
-    let sizes = EngineSettings {
+    let sizes = EngineOptions {
         max_sequences: Some(4),
         token_budget: Some(128),
-        ..EngineSettings::default()
+        ..EngineOptions::default()
     };
     let engine = build_engine(
         &source,
         &text,
         &Device::Cpu,
-        &sizes.into(),
-        NEW_TOKENS,
+        &sizes,
+        &WorkloadLengths::unknown(&text, NEW_TOKENS),
         Arc::default(),
     )
     .unwrap();

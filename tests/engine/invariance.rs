@@ -12,9 +12,10 @@ use std::sync::atomic::AtomicBool;
 
 use juror::checkpoint::ModelSource;
 use juror::dataset::{LoadOptions, Sample, load};
-use juror::engine::{EngineSettings, Sampling, Stats};
+use juror::engine::{Sampling, Stats};
 use juror::judge::{
-    DeviceEngine, JudgeError, JudgeText, RulesMode, RunOptions, Sink, build_engine, jobs, run,
+    DeviceEngine, EngineOptions, JudgeError, JudgeText, RulesMode, RunOptions, Sink,
+    WorkloadLengths, build_engine, jobs, run,
 };
 use juror::protocol::{self, PromptTemplate};
 use juror::reward::RewardPolicy;
@@ -76,7 +77,7 @@ fn rollouts() -> Vec<Sample> {
 
 fn judge(
     samples: &[Sample],
-    sizes: EngineSettings,
+    sizes: EngineOptions,
     sampling: Sampling,
     trials: u32,
 ) -> (Vec<Essence>, Stats) {
@@ -89,8 +90,8 @@ fn judge(
         &source,
         &text,
         &device,
-        &sizes.into(),
-        NEW_TOKENS,
+        &sizes,
+        &WorkloadLengths::unknown(&text, NEW_TOKENS),
         Arc::default(),
     )
     .unwrap();
@@ -141,11 +142,11 @@ fn judge(
     (essences, kept.stats)
 }
 
-fn sizes() -> EngineSettings {
-    EngineSettings {
+fn sizes() -> EngineOptions {
+    EngineOptions {
         max_sequences: Some(64),
         token_budget: Some(512),
-        ..EngineSettings::default()
+        ..EngineOptions::default()
     }
 }
 
@@ -161,7 +162,7 @@ fn greedy_tokens_are_the_same_however_the_engine_is_set_up() {
             .all(|essence| !essence.completion.is_empty())
     );
 
-    let alone = EngineSettings {
+    let alone = EngineOptions {
         max_sequences: Some(1),
         ..sizes()
     };
@@ -171,7 +172,7 @@ fn greedy_tokens_are_the_same_however_the_engine_is_set_up() {
         "one at a time"
     );
 
-    let uncached = EngineSettings {
+    let uncached = EngineOptions {
         no_prefix_cache: true,
         ..sizes()
     };
@@ -185,7 +186,7 @@ fn greedy_tokens_are_the_same_however_the_engine_is_set_up() {
         .map(|essence| essence.prompt.len() + NEW_TOKENS)
         .max()
         .unwrap();
-    let cramped = EngineSettings {
+    let cramped = EngineOptions {
         blocks: Some(longest.div_ceil(16) + 60),
         ..sizes()
     };
@@ -197,7 +198,7 @@ fn greedy_tokens_are_the_same_however_the_engine_is_set_up() {
     );
 
     for chunk in [7, 512] {
-        let chunked = EngineSettings {
+        let chunked = EngineOptions {
             prefill_chunk: Some(chunk),
             ..sizes()
         };
@@ -208,7 +209,7 @@ fn greedy_tokens_are_the_same_however_the_engine_is_set_up() {
         );
     }
     // A token a step and sequence: slow, so fewer samples.
-    let crumbs = EngineSettings {
+    let crumbs = EngineOptions {
         prefill_chunk: Some(1),
         ..sizes()
     };
@@ -230,7 +231,7 @@ fn sampled_tokens_follow_seed_sample_and_trial_alone() {
     };
     let (together, _) = judge(&samples[..16], sizes(), hot, 3);
     assert_eq!(together.len(), 48);
-    let alone = EngineSettings {
+    let alone = EngineOptions {
         max_sequences: Some(1),
         no_prefix_cache: true,
         ..sizes()

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use candle_core::{DType, Device};
 use juror::checkpoint::{ModelConfig, ModelSource, Weights};
 use juror::engine::{
-    BuildCache, Choices, Chosen, Completion, Engine, EngineConfig, FinishReason, PagedDecoder,
-    Properties, RandomKey, Request, RequestId, RowRequest, Sampling, StepModel, Ticket,
+    Choices, Chosen, Completion, Engine, EngineConfig, FinishReason, Properties, RandomKey,
+    Request, RequestId, RowRequest, Sampling, StepModel, Ticket,
 };
+use juror::judge::build::PagedDecoder;
+use juror::judge::build::plain::BuildCache;
 use juror::model::attention::{self, AttentionKind, AttentionShape};
 use juror::model::batch::StepBatch;
 use juror::model::precision::Precision;

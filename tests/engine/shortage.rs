@@ -2,9 +2,9 @@
 
 use candle_core::Tensor;
 use juror::engine::{
-    Chosen, Engine, EngineConfig, LogitsModel, PagedDecoder, Properties, RowRequest, StepModel,
-    Ticket,
+    Chosen, Engine, EngineConfig, LogitsModel, Properties, RowRequest, StepModel, Ticket,
 };
+use juror::judge::build::PagedDecoder;
 use juror::model::ModelError;
 use juror::model::batch::StepBatch;
 use proptest::prelude::*;
@@ -221,7 +221,7 @@ struct Unlucky(PagedDecoder, usize);
 
 impl StepModel for Unlucky {
     fn properties(&self) -> Properties {
-        self.0.properties()
+        StepModel::properties(&self.0)
     }
 
     fn launch(&mut self, batch: &StepBatch, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
@@ -237,7 +237,7 @@ impl StepModel for Unlucky {
     }
 
     fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {
-        self.0.shrink(blocks)
+        StepModel::shrink(&mut self.0, blocks)
     }
 }
 

@@ -12,7 +12,8 @@ use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::qwen3;
 use juror::checkpoint::{ModelConfig, ModelSource, Weights};
-use juror::engine::{Engine, EngineConfig, LoadedModel, ModelSizes, RandomKey, Request, Sampling};
+use juror::engine::{Engine, EngineConfig, RandomKey, Request, Sampling};
+use juror::judge::build::load_model;
 use juror::model::attention::{self, Attention, AttentionKind, AttentionShape};
 use juror::model::precision::WeightType;
 use juror::model::{Decoder, Precision, PrecisionChoice};
@@ -352,8 +353,7 @@ fn a_text_that_outgrows_the_short_context_goes_on_as_in_transformers() {
     for new in [14, 100] {
         let source = ModelSource::resolve(checkpoint.folder.to_str().unwrap()).unwrap();
         let weights = Weights::open(&source).unwrap();
-        let model =
-            LoadedModel::load(config, &weights, &Device::Cpu, Precision::F32, false).unwrap();
+        let model = load_model(config, &weights, &Device::Cpu, Precision::F32, false).unwrap();
         let sizes = EngineConfig {
             blocks: 300,
             least_blocks: 1,
@@ -365,8 +365,8 @@ fn a_text_that_outgrows_the_short_context_goes_on_as_in_transformers() {
             prefix_cache: true,
             pinned_prefix: Vec::new(),
         };
-        let model = model.with_cache(&ModelSizes::new(&sizes, true)).unwrap();
-        let mut engine = Engine::new(Box::new(model), &sizes).unwrap();
+        let model = model.with_cache(&sizes, true).unwrap();
+        let mut engine = Engine::new(model, &sizes).unwrap();
         for (id, prompt) in prompts.iter().enumerate() {
             engine.add(Request {
                 id: id as u64,

@@ -19,7 +19,7 @@ use crate::dataset::{
     ColumnMap, DatasetError, LineLimit, LoadOptions, Loaded, Rows, Samples, index,
 };
 use crate::engine::Sampling;
-use crate::judge::{EngineSizes, JudgeText, RulesMode, RunEnd, RunOptions, Session};
+use crate::judge::{EngineOptions, JudgeText, RulesMode, RunEnd, RunOptions, Session};
 use crate::model::DeviceChoice;
 use crate::rules::OutcomeRules;
 
@@ -131,10 +131,9 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         .map(|tokens| tokens as usize)
         .or(generation.max_new_tokens)
         .unwrap_or(protocol.max_new_tokens());
-    let sizes = EngineSizes {
-        settings: arguments.engine.settings(),
+    let engine = EngineOptions {
         precision: arguments.model.precision(),
-        ..EngineSizes::default()
+        ..arguments.engine.options()
     };
 
     let loaded = load_inputs(
@@ -173,7 +172,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         },
         model_name: arguments.judge.model,
         devices,
-        sizes,
+        engine,
         out,
         restart: arguments.restart,
     })

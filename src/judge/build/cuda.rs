@@ -1,16 +1,42 @@
-//! A model on an NVIDIA GPU as the engine sees it: steps are queued, and tokens chosen on the device.
+//! A model computed by the CUDA kernels: steps are queued, and tokens chosen on the device.
 
 use candle_core::Tensor;
 
-use super::sampler::{Chosen, RowRequest};
-use super::step_model::{Properties, StepModel, Ticket};
-use crate::model::ModelError;
-use crate::model::batch::StepBatch;
-use crate::model::cuda::{CudaDecoder, SampleRequest};
+use super::{DeviceModel, LoadedModel, largest_that_fits};
+use crate::engine::{Chosen, EngineConfig, Properties, RowRequest, StepModel, Ticket};
+use crate::model::cuda::{CudaCache, CudaDecoder, CudaModel, SampleRequest, StepLimits};
 use crate::model::profile::Profile;
+use crate::model::{ModelError, StepBatch};
+
+impl LoadedModel for CudaModel {
+    fn with_cache(
+        self: Box<Self>,
+        config: &EngineConfig,
+        shared_prefix: bool,
+    ) -> Result<Box<dyn DeviceModel>, ModelError> {
+        let limits = StepLimits {
+            tokens: config.token_budget.max(config.max_sequences),
+            rows: config.max_sequences,
+        };
+        let cache = CudaCache {
+            blocks: 0,
+            block_size: config.block_size,
+            shared_prefix,
+        };
+        let mut decoder = CudaModel::with_cache(*self, limits, &cache)?;
+        largest_that_fits(config.blocks, config.least_blocks, |blocks| {
+            decoder.resize_cache(blocks)
+        })?;
+        Ok(Box::new(CudaSteps {
+            decoder,
+            launched: 0,
+            collected: 0,
+        }))
+    }
+}
 
 /// A decoder with its cache on the device.
-pub(super) struct CudaSteps {
+struct CudaSteps {
     decoder: CudaDecoder,
     /// Steps launched so far.
     launched: u64,
@@ -18,25 +44,13 @@ pub(super) struct CudaSteps {
     collected: u64,
 }
 
-impl CudaSteps {
-    pub(super) fn new(decoder: CudaDecoder) -> Self {
-        Self {
-            decoder,
-            launched: 0,
-            collected: 0,
-        }
-    }
-
-    pub(super) fn set_profile(&mut self, profile: Profile) {
-        self.decoder.set_profile(profile);
-    }
-
-    pub(super) fn logits(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
-        self.decoder.logits(batch)
-    }
-
-    pub(super) fn profile(&mut self) -> &mut Profile {
+impl DeviceModel for CudaSteps {
+    fn profile(&mut self) -> &mut Profile {
         self.decoder.profile()
+    }
+
+    fn logits(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
+        self.decoder.logits(batch)
     }
 }
 

@@ -2,88 +2,24 @@
 //!
 //! Sizes decide how long a run takes, never what comes of it: whatever is chosen here, any one sequence fits.
 
-use super::core::EngineConfig;
+use candle_core::Device;
+
+use super::{EngineOptions, WorkloadLengths};
+use crate::checkpoint::ModelConfig;
+use crate::engine::EngineConfig;
+use crate::model::Precision;
+use crate::model::memory::{MemoryFootprint, free_memory, host};
+
+/// Token positions a KV block.
+pub const BLOCK_SIZE: usize = 16;
 
 /// What computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Processor {
-    /// The CPU.
-    Cpu {
-        /// Bytes of cache that its threads have together.
-        cache_bytes: usize,
-    },
+enum Processor {
+    /// The CPU; its threads have so many bytes of cache together.
+    Cpu { cache_bytes: usize },
     /// A GPU with memory of its own, or a share of the machine's.
     Gpu,
-}
-
-/// The memory a model takes beside its weights.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ModelFootprint {
-    /// Keys and values of one token, in all layers.
-    pub kv_bytes_per_token: usize,
-    /// What one token of a step takes while the step runs; see [`ActivationShape::bytes_per_token`].
-    pub activation_bytes_per_token: usize,
-    /// The logits of one row.
-    pub logits_bytes_per_row: usize,
-    /// Most tokens of a sequence.
-    pub context_length: usize,
-}
-
-/// The widths that a token's intermediate results have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ActivationShape {
-    /// The residual stream.
-    pub hidden: usize,
-    /// All query heads together.
-    pub queries: usize,
-    /// All key heads together.
-    pub keys: usize,
-    /// The feed-forward layer, or all experts that a token sees together.
-    pub intermediate: usize,
-}
-
-impl ActivationShape {
-    /// An upper estimate: everything of one layer, as if nothing were freed before its end.
-    pub fn bytes_per_token(&self, bytes_per_number: usize) -> usize {
-        let projected = self.queries + 2 * self.keys;
-        // Norm, projections before and after the rotation, attention's output and its projection.
-        let attention = 3 * self.hidden + 2 * projected + self.queries;
-        // Norm, gate and up, their product, the way back.
-        let feed_forward = 3 * self.hidden + 3 * self.intermediate;
-        (attention + feed_forward) * bytes_per_number
-    }
-}
-
-/// The lengths of what will be asked, in tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lengths {
-    /// The beginning that all prompts share.
-    pub shared: usize,
-    /// What a typical prompt has beside it.
-    pub typical: usize,
-    /// What the longest prompt may have beside it.
-    pub longest: usize,
-    /// Most tokens to generate.
-    pub max_new: usize,
-}
-
-/// What was said of an engine; a size that is `None` is chosen.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct EngineSettings {
-    /// Most sequences at once.
-    pub max_sequences: Option<usize>,
-    /// Most tokens a step.
-    pub token_budget: Option<usize>,
-    /// Most tokens of one prompt a step.
-    pub prefill_chunk: Option<usize>,
-    /// KV blocks of 16 tokens.
-    pub blocks: Option<usize>,
-    /// Compute every prompt from its beginning.
-    pub no_prefix_cache: bool,
-    /// Compute with candle's operations alone where there are kernels of our own too: the baseline of measurements.
-    pub plain_operations: bool,
-    /// Have every sequence attend to a shared prefix by itself.
-    pub no_shared_prefix: bool,
 }
 
 /// Most sequences at once. Decoding reads all weights each step, whatever the number of rows: on a GPU more rows are
@@ -118,26 +54,49 @@ const CPU_KV_SHARE: usize = 50;
 /// Of a GPU's free memory, the most that a step's intermediate results may take. In hundredths.
 const ACTIVATION_SHARE: usize = 10;
 
-/// Chooses an engine's sizes for `free` bytes of memory, the weights being in memory already. The pinned prefix is left
-/// to the caller, and the prefix cache is on.
-pub fn choose_sizes(
+/// How large an engine is to be on a device whose memory holds the weights already: what was asked for, else what the
+/// device's free memory and the lengths of prompts and completions suggest. Prompts begin with `template`.
+pub fn engine_config(
+    config: &ModelConfig,
+    precision: Precision,
+    device: &Device,
+    lengths: &WorkloadLengths,
+    options: &EngineOptions,
+    template: Vec<u32>,
+) -> EngineConfig {
+    let processor = if device.is_cpu() {
+        Processor::Cpu {
+            cache_bytes: host::cache_bytes(rayon::current_num_threads()),
+        }
+    } else {
+        Processor::Gpu
+    };
+    let model = MemoryFootprint::new(config, precision, device);
+    EngineConfig {
+        prefix_cache: !options.no_prefix_cache,
+        pinned_prefix: template,
+        ..choose(processor, free_memory(device), &model, lengths, options)
+    }
+}
+
+/// Chooses the sizes for `free` bytes of memory, the weights being in memory already.
+fn choose(
     processor: Processor,
     free: usize,
-    model: &ModelFootprint,
-    lengths: &Lengths,
-    block_size: usize,
-    given: &EngineSettings,
+    model: &MemoryFootprint,
+    lengths: &WorkloadLengths,
+    given: &EngineOptions,
 ) -> EngineConfig {
     // What does not fit the context never reaches the engine, whatever limit was asked for.
-    let max_new = lengths.max_new.min(model.context_length);
-    let template = lengths.shared.div_ceil(block_size);
+    let max_new = lengths.max_new.min(lengths.context);
+    let template = lengths.shared.div_ceil(BLOCK_SIZE);
     let longest = lengths
         .shared
         .saturating_add(lengths.longest)
         .saturating_add(max_new)
-        .min(model.context_length);
+        .min(lengths.context);
     // The template's blocks may be pinned for another one's sake.
-    let least_blocks = template + longest.div_ceil(block_size);
+    let least_blocks = template + longest.div_ceil(BLOCK_SIZE);
 
     let token_budget = given
         .token_budget
@@ -156,7 +115,7 @@ pub fn choose_sizes(
             free.saturating_sub(reserve.saturating_add(step).saturating_add(logits))
         }
     };
-    let block_bytes = (model.kv_bytes_per_token * block_size).max(1);
+    let block_bytes = (model.kv_bytes_per_token * BLOCK_SIZE).max(1);
     let blocks = given.blocks.unwrap_or_else(|| {
         let own = match processor {
             // What those that run at once will fill: blocks are used in turn, and memory used again is still in cache.
@@ -164,24 +123,24 @@ pub fn choose_sizes(
             // Twice what they can fill: the rest keeps what they share.
             Processor::Gpu => 2 * (lengths.typical + max_new),
         };
-        let useful = most_sequences.saturating_mul(own.div_ceil(block_size)) + template;
+        let useful = most_sequences.saturating_mul(own.div_ceil(BLOCK_SIZE)) + template;
         useful.min(kv_bytes / block_bytes)
     });
     let blocks = blocks.max(least_blocks);
 
     let max_sequences = given.max_sequences.unwrap_or_else(|| {
         // Most completions end well before their limit, and those that run are halfway on average.
-        let own = (lengths.typical + max_new / 4).div_ceil(block_size).max(1);
+        let own = (lengths.typical + max_new / 4).div_ceil(BLOCK_SIZE).max(1);
         (blocks.saturating_sub(template) / own).clamp(FEW_SEQUENCES, most_sequences)
     });
     EngineConfig {
         blocks,
         least_blocks,
-        block_size,
+        block_size: BLOCK_SIZE,
         max_sequences,
         token_budget,
         max_prefill_chunk: given.prefill_chunk.unwrap_or(token_budget),
-        context_length: model.context_length,
+        context_length: lengths.context,
         prefix_cache: true,
         pinned_prefix: Vec::new(),
     }
@@ -189,7 +148,7 @@ pub fn choose_sizes(
 
 /// Tokens a step: on a CPU as many as keep the step's intermediate results near its cache, on a GPU as many as leave its
 /// memory to keys and values.
-fn token_budget(processor: Processor, free: usize, model: &ModelFootprint) -> usize {
+fn token_budget(processor: Processor, free: usize, model: &MemoryFootprint) -> usize {
     let per_token = model.activation_bytes_per_token.max(1);
     match processor {
         Processor::Cpu { cache_bytes } => {
@@ -210,57 +169,44 @@ fn token_budget(processor: Processor, free: usize, model: &ModelFootprint) -> us
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use candle_core::DType;
     use proptest::prelude::*;
 
-    const GIB: usize = 1 << 30;
-    const BLOCK: usize = 16;
+    use super::*;
+    use crate::bench::shapes;
+    use crate::model::precision::KvType;
 
-    const JUDGE: Lengths = Lengths {
+    const GIB: usize = 1 << 30;
+
+    const JUDGE: WorkloadLengths = WorkloadLengths {
         shared: 1300,
         typical: 1500,
         longest: 6000,
         max_new: 2500,
+        context: 40_960,
     };
 
-    fn qwen3_8b() -> ModelFootprint {
-        let shape = ActivationShape {
-            hidden: 4096,
-            queries: 4096,
-            keys: 1024,
-            intermediate: 12288,
-        };
-        ModelFootprint {
-            kv_bytes_per_token: 2 * 36 * 1024 * 2,
-            activation_bytes_per_token: shape.bytes_per_token(2),
-            logits_bytes_per_row: 151_936 * 4,
-            context_length: 40_960,
-        }
+    fn qwen3_8b() -> MemoryFootprint {
+        let config = shapes::find("qwen3-8b").unwrap();
+        MemoryFootprint::new(&config, Precision::all(DType::BF16), &Device::Cpu)
     }
 
-    fn qwen3_0_6b(kv_bytes: usize) -> ModelFootprint {
-        let shape = ActivationShape {
-            hidden: 1024,
-            queries: 2048,
-            keys: 1024,
-            intermediate: 3072,
+    fn qwen3_0_6b(kv: KvType) -> MemoryFootprint {
+        let config = shapes::find("qwen3-0.6b").unwrap();
+        let precision = Precision {
+            kv,
+            ..Precision::F32
         };
-        ModelFootprint {
-            kv_bytes_per_token: 2 * 28 * 1024 * kv_bytes,
-            activation_bytes_per_token: shape.bytes_per_token(4),
-            logits_bytes_per_row: 151_936 * 4,
-            context_length: 40_960,
-        }
+        MemoryFootprint::new(&config, precision, &Device::Cpu)
     }
 
     fn choose(
         processor: Processor,
         free: usize,
-        model: &ModelFootprint,
-        lengths: &Lengths,
+        model: &MemoryFootprint,
+        lengths: &WorkloadLengths,
     ) -> EngineConfig {
-        let given = EngineSettings::default();
-        choose_sizes(processor, free, model, lengths, BLOCK, &given)
+        super::choose(processor, free, model, lengths, &EngineOptions::default())
     }
 
     #[test]
@@ -269,7 +215,7 @@ mod tests {
         let (free, model) = (122 * GIB, qwen3_8b());
         let sizes = choose(Processor::Gpu, free, &model, &JUDGE);
         assert_eq!((sizes.max_sequences, sizes.token_budget), (256, 8192));
-        let cache = sizes.blocks * BLOCK * model.kv_bytes_per_token;
+        let cache = sizes.blocks * BLOCK_SIZE * model.kv_bytes_per_token;
         assert!(cache > free / 100 * 90, "{} GiB", cache / GIB);
         let rest = free - cache;
         assert!(rest > 8192 * model.activation_bytes_per_token + 256 * model.logits_bytes_per_row);
@@ -282,7 +228,7 @@ mod tests {
         let sizes = choose(Processor::Gpu, free, &model, &JUDGE);
         assert_eq!(sizes.token_budget, 4096);
         assert!((8..32).contains(&sizes.max_sequences), "{sizes:?}");
-        let cache = sizes.blocks * BLOCK * model.kv_bytes_per_token;
+        let cache = sizes.blocks * BLOCK_SIZE * model.kv_bytes_per_token;
         let step = sizes.token_budget * model.activation_bytes_per_token;
         assert!(cache + step < free, "{sizes:?}");
         assert!(cache > free / 2, "{sizes:?}");
@@ -294,11 +240,11 @@ mod tests {
         let processor = Processor::Cpu {
             cache_bytes: 8 << 20,
         };
-        for kv_bytes in [4, 2] {
-            let model = qwen3_0_6b(kv_bytes);
+        for kv in [KvType::F32, KvType::BF16] {
+            let model = qwen3_0_6b(kv);
             let sizes = choose(processor, 10 * GIB, &model, &JUDGE);
             assert_eq!(sizes.token_budget, 256);
-            let cache = sizes.blocks * BLOCK * model.kv_bytes_per_token;
+            let cache = sizes.blocks * BLOCK_SIZE * model.kv_bytes_per_token;
             assert!(cache <= 5 * GIB && cache > 4 * GIB, "{sizes:?}");
             assert!((8..=64).contains(&sizes.max_sequences), "{sizes:?}");
         }
@@ -306,17 +252,20 @@ mod tests {
         let workstation = Processor::Cpu {
             cache_bytes: 32 << 20,
         };
-        let sizes = choose(workstation, 100 * GIB, &qwen3_0_6b(4), &JUDGE);
+        let sizes = choose(workstation, 100 * GIB, &qwen3_0_6b(KvType::F32), &JUDGE);
         assert_eq!((sizes.max_sequences, sizes.token_budget), (64, 512));
     }
 
     #[test]
     fn a_tiny_model_takes_no_more_than_it_can_use() {
-        let model = ModelFootprint {
+        let model = MemoryFootprint {
             kv_bytes_per_token: 2048,
             activation_bytes_per_token: 8192,
             logits_bytes_per_row: 8192,
-            context_length: 4096,
+        };
+        let lengths = WorkloadLengths {
+            context: 4096,
+            ..JUDGE
         };
         for processor in [
             Processor::Cpu {
@@ -324,8 +273,8 @@ mod tests {
             },
             Processor::Gpu,
         ] {
-            let sizes = choose(processor, 64 * GIB, &model, &JUDGE);
-            assert!(sizes.blocks * BLOCK * model.kv_bytes_per_token < 5 * GIB);
+            let sizes = choose(processor, 64 * GIB, &model, &lengths);
+            assert!(sizes.blocks * BLOCK_SIZE * model.kv_bytes_per_token < 5 * GIB);
             let (sequences, budget) = match processor {
                 Processor::Cpu { .. } => (64, 512),
                 Processor::Gpu => (256, 8192),
@@ -339,14 +288,14 @@ mod tests {
 
     #[test]
     fn what_was_given_is_taken() {
-        let given = EngineSettings {
+        let given = EngineOptions {
             max_sequences: Some(3),
             token_budget: Some(100),
             prefill_chunk: Some(7),
             blocks: Some(5000),
-            ..EngineSettings::default()
+            ..EngineOptions::default()
         };
-        let sizes = choose_sizes(Processor::Gpu, 9 * GIB, &qwen3_8b(), &JUDGE, BLOCK, &given);
+        let sizes = super::choose(Processor::Gpu, 9 * GIB, &qwen3_8b(), &JUDGE, &given);
         assert_eq!(
             (
                 sizes.max_sequences,
@@ -366,12 +315,12 @@ mod tests {
             blocks in prop::option::of(1..100_000usize), max_sequences in prop::option::of(1..1000usize),
         ) {
             let processor = if gpu { Processor::Gpu } else { Processor::Cpu { cache_bytes } };
-            let lengths = Lengths { shared, typical, longest, max_new };
-            let given = EngineSettings { max_sequences, blocks, ..EngineSettings::default() };
+            let lengths = WorkloadLengths { shared, typical, longest, max_new, context: 40_960 };
+            let given = EngineOptions { max_sequences, blocks, ..EngineOptions::default() };
             let model = qwen3_8b();
-            let sizes = choose_sizes(processor, free, &model, &lengths, BLOCK, &given);
-            let longest = (shared + longest + max_new).min(model.context_length);
-            prop_assert!(sizes.least_blocks * BLOCK >= longest);
+            let sizes = super::choose(processor, free, &model, &lengths, &given);
+            let longest = (shared + longest + max_new).min(40_960);
+            prop_assert!(sizes.least_blocks * BLOCK_SIZE >= longest);
             prop_assert!(sizes.blocks >= sizes.least_blocks);
             prop_assert!(sizes.max_sequences >= 1 && sizes.token_budget >= 1);
         }

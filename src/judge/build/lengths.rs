@@ -1,17 +1,10 @@
-//! A judge's engine: as large as the machine allows, unless the user said otherwise.
+//! How long prompts and completions will be.
 
-use std::fmt::Write as _;
-
-use candle_core::Device;
 use rayon::prelude::*;
 
-use super::guarded;
-use super::jobs::{self, Job};
-use super::model::{EngineSizes, JudgeText};
 use crate::dataset::{DatasetError, Samples};
-use crate::engine::sizing::Lengths;
-use crate::engine::{Engine, EngineConfig, sizes_for};
-use crate::model::precision::Precision;
+use crate::judge::jobs::{self, Job};
+use crate::judge::{JudgeText, guarded};
 
 /// Tokens of a prompt beside template and texts, at most; and of a typical one beside the template, where the texts are
 /// not known.
@@ -26,36 +19,53 @@ const LOOKED_AT: usize = 512;
 /// Samples that are tokenised at a time.
 const AT_ONCE: usize = 64;
 
-/// Bytes of the texts of the samples that will run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct TextSizes {
-    /// Of the longest one.
-    pub(super) longest: usize,
-    /// Of one on average.
-    pub(super) typical: usize,
+/// The lengths of what will be asked, in tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WorkloadLengths {
+    /// The beginning that all prompts share.
+    pub shared: usize,
+    /// What a typical prompt has beside it.
+    pub typical: usize,
+    /// What the longest prompt may have beside it.
+    pub longest: usize,
+    /// Most tokens to generate.
+    pub max_new: usize,
+    /// Most tokens of a sequence, prompt and completion together.
+    pub context: usize,
 }
 
-impl TextSizes {
+impl WorkloadLengths {
+    /// Those of a judge of samples of which nothing is known.
+    pub fn unknown(text: &JudgeText, max_new_tokens: usize) -> Self {
+        Self {
+            shared: text.prompts.shared_prefix().len(),
+            typical: OWN_PROMPT_TOKENS,
+            longest: OWN_PROMPT_TOKENS,
+            max_new: max_new_tokens,
+            context: text.config.max_positions,
+        }
+    }
+
     /// Those of the samples of `jobs` that fit the context: what does not is never asked, and must not take room from
     /// the others.
     ///
     /// # Errors
     /// When a sample cannot be read.
-    pub(super) fn of<S: Samples + ?Sized>(
+    pub fn of<S: Samples + ?Sized>(
         samples: &S,
         jobs: &[Job],
         text: &JudgeText,
         max_new_tokens: usize,
     ) -> Result<Self, DatasetError> {
+        let unknown = Self::unknown(text, max_new_tokens);
         let mut positions: Vec<usize> = jobs.iter().map(|job| job.position()).collect();
         positions.dedup();
         let bytes = |position: usize| samples.outline(position).bytes;
         // No token is shorter than a byte.
-        let room = text
-            .config
-            .max_positions
+        let room = unknown
+            .context
             .saturating_sub(max_new_tokens)
-            .saturating_sub(text.prompts.shared_prefix().len() + OWN_PROMPT_TOKENS);
+            .saturating_sub(unknown.shared + OWN_PROMPT_TOKENS);
         let (unsure, fitting): (Vec<usize>, Vec<usize>) =
             positions.into_iter().partition(|&at| bytes(at) > room);
         let every = unsure.len().div_ceil(LOOKED_AT).max(1);
@@ -88,52 +98,19 @@ impl TextSizes {
         }
         if every > 1 {
             // One of those that were not looked at may be the longest.
-            longest = longest.max(text.config.max_positions);
+            longest = longest.max(unknown.context);
         }
-        Ok(Self {
-            longest,
-            typical: total / count.max(1),
-        })
-    }
-}
-
-/// The engine's sizes for a device whose memory holds the weights already.
-pub(super) fn engine_config(
-    text: &JudgeText,
-    precision: Precision,
-    device: &Device,
-    sizes: &EngineSizes,
-    max_new_tokens: usize,
-) -> EngineConfig {
-    let pinned_prefix = text.prompts.shared_prefix().to_vec();
-    let lengths = Lengths {
-        shared: pinned_prefix.len(),
-        typical: match sizes.typical_text {
+        let typical = match total / count.max(1) {
             0 => OWN_PROMPT_TOKENS,
             bytes => bytes / BYTES_PER_TOKEN,
-        },
-        // No token is shorter than a byte, and what keeps a text from closing its field makes it a little longer.
-        longest: OWN_PROMPT_TOKENS
-            .saturating_add(sizes.longest_text)
-            .saturating_add(sizes.longest_text / 2),
-        max_new: max_new_tokens,
-    };
-    let config = sizes_for(&text.config, precision, device, &lengths, &sizes.settings);
-    EngineConfig {
-        pinned_prefix,
-        ..config
+        };
+        Ok(Self {
+            typical,
+            // No token is shorter than a byte, and what keeps a text from closing its field makes it a little longer.
+            longest: OWN_PROMPT_TOKENS
+                .saturating_add(longest)
+                .saturating_add(longest / 2),
+            ..unknown
+        })
     }
-}
-
-/// An engine's sizes in words.
-pub(super) fn describe(engine: &Engine) -> String {
-    let (config, blocks) = (engine.config(), engine.stats().blocks);
-    let mut text = format!(
-        "{} sequences at once, {} tokens a step, {blocks} KV blocks of {} tokens",
-        config.max_sequences, config.token_budget, config.block_size
-    );
-    if blocks < config.blocks {
-        let _ = write!(text, " (no memory for {})", config.blocks);
-    }
-    text
 }

@@ -1,0 +1,153 @@
+//! Memory: what a device has free, and what a model takes of it.
+
+pub mod host;
+
+use candle_core::Device;
+
+use super::ModelError;
+use super::attention::{AttentionShape, kv_bytes_per_token};
+use super::device::gpu_memory;
+use super::precision::{Precision, WeightType};
+use crate::checkpoint::ModelConfig;
+
+/// The memory that a model takes beside its weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryFootprint {
+    /// Keys and values of one token, in all layers.
+    pub kv_bytes_per_token: usize,
+    /// What one token of a step takes while the step runs: an upper estimate, all intermediate results of one layer, as if
+    /// none were freed before its end.
+    pub activation_bytes_per_token: usize,
+    /// The logits of one row.
+    pub logits_bytes_per_row: usize,
+}
+
+impl MemoryFootprint {
+    /// That of a model as it is computed on a device.
+    pub fn new(config: &ModelConfig, precision: Precision, device: &Device) -> Self {
+        let queries = config.heads * config.head_dim;
+        let projected = queries + 2 * config.kv_heads * config.head_dim;
+        let intermediate = config
+            .experts
+            .as_ref()
+            .map_or(config.intermediate, |experts| {
+                experts.intermediate * experts.per_token
+            });
+        // Norm, projections before and after the rotation, attention's output and its projection.
+        let attention = 3 * config.hidden + 2 * projected + queries;
+        // Norm, gate and up, their product, the way back.
+        let feed_forward = 3 * config.hidden + 3 * intermediate;
+        // A GPU takes a token's experts together, and adds their results afterwards; the CPU takes one after the other.
+        let results = match config.experts {
+            Some(experts) if !device.is_cpu() => experts.per_token * config.hidden,
+            _ => 0,
+        };
+        let numbers = attention + feed_forward + results;
+        Self {
+            kv_bytes_per_token: kv_bytes_per_token(
+                &AttentionShape::from(config),
+                precision.kv.dtype(),
+            ),
+            activation_bytes_per_token: numbers * precision.compute.size_in_bytes(),
+            // Logits are f32.
+            logits_bytes_per_row: 4 * config.vocab,
+        }
+    }
+}
+
+/// Bits that a weight takes in MXFP4, its share of the exponent included.
+pub const MXFP4_BITS: f64 = 4.25;
+
+/// Bytes that a model's weights take once they are loaded, so many of them in MXFP4 whatever the others are stored in.
+fn weight_bytes(config: &ModelConfig, precision: Precision, mxfp4: usize) -> usize {
+    let table = config.vocab * config.hidden;
+    let tables = if config.tie_embeddings { 1 } else { 2 } * table;
+    let head = table as f64 * precision.weights.for_head().bits();
+    // Kept as it is stored, which is 16 bits as a rule.
+    let own_table = (tables - table) as f64 * 16.0;
+    let inner = config
+        .experts
+        .map_or(config.intermediate, |experts| experts.intermediate);
+    // Whose blocks do not fit is stored in eight bits.
+    let whole = [config.hidden, inner, config.heads * config.head_dim]
+        .iter()
+        .all(|inputs| inputs.is_multiple_of(256));
+    let bits = match precision.weights {
+        WeightType::Q4K if !whole => WeightType::Q8_0.bits(),
+        other => other.bits(),
+    };
+    let others = (config.parameters() - tables).saturating_sub(mxfp4);
+    let layers = others as f64 * bits + mxfp4 as f64 * MXFP4_BITS;
+    ((layers + head + own_table) / 8.0) as usize
+}
+
+/// Refuses weights for which there is no memory, before they are read.
+///
+/// # Errors
+/// [`ModelError::OutOfMemory`] with the bytes that they take and those that are free.
+pub fn check_memory(
+    config: &ModelConfig,
+    device: &Device,
+    precision: Precision,
+    mxfp4: usize,
+) -> Result<(), ModelError> {
+    let (needed, free) = (weight_bytes(config, precision, mxfp4), free_memory(device));
+    if needed <= free {
+        return Ok(());
+    }
+    let gigabytes = |bytes: usize| format!("{:.1} GB", bytes as f64 / 1e9);
+    Err(ModelError::OutOfMemory(format!(
+        "the weights take {} as {}{}, and {} are free; take a smaller model, or a smaller type with --quantize",
+        gigabytes(needed),
+        precision.weights.as_str(),
+        if mxfp4 > 0 { ", experts in MXFP4" } else { "" },
+        gigabytes(free)
+    )))
+}
+
+/// Bytes of memory that a device has free.
+pub fn free_memory(device: &Device) -> usize {
+    if let Ok(Some((free, _))) = gpu_memory(device) {
+        return free;
+    }
+    let free = host::free_memory();
+    if device.is_cpu() {
+        free
+    } else {
+        // A GPU that shares the machine's memory may not have all of it.
+        free / 2
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::DType;
+
+    use super::{ModelConfig, Precision, WeightType, weight_bytes};
+
+    #[test]
+    fn weights_take_what_their_types_do() {
+        let config = r#"{"architectures": ["GptOssForCausalLM"], "vocab_size": 201088, "hidden_size": 2880,
+            "intermediate_size": 2880, "num_hidden_layers": 24, "num_attention_heads": 64, "num_key_value_heads": 8,
+            "head_dim": 64, "num_local_experts": 32, "num_experts_per_tok": 4, "max_position_embeddings": 131072,
+            "rms_norm_eps": 1e-5, "rope_theta": 150000, "rope_scaling": {"rope_type": "yarn", "factor": 32.0,
+            "beta_fast": 32.0, "beta_slow": 1.0, "original_max_position_embeddings": 4096, "truncate": false},
+            "sliding_window": 128, "tie_word_embeddings": false}"#;
+        let config = ModelConfig::parse(config, "gpt-oss-20b").unwrap();
+        let bf16 = Precision::all(DType::BF16);
+        let gigabytes = |bytes: usize| bytes as f64 / 1e9;
+        let plain = gigabytes(weight_bytes(&config, bf16, 0));
+        assert!((41.5..42.1).contains(&plain), "{plain}");
+        // Its makers' checkpoint has 13.76 GB.
+        let experts = 24 * 32 * 3 * 2880 * 2880;
+        let packed = gigabytes(weight_bytes(&config, bf16, experts));
+        assert!((13.7..13.8).contains(&packed), "{packed}");
+        // Then FP8 is for attention alone.
+        let fp8 = Precision {
+            weights: WeightType::F8E4M3,
+            ..bf16
+        };
+        let fp8 = gigabytes(weight_bytes(&config, fp8, experts));
+        assert!((12.9..13.3).contains(&fp8), "{fp8}");
+    }
+}
