@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::engine::random::uniform;
 
-/// LengthDistribution, in tokens.
+/// How lengths are distributed, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LengthDistribution {
     /// Always the same.
