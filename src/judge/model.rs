@@ -8,7 +8,6 @@ use crate::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
 use crate::dataset::Sample;
 use crate::dataset::journal::{ChatIdentity, Identity};
 use crate::engine::Choices;
-use crate::model::ModelError;
 use crate::panics;
 use crate::protocol::{PromptTemplate, Protocol};
 use crate::text::TextError;
