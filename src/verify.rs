@@ -24,7 +24,7 @@ use crate::threads::{self, ThreadError};
 const ROWS: usize = 4096;
 const BYTES: usize = 4 << 20;
 
-/// Look for an interruption this often.
+/// How often it is checked for an interruption.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// One pair to verify.

@@ -22,9 +22,9 @@ pub struct Run {
     pub requests: Vec<RequestTimes>,
     /// Steps, and times between tokens.
     pub record: Record,
-    /// Where the model's time went, if that was asked for.
+    /// Where the model's time went, with profiling.
     pub spans: Vec<Span>,
-    /// Sequences thrown out to be computed again.
+    /// Preempted sequences, which were computed again.
     pub preemptions: u64,
 }
 

@@ -7,7 +7,7 @@
 //! | file | what it is for |
 //! |---|---|
 //! | [`shapes`] | models by name whose shape is known, for random weights |
-//! | [`workload`] | what is asked of the engine |
+//! | [`workload`] | the requests |
 //! | [`mod@measure`] | one run |
 //! | [`recorder`], [`statistics`] | what is noted on the way, and its percentiles |
 //! | [`ceiling`] | what the device can do at best, measured |

@@ -60,7 +60,7 @@ pub struct Report {
     pub peak_kv_blocks: usize,
     /// Of the blocks there are.
     pub peak_kv_share: f64,
-    /// Sequences thrown out to be computed again.
+    /// Preempted sequences, which were computed again.
     pub preemptions: u64,
     /// Milliseconds a step outside the model: planning, packing, booking.
     pub host_ms_per_step: f64,

@@ -229,7 +229,7 @@ pub struct Document<'a> {
     pub load_seconds: f64,
     /// Generations asked for.
     pub num_prompts: usize,
-    /// What was asked of the engine, in words.
+    /// The workload, in words.
     pub workload: &'a str,
     /// The figures.
     #[serde(flatten)]

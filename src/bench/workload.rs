@@ -1,4 +1,4 @@
-//! What is asked of the engine: a template that all prompts share, own input, a length of output.
+//! The requests of a bench: a template that all prompts share, own input, a length of output.
 
 use std::fmt;
 use std::str::FromStr;

@@ -2,8 +2,8 @@
 //!
 //! A block is `block_size` consecutive token positions of one sequence, in every layer. A full block is named by the
 //! hash of its own tokens chained to its predecessor's hash, so equal hashes mean equal whole prefixes and the block
-//! can be shared (the scheme of vLLM's automatic prefix caching). Blocks nobody uses stay findable until they are
-//! needed for something else, least recently used first.
+//! can be shared (the scheme of vLLM's automatic prefix caching). Unused blocks stay findable until they are
+//! allocated again, least recently used first.
 
 use std::collections::HashMap;
 
@@ -64,7 +64,7 @@ struct Block {
 /// Reference-counted blocks with a prefix cache.
 ///
 /// Every block is in exactly one of two states: used (`references > 0`), or free and in the free list. The list is
-/// ordered by how soon a block should be reused: content that nobody can find first, then by last use.
+/// in the order of reuse: first blocks whose content is not cached, then by last use.
 #[derive(Debug)]
 pub struct BlockPool {
     blocks: Vec<Block>,
@@ -160,7 +160,7 @@ impl BlockPool {
         self.cached.get(&hash).copied()
     }
 
-    /// True if nobody uses the block.
+    /// True if the block has no user.
     pub fn is_free(&self, block: BlockId) -> bool {
         self.blocks[block as usize].references == 0
     }

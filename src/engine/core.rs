@@ -11,7 +11,9 @@ use super::step_model::{StepModel, Ticket};
 use crate::model::ModelError;
 use crate::model::batch::StepBatch;
 
-/// Sizes of an engine.
+/// How large an engine is: the sizes that were chosen. What the user asked for is
+/// [`EngineOptions`](crate::judge::EngineOptions), and [`engine_config`](crate::judge::build::engine_config) makes the one
+/// of the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EngineConfig {
     /// KV blocks.
@@ -46,7 +48,7 @@ pub struct Engine {
     in_flight: Option<Launched>,
     /// Completions to be handed out with the next step.
     ready: Vec<Completion>,
-    /// What stopped the engine, to be told when all completions were handed out.
+    /// The error that stopped the engine, returned once all completions were handed out.
     failure: Option<EngineError>,
     config: EngineConfig,
     stats: Stats,
@@ -106,7 +108,7 @@ impl Engine {
         })
     }
 
-    /// The sizes it was asked to have. [`Stats::blocks`] says how many blocks there are now.
+    /// The configuration it was built with. [`Stats::blocks`] is the number of blocks after any shortage of memory.
     pub fn config(&self) -> &EngineConfig {
         &self.config
     }

@@ -53,9 +53,9 @@ pub enum EngineError {
     OutOfMemory {
         /// Tokens of the step that failed.
         tokens: usize,
-        /// KV blocks there were.
+        /// KV blocks of the cache.
         blocks: usize,
-        /// The model's word.
+        /// The model's error.
         reason: String,
     },
     /// An error of our own in the engine's thread.

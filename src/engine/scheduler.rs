@@ -18,11 +18,11 @@ const SMALLEST_STEP: usize = 16;
 /// What a step could be planned to do.
 #[derive(Debug)]
 pub(super) enum Plan {
-    /// This.
+    /// A step.
     Step(StepBatch),
-    /// Nothing: no sequence has tokens that could go through the model now.
+    /// No step: no sequence has tokens that could go through the model now.
     Nothing,
-    /// Nothing yet: a sequence must be preempted, which cannot be while a step is under way.
+    /// No step yet: a sequence must be preempted, which cannot be while a step is under way.
     Short,
 }
 
@@ -63,7 +63,7 @@ pub(super) struct Scheduler {
     leaving: Vec<BlockId>,
     /// Names of blocks that stay in the cache once they are computed.
     pinned: HashSet<BlockHash>,
-    /// Blocks kept free when a sequence is admitted beside others, so that those can grow before anyone is preempted.
+    /// Blocks kept free when a sequence is admitted beside others, so that those can grow without a preemption.
     watermark: usize,
     /// Blocks that the largest of the requests so far may need.
     largest_need: usize,
@@ -176,7 +176,7 @@ impl Scheduler {
     }
 
     /// Plans a step. Sequences whose next token a launched step is still choosing go on as if it were known and not
-    /// their last. While a step is under way nobody may be preempted.
+    /// their last. While a step is under way no sequence may be preempted.
     pub(super) fn schedule(&mut self, may_preempt: bool) -> Plan {
         for sequence in &mut self.running {
             sequence.schedule(0);
@@ -189,7 +189,7 @@ impl Scheduler {
                 return Plan::Short;
             }
         }
-        // Who was just preempted would be let in again only to be thrown out again.
+        // A sequence that was just preempted would be admitted only to be preempted again.
         if self.preemptions == preemptions {
             self.admit(&mut budget);
         }
@@ -256,7 +256,7 @@ impl Scheduler {
     }
 
     /// Gives tokens to the running sequences, oldest first: to those with one token pending, or to those with more.
-    /// False if one of them lacks a block and nobody may be preempted for it.
+    /// False if one of them lacks a block and no sequence may be preempted for it.
     fn schedule_running(&mut self, budget: &mut usize, decoding: bool, may_preempt: bool) -> bool {
         let mut index = 0;
         while let Some(sequence) = self.running.get(index) {

@@ -11,10 +11,10 @@ use crate::model::batch::{BatchRow, StepBatch};
 /// The caller's name for a request; comes back with the completion.
 pub type RequestId = u64;
 
-/// Decides, token by token, whether a generation has said all that is wanted.
+/// Decides, token by token, whether a generation may end.
 ///
-/// Called once for each generated token in order; a preempted sequence is not replayed. End-of-sequence tokens are
-/// the engine's own business.
+/// Called once for each generated token in order; a preempted sequence is not replayed. The engine itself
+/// ends a generation at end-of-sequence tokens.
 pub trait Stop: Send {
     /// Takes the newest token; true ends the generation with this token.
     fn push(&mut self, token: u32) -> bool;

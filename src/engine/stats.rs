@@ -52,7 +52,7 @@ counters! {
         pub used_blocks: usize,
         /// The most KV blocks in use in any step.
         pub most_used_blocks: usize,
-        /// Tokens chosen in vain: their sequence had ended with the token before, which was not known yet.
+        /// Tokens chosen and dropped: their sequence had ended with the token before, which was not known yet.
         pub discarded_tokens: u64,
         /// Steps that found too little memory, and made the engine shrink.
         pub out_of_memory: u64,

@@ -61,7 +61,7 @@ impl EngineThread {
         })
     }
 
-    /// The way in. It blocks while enough requests wait; it fails once the engine has stopped.
+    /// A sender of requests. It blocks while enough requests wait, and fails once the engine has stopped.
     pub fn requests(&self) -> Option<SyncSender<Request>> {
         self.requests.clone()
     }
@@ -156,7 +156,7 @@ impl Worker {
                     }
                 }
                 Err(error) => {
-                    // Nobody left to tell is no worse than stopping silently: the caller has gone.
+                    // The send fails only if the caller has dropped the receiver.
                     let _ = self.completions.send(Err(error));
                     return;
                 }

@@ -141,7 +141,7 @@ impl<'a> VerdictBuilder<'a> {
         self.settle(verdict)
     }
 
-    /// The verdict on what was asked.
+    /// The verdict of a request's completion.
     pub(super) fn of_request(&self, asked: &Asked, completion: Completion) -> Verdict {
         let (sample, trial) = (asked.sample.as_ref(), asked.trial);
         let verdict = match asked.failure.get() {
@@ -209,7 +209,7 @@ impl<'a> VerdictBuilder<'a> {
         }
     }
 
-    /// What is kept of prompt and completion: all of it where that was asked for, and what a verdict could not be read from.
+    /// Prompt and completion for the verdict line: with `--raw` both, else the completion of an unparsed verdict.
     fn raw(
         &self,
         status: Status,
@@ -234,7 +234,7 @@ impl<'a> VerdictBuilder<'a> {
     }
 }
 
-/// What a completion says: its text, and that of it which is no thinking.
+/// The text of a completion, and the same without thinking.
 fn read_answer(text: &JudgeText, completion: &Completion) -> Answer {
     let tokens = match completion.finish {
         FinishReason::EndOfSequence => &completion.tokens[..completion.tokens.len() - 1],

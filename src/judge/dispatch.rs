@@ -1,8 +1,9 @@
 //! Engines on one queue, one for each device.
 //!
-//! Nothing is dealt out beforehand: a request goes to the engine that has the least before it, and only when that has
-//! room, so a slow device holds up no other. Requests of one question go to one engine where that can be, whose cache
-//! then serves them all. Since a verdict depends on its sample alone, it does not matter which engine it falls to.
+//! A request goes to the engine with the fewest outstanding requests, and only when that engine has room, so a slow device
+//! delays no other. Requests of one question go to one engine where that can be, whose cache
+//! then serves them all. A verdict depends on its sample alone, so the choice of the engine changes no
+//! verdict.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError};
@@ -30,7 +31,7 @@ pub struct DeviceStats {
     pub stats: Stats,
 }
 
-/// How often it is checked whether an engine has admitted what waited; that one has finished something is told at once.
+/// How often it is checked whether an engine has admitted a waiting request; a completion is notified at once.
 const ADMITTED: Duration = Duration::from_millis(5);
 
 /// Requests of one question go to one engine, up to this many in a row.

@@ -54,7 +54,7 @@ pub enum RulesMode {
     Fallback,
     /// It goes first: where it says wrong, the model is not asked. Otherwise as [`Self::Fallback`].
     First,
-    /// It alone decides the outcome; no model is needed, and nothing is said of the process.
+    /// It alone decides the outcome; no model is needed, and the process stays unknown.
     Only,
     /// It is not used.
     Off,

@@ -15,16 +15,16 @@ use crate::text::chat_template::{ChatOptions, ChatTemplate, Moment};
 use crate::text::reasoning::ThinkingStyle;
 use crate::text::tokenizer::Tokenizer;
 
-/// What a user says of the model's chat template and of its thinking; by default nothing.
+/// The user's settings of the chat template and of the thinking style; by default none.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ChatSettings {
-    /// What is asked of the chat template.
+    /// Options of the chat template.
     pub options: ChatOptions,
     /// Another chat template than the model's: what it is called, and its text.
     pub template: Option<(String, String)>,
     /// How the model writes its thinking.
     pub style: Option<ThinkingStyle>,
-    /// The moment that the chat template is told, where it asks for one.
+    /// Date and time given to a chat template that uses them.
     pub moment: Option<Moment>,
 }
 
@@ -42,7 +42,7 @@ pub struct JudgeText {
     pub config: ModelConfig,
     /// How the model's makers would have it generate.
     pub generation: GenerationDefaults,
-    /// What a run's manifest says of the chat template; none where nothing was asked of it.
+    /// The manifest's entry for the chat template; none where all its options are at their defaults.
     pub chat: Option<ChatIdentity>,
     /// What the user should know before the first verdict.
     pub notes: Vec<String>,
@@ -183,7 +183,7 @@ impl JudgeText {
     }
 }
 
-/// What is said where the configuration has the output head be the embedding table and the weights hold another.
+/// The note for weights that hold an output head although the configuration ties it to the embedding table.
 pub const OWN_HEAD: &str = "the weights' own: tie_word_embeddings is true in config.json, but the output head in the file \
      differs from the embedding table; as in transformers 5 it is used";
 

@@ -85,13 +85,13 @@ impl fmt::Display for TokenCount {
     }
 }
 
-/// Texts of so many bytes are tokenised without a look at how many tokens they have at least.
+/// Texts of up to so many bytes are tokenised without a check of how many tokens they have at least.
 const SURELY_TOKENISED: usize = 64 << 10;
 
-/// Bytes for each token asked for, from which on a text is looked at first; real text has three to five.
+/// Bytes for each token asked for, from which on a text is checked first; real text has three to five.
 const BYTES_PER_TOKEN: usize = 16;
 
-/// Bytes from which on every text is looked at first.
+/// Bytes from which on every text is checked first.
 const LONG_TEXT: usize = 1 << 20;
 
 /// Builds prompts: the shared stretches are tokenised once, a sample's texts each time, apart and as plain text.

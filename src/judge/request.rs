@@ -20,7 +20,7 @@ pub(super) struct InFlight {
     next: AtomicU64,
 }
 
-/// What was asked in a request, and what its verdict will need.
+/// The sample and trial of a request that an engine has.
 pub(super) struct Asked {
     pub(super) sample: Arc<Sample>,
     pub(super) trial: u32,
@@ -48,7 +48,7 @@ impl InFlight {
 /// A prompt's tokens, if the model is to be asked.
 pub(super) type Prompt = Result<Vec<u32>, NotAsked>;
 
-/// Why the model is not asked about a sample.
+/// Why no request is made of a sample.
 pub(super) enum NotAsked {
     /// The rules have decided.
     Skipped,

@@ -95,13 +95,13 @@ struct Run<'a, S: ?Sized> {
     in_flight: &'a InFlight,
     verdicts: &'a VerdictBuilder<'a>,
     devices: Vec<DeviceState>,
-    /// Told when an engine may have room for a request.
+    /// Notified when an engine may have room for a request.
     has_room: Notify,
     /// Set when the run is over.
     stop: AtomicBool,
 }
 
-/// What the other threads tell the caller's.
+/// Messages of the other threads to the caller's.
 enum Event {
     /// A finished verdict.
     Verdict(Box<Verdict>),
@@ -111,7 +111,7 @@ enum Event {
 
 impl<S: Samples + ?Sized> Run<'_, S> {
     /// Rows into samples, into prompt tokens, into requests, into the engines' queues. A job that needs no model becomes a
-    /// verdict at once. Ends early when nobody listens.
+    /// verdict at once. Ends early when the run is over.
     fn feed(&self, queues: Vec<SyncSender<Request>>, events: &SyncSender<Event>) {
         let mut engines = Dispatch::new(&self.devices, queues, &self.has_room, &self.stop);
         let mut rest = self.jobs;
@@ -175,7 +175,7 @@ impl<S: Samples + ?Sized> Run<'_, S> {
                 break;
             }
         }
-        // Whoever waits to send it a request goes on.
+        // A thread that is blocked sending it a request then fails to send, and goes on.
         drop(engine);
     }
 

@@ -32,10 +32,10 @@ use crate::panics;
 use crate::threads;
 use crate::verdict::Verdict;
 
-/// Make what was journalled survive a power cut this often.
+/// How often the journal is synced to disk, so that a power cut loses no more.
 const SYNC_EVERY: Duration = Duration::from_secs(10);
 
-/// Look this often whether the weights are loaded.
+/// How often it is checked whether the weights are loaded.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// Everything a run needs, resolved.
@@ -96,7 +96,7 @@ pub enum SessionError {
     /// A sample could not be read again.
     #[error(transparent)]
     Input(#[from] DatasetError),
-    /// More verdicts than memory holds account of.
+    /// More verdicts than there is memory to track.
     #[error("{0}")]
     TooMany(String),
     /// Standard output could not be written.
@@ -222,7 +222,7 @@ impl Session {
                 // Only now: a run that the journal refuses leaves everything as it was.
                 remove_left_over(out);
                 if self.skip_bad {
-                    // Also when there are none: a file of an earlier run would speak of lines that are no longer there.
+                    // Also when there are none: a file of an earlier run would list lines that are no longer bad.
                     write_rejected(&rejected_path(out), &self.loaded.rejected)?;
                 }
                 journal
@@ -303,7 +303,7 @@ impl Session {
         Ok(end)
     }
 
-    /// An engine for each device; the weights are loaded on all devices at once. `observe` hears which share of them is.
+    /// An engine for each device; the weights are loaded on all devices at once. `observe` is called with the share that is loaded.
     fn engines(
         &self,
         devices: Vec<(String, Device)>,
@@ -355,7 +355,7 @@ impl Session {
     }
 }
 
-/// Refuses more verdicts than can be kept account of.
+/// Refuses more verdicts than there is memory to track.
 fn check_memory(samples: usize, trials: u32) -> Result<(), SessionError> {
     // Where its line is, and what is still to be done.
     let one = size_of::<LinePlace>() + size_of::<Job>();

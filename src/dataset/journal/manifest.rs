@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::shortened;
+use super::contents::shortened;
 use crate::terminal::escaped;
 
 /// Everything that decides what the verdicts of a run are: two runs with equal manifests give the same verdicts.

@@ -12,6 +12,8 @@
 //! finished, and writes the same output again without judging anything.
 
 mod checksum;
+mod contents;
+mod error;
 mod finished;
 mod manifest;
 
@@ -20,98 +22,18 @@ use std::fs::{File, TryLockError};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use checksum::Checksum;
+pub use contents::Resume;
+use contents::{Contents, MOST, ManifestLine, check_beginning};
+pub use error::JournalError;
 pub use finished::{Finished, LinePlace, Noted};
 pub use manifest::{ChatIdentity, Difference, Identity, InputIdentity, Manifest, SamplingSettings};
 
-use super::line::read_line;
 use super::output::{folder_of, sync_folder};
 use super::spool::temporary;
-use crate::terminal::escaped;
 use crate::verdict::Verdict;
-
-/// A journal that cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum JournalError {
-    /// It cannot be created or opened.
-    #[error("could not open the journal {}: {source}. It lies beside the output: choose one in a folder that is there and may be written to", path.display())]
-    Open {
-        /// The journal.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// It is a folder, a device or a pipe.
-    #[error("{} is not a regular file, so a run could not be resumed from it: choose another output", path.display())]
-    NotAFile {
-        /// What was to be the journal.
-        path: PathBuf,
-    },
-    /// Another process has it open.
-    #[error("another run is writing {}: wait for it to end, or choose another output", path.display())]
-    Locked {
-        /// The journal.
-        path: PathBuf,
-    },
-    /// It cannot be locked, read or cut to its last whole line.
-    #[error("could not read the journal {}: {source}", path.display())]
-    Read {
-        /// The journal.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// It is some other file.
-    #[error("{} does not begin like a journal, so it is left alone: choose another output, or move that file away", path.display())]
-    NotAJournal {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A line other than the last is broken.
-    #[error("{}:{line}: not a verdict: {reason}. Only the last line can be torn by a crash, so the file was changed; remove that line to have its trial judged again, or start over with --restart", path.display())]
-    Broken {
-        /// The journal.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// Its first line is damaged.
-    #[error("{}:1: the manifest was changed: {reason}. What the verdicts below were made with is not known: put the file back as it was, or start over with --restart", path.display())]
-    Manifest {
-        /// The journal.
-        path: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// It belongs to a run with other settings or another input.
-    #[error("{} was begun by a different run:\n{}\nUse the earlier settings to go on with it, choose another output, or pass --restart to throw its verdicts away and begin anew", path.display(), manifest::listing(differences))]
-    Different {
-        /// The journal.
-        path: PathBuf,
-        /// Everything that differs.
-        differences: Vec<Difference>,
-    },
-    /// A run without a journal has no place for its verdicts until they are all there.
-    #[error("could not keep verdicts in a temporary file in {}: {source}; make room there, let TMPDIR name another folder, or name an output with `-o`", path.display())]
-    Temporary {
-        /// The folder.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// A line could not be written.
-    #[error("could not write to the journal {}: {source}. Every verdict before is safe: make room, then run the same command again to go on", path.display())]
-    Write {
-        /// The journal.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-}
 
 /// The journal of the run that writes `out`: `OUT.journal`.
 pub fn journal_path(out: &Path) -> PathBuf {
@@ -154,24 +76,8 @@ pub struct Journal {
     line: Vec<u8>,
 }
 
-/// Takes each verdict of an existing journal, in the order written, with the place of its line; the error says why it
-/// cannot be of this run.
-pub type Resume<'r> = &'r mut dyn FnMut(Verdict, LinePlace) -> Result<(), String>;
-
-/// The first line.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ManifestLine<T> {
-    manifest: T,
-}
-
 /// Most bytes copied in one go, unless a single line is longer.
 const SPAN: u64 = 1 << 20;
-
-/// The longest line: far more than a verdict takes, and less than would end a run for want of memory.
-const MOST: u64 = if cfg!(test) { 1 << 20 } else { 1 << 30 };
-
-const MANIFEST_START: &[u8] = b"{\"manifest\":";
 
 impl Journal {
     /// Opens the journal at `path`, or begins one; `restart` throws away what it holds.
@@ -398,120 +304,6 @@ impl Journal {
     }
 }
 
-/// A journal's whole lines.
-#[derive(Default)]
-struct Contents {
-    /// Their length in bytes; 0 if not even the manifest is whole.
-    length: u64,
-    /// Is there part of a line behind them?
-    torn: bool,
-    /// Of the lines behind the manifest.
-    checksum: Option<Checksum>,
-}
-
-impl Contents {
-    fn read(
-        file: &mut File,
-        path: &Path,
-        manifest: &Manifest,
-        resume: Resume,
-    ) -> Result<Self, JournalError> {
-        let read = |source| JournalError::Read {
-            path: path.to_owned(),
-            source,
-        };
-        file.seek(SeekFrom::Start(0)).map_err(read)?;
-        let mut reader = BufReader::with_capacity(1 << 16, file);
-        let mut contents = Self::default();
-        let mut line = Vec::new();
-        read_line(&mut reader, &mut line, MOST).map_err(read)?;
-        if !begins_like_a_journal(&line) {
-            return Err(JournalError::NotAJournal {
-                path: path.to_owned(),
-            });
-        }
-        let last = at_end(&mut reader).map_err(read)?;
-        let damaged = |reason: &str| JournalError::Manifest {
-            path: path.to_owned(),
-            reason: shortened(reason),
-        };
-        let length = line.len() as u64;
-        let ended = line.pop_if(|byte| *byte == b'\n').is_some();
-        let checksum = Checksum::under(&line);
-        let checked = Checksum::of_manifests().take_off(&mut line);
-        let earlier: serde_json::Value =
-            match serde_json::from_slice::<ManifestLine<serde_json::Value>>(&line) {
-                Ok(earlier) if ended => earlier.manifest,
-                Err(error) if !last || (ended && error.is_data()) => {
-                    return Err(damaged(&error.to_string()));
-                }
-                // The process that began this journal died before it judged anything.
-                _ if last => {
-                    contents.torn = length > 0;
-                    return Ok(contents);
-                }
-                _ => return Err(damaged("it has no end")),
-            };
-        if earlier.get("format") == Some(&Manifest::FORMAT.into()) {
-            checked.map_err(damaged)?;
-            contents.checksum = Some(checksum);
-        }
-        let differences = manifest.differences(&earlier);
-        if !differences.is_empty() {
-            return Err(JournalError::Different {
-                path: path.to_owned(),
-                differences,
-            });
-        }
-        contents.length = length;
-        let mut number = 1;
-        loop {
-            line.clear();
-            number += 1;
-            let length = read_line(&mut reader, &mut line, MOST).map_err(read)?;
-            if length == 0 {
-                return Ok(contents);
-            }
-            let last = at_end(&mut reader).map_err(read)?;
-            let broken = |reason: &str| JournalError::Broken {
-                path: path.to_owned(),
-                line: number,
-                reason: shortened(reason),
-            };
-            let ended = line.pop_if(|byte| *byte == b'\n').is_some();
-            let changed = contents
-                .checksum
-                .as_ref()
-                .and_then(|checksum| checksum.take_off(&mut line).err());
-            match (serde_json::from_slice::<Verdict>(&line), changed) {
-                (Ok(verdict), None) if ended => {
-                    let place = LinePlace {
-                        offset: contents.length,
-                        length: length as u32,
-                    };
-                    resume(verdict, place).map_err(|reason| broken(&reason))?;
-                    contents.length += length as u64;
-                }
-                // What a crash leaves is no whole JSON, or has no end: even what can be read may be a part of more.
-                (Err(error), _) if last && !(ended && error.is_data()) => {
-                    contents.torn = true;
-                    return Ok(contents);
-                }
-                _ if last && !ended => {
-                    contents.torn = true;
-                    return Ok(contents);
-                }
-                (Err(error), Some(_)) if !error.is_data() => {
-                    return Err(broken(&error.to_string()));
-                }
-                (_, Some(reason)) => return Err(broken(reason)),
-                (Err(error), None) => return Err(broken(&error.to_string())),
-                (Ok(_), None) => return Err(broken("it has no end")),
-            }
-        }
-    }
-}
-
 /// Takes the checksums off lines that follow each other; the error is where the line begins that was changed.
 fn take_off_checksums(
     checksum: &Checksum,
@@ -534,52 +326,6 @@ fn take_off_checksums(
     }
     *bytes = plain;
     Ok(())
-}
-
-/// Of something that a foreign or damaged file says, as much as a message has room for.
-fn shortened(text: &str) -> String {
-    const MOST: usize = 200;
-    let mut characters = text.chars();
-    let beginning: String = characters.by_ref().take(MOST).collect();
-    let mut short = escaped(&beginning).into_owned();
-    if characters.next().is_some() {
-        short.push('…');
-    }
-    short
-}
-
-/// Refuses to throw away a file that is no journal.
-fn check_beginning(file: &mut File, path: &Path) -> Result<(), JournalError> {
-    let mut line = Vec::new();
-    file.seek(SeekFrom::Start(0))
-        .and_then(|_| {
-            file.take(MANIFEST_START.len() as u64)
-                .read_to_end(&mut line)
-        })
-        .map_err(|source| JournalError::Read {
-            path: path.to_owned(),
-            source,
-        })?;
-    if begins_like_a_journal(&line) {
-        Ok(())
-    } else {
-        Err(JournalError::NotAJournal {
-            path: path.to_owned(),
-        })
-    }
-}
-
-/// Also true of one that was torn while it began, with or without the zeros some file systems leave after a power cut.
-fn begins_like_a_journal(line: &[u8]) -> bool {
-    let written = line
-        .iter()
-        .rposition(|byte| *byte != 0)
-        .map_or(0, |last| last + 1);
-    line.starts_with(MANIFEST_START) || MANIFEST_START.starts_with(&line[..written])
-}
-
-fn at_end(reader: &mut impl BufRead) -> io::Result<bool> {
-    Ok(reader.fill_buf()?.is_empty())
 }
 
 #[cfg(test)]

@@ -13,13 +13,13 @@ const OWN_PROMPT_TOKENS: usize = 512;
 /// Bytes of text that a token stands for, cautiously: English and formulas have more.
 const BYTES_PER_TOKEN: usize = 3;
 
-/// Most samples that are tokenised to find out whether they can run; of more, evenly chosen ones stand for the others.
-const LOOKED_AT: usize = 512;
+/// Most samples that are tokenised to find out whether they can run; of more, a sample of them at even distances.
+const TOKENISED: usize = 512;
 
 /// Samples that are tokenised at a time.
 const AT_ONCE: usize = 64;
 
-/// The lengths of what will be asked, in tokens.
+/// How long prompts and completions will be, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkloadLengths {
     /// The beginning that all prompts share.
@@ -68,8 +68,8 @@ impl WorkloadLengths {
             .saturating_sub(unknown.shared + OWN_PROMPT_TOKENS);
         let (unsure, fitting): (Vec<usize>, Vec<usize>) =
             positions.into_iter().partition(|&at| bytes(at) > room);
-        let every = unsure.len().div_ceil(LOOKED_AT).max(1);
-        let looked_at: Vec<usize> = unsure.into_iter().step_by(every).collect();
+        let every = unsure.len().div_ceil(TOKENISED).max(1);
+        let tokenised: Vec<usize> = unsure.into_iter().step_by(every).collect();
         let (mut longest, mut total, mut count) = (0, 0, 0);
         let mut add = |bytes: usize, times: usize| {
             longest = longest.max(bytes);
@@ -79,7 +79,7 @@ impl WorkloadLengths {
         for position in fitting {
             add(bytes(position), 1);
         }
-        let mut rest = looked_at.as_slice();
+        let mut rest = tokenised.as_slice();
         while !rest.is_empty() {
             let now = jobs::cut_positions(&mut rest, samples, AT_ONCE);
             let fits: Vec<bool> = samples
@@ -97,7 +97,7 @@ impl WorkloadLengths {
             }
         }
         if every > 1 {
-            // One of those that were not looked at may be the longest.
+            // One of those that were not tokenised may be the longest.
             longest = longest.max(unknown.context);
         }
         let typical = match total / count.max(1) {

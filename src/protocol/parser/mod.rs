@@ -237,5 +237,4 @@ fn blame(block: &Block) -> Unreadable {
 }
 
 #[cfg(test)]
-#[path = "parser_tests.rs"]
 pub(super) mod tests;

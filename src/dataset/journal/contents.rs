@@ -1,0 +1,190 @@
+//! What a journal holds already: its manifest is compared, its lines are checked, and a torn end is found.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::checksum::Checksum;
+use super::{JournalError, LinePlace, Manifest};
+use crate::dataset::line::read_line;
+use crate::terminal::escaped;
+use crate::verdict::Verdict;
+
+/// Takes each verdict of an existing journal, in the order written, with the place of its line; the error says why it
+/// cannot be of this run.
+pub type Resume<'r> = &'r mut dyn FnMut(Verdict, LinePlace) -> Result<(), String>;
+
+/// The first line.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ManifestLine<T> {
+    pub(super) manifest: T,
+}
+
+/// The longest line: far more than a verdict takes, and less than would end a run for want of memory.
+pub(super) const MOST: u64 = if cfg!(test) { 1 << 20 } else { 1 << 30 };
+
+const MANIFEST_START: &[u8] = b"{\"manifest\":";
+
+/// A journal's whole lines.
+#[derive(Default)]
+pub(super) struct Contents {
+    /// Their length in bytes; 0 if not even the manifest is whole.
+    pub(super) length: u64,
+    /// Is there part of a line behind them?
+    pub(super) torn: bool,
+    /// Of the lines behind the manifest.
+    pub(super) checksum: Option<Checksum>,
+}
+
+impl Contents {
+    /// Reads and checks them; `resume` is given each verdict.
+    pub(super) fn read(
+        file: &mut File,
+        path: &Path,
+        manifest: &Manifest,
+        resume: Resume,
+    ) -> Result<Self, JournalError> {
+        let read = |source| JournalError::Read {
+            path: path.to_owned(),
+            source,
+        };
+        file.seek(SeekFrom::Start(0)).map_err(read)?;
+        let mut reader = BufReader::with_capacity(1 << 16, file);
+        let mut contents = Self::default();
+        let mut line = Vec::new();
+        read_line(&mut reader, &mut line, MOST).map_err(read)?;
+        if !begins_like_a_journal(&line) {
+            return Err(JournalError::NotAJournal {
+                path: path.to_owned(),
+            });
+        }
+        let last = at_end(&mut reader).map_err(read)?;
+        let damaged = |reason: &str| JournalError::Manifest {
+            path: path.to_owned(),
+            reason: shortened(reason),
+        };
+        let length = line.len() as u64;
+        let ended = line.pop_if(|byte| *byte == b'\n').is_some();
+        let checksum = Checksum::under(&line);
+        let checked = Checksum::of_manifests().take_off(&mut line);
+        let earlier: serde_json::Value =
+            match serde_json::from_slice::<ManifestLine<serde_json::Value>>(&line) {
+                Ok(earlier) if ended => earlier.manifest,
+                Err(error) if !last || (ended && error.is_data()) => {
+                    return Err(damaged(&error.to_string()));
+                }
+                // The process that began this journal died before it judged anything.
+                _ if last => {
+                    contents.torn = length > 0;
+                    return Ok(contents);
+                }
+                _ => return Err(damaged("it has no end")),
+            };
+        if earlier.get("format") == Some(&Manifest::FORMAT.into()) {
+            checked.map_err(damaged)?;
+            contents.checksum = Some(checksum);
+        }
+        let differences = manifest.differences(&earlier);
+        if !differences.is_empty() {
+            return Err(JournalError::Different {
+                path: path.to_owned(),
+                differences,
+            });
+        }
+        contents.length = length;
+        let mut number = 1;
+        loop {
+            line.clear();
+            number += 1;
+            let length = read_line(&mut reader, &mut line, MOST).map_err(read)?;
+            if length == 0 {
+                return Ok(contents);
+            }
+            let last = at_end(&mut reader).map_err(read)?;
+            let broken = |reason: &str| JournalError::Broken {
+                path: path.to_owned(),
+                line: number,
+                reason: shortened(reason),
+            };
+            let ended = line.pop_if(|byte| *byte == b'\n').is_some();
+            let changed = contents
+                .checksum
+                .as_ref()
+                .and_then(|checksum| checksum.take_off(&mut line).err());
+            match (serde_json::from_slice::<Verdict>(&line), changed) {
+                (Ok(verdict), None) if ended => {
+                    let place = LinePlace {
+                        offset: contents.length,
+                        length: length as u32,
+                    };
+                    resume(verdict, place).map_err(|reason| broken(&reason))?;
+                    contents.length += length as u64;
+                }
+                // What a crash leaves is no whole JSON, or has no end: even what can be read may be a part of more.
+                (Err(error), _) if last && !(ended && error.is_data()) => {
+                    contents.torn = true;
+                    return Ok(contents);
+                }
+                _ if last && !ended => {
+                    contents.torn = true;
+                    return Ok(contents);
+                }
+                (Err(error), Some(_)) if !error.is_data() => {
+                    return Err(broken(&error.to_string()));
+                }
+                (_, Some(reason)) => return Err(broken(reason)),
+                (Err(error), None) => return Err(broken(&error.to_string())),
+                (Ok(_), None) => return Err(broken("it has no end")),
+            }
+        }
+    }
+}
+
+/// Of something that a foreign or damaged file says, as much as a message has room for.
+pub(super) fn shortened(text: &str) -> String {
+    const MOST: usize = 200;
+    let mut characters = text.chars();
+    let beginning: String = characters.by_ref().take(MOST).collect();
+    let mut short = escaped(&beginning).into_owned();
+    if characters.next().is_some() {
+        short.push('…');
+    }
+    short
+}
+
+/// Refuses to throw away a file that is no journal.
+pub(super) fn check_beginning(file: &mut File, path: &Path) -> Result<(), JournalError> {
+    let mut line = Vec::new();
+    file.seek(SeekFrom::Start(0))
+        .and_then(|_| {
+            file.take(MANIFEST_START.len() as u64)
+                .read_to_end(&mut line)
+        })
+        .map_err(|source| JournalError::Read {
+            path: path.to_owned(),
+            source,
+        })?;
+    if begins_like_a_journal(&line) {
+        Ok(())
+    } else {
+        Err(JournalError::NotAJournal {
+            path: path.to_owned(),
+        })
+    }
+}
+
+/// Also true of one that was torn while it began, with or without the zeros some file systems leave after a power cut.
+fn begins_like_a_journal(line: &[u8]) -> bool {
+    let written = line
+        .iter()
+        .rposition(|byte| *byte != 0)
+        .map_or(0, |last| last + 1);
+    line.starts_with(MANIFEST_START) || MANIFEST_START.starts_with(&line[..written])
+}
+
+fn at_end(reader: &mut impl BufRead) -> io::Result<bool> {
+    Ok(reader.fill_buf()?.is_empty())
+}
