@@ -11,7 +11,7 @@ use super::no_answer;
 use super::scan::scan;
 use super::sentences;
 use super::stated;
-use super::whole::{all_of, sentence, whole_in};
+use super::whole::{all_of, opening, sentence, whole_in};
 use super::words;
 use super::{Found, Role};
 use crate::config::{Config, ExtractionTarget};
@@ -183,6 +183,12 @@ impl<'t> Search<'t, '_, '_> {
         }
         if no_answer::is_cut_off(text) {
             return Err("the text breaks off");
+        }
+        if let Some(candidate) = opening(self.source) {
+            self.push(46, "opening", candidate);
+            if !self.out.is_empty() {
+                return Ok(());
+            }
         }
         self.last_sentences();
         if self.out.is_empty() {

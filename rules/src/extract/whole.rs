@@ -58,22 +58,42 @@ fn last_cell(text: &str, range: Range<usize>) -> Range<usize> {
         .map_or(range, |at| end - cells.len() + at + 2..end)
 }
 
-/// "Yes, because …": a sentence that begins with its answer.
-fn truth_value<'t>(source: Source<'t, '_>, range: &Range<usize>) -> Option<Candidate<'t>> {
-    let sentence = &source.text[range.clone()];
-    let bare = sentence.trim_start_matches([' ', '\n', '*', '_', '"', '>']);
+/// The truth value that a text begins with, what stands right behind it, and the next word.
+fn leading_truth(text: &str) -> Option<(&str, &str, &str)> {
+    let bare = text.trim_start_matches([' ', '\n', '*', '_', '"', '>']);
     let word = words::first_word(bare);
     let after = bare[word.len()..].trim_start_matches(['*', '_', '"']);
     let rest = after.trim_start_matches([',', ';', '.', '!', ' ', '-', '–', '—', ':', '*']);
-    let next = words::first_word(rest);
+    words::among(word, &["yes", "no", "true", "false"])
+        .then(|| (word, after, words::first_word(rest)))
+}
+
+/// "Yes, because …": a sentence that begins with its answer.
+fn truth_value<'t>(source: Source<'t, '_>, range: &Range<usize>) -> Option<Candidate<'t>> {
+    let (word, after, next) = leading_truth(&source.text[range.clone()])?;
     let explained =
-        rest.is_empty() || words::SUBORDINATING.contains(next) || words::EXPLAINS.contains(next);
+        next.is_empty() || words::SUBORDINATING.contains(next) || words::EXPLAINS.contains(next);
     let set_off =
         after.is_empty() || after.starts_with([',', ';', '.', '!', ':', ' ']) && explained;
-    (words::among(word, &["yes", "no", "true", "false"]) && set_off).then(|| Candidate {
+    set_off.then(|| Candidate {
         text: Cow::Borrowed(word),
         kind: Form::Words,
         range: range.clone(),
+    })
+}
+
+/// "No. Consider $x = 2$.": a paragraph that begins with its answer.
+pub(super) fn opening<'t>(source: Source<'t, '_>) -> Option<Candidate<'t>> {
+    let text = source.text.trim();
+    let (word, after, next) = leading_truth(text)?;
+    let begins = word.starts_with(char::is_uppercase)
+        && after.starts_with([',', '.', ':', ';', '!'])
+        && !words::COURTESY.contains(next)
+        && !text.contains("\n\n");
+    begins.then(|| Candidate {
+        text: Cow::Borrowed(word),
+        kind: Form::Words,
+        range: 0..source.text.len(),
     })
 }
 

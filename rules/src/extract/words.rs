@@ -19,6 +19,7 @@ lists! {
     FUNCTION: "function in prose",
     FUNCTION_WITH_ARGUMENT: "function with argument",
     UNIT: "unit",
+    NO_UNIT: "no unit",
     MAGNITUDE: "magnitude or money",
     UNIT_PREFIX: "unit prefix",
     ADJECTIVE: "adjective of count",
@@ -38,6 +39,7 @@ lists! {
     FINAL_ANNOUNCEMENT: "final announcement",
     TAG_ANNOUNCEMENT: "tag announcement",
     BEFORE_NO_ANNOUNCEMENT: "before no announcement",
+    COURTESY: "courtesy",
     EXPLAINS: "explains",
     ABBREVIATION: "abbreviation",
     SUPPOSITION: "supposition",
@@ -68,8 +70,7 @@ pub(super) fn among(word: &str, list: &[&str]) -> bool {
 
 /// Is `word` a unit of measurement, in this case: `m` and `M` differ?
 pub(super) fn is_unit(word: &str) -> bool {
-    // "has" is no plural of hectares, and "us" no microseconds; inches are the one unit that is such a word.
-    let unit = units::is_unit(word) && (word == "in" || !NOT_COUNTED.contains_exactly(word));
+    let unit = units::is_unit(word) && !NO_UNIT.contains_exactly(word);
     unit || UNIT.contains_exactly(word)
 }
 
