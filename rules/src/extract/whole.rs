@@ -58,21 +58,21 @@ fn last_cell(text: &str, range: Range<usize>) -> Range<usize> {
         .map_or(range, |at| end - cells.len() + at + 2..end)
 }
 
-/// The truth value that a text begins with, what stands right behind it, and the next word.
+/// The truth value that a text begins with, what stands right behind it, and that without punctuation.
 fn leading_truth(text: &str) -> Option<(&str, &str, &str)> {
     let bare = text.trim_start_matches([' ', '\n', '*', '_', '"', '>']);
     let word = words::first_word(bare);
     let after = bare[word.len()..].trim_start_matches(['*', '_', '"']);
     let rest = after.trim_start_matches([',', ';', '.', '!', ' ', '-', '–', '—', ':', '*']);
-    words::among(word, &["yes", "no", "true", "false"])
-        .then(|| (word, after, words::first_word(rest)))
+    words::among(word, &["yes", "no", "true", "false"]).then_some((word, after, rest))
 }
 
 /// "Yes, because …": a sentence that begins with its answer.
 fn truth_value<'t>(source: Source<'t, '_>, range: &Range<usize>) -> Option<Candidate<'t>> {
-    let (word, after, next) = leading_truth(&source.text[range.clone()])?;
+    let (word, after, rest) = leading_truth(&source.text[range.clone()])?;
+    let next = words::first_word(rest);
     let explained =
-        next.is_empty() || words::SUBORDINATING.contains(next) || words::EXPLAINS.contains(next);
+        rest.is_empty() || words::SUBORDINATING.contains(next) || words::EXPLAINS.contains(next);
     let set_off =
         after.is_empty() || after.starts_with([',', ';', '.', '!', ':', ' ']) && explained;
     set_off.then(|| Candidate {
@@ -85,10 +85,10 @@ fn truth_value<'t>(source: Source<'t, '_>, range: &Range<usize>) -> Option<Candi
 /// "No. Consider $x = 2$.": a paragraph that begins with its answer.
 pub(super) fn opening<'t>(source: Source<'t, '_>) -> Option<Candidate<'t>> {
     let text = source.text.trim();
-    let (word, after, next) = leading_truth(text)?;
+    let (word, after, rest) = leading_truth(text)?;
     let begins = word.starts_with(char::is_uppercase)
         && after.starts_with([',', '.', ':', ';', '!'])
-        && !words::COURTESY.contains(next)
+        && !words::COURTESY.contains(words::first_word(rest))
         && !text.contains("\n\n");
     begins.then(|| Candidate {
         text: Cow::Borrowed(word),
