@@ -90,7 +90,7 @@ pub(super) fn opening<'t>(source: Source<'t, '_>) -> Option<Candidate<'t>> {
         && after.starts_with([',', '.', ':', ';', '!'])
         && !words::COURTESY.contains(words::first_word(rest))
         && !text.contains("\n\n");
-    begins.then(|| Candidate {
+    begins.then_some(Candidate {
         text: Cow::Borrowed(word),
         kind: Form::Words,
         range: 0..source.text.len(),
