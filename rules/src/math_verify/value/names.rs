@@ -15,9 +15,11 @@ const GREEK: &str = "α alpha β beta γ gamma Γ Gamma δ delta Δ Delta ε eps
 pub(super) fn symbol(text: &str, real: bool, keep_case: bool) -> Expr {
     let text = text.trim();
     let mut greek = GREEK.split_whitespace();
-    let single = greek
-        .find(|word| *word == text && !word.is_ascii())
-        .and_then(|_| greek.next());
+    let single = if text.is_ascii() {
+        None
+    } else {
+        greek.find(|word| *word == text).and_then(|_| greek.next())
+    };
     let name = single.unwrap_or_else(|| text.strip_prefix('\\').unwrap_or(text));
     let constant = |name: &str| match name {
         "pi" => Some(Expr::Constant(Constant::Pi)),

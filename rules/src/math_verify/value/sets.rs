@@ -1,5 +1,6 @@
 //! Sets, tuples and intervals.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use super::judge::{self, Judgement, Settings};
@@ -185,35 +186,25 @@ pub(super) fn compare(gold: &Value, pred: &Value, settings: Settings, depth: u32
     {
         return Judgement::decided(true, "region");
     }
-    // Lists of plain members compare one by one.
-    if let (Some(left), Some(right)) = (members(&a), members(&b)) {
-        return deep(&left, &a, &right, settings, depth);
+    // Lists compare member by member.
+    match (listed(&a), listed(&b)) {
+        (Some(left), Some(right)) => deep(&left, &right, settings, depth),
+        _ => Judgement::decided(false, "set"),
     }
-    let ends = |interval: &Interval| {
-        let open = interval.lower_open
-            && interval.upper_open
-            && is_finite(&interval.lower)
-            && is_finite(&interval.upper);
-        open.then(|| {
-            Value::Tuple(vec![
-                Value::Term(interval.lower.clone()),
-                Value::Term(interval.upper.clone()),
-            ])
-        })
-    };
-    if let (Value::Interval(interval), Some(right)) = (&a, members(&b))
-        && let Some(pair) = ends(interval)
-        && let Some(left) = members(&pair)
-    {
-        return deep(&left, &pair, &right, settings, depth);
+}
+
+/// A finite set or a tuple; an open interval may be a pair.
+fn listed(value: &Value) -> Option<Cow<'_, Value>> {
+    match value {
+        Value::FiniteSet(_) | Value::Tuple(_) => Some(Cow::Borrowed(value)),
+        Value::Interval(interval) => {
+            let ends = [&interval.lower, &interval.upper];
+            let open = interval.lower_open && interval.upper_open;
+            let pair = || ends.map(|end| Value::Term(end.clone())).to_vec();
+            (open && ends.into_iter().all(is_finite)).then(|| Cow::Owned(Value::Tuple(pair())))
+        }
+        _ => None,
     }
-    if let (Some(left), Value::Interval(interval)) = (members(&a), &b)
-        && let Some(pair) = ends(interval)
-        && let Some(right) = members(&pair)
-    {
-        return deep(&left, &a, &right, settings, depth);
-    }
-    Judgement::decided(false, "set")
 }
 
 fn intervals(a: &Interval, b: &Interval, settings: Settings) -> Judgement {
@@ -231,30 +222,25 @@ fn intervals(a: &Interval, b: &Interval, settings: Settings) -> Judgement {
 }
 
 /// The members of a finite set or a tuple.
-fn members(value: &Value) -> Option<Vec<&Value>> {
+fn members(value: &Value) -> Vec<&Value> {
     match value {
-        Value::FiniteSet(items) | Value::Tuple(items) => Some(items.iter().collect()),
-        _ => None,
+        Value::FiniteSet(items) | Value::Tuple(items) => items.iter().collect(),
+        _ => Vec::new(),
     }
 }
 
-/// Member by member: in order where both are tuples or the gold one is, sorted where the gold one is a set.
-fn deep(
-    left: &[&Value],
-    gold: &Value,
-    right: &[&Value],
-    settings: Settings,
-    depth: u32,
-) -> Judgement {
+/// Member by member: in order where the gold one is a tuple, sorted where it is a set.
+fn deep(gold: &Value, pred: &Value, settings: Settings, depth: u32) -> Judgement {
+    let (left, right) = (members(gold), members(pred));
     if left.len() != right.len() {
         return Judgement::decided(false, "size");
     }
     if matches!(gold, Value::Tuple(_)) {
-        return in_order(left, right, settings, depth);
+        return in_order(&left, &right, settings, depth);
     }
-    match (sorted(left), sorted(right)) {
+    match (sorted(&left), sorted(&right)) {
         (Some(left), Some(right)) => in_order(&left, &right, settings, depth),
-        _ => matched(left, right, settings, depth),
+        _ => matched(&left, &right, settings, depth),
     }
 }
 
