@@ -41,19 +41,13 @@ pub(crate) struct Quantity {
 pub(crate) enum Operator {
     /// =, also ≡ without a modulus, := and \iff between equations is none of these.
     Equal,
-    #[allow(missing_docs)]
     NotEqual,
-    #[allow(missing_docs)]
     Less,
-    #[allow(missing_docs)]
     LessOrEqual,
-    #[allow(missing_docs)]
     Greater,
-    #[allow(missing_docs)]
     GreaterOrEqual,
     /// ∈.
     In,
-    #[allow(missing_docs)]
     NotIn,
     /// ≈.
     Approximately,
@@ -92,9 +86,7 @@ pub(crate) struct Endpoint {
 /// An interval of the real line.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Interval {
-    #[allow(missing_docs)]
     pub lower: Endpoint,
-    #[allow(missing_docs)]
     pub upper: Endpoint,
 }
 

@@ -15,7 +15,7 @@ impl Parser<'_> {
         items: &mut Vec<Answer>,
         separators: &mut Vec<Separator>,
     ) -> Parsed<()> {
-        if self.opens(Bracket::Round) && self.holds(self.pos, inside::RELATION) {
+        if self.opens(Bracket::Round) && self.holds(self.pos(), inside::RELATION) {
             items.push(self.within(Self::item)?);
             separators.push(Separator::Comma);
         } else if let Some(conditions) = self.quantifier() {
@@ -28,7 +28,7 @@ impl Parser<'_> {
     /// "for all x", "where c is a constant", "k any integer" up to the end: passed where it only names a variable; of an
     /// integer it says so. `None` where there is none, or none that is understood.
     pub(super) fn quantifier(&mut self) -> Option<Vec<Answer>> {
-        let start = self.pos;
+        let start = self.pos();
         let (Kind::Text(first) | Kind::Word(first)) = self.peek().or_else(|| {
             (self.at(start)?.run == 3).then(|| Kind::Word(self.source(start, start + 3)))
         })?
@@ -40,11 +40,11 @@ impl Parser<'_> {
 
     /// A quantifier whose first word is a run of letters.
     pub(super) fn short_quantifier(&mut self) -> Option<Vec<Answer>> {
-        let run = usize::from(self.at(self.pos)?.run);
+        let run = usize::from(self.at(self.pos())?.run);
         if run < 2 {
             return None;
         }
-        let first = self.source(self.pos, self.pos + run);
+        let first = self.source(self.pos(), self.pos() + run);
         self.read_quantifier(first)
     }
 
@@ -56,7 +56,7 @@ impl Parser<'_> {
         let mut words = String::new();
         let mut variable = None;
         let mut domain = None;
-        let mut at = self.pos;
+        let mut at = self.pos();
         while let Some(token) = self.at(at) {
             match token.kind {
                 Kind::Text(text) | Kind::Word(text) => words.push_str(text),
@@ -80,15 +80,12 @@ impl Parser<'_> {
                 Kind::Relation(Operator::In) => words.push_str("in"),
                 Kind::Domain(letter) => {
                     domain = Some(letter);
-                    if matches!(
-                        self.at(at + 1).map(|t| t.kind),
-                        Some(Kind::Caret | Kind::Underscore)
-                    ) {
+                    if matches!(self.kind_at(at + 1), Some(Kind::Caret | Kind::Underscore)) {
                         return None;
                     }
                 }
                 Kind::Minus => words.push('-'),
-                Kind::Stop if at + 1 == self.limit => {}
+                Kind::Stop if at + 1 == self.limit() => {}
                 _ => return None,
             }
             words.push(' ');
@@ -124,7 +121,7 @@ impl Parser<'_> {
         if !sign.is_empty() && set.is_none() {
             return None;
         }
-        self.pos = at;
+        self.seek(at);
         let (Some(set), Some(variable)) = (set, variable) else {
             return Some(Vec::new());
         };

@@ -1,6 +1,5 @@
 //! Functions with a meaning, and what binds variables: Σ, Π, ∫, lim, d/dx.
 
-use super::number;
 use super::parser::{Parsed, Parser, call, product};
 use super::token::{Bracket, Kind, Named, Side, Space, Structure};
 use crate::algebra::{Binder, BinderKind, Constant, Expr, Function};
@@ -8,19 +7,19 @@ use crate::algebra::{Binder, BinderKind, Constant, Expr, Function};
 impl Parser<'_> {
     /// The function that is next, with its powers, its base and its arguments.
     pub(super) fn function(&mut self, named: Named) -> Parsed<Expr> {
-        self.pos += 1;
+        self.skip(1);
         let mut power = None;
         let mut base = None;
         let mut base_token = None;
         for _ in 0..2 {
             match self.peek() {
                 Some(Kind::Caret) if power.is_none() && !self.is_raised_circle() => {
-                    self.pos += 1;
+                    self.skip(1);
                     power = Some(self.exponent()?);
                 }
                 Some(Kind::Underscore) if base.is_none() && matches!(named, Named::Log) => {
-                    self.pos += 1;
-                    base_token = Some(self.pos);
+                    self.skip(1);
+                    base_token = Some(self.pos());
                     base = Some(self.argument()?);
                 }
                 Some(Kind::Underscore) if matches!(named, Named::Opaque(_) | Named::Many(_)) => {
@@ -33,11 +32,10 @@ impl Parser<'_> {
         if matches!(named, Named::Log)
             && base.is_none()
             && self.space() == Space::Tight
-            && let Some(Kind::Number(index)) = self.peek()
             && self.ahead(1) == Some(Kind::Open(Bracket::Round))
-            && let Some(value) = self.numerals.get(index as usize).and_then(number::small)
+            && let Some(value) = self.small_at(self.pos())
         {
-            self.pos += 1;
+            self.skip(1);
             base = Some(Expr::Number(value.into()));
         }
         if let Named::Many(function) = named {
@@ -127,10 +125,7 @@ impl Parser<'_> {
 
     /// The first digit of a number token, and the rest.
     fn split_digits(&self, index: usize) -> Option<(Expr, Expr)> {
-        let Kind::Number(numeral) = self.tokens.get(index)?.kind else {
-            return None;
-        };
-        let value = number::small(self.numerals.get(numeral as usize)?)?;
+        let value = self.small_at(index)?;
         if !(10..1_000_000).contains(&value) {
             return None;
         }
@@ -158,7 +153,7 @@ impl Parser<'_> {
             _ => {}
         }
         let negative = self.take(Kind::Minus);
-        let start = self.pos;
+        let start = self.pos();
         let first = self.factor()?;
         let mut factors = vec![first];
         while let Some(kind) = self.peek() {
@@ -169,7 +164,7 @@ impl Parser<'_> {
                     | Kind::Constant(_)
                     | Kind::Structure(Structure::Fraction | Structure::Root | Structure::CubeRoot)
             ) && self.space() != Space::Wide
-                && !(self.integrals > 0 && self.is_differential())
+                && !(self.is_in_integral() && self.is_differential())
                 && !self.is_unit_letter(start)
                 && !self.applies_next();
             if !goes_on {
@@ -186,7 +181,7 @@ impl Parser<'_> {
             && self.peek() == Some(Kind::Divide)
             && let Some(Kind::Number(_) | Kind::Letter(_)) = self.ahead(1)
         {
-            self.pos += 1;
+            self.skip(1);
             let below = self.argument()?;
             factors.push(super::parser::inverse(below));
         }
@@ -206,7 +201,7 @@ impl Parser<'_> {
 
     /// Σ, Π, ∫ or lim.
     pub(super) fn binder(&mut self, kind: BinderKind) -> Parsed<Expr> {
-        self.pos += 1;
+        self.skip(1);
         match kind {
             BinderKind::Integral => self.integral(),
             BinderKind::Limit => self.limit_of(),
@@ -218,11 +213,11 @@ impl Parser<'_> {
     fn variable(&mut self) -> Parsed<Box<str>> {
         let name = match self.peek() {
             Some(Kind::Letter(letter)) => {
-                self.pos += 1;
+                self.skip(1);
                 letter.to_string()
             }
             Some(Kind::Greek(name)) => {
-                self.pos += 1;
+                self.skip(1);
                 name.to_owned()
             }
             _ => return Err(self.error("a variable is missing")),
@@ -253,9 +248,7 @@ impl Parser<'_> {
         let (Some((variable, lower)), Some(upper)) = (bounds, upper) else {
             return Err(self.error("a sum without bounds"));
         };
-        self.bound.push(variable.clone());
-        let body = self.product();
-        self.bound.pop();
+        let body = self.binding(&variable, Self::product);
         Ok(Expr::Binder(Box::new(Binder {
             kind,
             variable,
@@ -287,17 +280,15 @@ impl Parser<'_> {
         if lower.is_some() != upper.is_some() {
             return Err(self.error("an integral with one bound"));
         }
-        self.integrals += 1;
         let body = if self.is_differential() {
             Expr::integer(1)
         } else {
-            self.sum()?
+            self.in_integral(Self::sum)?
         };
-        self.integrals -= 1;
         if !self.is_differential() {
             return Err(self.error("an integral without its differential"));
         }
-        self.pos += 1;
+        self.skip(1);
         let variable = self.variable()?;
         Ok(Expr::Binder(Box::new(Binder {
             kind: BinderKind::Integral,
@@ -338,17 +329,17 @@ impl Parser<'_> {
 
     /// `\frac{d}{dx} …` and `\frac{dy}{dx}`, if that is next.
     pub(super) fn derivative(&mut self) -> Parsed<Option<Expr>> {
-        let first = self.pos + 1;
-        if self.at(first).map(|token| token.kind) != Some(Kind::Open(Bracket::Group)) {
+        let first = self.pos() + 1;
+        if self.kind_at(first) != Some(Kind::Open(Bracket::Group)) {
             return Ok(None);
         }
         let second = self.mate(first) + 1;
-        if self.at(second).map(|token| token.kind) != Some(Kind::Open(Bracket::Group)) {
+        if self.kind_at(second) != Some(Kind::Open(Bracket::Group)) {
             return Ok(None);
         }
         let is_d = |index: usize| {
             matches!(
-                self.at(index).map(|token| token.kind),
+                self.kind_at(index),
                 Some(Kind::Letter('d') | Kind::Name("d") | Kind::Partial)
             )
         };
@@ -356,13 +347,13 @@ impl Parser<'_> {
             return Ok(None);
         }
         let below = (second + 2, self.mate(second));
-        let variable = match self.at(below.0).map(|token| token.kind) {
+        let variable = match self.kind_at(below.0) {
             Some(Kind::Letter(letter)) => letter.to_string(),
             Some(Kind::Greek(name)) => name.to_owned(),
             _ => return Ok(None),
         };
         if first + 2 == self.mate(first) && below.0 + 1 == below.1 {
-            self.pos = below.1 + 1;
+            self.seek(below.1 + 1);
             let body = self.product()?;
             return Ok(Some(Expr::Binder(Box::new(Binder {
                 kind: BinderKind::Derivative,
@@ -380,7 +371,7 @@ impl Parser<'_> {
         };
         let above = clean(self.source(first + 1, self.mate(first)));
         let below_text = clean(self.source(second + 1, self.mate(second)));
-        self.pos = below.1 + 1;
+        self.seek(below.1 + 1);
         Ok(Some(Expr::Symbol(format!("{above}/{below_text}").into())))
     }
 }

@@ -62,7 +62,7 @@ impl Parser<'_> {
     /// Passes "and" at the very start; is something left?
     pub(super) fn skip_leading_separators(&mut self) -> bool {
         while matches!(self.peek(), Some(Kind::And | Kind::Row)) {
-            self.pos += 1;
+            self.skip(1);
         }
         !self.ended()
     }
@@ -84,7 +84,7 @@ impl Parser<'_> {
             } else {
                 found.max(Some(separator))
             };
-            self.pos += 1;
+            self.skip(1);
         }
         // `x = 1 \quad y = 2` separates like a comma.
         if wide { Some(Separator::Comma) } else { found }
@@ -92,28 +92,9 @@ impl Parser<'_> {
 
     /// An item, twice where it has a ±.
     pub(super) fn signed_item(&mut self, items: &mut Vec<Answer>) -> Parsed<()> {
-        let start = self.pos;
-        let outer = std::mem::take(&mut self.both_signs);
-        let minus = std::mem::replace(&mut self.minus, false);
-        let plus_item = self.item()?;
-        if !std::mem::replace(&mut self.both_signs, outer) {
-            self.minus = minus;
-            items.push(plus_item);
-            return Ok(());
-        }
-        self.repeats = self
-            .repeats
-            .checked_sub(1)
-            .ok_or(super::ParseError::TooLong {
-                limit: super::lexer::MOST_TOKENS,
-            })?;
-        self.pos = start;
-        self.minus = true;
-        let other = self.item()?;
-        self.minus = minus;
-        self.both_signs = outer;
-        items.push(plus_item);
-        items.push(other);
+        let (plus, minus) = self.for_both_signs(Self::item)?;
+        items.push(plus);
+        items.extend(minus);
         Ok(())
     }
 
@@ -121,18 +102,18 @@ impl Parser<'_> {
     pub(super) fn item(&mut self) -> Parsed<Answer> {
         // A leading equals sign only says "it is".
         if self.peek() == Some(Kind::Relation(Operator::Equal)) {
-            self.pos += 1;
+            self.skip(1);
         }
         let first = self.side()?;
         let mut sides = vec![first];
         let mut operators = Vec::new();
         let mut congruent = false;
         loop {
-            let sign = self.pos;
+            let sign = self.pos();
             let Some(operator) = self.operator() else {
                 break;
             };
-            congruent |= matches!(self.source(sign, self.pos), "≡" | "\\equiv");
+            congruent |= matches!(self.source(sign, self.pos()), "≡" | "\\equiv");
             operators.push(operator);
             let side = if matches!(operator, Operator::In | Operator::NotIn | Operator::Subset) {
                 self.lettered_domain()?
@@ -180,7 +161,7 @@ impl Parser<'_> {
 
     /// `\mathbf{Z}` and a bare `R` behind ∈.
     pub(super) fn lettered_domain(&mut self) -> Parsed<Option<Answer>> {
-        let grouped = self.opens(Bracket::Group) && self.mate(self.pos) == self.pos + 2;
+        let grouped = self.opens(Bracket::Group) && self.mate(self.pos()) == self.pos() + 2;
         let Some(Kind::Letter(letter)) = self.ahead(usize::from(grouped)) else {
             return Ok(None);
         };
@@ -192,7 +173,7 @@ impl Parser<'_> {
             'C' => 'ℂ',
             _ => return Ok(None),
         };
-        self.pos += if grouped { 3 } else { 1 };
+        self.skip(if grouped { 3 } else { 1 });
         let symbol = self.domain(domain)?;
         let line = symbol == Expr::symbol("ℝ");
         Ok(Some(if line {
@@ -206,7 +187,7 @@ impl Parser<'_> {
     pub(super) fn operator(&mut self) -> Option<Operator> {
         // `x &= 1` in a system.
         if self.peek() == Some(Kind::Cell) && matches!(self.ahead(1), Some(Kind::Relation(_))) {
-            self.pos += 1;
+            self.skip(1);
         }
         let operator = match self.peek()? {
             Kind::Relation(operator) => operator,
@@ -214,19 +195,19 @@ impl Parser<'_> {
             Kind::Bar(super::token::Side::Unknown) => Operator::Divides,
             // "in" before a set.
             Kind::Letter('i')
-                if self.at(self.pos)?.run == 2
-                    && self.source(self.pos, self.pos + 2) == "in"
+                if self.at(self.pos())?.run == 2
+                    && self.source(self.pos(), self.pos() + 2) == "in"
                     && matches!(
                         self.ahead(2),
                         Some(Kind::Open(_) | Kind::Domain(_) | Kind::EmptySet)
                     ) =>
             {
-                self.pos += 1;
+                self.skip(1);
                 Operator::In
             }
             _ => return None,
         };
-        self.pos += 1;
+        self.skip(1);
         Some(operator)
     }
 
@@ -234,12 +215,12 @@ impl Parser<'_> {
     pub(super) fn modulus(&mut self) -> Parsed<Option<Expr>> {
         match self.peek() {
             Some(Kind::Congruence) => {
-                self.pos += 1;
+                self.skip(1);
                 Ok(Some(self.argument()?))
             }
             Some(Kind::Open(Bracket::Round)) if self.ahead(1) == Some(Kind::Modulo) => {
                 let modulus = self.within(|parser| {
-                    parser.pos += 1;
+                    parser.skip(1);
                     parser.expression()
                 })?;
                 Ok(Some(modulus))
@@ -269,7 +250,7 @@ impl Parser<'_> {
                 }
                 _ => break,
             };
-            self.pos += 1;
+            self.skip(1);
             let mut right = self.member()?;
             as_interval(&mut left);
             as_interval(&mut right);
@@ -300,12 +281,12 @@ impl Parser<'_> {
         if let Answer::Quantity(quantity) = &left
             && matches!(quantity.value, Expr::Number(_))
             && matches!(self.peek(), Some(Kind::Letter('t')))
-            && self.at(self.pos).is_some_and(|token| token.run == 2)
-            && self.source(self.pos, self.pos + 2) == "to"
+            && self.at(self.pos()).is_some_and(|token| token.run == 2)
+            && self.source(self.pos(), self.pos() + 2) == "to"
             && matches!(self.ahead(2), Some(Kind::Number(_)))
         {
             let first = quantity.value.clone();
-            self.pos += 2;
+            self.skip(2);
             let second = self.expression()?;
             return Ok(Answer::Ratio(vec![first, second]));
         }
@@ -331,18 +312,18 @@ impl Parser<'_> {
         };
         match kind {
             Kind::EmptySet => {
-                self.pos += 1;
+                self.skip(1);
                 return Ok(Answer::Set(Vec::new()));
             }
             Kind::Domain('ℝ') => {
                 let narrowed = matches!(self.ahead(1), Some(Kind::Caret | Kind::Underscore));
                 if !narrowed {
-                    self.pos += 1;
+                    self.skip(1);
                     return Ok(Answer::Interval(real_line()));
                 }
             }
             Kind::Open(Bracket::Set) => return self.set(),
-            Kind::Open(Bracket::Group) if self.has_entries(self.pos) => return self.set(),
+            Kind::Open(Bracket::Group) if self.has_entries(self.pos()) => return self.set(),
             Kind::Open(Bracket::Angle) => {
                 let entries = self.within(Self::entries)?;
                 return Ok(Answer::Tuple(entries));
@@ -351,16 +332,16 @@ impl Parser<'_> {
             Kind::Open(Bracket::Round | Bracket::Square) if self.wraps_table() => {
                 return self.wrapped_table();
             }
-            Kind::Open(Bracket::Round | Bracket::Square) if self.has_entries(self.pos) => {
+            Kind::Open(Bracket::Round | Bracket::Square) if self.has_entries(self.pos()) => {
                 return self.tuple();
             }
             Kind::Open(Bracket::Square)
-                if self.ends_item(self.mate(self.pos) + 1) && self.is_nested_row() =>
+                if self.ends_item(self.mate(self.pos()) + 1) && self.is_nested_row() =>
             {
                 return self.tuple();
             }
             Kind::Open(Bracket::Round | Bracket::Group | Bracket::Square)
-                if self.ends_item(self.mate(self.pos) + 1)
+                if self.ends_item(self.mate(self.pos()) + 1)
                     && (self.opens(Bracket::Group) || !self.is_plain_inside()) =>
             {
                 return self.within(Self::answer);
@@ -374,19 +355,19 @@ impl Parser<'_> {
                     return Ok(text);
                 }
             }
-            Kind::Letter(_) if self.at(self.pos).is_some_and(|token| token.run == 3) => {
-                let word = self.source(self.pos, self.pos + 3);
+            Kind::Letter(_) if self.at(self.pos()).is_some_and(|token| token.run == 3) => {
+                let word = self.source(self.pos(), self.pos() + 3);
                 let worded = super::letters::is_wordlike(word) || super::prose::is_name(word);
                 if worded
-                    && self.ends_item(self.pos + 3)
+                    && self.ends_item(self.pos() + 3)
                     && super::spelled::small_number(word).is_none()
                 {
-                    self.pos += 3;
+                    self.skip(3);
                     return Ok(Answer::Text(word.to_owned()));
                 }
             }
             Kind::Dots => {
-                self.pos += 1;
+                self.skip(1);
                 return Ok(Answer::Quantity(bare(Expr::symbol("…"))));
             }
             _ => {}
@@ -402,7 +383,7 @@ impl Parser<'_> {
 
     /// Is what a bracket holds a plain expression?
     pub(super) fn is_plain_inside(&self) -> bool {
-        !self.holds(self.pos, inside::RELATION | inside::WORDS)
+        !self.holds(self.pos(), inside::RELATION | inside::WORDS)
             && !matches!(
                 self.ahead(1),
                 Some(
@@ -420,7 +401,7 @@ impl Parser<'_> {
 
     /// Does a bracket hold nothing but another one with entries?
     pub(super) fn is_nested_row(&self) -> bool {
-        self.ahead(1) == Some(Kind::Open(Bracket::Square)) && self.has_entries(self.pos + 1)
+        self.ahead(1) == Some(Kind::Open(Bracket::Square)) && self.has_entries(self.pos() + 1)
     }
 
     /// Does an item end at this token?
@@ -452,7 +433,7 @@ impl Parser<'_> {
         if self.spelled_number().is_some() {
             return None;
         }
-        let start = self.pos;
+        let start = self.pos();
         let mut at = start;
         while let Some(token) = self.at(at) {
             match token.kind {
@@ -468,7 +449,7 @@ impl Parser<'_> {
         let text = plain_text(self.source(start, at));
         let text = text.trim().to_owned();
         // `\text{…}` is sliced by its braces; what is left of them is markup.
-        self.pos = at;
+        self.seek(at);
         if let Some(answer) = worded_answer(&text) {
             return Some(answer);
         }

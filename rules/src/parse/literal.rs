@@ -9,7 +9,7 @@ use crate::algebra::{Expr, Function, Rational};
 impl Parser<'_> {
     /// `204_5`, `1A_{16}`: digits (and letters) with a base below.
     pub(super) fn based(&mut self) -> Parsed<Option<Expr>> {
-        let start = self.pos;
+        let start = self.pos();
         let mut end = start + 1;
         while let Some(token) = self.at(end)
             && token.space == Space::Tight
@@ -18,7 +18,7 @@ impl Parser<'_> {
         {
             end += 1;
         }
-        if self.at(end).map(|token| token.kind) != Some(Kind::Underscore) {
+        if self.kind_at(end) != Some(Kind::Underscore) {
             return Ok(None);
         }
         let starts_with_digit = matches!(self.peek(), Some(Kind::Number(_)));
@@ -26,10 +26,10 @@ impl Parser<'_> {
         if !letters && !starts_with_digit {
             return Ok(None);
         }
-        let saved = self.pos;
-        self.pos = end;
+        let saved = self.pos();
+        self.seek(end);
         let Some(base) = self.base() else {
-            self.pos = saved;
+            self.seek(saved);
             return if letters || !starts_with_digit {
                 Ok(None)
             } else {
@@ -37,10 +37,10 @@ impl Parser<'_> {
             };
         };
         if letters && base <= 10 {
-            self.pos = saved;
+            self.seek(saved);
             return Ok(None);
         }
-        let behind = self.pos;
+        let behind = self.pos();
         let digits: String = self
             .source(start, end)
             .chars()
@@ -49,12 +49,12 @@ impl Parser<'_> {
                 None => (c.is_ascii_alphabetic() || c == '.').then_some(c),
             })
             .collect();
-        self.pos = saved;
+        self.seek(saved);
         let Some(value) = number::in_base(&digits, base) else {
             return Err(self.error("a digit that the base does not have"));
         };
-        self.pos = behind;
-        self.lone = Some(Lone {
+        self.seek(behind);
+        self.note(Lone {
             start,
             end: behind,
             places: None,
@@ -68,16 +68,14 @@ impl Parser<'_> {
         if self.peek() != Some(Kind::Underscore) {
             return None;
         }
-        let mut at = self.pos + 1;
+        let mut at = self.pos() + 1;
         let mut close = None;
-        while let Some(Kind::Open(Bracket::Group | Bracket::Round)) = self.at(at).map(|t| t.kind) {
+        while let Some(Kind::Open(Bracket::Group | Bracket::Round)) = self.kind_at(at) {
             close = close.or(Some(self.mate(at)));
             at += 1;
         }
         let base = match self.at(at)?.kind {
-            Kind::Number(index) => {
-                u32::try_from(number::small(self.numerals.get(index as usize)?)?).ok()?
-            }
+            Kind::Number(_) => u32::try_from(self.small_at(at)?).ok()?,
             Kind::Word(word) | Kind::Text(word) | Kind::Name(word) => {
                 u32::try_from(spelled::small_number(word)?).ok()?
             }
@@ -102,13 +100,13 @@ impl Parser<'_> {
         if !(2..=36).contains(&base) {
             return None;
         }
-        self.pos = at;
+        self.seek(at);
         Some(base)
     }
 
     /// Do letters begin a number in words: `two`, `a dozen`?
     pub(super) fn begins_spelled_number(&self) -> bool {
-        let Some(token) = self.at(self.pos) else {
+        let Some(token) = self.at(self.pos()) else {
             return false;
         };
         match token.run {
@@ -117,7 +115,7 @@ impl Parser<'_> {
                     && matches!(self.ahead(1), Some(Kind::Word(_)))
                     && self.spelled_number().is_some()
             }
-            3 => spelled::small_number(self.source(self.pos, self.pos + 3)).is_some(),
+            3 => spelled::small_number(self.source(self.pos(), self.pos() + 3)).is_some(),
             _ => false,
         }
     }
@@ -127,7 +125,7 @@ impl Parser<'_> {
         let Some((value, end)) = self.spelled_number() else {
             return Err(self.error("words where a value belongs"));
         };
-        self.pos = end;
+        self.seek(end);
         Ok(Expr::Number(value))
     }
 
@@ -135,7 +133,7 @@ impl Parser<'_> {
     pub(super) fn spelled_number(&self) -> Option<(Rational, usize)> {
         let mut parts: Vec<&str> = Vec::new();
         let mut ends = Vec::new();
-        let mut at = self.pos;
+        let mut at = self.pos();
         while let Some(token) = self.at(at)
             && parts.len() < 24
         {
@@ -178,15 +176,12 @@ impl Parser<'_> {
 
     /// `\frac{1}{3}` with plain numbers: both, and where it ends.
     pub(super) fn fraction_of_numbers(&self) -> Option<(Expr, Expr, usize)> {
-        let mut at = self.pos + 1;
+        let mut at = self.pos() + 1;
         let mut parts = [const { None }; 2];
         for part in &mut parts {
             let grouped = self.at(at)?.kind == Kind::Open(Bracket::Group);
             at += usize::from(grouped);
-            let Kind::Number(index) = self.at(at)?.kind else {
-                return None;
-            };
-            let numeral = self.numerals.get(index as usize)?;
+            let numeral = self.numeral_at(at)?;
             if numeral.point.is_some() {
                 return None;
             }
@@ -207,19 +202,18 @@ impl Parser<'_> {
 
     /// The value of a number token, noted as the last one read.
     pub(super) fn plain_number(&mut self) -> Parsed<Expr> {
-        let start = self.pos;
-        let Some(Kind::Number(index)) = self.peek() else {
+        let start = self.pos();
+        let Some(numeral) = self.numeral_at(start).copied() else {
             return Err(self.error("a number is missing"));
         };
-        let numeral = self.numerals[index as usize];
         let Some(value) = number::value(&numeral) else {
             return Err(self.error("a number out of reach"));
         };
-        self.pos += 1;
-        self.approximate |= value.approximate;
-        self.lone = Some(Lone {
+        self.skip(1);
+        self.note_approximate(value.approximate);
+        self.note(Lone {
             start,
-            end: self.pos,
+            end: self.pos(),
             places: value.places,
             base: (numeral.radix != 10).then_some(u32::from(numeral.radix)),
         });
@@ -228,7 +222,7 @@ impl Parser<'_> {
 
     /// A number: plain, mixed, or in another base.
     pub(super) fn number(&mut self) -> Parsed<Expr> {
-        let start = self.pos;
+        let start = self.pos();
         if let Some(value) = self.based()? {
             return Ok(value);
         }
@@ -236,7 +230,7 @@ impl Parser<'_> {
             return Ok(value);
         }
         let value = self.plain_number()?;
-        if self.lone.is_some_and(|lone| lone.places.is_some()) {
+        if self.lone().is_some_and(|lone| lone.places.is_some()) {
             return Ok(value);
         }
         // Mixed numbers.
@@ -247,7 +241,7 @@ impl Parser<'_> {
                     &Expr::integer(i64::from(numerator)),
                     &Expr::integer(i64::from(denominator)),
                 ) {
-                    self.pos += 1;
+                    self.skip(1);
                     return Ok(mixed);
                 }
             }
@@ -255,8 +249,8 @@ impl Parser<'_> {
                 if let Some((numerator, denominator, end)) = self.fraction_of_numbers()
                     && let Some(mixed) = number::mixed(&value, &numerator, &denominator)
                 {
-                    self.pos = end;
-                    self.lone = None;
+                    self.seek(end);
+                    self.forget_lone();
                     return Ok(mixed);
                 }
             }
@@ -265,11 +259,11 @@ impl Parser<'_> {
                     && let Some(Kind::Number(_)) = self.ahead(2)
                 {
                     let numerator = self.plain_number()?;
-                    self.pos += 1;
+                    self.skip(1);
                     let denominator = self.plain_number()?;
-                    self.lone = None;
+                    self.forget_lone();
                     let Some(mixed) = number::mixed(&value, &numerator, &denominator) else {
-                        self.pos = start + 1;
+                        self.seek(start + 1);
                         return Err(self.error("two numbers without a sign between them"));
                     };
                     return Ok(mixed);
@@ -294,14 +288,14 @@ impl Parser<'_> {
         let Some(Kind::Number(_)) = self.ahead(2) else {
             return None;
         };
-        if !(tight(self.pos + 1) && tight(self.pos + 2)) {
+        if !(tight(self.pos() + 1) && tight(self.pos() + 2)) {
             return None;
         }
         self.attempt(|parser| {
             let above = parser.plain_number()?;
-            parser.pos += 1;
+            parser.skip(1);
             let below = parser.plain_number()?;
-            parser.lone = None;
+            parser.forget_lone();
             Ok(Expr::Call(function, vec![above, below]))
         })
     }

@@ -17,7 +17,7 @@ enum Separator {
     Space,
 }
 
-impl Lexer<'_> {
+impl<'t> Lexer<'t> {
     /// A number from the current place on.
     pub(super) fn number(&mut self) -> Result<(), ParseError> {
         let start = self.pos;
@@ -25,9 +25,8 @@ impl Lexer<'_> {
             // `\frac12`: each digit is an argument.
             let length = self.digits_at(start, 1);
             if length > 0 {
-                self.pos = start + length;
                 self.pending -= 1;
-                return self.add(start, None, 0, 10);
+                return self.digits(start, start + length);
             }
         }
         if self.bytes[start] == b'0' && self.prefixed()? {
@@ -57,50 +56,31 @@ impl Lexer<'_> {
         } else {
             None
         };
-        if let Some((from, to)) = repeat {
-            let text = self.text.get(start..end).unwrap_or("");
-            let index = self.numerals.len() as u32;
-            self.numerals.push(Numeral {
-                text,
-                point: offset,
-                exponent: 0,
-                repeat: self.text.get(from..to).unwrap_or(""),
-                dots: false,
-                radix: 10,
-            });
-            return self.push(Kind::Number(index), start);
-        }
-        let dots = exponent.is_none() && point.is_some() && self.dots();
-        let index = self.numerals.len() as u32;
-        self.numerals.push(Numeral {
-            text: self.text.get(start..end).unwrap_or(""),
+        let dots = exponent.is_none() && repeat.is_none() && point.is_some() && self.dots();
+        let numeral = Numeral {
             point: offset,
             exponent: exponent.unwrap_or(0),
-            repeat: "",
+            repeat: repeat.map_or("", |(from, to)| self.text.get(from..to).unwrap_or("")),
             dots,
-            radix: 10,
-        });
+            ..Numeral::digits(self.text.get(start..end).unwrap_or(""))
+        };
+        self.push_number(numeral, start)
+    }
+
+    /// Adds a written number that ends at the current place.
+    fn push_number(&mut self, numeral: Numeral<'t>, start: usize) -> Result<(), ParseError> {
+        let index = self.numerals.len() as u32;
+        self.numerals.push(numeral);
         self.push(Kind::Number(index), start)
     }
 
-    /// Adds a plain numeral that ends at the current place.
-    fn add(
-        &mut self,
-        start: usize,
-        point: Option<u32>,
-        exponent: i64,
-        radix: u8,
-    ) -> Result<(), ParseError> {
-        let index = self.numerals.len() as u32;
-        self.numerals.push(Numeral {
-            text: self.text.get(start..self.pos).unwrap_or(""),
-            point,
-            exponent,
-            repeat: "",
-            dots: false,
-            radix,
-        });
-        self.push(Kind::Number(index), start)
+    /// Adds a number of nothing but digits, in the bytes from `start` to `end`.
+    pub(super) fn digits(&mut self, start: usize, end: usize) -> Result<(), ParseError> {
+        self.pos = end;
+        self.push_number(
+            Numeral::digits(self.text.get(start..end).unwrap_or("")),
+            start,
+        )
     }
 
     /// How many bytes of digits (at most `most` of them) stand at `at`.
@@ -460,16 +440,11 @@ impl Lexer<'_> {
             return Ok(false);
         }
         self.pos = start + 2 + length;
-        let index = self.numerals.len() as u32;
-        self.numerals.push(Numeral {
-            text: self.text.get(start + 2..self.pos).unwrap_or(""),
-            point: None,
-            exponent: 0,
-            repeat: "",
-            dots: false,
+        let numeral = Numeral {
             radix: radix as u8,
-        });
-        self.push(Kind::Number(index), start)?;
+            ..Numeral::digits(self.text.get(start + 2..self.pos).unwrap_or(""))
+        };
+        self.push_number(numeral, start)?;
         Ok(true)
     }
 }

@@ -8,10 +8,7 @@ use crate::algebra::{Constant, Expr, Function, Rational};
 impl Parser<'_> {
     /// The operand that is next.
     pub(super) fn primary(&mut self) -> Parsed<Expr> {
-        self.enter()?;
-        let result = self.operand();
-        self.depth -= usize::from(result.is_ok());
-        result
+        self.deeper(Self::operand)
     }
 
     pub(super) fn operand(&mut self) -> Parsed<Expr> {
@@ -21,7 +18,7 @@ impl Parser<'_> {
         match kind {
             Kind::Number(_) => self.number(),
             Kind::Vulgar(numerator, denominator) => {
-                self.pos += 1;
+                self.skip(1);
                 Ok(Expr::Number(Rational::from_parts(
                     numerator.into(),
                     denominator.into(),
@@ -40,7 +37,7 @@ impl Parser<'_> {
             }
             Kind::Greek(name) => self.greek(name),
             Kind::Constant(constant) => {
-                self.pos += 1;
+                self.skip(1);
                 if self.peek() == Some(Kind::Underscore) {
                     return self.named(constant_name(constant).to_owned());
                 }
@@ -55,7 +52,7 @@ impl Parser<'_> {
             Kind::Accent(tag) => self.accent(tag),
             Kind::Object(sign) => self.object(sign),
             Kind::Domain(letter) => {
-                self.pos += 1;
+                self.skip(1);
                 self.domain(letter)
             }
             Kind::Open(Bracket::Round | Bracket::Square) => self.bracket(),
@@ -68,21 +65,17 @@ impl Parser<'_> {
                 if let Some(determinant) = self.barred_table()? {
                     return Ok(determinant);
                 }
-                self.pos += 1;
-                self.bars += 1;
-                let inner = self.expression()?;
-                self.bars -= 1;
+                self.skip(1);
+                let inner = self.in_bars(Self::expression)?;
                 match self.peek() {
-                    Some(Kind::Bar(Side::Unknown | Side::Right)) => self.pos += 1,
+                    Some(Kind::Bar(Side::Unknown | Side::Right)) => self.skip(1),
                     _ => return Err(self.error("a bar is not closed")),
                 }
                 Ok(call(Function::Absolute, inner))
             }
             Kind::Norm => {
-                self.pos += 1;
-                self.bars += 1;
-                let inner = self.expression()?;
-                self.bars -= 1;
+                self.skip(1);
+                let inner = self.in_bars(Self::expression)?;
                 if !self.take(Kind::Norm) {
                     return Err(self.error("a norm is not closed"));
                 }
@@ -90,7 +83,7 @@ impl Parser<'_> {
             }
             Kind::Caret | Kind::Underscore => self.count_of_choices(),
             Kind::Dots => {
-                self.pos += 1;
+                self.skip(1);
                 Ok(Expr::symbol("…"))
             }
             _ => Err(self.error("this is no value")),
@@ -99,41 +92,39 @@ impl Parser<'_> {
 
     /// `( … )` and `[ … ]` around an expression, or around digits with a base.
     pub(super) fn bracket(&mut self) -> Parsed<Expr> {
-        let open = self.pos;
+        let open = self.pos();
         let close = self.mate(open);
-        if self.at(close + 1).map(|token| token.kind) == Some(Kind::Underscore) {
+        if self.kind_at(close + 1) == Some(Kind::Underscore) {
             let digits = (open + 1..close).all(|index| {
-                self.tokens.get(index).is_some_and(|token| {
-                    matches!(token.kind, Kind::Number(_) | Kind::Letter('A'..='F'))
-                })
+                matches!(
+                    self.kind_at(index),
+                    Some(Kind::Number(_) | Kind::Letter('A'..='F'))
+                )
             });
             if digits && close > open + 1 {
                 let text = self.source(open + 1, close).to_owned();
-                let saved = self.pos;
-                self.pos = close + 1;
+                let saved = self.pos();
+                self.seek(close + 1);
                 if let Some(base) = self.base() {
                     let Some(value) = number::in_base(&text, base) else {
-                        self.pos = saved;
+                        self.seek(saved);
                         return Err(self.error("a digit that the base does not have"));
                     };
-                    self.lone = Some(Lone {
+                    self.note(Lone {
                         start: open,
-                        end: self.pos,
+                        end: self.pos(),
                         places: None,
                         base: Some(base),
                     });
                     return Ok(value);
                 }
-                self.pos = saved;
+                self.seek(saved);
             }
         }
         if self.has_entries(open) {
             return Err(self.error("entries where one value belongs"));
         }
-        if matches!(
-            self.tokens.get(close).map(|token| token.kind),
-            Some(Kind::Close(Bracket::Outward))
-        ) {
+        if matches!(self.any_kind_at(close), Some(Kind::Close(Bracket::Outward))) {
             return Err(self.error("an interval without entries"));
         }
         self.within(Self::expression)
@@ -141,9 +132,9 @@ impl Parser<'_> {
 
     /// `{ … }`, which may be empty before a subscript.
     pub(super) fn group_operand(&mut self) -> Parsed<Expr> {
-        let open = self.pos;
+        let open = self.pos();
         if self.mate(open) == open + 1 {
-            self.pos += 2;
+            self.skip(2);
             return self.count_of_choices();
         }
         if self.has_entries(open) {
@@ -167,7 +158,7 @@ impl Parser<'_> {
             Some(Kind::Letter(letter)) => {
                 let bare = self.ahead(1) != Some(Kind::Underscore);
                 if bare {
-                    self.pos += 1;
+                    self.skip(1);
                     return Ok(self.bare_letter(letter));
                 }
                 self.primary()
@@ -183,14 +174,14 @@ impl Parser<'_> {
                 if let Some(derivative) = self.derivative()? {
                     return Ok(derivative);
                 }
-                self.pos += 1;
+                self.skip(1);
                 let above = self.argument()?;
                 let below = self.argument()?;
-                self.lone = None;
+                self.forget_lone();
                 Ok(product(vec![above, inverse(below)]))
             }
             Structure::Root => {
-                self.pos += 1;
+                self.skip(1);
                 let degree = if self.opens(Bracket::Square) {
                     self.within(Self::expression)?
                 } else {
@@ -200,7 +191,7 @@ impl Parser<'_> {
                 Ok(Expr::Call(Function::Root, vec![radicand, degree]))
             }
             Structure::CubeRoot | Structure::FourthRoot => {
-                self.pos += 1;
+                self.skip(1);
                 let degree = if structure == Structure::CubeRoot {
                     3
                 } else {
@@ -213,7 +204,7 @@ impl Parser<'_> {
                 ))
             }
             Structure::Binomial => {
-                self.pos += 1;
+                self.skip(1);
                 if self.opens(Bracket::Round) {
                     let arguments = self.within(Self::arguments)?;
                     if arguments.len() != 2 {
@@ -226,15 +217,15 @@ impl Parser<'_> {
                 Ok(Expr::Call(Function::Binomial, vec![above, below]))
             }
             Structure::Overset => {
-                self.pos += 1;
-                let start = self.pos;
+                self.skip(1);
+                let start = self.pos();
                 if !self.opens(Bracket::Group) {
                     return Err(self.error("a mark without its letter"));
                 }
                 let mark_end = self.mate(start);
                 let mark = self.source(start + 1, mark_end);
                 let mark: String = mark.chars().filter(char::is_ascii_alphabetic).collect();
-                self.pos = mark_end + 1;
+                self.seek(mark_end + 1);
                 let base = self.raw_argument()?;
                 self.named(format!("{mark}({base})"))
             }
@@ -246,7 +237,7 @@ impl Parser<'_> {
     pub(super) fn arguments(&mut self) -> Parsed<Vec<Expr>> {
         let mut arguments = vec![self.expression()?];
         while matches!(self.peek(), Some(Kind::Comma | Kind::Semicolon)) {
-            self.pos += 1;
+            self.skip(1);
             arguments.push(self.expression()?);
         }
         Ok(arguments)
@@ -257,7 +248,7 @@ impl Parser<'_> {
         if !matches!(self.peek(), Some(Kind::Caret | Kind::Underscore)) {
             return Err(self.error("an empty group"));
         }
-        self.pos += 1;
+        self.skip(1);
         let above = self.argument()?;
         let function = match self.peek() {
             Some(Kind::Letter('C') | Kind::Name("C") | Kind::Text("C")) => Function::Binomial,
@@ -266,7 +257,7 @@ impl Parser<'_> {
             }
             _ => return Err(self.error("a raised or lowered sign without a base")),
         };
-        self.pos += 1;
+        self.skip(1);
         if !self.take(Kind::Underscore) {
             return Err(self.error("a second number is missing"));
         }

@@ -2,6 +2,7 @@
 
 use super::ParseError;
 use super::lexer::{Lexed, MOST_TOKENS, syntax};
+use super::number;
 use super::token::{Bracket, Kind, Numeral, Space, Token, inside};
 use crate::algebra::{Expr, Function};
 
@@ -21,42 +22,44 @@ pub(super) struct Lone {
     pub(super) base: Option<u32>,
 }
 
-/// Reads tokens into answers.
-#[derive(Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a fact of its own about the place that is read"
-)]
-pub(super) struct Parser<'t> {
-    pub(super) text: &'t str,
-    pub(super) tokens: Vec<Token<'t>>,
-    pub(super) numerals: Vec<Numeral<'t>>,
+/// What holds at a place, and again when the parser goes back there.
+#[derive(Debug, Clone, Copy, Default)]
+struct Place {
     /// The next token.
-    pub(super) pos: usize,
+    pos: usize,
     /// Where the bracket or the answer ends that is being read.
-    pub(super) limit: usize,
+    limit: usize,
     /// How deep the recursion is.
-    pub(super) depth: usize,
+    depth: usize,
     /// How many bars are open in this bracket.
-    pub(super) bars: usize,
+    bars: usize,
     /// How many integrals wait for their differential.
-    pub(super) integrals: usize,
-    /// Is ± a minus this time?
-    pub(super) minus: bool,
+    integrals: usize,
     /// Was there a ± in this item?
-    pub(super) both_signs: bool,
-    /// How many more items may be read twice.
-    pub(super) repeats: u32,
+    both_signs: bool,
     /// Was a value broken off?
-    pub(super) approximate: bool,
+    approximate: bool,
+}
+
+/// Reads tokens into answers: what holds at the current place. The rules of the grammar are in the files of [`super`].
+#[derive(Debug)]
+pub(super) struct Parser<'t> {
+    text: &'t str,
+    tokens: Vec<Token<'t>>,
+    numerals: Vec<Numeral<'t>>,
+    here: Place,
+    /// Is ± a minus this time?
+    minus: bool,
+    /// How many more items may be read twice.
+    repeats: u32,
     /// The number that was read last.
-    pub(super) lone: Option<Lone>,
+    lone: Option<Lone>,
     /// How many operands may still be read, those read twice included.
-    pub(super) steps: usize,
+    steps: usize,
     /// Variables that a Σ binds around here.
-    pub(super) bound: Vec<Box<str>>,
+    bound: Vec<Box<str>>,
     /// Is `i` the unit vector beside a `j`?
-    pub(super) vectors: bool,
+    vectors: bool,
 }
 
 /// The result of a part of the parser.
@@ -75,17 +78,14 @@ impl<'t> Parser<'t> {
         let steps = lexed.tokens.len() * 8 + 1000;
         Self {
             text,
-            limit: lexed.tokens.len(),
+            here: Place {
+                limit: lexed.tokens.len(),
+                ..Place::default()
+            },
             tokens: lexed.tokens,
             numerals: lexed.numerals,
-            pos: 0,
-            depth: 0,
-            bars: 0,
-            integrals: 0,
             minus: false,
-            both_signs: false,
             repeats: MOST_REPEATS,
-            approximate: false,
             lone: None,
             steps,
             bound: Vec::new(),
@@ -93,68 +93,233 @@ impl<'t> Parser<'t> {
         }
     }
 
+    /// The index of the next token.
+    pub(super) fn pos(&self) -> usize {
+        self.here.pos
+    }
+
+    /// Passes tokens.
+    pub(super) fn skip(&mut self, count: usize) {
+        self.here.pos += count;
+    }
+
+    /// Goes to a token.
+    pub(super) fn seek(&mut self, pos: usize) {
+        self.here.pos = pos;
+    }
+
+    /// Where the bracket or the answer ends that is being read.
+    pub(super) fn limit(&self) -> usize {
+        self.here.limit
+    }
+
+    /// The written number at an index.
+    pub(super) fn numeral_at(&self, index: usize) -> Option<&Numeral<'t>> {
+        match self.kind_at(index)? {
+            Kind::Number(numeral) => self.numerals.get(numeral as usize),
+            _ => None,
+        }
+    }
+
+    /// The natural number that is written in plain digits at an index.
+    pub(super) fn small_at(&self, index: usize) -> Option<u64> {
+        number::small(self.numeral_at(index)?)
+    }
+
     /// The token at an index, within the current limit.
     pub(super) fn at(&self, index: usize) -> Option<&Token<'t>> {
-        if index < self.limit {
+        if index < self.here.limit {
             self.tokens.get(index)
         } else {
             None
         }
     }
 
+    /// The kind of the token at an index, within the current limit.
+    pub(super) fn kind_at(&self, index: usize) -> Option<Kind<'t>> {
+        self.at(index).map(|token| token.kind)
+    }
+
+    /// The kind of the token so far before the next one.
+    pub(super) fn kind_before(&self, back: usize) -> Option<Kind<'t>> {
+        self.any_kind_at(self.here.pos.checked_sub(back)?)
+    }
+
+    /// The kind of the token at an index, also behind the current limit.
+    pub(super) fn any_kind_at(&self, index: usize) -> Option<Kind<'t>> {
+        self.tokens.get(index).map(|token| token.kind)
+    }
+
     /// The next token's kind.
     pub(super) fn peek(&self) -> Option<Kind<'t>> {
-        self.at(self.pos).map(|token| token.kind)
+        self.kind_at(self.here.pos)
     }
 
     /// The kind of the token after the next ones.
     pub(super) fn ahead(&self, count: usize) -> Option<Kind<'t>> {
-        self.at(self.pos + count).map(|token| token.kind)
+        self.kind_at(self.here.pos + count)
     }
 
     /// The space before the next token.
     pub(super) fn space(&self) -> Space {
-        self.at(self.pos).map_or(Space::Tight, |token| token.space)
+        self.at(self.here.pos)
+            .map_or(Space::Tight, |token| token.space)
     }
 
     /// Takes the next token if it is this one.
     pub(super) fn take(&mut self, kind: Kind<'_>) -> bool {
         let found = self.peek() == Some(kind);
         if found {
-            self.pos += 1;
+            self.here.pos += 1;
         }
         found
     }
 
     /// Is everything up to the limit read?
     pub(super) fn ended(&self) -> bool {
-        self.pos >= self.limit
+        self.here.pos >= self.here.limit
     }
 
     /// An error at the next token.
     pub(super) fn error(&self, what: &str) -> ParseError {
         let at = self
             .tokens
-            .get(self.pos.min(self.tokens.len().saturating_sub(1)))
+            .get(self.here.pos.min(self.tokens.len().saturating_sub(1)))
             .map_or(0, |token| token.start as usize);
         syntax(at, what)
     }
 
-    /// One level deeper, and one step further.
-    pub(super) fn enter(&mut self) -> Parsed<()> {
+    /// Reads one level deeper, and one step further.
+    pub(super) fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         self.steps = self
             .steps
             .checked_sub(1)
             .ok_or(ParseError::TooLong { limit: MOST_TOKENS })?;
-        self.depth += 1;
-        if self.depth > Expr::MAX_DEPTH {
-            let at = self.at(self.pos).map_or(0, |token| token.start as usize);
+        if self.here.depth >= Expr::MAX_DEPTH {
+            let at = self
+                .at(self.here.pos)
+                .map_or(0, |token| token.start as usize);
             return Err(ParseError::TooDeep {
                 limit: Expr::MAX_DEPTH,
                 at,
             });
         }
-        Ok(())
+        self.here.depth += 1;
+        let result = read(self);
+        self.here.depth -= 1;
+        result
+    }
+
+    /// Reads what stands between bars.
+    pub(super) fn in_bars<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        self.here.bars += 1;
+        let result = read(self);
+        self.here.bars -= 1;
+        result
+    }
+
+    /// Is a bar open in this bracket?
+    pub(super) fn is_in_bars(&self) -> bool {
+        self.here.bars > 0
+    }
+
+    /// Reads the body of an integral, up to its differential.
+    pub(super) fn in_integral<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Parsed<T>,
+    ) -> Parsed<T> {
+        self.here.integrals += 1;
+        let result = read(self);
+        self.here.integrals -= 1;
+        result
+    }
+
+    /// Does an integral wait for its differential?
+    pub(super) fn is_in_integral(&self) -> bool {
+        self.here.integrals > 0
+    }
+
+    /// Reads where a variable is bound.
+    pub(super) fn binding<T>(
+        &mut self,
+        variable: &str,
+        read: impl FnOnce(&mut Self) -> Parsed<T>,
+    ) -> Parsed<T> {
+        self.bound.push(variable.into());
+        let result = read(self);
+        self.bound.pop();
+        result
+    }
+
+    /// Does a Σ around here bind this name?
+    pub(super) fn is_bound(&self, name: &str) -> bool {
+        self.bound.iter().any(|bound| &**bound == name)
+    }
+
+    /// Is `i` the unit vector beside a `j`?
+    pub(super) fn has_unit_vectors(&self) -> bool {
+        self.vectors
+    }
+
+    /// The number that was read last.
+    pub(super) fn lone(&self) -> Option<Lone> {
+        self.lone
+    }
+
+    /// Notes the number that was read last.
+    pub(super) fn note(&mut self, lone: Lone) {
+        self.lone = Some(lone);
+    }
+
+    /// What was read last is more than a number.
+    pub(super) fn forget_lone(&mut self) {
+        self.lone = None;
+    }
+
+    /// Notes that a number was broken off.
+    pub(super) fn note_approximate(&mut self, approximate: bool) {
+        self.here.approximate |= approximate;
+    }
+
+    /// Reads, and says whether a number was broken off in it.
+    pub(super) fn noting_approximate<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Parsed<T>,
+    ) -> Parsed<(T, bool)> {
+        let outer = std::mem::take(&mut self.here.approximate);
+        let result = read(self);
+        let approximate = std::mem::replace(&mut self.here.approximate, outer);
+        Ok((result?, approximate))
+    }
+
+    /// Notes a ±; is it a minus this time?
+    pub(super) fn note_both_signs(&mut self) -> bool {
+        self.here.both_signs = true;
+        self.minus
+    }
+
+    /// Reads an item, and again for the other sign where it has a ±.
+    pub(super) fn for_both_signs<T>(
+        &mut self,
+        read: impl Fn(&mut Self) -> Parsed<T>,
+    ) -> Parsed<(T, Option<T>)> {
+        let start = self.here.pos;
+        let outer = std::mem::take(&mut self.here.both_signs);
+        let minus = std::mem::replace(&mut self.minus, false);
+        let plus_item = read(self)?;
+        let mut minus_item = None;
+        if self.here.both_signs {
+            self.repeats = self
+                .repeats
+                .checked_sub(1)
+                .ok_or(ParseError::TooLong { limit: MOST_TOKENS })?;
+            self.here.pos = start;
+            self.minus = true;
+            minus_item = Some(read(self)?);
+        }
+        self.minus = minus;
+        self.here.both_signs = outer;
+        Ok((plus_item, minus_item))
     }
 
     /// What a bracket holds, by its opening token.
@@ -178,54 +343,43 @@ impl<'t> Parser<'t> {
 
     /// Reads all that is inside the bracket that is next, and passes it.
     pub(super) fn within<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
-        let open = self.pos;
-        let close = self.mate(open);
-        if close <= open || close >= self.limit {
+        let close = self.mate(self.here.pos);
+        if close <= self.here.pos || close >= self.here.limit {
             return Err(self.error("a bracket is not closed"));
         }
-        let limit = std::mem::replace(&mut self.limit, close);
-        let bars = std::mem::take(&mut self.bars);
-        let integrals = std::mem::take(&mut self.integrals);
-        self.pos = open + 1;
+        let bars = std::mem::take(&mut self.here.bars);
+        let integrals = std::mem::take(&mut self.here.integrals);
+        self.here.pos += 1;
+        let result = self.until(close, read)?;
+        self.here.bars = bars;
+        self.here.integrals = integrals;
+        self.here.pos += 1;
+        Ok(result)
+    }
+
+    /// Reads all up to a token.
+    pub(super) fn until<T>(
+        &mut self,
+        limit: usize,
+        read: impl FnOnce(&mut Self) -> Parsed<T>,
+    ) -> Parsed<T> {
+        let outer = std::mem::replace(&mut self.here.limit, limit);
         let result = read(self)?;
-        if self.pos != close {
+        if self.here.pos != limit {
             return Err(self.error("this does not belong inside the bracket"));
         }
-        self.limit = limit;
-        self.bars = bars;
-        self.integrals = integrals;
-        self.pos = close + 1;
+        self.here.limit = outer;
         Ok(result)
     }
 
     /// Tries to read; goes back where it fails.
     pub(super) fn attempt<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Option<T> {
-        let saved = (
-            self.pos,
-            self.limit,
-            self.depth,
-            self.bars,
-            self.integrals,
-            self.both_signs,
-            self.approximate,
-            self.bound.len(),
-        );
-        if let Ok(result) = read(self) {
-            return Some(result);
+        let here = self.here;
+        let result = read(self).ok();
+        if result.is_none() {
+            self.here = here;
         }
-        (
-            self.pos,
-            self.limit,
-            self.depth,
-            self.bars,
-            self.integrals,
-            self.both_signs,
-            self.approximate,
-        ) = (
-            saved.0, saved.1, saved.2, saved.3, saved.4, saved.5, saved.6,
-        );
-        self.bound.truncate(saved.7);
-        None
+        result
     }
 
     /// The text of tokens from `start` up to `end`.

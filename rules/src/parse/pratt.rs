@@ -19,17 +19,17 @@ impl Parser<'_> {
             }
             match self.peek() {
                 Some(Kind::Structure(Structure::Over)) => {
-                    self.pos += 1;
+                    self.skip(1);
                     let below = self.sum()?;
                     left = left.divided_by(below);
                 }
                 Some(Kind::Structure(Structure::Choose)) => {
-                    self.pos += 1;
+                    self.skip(1);
                     let below = self.sum()?;
                     left = Expr::Call(Function::Binomial, vec![left, below]);
                 }
                 Some(Kind::Modulo) => {
-                    self.pos += 1;
+                    self.skip(1);
                     let modulus = self.sum()?;
                     left = Expr::Call(Function::Modulo, vec![left, modulus]);
                 }
@@ -45,17 +45,11 @@ impl Parser<'_> {
             let flips = match self.peek() {
                 Some(Kind::Plus) => false,
                 Some(Kind::Minus) => true,
-                Some(Kind::PlusMinus) => {
-                    self.both_signs = true;
-                    self.minus
-                }
-                Some(Kind::MinusPlus) => {
-                    self.both_signs = true;
-                    !self.minus
-                }
+                Some(Kind::PlusMinus) => self.note_both_signs(),
+                Some(Kind::MinusPlus) => !self.note_both_signs(),
                 _ => return Ok(negative),
             };
-            self.pos += 1;
+            self.skip(1);
             negative = Some(negative.unwrap_or(false) != flips);
         }
         Err(self.error("too many signs"))
@@ -88,7 +82,7 @@ impl Parser<'_> {
 
     /// Factors with signs of multiplication and division, or nothing, between them.
     pub(super) fn product(&mut self) -> Parsed<Expr> {
-        let start = self.pos;
+        let start = self.pos();
         let first = self.factor()?;
         let mut factors = Vec::new();
         loop {
@@ -97,18 +91,18 @@ impl Parser<'_> {
                     if self.before_unit_times() {
                         break;
                     }
-                    self.pos += 1;
+                    self.skip(1);
                     self.signed_factor()?
                 }
                 // `$15/hour`.
                 Some(Kind::Divide)
                     if matches!(self.ahead(1), Some(Kind::Word(_) | Kind::Text(_)))
-                        && self.suffix_follows(self.pos + 1, false) =>
+                        && self.suffix_follows(self.pos() + 1, false) =>
                 {
                     break;
                 }
                 Some(Kind::Divide) => {
-                    self.pos += 1;
+                    self.skip(1);
                     inverse(self.signed_factor()?)
                 }
                 Some(kind) if self.continues(kind, start) => self.factor()?,
@@ -133,7 +127,7 @@ impl Parser<'_> {
 
     /// Is `· m` the beginning of a unit?
     fn before_unit_times(&self) -> bool {
-        matches!(self.ahead(1), Some(Kind::Text(_))) && self.suffix_follows(self.pos + 1, false)
+        matches!(self.ahead(1), Some(Kind::Text(_))) && self.suffix_follows(self.pos() + 1, false)
     }
 
     /// May this token go on a product without a sign?
@@ -143,12 +137,12 @@ impl Parser<'_> {
         }
         match kind {
             Kind::Letter(_) => {
-                if self.integrals > 0 && self.is_differential() {
+                if self.is_in_integral() && self.is_differential() {
                     return false;
                 }
                 !self.is_unit_letter(start) && !self.is_connective() && !self.is_spaced_word()
             }
-            Kind::Greek(_) => !self.suffix_follows(self.pos, true),
+            Kind::Greek(_) => !self.suffix_follows(self.pos(), true),
             Kind::Structure(Structure::Fraction) if self.is_unit_fraction() => false,
             Kind::Constant(_)
             | Kind::Structure(
@@ -167,21 +161,20 @@ impl Parser<'_> {
                 !(matches!(
                     named,
                     Named::One(Function::Sec) | Named::Many(Function::Min)
-                ) && self.suffix_follows(self.pos, false))
+                ) && self.suffix_follows(self.pos(), false))
             }
             Kind::Name(_) => {
-                if self.integrals > 0 && self.is_differential() {
+                if self.is_in_integral() && self.is_differential() {
                     return false;
                 }
-                !self.suffix_follows(self.pos, false)
+                !self.suffix_follows(self.pos(), false)
             }
-            Kind::Text(text) => text.chars().count() == 1 && !self.suffix_follows(self.pos, false),
+            Kind::Text(text) => {
+                text.chars().count() == 1 && !self.suffix_follows(self.pos(), false)
+            }
             Kind::Number(_) => {
                 let bracket = matches!(
-                    self.pos
-                        .checked_sub(1)
-                        .and_then(|last| self.tokens.get(last))
-                        .map(|token| token.kind),
+                    self.kind_before(1),
                     Some(
                         Kind::Close(Bracket::Round | Bracket::Square | Bracket::Group)
                             | Kind::Bang(_)
@@ -190,36 +183,36 @@ impl Parser<'_> {
                 (bracket && !self.is_degree_before()) || self.is_behind_exponent()
             }
             Kind::Open(Bracket::Round | Bracket::Square | Bracket::Group) => {
-                !self.has_entries(self.pos)
+                !self.has_entries(self.pos())
                     && !self.holds(
-                        self.pos,
+                        self.pos(),
                         inside::RELATION | inside::SUCH_THAT | inside::WORDS,
                     )
-                    && self.mate(self.pos) > self.pos + 1
+                    && self.mate(self.pos()) > self.pos() + 1
                     && self.ahead(1) != Some(Kind::Modulo)
             }
             Kind::Open(Bracket::Floor | Bracket::Ceiling) | Kind::Norm => {
-                kind != Kind::Norm || self.bars == 0
+                kind != Kind::Norm || !self.is_in_bars()
             }
-            Kind::Bar(Side::Unknown) => self.bars == 0 && self.bar_follows(),
+            Kind::Bar(Side::Unknown) => !self.is_in_bars() && self.bar_follows(),
             _ => false,
         }
     }
 
     /// Is this a word of three letters with a space before it, which no product is?
     fn is_spaced_word(&self) -> bool {
-        self.at(self.pos).is_some_and(|token| {
+        self.at(self.pos()).is_some_and(|token| {
             token.run >= 3
                 && token.space != Space::Tight
                 && super::letters::is_wordlike(
-                    self.source(self.pos, self.pos + usize::from(token.run)),
+                    self.source(self.pos(), self.pos() + usize::from(token.run)),
                 )
         })
     }
 
     /// Is this the "to" of `3 to 4` or the "in" of `x in [0, 1]`?
     fn is_connective(&self) -> bool {
-        let Some(token) = self.at(self.pos) else {
+        let Some(token) = self.at(self.pos()) else {
             return false;
         };
         let apart = |index: usize| {
@@ -227,11 +220,11 @@ impl Parser<'_> {
                 .is_none_or(|token| token.space != Space::Tight)
         };
         token.run == 2
-            && match self.source(self.pos, self.pos + 2) {
-                "to" => apart(self.pos) && apart(self.pos + 2),
+            && match self.source(self.pos(), self.pos() + 2) {
+                "to" => apart(self.pos()) && apart(self.pos() + 2),
                 "in" => {
-                    apart(self.pos)
-                        && (apart(self.pos + 2)
+                    apart(self.pos())
+                        && (apart(self.pos() + 2)
                             || matches!(
                                 self.ahead(2),
                                 Some(Kind::Open(_) | Kind::Domain(_) | Kind::EmptySet)
@@ -244,38 +237,29 @@ impl Parser<'_> {
     /// Is `\frac{\text{m}}{\text{s}}` next?
     fn is_unit_fraction(&self) -> bool {
         matches!(self.ahead(2), Some(Kind::Text(_) | Kind::Name(_)))
-            && self.suffix_follows(self.pos, true)
+            && self.suffix_follows(self.pos(), true)
     }
 
     /// Does a letter as exponent end right before, as in `2^x3^y`?
     fn is_behind_exponent(&self) -> bool {
-        let before = |back: usize| {
-            self.pos
-                .checked_sub(back)
-                .and_then(|index| self.tokens.get(index))
-                .map(|token| token.kind)
-        };
+        let before = |back: usize| self.kind_before(back);
         matches!(before(1), Some(Kind::Letter(_) | Kind::Greek(_)))
             && before(2) == Some(Kind::Caret)
     }
 
     /// Does a degree sign end the token before, as in `30° 15'`?
     fn is_degree_before(&self) -> bool {
-        let before = |back: usize| {
-            self.pos
-                .checked_sub(back)
-                .and_then(|index| self.tokens.get(index))
-                .map(|token| token.kind)
-        };
+        let before = |back: usize| self.kind_before(back);
         before(1) == Some(Kind::Circle) || before(2) == Some(Kind::Circle)
     }
 
     /// Is there another bar soon, so that this one opens?
     fn bar_follows(&self) -> bool {
-        (self.pos + 1..self.limit.min(self.pos + 200)).any(|index| {
-            self.tokens
-                .get(index)
-                .is_some_and(|token| matches!(token.kind, Kind::Bar(Side::Unknown | Side::Right)))
+        (self.pos() + 1..self.pos() + 200).any(|index| {
+            matches!(
+                self.kind_at(index),
+                Some(Kind::Bar(Side::Unknown | Side::Right))
+            )
         })
     }
 
@@ -300,7 +284,7 @@ impl Parser<'_> {
                     if self.is_raised_prime() {
                         return Err(self.error("a prime behind a value"));
                     }
-                    self.pos += 1;
+                    self.skip(1);
                     let exponent = self.exponent()?;
                     value = Expr::power(value, exponent);
                 }
@@ -308,15 +292,15 @@ impl Parser<'_> {
                     if self.is_temperature() {
                         return Ok(value);
                     }
-                    self.pos += 1;
+                    self.skip(1);
                     value = degrees(value);
                 }
                 Some(Kind::Bang(count)) => {
-                    self.pos += 1;
+                    self.skip(1);
                     value = self.factorial(value, count)?;
                 }
-                Some(Kind::Percent) if !self.ends_quantity(self.pos + 1) => {
-                    self.pos += 1;
+                Some(Kind::Percent) if !self.ends_quantity(self.pos() + 1) => {
+                    self.skip(1);
                     let hundredth = Rational::from_parts(1.into(), 100_u8.into());
                     value = product(vec![value, Expr::Number(hundredth)]);
                 }
@@ -360,9 +344,9 @@ impl Parser<'_> {
     /// Passes `^\circ` or `°`.
     pub(super) fn pass_raised(&mut self) {
         if self.take(Kind::Caret) && self.opens(Bracket::Group) {
-            self.pos = self.mate(self.pos) + 1;
+            self.seek(self.mate(self.pos()) + 1);
         } else {
-            self.pos += 1;
+            self.skip(1);
         }
     }
 
@@ -376,14 +360,12 @@ impl Parser<'_> {
         };
         let value = match self.peek() {
             Some(Kind::Caret) if !self.is_raised_circle() => {
-                self.pos += 1;
-                self.enter()?;
-                let above = self.exponent()?;
-                self.depth -= 1;
+                self.skip(1);
+                let above = self.deeper(Self::exponent)?;
                 Expr::power(value, above)
             }
             Some(Kind::Bang(count)) => {
-                self.pos += 1;
+                self.skip(1);
                 self.factorial(value, count)?
             }
             _ => value,

@@ -26,44 +26,43 @@ pub(super) fn bare(value: Expr) -> Quantity {
 impl Parser<'_> {
     /// A value with what stands before and behind it.
     pub(super) fn quantity(&mut self) -> Parsed<Quantity> {
-        let approximate = std::mem::take(&mut self.approximate);
-        let result = self.measured();
-        self.approximate = approximate;
-        result
+        let (mut quantity, approximate) = self.noting_approximate(Self::measured)?;
+        quantity.approximate |= approximate;
+        Ok(quantity)
     }
 
     fn measured(&mut self) -> Parsed<Quantity> {
         let about = self.take_about();
-        let start = self.pos;
+        let start = self.pos();
         let mut currency = None;
         let mut negative = false;
         // −$5 and $−5.
         if self.peek() == Some(Kind::Minus) && matches!(self.ahead(1), Some(Kind::Currency(_))) {
             negative = true;
-            self.pos += 1;
+            self.skip(1);
         }
         if let Some(Kind::Currency(code)) = self.peek() {
             currency = Some(code);
-            self.pos += 1;
+            self.skip(1);
         }
-        let first = self.pos + usize::from(matches!(self.peek(), Some(Kind::Minus | Kind::Plus)));
-        self.lone = None;
+        let first = self.pos() + usize::from(matches!(self.peek(), Some(Kind::Minus | Kind::Plus)));
+        self.forget_lone();
         let mut quantity = if let Some(quantity) = self.scientific() {
             quantity
         } else {
             let value = self.expression()?;
             let mut quantity = bare(value);
-            let (mut from, mut to) = (first, self.pos);
+            let (mut from, mut to) = (first, self.pos());
             // Brackets around the number do not matter.
             while matches!(
-                self.tokens.get(from).map(|token| token.kind),
+                self.any_kind_at(from),
                 Some(Kind::Open(Bracket::Group | Bracket::Round))
             ) && self.mate(from) + 1 == to
             {
                 from += 1;
                 to -= 1;
             }
-            if let Some(lone) = self.lone
+            if let Some(lone) = self.lone()
                 && lone.start == from
                 && lone.end == to
             {
@@ -78,8 +77,8 @@ impl Parser<'_> {
         quantity.currency = currency.map(Into::into);
         self.scale(&mut quantity);
         self.suffix(&mut quantity)?;
-        quantity.approximate = about || self.approximate;
-        if start == self.pos {
+        quantity.approximate = about;
+        if start == self.pos() {
             return Err(self.error("a value is missing"));
         }
         Ok(quantity)
@@ -93,14 +92,14 @@ impl Parser<'_> {
                 Some(Kind::Word(word) | Kind::Text(word))
                     if words::APPROXIMATELY.contains(word.trim_end_matches('.')) =>
                 {
-                    self.pos += 1;
+                    self.skip(1);
                     self.take(Kind::Stop);
                     found = true;
                 }
                 Some(Kind::Relation(
                     crate::answer::Operator::Approximately | crate::answer::Operator::Similar,
                 )) => {
-                    self.pos += 1;
+                    self.skip(1);
                     found = true;
                 }
                 _ => return found,
@@ -110,32 +109,25 @@ impl Parser<'_> {
 
     /// `6.02 × 10^{23}` as one number, if nothing multiplies it further.
     fn scientific(&mut self) -> Option<Quantity> {
-        let saved = self.pos;
+        let saved = self.pos();
         let negative = self.take(Kind::Minus);
         let quantity = self.scientific_number(negative);
         let ends = quantity.is_some()
-            && (self.ends_quantity(self.pos) || self.read_suffix(self.pos, false).is_some());
+            && (self.ends_quantity(self.pos()) || self.read_suffix(self.pos(), false).is_some());
         if !ends {
-            self.pos = saved;
+            self.seek(saved);
             return None;
         }
         quantity
     }
 
     fn scientific_number(&mut self, negative: bool) -> Option<Quantity> {
-        let Kind::Number(mantissa) = self.peek()? else {
-            return None;
-        };
-        let mut at = self.pos + 1;
+        let mut numeral = *self.numeral_at(self.pos())?;
+        let mut at = self.pos() + 1;
         if self.at(at)?.kind != Kind::Times {
             return None;
         }
-        let Kind::Number(ten) = self.at(at + 1)?.kind else {
-            return None;
-        };
-        if number::small(self.numerals.get(ten as usize)?) != Some(10)
-            || self.at(at + 2)?.kind != Kind::Caret
-        {
+        if self.small_at(at + 1) != Some(10) || self.at(at + 2)?.kind != Kind::Caret {
             return None;
         }
         at += 3;
@@ -146,10 +138,7 @@ impl Parser<'_> {
         at += usize::from(grouped);
         let below = self.at(at)?.kind == Kind::Minus;
         at += usize::from(below || self.at(at)?.kind == Kind::Plus);
-        let Kind::Number(exponent) = self.at(at)?.kind else {
-            return None;
-        };
-        let exponent = i64::try_from(number::small(self.numerals.get(exponent as usize)?)?).ok()?;
+        let exponent = i64::try_from(self.small_at(at)?).ok()?;
         at += 1;
         if grouped {
             if !matches!(self.at(at)?.kind, Kind::Close(_)) {
@@ -157,14 +146,13 @@ impl Parser<'_> {
             }
             at += 1;
         }
-        let mut numeral = *self.numerals.get(mantissa as usize)?;
         if !numeral.repeat.is_empty() || numeral.dots || numeral.radix != 10 {
             return None;
         }
         let exponent = if below { -exponent } else { exponent };
         numeral.exponent = numeral.exponent.checked_add(exponent)?;
         let value = number::value(&numeral)?;
-        self.pos = at;
+        self.seek(at);
         let mut quantity = bare(if negative {
             super::parser::negate(value.expr)
         } else {
@@ -194,7 +182,7 @@ impl Parser<'_> {
         if let (Some(places), Some(digits)) = (quantity.places, scale.checked_ilog10()) {
             quantity.places = Some(places - i64::from(digits));
         }
-        self.pos += length;
+        self.skip(length);
     }
 
     /// Takes what stands behind the value into the quantity.
@@ -204,7 +192,7 @@ impl Parser<'_> {
             return self.compound(quantity);
         }
         let rate = self.peek() == Some(Kind::Divide);
-        let Some((suffix, end)) = self.read_suffix(self.pos + usize::from(rate), false) else {
+        let Some((suffix, end)) = self.read_suffix(self.pos() + usize::from(rate), false) else {
             return Ok(());
         };
         if rate {
@@ -217,10 +205,10 @@ impl Parser<'_> {
             unit.name = format!("per {}", unit.name).into();
             unit.dimension = None;
             quantity.unit = Some(unit);
-            self.pos = end;
+            self.seek(end);
             return Ok(());
         }
-        self.pos = end;
+        self.seek(end);
         match suffix {
             Suffix::Percent => quantity.percent = true,
             Suffix::Currency(code, parts) => {
@@ -279,8 +267,8 @@ impl Parser<'_> {
             let rest = std::mem::take(factors);
             quantity.value = product(rest);
             quantity.unit = units::unit("°");
-            let number_end = self.pos;
-            if let Some(lone) = self.lone
+            let number_end = self.pos();
+            if let Some(lone) = self.lone()
                 && lone.end < number_end
                 && matches!(quantity.value, Expr::Number(_))
             {
@@ -307,17 +295,18 @@ impl Parser<'_> {
                 None
             };
             let (value, size) = if let Some((value, parts, end)) = smaller {
-                self.pos = end;
+                self.seek(end);
                 (value, Rational::from_parts(1.into(), parts.into()))
             } else {
                 let part = self.expression()?;
-                let Some((Suffix::Unit(part_unit), end)) = self.read_suffix(self.pos, false) else {
+                let Some((Suffix::Unit(part_unit), end)) = self.read_suffix(self.pos(), false)
+                else {
                     return Err(self.error("a second value without its unit"));
                 };
                 if part_unit.dimension != Some(dimension) || part_unit.size >= unit.size {
                     return Err(self.error("a second value in a unit that does not fit"));
                 }
-                self.pos = end;
+                self.seek(end);
                 (part, part_unit.size)
             };
             let ratio = size / &unit.size;
@@ -339,11 +328,8 @@ impl Parser<'_> {
 
     /// `15'` and `20''` behind degrees: the value, how many make a degree, and where they end.
     fn minutes(&self) -> Option<(Expr, u32, usize)> {
-        let Kind::Number(index) = self.peek()? else {
-            return None;
-        };
-        let value = number::value(self.numerals.get(index as usize)?)?.expr;
-        let mut at = self.pos + 1;
+        let value = number::value(self.numeral_at(self.pos())?)?.expr;
+        let mut at = self.pos() + 1;
         at += usize::from(self.at(at)?.kind == Kind::Caret);
         let grouped = matches!(self.at(at)?.kind, Kind::Open(Bracket::Group));
         let close = self.mate(at);

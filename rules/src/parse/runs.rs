@@ -4,7 +4,7 @@ use super::ParseError;
 use super::command;
 use super::letters::{self, Run};
 use super::lexer::Lexer;
-use super::token::{Bracket, Kind, Numeral, Space, digit};
+use super::token::{Bracket, Kind, Space, digit};
 use crate::lexicon::units::currency;
 use crate::lexicon::words;
 
@@ -109,9 +109,7 @@ impl Lexer<'_> {
             }
             _ => return None,
         };
-        if rest.get(..length).is_some_and(|taken| taken.contains('$'))
-            && !taken_by_backslash(length)
-        {
+        if length == 1 && rest.starts_with('$') {
             self.dollar += 1;
         }
         self.pos = end + length;
@@ -158,7 +156,7 @@ impl Lexer<'_> {
         }
         let end = start + length;
         if plain && digits > 0 {
-            return self.numeral(start, end);
+            return self.digits(start, end);
         }
         self.grouping = true;
         self.open(Kind::Open(Bracket::Group), Bracket::Group, start)?;
@@ -174,7 +172,7 @@ impl Lexer<'_> {
                     .take_while(|c| digit(*c).is_some() && !c.is_ascii())
                     .map(char::len_utf8)
                     .sum();
-                self.numeral(at, at + run.max(1))?;
+                self.digits(at, at + run.max(1))?;
                 continue;
             }
             self.pos += character.len_utf8();
@@ -212,7 +210,7 @@ impl Lexer<'_> {
                         .take_while(|c| matches!(c, '₀'..='₉'))
                         .map(char::len_utf8)
                         .sum();
-                    self.numeral(at, at + run)?;
+                    self.digits(at, at + run)?;
                     continue;
                 }
                 '₊' => Kind::Plus,
@@ -231,26 +229,6 @@ impl Lexer<'_> {
         let end = self.pos;
         self.close(Bracket::Group, end)
     }
-
-    /// Adds a number that is written in the bytes from `start` to `end`, digits only.
-    pub(super) fn numeral(&mut self, start: usize, end: usize) -> Result<(), ParseError> {
-        self.pos = end;
-        let index = self.numerals.len() as u32;
-        self.numerals.push(Numeral {
-            text: self.text.get(start..end).unwrap_or(""),
-            point: None,
-            exponent: 0,
-            repeat: "",
-            dots: false,
-            radix: 10,
-        });
-        self.push(Kind::Number(index), start)
-    }
-}
-
-/// Was a dollar written behind a backslash, given the length of what was taken?
-fn taken_by_backslash(length: usize) -> bool {
-    length == 2
 }
 
 /// A letter that makes words: neither Greek nor a sign of mathematics.

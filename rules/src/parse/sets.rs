@@ -17,7 +17,7 @@ impl Parser<'_> {
             entries.push(self.item()?);
             match self.peek() {
                 Some(Kind::Comma | Kind::Semicolon) => {
-                    self.pos += 1;
+                    self.skip(1);
                     if self.ended() {
                         break;
                     }
@@ -30,7 +30,7 @@ impl Parser<'_> {
 
     /// `\{ … \}`, or `{ … }` with entries.
     pub(super) fn set(&mut self) -> Parsed<Answer> {
-        let open = self.pos;
+        let open = self.pos();
         if self.holds(open, inside::SUCH_THAT)
             && let Some(set) = self.described_set()
         {
@@ -46,7 +46,7 @@ impl Parser<'_> {
                             parser.peek(),
                             Some(Kind::Comma | Kind::Semicolon | Kind::And | Kind::Or)
                         ) {
-                            parser.pos += 1;
+                            parser.skip(1);
                         }
                     }
                     _ => break,
@@ -58,65 +58,59 @@ impl Parser<'_> {
 
     /// `\{x \mid x > 3\}`: the condition, where it is one on that variable; else a text.
     pub(super) fn described_set(&mut self) -> Option<Answer> {
-        let (open, close) = (self.pos, self.mate(self.pos));
+        let (open, close) = (self.pos(), self.mate(self.pos()));
         let bar = (open + 1..close).find(|&index| {
-            self.tokens.get(index).is_some_and(|token| {
-                matches!(
-                    token.kind,
+            matches!(
+                self.any_kind_at(index),
+                Some(
                     Kind::Relation(Operator::Divides)
                         | Kind::Bar(super::token::Side::Unknown)
                         | Kind::Colon
                 )
-            })
+            )
         })?;
         // |x| inside is no such bar, unless a letter stands before it.
-        let variable = match self.tokens.get(open + 1)?.kind {
+        let variable = match self.any_kind_at(open + 1)? {
             Kind::Letter(letter) => letter,
             _ => '\0',
         };
         let real = bar == open + 2
             || (bar == open + 4
-                && self.tokens.get(open + 2)?.kind == Kind::Relation(Operator::In)
-                && self.tokens.get(open + 3)?.kind == Kind::Domain('ℝ'));
+                && self.any_kind_at(open + 2)? == Kind::Relation(Operator::In)
+                && self.any_kind_at(open + 3)? == Kind::Domain('ℝ'));
         if real && variable != '\0' {
-            let saved = (self.pos, self.limit);
-            self.pos = bar + 1;
-            self.limit = close;
+            let start = self.pos();
             let condition = self.attempt(|parser| {
-                let answer = parser.answer()?;
-                if parser.ended() {
-                    Ok(answer)
-                } else {
-                    Err(parser.error("more"))
-                }
+                parser.seek(bar + 1);
+                parser.until(close, Self::answer)
             });
-            (self.pos, self.limit) = saved;
+            self.seek(start);
             if let Some(answer) = condition {
                 let plain = match &answer {
                     Answer::List(items) => items.iter().all(|item| is_condition(item, variable)),
                     item => is_condition(item, variable),
                 };
                 if plain {
-                    self.pos = close + 1;
+                    self.seek(close + 1);
                     return Some(answer);
                 }
             }
         }
-        let before = self.tokens.get(bar.checked_sub(1)?)?.kind;
-        let colon = self.tokens.get(bar)?.kind == Kind::Colon;
+        let before = self.any_kind_at(bar.checked_sub(1)?)?;
+        let colon = self.any_kind_at(bar)? == Kind::Colon;
         if bar == open + 1 || (colon && matches!(before, Kind::Number(_))) {
             return None;
         }
         let text = plain_text(self.source(open, close + 1));
-        self.pos = close + 1;
+        self.seek(close + 1);
         Some(Answer::Text(text))
     }
 
     /// `(a, b)`, `[a, b)`, `[[1,2],[3,4]]`.
     pub(super) fn tuple(&mut self) -> Parsed<Answer> {
-        let open = self.pos;
-        let left = self.tokens.get(open).map(|token| token.kind);
-        let right = self.tokens.get(self.mate(open)).map(|token| token.kind);
+        let open = self.pos();
+        let left = self.any_kind_at(open);
+        let right = self.any_kind_at(self.mate(open));
         let mut entries = self.within(Self::entries)?;
         // `(1,2)^T` is a column; so is the row, as an answer.
         if self.peek() == Some(Kind::Caret) {
@@ -133,7 +127,7 @@ impl Parser<'_> {
             let Some(length) = transposed else {
                 return Err(self.error("a power of a tuple"));
             };
-            self.pos += length;
+            self.skip(length);
             return Ok(Answer::Tuple(entries));
         }
         if left == Some(Kind::Open(Bracket::Square))
@@ -175,23 +169,21 @@ impl Parser<'_> {
 
     /// `<1, 2, 3>`.
     pub(super) fn pointed(&mut self) -> Parsed<Answer> {
-        let close = (self.pos + 1..self.limit).find(|&index| {
+        let close = (self.pos() + 1..self.limit()).find(|&index| {
             matches!(
-                self.tokens.get(index).map(|token| token.kind),
+                self.any_kind_at(index),
                 Some(Kind::Relation(Operator::Greater))
             )
         });
         let Some(close) = close else {
             return Err(self.error("a relation without its left side"));
         };
-        let limit = std::mem::replace(&mut self.limit, close);
-        self.pos += 1;
-        let entries = self.entries()?;
-        if self.pos != close || entries.len() < 2 {
+        self.skip(1);
+        let entries = self.until(close, Self::entries)?;
+        if entries.len() < 2 {
             return Err(self.error("a relation without its left side"));
         }
-        self.limit = limit;
-        self.pos = close + 1;
+        self.skip(1);
         Ok(Answer::Tuple(entries))
     }
 }

@@ -1,7 +1,6 @@
 //! What stands behind a value: where it begins, where it ends, and what it is.
 
 use super::letters::is_wordlike;
-use super::number;
 use super::parser::Parser;
 use super::plain::plain_text;
 use super::token::{Bracket, Kind, Named, Space, Structure};
@@ -55,15 +54,11 @@ impl Parser<'_> {
 
     /// Is the next letter the beginning of a unit, given where the product began?
     pub(super) fn is_unit_letter(&self, start: usize) -> bool {
-        let Some(token) = self.at(self.pos) else {
+        let Some(token) = self.at(self.pos()) else {
             return false;
         };
         let spaced = token.space != Space::Tight;
-        let before = self
-            .pos
-            .checked_sub(1)
-            .and_then(|index| self.tokens.get(index))
-            .map(|token| token.kind);
+        let before = self.kind_before(1);
         if token.run == 0
             || !matches!(
                 before,
@@ -73,10 +68,10 @@ impl Parser<'_> {
             return false;
         }
         let run = usize::from(token.run);
-        let letters = self.source(self.pos, self.pos + run);
+        let letters = self.source(self.pos(), self.pos() + run);
         let known = if run == 1 {
             // Only right behind a plain number.
-            let plain = self.pos == start + 1 || self.is_power_of_ten_before();
+            let plain = self.pos() == start + 1 || self.is_power_of_ten_before();
             plain && is_bare_unit(letters, spaced)
         } else {
             is_bare_unit(letters, spaced)
@@ -84,33 +79,27 @@ impl Parser<'_> {
                 || matches!(letters, "sq" | "cu" | "pct" | "deg")
                 || (spaced && is_wordlike(letters))
         };
-        known && self.suffix_follows(self.pos, false)
+        known && self.suffix_follows(self.pos(), false)
     }
 
     /// Does a power of ten end right here, as in `3 \times 10^8 m`?
     pub(super) fn is_power_of_ten_before(&self) -> bool {
-        let Some(last) = self.pos.checked_sub(1) else {
+        let Some(last) = self.pos().checked_sub(1) else {
             return false;
         };
-        let open = match self.tokens.get(last).map(|token| token.kind) {
+        let open = match self.any_kind_at(last) {
             Some(Kind::Close(_)) => self.mate(last),
             Some(Kind::Number(_)) => last,
             _ => return false,
         };
         open >= 2
-            && self
-                .tokens
-                .get(open - 1)
-                .is_some_and(|token| token.kind == Kind::Caret)
-            && matches!(
-                self.tokens.get(open - 2).map(|token| token.kind),
-                Some(Kind::Number(_))
-            )
+            && self.any_kind_at(open - 1) == Some(Kind::Caret)
+            && matches!(self.any_kind_at(open - 2), Some(Kind::Number(_)))
     }
 
     /// Is a unit of temperature next, `°C`?
     pub(super) fn is_temperature(&self) -> bool {
-        matches!(self.read_suffix(self.pos, true), Some((Suffix::Unit(unit), _)) if !unit.offset.is_zero())
+        matches!(self.read_suffix(self.pos(), true), Some((Suffix::Unit(unit), _)) if !unit.offset.is_zero())
     }
 
     /// The suffix from a token on, and where it ends. Where it does not reach to the end of the value there is none.
@@ -129,11 +118,7 @@ impl Parser<'_> {
                     .then_some((Suffix::Currency(code, 1), from + 1));
             }
             Kind::Word("base" | "Base") | Kind::Text("base") if !strict => {
-                let Kind::Number(index) = self.at(from + 1)?.kind else {
-                    return None;
-                };
-                let base =
-                    u32::try_from(number::small(self.numerals.get(index as usize)?)?).ok()?;
+                let base = u32::try_from(self.small_at(from + 1)?).ok()?;
                 return self
                     .ends_quantity(from + 2)
                     .then_some((Suffix::Base(base), from + 2));
@@ -141,9 +126,7 @@ impl Parser<'_> {
             _ => {}
         }
         let (text, words, end) = self.suffix_text(from)?;
-        if !self.ends_quantity(end)
-            && !matches!(self.at(end).map(|token| token.kind), Some(Kind::Number(_)))
-        {
+        if !self.ends_quantity(end) && !matches!(self.kind_at(end), Some(Kind::Number(_))) {
             return None;
         }
         let trimmed = text.trim();
@@ -183,16 +166,11 @@ impl Parser<'_> {
 
     /// Does a letter that may be a unit stand between a number and this token, as in `20 N upward`?
     pub(super) fn is_behind_unit(&self, from: usize) -> bool {
-        let before = |back: usize| {
-            from.checked_sub(back)
-                .and_then(|index| self.tokens.get(index))
-        };
-        matches!(
-            self.at(from).map(|token| token.kind),
-            Some(Kind::Word(_) | Kind::Letter(_))
-        ) && before(1).is_some_and(|token| {
-            matches!(token.kind, Kind::Letter(_)) && token.space != Space::Tight
-        })
+        let letter_before = from.checked_sub(1).and_then(|index| self.at(index));
+        matches!(self.kind_at(from), Some(Kind::Word(_) | Kind::Letter(_)))
+            && letter_before.is_some_and(|token| {
+                matches!(token.kind, Kind::Letter(_)) && token.space != Space::Tight
+            })
     }
 
     /// The text of what may be a unit, whether it is made of words, and where it ends.
@@ -293,7 +271,7 @@ impl Parser<'_> {
                 Kind::Number(_)
                     if token.space == Space::Tight
                         && at > from
-                        && matches!(self.tokens[at - 1].kind, Kind::Letter(_) | Kind::Minus) =>
+                        && matches!(self.at(at - 1)?.kind, Kind::Letter(_) | Kind::Minus) =>
                 {
                     text.push_str(self.source(at, at + 1));
                     all_words = false;
@@ -350,8 +328,7 @@ impl Parser<'_> {
                     text.push('-');
                 }
                 Kind::Open(Bracket::Round | Bracket::Group)
-                    if at > from
-                        && matches!(self.tokens[at - 1].kind, Kind::Divide | Kind::Times) =>
+                    if at > from && matches!(self.at(at - 1)?.kind, Kind::Divide | Kind::Times) =>
                 {
                     text.push('(');
                     all_words = false;

@@ -9,7 +9,9 @@ impl Parser<'_> {
     pub(super) fn bare_letter(&self, letter: char) -> Expr {
         match letter {
             'e' if !self.is_bound("e") => Expr::Constant(Constant::E),
-            'i' if !self.vectors && !self.is_bound("i") => Expr::Constant(Constant::ImaginaryUnit),
+            'i' if !self.has_unit_vectors() && !self.is_bound("i") => {
+                Expr::Constant(Constant::ImaginaryUnit)
+            }
             _ => {
                 let mut buffer = [0; 4];
                 Expr::Symbol((&*letter.encode_utf8(&mut buffer)).into())
@@ -17,14 +19,9 @@ impl Parser<'_> {
         }
     }
 
-    /// Does a Σ around here bind this name?
-    fn is_bound(&self, name: &str) -> bool {
-        self.bound.iter().any(|bound| &**bound == name)
-    }
-
     /// The letter that is next.
     pub(super) fn letter(&mut self, letter: char) -> Parsed<Expr> {
-        self.pos += 1;
+        self.skip(1);
         match self.peek() {
             Some(Kind::Underscore | Kind::Prime(_)) => return self.named(letter.to_string()),
             Some(Kind::Caret) if self.is_raised_prime() => return self.named(letter.to_string()),
@@ -48,8 +45,8 @@ impl Parser<'_> {
 
     /// A Greek letter.
     pub(super) fn greek(&mut self, name: &str) -> Parsed<Expr> {
-        self.pos += 1;
-        if name == "Gamma" && self.opens(Bracket::Round) && !self.has_entries(self.pos) {
+        self.skip(1);
+        if name == "Gamma" && self.opens(Bracket::Round) && !self.has_entries(self.pos()) {
             let argument = self.within(Self::expression)?;
             return Ok(Expr::Call(Function::Gamma, vec![argument]));
         }
@@ -57,7 +54,7 @@ impl Parser<'_> {
         if name == "Delta"
             && let Some(Kind::Letter(letter)) = self.peek()
         {
-            self.pos += 1;
+            self.skip(1);
             return self.named(format!("Delta {letter}"));
         }
         self.named(name.to_owned())
@@ -65,7 +62,7 @@ impl Parser<'_> {
 
     /// An upright name.
     pub(super) fn name(&mut self, name: &str) -> Parsed<Expr> {
-        self.pos += 1;
+        self.skip(1);
         let mut letters = name.chars();
         if let (Some(letter), None) = (letters.next(), letters.next()) {
             if matches!(self.peek(), Some(Kind::Underscore | Kind::Prime(_))) {
@@ -77,7 +74,7 @@ impl Parser<'_> {
                     && let Expr::Symbol(name) = &symbol
                     && let Some(Ok(below)) = name.strip_prefix("A_").map(str::parse::<i64>)
                 {
-                    self.pos += 1;
+                    self.skip(1);
                     let above = self.argument()?;
                     return Ok(Expr::Call(
                         Function::Permutations,
@@ -96,24 +93,24 @@ impl Parser<'_> {
         for _ in 0..8 {
             match self.peek() {
                 Some(Kind::Prime(count)) => {
-                    self.pos += 1;
+                    self.skip(1);
                     name.extend(std::iter::repeat_n('\'', usize::from(count)));
                 }
                 Some(Kind::Caret) if self.is_raised_prime() => {
-                    self.pos += 1;
+                    self.skip(1);
                     let inner = if self.opens(Bracket::Group) {
-                        let close = self.mate(self.pos);
-                        let count = close - self.pos - 1;
-                        self.pos = close + 1;
+                        let close = self.mate(self.pos());
+                        let count = close - self.pos() - 1;
+                        self.seek(close + 1);
                         count
                     } else {
-                        self.pos += 1;
+                        self.skip(1);
                         1
                     };
                     name.extend(std::iter::repeat_n('\'', inner));
                 }
                 Some(Kind::Underscore) => {
-                    self.pos += 1;
+                    self.skip(1);
                     let below = self.raw_argument()?;
                     name.push('_');
                     name.push_str(&below);
@@ -127,7 +124,7 @@ impl Parser<'_> {
             && self.peek() == Some(Kind::Caret)
             && let Ok(below) = rest.parse::<i64>()
         {
-            self.pos += 1;
+            self.skip(1);
             let above = self.argument()?;
             return Ok(Expr::Call(
                 Function::Binomial,
@@ -150,9 +147,9 @@ impl Parser<'_> {
 
     /// `f^{-1}(x)`, `f^{(4)}(x)`: a function with a raised mark, if brackets follow.
     fn raised_function(&mut self, name: &str) -> Option<Expr> {
-        let start = self.pos;
+        let start = self.pos();
         self.attempt(|parser| {
-            parser.pos += 1;
+            parser.skip(1);
             let mark = parser.raw_argument()?;
             if !parser.opens(Bracket::Round) || parser.space() != Space::Tight {
                 return Err(parser.error("no arguments"));
@@ -161,7 +158,7 @@ impl Parser<'_> {
             Ok(Expr::Apply(format!("{name}^{mark}").into(), arguments))
         })
         .or_else(|| {
-            self.pos = start;
+            self.seek(start);
             None
         })
     }
@@ -172,7 +169,7 @@ impl Parser<'_> {
         let first = letters.next()?;
         let simple = letters.next().is_none();
         let spaced = self.space() != Space::Tight;
-        let open = self.pos;
+        let open = self.pos();
         let close = self.mate(open);
         let entries = self.has_entries(open);
         if matches!(name, "C" | "P") && entries {
@@ -189,13 +186,13 @@ impl Parser<'_> {
         if !(function || defined) || (spaced && !matches!(name, "f" | "g")) {
             return None;
         }
-        let bound = self.pos;
+        let bound = self.pos();
         let arguments = self.attempt(|parser| parser.within(Self::arguments));
         let Some(arguments) = arguments else {
             // Events and such: P(A | B).
-            if matches!(name, "P" | "E" | "Pr" | "Var") && close > open && close < self.limit {
+            if matches!(name, "P" | "E" | "Pr" | "Var") && close > open && close < self.limit() {
                 let inner: String = self.source(open + 1, close).split_whitespace().collect();
-                self.pos = close + 1;
+                self.seek(close + 1);
                 return Some(Expr::Symbol(format!("{name}({inner})").into()));
             }
             return None;
@@ -204,7 +201,7 @@ impl Parser<'_> {
         if name == "E"
             && !matches!(&*arguments, [Expr::Symbol(of)] if of.starts_with(char::is_uppercase))
         {
-            self.pos = bound;
+            self.seek(bound);
             return None;
         }
         let raised = self.peek() == Some(Kind::Caret);
@@ -212,7 +209,7 @@ impl Parser<'_> {
             || (matches!(name, "h" | "g" | "P" | "G" | "F" | "S" | "T" | "W")
                 && !is_argument(&arguments));
         if simple && doubtful && !defined {
-            self.pos = bound;
+            self.seek(bound);
             return None;
         }
         Some(Expr::Apply(name.into(), arguments))
@@ -222,9 +219,9 @@ impl Parser<'_> {
     fn is_defined_here(&self, open: usize, close: usize) -> bool {
         let name_start = open.saturating_sub(1);
         let starts = name_start == 0
-            || self.tokens.get(name_start - 1).is_some_and(|token| {
-                matches!(
-                    token.kind,
+            || matches!(
+                self.any_kind_at(name_start - 1),
+                Some(
                     Kind::Comma
                         | Kind::Semicolon
                         | Kind::And
@@ -232,10 +229,10 @@ impl Parser<'_> {
                         | Kind::Row
                         | Kind::Open(_)
                 )
-            });
+            );
         starts
             && matches!(
-                self.at(close + 1).map(|token| token.kind),
+                self.kind_at(close + 1),
                 Some(Kind::Relation(
                     crate::answer::Operator::Equal | crate::answer::Operator::Approximately
                 ))
@@ -244,7 +241,7 @@ impl Parser<'_> {
             && close <= open + 8
             && (open + 1..close).all(|index| {
                 matches!(
-                    self.at(index).map(|token| token.kind),
+                    self.kind_at(index),
                     Some(Kind::Letter(_) | Kind::Greek(_) | Kind::Number(_) | Kind::Comma)
                 )
             })
@@ -273,7 +270,7 @@ impl Parser<'_> {
             })
         })
         .or_else(|| {
-            self.pos = open;
+            self.seek(open);
             None
         })
     }
@@ -281,17 +278,17 @@ impl Parser<'_> {
     /// The tokens of an argument as a name: `max`, `n+1` in brackets.
     pub(super) fn raw_argument(&mut self) -> Parsed<String> {
         let (from, to) = if self.opens(Bracket::Group) {
-            let close = self.mate(self.pos);
-            if close >= self.limit {
+            let close = self.mate(self.pos());
+            if close >= self.limit() {
                 return Err(self.error("a bracket is not closed"));
             }
-            let inner = (self.pos + 1, close);
-            self.pos = close + 1;
+            let inner = (self.pos() + 1, close);
+            self.seek(close + 1);
             inner
         } else if self.ended() {
             return Err(self.error("a subscript is missing"));
         } else {
-            let start = self.pos;
+            let start = self.pos();
             // In plain text a run of letters is one subscript: `x_max`.
             let run = match self.peek() {
                 Some(Kind::Letter(_)) => {
@@ -311,17 +308,17 @@ impl Parser<'_> {
                 ) => 1,
                 _ => return Err(self.error("a subscript is missing")),
             };
-            self.pos = start + run;
+            self.seek(start + run);
             (start, start + run)
         };
         let mut name = String::new();
         let mut plain = true;
-        for token in self.tokens.get(from..to).unwrap_or(&[]) {
-            let text = self
-                .text
-                .get(token.start as usize..token.end as usize)
-                .unwrap_or("");
-            match token.kind {
+        for index in from..to {
+            let Some(kind) = self.any_kind_at(index) else {
+                break;
+            };
+            let text = self.source(index, index + 1);
+            match kind {
                 Kind::Greek(greek) => name.push_str(greek),
                 Kind::Text(text) | Kind::Name(text) | Kind::Word(text) => {
                     name.extend(text.chars().filter(|c| !c.is_whitespace()));
@@ -351,11 +348,11 @@ impl Parser<'_> {
 
     /// A mark over a letter or over more.
     pub(super) fn accent(&mut self, tag: &str) -> Parsed<Expr> {
-        self.pos += 1;
-        let start = self.pos;
+        self.skip(1);
+        let start = self.pos();
         let name = self.attempt(Self::raw_argument);
         let Some(name) = name.filter(|name| !name.starts_with('(')) else {
-            self.pos = start;
+            self.seek(start);
             let inner = self.argument()?;
             return Ok(Expr::Apply(tag.into(), vec![inner]));
         };
@@ -367,22 +364,22 @@ impl Parser<'_> {
 
     /// ∠ and △ with the points behind them.
     pub(super) fn object(&mut self, sign: &str) -> Parsed<Expr> {
-        self.pos += 1;
+        self.skip(1);
         let mut name = sign.to_owned();
         for _ in 0..6 {
             match self.peek() {
                 Some(Kind::Letter(letter)) if name == sign || letter.is_ascii_uppercase() => {
                     name.push(letter);
-                    self.pos += 1;
+                    self.skip(1);
                 }
                 Some(Kind::Number(_) | Kind::Greek(_)) if name == sign => {
-                    name.push_str(self.source(self.pos, self.pos + 1));
-                    self.pos += 1;
+                    name.push_str(self.source(self.pos(), self.pos() + 1));
+                    self.skip(1);
                     break;
                 }
                 Some(Kind::Name(letters)) if name == sign => {
                     name.push_str(letters);
-                    self.pos += 1;
+                    self.skip(1);
                     break;
                 }
                 _ => break,
@@ -403,18 +400,18 @@ impl Parser<'_> {
                 Some(Kind::Underscore) => name.push('_'),
                 _ => break,
             }
-            self.pos += 1;
+            self.skip(1);
             match self.peek() {
                 Some(Kind::Plus) => {
-                    self.pos += 1;
+                    self.skip(1);
                     name.push('+');
                 }
                 Some(Kind::Minus) => {
-                    self.pos += 1;
+                    self.skip(1);
                     name.push('-');
                 }
                 Some(Kind::Times) => {
-                    self.pos += 1;
+                    self.skip(1);
                     name.push('*');
                 }
                 _ => {

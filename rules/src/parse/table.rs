@@ -16,11 +16,11 @@ impl Parser<'_> {
                 Ok(Answer::Matrix(matrix))
             }
             Some(Kind::Begin(Environment::Determinant)) => {
-                let start = self.pos;
+                let start = self.pos();
                 let matrix = self.matrix()?;
                 Ok(match determinant(&matrix.rows) {
                     Some(value) => Answer::Quantity(bare(value)),
-                    None => Answer::Text(plain_text(self.source(start, self.pos))),
+                    None => Answer::Text(plain_text(self.source(start, self.pos()))),
                 })
             }
             _ => Ok(self.cases()),
@@ -37,9 +37,9 @@ impl Parser<'_> {
                     row.push(cell);
                 }
                 match parser.peek() {
-                    Some(Kind::Cell) => parser.pos += 1,
+                    Some(Kind::Cell) => parser.skip(1),
                     Some(Kind::Row) => {
-                        parser.pos += 1;
+                        parser.skip(1);
                         if !parser.ended() {
                             rows.push(Vec::new());
                         }
@@ -72,11 +72,11 @@ impl Parser<'_> {
         }
         let is_t = |kind| matches!(kind, Some(Kind::Letter('T') | Kind::Name("T")));
         if is_t(self.ahead(1)) {
-            self.pos += 2;
+            self.skip(2);
             return true;
         }
         if self.ahead(1) == Some(Kind::Open(Bracket::Group)) && is_t(self.ahead(2)) {
-            self.pos += 4;
+            self.skip(4);
             return true;
         }
         false
@@ -87,7 +87,7 @@ impl Parser<'_> {
         matches!(
             self.ahead(1),
             Some(Kind::Begin(Environment::Matrix | Environment::Determinant))
-        ) && self.mate(self.pos + 1) + 1 == self.mate(self.pos)
+        ) && self.mate(self.pos() + 1) + 1 == self.mate(self.pos())
     }
 
     /// The table in a bracket.
@@ -123,7 +123,7 @@ impl Parser<'_> {
 
     /// A system of equations, or a definition by cases as a text.
     fn cases(&mut self) -> Answer {
-        let (open, close) = (self.pos, self.mate(self.pos));
+        let (open, close) = (self.pos(), self.mate(self.pos()));
         let system = self.attempt(|parser| {
             parser.within(|parser| {
                 let answer = parser.answer()?;
@@ -141,7 +141,7 @@ impl Parser<'_> {
         if let Some(system) = system {
             return system;
         }
-        self.pos = close + 1;
+        self.seek(close + 1);
         Answer::Text(self.canonical(open + 1, close))
     }
 
@@ -149,8 +149,11 @@ impl Parser<'_> {
     fn canonical(&self, from: usize, to: usize) -> String {
         let mut text = String::from("cases: ");
         let mut separator = None;
-        for (index, token) in self.tokens.iter().enumerate().take(to).skip(from) {
-            match token.kind {
+        for index in from..to {
+            let Some(kind) = self.any_kind_at(index) else {
+                break;
+            };
+            match kind {
                 Kind::Cell | Kind::Comma => {
                     separator = separator.or(Some(", "));
                     continue;
@@ -163,15 +166,15 @@ impl Parser<'_> {
                 | Kind::Text("if" | "for" | "when" | "where")
                 | Kind::Stop => continue,
                 // Braces around one token say nothing.
-                Kind::Open(Bracket::Group) if token.mate as usize == index + 2 => continue,
-                Kind::Close(Bracket::Group) if token.mate as usize + 2 == index => continue,
+                Kind::Open(Bracket::Group) if self.mate(index) == index + 2 => continue,
+                Kind::Close(Bracket::Group) if self.mate(index) + 2 == index => continue,
                 _ => {}
             }
             if let Some(separator) = separator.take() {
                 text.push_str(separator);
             }
             text.push_str(&plain_text(self.source(index, index + 1)));
-            match token.kind {
+            match kind {
                 Kind::Open(Bracket::Group) => text.push('{'),
                 Kind::Close(Bracket::Group) => text.push('}'),
                 _ => {}
@@ -187,12 +190,12 @@ impl Parser<'_> {
         {
             return Ok(None);
         }
-        self.pos += 1;
+        self.skip(1);
         let matrix = self.matrix()?;
         if !matches!(self.peek(), Some(Kind::Bar(_))) {
             return Err(self.error("a determinant without its second bar"));
         }
-        self.pos += 1;
+        self.skip(1);
         match determinant(&matrix.rows) {
             Some(value) => Ok(Some(value)),
             None => Err(self.error("a determinant of this size")),

@@ -139,21 +139,15 @@ pub(super) enum Kind<'t> {
     Bar(Side),
     /// `\|`.
     Norm,
-    #[allow(missing_docs)]
     Plus,
-    #[allow(missing_docs)]
     Minus,
-    #[allow(missing_docs)]
     PlusMinus,
-    #[allow(missing_docs)]
     MinusPlus,
     /// An explicit sign of multiplication.
     Times,
     /// `/` or ÷.
     Divide,
-    #[allow(missing_docs)]
     Caret,
-    #[allow(missing_docs)]
     Underscore,
     /// `!`, several counted.
     Bang(u8),
@@ -161,7 +155,6 @@ pub(super) enum Kind<'t> {
     Prime(u8),
     /// The degree sign.
     Circle,
-    #[allow(missing_docs)]
     Percent,
     /// `mod` as an operator.
     Modulo,
@@ -169,29 +162,19 @@ pub(super) enum Kind<'t> {
     Congruence,
     /// A currency, by its ISO code.
     Currency(&'static str),
-    #[allow(missing_docs)]
     Comma,
-    #[allow(missing_docs)]
     Semicolon,
-    #[allow(missing_docs)]
     Colon,
-    #[allow(missing_docs)]
     And,
-    #[allow(missing_docs)]
     Or,
     /// `…`.
     Dots,
     /// A full stop.
     Stop,
-    #[allow(missing_docs)]
     Relation(Operator),
-    #[allow(missing_docs)]
     Union,
-    #[allow(missing_docs)]
     Intersection,
-    #[allow(missing_docs)]
     SetMinus,
-    #[allow(missing_docs)]
     EmptySet,
     /// →.
     Tends,
@@ -260,6 +243,20 @@ pub(super) struct Numeral<'t> {
     pub(super) dots: bool,
     /// The base that a prefix such as `0x` names; 10 otherwise.
     pub(super) radix: u8,
+}
+
+impl<'t> Numeral<'t> {
+    /// One of nothing but digits.
+    pub(super) fn digits(text: &'t str) -> Self {
+        Self {
+            text,
+            point: None,
+            exponent: 0,
+            repeat: "",
+            dots: false,
+            radix: 10,
+        }
+    }
 }
 
 /// The value of a decimal digit in any script that models write.
