@@ -1,4 +1,4 @@
-//! Letters of multiple choice in their usual dress.
+//! Letters of multiple choice, with the brackets or the full stop that mark them.
 
 /// The letters of a choice: `A`, `(A)`, `A.`, `(B) 5`, `A and C`, `option D`.
 pub(super) fn choice(plain: &str) -> Option<Vec<char>> {
@@ -24,7 +24,7 @@ pub(super) fn choice(plain: &str) -> Option<Vec<char>> {
     {
         return Some(rest.chars().collect());
     }
-    let (letter, dressed, after) = choice_letter(rest)?;
+    let (letter, marked, after) = choice_letter(rest)?;
     let mut letters = vec![letter];
     let mut tail = after;
     // Further letters, with commas or "and" between.
@@ -42,7 +42,7 @@ pub(super) fn choice(plain: &str) -> Option<Vec<char>> {
         tail = after;
     }
     let tail = tail.trim();
-    let closed = tail.is_empty() || (letters.len() == 1 && dressed);
+    let closed = tail.is_empty() || (letters.len() == 1 && marked);
     let clean = letters.len() == 1
         || letters
             .iter()
@@ -51,14 +51,14 @@ pub(super) fn choice(plain: &str) -> Option<Vec<char>> {
     if !closed || !clean {
         return None;
     }
-    if letters.len() == 1 && !dressed && !announced && letter > 'J' {
+    if letters.len() == 1 && !marked && !announced && letter > 'J' {
         return None;
     }
     letters.sort_unstable();
     Some(letters)
 }
 
-/// A letter of a choice with its dress: the letter, whether it wears any, and what follows.
+/// A letter of a choice: the letter, whether brackets or a full stop mark it, and what follows.
 fn choice_letter(text: &str) -> Option<(char, bool, &str)> {
     let (open, inner) = match text.strip_prefix(['(', '[']) {
         Some(inner) => (true, inner.trim_start()),

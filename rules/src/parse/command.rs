@@ -84,6 +84,7 @@ fn meaning(text: &'static str) -> Option<Action> {
         "over" => Kind::Structure(Structure::Over),
         "choose" => Kind::Structure(Structure::Choose),
         "overset" => Kind::Structure(Structure::Overset),
+        "plus" => Kind::Plus,
         "minus" => Kind::Minus,
         "times" => Kind::Times,
         "divide" => Kind::Divide,
@@ -107,6 +108,7 @@ fn meaning(text: &'static str) -> Option<Action> {
         "norm" => Kind::Norm,
         "percent" => Kind::Percent,
         "colon" => Kind::Colon,
+        "semicolon" => Kind::Semicolon,
         "comma" => Kind::Comma,
         "stop" => Kind::Stop,
         "modulo" => Kind::Modulo,
@@ -123,6 +125,8 @@ fn meaning(text: &'static str) -> Option<Action> {
         "object" => Kind::Object(which),
         "domain" => Kind::Domain(which.chars().next()?),
         "underscore" => Kind::Underscore,
+        "caret" => Kind::Caret,
+        "factorial" => Kind::Bang(1),
         "other" => Kind::Other,
         "vulgar" => {
             let (above, below) = which.split_once('/')?;

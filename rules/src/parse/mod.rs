@@ -9,8 +9,8 @@
 //! |---|---|
 //! | `text` | what may stand around an answer; words or a formula |
 //! | `worded`, `prose`, `choice`, `clock`, `plain` | answers in words |
-//! | `lexer`, `token`, `signs`, `markup`, `command`, `names`, `runs`, `letters`, `numerals` | text to tokens |
-//! | `parser`, `pratt`, `operand`, `literal`, `symbol`, `function` | tokens to expressions |
+//! | `lexer`, `token`, `signs`, `markup`, `command`, `text_command`, `runs`, `letters`, `digits` | text to tokens |
+//! | `parser`, `pratt`, `operand`, `literal`, `variable`, `function` | tokens to expressions |
 //! | `number`, `spelled`, `units` | exact values and meanings of what is written |
 //! | `quantity`, `suffix`, `items`, `sets`, `arrange`, `conditions`, `table` | expressions to answers |
 //! | `render`, `notation` | answers as text |
@@ -20,16 +20,15 @@ mod choice;
 mod clock;
 mod command;
 mod conditions;
+mod digits;
 mod function;
 mod items;
 mod letters;
 mod lexer;
 mod literal;
 mod markup;
-mod names;
 mod notation;
 mod number;
-mod numerals;
 mod operand;
 mod parser;
 mod plain;
@@ -42,13 +41,14 @@ mod sets;
 mod signs;
 mod spelled;
 mod suffix;
-mod symbol;
 mod table;
 #[cfg(test)]
 mod tests;
 mod text;
+mod text_command;
 mod token;
 mod units;
+mod variable;
 mod worded;
 
 use crate::answer::Answer;

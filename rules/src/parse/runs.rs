@@ -136,99 +136,85 @@ impl Lexer<'_> {
         self.push(kind, start)
     }
 
-    /// Raised characters: an exponent.
-    pub(super) fn raised(&mut self) -> Result<(), ParseError> {
+    /// Raised or lowered characters: the sign of an exponent or a subscript, then a number or a group of what they are.
+    pub(super) fn shifted(
+        &mut self,
+        sign: Kind<'static>,
+        plain: fn(char) -> Option<Kind<'static>>,
+    ) -> Result<(), ParseError> {
         let start = self.pos;
-        self.push(Kind::Caret, start)?;
-        let rest = self.rest();
-        let mut digits = 0;
-        let mut length = 0;
-        let mut plain = true;
-        for character in rest.chars() {
-            match character {
-                '²' | '³' | '¹' | '⁰' | '⁴'..='⁹' => digits += 1,
-                '⁺' | '⁻' | '⁽' | '⁾' | 'ⁿ' | 'ˣ' | 'ⁱ' | 'ᵏ' | 'ᵐ' => {
-                    plain = false;
-                }
-                _ => break,
-            }
-            length += character.len_utf8();
-        }
-        let end = start + length;
-        if plain && digits > 0 {
+        self.push(sign, start)?;
+        let of = |rest: &str, wanted: fn(Kind<'static>) -> bool| -> usize {
+            rest.chars()
+                .take_while(|c| plain(*c).is_some_and(wanted))
+                .map(char::len_utf8)
+                .sum()
+        };
+        let is_digit = |kind| matches!(kind, Kind::Number(_));
+        let end = start + of(self.rest(), |_| true);
+        let digits = of(self.rest(), is_digit);
+        if start + digits == end {
             return self.digits(start, end);
         }
         self.grouping = true;
         self.open(Kind::Open(Bracket::Group), Bracket::Group, start)?;
         while self.pos < end {
             let at = self.pos;
-            let Some(character) = self.rest().chars().next() else {
-                break;
-            };
-            if digit(character).is_some() {
-                let run: usize = self
-                    .rest()
-                    .chars()
-                    .take_while(|c| digit(*c).is_some() && !c.is_ascii())
-                    .map(char::len_utf8)
-                    .sum();
-                self.digits(at, at + run.max(1))?;
+            let digits = of(self.rest(), is_digit);
+            if digits > 0 {
+                self.digits(at, at + digits)?;
                 continue;
             }
+            let Some((character, kind)) = self
+                .rest()
+                .chars()
+                .next()
+                .and_then(|c| Some((c, plain(c)?)))
+            else {
+                break;
+            };
             self.pos += character.len_utf8();
-            match character {
-                '⁺' => self.push(Kind::Plus, at)?,
-                '⁻' => self.push(Kind::Minus, at)?,
-                '⁽' => self.open(Kind::Open(Bracket::Round), Bracket::Round, at)?,
-                '⁾' => self.close(Bracket::Round, at)?,
-                'ⁿ' => self.push(Kind::Letter('n'), at)?,
-                'ˣ' => self.push(Kind::Letter('x'), at)?,
-                'ⁱ' => self.push(Kind::Letter('i'), at)?,
-                'ᵏ' => self.push(Kind::Letter('k'), at)?,
-                _ => self.push(Kind::Letter('m'), at)?,
+            match kind {
+                Kind::Open(bracket) => self.open(kind, bracket, at)?,
+                Kind::Close(bracket) => self.close(bracket, at)?,
+                kind => self.push(kind, at)?,
             }
         }
         self.close(Bracket::Group, end)
     }
+}
 
-    /// Lowered characters: a subscript.
-    pub(super) fn lowered(&mut self) -> Result<(), ParseError> {
-        let start = self.pos;
-        self.push(Kind::Underscore, start)?;
-        self.grouping = true;
-        self.open(Kind::Open(Bracket::Group), Bracket::Group, start)?;
-        loop {
-            let at = self.pos;
-            let Some(character) = self.rest().chars().next() else {
-                break;
-            };
-            let letter = match character {
-                '₀'..='₉' => {
-                    let run: usize = self
-                        .rest()
-                        .chars()
-                        .take_while(|c| matches!(c, '₀'..='₉'))
-                        .map(char::len_utf8)
-                        .sum();
-                    self.digits(at, at + run)?;
-                    continue;
-                }
-                '₊' => Kind::Plus,
-                '₋' => Kind::Minus,
-                'ₙ' => Kind::Letter('n'),
-                'ₖ' => Kind::Letter('k'),
-                'ᵢ' => Kind::Letter('i'),
-                'ⱼ' => Kind::Letter('j'),
-                'ₘ' => Kind::Letter('m'),
-                'ₓ' => Kind::Letter('x'),
-                _ => break,
-            };
-            self.pos += character.len_utf8();
-            self.push(letter, at)?;
-        }
-        let end = self.pos;
-        self.close(Bracket::Group, end)
-    }
+/// What a raised character is in line; digits as a number.
+pub(super) fn raised(character: char) -> Option<Kind<'static>> {
+    Some(match character {
+        '²' | '³' | '¹' | '⁰' | '⁴'..='⁹' => Kind::Number(0),
+        '⁺' => Kind::Plus,
+        '⁻' => Kind::Minus,
+        '⁽' => Kind::Open(Bracket::Round),
+        '⁾' => Kind::Close(Bracket::Round),
+        'ⁿ' => Kind::Letter('n'),
+        'ˣ' => Kind::Letter('x'),
+        'ⁱ' => Kind::Letter('i'),
+        'ᵏ' => Kind::Letter('k'),
+        'ᵐ' => Kind::Letter('m'),
+        _ => return None,
+    })
+}
+
+/// What a lowered character is in line; digits as a number.
+pub(super) fn lowered(character: char) -> Option<Kind<'static>> {
+    Some(match character {
+        '₀'..='₉' => Kind::Number(0),
+        '₊' => Kind::Plus,
+        '₋' => Kind::Minus,
+        'ₙ' => Kind::Letter('n'),
+        'ₖ' => Kind::Letter('k'),
+        'ᵢ' => Kind::Letter('i'),
+        'ⱼ' => Kind::Letter('j'),
+        'ₘ' => Kind::Letter('m'),
+        'ₓ' => Kind::Letter('x'),
+        _ => return None,
+    })
 }
 
 /// A letter that makes words: neither Greek nor a sign of mathematics.
@@ -236,6 +222,7 @@ pub(super) fn is_word_letter(character: char) -> bool {
     character.is_alphabetic()
         && command::character(character).is_none()
         && digit(character).is_none()
-        && !matches!(character, '\u{1d400}'..='\u{1d7ff}' | '\u{ff01}'..='\u{ff5e}' | 'ⁿ' | 'ˣ' | 'ⁱ' | 'ᵏ' | 'ᵐ'
-            | 'ₙ' | 'ₖ' | 'ᵢ' | 'ⱼ' | 'ₘ' | 'ₓ' | 'ℎ' | 'ℯ' | 'ℓ')
+        && raised(character).is_none()
+        && lowered(character).is_none()
+        && !matches!(character, '\u{1d400}'..='\u{1d7ff}' | '\u{ff01}'..='\u{ff5e}' | 'ℎ' | 'ℯ' | 'ℓ')
 }

@@ -3,7 +3,7 @@
 use super::ParseError;
 use super::command;
 use super::lexer::Lexer;
-use super::runs::is_word_letter;
+use super::runs::{self, is_word_letter};
 use super::token::{Bracket, Kind, Side, Space, digit, inside};
 use crate::algebra::Constant;
 use crate::answer::Operator;
@@ -252,22 +252,9 @@ impl<'t> Lexer<'t> {
             };
         }
         match character {
-            '²'
-            | '³'
-            | '¹'
-            | '⁰'
-            | '⁴'..='⁹'
-            | '⁺'
-            | '⁻'
-            | '⁽'
-            | '⁾'
-            | 'ⁿ'
-            | 'ˣ'
-            | 'ⁱ'
-            | 'ᵏ'
-            | 'ᵐ' => self.raised(),
-            '₀'..='₉' | 'ₙ' | 'ₖ' | 'ᵢ' | 'ⱼ' | 'ₘ' | 'ₓ' | '₊' | '₋' => {
-                self.lowered()
+            _ if runs::raised(character).is_some() => self.shifted(Kind::Caret, runs::raised),
+            _ if runs::lowered(character).is_some() => {
+                self.shifted(Kind::Underscore, runs::lowered)
             }
             _ if digit(character).is_some() => self.number(),
             '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => {
@@ -289,25 +276,19 @@ impl<'t> Lexer<'t> {
                 self.pos += character.len_utf8();
                 Ok(())
             }
-            '\u{ff01}'..='\u{ff5e}' => self.full_width(character),
-            '\u{1d400}'..='\u{1d6a3}' => {
-                let index = (character as u32 - 0x1d400) % 52;
-                let letter = if index < 26 {
-                    b'A' + index as u8
-                } else {
-                    b'a' + (index - 26) as u8
-                };
-                self.pos += character.len_utf8();
-                self.push_atom(Kind::Letter(letter as char), start)
+            '\u{ff21}'..='\u{ff3a}' | '\u{ff41}'..='\u{ff5a}' => {
+                self.styled_letter((character as u32 - 0xff01) as u8 + b'!')
             }
-            'ℎ' | 'ℯ' | 'ℓ' => {
+            '\u{1d400}'..='\u{1d6a3}' => {
+                let index = ((character as u32 - 0x1d400) % 52) as u8;
+                let first = if index < 26 { b'A' } else { b'a' - 26 };
+                self.styled_letter(first + index)
+            }
+            'ℎ' => self.styled_letter(b'h'),
+            'ℯ' => self.styled_letter(b'e'),
+            'ℓ' => {
                 self.pos += character.len_utf8();
-                let letter = match character {
-                    'ℎ' => 'h',
-                    'ℯ' => 'e',
-                    other => other,
-                };
-                self.push_atom(Kind::Letter(letter), start)
+                self.push_atom(Kind::Letter(character), start)
             }
             _ if is_word_letter(character) => self.foreign_word(),
             _ => {
@@ -317,40 +298,10 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// A character of the full-width block, as its ASCII counterpart.
-    pub(super) fn full_width(&mut self, character: char) -> Result<(), ParseError> {
+    /// A letter in another style, as its ASCII counterpart.
+    fn styled_letter(&mut self, letter: u8) -> Result<(), ParseError> {
         let start = self.pos;
-        self.pos += character.len_utf8();
-        let byte = (character as u32 - 0xff01) as u8 + b'!';
-        let kind = match byte {
-            b'(' => return self.open(Kind::Open(Bracket::Round), Bracket::Round, start),
-            b')' => return self.close(Bracket::Round, start),
-            b'[' => return self.open(Kind::Open(Bracket::Square), Bracket::Square, start),
-            b']' => return self.close(Bracket::Square, start),
-            b'{' => return self.open(Kind::Open(Bracket::Set), Bracket::Set, start),
-            b'}' => return self.close(Bracket::Set, start),
-            b'+' => Kind::Plus,
-            b'-' => Kind::Minus,
-            b'*' => Kind::Times,
-            b'/' => Kind::Divide,
-            b'^' => Kind::Caret,
-            b'_' => Kind::Underscore,
-            b'=' => Kind::Relation(Operator::Equal),
-            b'<' => Kind::Relation(Operator::Less),
-            b'>' => Kind::Relation(Operator::Greater),
-            b',' => Kind::Comma,
-            b';' => Kind::Semicolon,
-            b':' => Kind::Colon,
-            b'%' => Kind::Percent,
-            b'$' => Kind::Currency("USD"),
-            b'!' => Kind::Bang(1),
-            b'|' => Kind::Bar(Side::Unknown),
-            b'.' => Kind::Stop,
-            letter if letter.is_ascii_alphabetic() => {
-                return self.push_atom(Kind::Letter(letter as char), start);
-            }
-            _ => Kind::Other,
-        };
-        self.push(kind, start)
+        self.pos += self.rest().chars().next().map_or(1, char::len_utf8);
+        self.push_atom(Kind::Letter(letter as char), start)
     }
 }

@@ -17,7 +17,7 @@ const LONGEST_TEXT: usize = 4000;
 
 /// See [`super::parse`].
 pub(super) fn parse(text: &str) -> Result<Answer, ParseError> {
-    let inner = undress(text);
+    let inner = without_surroundings(text);
     if inner.is_empty() {
         return Err(ParseError::Empty);
     }
@@ -51,7 +51,7 @@ pub(super) fn parse(text: &str) -> Result<Answer, ParseError> {
 }
 
 /// The text without quotes, emphasis, and punctuation behind it.
-fn undress(text: &str) -> &str {
+fn without_surroundings(text: &str) -> &str {
     let mut text = text.trim();
     for _ in 0..8 {
         let before = text.len();
