@@ -6,6 +6,8 @@ use super::terms;
 use super::{Comparison, Context, verdict};
 use crate::algebra::{Constant, Expr};
 use crate::answer::Answer;
+use crate::lexicon;
+use crate::lexicon::numbers::{NumberWord, number_word};
 
 /// Compares two answers of which at least one is words.
 pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -> Comparison {
@@ -139,7 +141,7 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
     // A lone letter among the words may be a variable.
     let variable = words
         .iter()
-        .any(|word| word.chars().nth(1).is_none() || NUMERALS.contains(&word.as_str()));
+        .any(|word| word.chars().nth(1).is_none() || is_numeral(word));
     if variable || words.is_empty() || words.len() > 12 {
         return verdict::open("words against an answer of another kind".to_owned());
     }
@@ -155,6 +157,15 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
         }
         _ => verdict::open("words against an answer of another kind".to_owned()),
     }
+}
+
+/// Is a word a number, or part of one?
+fn is_numeral(word: &str) -> bool {
+    let number = matches!(
+        number_word(word),
+        Some(NumberWord::Number(_) | NumberWord::Scale(_))
+    );
+    number || lexicon::words::IN_NUMBER.contains(word)
 }
 
 /// Is an expression a number, with no letters in it?
@@ -297,57 +308,6 @@ const NEGATIONS: &[&str] = &[
     "impossible",
     "cant",
     "dont",
-];
-
-/// Words that are numbers, or parts of one.
-const NUMERALS: &[&str] = &[
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-    "thirty",
-    "forty",
-    "fifty",
-    "sixty",
-    "seventy",
-    "eighty",
-    "ninety",
-    "hundred",
-    "thousand",
-    "million",
-    "billion",
-    "half",
-    "third",
-    "quarter",
-    "twice",
-    "double",
-    "dozen",
-    "root",
-    "square",
-    "pi",
-    "over",
-    "plus",
-    "minus",
-    "time",
-    "squared",
-    "percent",
 ];
 
 /// What set phrases mean.

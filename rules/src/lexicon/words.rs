@@ -71,6 +71,7 @@ pub(crate) static APPROXIMATELY: List = LazyLock::new(|| Words::named("approxima
 pub(crate) static OPERATION: List = LazyLock::new(|| Words::named("operation"));
 pub(crate) static STATING: List = LazyLock::new(|| Words::named("stating"));
 pub(crate) static NO_LABEL: List = LazyLock::new(|| Words::named("no label"));
+pub(crate) static IN_NUMBER: List = LazyLock::new(|| Words::named("in number"));
 pub(crate) static PERCENT: List = LazyLock::new(|| Words::named("percent"));
 pub(crate) static SHORT_WORD: List = LazyLock::new(|| Words::named("short word"));
 pub(crate) static CAPITALS: List = LazyLock::new(|| Words::named("capitals"));

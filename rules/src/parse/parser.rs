@@ -205,17 +205,17 @@ impl<'t> Parser<'t> {
             });
         }
         self.here.depth += 1;
-        let result = read(self);
+        let result = read(self)?;
         self.here.depth -= 1;
-        result
+        Ok(result)
     }
 
     /// Reads what stands between bars.
     pub(super) fn in_bars<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         self.here.bars += 1;
-        let result = read(self);
+        let result = read(self)?;
         self.here.bars -= 1;
-        result
+        Ok(result)
     }
 
     /// Is a bar open in this bracket?
@@ -229,9 +229,9 @@ impl<'t> Parser<'t> {
         read: impl FnOnce(&mut Self) -> Parsed<T>,
     ) -> Parsed<T> {
         self.here.integrals += 1;
-        let result = read(self);
+        let result = read(self)?;
         self.here.integrals -= 1;
-        result
+        Ok(result)
     }
 
     /// Does an integral wait for its differential?
