@@ -6,7 +6,8 @@
 The script copies the crate `rules/` to a temporary folder, writes an early return into every function that the table
 `PARTS` names, builds the example `verify_pairs` once and runs it once for each part. A pair is a JSON line with `gold`,
 `pred` and perhaps `config`; where it has a label (`expected` or `label`) the table also says how many verdicts went from
-right to wrong and back. A verdict of null counts as "not equal", as for a reward. Prints Markdown.
+right to wrong (−) and back (+). A verdict of null counts as "not equal", as for a reward. ~ counts pairs whose verdict
+stays and whose status changes, mostly from proved to equal in hundreds of digits. Prints Markdown.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def build(folder: Path, target: Path) -> None:
 
 
 def run(binary: Path, profile: str, corpus: Path, part: str | None) -> tuple[list, float]:
-    """The verdicts on a corpus, and the seconds of processor time."""
+    """The verdicts and statuses on a corpus, and the seconds of processor time."""
     environment = {key: value for key, value in os.environ.items() if key != _VARIABLE}
     if part is not None:
         environment[_VARIABLE] = part
@@ -86,7 +87,8 @@ def run(binary: Path, profile: str, corpus: Path, part: str | None) -> tuple[lis
     after = os.times()
     if done.returncode != 0:
         return [], 0.0
-    verdicts = [json.loads(line)["equal"] for line in done.stdout.splitlines()]
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    verdicts = [(row["equal"], row["status"]) for row in rows]
     return verdicts, after.children_user - before.children_user
 
 
@@ -124,17 +126,20 @@ def main() -> None:
                 if len(verdicts) != len(base[corpus][0]):
                     cells.append("crashed")
                     continue
-                changed = [i for i, (a, b) in enumerate(zip(base[corpus][0], verdicts)) if a != b]
+                both = list(zip(base[corpus][0], verdicts))
+                changed = [i for i, (a, b) in enumerate(both) if a[0] != b[0]]
+                unproved = sum(a[0] == b[0] and a[1] != b[1] for a, b in both)
                 worse = better = 0
                 for i in changed:
                     expected = labels[corpus][i]
                     if isinstance(expected, bool):
-                        was = (base[corpus][0][i] is True) == expected
-                        now = (verdicts[i] is True) == expected
+                        was = (base[corpus][0][i][0] is True) == expected
+                        now = (verdicts[i][0] is True) == expected
                         worse += was and not now
                         better += now and not was
-                    shown.append((corpus.stem, pairs[corpus][i], base[corpus][0][i], verdicts[i]))
-                cells.append(f"{len(changed)} (−{worse} +{better})" if changed else "0")
+                    shown.append((corpus.stem, pairs[corpus][i], base[corpus][0][i][0], verdicts[i][0]))
+                cell = f"{len(changed)} (−{worse} +{better})" if changed else "0"
+                cells.append(f"{cell} ~{unproved}" if unproved else cell)
             print(f"| {part} | " + " | ".join(cells) + f" | {100 * (total / whole - 1):+.0f} % |", flush=True)
             for stem, row, was, now in shown[: options.show]:
                 print(f"    {stem}: {row['gold'][-100:]!r} {row['pred'][-100:]!r}: {was} -> {now}")

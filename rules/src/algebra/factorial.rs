@@ -4,9 +4,9 @@ use dashu_base::{BitTest, Signed};
 use dashu_int::{IBig, UBig};
 
 use super::budget::{Budget, Failure, Outcome};
-use super::fold;
+use super::rational::{self, is_odd};
+use crate::algebra::expr::{Function, Rational};
 use crate::algebra::work;
-use crate::algebra::{Function, Rational};
 
 /// No factorial with more bits than this is multiplied out.
 const BITS: u64 = 1 << 16;
@@ -50,13 +50,8 @@ fn binomial(n: &IBig, k: &IBig, budget: &mut Budget) -> Outcome<Rational> {
         return Ok(Rational::ZERO);
     }
     if n.is_negative() {
-        let odd = k
-            .as_sign_words()
-            .1
-            .first()
-            .is_some_and(|word| word & 1 == 1);
         let value = binomial(&(k - n - IBig::ONE), k, budget)?;
-        return Ok(if odd { -value } else { value });
+        return Ok(if is_odd(k) { -value } else { value });
     }
     if k > n {
         return Ok(Rational::ZERO);
@@ -75,7 +70,7 @@ fn binomial(n: &IBig, k: &IBig, budget: &mut Budget) -> Outcome<Rational> {
             value *= n - IBig::from(step);
         }
         let value = Rational::from(value);
-        return fold::divide(&value, &product(1, k, 1, budget)?.into(), budget);
+        return rational::divide(&value, &product(1, k, 1, budget)?.into(), budget);
     };
     let (above, below) = (product(n - k + 1, n, 1, budget)?, product(1, k, 1, budget)?);
     budget.spend_units(10 + work::words(&above) * work::words(&below) / 4)?;

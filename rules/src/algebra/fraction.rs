@@ -1,7 +1,7 @@
-//! Quotients of expressions.
+//! An expression as one fraction.
 
+use super::expr::{Expr, Rational};
 use super::walk;
-use crate::algebra::{Expr, Rational};
 
 /// An expression as one fraction. What stands under a negative power is brought below.
 pub(crate) fn fraction(expr: &Expr) -> (Expr, Expr) {
@@ -56,7 +56,7 @@ pub(crate) fn fraction(expr: &Expr) -> (Expr, Expr) {
         Expr::Power(power) => match &power.1 {
             Expr::Number(exponent) if exponent.is_int() && *exponent < Rational::ZERO => {
                 // A number below is part of a coefficient.
-                if walk::is_constant(&power.0) {
+                if is_number(&power.0) {
                     return (expr.clone(), one());
                 }
                 let (above, below) = fraction(&power.0);
@@ -81,4 +81,11 @@ fn joined(mut factors: Vec<Expr>) -> Expr {
         1 => factors.swap_remove(0),
         _ => Expr::Multiply(factors),
     }
+}
+
+/// Is an expression built without letters?
+fn is_number(expr: &Expr) -> bool {
+    !walk::any(expr, &mut |part| {
+        matches!(part, Expr::Symbol(_) | Expr::Apply(..))
+    })
 }

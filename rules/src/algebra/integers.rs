@@ -4,8 +4,8 @@ use dashu_base::{BitTest, DivRem, UnsignedAbs};
 use dashu_int::UBig;
 
 use super::budget::{Budget, Outcome};
-use super::fold::signed;
-use crate::algebra::Rational;
+use super::rational::signed;
+use crate::algebra::expr::Rational;
 
 /// Primes below this are found.
 const BOUND: u64 = 1_000;

@@ -1,47 +1,53 @@
-//! Is a − b zero, for expressions?
+//! Expressions, exact numbers and the question of whether two expressions are equal.
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `budget` | counts steps |
-//! | `walk` | looks through expressions |
-//! | `fold`, `factorial`, `integers` | exact rational values |
+//! | `expr`, `walk` | the expression tree; visiting, rebuilding, substitution |
+//! | `work`, `budget` | the count of work, for a verification and for its parts |
+//! | `rational`, `factorial`, `integers` | exact numbers |
+//! | `fold` | constant expressions with a rational value |
 //! | `modular` | evaluation modulo primes: proves equality |
-//! | `numeric`, `sample`, `arbiter` | enclosures at points: prove difference |
-//! | `separation`, `sign` | the smallest algebraic numbers; signs of constants |
-//! | `binder` | Σ, Π, ∫, d/dx, lim |
-//! | `decide` | asks these, cheapest first |
-//! | `fraction` | quotients of expressions |
-//! | `polynomial` | polynomials in one variable |
+//! | `ball`, `sample`, `enclosure` | enclosures at points: prove difference |
+//! | `sign` | signs of constants |
+//! | `features`, `identity` | asks these of expressions without binders, cheapest first |
+//! | `binder` | Σ, Π, ∫ replaced by what they come to |
+//! | `decide` | the same questions of any expression |
+//! | `polynomial`, `roots`, `fraction` | polynomials in one variable, their real roots; quotients of expressions |
 //! | `principal` | values as `SymPy` works them out |
+//!
+//! Files use only those that stand above them.
 
-mod arbiter;
 mod ball;
 mod binder;
 mod budget;
 mod decide;
+mod enclosure;
+mod expr;
 mod factorial;
+mod features;
 mod fold;
 mod fraction;
+mod identity;
 mod integers;
 mod modular;
 mod polynomial;
 mod principal;
+mod rational;
+mod roots;
 mod sample;
-mod separation;
 mod sign;
-mod term;
 #[cfg(test)]
 mod tests;
-mod traits;
 mod walk;
 pub(crate) mod work;
 
 pub(crate) use ball::PointValue;
 pub(crate) use budget::Budget;
-use decide::rational_value;
-pub(crate) use decide::{Identity, approximate, identical, order, rational};
+pub(crate) use decide::{approximate, identical, order, polynomial, rational};
+pub(crate) use expr::{Binder, BinderKind, Constant, Expr, Function, Rational};
 pub(crate) use fraction::fraction;
-pub(crate) use polynomial::{common_divisor, polynomial, real_roots};
+pub(crate) use identity::Identity;
+pub(crate) use polynomial::{common_divisor, evaluate, real_roots, square_free};
 pub(crate) use principal::{Near, principal, same_value, with_decimals};
-pub(crate) use term::{Binder, BinderKind, Constant, Expr, Function, Rational};
-pub(crate) use walk::{any, mapped, size, variables};
+pub(crate) use roots::roots;
+pub(crate) use walk::{any, mapped, replace, size, substitute, variables, variables_of};

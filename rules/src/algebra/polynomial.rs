@@ -3,25 +3,15 @@
 use dashu_base::Sign;
 
 use super::budget::{Budget, Failure, Outcome};
-use super::fold;
-use super::walk;
-use crate::algebra::work;
-use crate::algebra::{Expr, Function, Rational};
+use super::expr::{Expr, Function, Rational};
+use super::walk::mentions;
+use super::{fold, rational, work};
 
 /// Higher degrees are not expanded.
 const DEGREE: usize = 512;
 
-/// The coefficients, from the constant up, of a polynomial in `variable` with rational coefficients; `None` otherwise.
-///
-/// The highest one is not 0; the zero polynomial has none.
-pub(crate) fn polynomial(
-    expr: &Expr,
-    variable: &str,
-    budget: &mut Budget,
-) -> Option<Vec<Rational>> {
-    expand(expr, variable, budget).ok()
-}
-
+/// The coefficients, from the constant up, of a polynomial in `variable` with rational coefficients. The highest one is
+/// not 0; the zero polynomial has none.
 pub(super) fn expand(expr: &Expr, variable: &str, budget: &mut Budget) -> Outcome<Vec<Rational>> {
     budget.spend(1)?;
     match expr {
@@ -84,7 +74,7 @@ pub(super) fn expand(expr: &Expr, variable: &str, budget: &mut Budget) -> Outcom
                 add(&mut factor, &[-Rational::from(step)]);
                 let scale = Rational::from(step + 1);
                 for coefficient in &mut factor {
-                    *coefficient = fold::divide(coefficient, &scale, budget)?;
+                    *coefficient = rational::divide(coefficient, &scale, budget)?;
                 }
                 product = multiply(&product, &factor, budget)?;
             }
@@ -92,7 +82,7 @@ pub(super) fn expand(expr: &Expr, variable: &str, budget: &mut Budget) -> Outcom
         }
         _ if mentions(expr, variable) => Err(Failure::Unknown),
         _ => {
-            let value = super::rational_value(expr, budget)?;
+            let value = fold::fold(expr, budget)?;
             Ok(if value.is_zero() {
                 Vec::new()
             } else {
@@ -100,13 +90,6 @@ pub(super) fn expand(expr: &Expr, variable: &str, budget: &mut Budget) -> Outcom
             })
         }
     }
-}
-
-fn mentions(expr: &Expr, variable: &str) -> bool {
-    walk::any(expr, &mut |part| {
-        matches!(part, Expr::Symbol(name) if **name == *variable)
-            || matches!(part, Expr::Binder(binder) if *binder.variable == *variable)
-    })
 }
 
 fn natural(value: &Rational) -> Option<usize> {
@@ -146,7 +129,8 @@ pub(super) fn multiply(
     if length > DEGREE + 1 {
         return Err(Failure::TooComplex);
     }
-    let size = |list: &[Rational]| list.iter().map(fold::bits).max().unwrap_or(0) as u64 / 64 + 1;
+    let size =
+        |list: &[Rational]| list.iter().map(rational::bits).max().unwrap_or(0) as u64 / 64 + 1;
     budget.spend((a.len() * b.len()) as u64 * 2 * (size(a) * size(b)).div_ceil(4))?;
     let mut product = vec![Rational::ZERO; length];
     for (i, left) in a.iter().enumerate() {
@@ -154,8 +138,8 @@ pub(super) fn multiply(
             continue;
         }
         for (j, right) in b.iter().enumerate() {
-            let term = fold::multiply(left, right, budget)?;
-            product[i + j] = fold::add(&product[i + j], &term, budget)?;
+            let term = rational::multiply(left, right, budget)?;
+            product[i + j] = rational::add(&product[i + j], &term, budget)?;
         }
     }
     trim(&mut product);
@@ -175,7 +159,7 @@ fn raise(base: &[Rational], exponent: &Rational, budget: &mut Budget) -> Outcome
         return Err(Failure::TooComplex);
     }
     if base.len() == 1 {
-        return Ok(vec![fold::power(&base[0], exponent, budget)?]);
+        return Ok(vec![rational::power(&base[0], exponent, budget)?]);
     }
     let mut power = vec![Rational::ONE];
     let mut square = base.to_vec();
@@ -209,12 +193,12 @@ pub(super) fn divide(
     while rest.len() >= b.len() {
         let shift = rest.len() - b.len();
         let Some(top) = rest.last() else { break };
-        let factor = fold::divide(top, lead, budget)?;
-        let words = fold::bits(&factor) as u64 / 64 + 1;
+        let factor = rational::divide(top, lead, budget)?;
+        let words = rational::bits(&factor) as u64 / 64 + 1;
         budget.spend(b.len() as u64 * 2 * words * words)?;
         for (place, coefficient) in b.iter().enumerate() {
-            let term = -fold::multiply(coefficient, &factor, budget)?;
-            rest[shift + place] = fold::add(&rest[shift + place], &term, budget)?;
+            let term = -rational::multiply(coefficient, &factor, budget)?;
+            rest[shift + place] = rational::add(&rest[shift + place], &term, budget)?;
         }
         quotient[shift] = factor;
         // The highest one is now 0.
@@ -223,6 +207,39 @@ pub(super) fn divide(
     }
     trim(&mut quotient);
     Ok((quotient, rest))
+}
+
+/// The value of a polynomial, coefficients from the constant up.
+pub(crate) fn evaluate(coefficients: &[Rational], at: &Rational) -> Rational {
+    let mut value = Rational::ZERO;
+    for coefficient in coefficients.iter().rev() {
+        value = value * at + coefficient;
+    }
+    value
+}
+
+/// A polynomial with each of its roots once, leading coefficient 1. `None` where it is too large to tell.
+pub(crate) fn square_free(coefficients: &[Rational], budget: &mut Budget) -> Option<Vec<Rational>> {
+    const MOST_DEGREE: usize = 24;
+    let mut p = coefficients.to_vec();
+    trim(&mut p);
+    if p.len() > MOST_DEGREE + 1 {
+        return None;
+    }
+    if p.len() < 3 {
+        return monic(p, budget);
+    }
+    let common = common_divisor(&p, &derivative(&p), budget)?;
+    let (quotient, _) = divide(&p, &common, budget).ok()?;
+    monic(quotient, budget)
+}
+
+/// The derivative.
+pub(super) fn derivative(coefficients: &[Rational]) -> Vec<Rational> {
+    let terms = coefficients.iter().enumerate().skip(1);
+    terms
+        .map(|(degree, value)| value * Rational::from(degree))
+        .collect()
 }
 
 /// The greatest common divisor of two polynomials, leading coefficient 1; `None` where it takes too long.
@@ -243,7 +260,7 @@ pub(crate) fn common_divisor(
 fn monic(mut value: Vec<Rational>, budget: &mut Budget) -> Option<Vec<Rational>> {
     if let Some(lead) = value.last().cloned() {
         for coefficient in &mut value {
-            *coefficient = fold::divide(coefficient, &lead, budget).ok()?;
+            *coefficient = rational::divide(coefficient, &lead, budget).ok()?;
         }
     }
     Some(value)
@@ -251,9 +268,7 @@ fn monic(mut value: Vec<Rational>, budget: &mut Budget) -> Option<Vec<Rational>>
 
 /// How many different real roots a polynomial other than 0 has, by Sturm's theorem; `None` where it takes too long.
 pub(crate) fn real_roots(coefficients: &[Rational], budget: &mut Budget) -> Option<usize> {
-    let derivative = coefficients.iter().enumerate().skip(1);
-    let derivative = derivative.map(|(at, coefficient)| coefficient * Rational::from(at));
-    let mut chain = vec![coefficients.to_vec(), derivative.collect()];
+    let mut chain = vec![coefficients.to_vec(), derivative(coefficients)];
     while let [.., before, last] = chain.as_slice() {
         if last.len() <= 1 {
             break;

@@ -2,8 +2,8 @@
 
 use super::ball::{Arithmetic, Double, Evaluation, PointValue, Real, Value};
 use super::budget::Budget;
-use super::{decide, fold};
-use crate::algebra::{Expr, Function, Rational};
+use super::expr::{Expr, Function, Rational};
+use super::{decide, fold, rational};
 
 /// A complex number in double precision.
 #[derive(Debug, Clone, Copy)]
@@ -102,7 +102,7 @@ fn rounded(expr: &Expr, budget: &mut Budget) -> Option<(Rational, bool)> {
         Expr::Add(parts) => {
             let mut total = Rational::ZERO;
             for item in parts {
-                total = fold::add(&total, &part(item, budget)?, budget).ok()?;
+                total = rational::add(&total, &part(item, budget)?, budget).ok()?;
             }
             total
         }
@@ -111,7 +111,7 @@ fn rounded(expr: &Expr, budget: &mut Budget) -> Option<(Rational, bool)> {
             let mut decimal = false;
             for item in parts {
                 let (value, of_part) = rounded(item, budget)?;
-                total = fold::multiply(&total, &value, budget).ok()?;
+                total = rational::multiply(&total, &value, budget).ok()?;
                 decimal |= of_part;
                 if decimal {
                     total = double(&total).unwrap_or(total);
@@ -125,7 +125,7 @@ fn rounded(expr: &Expr, budget: &mut Budget) -> Option<(Rational, bool)> {
             if exponent.is_zero() {
                 Rational::ONE
             } else if exponent.is_int() || !decimal && base >= Rational::ZERO {
-                fold::power(&base, &exponent, budget).ok()?
+                rational::power(&base, &exponent, budget).ok()?
             } else {
                 return None;
             }

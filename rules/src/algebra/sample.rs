@@ -3,9 +3,9 @@
 use dashu_int::IBig;
 
 use super::ball::PointValue;
-use super::fold::signed;
-use super::traits::Look;
-use crate::algebra::Rational;
+use super::features::Features;
+use super::rational::signed;
+use crate::algebra::expr::Rational;
 
 /// How many points are looked at in any case.
 pub(super) const POINTS: usize = 18;
@@ -17,19 +17,19 @@ pub(super) const MOST_POINTS: usize = 72;
 pub(super) fn point<'v>(
     index: usize,
     variables: &'v [Box<str>],
-    look: &Look<'_>,
+    features: &Features<'_>,
 ) -> Vec<(&'v str, PointValue)> {
     variables
         .iter()
         .enumerate()
         .map(|(place, name)| {
-            let integral = look.traits.integral.contains(&&**name);
+            let integral = features.assumptions.integral.contains(&&**name);
             let real = if integral {
                 natural(index, place)
             } else {
                 coordinate(index, place)
             };
-            let imaginary = if look.traits.complex && !integral {
+            let imaginary = if features.assumptions.complex && !integral {
                 coordinate(index + 5, place + 3)
             } else {
                 Rational::ZERO

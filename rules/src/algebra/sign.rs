@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::ball::{Arithmetic, Big, Double, Evaluation, Real, Value};
 use super::budget::{Budget, Failure, Outcome};
-use crate::algebra::{Expr, Rational};
+use super::expr::Expr;
 
 /// The sign of a real constant, where an enclosure shows it.
 pub(super) fn of_constant(expr: &Expr, budget: &mut Budget) -> Outcome<Ordering> {
@@ -25,23 +25,4 @@ fn at<R: Real>(expr: &Expr, bits: u32, budget: &mut Budget) -> Outcome<Ordering>
     }
     .value(expr)?;
     value.sign()
-}
-
-/// The value of a constant where evaluation finds it exactly: a floor, a sign.
-pub(super) fn exact_constant(expr: &Expr, budget: &mut Budget) -> Outcome<Option<Rational>> {
-    let mut evaluate = |bits: u32| -> Outcome<Value<Big>> {
-        Evaluation {
-            point: &[],
-            arithmetic: Arithmetic { bits },
-            real_only: false,
-            principal: false,
-            budget,
-        }
-        .value(expr)
-    };
-    match evaluate(128) {
-        Ok(Value::Exact(value)) => Ok(Some(value)),
-        Ok(_) | Err(Failure::Unknown) => Ok(None),
-        Err(failure) => Err(failure),
-    }
 }

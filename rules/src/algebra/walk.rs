@@ -1,13 +1,100 @@
-//! Looking through expressions: variables, constants, substitution.
+//! The one place that knows the parts of an expression: visiting, rebuilding, substitution.
 
-use crate::algebra::work;
-use crate::algebra::{Binder, BinderKind, Expr};
+use std::convert::Infallible;
+
+use super::expr::{Binder, BinderKind, Constant, Expr};
+use super::work;
+
+/// Calls `visit` with each direct part until it says true: the sides of a power, the limits and the body of a binder.
+pub(super) fn any_part<'e>(expr: &'e Expr, mut visit: impl FnMut(&'e Expr) -> bool) -> bool {
+    match expr {
+        Expr::Add(parts) | Expr::Multiply(parts) | Expr::Call(_, parts) | Expr::Apply(_, parts) => {
+            parts.iter().any(visit)
+        }
+        Expr::Power(pair) => visit(&pair.0) || visit(&pair.1),
+        Expr::Binder(binder) => {
+            let limits = [&binder.lower, &binder.upper];
+            limits.into_iter().flatten().any(&mut visit) || visit(&binder.body)
+        }
+        Expr::Number(_) | Expr::LongNumber { .. } | Expr::Constant(_) | Expr::Symbol(_) => false,
+    }
+}
+
+/// The same expression with each direct part replaced by what `change` makes of it.
+pub(crate) fn mapped<E>(
+    expr: &Expr,
+    change: &mut impl FnMut(&Expr) -> Result<Expr, E>,
+) -> Result<Expr, E> {
+    work::charge(work::NODE);
+    let mut all = |parts: &[Expr]| {
+        parts
+            .iter()
+            .map(&mut *change)
+            .collect::<Result<Vec<_>, E>>()
+    };
+    Ok(match expr {
+        Expr::Add(parts) => Expr::Add(all(parts)?),
+        Expr::Multiply(parts) => Expr::Multiply(all(parts)?),
+        Expr::Call(function, parts) => Expr::Call(*function, all(parts)?),
+        Expr::Apply(name, parts) => Expr::Apply(name.clone(), all(parts)?),
+        Expr::Power(pair) => Expr::power(change(&pair.0)?, change(&pair.1)?),
+        Expr::Binder(binder) => Expr::Binder(Box::new(Binder {
+            kind: binder.kind,
+            variable: binder.variable.clone(),
+            lower: binder.lower.as_ref().map(&mut *change).transpose()?,
+            upper: binder.upper.as_ref().map(&mut *change).transpose()?,
+            body: change(&binder.body)?,
+        })),
+        Expr::Number(_) | Expr::LongNumber { .. } | Expr::Constant(_) | Expr::Symbol(_) => {
+            expr.clone()
+        }
+    })
+}
+
+/// Calls `test` on the expression and all its parts until it says true.
+pub(crate) fn any(expr: &Expr, test: &mut impl FnMut(&Expr) -> bool) -> bool {
+    work::charge(1);
+    test(expr) || any_part(expr, |part| any(part, test))
+}
+
+/// How many parts an expression has, itself among them.
+pub(crate) fn size(expr: &Expr) -> u64 {
+    let mut nodes = 0;
+    any(expr, &mut |_| {
+        nodes += 1;
+        false
+    });
+    nodes
+}
+
+/// Does ∞ occur?
+pub(super) fn has_infinity(expr: &Expr) -> bool {
+    any(expr, &mut |part| {
+        matches!(part, Expr::Constant(Constant::Infinity))
+    })
+}
+
+/// Is it a symbol of this name?
+pub(super) fn is_symbol(expr: &Expr, name: &str) -> bool {
+    matches!(expr, Expr::Symbol(symbol) if **symbol == *name)
+}
+
+/// Does a symbol of this name occur, bound ones included?
+pub(super) fn mentions(expr: &Expr, name: &str) -> bool {
+    any(expr, &mut |part| is_symbol(part, name))
+}
 
 /// The variables of an expression, sorted, without bound ones.
 pub(crate) fn variables(expr: &Expr) -> Vec<Box<str>> {
+    variables_of([expr])
+}
+
+/// The variables of several expressions, sorted, without bound ones.
+pub(crate) fn variables_of<'e>(exprs: impl IntoIterator<Item = &'e Expr>) -> Vec<Box<str>> {
     let mut found = Vec::new();
-    let mut bound = Vec::new();
-    collect(expr, &mut bound, &mut found);
+    for expr in exprs {
+        collect(expr, &mut Vec::new(), &mut found);
+    }
     found.sort_unstable();
     found.dedup();
     found.into_iter().map(Into::into).collect()
@@ -15,35 +102,32 @@ pub(crate) fn variables(expr: &Expr) -> Vec<Box<str>> {
 
 fn collect<'e>(expr: &'e Expr, bound: &mut Vec<&'e str>, found: &mut Vec<&'e str>) {
     work::charge(2);
-    match expr {
-        Expr::Symbol(name) => {
-            if !bound.contains(&&**name) {
-                found.push(name);
-            }
+    let mut note = |name: &'e str, bound: &[&str]| {
+        if !bound.contains(&name) {
+            found.push(name);
         }
+    };
+    match expr {
+        Expr::Symbol(name) => note(name, bound),
         Expr::Binder(binder) => {
+            if !binds(binder) {
+                note(&binder.variable, bound);
+            }
             for limit in [&binder.lower, &binder.upper].into_iter().flatten() {
                 collect(limit, bound, found);
             }
+            let outside = bound.len();
             if binds(binder) {
                 bound.push(&binder.variable);
-                collect(&binder.body, bound, found);
-                bound.pop();
-            } else {
-                collect(&binder.body, bound, found);
-                if !bound.contains(&&*binder.variable) {
-                    found.push(&binder.variable);
-                }
             }
-        }
-        Expr::Power(pair) => {
-            collect(&pair.0, bound, found);
-            collect(&pair.1, bound, found);
+            collect(&binder.body, bound, found);
+            bound.truncate(outside);
         }
         _ => {
-            for child in children(expr) {
-                collect(child, bound, found);
-            }
+            any_part(expr, |part| {
+                collect(part, bound, found);
+                false
+            });
         }
     }
 }
@@ -57,72 +141,6 @@ pub(super) fn binds(binder: &Binder) -> bool {
     }
 }
 
-/// The direct parts of an expression that keeps them in a list: not those of powers and binders.
-pub(super) fn children(expr: &Expr) -> &[Expr] {
-    match expr {
-        Expr::Add(parts) | Expr::Multiply(parts) | Expr::Call(_, parts) | Expr::Apply(_, parts) => {
-            parts
-        }
-        _ => &[],
-    }
-}
-
-/// The expression with what `part` makes of each of its direct parts. Bound variables stay.
-pub(crate) fn mapped<E>(
-    expr: &Expr,
-    part: &mut impl FnMut(&Expr) -> Result<Expr, E>,
-) -> Result<Expr, E> {
-    work::charge(work::NODE);
-    let mut all = |parts: &[Expr]| parts.iter().map(&mut *part).collect::<Result<Vec<_>, E>>();
-    Ok(match expr {
-        Expr::Number(_) | Expr::LongNumber { .. } | Expr::Constant(_) | Expr::Symbol(_) => {
-            expr.clone()
-        }
-        Expr::Add(parts) => Expr::Add(all(parts)?),
-        Expr::Multiply(parts) => Expr::Multiply(all(parts)?),
-        Expr::Power(pair) => Expr::power(part(&pair.0)?, part(&pair.1)?),
-        Expr::Call(function, parts) => Expr::Call(*function, all(parts)?),
-        Expr::Apply(name, parts) => Expr::Apply(name.clone(), all(parts)?),
-        Expr::Binder(binder) => {
-            let mut limit = |limit: &Option<Expr>| limit.as_ref().map(&mut *part).transpose();
-            Expr::Binder(Box::new(Binder {
-                kind: binder.kind,
-                variable: binder.variable.clone(),
-                lower: limit(&binder.lower)?,
-                upper: limit(&binder.upper)?,
-                body: part(&binder.body)?,
-            }))
-        }
-    })
-}
-
-/// Calls `test` on the expression and its parts, binders' too, until it says true.
-pub(crate) fn any(expr: &Expr, test: &mut impl FnMut(&Expr) -> bool) -> bool {
-    work::charge(1);
-    if test(expr) {
-        return true;
-    }
-    match expr {
-        Expr::Power(pair) => any(&pair.0, test) || any(&pair.1, test),
-        Expr::Binder(binder) => {
-            binder.lower.as_ref().is_some_and(|part| any(part, test))
-                || binder.upper.as_ref().is_some_and(|part| any(part, test))
-                || any(&binder.body, test)
-        }
-        _ => children(expr).iter().any(|part| any(part, test)),
-    }
-}
-
-/// How many parts an expression has, itself among them.
-pub(crate) fn size(expr: &Expr) -> u64 {
-    let mut nodes = 0;
-    any(expr, &mut |_| {
-        nodes += 1;
-        false
-    });
-    nodes
-}
-
 /// Is it free of variables?
 pub(crate) fn is_constant(expr: &Expr) -> bool {
     let mut has_binder = false;
@@ -133,50 +151,54 @@ pub(crate) fn is_constant(expr: &Expr) -> bool {
     !symbol && (!has_binder || variables(expr).is_empty())
 }
 
-/// `expr` with `value` for every free occurrence of `variable`.
-pub(crate) fn substitute(expr: &Expr, variable: &str, value: &Expr) -> Expr {
-    work::charge(work::NODE);
-    let all = |parts: &[Expr]| -> Vec<Expr> {
-        parts
-            .iter()
-            .map(|part| substitute(part, variable, value))
-            .collect()
-    };
-    match expr {
-        Expr::Symbol(name) if **name == *variable => value.clone(),
-        Expr::Number(_) | Expr::LongNumber { .. } | Expr::Constant(_) | Expr::Symbol(_) => {
-            expr.clone()
-        }
-        Expr::Add(parts) => Expr::Add(all(parts)),
-        Expr::Multiply(parts) => Expr::Multiply(all(parts)),
-        Expr::Power(pair) => Expr::power(
-            substitute(&pair.0, variable, value),
-            substitute(&pair.1, variable, value),
-        ),
-        Expr::Call(function, parts) => Expr::Call(*function, all(parts)),
-        Expr::Apply(name, parts) => Expr::Apply(name.clone(), all(parts)),
-        Expr::Binder(binder) => Expr::Binder(Box::new(within(binder, variable, value))),
+/// An expression rebuilt with what `change` returns in place of every part that it returns something for, outermost
+/// first. A binder's own variable is no occurrence of the variable of that name outside, and stays.
+pub(crate) fn replace(expr: &Expr, change: &mut dyn FnMut(&Expr) -> Option<Expr>) -> Expr {
+    work::charge(1);
+    if let Some(changed) = change(expr) {
+        return changed;
     }
+    if let Expr::Binder(binder) = expr {
+        let mut inside = |part: &Expr| {
+            if is_symbol(part, &binder.variable) {
+                Some(part.clone())
+            } else {
+                change(part)
+            }
+        };
+        let body = replace(&binder.body, &mut inside);
+        return Expr::Binder(Box::new(Binder {
+            kind: binder.kind,
+            variable: binder.variable.clone(),
+            lower: binder.lower.as_ref().map(|part| replace(part, change)),
+            upper: binder.upper.as_ref().map(|part| replace(part, change)),
+            body,
+        }));
+    }
+    let Ok(rebuilt) = mapped::<Infallible>(expr, &mut |part| Ok(replace(part, change)));
+    rebuilt
 }
 
-/// [`substitute`] in a binder. What a derivative or an antiderivative is a function of stays a symbol.
-fn within(binder: &Binder, variable: &str, value: &Expr) -> Binder {
-    let limit = |part: &Option<Expr>| part.as_ref().map(|part| substitute(part, variable, value));
-    let mut result = binder.clone();
-    result.lower = limit(&binder.lower);
-    result.upper = limit(&binder.upper);
-    if *binder.variable == *variable {
-        return result;
-    }
-    let captured = any(
-        value,
-        &mut |part| matches!(part, Expr::Symbol(name) if *name == binder.variable),
-    );
-    if captured {
-        let fresh = Expr::Symbol(format!("{}'", binder.variable).into());
-        result.body = substitute(&binder.body, &binder.variable, &fresh);
-        result.variable = format!("{}'", binder.variable).into();
-    }
-    result.body = substitute(&result.body, variable, value);
-    result
+/// `expr` with `value` for every free occurrence of `variable`. A bound variable that occurs in `value` is renamed; what
+/// a derivative or an antiderivative is a function of stays.
+pub(crate) fn substitute(expr: &Expr, variable: &str, value: &Expr) -> Expr {
+    replace(expr, &mut |part| match part {
+        Expr::Symbol(name) if **name == *variable => Some(value.clone()),
+        Expr::Binder(binder)
+            if *binder.variable != *variable && mentions(value, &binder.variable) =>
+        {
+            let fresh = format!("{}'", binder.variable);
+            let renamed = Binder {
+                body: substitute(&binder.body, &binder.variable, &Expr::symbol(&fresh)),
+                variable: fresh.into(),
+                ..(**binder).clone()
+            };
+            Some(substitute(
+                &Expr::Binder(Box::new(renamed)),
+                variable,
+                value,
+            ))
+        }
+        _ => None,
+    })
 }

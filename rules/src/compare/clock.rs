@@ -1,9 +1,10 @@
 //! Times of day and ratios.
 
-use super::terms::{self, show};
+use super::comparison::Comparison;
+use super::context::Context;
+use super::expressions::{self, show};
 use super::value::{self, Value};
 use super::words;
-use super::{Comparison, Context, verdict};
 use crate::algebra::Expr;
 use crate::algebra::{self, Identity};
 use crate::answer::Answer;
@@ -58,19 +59,19 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
         | (Answer::List(parts) | Answer::Tuple(parts), Answer::Ratio(ratio)) => {
             let Some(parts) = parts
                 .iter()
-                .map(|part| terms::expression(part).cloned())
+                .map(|part| expressions::expression(part).cloned())
                 .collect::<Option<Vec<_>>>()
             else {
                 return other_kind(gold, pred, context);
             };
             let verdict = ratios(ratio, &parts, context);
-            verdict::at_most_open(verdict, "a ratio against a list of the same numbers")
+            verdict.at_most_open("a ratio against a list of the same numbers")
         }
         (Answer::Time { .. }, Answer::Quantity(quantity))
         | (Answer::Quantity(quantity), Answer::Time { .. })
-            if quantity.unit.is_some() || terms::number(&quantity.value).is_none() =>
+            if quantity.unit.is_some() || expressions::number(&quantity.value).is_none() =>
         {
-            verdict::open("a time of day against a duration or an expression".to_owned())
+            Comparison::open("a time of day against a duration or an expression".to_owned())
         }
         _ => other_kind(gold, pred, context),
     }
@@ -78,7 +79,7 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
 
 fn other_kind(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Comparison {
     let reason = context.say(|| format!("a {} is no {}", words::kind(gold), words::kind(pred)));
-    verdict::no("kind", reason)
+    Comparison::different("kind", reason)
 }
 
 /// Two times of day. Before one o'clock in the afternoon, a time without a.m. or p.m. may be either.
@@ -98,17 +99,17 @@ fn times(
         a == b
     };
     if equal {
-        return verdict::yes("time");
+        return Comparison::equal("time");
     }
     let clock = |seconds: u32| format!("{}:{:02}", seconds / 3600, seconds / 60 % 60);
     let reason = context.say(|| format!("{} and {} differ", clock(a), clock(b)));
-    verdict::no("time", reason)
+    Comparison::different("time", reason)
 }
 
 /// a : b as a / b.
 fn fraction(ratio: &[Expr]) -> Option<Expr> {
     match ratio {
-        [a, b] => match (terms::number(a), terms::number(b)) {
+        [a, b] => match (expressions::number(a), expressions::number(b)) {
             (_, Some(b)) if b.is_zero() => None,
             (Some(a), Some(b)) => Some(Expr::Number(a.into_owned() / b.into_owned())),
             _ => Some(a.clone().divided_by(b.clone())),
@@ -120,7 +121,7 @@ fn fraction(ratio: &[Expr]) -> Option<Expr> {
 /// Are two ratios proportional?
 fn ratios(a: &[Expr], b: &[Expr], context: &mut Context<'_>) -> Comparison {
     if a.len() != b.len() {
-        return verdict::no(
+        return Comparison::different(
             "ratio",
             "ratios of a different number of parts differ".to_owned(),
         );
@@ -138,13 +139,16 @@ fn ratios(a: &[Expr], b: &[Expr], context: &mut Context<'_>) -> Comparison {
                 break;
             }
             (Identity::Equal, Identity::Different) | (Identity::Different, Identity::Equal) => {
-                return verdict::no("ratio", "a part is zero on one side only".to_owned());
+                return Comparison::different(
+                    "ratio",
+                    "a part is zero on one side only".to_owned(),
+                );
             }
-            _ => return verdict::open("a part that may be zero".to_owned()),
+            _ => return Comparison::open("a part that may be zero".to_owned()),
         }
     }
     let Some(pivot) = pivot else {
-        return verdict::open("ratios of nothing but zeros".to_owned());
+        return Comparison::open("ratios of nothing but zeros".to_owned());
     };
     let mut parts = Vec::with_capacity(a.len());
     for (x, y) in a.iter().zip(b) {
@@ -168,22 +172,22 @@ fn ratios(a: &[Expr], b: &[Expr], context: &mut Context<'_>) -> Comparison {
                     show(y)
                 )
             });
-            return verdict::no("ratio", reason);
+            return Comparison::different("ratio", reason);
         }
         parts.push(part);
     }
-    verdict::all("ratio", parts)
+    Comparison::all("ratio", parts)
 }
 
 fn times_expr(a: &Expr, b: &Expr) -> Expr {
-    match (terms::number(a), terms::number(b)) {
+    match (expressions::number(a), expressions::number(b)) {
         (Some(a), Some(b)) => Expr::Number(a.into_owned() * b.into_owned()),
-        _ => terms::product(a.clone(), b.clone()),
+        _ => expressions::product(a.clone(), b.clone()),
     }
 }
 
 fn quotient(a: &Expr, b: &Expr) -> Option<Expr> {
-    match (terms::number(a)?, terms::number(b)?) {
+    match (expressions::number(a)?, expressions::number(b)?) {
         (_, b) if b.is_zero() => None,
         (a, b) => Some(Expr::Number(a.into_owned() / b.into_owned())),
     }
@@ -200,7 +204,7 @@ fn ratio_as_time(
         let Some(expr) = ratio.get(index) else {
             return Some(0);
         };
-        let value = terms::number(expr)?;
+        let value = expressions::number(expr)?;
         u32::try_from(value.numerator())
             .ok()
             .filter(|part| value.is_int() && *part < 60)
@@ -213,6 +217,6 @@ fn ratio_as_time(
             half,
             context,
         ),
-        _ => verdict::no("kind", "a ratio is no time of day".to_owned()),
+        _ => Comparison::different("kind", "a ratio is no time of day".to_owned()),
     }
 }

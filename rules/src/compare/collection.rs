@@ -1,13 +1,13 @@
 //! Sets, lists and tuples.
 
+use super::comparison::Comparison;
+use super::context::Context;
+use super::expressions;
 use super::matching;
-use super::real_set;
 use super::system;
-use super::terms;
 use super::words;
-use super::{Comparison, Context, verdict};
 use crate::algebra::{Expr, Rational};
-use crate::answer::{Answer, Operator, Quantity};
+use crate::answer::{Answer, Quantity};
 
 /// Compares two answers of which neither is a relation, a region, a matrix, words or letters.
 pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -> Comparison {
@@ -15,17 +15,10 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
         return verdict;
     }
     match (gold, pred) {
-        (Answer::Set(a), Answer::Set(b)) => matching::unordered(a, b, true, context),
-        (Answer::Set(a), Answer::List(b)) | (Answer::List(a), Answer::Set(b)) => or_region(
-            gold,
-            pred,
-            matching::unordered(a, b, true, context),
-            context,
-        ),
-        (Answer::List(a), Answer::List(b)) => {
-            let verdict = lists(a, b, context);
-            or_region(gold, pred, verdict, context)
+        (Answer::Set(a), Answer::Set(b) | Answer::List(b)) | (Answer::List(a), Answer::Set(b)) => {
+            matching::unordered(a, b, true, context)
         }
+        (Answer::List(a), Answer::List(b)) => lists(a, b, context),
         (Answer::Tuple(a), Answer::Tuple(b)) => in_order("tuple", a, b, context),
         (Answer::Tuple(a), Answer::List(b)) | (Answer::List(a), Answer::Tuple(b)) => {
             if !context.options.strict {
@@ -37,7 +30,7 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
             if !context.options.strict {
                 return matching::unordered(a, b, true, context);
             }
-            verdict::no("kind", "a tuple has an order, a set has none".to_owned())
+            Comparison::different("kind", "a tuple has an order, a set has none".to_owned())
         }
         (Answer::Quantity(quantity), Answer::List(parts)) => {
             single(gold, quantity, parts, false, false, context)
@@ -58,7 +51,7 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
             let point: Vec<Answer> = named_point(other)
                 .unwrap_or_default()
                 .iter()
-                .map(|part| terms::answer(part.clone()))
+                .map(|part| expressions::answer(part.clone()))
                 .collect();
             if matches!(gold, Answer::Tuple(_)) {
                 in_order("tuple", parts, &point, context)
@@ -75,14 +68,14 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
         _ => {
             let reason =
                 context.say(|| format!("a {} is no {}", words::kind(gold), words::kind(pred)));
-            verdict::no("kind", reason)
+            Comparison::different("kind", reason)
         }
     }
 }
 
 /// The coordinates of `A(1, 2)`.
 fn named_point(answer: &Answer) -> Option<&[Expr]> {
-    match terms::expression(answer)? {
+    match expressions::expression(answer)? {
         Expr::Apply(name, parts)
             if parts.len() > 1 && name.chars().next().is_some_and(char::is_uppercase) =>
         {
@@ -103,7 +96,7 @@ pub(super) fn in_order(
         return matching::lengths(method, gold.len(), pred.len(), context);
     }
     let parts = gold.iter().zip(pred).map(|(a, b)| context.answers(a, b));
-    verdict::all(method, parts)
+    Comparison::all(method, parts)
 }
 
 /// Two lists. Where every element is labelled, the labels say which belongs to which.
@@ -118,7 +111,7 @@ fn lists(gold: &[Answer], pred: &[Answer], context: &mut Context<'_>) -> Compari
                 .iter()
                 .zip(&b)
                 .map(|((_, x), (_, y))| context.answers(x, y));
-            return verdict::all("list", parts);
+            return Comparison::all("list", parts);
         }
     }
     // Solutions given twice are the same solutions.
@@ -206,7 +199,7 @@ fn compound(parts: &[Answer], beside: &Quantity) -> Option<Answer> {
     }
     let mut total = Rational::ZERO;
     for (value, unit) in &units {
-        total += terms::number(value)?.into_owned() * (&unit.size / &last.size);
+        total += expressions::number(value)?.into_owned() * (&unit.size / &last.size);
     }
     Some(Answer::Quantity(Quantity {
         value: Expr::Number(total),
@@ -217,37 +210,4 @@ fn compound(parts: &[Answer], beside: &Quantity) -> Option<Answer> {
         base: None,
         approximate: false,
     }))
-}
-
-/// A list that was found different may still be the same stretch of the real line, if it states one.
-fn or_region(
-    gold: &Answer,
-    pred: &Answer,
-    verdict: Comparison,
-    context: &mut Context<'_>,
-) -> Comparison {
-    if verdict.equal == Some(true) || !(has_region(gold) || has_region(pred)) {
-        return verdict;
-    }
-    real_set::compare(gold, pred, context)
-}
-
-/// Does a list hold intervals or inequalities?
-pub(super) fn has_region(answer: &Answer) -> bool {
-    match answer {
-        Answer::List(parts) | Answer::Set(parts) => parts.iter().any(|part| match part {
-            Answer::Relation(relation) => relation.operators.iter().any(|operator| {
-                matches!(
-                    operator,
-                    Operator::Less
-                        | Operator::LessOrEqual
-                        | Operator::Greater
-                        | Operator::GreaterOrEqual
-                        | Operator::NotEqual
-                )
-            }),
-            part => super::is_region(part),
-        }),
-        _ => false,
-    }
 }

@@ -1,14 +1,15 @@
 //! Equations against equations.
 
+use super::comparison::Comparison;
+use super::context::Context;
+use super::expressions;
 use super::naming;
 use super::real_set;
-use super::roots::roots;
 use super::solve;
-use super::terms;
-use super::{Comparison, Context, Status, verdict};
 use crate::algebra::{self, Identity};
 use crate::algebra::{Expr, Rational};
 use crate::answer::{Answer, Relation};
+use crate::verification::Status;
 
 /// What is known of f = c · g for a constant c that is not zero.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,31 +21,37 @@ pub(super) enum Factor {
     Unknown,
 }
 
-/// Two equations, read as wholes.
-pub(super) fn compare(gold: &Relation, pred: &Relation, context: &mut Context<'_>) -> Comparison {
+/// Two equations, read as wholes; `None` where they have more sides, or such as are no expressions.
+pub(super) fn compare(
+    gold: &Relation,
+    pred: &Relation,
+    context: &mut Context<'_>,
+) -> Option<Comparison> {
     if let (Some(f), Some(g)) = (difference(gold), difference(pred)) {
-        return zero_sets(&f, &g, context);
+        return Some(zero_sets(&f, &g, context));
     }
     // `x^2 = 4` against `x = ±2`.
     if let (Some(a), Some(b)) = (solve::solve(gold, context), solve::solve(pred, context))
         && a.variable == b.variable
     {
-        return real_set::sets("solutions", &a.set, &b.set, context);
+        return Some(real_set::sets("solutions", &a.set, &b.set, context));
     }
-    // Longer chains, and sides that are no expressions.
-    super::relation::sides(gold, pred, context)
+    None
 }
 
 /// left − right, of an equation or inequality between two expressions.
 pub(super) fn difference(relation: &Relation) -> Option<Expr> {
     match relation.sides.as_slice() {
         [left, right] => {
-            let (left, right) = (terms::expression(left)?, terms::expression(right)?);
+            let (left, right) = (
+                expressions::expression(left)?,
+                expressions::expression(right)?,
+            );
             let difference = match (left, right) {
                 (left, Expr::Number(zero)) if zero.is_zero() => left.clone(),
                 (left, right) => left.clone().minus(right.clone()),
             };
-            Some(terms::opaque(&difference).into_owned())
+            Some(expressions::opaque(&difference).into_owned())
         }
         _ => None,
     }
@@ -54,12 +61,12 @@ pub(super) fn difference(relation: &Relation) -> Option<Expr> {
 pub(super) fn zero_sets(f: &Expr, g: &Expr, context: &mut Context<'_>) -> Comparison {
     let letters = both_letters(f, g);
     if letters.is_empty() {
-        return verdict::open("statements without an unknown".to_owned());
+        return Comparison::open("statements without an unknown".to_owned());
     }
     if let Factor::By(_, status) = proportional(f, g, &letters, context) {
         return Comparison {
             status,
-            ..verdict::yes("proportional")
+            ..Comparison::equal("proportional")
         };
     }
     // y = 1/x against xy = 1.
@@ -68,7 +75,7 @@ pub(super) fn zero_sets(f: &Expr, g: &Expr, context: &mut Context<'_>) -> Compar
     if let Factor::By(_, status) = proportional(&above_f, &above_g, &letters, context) {
         return Comparison {
             status,
-            ..verdict::yes("proportional")
+            ..Comparison::equal("proportional")
         };
     }
     match letters.as_slice() {
@@ -79,11 +86,7 @@ pub(super) fn zero_sets(f: &Expr, g: &Expr, context: &mut Context<'_>) -> Compar
 
 /// The variables of two expressions, sorted.
 pub(super) fn both_letters(f: &Expr, g: &Expr) -> Vec<Box<str>> {
-    let mut letters = algebra::variables(f);
-    letters.extend(algebra::variables(g));
-    letters.sort_unstable();
-    letters.dedup();
-    letters
+    algebra::variables_of([f, g])
 }
 
 /// Different numbers for different letters, another choice in each round; small ones from the fifth round on.
@@ -101,7 +104,7 @@ fn number_for(index: usize, round: usize) -> Rational {
 
 /// An expression with numbers in place of letters, except one letter.
 pub(super) fn at_point(expr: &Expr, letters: &[Box<str>], but: Option<&str>, round: usize) -> Expr {
-    terms::replace(expr, &mut |part| match part {
+    algebra::replace(expr, &mut |part| match part {
         Expr::Symbol(name) if but != Some(&**name) => letters
             .binary_search(name)
             .ok()
@@ -142,7 +145,7 @@ pub(super) fn proportional(
         let scaled = if factor == Expr::integer(1) {
             g.clone()
         } else {
-            terms::product(factor.clone(), g.clone())
+            expressions::product(factor.clone(), g.clone())
         };
         return match algebra::identical(f, &scaled, &mut context.budget).0 {
             Identity::Equal => Factor::By(factor, Status::Decided),
@@ -161,25 +164,17 @@ fn one_unknown(f: &Expr, g: &Expr, letter: &str, context: &mut Context<'_>) -> C
         algebra::polynomial(g, letter, &mut context.budget),
     );
     let (Some(p), Some(q)) = polynomials else {
-        return solved_against(f, g, letter, context);
+        return Comparison::open("equations that could not be solved".to_owned());
     };
-    let square_free = (square_free(&p), square_free(&q));
-    if let (Some(p), Some(q)) = &square_free
-        && p == q
+    if let (Some(p), Some(q)) = (
+        algebra::square_free(&p, &mut context.budget),
+        algebra::square_free(&q, &mut context.budget),
+    ) && p == q
     {
-        return verdict::yes("solutions");
+        return Comparison::equal("solutions");
     }
-    let (Some(roots_p), Some(roots_q)) = (roots(&p), roots(&q)) else {
-        if let (Some(p), Some(q)) = square_free {
-            let common = greatest_common_divisor(p.clone(), q.clone());
-            if [p, q].into_iter().any(|p| has_root(&divide(p, &common).0)) {
-                return verdict::no(
-                    "solutions",
-                    "one of the equations has a solution that the other does not have".to_owned(),
-                );
-            }
-        }
-        return verdict::open("equations whose solutions could not be written down".to_owned());
+    let (Some(roots_p), Some(roots_q)) = (algebra::roots(&p), algebra::roots(&q)) else {
+        return Comparison::open("equations whose solutions could not be written down".to_owned());
     };
     let as_set = |roots: Vec<Expr>, context: &mut Context<'_>| {
         let points = roots
@@ -189,34 +184,10 @@ fn one_unknown(f: &Expr, g: &Expr, letter: &str, context: &mut Context<'_>) -> C
         real_set::RealSet::union(points, context)
     };
     let (Some(a), Some(b)) = (as_set(roots_p, context), as_set(roots_q, context)) else {
-        return verdict::too_complex();
+        return Comparison::too_complex();
     };
     let verdict = real_set::sets("solutions", &a, &b, context);
-    verdict::at_most_open(verdict, "the real solutions agree, the complex ones do not")
-}
-
-/// One of two equations is solved, `x = c`, and the other no polynomial: is c a solution of it?
-fn solved_against(f: &Expr, g: &Expr, letter: &str, context: &mut Context<'_>) -> Comparison {
-    for (solved, other) in [(f, g), (g, f)] {
-        let Some(coefficients) = algebra::polynomial(solved, letter, &mut context.budget) else {
-            continue;
-        };
-        if let [constant, factor] = coefficients.as_slice()
-            && !factor.is_zero()
-        {
-            let solution = Expr::Number(-(constant / factor));
-            let value = terms::substitute(other, letter, &solution);
-            let zero = Expr::integer(0);
-            if algebra::identical(&value, &zero, &mut context.budget).0 == Identity::Different {
-                return verdict::no(
-                    "solutions",
-                    context
-                        .say(|| "the solution of one equation does not solve the other".to_owned()),
-                );
-            }
-        }
-    }
-    verdict::open("equations that could not be solved".to_owned())
+    verdict.at_most_open("the real solutions agree, the complex ones do not")
 }
 
 /// Equations in several unknowns that are not multiples of each other. As polynomials they may still vanish at the
@@ -240,10 +211,13 @@ fn several_unknowns(
                 known = false;
                 continue;
             };
-            match (square_free(&p), square_free(&q)) {
+            match (
+                algebra::square_free(&p, &mut context.budget),
+                algebra::square_free(&q, &mut context.budget),
+            ) {
                 (Some(p), Some(q)) if p == q => compared += 1,
                 (Some(_), Some(_)) => {
-                    return verdict::no(
+                    return Comparison::different(
                         "points",
                         "one of the equations holds at a point where the other does not".to_owned(),
                     );
@@ -253,83 +227,9 @@ fn several_unknowns(
         }
     }
     if known && compared > 0 {
-        return verdict::yes("solutions");
+        return Comparison::equal("solutions");
     }
-    verdict::open("equations that could not be brought to the same form".to_owned())
-}
-
-/// Does a polynomial surely have a real root: an odd degree, or values of both signs?
-fn has_root(p: &[Rational]) -> bool {
-    let Some(leading) = p.last() else {
-        return false;
-    };
-    let positive = *leading > Rational::ZERO;
-    p.len().is_multiple_of(2)
-        || (-20_i64..=20).any(|at| {
-            let value = solve::evaluate(p, &Rational::from(at));
-            value.is_zero() || (value > Rational::ZERO) != positive
-        })
-}
-
-/// A polynomial with each of its roots once, leading coefficient 1. `None` where it is too large to tell.
-fn square_free(coefficients: &[Rational]) -> Option<Vec<Rational>> {
-    const MOST_DEGREE: usize = 24;
-    let p = monic(coefficients.to_vec());
-    if p.len() > MOST_DEGREE + 1 {
-        return None;
-    }
-    if p.len() < 3 {
-        return Some(p);
-    }
-    let derivative = p
-        .iter()
-        .enumerate()
-        .skip(1)
-        .map(|(power, c)| c * Rational::from(power))
-        .collect();
-    let common = greatest_common_divisor(p.clone(), monic(derivative));
-    Some(monic(divide(p, &common).0))
-}
-
-fn monic(mut p: Vec<Rational>) -> Vec<Rational> {
-    while p.last().is_some_and(Rational::is_zero) {
-        p.pop();
-    }
-    if let Some(leading) = p.last().cloned() {
-        for coefficient in &mut p {
-            *coefficient = &*coefficient / &leading;
-        }
-    }
-    p
-}
-
-/// Quotient and remainder by a monic polynomial.
-fn divide(mut p: Vec<Rational>, by: &[Rational]) -> (Vec<Rational>, Vec<Rational>) {
-    if by.is_empty() || p.len() < by.len() {
-        return (Vec::new(), p);
-    }
-    let mut quotient = vec![Rational::ZERO; p.len() - by.len() + 1];
-    for shift in (0..quotient.len()).rev() {
-        let factor = p[shift + by.len() - 1].clone();
-        if factor.is_zero() {
-            continue;
-        }
-        for (index, coefficient) in by.iter().enumerate() {
-            p[shift + index] -= &factor * coefficient;
-        }
-        quotient[shift] = factor;
-    }
-    p.truncate(by.len() - 1);
-    (quotient, p)
-}
-
-fn greatest_common_divisor(mut p: Vec<Rational>, mut q: Vec<Rational>) -> Vec<Rational> {
-    while !q.is_empty() {
-        let remainder = monic(divide(p, &q).1);
-        p = q;
-        q = remainder;
-    }
-    p
+    Comparison::open("equations that could not be brought to the same form".to_owned())
 }
 
 /// An equation that is not read as a name and a value, against an answer that is no statement.
@@ -340,7 +240,7 @@ pub(super) fn against(
     context: &mut Context<'_>,
 ) -> Comparison {
     let (Some(first), Some(last)) = (relation.sides.first(), relation.sides.last()) else {
-        return verdict::open(String::new());
+        return Comparison::open(String::new());
     };
     let constant = relation.sides.iter().all(naming::is_number);
     if constant {
@@ -358,11 +258,11 @@ pub(super) fn against(
         return if holds {
             verdict
         } else {
-            verdict::open("an equation between numbers that differ".to_owned())
+            Comparison::open("an equation between numbers that differ".to_owned())
         };
     }
     if naming::is_number(last)
-        && terms::expression(first).is_some_and(naming::is_asked_for)
+        && expressions::expression(first).is_some_and(naming::is_asked_for)
         && relation.sides.len() >= 2
     {
         return context.either_way(last, other, swapped);
@@ -374,7 +274,7 @@ pub(super) fn against(
             && a != b
             && context.options.strict
         {
-            return verdict::no(
+            return Comparison::different(
                 "names",
                 "the statements are about different things".to_owned(),
             );
@@ -394,18 +294,10 @@ pub(super) fn against(
     {
         return context.either_way(last, other, swapped);
     }
-    verdict::open("an equation to be solved against a value".to_owned())
+    Comparison::open("an equation to be solved against a value".to_owned())
 }
 
 /// How many unknowns a relation has.
 fn identity_letters(relation: &Relation) -> usize {
-    let mut letters: Vec<Box<str>> = relation
-        .sides
-        .iter()
-        .filter_map(terms::expression)
-        .flat_map(algebra::variables)
-        .collect();
-    letters.sort_unstable();
-    letters.dedup();
-    letters.len()
+    algebra::variables_of(relation.sides.iter().filter_map(expressions::expression)).len()
 }

@@ -1,14 +1,15 @@
 //! Choice letters; yes and no.
 
-use super::terms;
+use super::comparison::Comparison;
+use super::context::Context;
+use super::expressions;
 use super::words::{self, Words};
-use super::{Comparison, Context, verdict};
 use crate::answer::Answer;
 
 /// At least one side is a choice.
 pub(super) fn choices(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Comparison {
     let ((Answer::Choice(choice), other) | (other, Answer::Choice(choice))) = (gold, pred) else {
-        return verdict::open(String::new());
+        return Comparison::open(String::new());
     };
     let Some(letters) = letters_of(other) else {
         // A letter stands for an option that nobody has told us.
@@ -19,13 +20,13 @@ pub(super) fn choices(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Co
                 words::kind(other)
             )
         });
-        return verdict::no("kind", reason);
+        return Comparison::different("kind", reason);
     };
     let mut choice = choice.clone();
     choice.sort_unstable();
     choice.dedup();
     if choice == letters {
-        return verdict::yes("choice");
+        return Comparison::equal("choice");
     }
     let reason = context.say(|| {
         format!(
@@ -34,7 +35,7 @@ pub(super) fn choices(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Co
             written(&letters)
         )
     });
-    verdict::no("choice", reason)
+    Comparison::different("choice", reason)
 }
 
 fn written(letters: &[char]) -> String {
@@ -53,7 +54,7 @@ fn letters_of(answer: &Answer) -> Option<Vec<char>> {
     let mut letters = match answer {
         Answer::Choice(letters) => letters.clone(),
         Answer::Quantity(_) => {
-            let text = terms::spelled(terms::expression(answer)?)?;
+            let text = expressions::spelled(expressions::expression(answer)?)?;
             if text.len() > 8 || !text.bytes().all(|byte| byte.is_ascii_alphabetic()) {
                 return None;
             }
@@ -94,8 +95,10 @@ fn letters_of(answer: &Answer) -> Option<Vec<char>> {
 /// At least one side is yes or no.
 pub(super) fn truths(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Comparison {
     match (truth_of(gold), truth_of(pred)) {
-        (Some(a), Some(b)) if a == b => verdict::yes("truth"),
-        (Some(_), Some(_)) => verdict::no("truth", "one side says yes, the other no".to_owned()),
+        (Some(a), Some(b)) if a == b => Comparison::equal("truth"),
+        (Some(_), Some(_)) => {
+            Comparison::different("truth", "one side says yes, the other no".to_owned())
+        }
         _ => {
             let other = if matches!(gold, Answer::Truth(_)) {
                 pred
@@ -104,12 +107,12 @@ pub(super) fn truths(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Com
             };
             match other {
                 Answer::Text(_) | Answer::Relation(_) | Answer::Choice(_) => {
-                    verdict::open("yes or no against what may imply either".to_owned())
+                    Comparison::open("yes or no against what may imply either".to_owned())
                 }
                 _ => {
                     let reason =
                         context.say(|| format!("yes or no against a {}", words::kind(other)));
-                    verdict::no("kind", reason)
+                    Comparison::different("kind", reason)
                 }
             }
         }
@@ -126,7 +129,7 @@ fn truth_of(answer: &Answer) -> Option<bool> {
             Words::Formula(_) => return None,
         },
         Answer::Quantity(_) => {
-            let word = terms::spelled(terms::expression(answer)?)?;
+            let word = expressions::spelled(expressions::expression(answer)?)?;
             match word.as_str() {
                 "T" => return Some(true),
                 "F" => return Some(false),

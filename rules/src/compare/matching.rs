@@ -1,13 +1,14 @@
 //! Collections without order: which element of one is which of the other?
 
-use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use super::{Comparison, Context, Status, verdict};
+use super::comparison::Comparison;
+use super::context::Context;
+use super::expressions;
 use crate::algebra;
-use crate::algebra::Expr;
 use crate::algebra::work;
 use crate::answer::Answer;
+use crate::verification::Status;
 
 /// How many elements are tried against each other.
 const MOST_PAIRED: usize = 40;
@@ -25,16 +26,10 @@ pub(super) fn unordered(
     }
     if gold.is_empty() || pred.is_empty() {
         return if gold.len() == pred.len() {
-            verdict::yes(method)
+            Comparison::equal(method)
         } else {
             lengths(method, gold.len(), pred.len(), context)
         };
-    }
-    if gold.len().max(pred.len()) > 2
-        && let (Some(a), Some(b)) = (sorted(gold, context), sorted(pred, context))
-        && let Some(verdict) = along(method, &a, &b, as_sets, context)
-    {
-        return verdict;
     }
     one_by_one(method, gold, pred, as_sets, context)
 }
@@ -50,94 +45,7 @@ pub(super) fn lengths(
         let elements = |n: usize| if n == 1 { "element" } else { "elements" };
         format!("{gold} {} and {pred} {}", elements(gold), elements(pred))
     });
-    verdict::no(method, reason)
-}
-
-/// Elements that are real numbers without anything beside them, in order.
-fn sorted<'a>(elements: &'a [Answer], context: &mut Context<'_>) -> Option<Vec<(f64, &'a Answer)>> {
-    let mut keyed = Vec::with_capacity(elements.len());
-    for element in elements {
-        let Answer::Quantity(quantity) = element else {
-            return None;
-        };
-        if quantity.unit.is_some() {
-            return None;
-        }
-        let value = match &quantity.value {
-            Expr::Number(value) => value.to_f64_fast(),
-            value => algebra::approximate(value, &mut context.budget)?,
-        };
-        let value = if quantity.percent {
-            value / 100.0
-        } else {
-            value
-        };
-        if !value.is_finite() {
-            return None;
-        }
-        keyed.push((value, element));
-    }
-    keyed.sort_by(|a, b| a.0.partial_cmp(&b.0).unwrap_or(Ordering::Equal));
-    Some(keyed)
-}
-
-/// Sorted numbers, compared side by side. `None` where that settles nothing.
-fn along(
-    method: &'static str,
-    gold: &[(f64, &Answer)],
-    pred: &[(f64, &Answer)],
-    as_sets: bool,
-    context: &mut Context<'_>,
-) -> Option<Comparison> {
-    let (gold, pred) = if as_sets {
-        (distinct(gold, context)?, distinct(pred, context)?)
-    } else {
-        (gold.to_vec(), pred.to_vec())
-    };
-    if gold.len() != pred.len() {
-        return Some(lengths(method, gold.len(), pred.len(), context));
-    }
-    let mut whole = verdict::yes(method);
-    for ((key_a, a), (key_b, b)) in gold.iter().zip(&pred) {
-        let part = context.answers(a, b);
-        match part.equal {
-            Some(true) => {
-                if part.status == Status::Numeric {
-                    whole.status = Status::Numeric;
-                }
-            }
-            // Far enough apart for the order to be sure: the collections differ.
-            Some(false) if (key_a - key_b).abs() > 1e-6 * key_a.abs().max(key_b.abs()) => {
-                return Some(part);
-            }
-            _ => return None,
-        }
-    }
-    Some(whole)
-}
-
-/// Sorted numbers without repetition; `None` where equal and different cannot be told apart.
-fn distinct<'a>(
-    sorted: &[(f64, &'a Answer)],
-    context: &mut Context<'_>,
-) -> Option<Vec<(f64, &'a Answer)>> {
-    let mut kept: Vec<(f64, &Answer)> = Vec::with_capacity(sorted.len());
-    for &(key, element) in sorted {
-        if let Some(&(last_key, last)) = kept.last()
-            && (key - last_key).abs() <= 1e-6 * key.abs().max(last_key.abs()).max(1e-300)
-        {
-            match context
-                .quietly(|context| context.answers(last, element))
-                .equal
-            {
-                Some(true) => continue,
-                Some(false) => {}
-                None => return None,
-            }
-        }
-        kept.push((key, element));
-    }
-    Some(kept)
+    Comparison::different(method, reason)
 }
 
 /// How many parts an answer has.
@@ -167,7 +75,7 @@ fn one_by_one(
     as_sets: bool,
     context: &mut Context<'_>,
 ) -> Comparison {
-    let mut whole = verdict::yes(method);
+    let mut whole = Comparison::equal(method);
     let (mut rest_gold, mut rest_pred): (Vec<&Answer>, Vec<&Answer>) =
         (gold.iter().collect(), pred.iter().collect());
     if as_sets {
@@ -185,12 +93,12 @@ fn one_by_one(
             // What has no value is not equal to itself.
             let part = context.answers(element, element);
             if part.equal != Some(true) {
-                whole = verdict::all(method, [whole, part]);
+                whole = Comparison::all(method, [whole, part]);
             }
         }
         // Of a set, an element may also repeat one that was taken; that is left open below.
         if rest_gold.len().max(rest_pred.len()) > MOST_PAIRED {
-            return verdict::too_complex();
+            return Comparison::too_complex();
         }
         if rest_gold.is_empty() != rest_pred.is_empty() && !as_sets {
             return lengths(method, gold.len(), pred.len(), context);
@@ -198,12 +106,12 @@ fn one_by_one(
         if as_sets && rest_gold.len() != rest_pred.len() {
             (rest_gold, rest_pred) = (gold.iter().collect(), pred.iter().collect());
             if rest_gold.len().max(rest_pred.len()) > 3 * MOST_PAIRED {
-                return verdict::open("sets whose elements may repeat one another".to_owned());
+                return Comparison::open("sets whose elements may repeat one another".to_owned());
             }
         }
     }
     let found = paired(method, &rest_gold, &rest_pred, as_sets, context);
-    verdict::all(method, [found, whole])
+    Comparison::all(method, [found, whole])
 }
 
 /// Removes elements that are written alike on both sides, and returns them.
@@ -246,6 +154,7 @@ fn paired(
     let mut used = vec![false; pred.len()];
     let mut status = Status::Decided;
     let mut undecided = None;
+    let mut waiting = Vec::new();
     for element in gold {
         let mut found = false;
         let mut maybe = None;
@@ -271,9 +180,23 @@ fn paired(
         }
         if !found {
             match maybe {
-                Some(part) => undecided = Some(part),
+                Some(part) => {
+                    undecided = Some(part);
+                    waiting.push(*element);
+                }
                 None => return missing(method, element, context),
             }
+        }
+    }
+    // Of a list, what found its partner is no candidate any more.
+    for element in waiting.into_iter().filter(|_| !as_sets) {
+        let mut free = pred.iter().zip(&used).filter(|(_, used)| !**used);
+        let differs = free.all(|(candidate, _)| {
+            let part = context.quietly(|context| context.answers(element, candidate));
+            part.equal == Some(false)
+        });
+        if differs {
+            return missing(method, element, context);
         }
     }
     // An element of the prediction that nothing in the gold answer can be settles it too.
@@ -305,17 +228,13 @@ fn paired(
     }
     Comparison {
         status,
-        ..verdict::yes(method)
+        ..Comparison::equal(method)
     }
 }
 
 /// An element without a partner.
 fn missing(method: &'static str, element: &Answer, context: &Context<'_>) -> Comparison {
-    let reason = context.say(|| {
-        format!(
-            "{} is on one side only",
-            crate::compare::terms::show_answer(element)
-        )
-    });
-    verdict::no(method, reason)
+    let reason =
+        context.say(|| format!("{} is on one side only", expressions::show_answer(element)));
+    Comparison::different(method, reason)
 }

@@ -1,9 +1,10 @@
 //! Matrices and vectors.
 
-use super::terms;
+use super::comparison::Comparison;
+use super::context::Context;
+use super::expressions;
 use super::value::{self, Value};
 use super::words;
-use super::{Comparison, Context, verdict};
 use crate::algebra::Expr;
 use crate::answer::{Answer, Matrix};
 
@@ -13,7 +14,7 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
         (Answer::Matrix(a), Answer::Matrix(b)) => matrices(a, b, context),
         (Answer::Matrix(matrix), other) => mixed(matrix, other, false, context),
         (other, Answer::Matrix(matrix)) => mixed(matrix, other, true, context),
-        _ => verdict::open(String::new()),
+        _ => Comparison::open(String::new()),
     }
 }
 
@@ -33,7 +34,7 @@ fn matrices(a: &Matrix, b: &Matrix, context: &mut Context<'_>) -> Comparison {
                 width(b)
             )
         });
-        return verdict::no("matrix", reason);
+        return Comparison::different("matrix", reason);
     }
     entries(a.rows.iter().flatten(), b.rows.iter().flatten(), context)
 }
@@ -46,7 +47,7 @@ fn entries<'e>(
     let parts = a
         .zip(b)
         .map(|(a, b)| value::compare(Value::of(a), Value::of(b), context));
-    verdict::all("matrix", parts)
+    Comparison::all("matrix", parts)
 }
 
 /// A matrix against something else: a vector may be written as a tuple, a 1×1 matrix is its entry.
@@ -62,7 +63,7 @@ fn mixed(matrix: &Matrix, other: &Answer, swapped: bool, context: &mut Context<'
                     others.len()
                 )
             });
-            return verdict::no("matrix", reason);
+            return Comparison::different("matrix", reason);
         }
         if swapped {
             entries(others.iter(), flat.iter(), context)
@@ -71,15 +72,15 @@ fn mixed(matrix: &Matrix, other: &Answer, swapped: bool, context: &mut Context<'
         }
     };
     match other {
-        Answer::Quantity(_) if flat.len() == 1 => match terms::expression(other) {
+        Answer::Quantity(_) if flat.len() == 1 => match expressions::expression(other) {
             Some(value) => pair(flat, vec![value.clone()], context),
-            None => verdict::open("a matrix of one entry against a quantity".to_owned()),
+            None => Comparison::open("a matrix of one entry against a quantity".to_owned()),
         },
         Answer::Tuple(parts) => {
             if is_vector
                 && let Some(values) = parts
                     .iter()
-                    .map(|part| terms::expression(part).cloned())
+                    .map(|part| expressions::expression(part).cloned())
                     .collect::<Option<Vec<_>>>()
             {
                 return pair(flat, values, context);
@@ -93,13 +94,13 @@ fn mixed(matrix: &Matrix, other: &Answer, swapped: bool, context: &mut Context<'
                 let values = vec![interval.lower.value.clone(), interval.upper.value.clone()];
                 pair(flat, values, context)
             } else {
-                verdict::no("kind", "a half-open interval is no vector".to_owned())
+                Comparison::different("kind", "a half-open interval is no vector".to_owned())
             }
         }
-        Answer::List(_) => verdict::open("a vector against a list".to_owned()),
+        Answer::List(_) => Comparison::open("a vector against a list".to_owned()),
         _ => {
             let reason = context.say(|| format!("a matrix is no {}", words::kind(other)));
-            verdict::no("kind", reason)
+            Comparison::different("kind", reason)
         }
     }
 }
@@ -107,7 +108,7 @@ fn mixed(matrix: &Matrix, other: &Answer, swapped: bool, context: &mut Context<'
 /// A matrix against a tuple of its rows.
 fn rows(matrix: &Matrix, parts: &[Answer], swapped: bool, context: &mut Context<'_>) -> Comparison {
     if parts.len() != matrix.rows.len() {
-        return verdict::no("matrix", "the numbers of rows differ".to_owned());
+        return Comparison::different("matrix", "the numbers of rows differ".to_owned());
     }
     let verdicts: Vec<Comparison> = matrix
         .rows
@@ -121,9 +122,9 @@ fn rows(matrix: &Matrix, parts: &[Answer], swapped: bool, context: &mut Context<
                 Answer::Tuple(_) | Answer::Interval(_) | Answer::Matrix(_) => {
                     context.either_way(&row, part, swapped)
                 }
-                _ => verdict::no("kind", "a row of a matrix is no number".to_owned()),
+                _ => Comparison::different("kind", "a row of a matrix is no number".to_owned()),
             }
         })
         .collect();
-    verdict::all("matrix", verdicts)
+    Comparison::all("matrix", verdicts)
 }

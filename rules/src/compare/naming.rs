@@ -1,7 +1,8 @@
 //! What a statement such as `x = 5` gives a value to, and which.
 
-use super::terms;
-use crate::algebra::{Constant, Expr, Function};
+use super::expressions;
+use super::words::Words;
+use crate::algebra::{self, Constant, Expr, Function, Rational};
 use crate::answer::{Answer, Operator, Relation};
 
 /// A relation read as a name and its value.
@@ -82,7 +83,7 @@ pub(super) fn is_equation(relation: &Relation) -> bool {
 /// Is a side something that a value is given to, rather than an expression to be solved?
 pub(super) fn is_name(answer: &Answer) -> bool {
     match answer {
-        Answer::Quantity(_) => terms::expression(answer).is_some_and(is_named),
+        Answer::Quantity(_) => expressions::expression(answer).is_some_and(is_named),
         Answer::Tuple(parts) => !parts.is_empty() && parts.iter().all(is_symbol),
         Answer::Ratio(parts) => {
             !parts.is_empty() && parts.iter().all(|part| is_named(part) || is_segment(part))
@@ -95,7 +96,7 @@ pub(super) fn is_name(answer: &Answer) -> bool {
 }
 
 fn is_symbol(answer: &Answer) -> bool {
-    matches!(terms::expression(answer), Some(Expr::Symbol(_)))
+    matches!(expressions::expression(answer), Some(Expr::Symbol(_)))
 }
 
 /// Is an expression a name?
@@ -126,21 +127,7 @@ pub(super) fn is_named(expr: &Expr) -> bool {
             parts,
         ) => parts.iter().any(has_letter),
         Expr::Multiply(factors) => {
-            is_segment(expr)
-                || is_quotient_of_names(factors)
-                || is_inverse(factors)
-                || is_derivative(factors)
-        }
-        _ => false,
-    }
-}
-
-/// dy/dx, read as d · y / d · x.
-fn is_derivative(factors: &[Expr]) -> bool {
-    let is_d = |expr: &Expr| matches!(expr, Expr::Symbol(name) if **name == *"d");
-    match factors {
-        [d, Expr::Symbol(_), Expr::Power(below), Expr::Symbol(_)] => {
-            is_d(d) && is_d(&below.0) && below.1 == Expr::integer(-1)
+            is_segment(expr) || is_quotient_of_names(factors) || is_inverse(factors)
         }
         _ => false,
     }
@@ -192,7 +179,7 @@ pub(super) fn is_segment(expr: &Expr) -> bool {
                 let squared = match last {
                     Expr::Power(power) => {
                         capital(&power.0)
-                            && matches!(&power.1, Expr::Number(n) if n.is_int() && *n > crate::algebra::Rational::ZERO)
+                            && matches!(&power.1, Expr::Number(n) if n.is_int() && *n > Rational::ZERO)
                     }
                     other => capital(other),
                 };
@@ -227,7 +214,7 @@ fn is_quotient_of_names(factors: &[Expr]) -> bool {
 
 /// Is there a letter in an expression?
 pub(super) fn has_letter(expr: &Expr) -> bool {
-    terms::any(expr, &mut |part| {
+    algebra::any(expr, &mut |part| {
         matches!(part, Expr::Symbol(_) | Expr::Apply(..))
     })
 }
@@ -243,7 +230,7 @@ pub(super) fn is_asked_for(expr: &Expr) -> bool {
             }
             Expr::Power(power) => plain(&power.0, letters) && matches!(&power.1, Expr::Number(_)),
             Expr::Add(parts) | Expr::Multiply(parts) => parts.iter().all(|part| match part {
-                Expr::Number(value) => *value == crate::algebra::Rational::NEG_ONE,
+                Expr::Number(value) => *value == Rational::NEG_ONE,
                 part => plain(part, letters),
             }),
             _ => false,
@@ -264,12 +251,11 @@ pub(super) fn agree(a: &Answer, b: &Answer) -> Option<Vec<(Box<str>, Box<str>)>>
         return Some(Vec::new());
     }
     if let (Answer::Text(a), Answer::Text(b)) = (a, b) {
-        use super::words::Words;
         return (Words::of(a) == Words::of(b)).then(Vec::new);
     }
     let (a, b) = (
-        inside_bars(terms::expression(a)?),
-        inside_bars(terms::expression(b)?),
+        inside_bars(expressions::expression(a)?),
+        inside_bars(expressions::expression(b)?),
     );
     if a == b {
         return Some(Vec::new());
@@ -296,7 +282,9 @@ pub(super) fn agree(a: &Answer, b: &Answer) -> Option<Vec<(Box<str>, Box<str>)>>
         {
             Some(Vec::new())
         }
-        _ if terms::spelled(a).is_some() && terms::spelled(a) == terms::spelled(b) => {
+        _ if expressions::spelled(a).is_some()
+            && expressions::spelled(a) == expressions::spelled(b) =>
+        {
             Some(Vec::new())
         }
         _ => None,
@@ -327,7 +315,7 @@ pub(super) fn is_number(answer: &Answer) -> bool {
 
 /// The base of a name with an index: `x` of `x_1`.
 pub(super) fn family(name: &Answer) -> Option<&str> {
-    match terms::expression(name)? {
+    match expressions::expression(name)? {
         Expr::Symbol(name) => name.split_once('_').map(|(base, _)| base),
         _ => None,
     }

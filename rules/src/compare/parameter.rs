@@ -1,11 +1,9 @@
 //! Families of solutions: `x = π/4 + kπ, k ∈ ℤ`.
 
-use super::naming;
-use super::rename;
-use super::terms;
-use super::{Comparison, Context, verdict};
-use crate::algebra::{self, Identity};
-use crate::algebra::{Expr, Rational};
+use super::comparison::Comparison;
+use super::context::Context;
+use super::{expressions, naming, rename};
+use crate::algebra::{self, Expr};
 use crate::answer::{Answer, Operator};
 
 /// An answer without the remark on its parameter, and the parameter.
@@ -43,7 +41,10 @@ fn integer_letter(answer: &Answer) -> Option<&str> {
             else {
                 return None;
             };
-            match (terms::expression(letter)?, terms::expression(set)?) {
+            match (
+                expressions::expression(letter)?,
+                expressions::expression(set)?,
+            ) {
                 (Expr::Symbol(letter), Expr::Symbol(set)) if **set == *"ℤ" || **set == *"Z" => {
                     Some(letter)
                 }
@@ -93,13 +94,7 @@ pub(super) fn compare(
     if verdict.equal != Some(false) {
         return Some(verdict);
     }
-    let (value_a, value_b) = (value(&a), value(&b));
-    if let (Some(f), Some(g)) = (value_a, value_b)
-        && let Some(verdict) = progressions(f, g, &letter_a, context)
-    {
-        return Some(verdict);
-    }
-    Some(verdict::open(
+    Some(Comparison::open(
         "families of solutions that are not written alike".to_owned(),
     ))
 }
@@ -117,44 +112,7 @@ fn parameter_of(answer: &Answer, known: &str) -> Option<Box<str>> {
 /// The expression of an answer `x = …` or `…`.
 fn value(answer: &Answer) -> Option<&Expr> {
     match answer {
-        Answer::Relation(relation) => terms::expression(naming::stated(relation)?.value),
-        answer => terms::expression(answer),
+        Answer::Relation(relation) => expressions::expression(naming::stated(relation)?.value),
+        answer => expressions::expression(answer),
     }
-}
-
-/// a + bk and c + dk for all integers k: the same numbers if b = ±d and a − c is a multiple of b.
-fn progressions(f: &Expr, g: &Expr, letter: &str, context: &mut Context<'_>) -> Option<Comparison> {
-    let (a, b) = linear(f, letter, context)?;
-    let (c, d) = linear(g, letter, context)?;
-    let budget = &mut context.budget;
-    let same_step = [d.clone(), d.negated()]
-        .iter()
-        .map(|d| algebra::identical(&b, d, budget).0)
-        .collect::<Vec<_>>();
-    if same_step.iter().all(|step| *step == Identity::Different) {
-        return Some(verdict::no(
-            "solutions",
-            "the families have different steps".to_owned(),
-        ));
-    }
-    if !same_step.contains(&Identity::Equal) {
-        return None;
-    }
-    let steps = algebra::rational(&a.minus(c).divided_by(b), budget)?;
-    Some(if steps.is_int() {
-        verdict::yes("solutions")
-    } else {
-        verdict::no("solutions", "the families are shifted".to_owned())
-    })
-}
-
-/// Beginning and step of an expression that is linear in the letter.
-pub(super) fn linear(expr: &Expr, letter: &str, context: &mut Context<'_>) -> Option<(Expr, Expr)> {
-    let at = |n: i64| terms::substitute(expr, letter, &Expr::Number(Rational::from(n)));
-    let (zero, one, two) = (at(0), at(1), at(2));
-    let step = one.clone().minus(zero.clone());
-    let next = two.minus(one);
-    let (same, _) = algebra::identical(&step, &next, &mut context.budget);
-    let (nothing, _) = algebra::identical(&step, &Expr::integer(0), &mut context.budget);
-    (same == Identity::Equal && nothing == Identity::Different).then_some((zero, step))
 }

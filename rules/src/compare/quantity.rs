@@ -1,9 +1,10 @@
 //! Numbers and expressions with what stands beside them: units, currencies, percent signs.
 
+use super::comparison::Comparison;
+use super::context::Context;
+use super::expressions::{self, show};
 use super::naming;
-use super::terms::{self, show};
 use super::value::{self, Value};
-use super::{Comparison, Context, verdict};
 use crate::algebra::{Constant, Expr, Rational};
 use crate::answer::{Quantity, Unit};
 
@@ -13,7 +14,7 @@ pub(super) fn compare(gold: &Quantity, pred: &Quantity, context: &mut Context<'_
         && a != b
     {
         let reason = context.say(|| format!("{a} and {b} are different currencies"));
-        return verdict::no("currency", reason);
+        return Comparison::different("currency", reason);
     }
     if gold.percent != pred.percent {
         return percent(gold, pred, context);
@@ -28,28 +29,7 @@ pub(super) fn compare(gold: &Quantity, pred: &Quantity, context: &mut Context<'_
 
 /// The values as written.
 fn plain(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Comparison {
-    let verdict = value::compare(written(gold), written(pred), context);
-    if verdict.equal != Some(false) {
-        return verdict;
-    }
-    // `30° + 45°` against `75`: a missing degree sign is a missing unit.
-    let bare = match (
-        terms::without_degrees(&gold.value),
-        terms::without_degrees(&pred.value),
-    ) {
-        (Some(bare), None) if !terms::has_pi(&pred.value) => {
-            value::compare(Value::of(&bare), written(pred), context)
-        }
-        (None, Some(bare)) if !terms::has_pi(&gold.value) => {
-            value::compare(written(gold), Value::of(&bare), context)
-        }
-        _ => return verdict,
-    };
-    if bare.equal == Some(false) {
-        verdict
-    } else {
-        bare
-    }
+    value::compare(written(gold), written(pred), context)
 }
 
 fn written(quantity: &Quantity) -> Value<'_> {
@@ -70,7 +50,7 @@ fn percent(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Compa
         && unit.dimension.is_some()
     {
         let reason = context.say(|| format!("a percentage is no amount in {}", unit.name));
-        return verdict::no("units", reason);
+        return Comparison::different("units", reason);
     }
     let hundredth = scaled(&with.value, &Rational::from_parts(1.into(), 100_u8.into()));
     let with_value = Value {
@@ -96,7 +76,7 @@ fn percent(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Compa
                     show(&without.value)
                 )
             });
-            verdict::no("percent", reason)
+            Comparison::different("percent", reason)
         }
         _ => verdict,
     }
@@ -104,10 +84,10 @@ fn percent(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Compa
 
 /// `factor` · expr.
 fn scaled(expr: &Expr, factor: &Rational) -> Expr {
-    match terms::number(expr) {
+    match expressions::number(expr) {
         Some(value) => Expr::Number(value.into_owned() * factor),
         None if factor.is_one() => expr.clone(),
-        None => terms::product(Expr::Number(factor.clone()), expr.clone()),
+        None => expressions::product(Expr::Number(factor.clone()), expr.clone()),
     }
 }
 
@@ -135,7 +115,7 @@ fn both_units(
     }
     if dimension_a != dimension_b {
         let reason = context.say(|| format!("{} and {} measure different things", a.name, b.name));
-        return verdict::no("units", reason);
+        return Comparison::different("units", reason);
     }
     if a.size == b.size && a.offset == b.offset {
         return plain(gold, pred, context);
@@ -163,7 +143,7 @@ fn both_units(
                     b.name
                 )
             });
-            verdict::no("units", reason)
+            Comparison::different("units", reason)
         }
         _ => verdict,
     }
@@ -203,7 +183,7 @@ fn one_unit(
         if unit.dimension.is_some() && !pounds {
             let reason =
                 context.say(|| format!("{currency} and {} measure different things", unit.name));
-            return verdict::no("currency", reason);
+            return Comparison::different("currency", reason);
         }
     }
     let verdict = if swapped {
@@ -215,7 +195,7 @@ fn one_unit(
         && !naming::is_constant(&without.value)
         && let Some(letters) = letters(unit)
     {
-        let value = terms::product(with.value.clone(), letters);
+        let value = expressions::product(with.value.clone(), letters);
         let as_letters = ordered(&value, without, context, swapped);
         if as_letters.equal == Some(true) {
             return as_letters;
@@ -224,8 +204,8 @@ fn one_unit(
     // 180° against π: an angle without a unit is in radians if it says so by a π.
     if verdict.equal == Some(false)
         && is_degree(unit)
-        && terms::has_pi(&without.value)
-        && !terms::has_pi(&with.value)
+        && expressions::has_pi(&without.value)
+        && !expressions::has_pi(&with.value)
     {
         let radians = in_radians(&with.value, unit);
         return ordered(&radians, without, context, swapped);
@@ -284,5 +264,5 @@ fn radian(unit: &Unit) -> Option<&Rational> {
 
 /// An angle in (parts of) degrees, in radians.
 fn in_radians(value: &Expr, unit: &Unit) -> Expr {
-    terms::product(scaled(value, &unit.size), Expr::Constant(Constant::Degree))
+    expressions::product(scaled(value, &unit.size), Expr::Constant(Constant::Degree))
 }

@@ -2,16 +2,13 @@
 
 use std::cmp::Ordering;
 
-use super::matching;
+use super::comparison::Comparison;
+use super::context::Context;
+use super::expressions;
 use super::naming;
-use super::solve;
-use super::terms;
 use super::value::{self, Value};
-use super::words;
-use super::{Comparison, Context, verdict};
 use crate::algebra::Expr;
 use crate::algebra::{self, Identity};
-use crate::answer::{Answer, Interval};
 
 /// Where an interval ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +45,7 @@ fn order(a: &Bound, b: &Bound, context: &mut Context<'_>) -> Option<Ordering> {
 
 /// The order of two constants.
 pub(super) fn order_of(a: &Expr, b: &Expr, context: &mut Context<'_>) -> Option<Ordering> {
-    if let (Some(a), Some(b)) = (terms::number(a), terms::number(b)) {
+    if let (Some(a), Some(b)) = (expressions::number(a), expressions::number(b)) {
         return Some(a.cmp(&b));
     }
     algebra::order(a, b, &mut context.budget).or_else(|| {
@@ -207,9 +204,8 @@ pub(super) fn sets(
     context: &mut Context<'_>,
 ) -> Comparison {
     let differ = |context: &Context<'_>| {
-        let reason =
-            context.say(|| format!("{} and {} differ", show(gold, context), show(pred, context)));
-        verdict::no(method, reason)
+        let reason = context.say(|| format!("{} and {} differ", show(gold), show(pred)));
+        Comparison::different(method, reason)
     };
     if gold.pieces.len() != pred.pieces.len() {
         return differ(context);
@@ -233,17 +229,17 @@ pub(super) fn sets(
             }
         }
     }
-    verdict::all(method, parts)
+    Comparison::all(method, parts)
 }
 
-fn show(set: &RealSet, _: &Context<'_>) -> String {
+fn show(set: &RealSet) -> String {
     if set.is_empty() {
         return "∅".to_owned();
     }
     let bound = |bound: &Bound| match bound {
         Bound::Below => "-∞".to_owned(),
         Bound::Above => "∞".to_owned(),
-        Bound::At(expr) => terms::show(expr),
+        Bound::At(expr) => expressions::show(expr),
     };
     let pieces: Vec<String> = set
         .pieces
@@ -263,119 +259,4 @@ fn show(set: &RealSet, _: &Context<'_>) -> String {
         })
         .collect();
     pieces.join(" ∪ ")
-}
-
-/// At least one side states a region: an interval, a union, an inequality.
-pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -> Comparison {
-    match (gold, pred) {
-        (Answer::Interval(a), Answer::Interval(b)) => {
-            let verdict = intervals(a, b, context);
-            // Nothing is claimed of intervals whose ends stand the wrong way round.
-            if verdict.equal == Some(false) && may_be_empty(a, b, context) {
-                return verdict::open("intervals that hold nothing".to_owned());
-            }
-            return verdict;
-        }
-        // `[1, 2]` may be a list in square brackets.
-        (Answer::Interval(interval), Answer::List(parts))
-        | (Answer::List(parts), Answer::Interval(interval))
-            if interval.lower.closed && interval.upper.closed && parts.len() == 2 =>
-        {
-            let ends = [
-                terms::answer(interval.lower.value.clone()),
-                terms::answer(interval.upper.value.clone()),
-            ];
-            let alike = context
-                .quietly(|context| matching::unordered(&ends, parts, false, context))
-                .equal;
-            if alike != Some(false) {
-                return verdict::open("an interval, or a list in square brackets".to_owned());
-            }
-        }
-        (Answer::Union(a), Answer::Union(b)) if a.len() == b.len() => {
-            // Ends with letters in them cannot be put in order, but may be the same.
-            let verdict = context.quietly(|context| matching::unordered(a, b, true, context));
-            if verdict.equal == Some(true) {
-                return Comparison {
-                    method: "interval",
-                    ..verdict
-                };
-            }
-        }
-        _ => {}
-    }
-    let left = solve::region(gold, context);
-    let right = solve::region(pred, context);
-    match (left, right) {
-        (Some(a), Some(b)) => {
-            if let (Some(x), Some(y)) = (&a.variable, &b.variable)
-                && x != y
-            {
-                let reason = context.say(|| {
-                    format!(
-                        "one side is about {}, the other about {}",
-                        terms::show(x),
-                        terms::show(y)
-                    )
-                });
-                return verdict::no("names", reason);
-            }
-            let method = if a.variable.is_some() || b.variable.is_some() {
-                "solutions"
-            } else {
-                "interval"
-            };
-            sets(method, &a.set, &b.set, context)
-        }
-        _ if gold == pred => verdict::yes("structure"),
-        _ => unlike(gold, pred, context),
-    }
-}
-
-/// Regions that could not be computed.
-fn unlike(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Comparison {
-    for side in [gold, pred] {
-        match side {
-            Answer::Tuple(parts) if parts.len() != 2 => {
-                return verdict::no("kind", "an interval has two ends".to_owned());
-            }
-            Answer::Matrix(_) | Answer::Ratio(_) | Answer::Time { .. } => {
-                let reason =
-                    context.say(|| format!("a {} is no {}", words::kind(gold), words::kind(pred)));
-                return verdict::no("kind", reason);
-            }
-            _ => {}
-        }
-    }
-    verdict::open("a set of numbers that could not be computed".to_owned())
-}
-
-/// Interval against interval, end by end.
-fn intervals(a: &Interval, b: &Interval, context: &mut Context<'_>) -> Comparison {
-    let mut parts = Vec::with_capacity(2);
-    for (x, y) in [(&a.lower, &b.lower), (&a.upper, &b.upper)] {
-        let infinite = terms::infinity(&x.value).is_some() && terms::infinity(&y.value).is_some();
-        if x.closed != y.closed && !infinite {
-            return verdict::no(
-                "interval",
-                "an end belongs to one of the intervals only".to_owned(),
-            );
-        }
-        let mut part = value::compare(Value::of(&x.value), Value::of(&y.value), context);
-        if part.equal == Some(false) {
-            part.method = "interval";
-            return part;
-        }
-        parts.push(part);
-    }
-    verdict::all("interval", parts)
-}
-
-/// Could both intervals be empty?
-fn may_be_empty(a: &Interval, b: &Interval, context: &mut Context<'_>) -> bool {
-    [a, b].into_iter().all(|interval| {
-        order_of(&interval.lower.value, &interval.upper.value, context) != Some(Ordering::Less)
-            && terms::infinity(&interval.lower.value).is_none()
-            && terms::infinity(&interval.upper.value).is_none()
-    })
 }

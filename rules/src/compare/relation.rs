@@ -1,26 +1,27 @@
 //! Statements: equations, inequalities, memberships, congruences and the rest.
 
-use std::borrow::Cow;
-
 use super::collection;
+use super::comparison::Comparison;
+use super::congruence;
+use super::context::Context;
 use super::equation;
+use super::expressions;
 use super::inequality;
 use super::letters;
 use super::naming::{self, Stated};
 use super::real_set;
+use super::region;
 use super::rename;
+use super::sides;
 use super::solve;
-use super::terms;
 use super::words;
-use super::{Comparison, Context, is_region, verdict};
-use crate::algebra::{Expr, Function, Rational};
+use crate::algebra::{self, Expr};
 use crate::answer::{Answer, Operator, Relation};
 
 /// Statement against statement.
 pub(super) fn both(gold: &Relation, pred: &Relation, context: &mut Context<'_>) -> Comparison {
     if gold.modulus.is_some() || pred.modulus.is_some() {
-        // `a = 13 mod 15` may be meant as a congruence too, and is if the other side is one.
-        return congruences(&as_congruence(gold), &as_congruence(pred), context);
+        return congruence::both(gold, pred, context);
     }
     if let (Some(a), Some(b)) = (naming::stated(gold), naming::stated(pred))
         && let Some(verdict) = named(a, b, context)
@@ -29,7 +30,8 @@ pub(super) fn both(gold: &Relation, pred: &Relation, context: &mut Context<'_>) 
     }
     let (equation_a, equation_b) = (naming::is_equation(gold), naming::is_equation(pred));
     if equation_a && equation_b {
-        return equation::compare(gold, pred, context);
+        return equation::compare(gold, pred, context)
+            .unwrap_or_else(|| sides::compare(gold, pred, is_solvable, context));
     }
     if is_inequality(gold) && is_inequality(pred) {
         return inequality::compare(gold, pred, context);
@@ -39,18 +41,18 @@ pub(super) fn both(gold: &Relation, pred: &Relation, context: &mut Context<'_>) 
             (Some(a), Some(b)) if a.variable == b.variable => {
                 real_set::sets("solutions", &a.set, &b.set, context)
             }
-            (Some(_), Some(_)) => verdict::no(
+            (Some(_), Some(_)) => Comparison::different(
                 "names",
                 "the statements are about different unknowns".to_owned(),
             ),
             // An equation and an inequality hold at different points, save for odd ones.
             _ if equation_a && is_inequality(pred) || equation_b && is_inequality(gold) => {
-                verdict::no("kind", "an equation is no inequality".to_owned())
+                Comparison::different("kind", "an equation is no inequality".to_owned())
             }
-            _ => verdict::open("statements that could not be solved".to_owned()),
+            _ => Comparison::open("statements that could not be solved".to_owned()),
         };
     }
-    sides(gold, pred, context)
+    sides::compare(gold, pred, is_solvable, context)
 }
 
 /// Is a relation made of <, ≤, >, ≥, ≠ (and =, but not of = alone)?
@@ -90,10 +92,10 @@ fn named(gold: Stated<'_>, pred: Stated<'_>, context: &mut Context<'_>) -> Optio
     } else {
         // x ∈ {5} against x = 5; but x ∈ A is not x = A.
         let set = if gold.member { gold.value } else { pred.value };
-        if matches!(set, Answer::Set(_)) || is_region(set) {
+        if matches!(set, Answer::Set(_)) || region::is_region(set) {
             context.answers(gold.value, &value)
         } else {
-            verdict::no("kind", "a member is not the set".to_owned())
+            Comparison::different("kind", "a member is not the set".to_owned())
         }
     };
     if verdict.equal == Some(true) {
@@ -101,40 +103,16 @@ fn named(gold: Stated<'_>, pred: Stated<'_>, context: &mut Context<'_>) -> Optio
     }
     // The name may stand on the other side too, and then the equation is to be solved.
     let solved = |stated: Stated<'_>| {
-        terms::expression(stated.name).is_none_or(|name| {
-            terms::expression(stated.value)
-                .is_none_or(|value| !terms::any(value, &mut |part| part == name))
+        expressions::expression(stated.name).is_none_or(|name| {
+            expressions::expression(stated.value)
+                .is_none_or(|value| !algebra::any(value, &mut |part| part == name))
         })
     };
     let implicit = !solved(gold) || !solved(pred);
     if implicit && !gold.member && !pred.member {
         return None;
     }
-    if let Some(verdict) = approximately(gold, pred, context) {
-        return Some(verdict);
-    }
     Some(verdict)
-}
-
-/// `x = 1/3 ≈ 0.33` also states 0.33.
-fn approximately(
-    gold: Stated<'_>,
-    pred: Stated<'_>,
-    context: &mut Context<'_>,
-) -> Option<Comparison> {
-    let tries = [
-        (gold.approximately, Some(pred.value)),
-        (Some(gold.value), pred.approximately),
-    ];
-    for (a, b) in tries {
-        if let (Some(a), Some(b)) = (a, b) {
-            let verdict = context.quietly(|context| context.answers(a, b));
-            if verdict.equal == Some(true) {
-                return Some(verdict);
-            }
-        }
-    }
-    None
 }
 
 /// (x, y) = (1, 2) against (y, x) = (2, 1).
@@ -178,159 +156,28 @@ fn differently_named(
     if !(numbers(gold.value) && numbers(pred.value)) {
         let expressions = [gold.name, gold.value, pred.name, pred.value]
             .into_iter()
-            .all(|answer| terms::expression(answer).is_some());
+            .all(|answer| expressions::expression(answer).is_some());
         if expressions {
             return None;
         }
-        return Some(verdict::open(
+        return Some(Comparison::open(
             "values of differently named things".to_owned(),
         ));
     }
-    let letter = |answer: &Answer| matches!(terms::expression(answer), Some(Expr::Symbol(_)));
+    let letter = |answer: &Answer| matches!(expressions::expression(answer), Some(Expr::Symbol(_)));
     if letter(gold.name) && letter(pred.name) && context.options.strict {
         let reason = context.say(|| {
             format!(
                 "one side is about {}, the other about {}",
-                terms::show_answer(gold.name),
-                terms::show_answer(pred.name)
+                expressions::show_answer(gold.name),
+                expressions::show_answer(pred.name)
             )
         });
-        return Some(verdict::no("names", reason));
+        return Some(Comparison::different("names", reason));
     }
     // AB = 4 against x = 4: whether x is AB was not said.
     let verdict = context.answers(gold.value, pred.value);
-    Some(verdict::at_most_open(
-        verdict,
-        "the same value of differently named things",
-    ))
-}
-
-/// An equation whose right side is a remainder, as a congruence.
-fn as_congruence(relation: &Relation) -> Cow<'_, Relation> {
-    if let ([name, value], [Operator::Equal], None) = (
-        relation.sides.as_slice(),
-        relation.operators.as_slice(),
-        &relation.modulus,
-    ) && let Some(Expr::Call(Function::Modulo, parts)) = terms::expression(value)
-        && let [value, modulus] = parts.as_slice()
-    {
-        return Cow::Owned(Relation {
-            sides: vec![name.clone(), terms::answer(value.clone())],
-            operators: relation.operators.clone(),
-            modulus: Some(modulus.clone()),
-        });
-    }
-    Cow::Borrowed(relation)
-}
-
-/// a ≡ b (mod m).
-fn congruences(gold: &Relation, pred: &Relation, context: &mut Context<'_>) -> Comparison {
-    let (Some(m), Some(n)) = (&gold.modulus, &pred.modulus) else {
-        return verdict::open("a congruence against a statement of another kind".to_owned());
-    };
-    let (Some(a), Some(b)) = (gold.sides.first(), pred.sides.first()) else {
-        return verdict::open(String::new());
-    };
-    let (Some(c), Some(d)) = (gold.sides.last(), pred.sides.last()) else {
-        return verdict::open(String::new());
-    };
-    let moduli = context.answers(&terms::answer(m.clone()), &terms::answer(n.clone()));
-    if moduli.equal != Some(true) {
-        // x ≡ 1 (mod 2) may still say what x ≡ 1, 3 (mod 4) says.
-        return if moduli.equal == Some(false) && gold.sides.len() == 2 && pred.sides.len() == 2 {
-            verdict::no("relation", "the moduli differ".to_owned())
-        } else {
-            verdict::open("congruences with moduli that could not be compared".to_owned())
-        };
-    }
-    let names = context.quietly(|context| context.answers(a, b));
-    let remainders = context.answers(c, d);
-    if names.equal == Some(true) && remainders.equal == Some(true) {
-        return verdict::yes("relation");
-    }
-    if names.equal == Some(true)
-        && let (Some(c), Some(d), Some(m)) = (integer(c), integer(d), terms::number(m))
-        && m.is_int()
-        && !m.is_zero()
-    {
-        let quotient = (c - d) / m.into_owned();
-        return if quotient.is_int() {
-            verdict::yes("relation")
-        } else {
-            verdict::no("relation", "the remainders differ".to_owned())
-        };
-    }
-    if names.equal == Some(false) && remainders.equal == Some(true) {
-        return verdict::open("congruences about different things".to_owned());
-    }
-    verdict::open("congruences that could not be compared".to_owned())
-}
-
-fn integer(answer: &Answer) -> Option<Rational> {
-    let value = terms::number(terms::expression(answer)?)?;
-    value.is_int().then(|| value.into_owned())
-}
-
-/// Side by side, for relations that no algebra is done on.
-pub(super) fn sides(gold: &Relation, pred: &Relation, context: &mut Context<'_>) -> Comparison {
-    if gold.sides.len() != pred.sides.len() {
-        return verdict::open("chains of different length".to_owned());
-    }
-    let in_order = |pred: &mut dyn Iterator<Item = &Answer>, context: &mut Context<'_>| {
-        let parts = gold
-            .sides
-            .iter()
-            .zip(pred)
-            .map(|(a, b)| context.answers(a, b));
-        verdict::all("relation", parts)
-    };
-    if gold.operators == pred.operators {
-        let verdict = in_order(&mut pred.sides.iter(), context);
-        if verdict.equal == Some(true) {
-            return verdict;
-        }
-        let symmetric = gold.operators.iter().all(|operator| {
-            matches!(
-                operator,
-                Operator::Equal
-                    | Operator::NotEqual
-                    | Operator::Approximately
-                    | Operator::Parallel
-                    | Operator::Perpendicular
-                    | Operator::Similar
-            )
-        });
-        if symmetric {
-            let turned = in_order(&mut pred.sides.iter().rev(), context);
-            if turned.equal != Some(false) {
-                return turned;
-            }
-        }
-        // Different sides need not make different statements.
-        return if verdict.equal == Some(false)
-            && matches!(
-                gold.operators.as_slice(),
-                [Operator::Divides
-                    | Operator::Parallel
-                    | Operator::Perpendicular
-                    | Operator::Similar
-                    | Operator::Subset
-                    | Operator::In
-                    | Operator::NotIn]
-            ) {
-            Comparison {
-                method: "relation",
-                ..verdict
-            }
-        } else {
-            verdict::open("statements that are not written alike".to_owned())
-        };
-    }
-    let kind = |relation: &Relation| is_solvable(relation);
-    if kind(gold) == kind(pred) && kind(gold) {
-        return verdict::open("statements that could not be compared".to_owned());
-    }
-    verdict::no("kind", "statements of different kinds".to_owned())
+    Some(verdict.at_most_open("the same value of differently named things"))
 }
 
 /// Statement against an answer that is none.
@@ -341,9 +188,6 @@ pub(super) fn against(
     context: &mut Context<'_>,
 ) -> Comparison {
     if let Some(stated) = naming::stated(relation) {
-        if let Some(verdict) = other_names(stated, other, context) {
-            return verdict;
-        }
         let verdict = context.either_way(stated.value, other, swapped);
         if verdict.equal != Some(true)
             && let Some(near) = stated.approximately
@@ -375,7 +219,7 @@ pub(super) fn against(
         _ => {}
     }
     if relation.modulus.is_some() {
-        return congruence_against(relation, other, swapped, context);
+        return congruence::against(relation, other, swapped, context);
     }
     if naming::is_equation(relation) {
         if let [operator] = relation.operators.as_slice()
@@ -390,7 +234,7 @@ pub(super) fn against(
             }
             return match relation.sides.first() {
                 Some(side) => context.either_way(side, other, swapped),
-                None => verdict::open(String::new()),
+                None => Comparison::open(String::new()),
             };
         }
         return equation::against(relation, other, swapped, context);
@@ -398,62 +242,23 @@ pub(super) fn against(
     if is_inequality(relation) || is_solvable(relation) {
         let answer = Answer::Relation(relation.clone());
         let verdict = if swapped {
-            real_set::compare(other, &answer, context)
+            region::compare(other, &answer, context)
         } else {
-            real_set::compare(&answer, other, context)
+            region::compare(&answer, other, context)
         };
         if verdict.equal.is_none()
             && matches!(other, Answer::Quantity(_))
             && naming::is_number(other)
         {
-            return verdict::no("kind", "an inequality is no number".to_owned());
+            return Comparison::different("kind", "an inequality is no number".to_owned());
         }
         return verdict;
     }
     match other {
         Answer::Quantity(_) | Answer::Tuple(_) | Answer::Interval(_) => {
             let reason = context.say(|| format!("a statement is no {}", words::kind(other)));
-            verdict::no("kind", reason)
+            Comparison::different("kind", reason)
         }
-        _ => verdict::open("a statement against an answer of another kind".to_owned()),
+        _ => Comparison::open("a statement against an answer of another kind".to_owned()),
     }
-}
-
-/// A list of equations about something else than the statement is.
-fn other_names(stated: Stated<'_>, other: &Answer, context: &Context<'_>) -> Option<Comparison> {
-    let (Answer::List(parts) | Answer::Set(parts)) = other else {
-        return None;
-    };
-    if matches!(stated.name, Answer::Tuple(_)) || !context.options.strict {
-        return None;
-    }
-    for part in parts {
-        if let Answer::Relation(relation) = part
-            && let Some(theirs) = naming::stated(relation)
-            && naming::agree(stated.name, theirs.name).is_none()
-        {
-            return Some(verdict::no(
-                "names",
-                "the statements are about different things".to_owned(),
-            ));
-        }
-    }
-    None
-}
-
-/// `2^10 ≡ 2 (mod 7)` states 2.
-fn congruence_against(
-    relation: &Relation,
-    other: &Answer,
-    swapped: bool,
-    context: &mut Context<'_>,
-) -> Comparison {
-    let (Some(first), Some(last)) = (relation.sides.first(), relation.sides.last()) else {
-        return verdict::open(String::new());
-    };
-    let verdict = context.either_way(last, other, swapped);
-    if naming::is_number(first) {
-        return verdict;
-    }
-    verdict::at_most_open(verdict, "a congruence against its remainder")
 }

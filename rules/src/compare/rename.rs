@@ -1,18 +1,18 @@
 //! Other letters for the same things.
 
-use super::terms;
-use super::{Comparison, Context};
+use super::comparison::Comparison;
+use super::context::Context;
 use crate::algebra;
 use crate::algebra::Expr;
-use crate::answer::Answer;
+use crate::answer::{Answer, Endpoint, Interval, Matrix, Quantity, Relation};
 
 /// An answer with letters exchanged: each first of a pair becomes the second, all at once.
 pub(super) fn letters(answer: &Answer, pairs: &[(Box<str>, Box<str>)]) -> Answer {
     if pairs.iter().all(|(from, to)| from == to) {
         return answer.clone();
     }
-    terms::map(answer, &mut |expr| {
-        terms::replace(expr, &mut |part| match part {
+    map(answer, &mut |expr| {
+        algebra::replace(expr, &mut |part| match part {
             Expr::Symbol(name) => pairs
                 .iter()
                 .find(|(from, _)| from == name)
@@ -25,7 +25,7 @@ pub(super) fn letters(answer: &Answer, pairs: &[(Box<str>, Box<str>)]) -> Answer
 /// The letters of an answer, sorted.
 fn letters_of(answer: &Answer) -> Vec<Box<str>> {
     let mut letters = Vec::new();
-    terms::map(answer, &mut |expr| {
+    map(answer, &mut |expr| {
         letters.extend(algebra::variables(expr));
         Expr::integer(0)
     });
@@ -71,5 +71,49 @@ fn permutations(letters: &mut Vec<Box<str>>, from: usize, found: &mut Vec<Vec<Bo
         letters.swap(from, index);
         permutations(letters, from + 1, found);
         letters.swap(from, index);
+    }
+}
+
+/// An answer with every expression in it changed.
+fn map(answer: &Answer, change: &mut dyn FnMut(&Expr) -> Expr) -> Answer {
+    let mut all =
+        |parts: &[Answer]| -> Vec<Answer> { parts.iter().map(|part| map(part, change)).collect() };
+    match answer {
+        Answer::Quantity(quantity) => Answer::Quantity(Quantity {
+            value: change(&quantity.value),
+            ..quantity.clone()
+        }),
+        Answer::Relation(relation) => Answer::Relation(Relation {
+            sides: all(&relation.sides),
+            operators: relation.operators.clone(),
+            modulus: relation.modulus.as_ref().map(change),
+        }),
+        Answer::Set(parts) => Answer::Set(all(parts)),
+        Answer::List(parts) => Answer::List(all(parts)),
+        Answer::Tuple(parts) => Answer::Tuple(all(parts)),
+        Answer::Union(parts) => Answer::Union(all(parts)),
+        Answer::Intersection(parts) => Answer::Intersection(all(parts)),
+        Answer::Interval(interval) => {
+            let mut end = |end: &Endpoint| Endpoint {
+                value: change(&end.value),
+                closed: end.closed,
+            };
+            Answer::Interval(Interval {
+                lower: end(&interval.lower),
+                upper: end(&interval.upper),
+            })
+        }
+        Answer::Difference(pair) => {
+            Answer::Difference(Box::new((map(&pair.0, change), map(&pair.1, change))))
+        }
+        Answer::Matrix(matrix) => Answer::Matrix(Matrix {
+            rows: matrix
+                .rows
+                .iter()
+                .map(|row| row.iter().map(&mut *change).collect())
+                .collect(),
+        }),
+        Answer::Ratio(parts) => Answer::Ratio(parts.iter().map(change).collect()),
+        other => other.clone(),
     }
 }

@@ -2,13 +2,12 @@
 
 use std::cmp::Ordering;
 
+use super::context::Context;
+use super::expressions;
 use super::naming;
 use super::real_set::{self, Bound, Piece, RealSet};
-use super::roots::roots;
-use super::terms;
 use super::words::{Meaning, Words};
-use super::{Context, parameter};
-use crate::algebra;
+use crate::algebra::{self, Identity};
 use crate::algebra::{Expr, Function, Rational};
 use crate::answer::{Answer, Operator, Relation};
 
@@ -27,7 +26,7 @@ pub(super) fn region(answer: &Answer, context: &mut Context<'_>) -> Option<Regio
     };
     match answer {
         Answer::Quantity(_) => {
-            let value = terms::expression(answer)?;
+            let value = expressions::expression(answer)?;
             match value {
                 Expr::Symbol(name) => Some(bare(domain(name)?)),
                 value => Some(bare(RealSet::point(value.clone(), context)?)),
@@ -43,9 +42,9 @@ pub(super) fn region(answer: &Answer, context: &mut Context<'_>) -> Option<Regio
         // Of two entries, and only where the other side is a region: an open interval.
         Answer::Tuple(parts) => match parts.as_slice() {
             [lower, upper] => Some(bare(RealSet::between(
-                bound(terms::expression(lower)?),
+                bound(expressions::expression(lower)?),
                 false,
-                bound(terms::expression(upper)?),
+                bound(expressions::expression(upper)?),
                 false,
                 context,
             )?)),
@@ -117,7 +116,7 @@ fn domain(name: &str) -> Option<RealSet> {
 }
 
 fn bound(value: &Expr) -> Bound {
-    match terms::infinity(value) {
+    match expressions::infinity(value) {
         Some(1) => Bound::Above,
         Some(_) => Bound::Below,
         None => Bound::At(value.clone()),
@@ -189,7 +188,7 @@ pub(super) fn solve(relation: &Relation, context: &mut Context<'_>) -> Option<Re
     if let ([name, set], [operator @ (Operator::In | Operator::NotIn)]) =
         (relation.sides.as_slice(), relation.operators.as_slice())
     {
-        let variable = terms::expression(name).filter(|name| naming::is_named(name))?;
+        let variable = expressions::expression(name).filter(|name| naming::is_named(name))?;
         let set = region(set, context)?.set;
         return Some(Region {
             variable: Some(variable.clone()),
@@ -204,7 +203,7 @@ pub(super) fn solve(relation: &Relation, context: &mut Context<'_>) -> Option<Re
     let variable = "?";
     let mut sides = Vec::with_capacity(relation.sides.len());
     for side in &relation.sides {
-        match terms::expression(side) {
+        match expressions::expression(side) {
             Some(side) => sides.push(vec![in_unknown(side, &unknown, variable)]),
             // `x = ±2`, `x = 1, 2`.
             None => match side {
@@ -212,7 +211,11 @@ pub(super) fn solve(relation: &Relation, context: &mut Context<'_>) -> Option<Re
                     values
                         .iter()
                         .map(|value| {
-                            Some(in_unknown(terms::expression(value)?, &unknown, variable))
+                            Some(in_unknown(
+                                expressions::expression(value)?,
+                                &unknown,
+                                variable,
+                            ))
                         })
                         .collect::<Option<Vec<_>>>()?,
                 ),
@@ -250,9 +253,9 @@ fn unknown(relation: &Relation) -> Option<Expr> {
         let parts: Vec<&Expr> = match side {
             Answer::List(values) | Answer::Set(values) => values
                 .iter()
-                .map(terms::expression)
+                .map(expressions::expression)
                 .collect::<Option<_>>()?,
-            side => vec![terms::expression(side)?],
+            side => vec![expressions::expression(side)?],
         };
         for part in parts {
             if !only_unknown(part, &mut found) {
@@ -285,7 +288,7 @@ fn only_unknown(expr: &Expr, found: &mut Option<Expr>) -> bool {
 
 /// An expression with a plain variable in place of the unknown.
 fn in_unknown(expr: &Expr, unknown: &Expr, variable: &str) -> Expr {
-    terms::replace(expr, &mut |part| {
+    algebra::replace(expr, &mut |part| {
         (part == unknown).then(|| Expr::symbol(variable))
     })
 }
@@ -299,7 +302,7 @@ fn holds(
     context: &mut Context<'_>,
 ) -> Option<RealSet> {
     let is_unknown = |expr: &Expr| matches!(expr, Expr::Symbol(name) if **name == *variable);
-    let constant = |expr: &Expr| !terms::any(expr, &mut |part| is_unknown(part));
+    let constant = |expr: &Expr| !algebra::any(expr, &mut |part| is_unknown(part));
     // `x < c` and `c < x` need no computing.
     if is_unknown(left) && constant(right) {
         return beside(operator, right, context);
@@ -324,7 +327,7 @@ fn holds(
         (Some(above), Some(below)) => sign_set(&above, &below, operator, context),
         // √2 x < 2: linear, if not with rational coefficients.
         _ if constant(&below) && below == Expr::integer(1) => {
-            let (start, slope) = parameter::linear(&above, variable, context)?;
+            let (start, slope) = linear(&above, variable, context)?;
             let root = start.negated().divided_by(slope.clone());
             match real_set::order_of(&slope, &Expr::integer(0), context)? {
                 Ordering::Greater => beside(operator, &root, context),
@@ -404,8 +407,8 @@ fn sign_set(
     operator: Operator,
     context: &mut Context<'_>,
 ) -> Option<RealSet> {
-    let roots_above = roots(above)?;
-    let roots_below = roots(below)?;
+    let roots_above = algebra::roots(above)?;
+    let roots_below = algebra::roots(below)?;
     let points: Vec<(Expr, bool)> = roots_above
         .into_iter()
         .map(|root| (root, true))
@@ -443,7 +446,7 @@ fn sign_set(
         let sign = if everywhere_zero {
             0
         } else {
-            sign(&evaluate(above, &sample)) * sign(&evaluate(below, &sample))
+            sign(&algebra::evaluate(above, &sample)) * sign(&algebra::evaluate(below, &sample))
         };
         let inside = match operator {
             Operator::NotEqual => sign != 0,
@@ -473,18 +476,9 @@ fn sign(value: &Rational) -> i8 {
     }
 }
 
-/// The value of a polynomial, coefficients from the constant up.
-pub(super) fn evaluate(coefficients: &[Rational], at: &Rational) -> Rational {
-    let mut value = Rational::ZERO;
-    for coefficient in coefficients.iter().rev() {
-        value = value * at + coefficient;
-    }
-    value
-}
-
 /// A rational number strictly between two roots, proved to be there.
 fn between(from: Option<&Expr>, to: Option<&Expr>, context: &mut Context<'_>) -> Option<Rational> {
-    let exact_or_near = |root: &Expr, context: &mut Context<'_>| match terms::number(root) {
+    let exact_or_near = |root: &Expr, context: &mut Context<'_>| match expressions::number(root) {
         Some(value) => Some(value.into_owned()),
         None => Rational::try_from(algebra::approximate(root, &mut context.budget)?).ok(),
     };
@@ -506,4 +500,15 @@ fn between(from: Option<&Expr>, to: Option<&Expr>, context: &mut Context<'_>) ->
         None => true,
     };
     (above && below).then_some(sample)
+}
+
+/// Beginning and slope of an expression that is linear in the variable.
+fn linear(expr: &Expr, variable: &str, context: &mut Context<'_>) -> Option<(Expr, Expr)> {
+    let at = |n: i64| algebra::substitute(expr, variable, &Expr::integer(n));
+    let (zero, one, two) = (at(0), at(1), at(2));
+    let slope = one.clone().minus(zero.clone());
+    let next = two.minus(one);
+    let (same, _) = algebra::identical(&slope, &next, &mut context.budget);
+    let (nothing, _) = algebra::identical(&slope, &Expr::integer(0), &mut context.budget);
+    (same == Identity::Equal && nothing == Identity::Different).then_some((zero, slope))
 }

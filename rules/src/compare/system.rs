@@ -1,10 +1,11 @@
 //! Systems: values under names, `x = 1, y = 2`.
 
+use super::comparison::Comparison;
+use super::context::Context;
+use super::expressions;
 use super::matching;
 use super::naming::{self, Stated};
 use super::rename;
-use super::terms;
-use super::{Comparison, Context, verdict};
 use crate::answer::Answer;
 
 /// Values under names: `x = 1, y = 2`, once or several times.
@@ -136,10 +137,10 @@ fn two_systems(
             let reason = context.say(|| {
                 format!(
                     "a value is given to {} on one side only",
-                    terms::show_answer(name)
+                    expressions::show_answer(name)
                 )
             });
-            return Some(verdict::no("names", reason));
+            return Some(Comparison::different("names", reason));
         };
         order.push(index);
         renames.push(pairs);
@@ -195,7 +196,7 @@ fn bases(system: &System<'_>) -> Vec<String> {
         .iter()
         .map(|name| match naming::family(name) {
             Some(base) => base.to_owned(),
-            None => terms::show_answer(name),
+            None => expressions::show_answer(name),
         })
         .collect();
     bases.sort_unstable();
@@ -230,7 +231,7 @@ fn system_against(
         }
     }
     let mut order: Vec<usize> = (0..system.names.len()).collect();
-    order.sort_by_cached_key(|&index| terms::show_answer(system.names[index]));
+    order.sort_by_cached_key(|&index| expressions::show_answer(system.names[index]));
     let alphabetical = order.iter().enumerate().all(|(a, b)| a == *b);
     let row_in = |row: &Vec<&Answer>, order: &[usize]| -> Vec<Answer> {
         order.iter().map(|&index| row[index].clone()).collect()
@@ -261,7 +262,7 @@ fn system_against(
             Some(if by_letter.equal == Some(true) {
                 by_letter
             } else {
-                verdict::at_most_open(verdict, "which value belongs to which name is not said")
+                verdict.at_most_open("which value belongs to which name is not said")
             })
         }
         Answer::Set(_) => {
@@ -270,10 +271,7 @@ fn system_against(
             };
             let set = Answer::Set(row_in(row, &written));
             let verdict = context.either_way(&set, other, swapped);
-            Some(verdict::at_most_open(
-                verdict,
-                "a set does not say which value belongs to which name",
-            ))
+            Some(verdict.at_most_open("a set does not say which value belongs to which name"))
         }
         _ => None,
     }

@@ -4,8 +4,9 @@ use std::cmp::Ordering;
 
 use dashu_int::{IBig, UBig};
 
-use super::terms::{self, show};
-use super::{Comparison, Context, verdict};
+use super::comparison::Comparison;
+use super::context::Context;
+use super::expressions::{self, show};
 use crate::algebra::{self, Identity};
 use crate::algebra::{Expr, Rational};
 
@@ -21,7 +22,7 @@ impl<'e> Value<'e> {
     pub(super) fn of(expr: &'e Expr) -> Self {
         Self {
             expr,
-            places: terms::places(expr),
+            places: expressions::places(expr),
         }
     }
 }
@@ -31,13 +32,13 @@ pub(super) fn compare(gold: Value<'_>, pred: Value<'_>, context: &mut Context<'_
     let (a, b) = (gold.expr, pred.expr);
     if let (Expr::Number(x), Expr::Number(y)) = (a, b) {
         if x == y {
-            return verdict::yes("rational");
+            return Comparison::equal("rational");
         }
         if gold.places.is_none() && pred.places.is_none() {
             return differ("rational", a, b, context);
         }
     } else if let (infinite_a @ Some(_), infinite_b) | (infinite_a, infinite_b @ Some(_)) =
-        (terms::infinity(a), terms::infinity(b))
+        (expressions::infinity(a), expressions::infinity(b))
     {
         return infinities(infinite_a, infinite_b, a, b, context);
     }
@@ -46,20 +47,20 @@ pub(super) fn compare(gold: Value<'_>, pred: Value<'_>, context: &mut Context<'_
         _ => algebra::identical(a, b, &mut context.budget),
     };
     match identity {
-        Identity::Equal => verdict::yes(method),
-        Identity::NumericallyEqual => verdict::numerically(),
+        Identity::Equal => Comparison::equal(method),
+        Identity::NumericallyEqual => Comparison::numerically_equal(),
         Identity::Undefined => {
-            verdict::open("one side has no value, or none that is understood".to_owned())
+            Comparison::open("one side has no value, or none that is understood".to_owned())
         }
         Identity::Different | Identity::TooComplex => {
             let rounds = (gold.places.is_some() || pred.places.is_some())
                 && is_rounded(gold, pred, context) == Some(true);
             if rounds {
-                verdict::yes("rounding")
+                Comparison::equal("rounding")
             } else if identity == Identity::Different {
                 differ(method, a, b, context)
             } else {
-                verdict::too_complex()
+                Comparison::too_complex()
             }
         }
     }
@@ -73,7 +74,7 @@ pub(super) fn differ(
     context: &Context<'_>,
 ) -> Comparison {
     let reason = context.say(|| format!("{} and {} differ", show(a), show(b)));
-    verdict::no(method, reason)
+    Comparison::different(method, reason)
 }
 
 /// At least one of the two is ±∞.
@@ -86,19 +87,19 @@ fn infinities(
 ) -> Comparison {
     if let (Some(a), Some(b)) = (a, b) {
         return if a == b {
-            verdict::yes("structure")
+            Comparison::equal("structure")
         } else {
             differ("rational", x, y, context)
         };
     }
     let finite = if a.is_some() { y } else { x };
-    if terms::number(finite).is_some()
+    if expressions::number(finite).is_some()
         || algebra::approximate(finite, &mut context.budget).is_some()
         || !algebra::variables(finite).is_empty()
     {
         return differ("rational", x, y, context);
     }
-    verdict::open("infinity against what may have no value".to_owned())
+    Comparison::open("infinity against what may have no value".to_owned())
 }
 
 /// Is one of two different values a decimal that stands for the other?
@@ -167,7 +168,7 @@ impl Decimal {
             let value = if *negative { -value } else { value };
             return Some(Self { value, places });
         }
-        let value = match terms::number(expr) {
+        let value = match expressions::number(expr) {
             Some(value) => value.into_owned(),
             None => algebra::rational(expr, &mut context.budget)?,
         };
@@ -200,7 +201,7 @@ impl Decimal {
         };
         let lower = &self.value - below;
         let upper = &self.value + above;
-        if let Some(exact) = terms::number(exact) {
+        if let Some(exact) = expressions::number(exact) {
             return Some(lower <= *exact && *exact <= upper);
         }
         if let Some(exact) = algebra::rational(exact, &mut context.budget) {

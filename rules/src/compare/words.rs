@@ -2,9 +2,10 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::terms;
-use super::{Comparison, Context, verdict};
-use crate::algebra::{Constant, Expr};
+use super::comparison::Comparison;
+use super::context::Context;
+use super::expressions;
+use crate::algebra::{self, Constant, Expr};
 use crate::answer::Answer;
 use crate::lexicon;
 use crate::lexicon::numbers::{NumberWord, number_word};
@@ -14,30 +15,32 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
     match (gold, pred) {
         (Answer::Text(a), Answer::Text(b)) => texts(a, b, context),
         (Answer::Text(text), other) | (other, Answer::Text(text)) => against(text, other, context),
-        _ => verdict::open(String::new()),
+        _ => Comparison::open(String::new()),
     }
 }
 
 /// Two texts.
 fn texts(a: &str, b: &str, context: &Context<'_>) -> Comparison {
     if a == b {
-        return verdict::yes("text");
+        return Comparison::equal("text");
     }
     let (words_a, words_b) = (Words::of(a), Words::of(b));
     if words_a == words_b {
-        return verdict::yes("text");
+        return Comparison::equal("text");
     }
     let (Words::Plain(words_a), Words::Plain(words_b)) = (words_a, words_b) else {
-        return verdict::open("formulas in words that are not written alike".to_owned());
+        return Comparison::open("formulas in words that are not written alike".to_owned());
     };
     let differ = || {
         let reason = context.say(|| format!("“{}” and “{}” differ", short(a), short(b)));
-        verdict::no("text", reason)
+        Comparison::different("text", reason)
     };
     match (Meaning::of(&words_a), Meaning::of(&words_b)) {
-        (Some(a), Some(b)) if a == b => return verdict::yes("text"),
+        (Some(a), Some(b)) if a == b => return Comparison::equal("text"),
         (Some(_), Some(_)) => {
-            return verdict::open("two ways of saying that there is no ordinary answer".to_owned());
+            return Comparison::open(
+                "two ways of saying that there is no ordinary answer".to_owned(),
+            );
         }
         _ => {}
     }
@@ -53,10 +56,10 @@ fn texts(a: &str, b: &str, context: &Context<'_>) -> Comparison {
     }
     // Searching each word of one in the other is quadratic; long texts are no answers anyway.
     if many.len() > 200 {
-        return verdict::open("long texts that are not written alike".to_owned());
+        return Comparison::open("long texts that are not written alike".to_owned());
     }
     if contained(few, many) {
-        return verdict::open("one text says more than the other".to_owned());
+        return Comparison::open("one text says more than the other".to_owned());
     }
     differ()
 }
@@ -71,10 +74,10 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
         if verdict.equal == Some(true) {
             return verdict;
         }
-        return verdict::open("words against letters that may be words".to_owned());
+        return Comparison::open("words against letters that may be words".to_owned());
     }
     if let Answer::Quantity(quantity) = other
-        && let Some(letters) = terms::spelled(&quantity.value)
+        && let Some(letters) = expressions::spelled(&quantity.value)
     {
         let squeezed: String = text.chars().filter(|c| c.is_alphanumeric()).collect();
         let letters: String = letters.chars().filter(|c| c.is_alphanumeric()).collect();
@@ -84,57 +87,59 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
             squeezed == letters
         };
         if alike && !letters.is_empty() {
-            return verdict::yes("text");
+            return Comparison::equal("text");
         }
         let long = letters.chars().nth(1).is_some();
         if long {
-            return verdict::open("words against letters that may be a word".to_owned());
+            return Comparison::open("words against letters that may be a word".to_owned());
         }
     }
     let Words::Plain(words) = Words::of(text) else {
-        return verdict::open("words with a formula against an answer of another kind".to_owned());
+        return Comparison::open(
+            "words with a formula against an answer of another kind".to_owned(),
+        );
     };
     match (Meaning::of(&words), other) {
         (Some(Meaning::Nothing), Answer::Set(elements)) => {
             return if elements.is_empty() {
-                verdict::yes("text")
+                Comparison::equal("text")
             } else {
-                verdict::no("kind", "one side says that there is none".to_owned())
+                Comparison::different("kind", "one side says that there is none".to_owned())
             };
         }
         (Some(Meaning::Endless), Answer::Quantity(quantity)) => {
-            return if terms::infinity(&quantity.value) == Some(1) {
-                verdict::yes("text")
+            return if expressions::infinity(&quantity.value) == Some(1) {
+                Comparison::equal("text")
             } else {
-                verdict::no("kind", "one side says that there is no end".to_owned())
+                Comparison::different("kind", "one side says that there is no end".to_owned())
             };
         }
         (Some(Meaning::AllReals), Answer::Interval(interval)) => {
-            let whole = terms::infinity(&interval.lower.value) == Some(-1)
-                && terms::infinity(&interval.upper.value) == Some(1);
+            let whole = expressions::infinity(&interval.lower.value) == Some(-1)
+                && expressions::infinity(&interval.upper.value) == Some(1);
             return if whole {
-                verdict::yes("text")
+                Comparison::equal("text")
             } else {
-                verdict::no("kind", "one side says all real numbers".to_owned())
+                Comparison::different("kind", "one side says all real numbers".to_owned())
             };
         }
         (Some(Meaning::AllReals), Answer::Quantity(quantity)) => {
             if matches!(&quantity.value, Expr::Symbol(name) if **name == *"ℝ" || **name == *"R") {
-                return verdict::yes("text");
+                return Comparison::equal("text");
             }
         }
         (Some(Meaning::Nothing | Meaning::Undefined), Answer::Quantity(quantity))
             if !is_constant(&quantity.value) =>
         {
-            return verdict::open("words against an expression".to_owned());
+            return Comparison::open("words against an expression".to_owned());
         }
         (Some(Meaning::Midday | Meaning::Midnight), Answer::Time { .. }) => {
-            return verdict::open("a time in words".to_owned());
+            return Comparison::open("a time in words".to_owned());
         }
         (Some(Meaning::AllReals | Meaning::Nothing), _)
             if !matches!(other, Answer::Quantity(_)) =>
         {
-            return verdict::open("words against a set".to_owned());
+            return Comparison::open("words against a set".to_owned());
         }
         _ => {}
     }
@@ -143,7 +148,7 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
         .iter()
         .any(|word| word.chars().nth(1).is_none() || is_numeral(word));
     if variable || words.is_empty() || words.len() > 12 {
-        return verdict::open("words against an answer of another kind".to_owned());
+        return Comparison::open("words against an answer of another kind".to_owned());
     }
     match other {
         Answer::Quantity(_)
@@ -153,9 +158,9 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
         | Answer::Ratio(_)
         | Answer::Time { .. } => {
             let reason = context.say(|| format!("“{}” is no {}", short(text), kind(other)));
-            verdict::no("kind", reason)
+            Comparison::different("kind", reason)
         }
-        _ => verdict::open("words against an answer of another kind".to_owned()),
+        _ => Comparison::open("words against an answer of another kind".to_owned()),
     }
 }
 
@@ -170,7 +175,7 @@ fn is_numeral(word: &str) -> bool {
 
 /// Is an expression a number, with no letters in it?
 fn is_constant(expr: &Expr) -> bool {
-    !terms::any(expr, &mut |part| {
+    !algebra::any(expr, &mut |part| {
         matches!(
             part,
             Expr::Symbol(_) | Expr::Apply(..) | Expr::Constant(Constant::Infinity)

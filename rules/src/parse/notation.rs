@@ -47,7 +47,7 @@ const SIGNS: [(&str, Operator); 14] = [
 ];
 
 /// The names of functions.
-const FUNCTIONS: [(&str, Function); 39] = [
+const FUNCTIONS: [(&str, Function); 38] = [
     ("root", Function::Root),
     ("abs", Function::Absolute),
     ("log", Function::Logarithm),
@@ -85,7 +85,6 @@ const FUNCTIONS: [(&str, Function); 39] = [
     ("mod", Function::Modulo),
     ("Re", Function::RealPart),
     ("Im", Function::ImaginaryPart),
-    ("conj", Function::Conjugate),
     ("arg", Function::Argument),
 ];
 

@@ -249,7 +249,6 @@ impl Out {
                 Constant::Infinity => "∞",
                 Constant::NegativeInfinity => "−∞",
                 Constant::ComplexInfinity | Constant::Undefined => "?",
-                Constant::GoldenRatio => "φ",
                 Constant::EulerGamma => "γ",
                 Constant::Degree => "°",
             }),

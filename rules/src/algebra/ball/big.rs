@@ -5,15 +5,16 @@ use std::cmp::Ordering;
 use dashu_base::{Sign, UnsignedAbs};
 use dashu_int::IBig;
 
-use super::super::fold::signed;
-use super::radius::{Radius, magnitude_bits};
+use super::radius::Radius;
 use super::real::Real;
 use super::series;
-use crate::algebra::Rational;
+use crate::algebra::expr::Rational;
+use crate::algebra::rational::magnitude_bits;
+use crate::algebra::rational::signed;
 
 /// `mantissa`·2^`exponent` ± `radius`.
 #[derive(Debug, Clone)]
-pub(in super::super) struct Big {
+pub(crate) struct Big {
     mantissa: IBig,
     exponent: i64,
     radius: Radius,
@@ -163,10 +164,6 @@ impl Real for Big {
         let work = bits as usize + 8;
         let error = Radius::power_of_two(1 - signed(work));
         Self::new(series::pi(work), -signed(work), error, bits)
-    }
-
-    fn euler_gamma(bits: u32) -> Self {
-        super::gamma::euler_gamma(bits)
     }
 
     fn add(&self, other: &Self) -> Self {
@@ -346,7 +343,7 @@ impl Real for Big {
         let negative = rest.sign() == Sign::Negative;
         let (sin, cos) = series::sin_cos(&IBig::from(rest.unsigned_abs()), work as usize);
         let sin = if negative { -sin } else { sin };
-        let turn = super::super::fold::low_bits(&turns) & 3;
+        let turn = crate::algebra::rational::low_bits(&turns) & 3;
         let (sin, cos) = match turn {
             0 => (sin, cos),
             1 => (cos, -sin),

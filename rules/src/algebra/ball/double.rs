@@ -6,11 +6,11 @@ use std::f64::consts;
 use dashu_int::IBig;
 
 use super::real::Real;
-use crate::algebra::Rational;
+use crate::algebra::expr::Rational;
 
 /// A middle and a radius.
 #[derive(Debug, Clone, Copy)]
-pub(in super::super) struct Double {
+pub(crate) struct Double {
     middle: f64,
     radius: f64,
 }
@@ -73,10 +73,6 @@ impl Real for Double {
 
     fn pi(_: u32) -> Self {
         Self::new(consts::PI, 0.0, ROUNDING)
-    }
-
-    fn euler_gamma(_: u32) -> Self {
-        Self::new(0.577_215_664_901_532_9, 0.0, FUNCTION)
     }
 
     fn add(&self, other: &Self) -> Self {

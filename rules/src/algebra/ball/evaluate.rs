@@ -5,23 +5,25 @@ use std::cmp::Ordering;
 use dashu_base::{Sign, UnsignedAbs};
 use dashu_int::{IBig, UBig};
 
-use super::super::budget::{Budget, Failure, Outcome};
-use super::super::fold;
+use super::gamma::euler_gamma;
 use super::real::Real;
 use super::value::{Arithmetic, Value};
+use crate::algebra::budget::{Budget, Failure, Outcome};
+use crate::algebra::expr::{Constant, Expr, Rational};
+use crate::algebra::rational;
+use crate::algebra::rational::{half, has_even_denominator, is_odd};
 use crate::algebra::work;
-use crate::algebra::{Constant, Expr, Rational};
 
 /// Where an expression is evaluated, and how.
-pub(in super::super) struct Evaluation<'p, 'b> {
+pub(crate) struct Evaluation<'p, 'b> {
     /// The values of the variables.
-    pub(in super::super) point: &'p [(&'p str, PointValue)],
-    pub(in super::super) arithmetic: Arithmetic,
+    pub(crate) point: &'p [(&'p str, PointValue)],
+    pub(crate) arithmetic: Arithmetic,
     /// Is a value that is not real none at all?
-    pub(in super::super) real_only: bool,
+    pub(crate) real_only: bool,
     /// Is a root of a negative number the principal one? ∛−8 is 1 + i√3 then, and not −2.
-    pub(in super::super) principal: bool,
-    pub(in super::super) budget: &'b mut Budget,
+    pub(crate) principal: bool,
+    pub(crate) budget: &'b mut Budget,
 }
 
 /// The value of a variable: a rational number, or a complex one with rational parts.
@@ -32,13 +34,13 @@ pub(crate) struct PointValue {
 }
 
 impl Evaluation<'_, '_> {
-    pub(in super::super) fn value<R: Real>(&mut self, expr: &Expr) -> Outcome<Value<R>> {
+    pub(crate) fn value<R: Real>(&mut self, expr: &Expr) -> Outcome<Value<R>> {
         let arithmetic = self.arithmetic;
         self.budget.spend(R::cost(arithmetic.bits))?;
         match expr {
             Expr::Number(value) => {
                 self.budget.spend_units(2 * work::copy(value))?;
-                Ok(if fold::bits(value) > 1 << 10 {
+                Ok(if rational::bits(value) > 1 << 10 {
                     Value::Real(R::rational(value, arithmetic.bits))
                 } else {
                     Value::Exact(value.clone())
@@ -104,12 +106,7 @@ impl Evaluation<'_, '_> {
             | Constant::NegativeInfinity
             | Constant::ComplexInfinity
             | Constant::Undefined => Err(Failure::Undefined),
-            Constant::GoldenRatio => {
-                let root = rational(5).sqrt().ok_or(Failure::Unknown)?;
-                let half = R::rational(&Rational::from_parts(IBig::ONE, 2u8.into()), bits);
-                Ok(Value::Real(root.add(&rational(1)).multiply(&half)))
-            }
-            Constant::EulerGamma => Ok(Value::Real(R::euler_gamma(bits))),
+            Constant::EulerGamma => Ok(Value::Real(euler_gamma(bits))),
             Constant::Degree => {
                 let degree = R::pi(bits).divide(&rational(180)).ok_or(Failure::Unknown)?;
                 Ok(Value::Real(degree))
@@ -193,10 +190,7 @@ impl Evaluation<'_, '_> {
         self.budget.spend(R::function_cost(self.arithmetic.bits))?;
         if let Value::Complex(real, imaginary) = argument {
             let norm = real.multiply(real).add(&imaginary.multiply(imaginary));
-            let half = R::rational(
-                &Rational::from_parts(IBig::ONE, 2u8.into()),
-                self.arithmetic.bits,
-            );
+            let half = R::rational(&half(), self.arithmetic.bits);
             let size = norm.ln().ok_or(Failure::Unknown)?.multiply(&half);
             let angle = self.angle(real, imaginary)?;
             return self.complex(size, angle);
@@ -225,7 +219,7 @@ impl Evaluation<'_, '_> {
     pub(super) fn angle<R: Real>(&mut self, real: &R, imaginary: &R) -> Outcome<R> {
         let bits = self.arithmetic.bits;
         self.budget.spend(R::function_cost(bits))?;
-        let half = R::rational(&Rational::from_parts(IBig::ONE, 2u8.into()), bits);
+        let half = R::rational(&half(), bits);
         let pi = R::pi(bits);
         if real.sign() == Some(Ordering::Greater) {
             let slope = imaginary.divide(real).ok_or(Failure::Unknown)?;
@@ -257,7 +251,7 @@ impl Evaluation<'_, '_> {
         }
         if let Value::Exact(base) = base
             && !(self.principal && base.sign() == Sign::Negative)
-            && let Ok(exact) = fold::power(base, rational, self.budget)
+            && let Ok(exact) = rational::power(base, rational, self.budget)
         {
             return Ok(Value::Exact(exact));
         }
@@ -275,12 +269,7 @@ impl Evaluation<'_, '_> {
             Ordering::Greater => self.positive_power(base, rational),
             Ordering::Less => {
                 let opposite = base.negated();
-                let odd_root = !self.principal
-                    && rational
-                        .denominator()
-                        .as_words()
-                        .first()
-                        .is_some_and(|word| word & 1 == 1);
+                let odd_root = !self.principal && !has_even_denominator(rational);
                 if !odd_root && self.real_only {
                     return Err(Failure::Undefined);
                 }
@@ -301,7 +290,7 @@ impl Evaluation<'_, '_> {
         let bits = self.arithmetic.bits;
         let number = |value: i64| R::rational(&Rational::from(value), bits);
         if *turns.denominator() == UBig::from(2u8) {
-            let quarter = fold::floor(turns);
+            let quarter = rational::floor(turns);
             let sign = if is_odd(&quarter) { -1 } else { 1 };
             return Ok((number(sign), number(0)));
         }
@@ -333,11 +322,11 @@ impl Evaluation<'_, '_> {
                 return Err(Failure::Undefined);
             }
             let times = u32::try_from(exponent.unsigned_abs()).unwrap_or(u32::MAX);
-            if fold::bits(base).saturating_mul(times as usize) <= 256
+            if rational::bits(base).saturating_mul(times as usize) <= 256
                 || base.is_zero()
-                || fold::bits(base) == 1
+                || rational::bits(base) == 1
             {
-                return fold::power(base, &Rational::from(exponent.clone()), self.budget)
+                return rational::power(base, &Rational::from(exponent.clone()), self.budget)
                     .map(Value::Exact);
             }
         } else if exponent.is_zero() {
@@ -425,13 +414,4 @@ impl Evaluation<'_, '_> {
         let product = self.arithmetic.multiply(&logarithm, exponent);
         self.exponential(&product)
     }
-}
-
-/// Is it odd?
-pub(super) fn is_odd(value: &IBig) -> bool {
-    value
-        .as_sign_words()
-        .1
-        .first()
-        .is_some_and(|word| word & 1 == 1)
 }

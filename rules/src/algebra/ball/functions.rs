@@ -4,13 +4,15 @@ use std::cmp::Ordering;
 
 use dashu_int::IBig;
 
-use super::super::budget::{Failure, Outcome};
-use super::super::fold;
 use super::evaluate::Evaluation;
-use super::gamma;
+use super::gamma::ln_gamma;
 use super::real::Real;
 use super::value::Value;
-use crate::algebra::{Expr, Function, Rational};
+use crate::algebra::budget::{Failure, Outcome};
+use crate::algebra::expr::{Expr, Function, Rational};
+use crate::algebra::fold;
+use crate::algebra::rational;
+use crate::algebra::rational::half;
 
 impl Evaluation<'_, '_> {
     pub(super) fn call<R: Real>(
@@ -80,11 +82,8 @@ impl Evaluation<'_, '_> {
             }
             (F::RealPart, [Value::Complex(real, _)])
             | (F::ImaginaryPart, [Value::Complex(_, real)]) => Ok(Value::Real(real.clone())),
-            (F::RealPart | F::Conjugate, [value @ Value::Real(_)]) => Ok(value.clone()),
+            (F::RealPart, [value @ Value::Real(_)]) => Ok(value.clone()),
             (F::ImaginaryPart, [Value::Real(_)]) => Ok(Value::Exact(Rational::ZERO)),
-            (F::Conjugate, [Value::Complex(real, imaginary)]) => {
-                Ok(Value::Complex(real.clone(), imaginary.negate()))
-            }
             (F::Argument, [Value::Complex(real, imaginary)]) => {
                 self.angle(real, imaginary).map(Value::Real)
             }
@@ -93,7 +92,7 @@ impl Evaluation<'_, '_> {
                 Ordering::Less => Ok(Value::Real(R::pi(bits))),
                 Ordering::Equal => Err(Failure::Undefined),
             },
-            (F::Factorial | F::Gamma | F::DoubleFactorial | F::Binomial | F::Permutations, _) => {
+            (F::Factorial | F::Gamma | F::Binomial | F::Permutations, _) => {
                 self.combinatorial(function, &values)
             }
             _ => Err(Failure::Unknown),
@@ -134,7 +133,7 @@ impl Evaluation<'_, '_> {
             exact.push(value.clone());
         }
         match fold::of_rationals(function, &exact, self.budget) {
-            Ok(value) => Ok(Some(if fold::bits(&value) > 1 << 10 {
+            Ok(value) => Ok(Some(if rational::bits(&value) > 1 << 10 {
                 Value::Real(R::rational(&value, self.arithmetic.bits))
             } else {
                 Value::Exact(value)
@@ -148,7 +147,7 @@ impl Evaluation<'_, '_> {
     fn logarithm_to<R: Real>(&mut self, argument: &Expr, base: &Expr) -> Outcome<Value<R>> {
         let argument = self.value(argument)?;
         let value = self.logarithm(&argument)?;
-        if matches!(base, Expr::Constant(crate::algebra::Constant::E)) {
+        if matches!(base, Expr::Constant(crate::algebra::expr::Constant::E)) {
             return Ok(value);
         }
         let base = self.value(base)?;
@@ -179,7 +178,7 @@ impl Evaluation<'_, '_> {
         let plus = self.exponential(&Value::Complex(imaginary.negate(), real.clone()))?;
         let minus = self.exponential(&Value::Complex(imaginary, real.negate()))?;
         let bits = self.arithmetic.bits;
-        let half = Value::Exact(Rational::from_parts(IBig::ONE, 2u8.into()));
+        let half = Value::Exact(half());
         let cos = self
             .arithmetic
             .multiply(&self.arithmetic.add(&plus, &minus), &half);
@@ -205,7 +204,7 @@ impl Evaluation<'_, '_> {
     }
 
     fn hyperbolic<R: Real>(&mut self, function: Function, value: &Value<R>) -> Outcome<Value<R>> {
-        let half = Value::Exact(Rational::from_parts(IBig::ONE, 2u8.into()));
+        let half = Value::Exact(half());
         let plus = self.exponential(value)?;
         let opposite = value.negated();
         let minus = self.exponential(&opposite)?;
@@ -234,7 +233,7 @@ impl Evaluation<'_, '_> {
         if matches!(value, Value::Complex(..)) {
             return Err(Failure::Unknown);
         }
-        let half = R::rational(&Rational::from_parts(IBig::ONE, 2u8.into()), bits);
+        let half = R::rational(&half(), bits);
         let quarter = R::pi(bits).multiply(&half);
         let angle = if matches!(function, Function::Arctan | Function::Arccot) {
             let (real, _) = self.arithmetic.parts(&value);
@@ -275,7 +274,7 @@ impl Evaluation<'_, '_> {
     ) -> Outcome<Value<R>> {
         let arithmetic = self.arithmetic;
         let one = Value::Exact(Rational::ONE);
-        let half = Value::Exact(Rational::from_parts(IBig::ONE, 2u8.into()));
+        let half = Value::Exact(half());
         if matches!(value, Value::Complex(..)) {
             return Err(Failure::Unknown);
         }
@@ -372,18 +371,18 @@ impl Evaluation<'_, '_> {
     /// ln Γ of a positive number.
     fn ln_gamma<R: Real>(&mut self, argument: &Value<R>) -> Outcome<R> {
         let bits = self.arithmetic.bits;
-        self.budget.spend(2 * R::function_cost(bits) + 100)?;
         if argument.sign()? != Ordering::Greater {
             return Err(Failure::Unknown);
         }
+        self.budget.spend(2 * R::function_cost(bits) + 100)?;
         let (argument, _) = self.arithmetic.parts(argument);
-        gamma::ln_gamma(&argument, bits).ok_or(Failure::Unknown)
+        ln_gamma(&argument, bits).ok_or(Failure::Unknown)
     }
 }
 
 fn floor<R: Real>(value: &Value<R>) -> Outcome<Value<R>> {
     let floor = match value {
-        Value::Exact(value) => fold::floor(value),
+        Value::Exact(value) => rational::floor(value),
         Value::Real(real) => real.floor().ok_or(Failure::Unknown)?,
         Value::Complex(..) => return Err(Failure::Undefined),
     };

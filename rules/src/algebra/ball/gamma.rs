@@ -2,16 +2,16 @@
 
 use dashu_int::IBig;
 
-use super::big::Big;
 use super::real::Real;
-use crate::algebra::Rational;
+use crate::algebra::expr::Rational;
+use crate::algebra::rational::half;
 
 /// The method of Brent and `McMillan`: a quotient of two series that converges like e^(−4n).
-pub(super) fn euler_gamma(bits: u32) -> Big {
+pub(super) fn euler_gamma<R: Real>(bits: u32) -> R {
     let work = bits + 64;
     let n = bits / 5 + 10;
-    let number = |value: u32| Big::rational(&Rational::from(value), work);
-    let wide = || Big::interval(1, bits);
+    let number = |value: u32| R::rational(&Rational::from(value), work);
+    let wide = || R::interval(1, bits);
     let Some(logarithm) = number(n).ln() else {
         return wide();
     };
@@ -38,7 +38,7 @@ pub(super) fn euler_gamma(bits: u32) -> Big {
     }
     let width = -(i64::from(n) * 5).min(i64::from(bits));
     match above.divide(&below) {
-        Some(value) => value.add(&Big::interval(width as i32, work)),
+        Some(value) => value.add(&R::interval(width as i32, work)),
         None => wide(),
     }
 }
@@ -67,7 +67,7 @@ const FROM: f64 = 64.0;
 /// ln Γ(x) of a positive x by Stirling's series, which is off by less than the first term left out.
 pub(super) fn ln_gamma<R: Real>(argument: &R, bits: u32) -> Option<R> {
     let number = |value: i64| R::rational(&Rational::from(value), bits);
-    let half = R::rational(&Rational::from_parts(IBig::ONE, 2u8.into()), bits);
+    let half = R::rational(&half(), bits);
     let mut x = argument.clone();
     let mut passed: Option<R> = None;
     while x.middle() < FROM {

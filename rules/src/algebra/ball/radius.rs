@@ -1,9 +1,8 @@
 //! Radii: upper bounds of errors, of any size.
 
-use dashu_base::BitTest;
 use dashu_int::IBig;
 
-use crate::algebra::fold::signed;
+use crate::algebra::rational::{magnitude_bits, signed};
 
 /// An upper bound: `value`·2^`exponent`, `value` 0 or in [1, 2).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -122,12 +121,4 @@ impl Radius {
             .filter(|shift| *shift < 1 << 16)?;
         Some(IBig::from(2u8) << shift)
     }
-}
-
-/// The bits of |value|.
-pub(super) fn magnitude_bits(value: &IBig) -> usize {
-    let words = value.as_sign_words().1;
-    words
-        .last()
-        .map_or(0, |top| (words.len() - 1) * 64 + BitTest::bit_len(top))
 }

@@ -4,18 +4,17 @@ use std::cmp::Ordering;
 
 use dashu_int::IBig;
 
-use crate::algebra::Rational;
+use crate::algebra::expr::Rational;
 
 /// An enclosure of a real number: a set of which the true value is a member, whatever happens.
 ///
 /// `None` means that the enclosure is too wide for the operation (a divisor that may be 0, say) or too large.
-pub(in super::super) trait Real: Clone {
+pub(crate) trait Real: Clone {
     /// Enclosures of numbers of `bits` bits.
     fn rational(value: &Rational, bits: u32) -> Self;
     /// ± `width`.
     fn interval(width: i32, bits: u32) -> Self;
     fn pi(bits: u32) -> Self;
-    fn euler_gamma(bits: u32) -> Self;
     fn add(&self, other: &Self) -> Self;
     fn negate(&self) -> Self;
     fn multiply(&self, other: &Self) -> Self;

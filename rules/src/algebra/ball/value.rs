@@ -2,15 +2,15 @@
 
 use std::cmp::Ordering;
 
-use super::super::budget::{Failure, Outcome};
-use super::super::fold;
 use super::real::Real;
-use crate::algebra::Rational;
+use crate::algebra::budget::{Failure, Outcome};
+use crate::algebra::expr::Rational;
+use crate::algebra::rational;
 use crate::algebra::work;
 
 /// A value.
 #[derive(Debug, Clone)]
-pub(in super::super) enum Value<R> {
+pub(crate) enum Value<R> {
     /// Known exactly.
     Exact(Rational),
     /// A real number.
@@ -24,8 +24,8 @@ const EXACT_BITS: usize = 256;
 
 /// Arithmetic at one precision.
 #[derive(Debug, Clone, Copy)]
-pub(in super::super) struct Arithmetic {
-    pub(in super::super) bits: u32,
+pub(crate) struct Arithmetic {
+    pub(crate) bits: u32,
 }
 
 impl Arithmetic {
@@ -49,14 +49,14 @@ impl Arithmetic {
     }
 
     fn exact<R: Real>(self, value: Rational) -> Value<R> {
-        if fold::bits(&value) <= EXACT_BITS {
+        if rational::bits(&value) <= EXACT_BITS {
             Value::Exact(value)
         } else {
             Value::Real(R::rational(&value, self.bits))
         }
     }
 
-    pub(in super::super) fn add<R: Real>(self, a: &Value<R>, b: &Value<R>) -> Value<R> {
+    pub(crate) fn add<R: Real>(self, a: &Value<R>, b: &Value<R>) -> Value<R> {
         match (a, b) {
             (Value::Exact(a), Value::Exact(b)) => {
                 work::charge(work::addition(a, b));
@@ -148,7 +148,7 @@ impl Arithmetic {
 }
 
 impl<R: Real> Value<R> {
-    pub(in super::super) fn negated(&self) -> Self {
+    pub(crate) fn negated(&self) -> Self {
         match self {
             Self::Exact(value) => Self::Exact(-value.clone()),
             Self::Real(real) => Self::Real(real.negate()),
@@ -157,7 +157,7 @@ impl<R: Real> Value<R> {
     }
 
     /// Is it certainly not 0?
-    pub(in super::super) fn is_nonzero(&self) -> bool {
+    pub(crate) fn is_nonzero(&self) -> bool {
         match self {
             Self::Exact(value) => !value.is_zero(),
             Self::Real(real) => real.sign().is_some(),
@@ -166,7 +166,7 @@ impl<R: Real> Value<R> {
     }
 
     /// The sign of a real value.
-    pub(in super::super) fn sign(&self) -> Outcome<Ordering> {
+    pub(crate) fn sign(&self) -> Outcome<Ordering> {
         match self {
             Self::Exact(value) => Ok(value.cmp(&Rational::ZERO)),
             Self::Real(real) => real.sign().ok_or(Failure::Unknown),
@@ -177,7 +177,7 @@ impl<R: Real> Value<R> {
 
 impl Arithmetic {
     /// Is a difference that may be 0 known to be below 2^−`bits` relative to `scale`?
-    pub(in super::super) fn agrees<R: Real>(
+    pub(crate) fn agrees<R: Real>(
         self,
         difference: &Value<R>,
         scale: &Value<R>,

@@ -1,7 +1,7 @@
 //! Small constructors that drop what is neutral.
 
+use crate::algebra::expr::{Expr, Function, Rational};
 use crate::algebra::work;
-use crate::algebra::{Constant, Expr, Function, Rational};
 
 pub(super) fn int(value: i64) -> Expr {
     Expr::integer(value)
@@ -71,13 +71,6 @@ pub(super) fn call(function: Function, argument: Expr) -> Expr {
     Expr::Call(function, vec![argument])
 }
 
-pub(super) fn ln(argument: Expr) -> Expr {
-    Expr::Call(
-        Function::Logarithm,
-        vec![argument, Expr::Constant(Constant::E)],
-    )
-}
-
 pub(super) fn negated(expr: Expr) -> Expr {
     if is_number(&expr, 0) {
         expr
@@ -134,4 +127,15 @@ fn tidy_product(parts: Vec<Expr>) -> Expr {
         }
     }
     product(flat)
+}
+
+/// The polynomial with these coefficients, from the constant up.
+pub(super) fn from_coefficients(coefficients: &[Rational], variable: &str) -> Expr {
+    let terms = coefficients.iter().enumerate().map(|(degree, value)| {
+        product(vec![
+            Expr::Number(value.clone()),
+            power(Expr::symbol(variable), natural(degree)),
+        ])
+    });
+    sum(terms.collect())
 }

@@ -1,18 +1,15 @@
-//! Σ, Π, ∫, d/dx and lim, replaced by what they come to where that is known.
+//! Σ, Π, ∫, d/dx and lim, replaced by what they come to where that is known: sums that are short, of polynomials or
+//! geometric, and integrals, derivatives and limits of polynomials. The others are equal to themselves only.
 
 mod build;
-mod derivative;
-mod integral;
-mod limit;
+mod calculus;
 mod sums;
 
 use super::budget::{Budget, Failure, Outcome};
+use super::expr::{Binder, BinderKind, Expr, Rational};
 use super::fold;
-use super::modular;
-use super::traits::Look;
 use super::walk;
-use crate::algebra::work;
-use crate::algebra::{Binder, BinderKind, Constant, Expr};
+use super::work;
 
 /// `expr` without binders, where they come to something that is known. The others stay, with their bound variables
 /// named alike.
@@ -22,24 +19,10 @@ pub(super) fn eliminate(expr: &Expr, budget: &mut Budget) -> Outcome<Expr> {
 
 fn within(expr: &Expr, depth: usize, budget: &mut Budget) -> Outcome<Expr> {
     budget.spend(1)?;
-    let all = |parts: &[Expr], budget: &mut Budget| -> Outcome<Vec<Expr>> {
-        parts
-            .iter()
-            .map(|part| within(part, depth, budget))
-            .collect()
-    };
-    Ok(match expr {
-        Expr::Add(parts) => Expr::Add(all(parts, budget)?),
-        Expr::Multiply(parts) => Expr::Multiply(all(parts, budget)?),
-        Expr::Power(pair) => Expr::power(
-            within(&pair.0, depth, budget)?,
-            within(&pair.1, depth, budget)?,
-        ),
-        Expr::Call(function, parts) => Expr::Call(*function, all(parts, budget)?),
-        Expr::Apply(name, parts) => Expr::Apply(name.clone(), all(parts, budget)?),
-        Expr::Binder(binder) => binder_value(binder, depth, budget)?,
-        other => other.clone(),
-    })
+    match expr {
+        Expr::Binder(binder) => binder_value(binder, depth, budget),
+        other => walk::mapped(other, &mut |part| within(part, depth, budget)),
+    }
 }
 
 fn binder_value(binder: &Binder, depth: usize, budget: &mut Budget) -> Outcome<Expr> {
@@ -101,48 +84,23 @@ fn value(
             budget,
         ),
         (BinderKind::Integral, Some(lower), Some(upper)) => {
-            integral::definite(body, variable, lower, upper, budget)
+            calculus::definite(body, variable, lower, upper, budget)
         }
-        (BinderKind::Integral, None, None) => integral::antiderivative(body, variable, budget),
+        (BinderKind::Integral, None, None) => calculus::antiderivative(body, variable, budget),
         (BinderKind::Derivative, order, _) => {
-            let order = match order {
-                None => 1,
-                Some(order) => {
-                    let order = fold::fold(order, budget)?;
-                    order
-                        .is_int()
-                        .then(|| usize::try_from(order.numerator()).ok())
-                        .flatten()
-                        .filter(|order| *order <= 12)
-                        .ok_or(Failure::Unknown)?
-                }
-            };
+            let order = order.map_or(Ok(Rational::ONE), |order| fold::fold(order, budget))?;
+            if !order.is_int() {
+                return Err(Failure::Unknown);
+            }
             let mut result = body.clone();
-            for _ in 0..order {
-                result = derivative::derivative(&result, variable, budget)?;
+            let mut times = Rational::ZERO;
+            while times < order {
+                result = calculus::derivative(&result, variable, budget)?;
+                times += Rational::ONE;
             }
             Ok(result)
         }
-        (BinderKind::Limit, Some(target), _) => limit::limit(body, variable, target, budget),
+        (BinderKind::Limit, Some(target), _) => calculus::limit(body, variable, target, budget),
         _ => Err(Failure::Unknown),
     }
-}
-
-/// Are two expressions without ∞ and binders equal, by evaluation modulo primes alone?
-fn agree(a: &Expr, b: &Expr, budget: &mut Budget) -> bool {
-    let look = Look::at(a, b, budget);
-    if look.infinite || look.binder {
-        return false;
-    }
-    matches!(
-        modular::compare(a, b, &look.traits, budget),
-        Ok(modular::Verdict::Equal)
-    )
-}
-
-/// Does ∞ occur?
-pub(super) fn has_infinity(expr: &Expr) -> bool {
-    walk::any(expr, &mut |part| {
-        matches!(part, Expr::Constant(Constant::Infinity))
-    })
 }

@@ -2,12 +2,10 @@
 
 use std::cmp::Ordering;
 
-use super::build::{call, int, inverse, natural, negated, power, product, sum};
-use super::derivative::mentions;
-use super::integral::from_coefficients;
+use super::build::{call, from_coefficients, int, inverse, natural, negated, power, product, sum};
 use crate::algebra::budget::{Budget, Failure, Outcome};
-use crate::algebra::{Constant, Expr, Function, Rational};
-use crate::algebra::{fold, polynomial, sign, walk};
+use crate::algebra::expr::{Constant, Expr, Function, Rational};
+use crate::algebra::{fold, identity, polynomial, rational, sign, walk};
 
 /// At most so many parts are written out.
 const NODES: u64 = 20_000;
@@ -46,7 +44,11 @@ pub(super) fn repeated(
         }
     }
     if multiply {
-        return long_product(body, variable, lower, upper, budget);
+        if walk::mentions(body, variable) {
+            return Err(Failure::Unknown);
+        }
+        let count = sum(vec![upper.clone(), int(1), negated(lower.clone())]);
+        return Ok(Expr::power(body.clone(), count));
     }
     let mut terms = Vec::new();
     for term in addends(body) {
@@ -59,40 +61,6 @@ fn addends(body: &Expr) -> Vec<Expr> {
     match body {
         Expr::Add(parts) => parts.clone(),
         other => vec![other.clone()],
-    }
-}
-
-/// Π k, and Π of what k is not in.
-fn long_product(
-    body: &Expr,
-    variable: &str,
-    lower: &Expr,
-    upper: &Expr,
-    budget: &mut Budget,
-) -> Outcome<Expr> {
-    budget.spend(1)?;
-    let before = sum(vec![lower.clone(), int(-1)]);
-    if !mentions(body, variable) {
-        let count = sum(vec![upper.clone(), negated(before)]);
-        return Ok(Expr::power(body.clone(), count));
-    }
-    match body {
-        Expr::Symbol(_) => Ok(product(vec![
-            call(Function::Factorial, upper.clone()),
-            inverse(call(Function::Factorial, before)),
-        ])),
-        Expr::Multiply(parts) => {
-            let mut factors = Vec::with_capacity(parts.len());
-            for part in parts {
-                factors.push(long_product(part, variable, lower, upper, budget)?);
-            }
-            Ok(product(factors))
-        }
-        Expr::Power(pair) if !mentions(&pair.1, variable) => {
-            let inner = long_product(&pair.0, variable, lower, upper, budget)?;
-            Ok(Expr::power(inner, pair.1.clone()))
-        }
-        _ => Err(Failure::Unknown),
     }
 }
 
@@ -113,8 +81,9 @@ fn closed(
         Expr::Multiply(parts) => parts.clone(),
         other => vec![other.clone()],
     };
-    let (inside, outside): (Vec<_>, Vec<_>) =
-        parts.into_iter().partition(|part| mentions(part, variable));
+    let (inside, outside): (Vec<_>, Vec<_>) = parts
+        .into_iter()
+        .partition(|part| walk::mentions(part, variable));
     let value = inner_sum(&inside, variable, lower, upper, budget)?;
     Ok(product(vec![product(outside), value]))
 }
@@ -126,9 +95,8 @@ fn inner_sum(
     upper: &Expr,
     budget: &mut Budget,
 ) -> Outcome<Expr> {
-    let whole = product(inside.to_vec());
     if is_infinity(upper)
-        && let Some(value) = well_known(&whole, variable, lower, budget)
+        && let Some(value) = well_known(&product(inside.to_vec()), variable, lower, budget)
     {
         return Ok(value);
     }
@@ -136,7 +104,9 @@ fn inner_sum(
     let (mut ratio, mut scale, mut rest) = (Vec::new(), Vec::new(), Vec::new());
     for part in inside {
         match part {
-            Expr::Power(pair) if !mentions(&pair.0, variable) && mentions(&pair.1, variable) => {
+            Expr::Power(pair)
+                if !walk::mentions(&pair.0, variable) && walk::mentions(&pair.1, variable) =>
+            {
                 let start = walk::substitute(&pair.1, variable, &int(0));
                 let next = walk::substitute(&pair.1, variable, &int(1));
                 let slope = sum(vec![next, negated(start.clone())]);
@@ -144,16 +114,16 @@ fn inner_sum(
                     product(vec![slope.clone(), Expr::symbol(variable)]),
                     start.clone(),
                 ]);
-                if !super::agree(&linear, &pair.1, budget) {
+                if !identity::agree(&linear, &pair.1, budget) {
                     return Err(Failure::Unknown);
                 }
                 ratio.push(Expr::power(pair.0.clone(), slope));
                 scale.push(Expr::power(pair.0.clone(), start));
             }
             Expr::Power(pair)
-                if mentions(&pair.0, variable)
+                if walk::mentions(&pair.0, variable)
                     && matches!(&pair.0, Expr::Power(_))
-                    && !mentions(&pair.1, variable) =>
+                    && !walk::mentions(&pair.1, variable) =>
             {
                 // (r^k)^−1.
                 let Expr::Power(inner) = &pair.0 else {
@@ -200,7 +170,7 @@ fn powers(coefficients: &[Rational], budget: &mut Budget) -> Outcome<Vec<Rationa
     let mut result = vec![Rational::ZERO; length + 1];
     for degree in (0..length).rev() {
         // n^{d+1} − (n − 1)^{d+1} begins with (d + 1)·n^d.
-        let factor = fold::divide(&rest[degree], &Rational::from(degree + 1), budget)?;
+        let factor = rational::divide(&rest[degree], &Rational::from(degree + 1), budget)?;
         let mut binomial = Rational::ONE;
         for step in 1..=degree + 1 {
             binomial = binomial * Rational::from(degree + 2 - step) / Rational::from(step);
@@ -209,9 +179,9 @@ fn powers(coefficients: &[Rational], budget: &mut Budget) -> Outcome<Vec<Rationa
             } else {
                 -binomial.clone()
             };
-            let term = -fold::multiply(&factor, &signed, budget)?;
+            let term = -rational::multiply(&factor, &signed, budget)?;
             let place = &mut rest[degree + 1 - step];
-            *place = fold::add(place, &term, budget)?;
+            *place = rational::add(place, &term, budget)?;
         }
         result[degree + 1] = factor;
     }
@@ -281,7 +251,7 @@ fn well_known(body: &Expr, variable: &str, lower: &Expr, budget: &mut Budget) ->
     let rational =
         |above: i64, below: u64| Expr::Number(Rational::from_parts(above.into(), below.into()));
     if let Expr::Power(pair) = body
-        && matches!(&pair.0, Expr::Symbol(name) if **name == *variable)
+        && walk::is_symbol(&pair.0, variable)
         && let Expr::Number(exponent) = &pair.1
         && (1..=20).contains(&from)
     {
@@ -318,7 +288,7 @@ fn well_known(body: &Expr, variable: &str, lower: &Expr, budget: &mut Budget) ->
     for part in parts.iter().filter(|part| !is_factorial(part)) {
         match part {
             Expr::Power(pair)
-                if !mentions(&pair.0, variable)
+                if !walk::mentions(&pair.0, variable)
                     && matches!(&pair.1, Expr::Symbol(name) if **name == *variable) =>
             {
                 bases.push(pair.0.clone());

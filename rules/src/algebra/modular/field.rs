@@ -4,7 +4,7 @@ use dashu_base::{Sign, UnsignedAbs};
 use dashu_int::{IBig, UBig};
 
 use super::primes::Prime;
-use crate::algebra::Rational;
+use crate::algebra::expr::Rational;
 
 /// `F_p`, for p below 2^62, numbers in Montgomery's form.
 #[derive(Debug, Clone, Copy)]

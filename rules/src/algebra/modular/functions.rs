@@ -1,17 +1,19 @@
-//! Functions in a lane.
+//! Functions modulo a prime.
 
 use std::cmp::Ordering;
 
 use dashu_int::IBig;
 
-use super::super::budget::{Failure, Outcome};
-use super::super::fold;
+use super::basis::{Basis, Linear};
+use super::draw::{Draw, mix};
+use super::evaluation::{FOLDING, ModularEvaluation};
 use super::field::{Element, Gaussian};
-use super::lane::{Draw, FOLDING, Lane, half, mix};
-use super::linear::{Kind, Linear};
-use crate::algebra::{Expr, Function, Rational};
+use crate::algebra::budget::{Failure, Outcome};
+use crate::algebra::expr::{Expr, Function, Rational};
+use crate::algebra::rational::half;
+use crate::algebra::{fold, sign};
 
-impl Lane<'_, '_> {
+impl ModularEvaluation<'_, '_> {
     pub(super) fn call(&mut self, function: Function, arguments: &[Expr]) -> Outcome<Gaussian> {
         use Function as F;
         match (function, arguments) {
@@ -26,15 +28,6 @@ impl Lane<'_, '_> {
             (F::Sin | F::Cos | F::Tan | F::Cot | F::Sec | F::Csc, [argument]) => {
                 self.circular(function, argument)
             }
-            (F::Sinh | F::Cosh | F::Tanh | F::Coth, [argument]) => {
-                let (sinh, cosh) = self.hyperbolic(argument)?;
-                match function {
-                    F::Sinh => Ok(sinh),
-                    F::Cosh => Ok(cosh),
-                    F::Tanh => self.quotient(sinh, cosh),
-                    _ => self.quotient(cosh, sinh),
-                }
-            }
             (F::Logarithm, [argument, base]) => {
                 let argument = self.logarithm(argument)?;
                 let value = self.linear_value(&argument)?;
@@ -42,18 +35,11 @@ impl Lane<'_, '_> {
                 let base = self.linear_value(&base)?;
                 self.quotient(value, base)
             }
-            (F::Factorial | F::DoubleFactorial | F::Gamma | F::Binomial | F::Permutations, _) => {
-                self.combinatorial(function, arguments)
-            }
             (F::RealPart, [argument]) => Ok(self.value(argument)?.real.into()),
             (F::ImaginaryPart, [argument]) => Ok(self.value(argument)?.imaginary.into()),
             (F::Argument, [argument]) => {
                 let terms = self.constant_argument(argument)?;
                 self.linear_value(&terms)
-            }
-            (F::Conjugate, [argument]) => {
-                let value = self.value(argument)?;
-                Ok(self.field.conjugate(value))
             }
             _ => {
                 if let Some(terms) = self.inverse_function(function, arguments)? {
@@ -69,7 +55,7 @@ impl Lane<'_, '_> {
         Ok(self.field.g_multiply(a, inverse))
     }
 
-    /// A function of which nothing is known but its arguments. Of constants it has a value that has to be computed.
+    /// A function of which nothing is known but its arguments.
     fn opaque_call(&mut self, function: Function, arguments: &[Expr]) -> Outcome<Gaussian> {
         let mut values = Vec::with_capacity(arguments.len());
         for argument in arguments {
@@ -78,11 +64,6 @@ impl Lane<'_, '_> {
             } else {
                 values.push(self.value(argument)?.key());
             }
-        }
-        if self.traits.constant
-            && let Some(value) = self.constant_call(function, arguments)?
-        {
-            return Ok(value);
         }
         match function {
             Function::Gcd | Function::Lcm | Function::Max | Function::Min => {
@@ -95,58 +76,26 @@ impl Lane<'_, '_> {
         Ok(self.opaque(Draw::Call, key).into())
     }
 
-    /// Of constants: the largest and smallest are one of them, and steps have integral values.
-    fn constant_call(
-        &mut self,
-        function: Function,
-        arguments: &[Expr],
-    ) -> Outcome<Option<Gaussian>> {
-        match function {
-            Function::Max | Function::Min => {
-                let mut best: Option<&Expr> = None;
-                for argument in arguments {
-                    let Some(known) = best else {
-                        best = Some(argument);
-                        continue;
-                    };
-                    let difference = argument.clone().minus(known.clone());
-                    let sign = super::super::sign::of_constant(&difference, self.budget)?;
-                    if (sign == Ordering::Greater) == (function == Function::Max) {
-                        best = Some(argument);
-                    }
-                }
-                best.map(|best| self.value(best)).transpose()
-            }
-            Function::Floor | Function::Ceiling | Function::Sign => {
-                let call = Expr::Call(function, arguments.to_vec());
-                let exact = super::super::sign::exact_constant(&call, self.budget)?;
-                exact.map(|value| self.number(&value)).transpose()
-            }
-            _ => Ok(None),
-        }
-    }
-
     /// The argument of a constant, by its quadrant.
     pub(super) fn constant_argument(&mut self, expr: &Expr) -> Outcome<Linear> {
-        if !self.traits.constant {
+        if !self.assumptions.constant {
             return Err(Failure::Unknown);
         }
         let part = |function| Expr::Call(function, vec![expr.clone()]);
-        let sign = |lane: &mut Self, function| {
-            super::super::sign::of_constant(&part(function), lane.budget)
-        };
+        let sign =
+            |evaluation: &mut Self, function| sign::of_constant(&part(function), evaluation.budget);
         let value = self.value(expr)?;
         let mut sum = Linear::default();
         if value.real.is_zero() {
             let above = sign(self, Function::ImaginaryPart)? == Ordering::Greater;
-            sum.push(if above { half() } else { -half() }, Kind::Pi, false);
+            sum.push(if above { half() } else { -half() }, Basis::Pi, false);
             return Ok(sum);
         }
         if sign(self, Function::RealPart)? == Ordering::Less {
             let above = value.imaginary.is_zero()
                 || sign(self, Function::ImaginaryPart)? == Ordering::Greater;
             let turn = if above { Rational::ONE } else { -Rational::ONE };
-            sum.push(turn, Kind::Pi, false);
+            sum.push(turn, Basis::Pi, false);
         }
         let inverse = self.field.invert(value.real).ok_or(Failure::Undefined)?;
         let slope = self.field.multiply(value.imaginary, inverse);
@@ -188,7 +137,7 @@ impl Lane<'_, '_> {
         if angle
             .0
             .iter()
-            .all(|term| term.kind == Kind::Pi && !term.imaginary)
+            .all(|term| term.basis == Basis::Pi && !term.imaginary)
         {
             self.faithful.set(faithful);
         }
@@ -219,19 +168,6 @@ impl Lane<'_, '_> {
         }
     }
 
-    /// (sinh, cosh).
-    fn hyperbolic(&mut self, argument: &Expr) -> Outcome<(Gaussian, Gaussian)> {
-        let field = self.field;
-        let exponent = self.linear(argument)?;
-        let plus = self.exponential(&exponent)?;
-        let minus = self.exponential(&exponent.negated())?;
-        let half: Gaussian = field.rational(&half()).ok_or(Failure::Unknown)?.into();
-        Ok((
-            field.g_multiply(field.g_add(plus, field.g_negate(minus)), half),
-            field.g_multiply(field.g_add(plus, minus), half),
-        ))
-    }
-
     /// Inverse functions as terms; `None` for all others.
     pub(super) fn inverse_function(
         &mut self,
@@ -253,7 +189,7 @@ impl Lane<'_, '_> {
                     arcsine
                 } else {
                     let mut sum = Linear::default();
-                    sum.push(half(), Kind::Pi, false);
+                    sum.push(half(), Basis::Pi, false);
                     sum.add(&arcsine, &-Rational::ONE);
                     sum
                 }))
@@ -265,12 +201,11 @@ impl Lane<'_, '_> {
             F::Arccot => {
                 let value = self.real_value(argument)?;
                 let mut sum = Linear::default();
-                sum.push(half(), Kind::Pi, false);
+                sum.push(half(), Basis::Pi, false);
                 let arctangent = self.arctangent(value)?;
                 sum.add(&arctangent, &-Rational::ONE);
                 Ok(Some(sum))
             }
-            F::Arsinh | F::Arcosh | F::Artanh => self.area(function, argument).map(Some),
             _ => Ok(None),
         }
     }
@@ -279,7 +214,7 @@ impl Lane<'_, '_> {
         self.value(argument)?.real().ok_or(Failure::Unknown)
     }
 
-    /// The rational multiple of π in [−1/2, 1/2] whose sine is `value`, or a kind of its own.
+    /// The rational multiple of π in [−1/2, 1/2] whose sine is `value`, or a basis element of its own.
     fn arcsine(&mut self, value: Element) -> Outcome<Linear> {
         self.faithful.set(false);
         let mut sum = Linear::default();
@@ -287,19 +222,19 @@ impl Lane<'_, '_> {
             let turns = Rational::from_parts(IBig::from(*numerator), (*denominator).into());
             let sine = self.root_of_unity(&turns)?.imaginary;
             if sine == value {
-                sum.push(turns, Kind::Pi, false);
+                sum.push(turns, Basis::Pi, false);
                 return Ok(sum);
             }
             if self.field.negate(sine) == value {
-                sum.push(-turns, Kind::Pi, false);
+                sum.push(-turns, Basis::Pi, false);
                 return Ok(sum);
             }
         }
         let opposite = self.field.negate(value);
         if opposite < value {
-            sum.push(-Rational::ONE, Kind::Arcsine(opposite), false);
+            sum.push(-Rational::ONE, Basis::Arcsine(opposite), false);
         } else {
-            sum.push(Rational::ONE, Kind::Arcsine(value), false);
+            sum.push(Rational::ONE, Basis::Arcsine(value), false);
         }
         Ok(sum)
     }
@@ -315,50 +250,20 @@ impl Lane<'_, '_> {
             let unit = self.root_of_unity(&turns)?;
             let product = self.field.multiply(value, unit.real);
             if product == unit.imaginary {
-                sum.push(turns, Kind::Pi, false);
+                sum.push(turns, Basis::Pi, false);
                 return Ok(sum);
             }
             if self.field.negate(product) == unit.imaginary {
-                sum.push(-turns, Kind::Pi, false);
+                sum.push(-turns, Basis::Pi, false);
                 return Ok(sum);
             }
         }
         let opposite = self.field.negate(value);
         if opposite < value {
-            sum.push(-Rational::ONE, Kind::Arctangent(opposite), false);
+            sum.push(-Rational::ONE, Basis::Arctangent(opposite), false);
         } else {
-            sum.push(Rational::ONE, Kind::Arctangent(value), false);
+            sum.push(Rational::ONE, Basis::Arctangent(value), false);
         }
-        Ok(sum)
-    }
-
-    /// Inverse hyperbolic functions by logarithms.
-    fn area(&mut self, function: Function, argument: &Expr) -> Outcome<Linear> {
-        let field = self.field;
-        let one = field.one();
-        let value = self.real_value(argument)?;
-        self.faithful.set(false);
-        self.signed.set(true);
-        let (inside, scale) = if function == Function::Artanh {
-            let below = field
-                .invert(field.subtract(one, value))
-                .ok_or(Failure::Undefined)?;
-            (field.multiply(field.add(one, value), below), half())
-        } else {
-            let square = field.multiply(value, value);
-            let radicand = if function == Function::Arsinh {
-                field.add(square, one)
-            } else {
-                field.subtract(square, one)
-            };
-            let root = self.positive_power(radicand, &half())?;
-            (field.add(value, root), Rational::ONE)
-        };
-        if !field.is_square(inside) || inside.is_zero() {
-            return Err(Failure::Unknown);
-        }
-        let mut sum = Linear::default();
-        sum.push(scale, Kind::Logarithm(inside), false);
         Ok(sum)
     }
 }

@@ -1,114 +1,24 @@
-//! Exponents, angles and logarithms: sums Σ qᵢ·tᵢ with rational qᵢ, kept apart so that e^{a+b} = e^a·e^b,
-//! ln ab = ln a + ln b and the theorems of addition hold in a lane.
+//! Expressions as linear combinations of a basis, so that e^{a+b} = e^a·e^b, ln ab = ln a + ln b and the addition
+//! theorems hold modulo a prime.
 
 use dashu_int::IBig;
 
-use super::super::budget::{Failure, Outcome};
-use super::super::fold;
+use super::basis::{Basis, Linear, Term};
+use super::draw::Draw;
+use super::evaluation::ModularEvaluation;
 use super::field::{Element, Gaussian};
-use super::lane::{Draw, Lane};
+use crate::algebra::budget::{Failure, Outcome};
+use crate::algebra::expr::{Constant, Expr, Function, Rational};
+use crate::algebra::rational;
+use crate::algebra::rational::half;
 use crate::algebra::work;
-use crate::algebra::{Constant, Expr, Function, Rational};
 
 /// More terms than this are multiplied out no further.
 const TERMS: usize = 48;
 /// Rational factors of angles have denominators that divide this, or belong to π.
 const FRACTIONS: u64 = 720_720;
 
-/// What a term is a rational multiple of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    One,
-    Pi,
-    /// The logarithm of this positive value.
-    Logarithm(Element),
-    Arcsine(Element),
-    Arctangent(Element),
-    /// Anything else, known by its value.
-    Other(Element),
-}
-
-/// q·t or q·t·i.
-#[derive(Debug, Clone)]
-pub(super) struct Term {
-    pub(super) factor: Rational,
-    pub(super) kind: Kind,
-    pub(super) imaginary: bool,
-}
-
-/// A sum of terms of different kinds, none of them 0.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Linear(pub(super) Vec<Term>);
-
-impl Linear {
-    pub(super) fn of(kind: Kind) -> Self {
-        Self(vec![Term {
-            factor: Rational::ONE,
-            kind,
-            imaginary: false,
-        }])
-    }
-
-    pub(super) fn rational(value: Rational) -> Self {
-        let mut sum = Self::default();
-        sum.push(value, Kind::One, false);
-        sum
-    }
-
-    pub(super) fn push(&mut self, factor: Rational, kind: Kind, imaginary: bool) {
-        if factor.is_zero() {
-            return;
-        }
-        let place = self
-            .0
-            .iter()
-            .position(|term| term.kind == kind && term.imaginary == imaginary);
-        if let Some(place) = place {
-            work::charge(work::addition(&self.0[place].factor, &factor));
-            self.0[place].factor += factor;
-            if self.0[place].factor.is_zero() {
-                self.0.swap_remove(place);
-            }
-        } else {
-            self.0.push(Term {
-                factor,
-                kind,
-                imaginary,
-            });
-        }
-    }
-
-    pub(super) fn add(&mut self, other: &Self, scale: &Rational) {
-        for term in &other.0 {
-            work::charge(work::operation(&term.factor, scale));
-            self.push(&term.factor * scale, term.kind, term.imaginary);
-        }
-    }
-
-    /// Times i.
-    pub(super) fn turned(&self) -> Self {
-        let mut result = Self::default();
-        for term in &self.0 {
-            let factor = if term.imaginary {
-                -term.factor.clone()
-            } else {
-                term.factor.clone()
-            };
-            result.push(factor, term.kind, !term.imaginary);
-        }
-        result
-    }
-
-    pub(super) fn negated(&self) -> Self {
-        let mut result = self.clone();
-        for term in &mut result.0 {
-            term.factor = -term.factor.clone();
-        }
-        result
-    }
-}
-
-impl Lane<'_, '_> {
+impl ModularEvaluation<'_, '_> {
     /// An expression as a sum of terms.
     pub(super) fn linear(&mut self, expr: &Expr) -> Outcome<Linear> {
         self.budget.spend(1)?;
@@ -119,18 +29,18 @@ impl Lane<'_, '_> {
             }
             Expr::Constant(Constant::Pi) => {
                 self.faithful.set(false);
-                Ok(Linear::of(Kind::Pi))
+                Ok(Linear::of(Basis::Pi))
             }
             Expr::Constant(Constant::Degree) => {
                 self.faithful.set(false);
                 let mut sum = Linear::default();
                 let degree = Rational::from_parts(IBig::ONE, 180u8.into());
-                sum.push(degree, Kind::Pi, false);
+                sum.push(degree, Basis::Pi, false);
                 Ok(sum)
             }
             Expr::Constant(Constant::ImaginaryUnit) => {
                 let mut sum = Linear::default();
-                sum.push(Rational::ONE, Kind::One, true);
+                sum.push(Rational::ONE, Basis::One, true);
                 Ok(sum)
             }
             Expr::Add(parts) => {
@@ -180,25 +90,25 @@ impl Lane<'_, '_> {
         let mut sum = Linear::default();
         for (part, imaginary) in [(value.real, false), (value.imaginary, true)] {
             if !part.is_zero() {
-                let (kind, flipped) = self.other(part);
+                let (basis, flipped) = self.other(part);
                 let factor = if flipped {
                     -Rational::ONE
                 } else {
                     Rational::ONE
                 };
-                sum.push(factor, kind, imaginary);
+                sum.push(factor, basis, imaginary);
             }
         }
         sum
     }
 
-    /// A value or its negative, whichever is the smaller number, so that both are of one kind.
-    fn other(&self, value: Element) -> (Kind, bool) {
+    /// A value or its negative, whichever is the smaller number, so that both belong to one basis element.
+    fn other(&self, value: Element) -> (Basis, bool) {
         let opposite = self.field.negate(value);
         if opposite < value {
-            (Kind::Other(opposite), true)
+            (Basis::Other(opposite), true)
         } else {
-            (Kind::Other(value), false)
+            (Basis::Other(value), false)
         }
     }
 
@@ -232,14 +142,18 @@ impl Lane<'_, '_> {
             let factor = Rational::ONE / term.factor.clone();
             let factor = if term.imaginary { -factor } else { factor };
             let mut result = Linear::default();
-            if term.kind == Kind::One {
-                result.push(factor, Kind::One, term.imaginary);
+            if term.basis == Basis::One {
+                result.push(factor, Basis::One, term.imaginary);
                 return Ok(result);
             }
-            let value = self.kind_value(term.kind);
+            let value = self.basis_value(term.basis);
             let value = self.field.invert(value).ok_or(Failure::Undefined)?;
-            let (kind, flipped) = self.other(value);
-            result.push(if flipped { -factor } else { factor }, kind, term.imaginary);
+            let (basis, flipped) = self.other(value);
+            result.push(
+                if flipped { -factor } else { factor },
+                basis,
+                term.imaginary,
+            );
             return Ok(result);
         }
         let value = self.linear_value(sum)?;
@@ -256,40 +170,40 @@ impl Lane<'_, '_> {
         let mut product = Linear::default();
         for left in &a.0 {
             for right in &b.0 {
-                let mut factor = fold::multiply(&left.factor, &right.factor, self.budget)?;
-                if fold::bits(&factor) > 1 << 14 {
+                let mut factor = rational::multiply(&left.factor, &right.factor, self.budget)?;
+                if rational::bits(&factor) > 1 << 14 {
                     return Err(Failure::Unknown);
                 }
                 if left.imaginary && right.imaginary {
                     factor = -factor;
                 }
-                let kind = match (left.kind, right.kind) {
-                    (Kind::One, kind) | (kind, Kind::One) => kind,
+                let basis = match (left.basis, right.basis) {
+                    (Basis::One, basis) | (basis, Basis::One) => basis,
                     (left, right) => {
                         let value = self
                             .field
-                            .multiply(self.kind_value(left), self.kind_value(right));
-                        let (kind, flipped) = self.other(value);
+                            .multiply(self.basis_value(left), self.basis_value(right));
+                        let (basis, flipped) = self.other(value);
                         if flipped {
                             factor = -factor;
                         }
-                        kind
+                        basis
                     }
                 };
-                product.push(factor, kind, left.imaginary != right.imaginary);
+                product.push(factor, basis, left.imaginary != right.imaginary);
             }
         }
         Ok(product)
     }
 
-    fn kind_value(&self, kind: Kind) -> Element {
-        match kind {
-            Kind::One => self.field.one(),
-            Kind::Pi => self.pi(),
-            Kind::Logarithm(value) => self.opaque(Draw::Logarithm, value.key()),
-            Kind::Arcsine(value) => self.opaque(Draw::Arcsine, value.key()),
-            Kind::Arctangent(value) => self.opaque(Draw::Arctangent, value.key()),
-            Kind::Other(value) => value,
+    fn basis_value(&self, basis: Basis) -> Element {
+        match basis {
+            Basis::One => self.field.one(),
+            Basis::Pi => self.pi(),
+            Basis::Logarithm(value) => self.opaque(Draw::Logarithm, value.key()),
+            Basis::Arcsine(value) => self.opaque(Draw::Arcsine, value.key()),
+            Basis::Arctangent(value) => self.opaque(Draw::Arctangent, value.key()),
+            Basis::Other(value) => value,
         }
     }
 
@@ -299,7 +213,7 @@ impl Lane<'_, '_> {
         let mut value = Gaussian::from(Element::ZERO);
         for term in &sum.0 {
             let factor = self.number(&term.factor)?.real;
-            let product = field.multiply(factor, self.kind_value(term.kind));
+            let product = field.multiply(factor, self.basis_value(term.basis));
             if term.imaginary {
                 value.imaginary = field.add(value.imaginary, product);
             } else {
@@ -326,11 +240,11 @@ impl Lane<'_, '_> {
     }
 
     fn real_exponential(&mut self, term: &Term) -> Outcome<Element> {
-        let base = match term.kind {
-            Kind::Logarithm(value) => value,
-            Kind::One => self.draw_square(Draw::Exponential, 0),
-            kind => {
-                let key = self.kind_value(kind).key();
+        let base = match term.basis {
+            Basis::Logarithm(value) => value,
+            Basis::One => self.draw_square(Draw::Exponential, 0),
+            basis => {
+                let key = self.basis_value(basis).key();
                 self.draw_square(Draw::Exponential, key)
             }
         };
@@ -338,28 +252,28 @@ impl Lane<'_, '_> {
         self.positive_power(base, &term.factor)
     }
 
-    /// e^{i·factor·kind}.
+    /// e^{i·factor·basis}.
     fn turn(&mut self, term: &Term) -> Outcome<Gaussian> {
         let field = self.field;
-        match term.kind {
-            Kind::Pi => return self.root_of_unity(&term.factor),
-            Kind::Arcsine(value) => {
+        match term.basis {
+            Basis::Pi => return self.root_of_unity(&term.factor),
+            Basis::Arcsine(value) => {
                 self.faithful.set(false);
                 self.signed.set(true);
                 let square = field.multiply(value, value);
                 let rest = field.subtract(field.one(), square);
                 let unit = Gaussian {
-                    real: self.positive_power(rest, &super::lane::half())?,
+                    real: self.positive_power(rest, &half())?,
                     imaginary: value,
                 };
                 return self.whole_turns(unit, &term.factor);
             }
-            Kind::Arctangent(value) => {
+            Basis::Arctangent(value) => {
                 self.faithful.set(false);
                 self.signed.set(true);
                 let square = field.multiply(value, value);
                 let rest = field.add(field.one(), square);
-                let scale = self.positive_power(rest, &-super::lane::half())?;
+                let scale = self.positive_power(rest, &-half())?;
                 let unit = Gaussian {
                     real: scale,
                     imaginary: field.multiply(value, scale),
@@ -369,9 +283,9 @@ impl Lane<'_, '_> {
             _ => {}
         }
         self.faithful.set(false);
-        let key = match term.kind {
-            Kind::One => 0,
-            kind => self.kind_value(kind).key(),
+        let key = match term.basis {
+            Basis::One => 0,
+            basis => self.basis_value(basis).key(),
         };
         // A random point of the unit circle, by its rational parametrisation.
         let slope = self.draw(Draw::Angle, key);

@@ -1,27 +1,28 @@
-//! Logarithms in a lane: ln ab = ln a + ln b, ln aᵇ = b·ln a, down to primes and to values drawn.
+//! Logarithms modulo a prime: ln ab = ln a + ln b, ln aᵇ = b·ln a, down to primes and to values drawn.
 
 use std::cmp::Ordering;
 
 use dashu_base::Sign;
 
-use super::super::budget::{Failure, Outcome};
-use super::super::fold;
-use super::lane::{FOLDING, Lane};
-use super::linear::{Kind, Linear};
-use crate::algebra::{Constant, Expr, Function, Rational};
+use super::basis::{Basis, Linear};
+use super::evaluation::{FOLDING, ModularEvaluation};
+use crate::algebra::budget::{Failure, Outcome};
+use crate::algebra::expr::{Constant, Expr, Function, Rational};
+use crate::algebra::fold;
+use crate::algebra::rational::{half, has_even_denominator, is_odd};
 
-impl Lane<'_, '_> {
+impl ModularEvaluation<'_, '_> {
     /// ln of an expression.
     pub(super) fn logarithm(&mut self, expr: &Expr) -> Outcome<Linear> {
         let mut sum = Linear::default();
         let mut negative = false;
         self.collect_logarithm(expr, &Rational::ONE, &mut sum, &mut negative)?;
         if negative {
-            if !self.traits.constant && !matches!(expr, Expr::Number(_)) {
+            if !self.assumptions.constant && !matches!(expr, Expr::Number(_)) {
                 return Err(Failure::Unknown);
             }
             self.faithful.set(false);
-            sum.push(Rational::ONE, Kind::Pi, true);
+            sum.push(Rational::ONE, Basis::Pi, true);
         }
         Ok(sum)
     }
@@ -43,12 +44,16 @@ impl Lane<'_, '_> {
                 *negative ^= value.sign() == Sign::Negative;
                 for (prime, times) in self.prime_factors(value)? {
                     let image = self.field.rational(&prime).ok_or(Failure::Unknown)?;
-                    sum.push(scale * Rational::from(times), Kind::Logarithm(image), false);
+                    sum.push(
+                        scale * Rational::from(times),
+                        Basis::Logarithm(image),
+                        false,
+                    );
                 }
                 Ok(())
             }
             Expr::Constant(Constant::E) => {
-                sum.push(scale.clone(), Kind::One, false);
+                sum.push(scale.clone(), Basis::One, false);
                 Ok(())
             }
             Expr::Multiply(parts) => {
@@ -89,7 +94,9 @@ impl Lane<'_, '_> {
                 let exponent = Rational::ONE / degree;
                 self.power_logarithm(&parts[0], &exponent, scale, sum, negative)
             }
-            Expr::Call(Function::Absolute, parts) if parts.len() == 1 && !self.traits.complex => {
+            Expr::Call(Function::Absolute, parts)
+                if parts.len() == 1 && !self.assumptions.complex =>
+            {
                 let mut ignored = false;
                 self.collect_logarithm(&parts[0], scale, sum, &mut ignored)
             }
@@ -110,11 +117,10 @@ impl Lane<'_, '_> {
         if !below {
             return Ok(());
         }
-        let odd = |words: &[u64]| words.first().is_some_and(|word| word & 1 == 1);
-        if !odd(exponent.denominator().as_words()) {
+        if has_even_denominator(exponent) {
             return Err(Failure::Unknown);
         }
-        *negative ^= odd(exponent.numerator().as_sign_words().1);
+        *negative ^= is_odd(exponent.numerator());
         Ok(())
     }
 
@@ -135,8 +141,7 @@ impl Lane<'_, '_> {
                 return Err(Failure::Unknown);
             }
             if norm != self.field.one() {
-                let half = scale * super::lane::half();
-                sum.push(half, Kind::Logarithm(norm), false);
+                sum.push(scale * half(), Basis::Logarithm(norm), false);
             }
             sum.add(&argument.turned(), scale);
             return Ok(());
@@ -149,13 +154,13 @@ impl Lane<'_, '_> {
             if !self.field.is_square(value) {
                 return Err(Failure::Unknown);
             }
-            sum.push(scale.clone(), Kind::Logarithm(value), false);
+            sum.push(scale.clone(), Basis::Logarithm(value), false);
             return Ok(());
         }
         self.signed.set(true);
         let below = !self.field.is_square(value);
         if let Some(sign) = self.constant_sign(expr)? {
-            // The lane has to agree with the truth.
+            // The image has to agree with the true sign.
             if below != (sign == Ordering::Less) {
                 return Err(Failure::Unknown);
             }
@@ -166,7 +171,7 @@ impl Lane<'_, '_> {
         } else {
             value
         };
-        sum.push(scale.clone(), Kind::Logarithm(size), false);
+        sum.push(scale.clone(), Basis::Logarithm(size), false);
         Ok(())
     }
 }

@@ -1,89 +1,104 @@
 //! Evaluation modulo primes: proves equality, and of rational functions and roots of rationals also difference.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `primes`, `field` | the primes; arithmetic in `F_p` and `F_p[i]` |
+//! | `draw` | pseudo-random elements for variables and functions |
+//! | `basis` | linear combinations of π, logarithms, angles with rational coefficients |
+//! | `evaluation` | numbers, variables, sums, products, powers |
+//! | `functions`, `linear`, `logarithm` | functions; exponents and angles; logarithms |
 
-mod combinatorial;
+mod basis;
+mod draw;
+mod evaluation;
 mod field;
 mod functions;
-mod lane;
 mod linear;
 mod logarithm;
 mod primes;
 
-use std::hash::{Hash, Hasher};
-
 use super::budget::{Budget, Failure, Outcome};
 use super::walk;
-use crate::algebra::Expr;
+use crate::algebra::expr::Expr;
 use crate::algebra::work;
-use lane::Lane;
+use draw::seed;
+use evaluation::ModularEvaluation;
 use primes::PRIMES;
 
-pub(super) use lane::Traits;
+pub(super) use evaluation::Assumptions;
 
 /// What evaluation modulo primes tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
-    /// The difference is 0 in every lane, and no sign was drawn.
+pub(super) enum Congruence {
+    /// The difference is 0 modulo every prime, and no sign was drawn.
     Equal,
-    /// The difference is 0 in every lane, but for signs that were drawn; the true ones have to be looked at.
+    /// The difference is 0 modulo every prime, but signs were drawn; the true ones have to be checked.
     EqualUpToSigns,
-    /// Proved.
+    /// The difference is not 0 under a ring homomorphism of the true values.
     Different,
     /// A denominator is 0, whatever the variables.
     Undefined,
-    /// Not told.
+    /// Not decided.
     Open,
 }
 
-/// Lanes that have to agree: each is wrong with a probability of about 2^−60.
-const LANES: usize = 2;
+/// Evaluations that have to agree: each is wrong with a probability of about 2^−60.
+const AGREEING: usize = 2;
 /// The same where signs are drawn.
-const SIGNED_LANES: usize = 6;
-/// So many lanes without a value, and another way has to be found.
+const SIGNED_AGREEING: usize = 6;
+/// After so many evaluations without a value this method gives up.
 const MISSES: usize = 16;
 
 /// Compares two expressions.
 pub(super) fn compare(
     a: &Expr,
     b: &Expr,
-    traits: &Traits<'_>,
+    assumptions: &Assumptions<'_>,
     budget: &mut Budget,
-) -> Outcome<Verdict> {
+) -> Outcome<Congruence> {
     work::charge(2 * (walk::size(a) + walk::size(b)));
     let seed = seed(a).wrapping_add(seed(b));
     let mut count = Count::default();
-    let rounds = if traits.constant {
+    let rounds = if assumptions.constant {
         PRIMES.len()
     } else {
         2 * PRIMES.len()
     };
     for round in 0..rounds {
         let at = (seed as usize).wrapping_add(round) % PRIMES.len();
-        let mut lane = Lane::new(&PRIMES[at], seed.wrapping_add(round as u64), traits, budget);
-        let values = lane.value(a).and_then(|left| Ok((left, lane.value(b)?)));
-        count.signed |= lane.signed.get();
+        let mut evaluation = ModularEvaluation::new(
+            &PRIMES[at],
+            seed.wrapping_add(round as u64),
+            assumptions,
+            budget,
+        );
+        let values = evaluation
+            .value(a)
+            .and_then(|left| Ok((left, evaluation.value(b)?)));
+        count.signed |= evaluation.signed.get();
         match values {
             Ok((left, right)) if left == right => count.zeros += 1,
-            Ok(_) if lane.faithful.get() => return Ok(Verdict::Different),
-            // Signs that are drawn are wrong in some lanes. Those of a constant are looked at in the end.
-            Ok(_) if traits.constant && count.signed => count.others += 1,
-            Ok(_) => return Ok(Verdict::Open),
+            Ok(_) if evaluation.faithful.get() => return Ok(Congruence::Different),
+            // Signs that are drawn are wrong modulo some primes. Those of a constant are checked in the end.
+            Ok(_) if assumptions.constant && count.signed => count.others += 1,
+            Ok(_) => return Ok(Congruence::Open),
             Err(Failure::Undefined) => count.undefined += 1,
             Err(Failure::Unknown) => count.misses += 1,
             Err(Failure::TooComplex) => {
                 if budget.steps == 0 {
                     return Err(Failure::TooComplex);
                 }
-                return Ok(Verdict::Open);
+                return Ok(Congruence::Open);
             }
         }
         if let Some(verdict) = count.verdict() {
             return Ok(verdict);
         }
     }
-    Ok(Verdict::Open)
+    Ok(Congruence::Open)
 }
 
-/// What the lanes have told.
+/// Results of the evaluations so far.
 #[derive(Debug, Default)]
 struct Count {
     zeros: usize,
@@ -94,58 +109,21 @@ struct Count {
 }
 
 impl Count {
-    fn verdict(&self) -> Option<Verdict> {
-        if !self.signed && self.zeros >= LANES {
-            return Some(Verdict::Equal);
+    fn verdict(&self) -> Option<Congruence> {
+        if !self.signed && self.zeros >= AGREEING {
+            return Some(Congruence::Equal);
         }
-        if self.zeros >= SIGNED_LANES {
-            return Some(Verdict::EqualUpToSigns);
+        if self.zeros >= SIGNED_AGREEING {
+            return Some(Congruence::EqualUpToSigns);
         }
-        if self.undefined >= LANES && self.zeros == 0 {
+        if self.undefined >= AGREEING && self.zeros == 0 {
             return Some(if self.signed {
-                Verdict::Open
+                Congruence::Open
             } else {
-                Verdict::Undefined
+                Congruence::Undefined
             });
         }
         let hopeless = self.zeros == 0 && self.misses + self.others >= MISSES;
-        hopeless.then_some(Verdict::Open)
-    }
-}
-
-/// A number drawn from an expression, the same on every machine.
-fn seed(expr: &Expr) -> u64 {
-    let mut hasher = Fowler(0xCBF2_9CE4_8422_2325);
-    expr.hash(&mut hasher);
-    lane::mix(hasher.0, 0x1234_5678)
-}
-
-/// Fowler–Noll–Vo by words.
-struct Fowler(u64);
-
-impl Hasher for Fowler {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.write_u64(u64::from_le_bytes(word));
-        }
-    }
-
-    fn write_u64(&mut self, word: u64) {
-        self.0 = (self.0 ^ word).wrapping_mul(0x0000_0100_0000_01B3);
-        self.0 ^= self.0 >> 29;
-    }
-
-    fn write_usize(&mut self, word: usize) {
-        self.write_u64(word as u64);
-    }
-
-    fn write_isize(&mut self, word: isize) {
-        self.write_u64(word as u64);
+        hopeless.then_some(Congruence::Open)
     }
 }

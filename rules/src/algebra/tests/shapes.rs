@@ -1,6 +1,6 @@
 //! Shapes that are meant to take long.
 
-use super::parse::parse;
+use super::parse;
 use crate::algebra::{Budget, Identity, identical};
 use crate::algebra::{Constant, Expr, Function};
 
@@ -100,12 +100,14 @@ fn hostile_shapes_end() {
                 Expr::Add((1..3000).map(|k| Expr::symbol(&format!("x{k}"))).collect()),
             ),
         ),
-        ("sum sum", parse("sum(k,1,1000,sum(j,1,1000,1/(j+k)))")),
-        ("sum big", parse("sum(k,1,1000000000,1/k)")),
-        ("deriv", parse("diff(x,12,sin(x)^5*exp(x^2)*ln(x)/(x^2+1))")),
-        ("int", parse("int(x,0,1,x^300*exp(x))")),
-        ("poly", parse("(x+y+z)^500-(x-y)^500")),
-        ("log big", parse("log(3^40000,3^39999)")),
+        (
+            "sum sum",
+            parse(r"\sum_{k=1}^{1000} \sum_{j=1}^{1000} \frac{1}{j+k}"),
+        ),
+        ("sum big", parse(r"\sum_{k=1}^{1000000000} \frac{1}{k}")),
+        ("int", parse(r"\int_0^1 x^{300} e^x dx")),
+        ("poly", parse("(x+y+z)^{500}-(x-y)^{500}")),
+        ("log big", parse(r"\log_{3^{39999}} 3^{40000}")),
     ];
     for (name, expr) in hostile {
         for other in [

@@ -145,7 +145,6 @@ fn write_term(term: &Expr, out: &mut String, depth: usize) {
             Constant::NegativeInfinity => "-oo",
             Constant::ComplexInfinity => "zoo",
             Constant::Undefined => "nan",
-            Constant::GoldenRatio => "GoldenRatio",
             Constant::EulerGamma => "EulerGamma",
             Constant::Degree => "pi/180",
         }),

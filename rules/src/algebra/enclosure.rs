@@ -1,24 +1,24 @@
-//! Numeric decision: an enclosure without 0 proves difference; agreement to hundreds of digits is reported as such.
+//! Enclosed decision: an enclosure without 0 proves difference; agreement to hundreds of digits is reported as such.
 
 use super::ball::{Arithmetic, Big, Double, Evaluation, PointValue, Real, Value};
 use super::budget::{Budget, Failure, Outcome};
-use super::traits::Look;
+use super::features::Features;
+use super::sample;
 use super::walk;
-use super::{sample, separation};
-use crate::algebra::Expr;
+use crate::algebra::expr::Expr;
 
-/// What enclosures tell.
+/// What the enclosures of two values show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Numeric {
-    /// Proved.
+pub(super) enum Enclosed {
+    /// Disjoint: the values differ.
     Different,
-    /// Two constants with the same rational value.
+    /// Both exact, and the same rational number.
     Equal,
-    /// As equal as the digits looked at.
+    /// Narrow, and overlapping: equal to so many bits.
     Agreeing,
-    /// No value anywhere.
+    /// At least one side has no value.
     Undefined,
-    /// Not told.
+    /// Too wide to tell.
     Open,
 }
 
@@ -35,17 +35,8 @@ const POINTS: usize = 6;
 /// Fewer than this are no evidence.
 const LEAST: usize = 3;
 
-/// One comparison of two values.
-enum Sight {
-    Different,
-    Equal,
-    Agreeing,
-    Undefined,
-    Unknown,
-}
-
 /// Compares at one point.
-fn look_at<R: Real>(
+fn at_point<R: Real>(
     a: &Expr,
     b: &Expr,
     point: &[(&str, PointValue)],
@@ -53,7 +44,7 @@ fn look_at<R: Real>(
     agreement: u32,
     real_only: bool,
     budget: &mut Budget,
-) -> Outcome<Sight> {
+) -> Outcome<Enclosed> {
     let arithmetic = Arithmetic { bits };
     let mut evaluation = Evaluation {
         point,
@@ -71,58 +62,43 @@ fn look_at<R: Real>(
         return Err(Failure::TooComplex);
     }
     match (left, right) {
-        (Err(Failure::Undefined), _) | (_, Err(Failure::Undefined)) => Ok(Sight::Undefined),
+        (Err(Failure::Undefined), _) | (_, Err(Failure::Undefined)) => Ok(Enclosed::Undefined),
         (Ok(left), Ok(right)) => {
             let difference = arithmetic.add(&left, &right.negated());
             if difference.is_nonzero() {
-                return Ok(Sight::Different);
+                return Ok(Enclosed::Different);
             }
             if matches!(difference, Value::Exact(_)) {
-                return Ok(Sight::Equal);
+                return Ok(Enclosed::Equal);
             }
             Ok(if arithmetic.agrees(&difference, &left, agreement) {
-                Sight::Agreeing
+                Enclosed::Agreeing
             } else {
-                Sight::Unknown
+                Enclosed::Open
             })
         }
-        _ => Ok(Sight::Unknown),
+        _ => Ok(Enclosed::Open),
     }
 }
 
 /// Do doubles show that two constants differ?
 pub(super) fn apart(a: &Expr, b: &Expr, budget: &mut Budget) -> Outcome<bool> {
-    let sight = look_at::<Double>(a, b, &[], 53, AGREEMENT, false, budget)?;
-    Ok(matches!(sight, Sight::Different))
+    let found = at_point::<Double>(a, b, &[], 53, AGREEMENT, false, budget)?;
+    Ok(matches!(found, Enclosed::Different))
 }
 
 /// Compares two constants.
-pub(super) fn constants(a: &Expr, b: &Expr, budget: &mut Budget) -> Outcome<Numeric> {
+pub(super) fn constants(a: &Expr, b: &Expr, budget: &mut Budget) -> Outcome<Enclosed> {
     for bits in CONSTANT_LADDER {
-        match look_at::<Big>(a, b, &[], bits, AGREEMENT, false, budget)? {
-            Sight::Different => return Ok(Numeric::Different),
-            Sight::Equal => return Ok(Numeric::Equal),
-            Sight::Undefined => return Ok(Numeric::Undefined),
-            Sight::Agreeing => return Ok(Numeric::Agreeing),
-            Sight::Unknown => {}
+        match at_point::<Big>(a, b, &[], bits, AGREEMENT, false, budget)? {
+            Enclosed::Different => return Ok(Enclosed::Different),
+            Enclosed::Equal => return Ok(Enclosed::Equal),
+            Enclosed::Undefined => return Ok(Enclosed::Undefined),
+            Enclosed::Agreeing => return Ok(Enclosed::Agreeing),
+            Enclosed::Open => {}
         }
     }
-    Ok(Numeric::Open)
-}
-
-/// Are two constants, built with real roots, equal? Decided either way where the bound of separation is not too far out.
-pub(super) fn algebraic(a: &Expr, b: &Expr, budget: &mut Budget) -> Outcome<Option<bool>> {
-    let difference = a.clone().minus(b.clone());
-    let Some(separation) = separation::bits(&difference) else {
-        return Ok(None);
-    };
-    Ok(
-        match look_at::<Big>(a, b, &[], separation + 128, separation + 4, false, budget)? {
-            Sight::Different => Some(false),
-            Sight::Agreeing | Sight::Equal => Some(true),
-            Sight::Undefined | Sight::Unknown => None,
-        },
-    )
+    Ok(Enclosed::Open)
 }
 
 /// Compares two expressions at points: with doubles at many, then to hundreds of digits at some.
@@ -131,24 +107,24 @@ pub(super) fn algebraic(a: &Expr, b: &Expr, budget: &mut Budget) -> Outcome<Opti
 pub(super) fn functions(
     a: &Expr,
     b: &Expr,
-    look: &Look<'_>,
+    features: &Features<'_>,
     quick: bool,
     budget: &mut Budget,
-) -> Outcome<Numeric> {
+) -> Outcome<Enclosed> {
     let mut variables = walk::variables(a);
     variables.extend(walk::variables(b));
     variables.sort_unstable();
     variables.dedup();
-    let modes: &[bool] = if look.imaginary {
+    let modes: &[bool] = if features.imaginary {
         &[false]
     } else {
         &[true, false]
     };
     let mut open = false;
     for &real_only in modes {
-        match at_points(a, b, look, &variables, real_only, quick, budget)? {
-            Numeric::Undefined => {}
-            Numeric::Open => open = true,
+        match at_several(a, b, features, &variables, real_only, quick, budget)? {
+            Enclosed::Undefined => {}
+            Enclosed::Open => open = true,
             decided => return Ok(decided),
         }
         if open {
@@ -156,36 +132,36 @@ pub(super) fn functions(
         }
     }
     Ok(if open {
-        Numeric::Open
+        Enclosed::Open
     } else {
-        Numeric::Undefined
+        Enclosed::Undefined
     })
 }
 
-fn at_points(
+fn at_several(
     a: &Expr,
     b: &Expr,
-    look: &Look<'_>,
+    features: &Features<'_>,
     variables: &[Box<str>],
     real_only: bool,
     quick: bool,
     budget: &mut Budget,
-) -> Outcome<Numeric> {
+) -> Outcome<Enclosed> {
     let mut candidates = Vec::new();
     let mut close = 0;
     for index in 0..sample::MOST_POINTS {
         if index >= sample::POINTS && candidates.len() >= POINTS {
             break;
         }
-        let point = sample::point(index, variables, look);
-        match look_at::<Double>(a, b, &point, 53, 20, real_only, budget)? {
-            Sight::Different => return Ok(Numeric::Different),
-            Sight::Agreeing | Sight::Equal => {
+        let point = sample::point(index, variables, features);
+        match at_point::<Double>(a, b, &point, 53, 20, real_only, budget)? {
+            Enclosed::Different => return Ok(Enclosed::Different),
+            Enclosed::Agreeing | Enclosed::Equal => {
                 close += 1;
                 candidates.insert(0, index);
             }
-            Sight::Unknown => candidates.push(index),
-            Sight::Undefined => {}
+            Enclosed::Open => candidates.push(index),
+            Enclosed::Undefined => {}
         }
     }
     let quick = quick && close >= LEAST;
@@ -197,30 +173,30 @@ fn at_points(
     let mut agreeing = 0;
     let mut seen = 0;
     for index in candidates {
-        let point = sample::point(index, variables, look);
+        let point = sample::point(index, variables, features);
         for &bits in ladder {
-            match look_at::<Big>(a, b, &point, bits, agreement, real_only, budget)? {
-                Sight::Different => return Ok(Numeric::Different),
-                Sight::Agreeing | Sight::Equal => {
+            match at_point::<Big>(a, b, &point, bits, agreement, real_only, budget)? {
+                Enclosed::Different => return Ok(Enclosed::Different),
+                Enclosed::Agreeing | Enclosed::Equal => {
                     agreeing += 1;
                     seen += 1;
                     break;
                 }
-                Sight::Undefined => break,
-                Sight::Unknown => {
+                Enclosed::Undefined => break,
+                Enclosed::Open => {
                     seen += usize::from(Some(&bits) == ladder.last());
                 }
             }
         }
         if agreeing >= enough {
-            return Ok(Numeric::Agreeing);
+            return Ok(Enclosed::Agreeing);
         }
     }
     Ok(if agreeing >= LEAST {
-        Numeric::Agreeing
+        Enclosed::Agreeing
     } else if seen > 0 {
-        Numeric::Open
+        Enclosed::Open
     } else {
-        Numeric::Undefined
+        Enclosed::Undefined
     })
 }

@@ -21,9 +21,7 @@ pub(crate) enum Constant {
     ComplexInfinity,
     /// 0/0, likewise.
     Undefined,
-    /// (1 + √5) / 2, only where the text says so; a bare φ is a symbol.
-    GoldenRatio,
-    /// The Euler–Mascheroni constant, likewise.
+    /// The Euler–Mascheroni constant.
     EulerGamma,
     /// π/180: the degree sign inside an expression.
     Degree,
@@ -40,41 +38,25 @@ pub(crate) enum Function {
     Logarithm,
     /// Circular functions of an angle in radians.
     Sin,
-    #[allow(missing_docs)]
     Cos,
-    #[allow(missing_docs)]
     Tan,
-    #[allow(missing_docs)]
     Cot,
-    #[allow(missing_docs)]
     Sec,
-    #[allow(missing_docs)]
     Csc,
     /// Inverse circular functions, principal values.
     Arcsin,
-    #[allow(missing_docs)]
     Arccos,
-    #[allow(missing_docs)]
     Arctan,
-    #[allow(missing_docs)]
     Arccot,
-    #[allow(missing_docs)]
     Arcsec,
-    #[allow(missing_docs)]
     Arccsc,
     /// Hyperbolic functions.
     Sinh,
-    #[allow(missing_docs)]
     Cosh,
-    #[allow(missing_docs)]
     Tanh,
-    #[allow(missing_docs)]
     Coth,
-    #[allow(missing_docs)]
     Arsinh,
-    #[allow(missing_docs)]
     Arcosh,
-    #[allow(missing_docs)]
     Artanh,
     /// (n): n!.
     Factorial,
@@ -88,27 +70,19 @@ pub(crate) enum Function {
     Permutations,
     /// (x).
     Floor,
-    #[allow(missing_docs)]
     Ceiling,
     /// (x): −1, 0 or 1.
     Sign,
     /// Two or more.
     Gcd,
-    #[allow(missing_docs)]
     Lcm,
-    #[allow(missing_docs)]
     Max,
-    #[allow(missing_docs)]
     Min,
     /// (a, n): a mod n, in [0, n).
     Modulo,
     /// (z).
     RealPart,
-    #[allow(missing_docs)]
     ImaginaryPart,
-    #[allow(missing_docs)]
-    Conjugate,
-    #[allow(missing_docs)]
     Argument,
     /// (x): a number written with a point, which `SymPy` tells from an exact one. Only with principal branches.
     Decimal,
@@ -187,7 +161,7 @@ pub(crate) enum Expr {
     Binder(Box<Binder>),
 }
 
-/// A copy costs what it copies: see `rules::work`.
+/// A copy costs what it copies: see [`work`].
 impl Clone for Expr {
     fn clone(&self) -> Self {
         work::charge(work::NODE);

@@ -3,20 +3,21 @@
 use dashu_base::Sign;
 
 use super::budget::Budget;
+use super::expr::{Constant, Expr, Function, Rational};
 use super::fold;
-use super::modular::Traits;
+use super::modular::Assumptions;
+use super::rational::{has_even_denominator, is_odd};
 use super::walk;
-use crate::algebra::work;
-use crate::algebra::{Constant, Expr, Function, Rational};
+use super::work;
 
 /// Steps for folding an exponent or a degree.
 const FOLDING: u64 = 64;
 
-/// A look at both sides.
+/// Facts about a pair of expressions.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts")]
-pub(super) struct Look<'e> {
-    pub(super) traits: Traits<'e>,
+pub(super) struct Features<'e> {
+    pub(super) assumptions: Assumptions<'e>,
     /// Does i occur, or a function of complex numbers?
     pub(super) imaginary: bool,
     /// Does ∞ occur?
@@ -32,56 +33,46 @@ pub(super) struct Look<'e> {
     pub(super) nodes: u64,
 }
 
-impl<'e> Look<'e> {
+impl<'e> Features<'e> {
     pub(super) fn at(a: &'e Expr, b: &'e Expr, budget: &mut Budget) -> Self {
-        let mut look = Self {
-            traits: Traits {
+        let mut features = Self {
+            assumptions: Assumptions {
                 constant: true,
-                ..Traits::default()
+                ..Assumptions::default()
             },
             ..Self::default()
         };
-        look.visit(a, budget);
-        look.visit(b, budget);
-        look.assumed |= look.imaginary && !look.traits.positive.is_empty();
-        look
+        features.visit(a, budget);
+        features.visit(b, budget);
+        features.assumed |= features.imaginary && !features.assumptions.positive.is_empty();
+        features
     }
 
     fn visit(&mut self, expr: &'e Expr, budget: &mut Budget) {
         self.nodes += 1;
         work::charge(3);
         match expr {
-            Expr::Symbol(_) => self.traits.constant = false,
+            Expr::Symbol(_) => self.assumptions.constant = false,
             Expr::Constant(constant) => match constant {
                 Constant::ImaginaryUnit => self.imaginary = true,
                 Constant::Infinity => self.infinite = true,
-                Constant::GoldenRatio => {}
                 _ => self.transcendental = true,
             },
             Expr::Apply(..) => self.applied = true,
-            Expr::Power(pair) => {
-                self.power(&pair.0, &pair.1, budget);
-                self.visit(&pair.0, budget);
-                self.visit(&pair.1, budget);
-            }
+            Expr::Power(pair) => self.power(&pair.0, &pair.1, budget),
             Expr::Call(function, arguments) => self.call(*function, arguments, budget),
-            Expr::Binder(binder) => {
-                self.binder = true;
-                for part in [&binder.lower, &binder.upper].into_iter().flatten() {
-                    self.visit(part, budget);
-                }
-                self.visit(&binder.body, budget);
-            }
+            Expr::Binder(_) => self.binder = true,
             _ => {}
         }
-        for part in walk::children(expr) {
+        walk::any_part(expr, |part| {
             self.visit(part, budget);
-        }
+            false
+        });
     }
 
     fn power(&mut self, base: &'e Expr, exponent: &'e Expr, budget: &mut Budget) {
         if let Ok(exponent) = fold::fold_within(exponent, FOLDING, budget) {
-            if even_root(&exponent) {
+            if has_even_denominator(&exponent) {
                 self.positive(base);
             }
             return;
@@ -120,10 +111,10 @@ impl<'e> Look<'e> {
                     self.integral(argument);
                 }
             }
-            (F::RealPart | F::ImaginaryPart | F::Conjugate | F::Argument, _) => {
+            (F::RealPart | F::ImaginaryPart | F::Argument, _) => {
                 self.transcendental = true;
                 self.imaginary = true;
-                self.traits.complex = true;
+                self.assumptions.complex = true;
             }
             (F::Absolute | F::Root, _) => {}
             _ => self.transcendental = true,
@@ -132,17 +123,17 @@ impl<'e> Look<'e> {
 
     fn positive(&mut self, expr: &'e Expr) {
         if let Expr::Symbol(name) = expr
-            && !self.traits.positive.contains(&&**name)
+            && !self.assumptions.positive.contains(&&**name)
         {
-            self.traits.positive.push(name);
+            self.assumptions.positive.push(name);
         }
     }
 
     /// Variables of an argument that has to be an integer.
     fn integral(&mut self, expr: &'e Expr) {
         match expr {
-            Expr::Symbol(name) if !self.traits.integral.contains(&&**name) => {
-                self.traits.integral.push(name);
+            Expr::Symbol(name) if !self.assumptions.integral.contains(&&**name) => {
+                self.assumptions.integral.push(name);
             }
             Expr::Add(parts) | Expr::Multiply(parts) => {
                 for part in parts {
@@ -154,21 +145,6 @@ impl<'e> Look<'e> {
     }
 }
 
-/// Is it a power that only numbers that are not negative have?
-fn even_root(exponent: &Rational) -> bool {
-    exponent
-        .denominator()
-        .as_words()
-        .first()
-        .is_some_and(|word| word & 1 == 0)
-}
-
 fn even_degree(degree: &Rational) -> bool {
-    degree.sign() == Sign::Negative
-        || degree
-            .numerator()
-            .as_sign_words()
-            .1
-            .first()
-            .is_some_and(|word| word & 1 == 0)
+    degree.sign() == Sign::Negative || !is_odd(degree.numerator())
 }

@@ -2,8 +2,8 @@
 //!
 //! Every variable gets a value drawn from its name. So does every function that has no algebraic meaning here, drawn
 //! from the values of its arguments: equal arguments, equal values. Functions with laws keep them: see
-//! [`super::linear`] for exponentials, logarithms and angles. An expression that is 0 as a function is then 0 in every
-//! lane that has a value; one that is 0 in a few independent lanes is 0 as a function, but for a chance below 2^−100.
+//! [`super::linear`] for exponentials, logarithms and angles. An expression that is 0 as a function is then 0 wherever
+//! it has a value; one that is 0 in a few independent evaluations is 0 as a function, with an error below 2^−100.
 
 use std::cell::Cell;
 use std::cmp::Ordering;
@@ -11,35 +11,38 @@ use std::cmp::Ordering;
 use dashu_base::Sign;
 use dashu_int::IBig;
 
-use super::super::budget::{Budget, Failure, Outcome};
-use super::super::fold;
-use super::field::{Element, Field, Gaussian, signed_remainder};
+use super::basis::Linear;
+use super::draw::{Draw, mix, mix_text, seed};
+use super::field::{Element, Field, Gaussian, remainder, signed_remainder};
 use super::primes::{ORDER, Prime};
+use crate::algebra::budget::{Budget, Failure, Outcome};
+use crate::algebra::expr::{Constant, Expr, Function, Rational};
+use crate::algebra::rational::{has_even_denominator, is_odd};
 use crate::algebra::work;
-use crate::algebra::{Constant, Expr, Function, Rational};
+use crate::algebra::{fold, integers, sign, walk};
 
 /// What the evaluation of a pair of expressions has to know of them.
 #[derive(Debug, Default)]
-pub(in super::super) struct Traits<'e> {
+pub(crate) struct Assumptions<'e> {
     /// Variables that stand under an even root or in a logarithm: where both sides are real, these are positive.
-    pub(in super::super) positive: Vec<&'e str>,
+    pub(crate) positive: Vec<&'e str>,
     /// Variables that can only be integers: arguments of factorials.
-    pub(in super::super) integral: Vec<&'e str>,
+    pub(crate) integral: Vec<&'e str>,
     /// No variables at all?
-    pub(in super::super) constant: bool,
+    pub(crate) constant: bool,
     /// Are variables complex numbers (conjugates and the like are taken of them)?
-    pub(in super::super) complex: bool,
+    pub(crate) complex: bool,
 }
 
 /// Steps for folding a part that may be rational.
 pub(super) const FOLDING: u64 = 400;
 
 /// One evaluation.
-pub(super) struct Lane<'e, 't> {
+pub(super) struct ModularEvaluation<'e, 't> {
     pub(super) field: Field,
     pub(super) prime: &'static Prime,
     seed: u64,
-    pub(super) traits: &'t Traits<'e>,
+    pub(super) assumptions: &'t Assumptions<'e>,
     pub(super) budget: &'t mut Budget,
     /// Was everything so far a ring homomorphism of the true values, so that a value other than 0 proves one?
     pub(super) faithful: Cell<bool>,
@@ -47,51 +50,18 @@ pub(super) struct Lane<'e, 't> {
     pub(super) signed: Cell<bool>,
 }
 
-/// What a drawn value stands for.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Draw {
-    Symbol = 1,
-    Imaginary,
-    Exponential,
-    Angle,
-    Logarithm,
-    Arcsine,
-    Arctangent,
-    Constant,
-    Call,
-    Apply,
-    Factorial,
-    Binder,
-}
-
-/// Mixes two words well.
-pub(super) fn mix(a: u64, b: u64) -> u64 {
-    let mut word = (a ^ b.rotate_left(32)).wrapping_add(0x9E37_79B9_7F4A_7C15);
-    word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    (word ^ (word >> 31)).wrapping_add(b.wrapping_mul(0xD6E8_FEB8_6659_FD93))
-}
-
-fn mix_text(seed: u64, text: &str) -> u64 {
-    text.as_bytes().chunks(8).fold(seed, |seed, chunk| {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        mix(seed, u64::from_le_bytes(word))
-    })
-}
-
-impl<'e, 't> Lane<'e, 't> {
+impl<'e, 't> ModularEvaluation<'e, 't> {
     pub(super) fn new(
         prime: &'static Prime,
         seed: u64,
-        traits: &'t Traits<'e>,
+        assumptions: &'t Assumptions<'e>,
         budget: &'t mut Budget,
     ) -> Self {
         Self {
             field: Field::new(prime),
             prime,
             seed,
-            traits,
+            assumptions,
             budget,
             faithful: Cell::new(true),
             signed: Cell::new(false),
@@ -162,7 +132,7 @@ impl<'e, 't> Lane<'e, 't> {
                 ] {
                     let value = match part {
                         None => 1,
-                        Some(part) if super::super::binder::has_infinity(part) => super::seed(part),
+                        Some(part) if walk::has_infinity(part) => seed(part),
                         Some(part) => self.value(part)?.key(),
                     };
                     key = mix(key, value);
@@ -204,13 +174,13 @@ impl<'e, 't> Lane<'e, 't> {
 
     fn symbol(&self, name: &str) -> Gaussian {
         let key = mix_text(name.len() as u64, name);
-        if self.traits.complex {
+        if self.assumptions.complex {
             return Gaussian {
                 real: self.draw(Draw::Symbol, key),
                 imaginary: self.draw(Draw::Imaginary, key),
             };
         }
-        if self.traits.positive.contains(&name) {
+        if self.assumptions.positive.contains(&name) {
             self.draw_square(Draw::Symbol, key).into()
         } else {
             self.draw(Draw::Symbol, key).into()
@@ -237,12 +207,6 @@ impl<'e, 't> Lane<'e, 't> {
                 Ok(self.draw_square(Draw::Exponential, 0).into())
             }
             Constant::EulerGamma => Ok(self.opaque(Draw::Constant, 1).into()),
-            Constant::GoldenRatio => {
-                let root = self.radical(&Rational::from(5), &half())?;
-                let sum = field.g_add(field.one().into(), root);
-                let half = field.invert(field.element(2)).ok_or(Failure::Unknown)?;
-                Ok(field.g_multiply(sum, half.into()))
-            }
             Constant::Infinity
             | Constant::NegativeInfinity
             | Constant::ComplexInfinity
@@ -322,7 +286,7 @@ impl<'e, 't> Lane<'e, 't> {
     /// A power with a rational exponent.
     pub(super) fn rational_power(&mut self, base: &Expr, exponent: &Rational) -> Outcome<Gaussian> {
         if matches!(base, Expr::Constant(Constant::E)) {
-            return self.exponential(&super::linear::Linear::rational(exponent.clone()));
+            return self.exponential(&Linear::rational(exponent.clone()));
         }
         if exponent.is_int() {
             let base = self.value(base)?;
@@ -343,8 +307,7 @@ impl<'e, 't> Lane<'e, 't> {
                 Err(Failure::Undefined)
             };
         }
-        let even = exponent.denominator() % 2u8 == 0;
-        if even {
+        if has_even_denominator(exponent) {
             if !self.surely_positive(base) {
                 self.signed.set(true);
                 if self.constant_sign(base)? == Some(Ordering::Less) {
@@ -358,7 +321,7 @@ impl<'e, 't> Lane<'e, 't> {
         } else {
             let order = self.field.modulus - 1;
             let numerator = signed_remainder(exponent.numerator(), order);
-            let denominator = super::field::remainder(exponent.denominator(), order);
+            let denominator = remainder(exponent.denominator(), order);
             let inverse = inverse_modulo(denominator, order).ok_or(Failure::Unknown)?;
             let reduced = (u128::from(numerator) * u128::from(inverse) % u128::from(order)) as u64;
             Ok(self.field.power(value, reduced).into())
@@ -383,7 +346,7 @@ impl<'e, 't> Lane<'e, 't> {
         let reduced = if exponent.is_int() {
             numerator
         } else {
-            let denominator = super::field::remainder(exponent.denominator(), order);
+            let denominator = remainder(exponent.denominator(), order);
             let inverse = inverse_modulo(denominator, order).ok_or(Failure::Unknown)?;
             (u128::from(numerator) * u128::from(inverse) % u128::from(order)) as u64
         };
@@ -410,16 +373,8 @@ impl<'e, 't> Lane<'e, 't> {
         if base.sign() == Sign::Positive {
             return Ok(result.into());
         }
-        let odd = |value: &IBig| {
-            value
-                .as_sign_words()
-                .1
-                .first()
-                .is_some_and(|word| word & 1 == 1)
-        };
-        if exponent.denominator() % 2u8 == 1 {
-            let negative = odd(exponent.numerator());
-            return Ok(if negative {
+        if !has_even_denominator(exponent) {
+            return Ok(if is_odd(exponent.numerator()) {
                 field.negate(result)
             } else {
                 result
@@ -449,7 +404,7 @@ impl<'e, 't> Lane<'e, 't> {
     /// The prime factors of |value|. What is left after the small ones may be composite; then a root of it need not
     /// agree with roots of its parts, and nothing is proved different.
     pub(super) fn prime_factors(&mut self, value: &Rational) -> Outcome<Vec<(Rational, i64)>> {
-        let factors = super::super::integers::factors(value, self.budget)?;
+        let factors = integers::factors(value, self.budget)?;
         if !factors.complete {
             self.faithful.set(false);
         }
@@ -458,8 +413,8 @@ impl<'e, 't> Lane<'e, 't> {
 
     /// The sign of a real constant; `None` where there are variables.
     pub(super) fn constant_sign(&mut self, expr: &Expr) -> Outcome<Option<Ordering>> {
-        if self.traits.constant {
-            super::super::sign::of_constant(expr, self.budget).map(Some)
+        if self.assumptions.constant {
+            sign::of_constant(expr, self.budget).map(Some)
         } else {
             Ok(None)
         }
@@ -472,7 +427,9 @@ impl<'e, 't> Lane<'e, 't> {
             Expr::Constant(constant) => {
                 matches!(constant, Constant::Pi | Constant::E | Constant::Degree)
             }
-            Expr::Symbol(name) => !self.traits.complex && self.traits.positive.contains(&&**name),
+            Expr::Symbol(name) => {
+                !self.assumptions.complex && self.assumptions.positive.contains(&&**name)
+            }
             Expr::Multiply(parts) => parts.iter().all(|part| self.surely_positive(part)),
             Expr::Power(pair) => self.surely_positive(&pair.0),
             Expr::Call(Function::Root, parts) => {
@@ -481,11 +438,6 @@ impl<'e, 't> Lane<'e, 't> {
             _ => false,
         }
     }
-}
-
-/// 1/2.
-pub(super) fn half() -> Rational {
-    Rational::from_parts(IBig::ONE, 2u8.into())
 }
 
 /// 1/value modulo modulus.

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use dashu_int::{IBig, UBig};
 
-use super::terms;
-use crate::algebra::{Expr, Rational};
+use super::expr::{Expr, Function, Rational};
+use super::polynomial::evaluate;
 
 /// The highest degree that is looked at.
 const MOST_DEGREE: usize = 24;
@@ -17,8 +17,8 @@ const MOST_FACTORED: u64 = 1_000_000;
 const MOST_TRIED: usize = 600;
 
 /// The real roots of a polynomial, coefficients from the constant up, in no order; some may repeat. `None` where they
-/// cannot be written with square roots of rational numbers and square roots of such.
-pub(super) fn roots(coefficients: &[Rational]) -> Option<Vec<Expr>> {
+/// cannot be written with roots of rational numbers.
+pub(crate) fn roots(coefficients: &[Rational]) -> Option<Vec<Expr>> {
     let degree = coefficients.iter().rposition(|c| !c.is_zero());
     let Some(degree) = degree else {
         return Some(Vec::new());
@@ -48,12 +48,6 @@ fn remaining(rest: &[Rational]) -> Option<Vec<Expr>> {
         [start, slope] => Some(vec![Expr::Number(-(start / slope))]),
         [c, b, a] => Some(quadratic(a, b, c)),
         _ => {
-            // x⁴ − 5x² + 6: a polynomial in x².
-            let odd = rest.iter().skip(1).step_by(2).all(Rational::is_zero);
-            if odd {
-                let halved: Vec<Rational> = rest.iter().step_by(2).cloned().collect();
-                return squares(roots(&halved)?);
-            }
             // x³ = 2.
             let inner = rest.get(1..rest.len() - 1)?;
             let degree = rest.len() - 1;
@@ -61,58 +55,13 @@ fn remaining(rest: &[Rational]) -> Option<Vec<Expr>> {
                 let value = -(rest.first()? / rest.last()?);
                 let degree = Expr::Number(Rational::from(degree));
                 return Some(vec![Expr::Call(
-                    crate::algebra::Function::Root,
+                    Function::Root,
                     vec![Expr::Number(value), degree],
                 )]);
             }
             None
         }
     }
-}
-
-/// ±√y for roots y ≥ 0 that are rational, or sums of a rational and a square root.
-fn squares(values: Vec<Expr>) -> Option<Vec<Expr>> {
-    let mut found = Vec::with_capacity(2 * values.len());
-    for value in values {
-        match sign(&value)? {
-            Ordering::Less => {}
-            Ordering::Equal => found.push(Expr::integer(0)),
-            Ordering::Greater => {
-                let root = Expr::sqrt(value);
-                found.push(root.clone().negated());
-                found.push(root);
-            }
-        }
-    }
-    Some(found)
-}
-
-/// The sign of a root as [`quadratic`] gives it.
-fn sign(value: &Expr) -> Option<Ordering> {
-    let of = |value: &Rational| value.cmp(&Rational::ZERO);
-    if let Some(value) = terms::number(value) {
-        return Some(of(&value));
-    }
-    // m ± √d: compared by squares.
-    let Expr::Add(parts) = value else {
-        return None;
-    };
-    let [Expr::Number(middle), Expr::Multiply(factors)] = parts.as_slice() else {
-        return None;
-    };
-    let [Expr::Number(side), Expr::Call(_, inside)] = factors.as_slice() else {
-        return None;
-    };
-    let [Expr::Number(inside), _] = inside.as_slice() else {
-        return None;
-    };
-    let by_square = (middle * middle).cmp(inside);
-    Some(match (of(middle), of(side)) {
-        (Ordering::Less, Ordering::Greater) => by_square.reverse(),
-        (Ordering::Greater, Ordering::Less) => by_square,
-        (Ordering::Equal, side) => side,
-        (middle, _) => middle,
-    })
 }
 
 fn quadratic(a: &Rational, b: &Rational, c: &Rational) -> Vec<Expr> {
@@ -129,7 +78,7 @@ fn quadratic(a: &Rational, b: &Rational, c: &Rational) -> Vec<Expr> {
                     let root = Expr::sqrt(Expr::Number(inside.clone()));
                     Expr::Add(vec![
                         Expr::Number(middle.clone()),
-                        terms::product(Expr::integer(side), root),
+                        Expr::Multiply(vec![Expr::integer(side), root]),
                     ])
                 })
                 .collect()
@@ -152,7 +101,7 @@ fn divide_out(rest: &mut Vec<Rational>, found: &mut Vec<Expr>) {
                 }
                 let candidate = Rational::from_parts(IBig::from(above) * sign, UBig::from(below));
                 let mut known = false;
-                while rest.len() > 1 && super::solve::evaluate(rest, &candidate).is_zero() {
+                while rest.len() > 1 && evaluate(rest, &candidate).is_zero() {
                     deflate(rest, &candidate);
                     if !known {
                         found.push(Expr::Number(candidate.clone()));

@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 
-use super::{Options, compare};
 use crate::Config;
 use crate::algebra::{Constant, Expr, Function, Rational};
 use crate::answer::{Answer, Endpoint, Interval, Matrix, Operator, Relation};
+use crate::compare::{Options, compare, expressions};
 
 /// Expressions that have a value wherever their letters have one.
 fn expression() -> impl Strategy<Value = Expr> {
@@ -32,7 +32,7 @@ fn expression() -> impl Strategy<Value = Expr> {
 }
 
 fn quantity() -> impl Strategy<Value = Answer> {
-    expression().prop_map(super::terms::answer)
+    expression().prop_map(expressions::answer)
 }
 
 fn interval() -> impl Strategy<Value = Answer> {
@@ -78,7 +78,7 @@ fn answer() -> impl Strategy<Value = Answer> {
             .prop_map(|row| Answer::Matrix(Matrix { rows: vec![row] })),
         2 => (expression(), operator(), expression()).prop_map(|(left, operator, right)| {
             Answer::Relation(Relation {
-                sides: vec![super::terms::answer(left), super::terms::answer(right)],
+                sides: vec![expressions::answer(left), expressions::answer(right)],
                 operators: vec![operator],
                 modulus: None,
             })
@@ -129,7 +129,7 @@ proptest! {
     #[test]
     fn one_more_is_another_number(value in expression()) {
         let more = Expr::Add(vec![value.clone(), Expr::integer(1)]);
-        let verdict = compare(&super::terms::answer(value), &super::terms::answer(more), &options());
+        let verdict = compare(&expressions::answer(value), &expressions::answer(more), &options());
         prop_assert_ne!(verdict.equal, Some(true));
     }
 }

@@ -1,0 +1,114 @@
+//! What a comparison came to, and how those of the parts make one of the whole.
+
+use crate::verification::Status;
+
+/// What a comparison came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Comparison {
+    /// `None`: cannot be told.
+    pub equal: Option<bool>,
+    /// [`Status::Decided`], [`Status::Numeric`] or [`Status::TooComplex`].
+    pub status: Status,
+    /// The argument that settled it, one of the names in the table of [the room](super).
+    pub method: &'static str,
+    /// One sentence for a person.
+    pub reason: String,
+}
+
+impl Comparison {
+    /// Equal, by `method`.
+    pub(super) fn equal(method: &'static str) -> Self {
+        Self {
+            equal: Some(true),
+            status: Status::Decided,
+            method,
+            reason: String::new(),
+        }
+    }
+
+    /// Equal to hundreds of digits.
+    pub(super) fn numerically_equal() -> Self {
+        Self {
+            status: Status::Numeric,
+            ..Self::equal("numeric")
+        }
+    }
+
+    /// Different, by `method`.
+    pub(super) fn different(method: &'static str, reason: String) -> Self {
+        Self {
+            equal: Some(false),
+            status: Status::Decided,
+            method,
+            reason,
+        }
+    }
+
+    /// Cannot be told.
+    pub(super) fn open(reason: String) -> Self {
+        Self {
+            equal: None,
+            status: Status::Decided,
+            method: "none",
+            reason,
+        }
+    }
+
+    /// Cannot be told within the budget.
+    pub(super) fn too_complex() -> Self {
+        Self {
+            status: Status::TooComplex,
+            ..Self::open(String::new())
+        }
+    }
+
+    /// The same, with "equal" taken for open.
+    pub(super) fn at_most_open(self, reason: &str) -> Self {
+        if self.equal == Some(true) {
+            Self::open(reason.to_owned())
+        } else {
+            self
+        }
+    }
+
+    /// Two things are equal if all their parts are. Parts are asked for until one differs.
+    pub(super) fn all(method: &'static str, parts: impl IntoIterator<Item = Self>) -> Self {
+        let mut whole = Self::equal(method);
+        for part in parts {
+            match part.equal {
+                Some(false) => return part,
+                None if whole.equal.is_some() || part.status == Status::TooComplex => whole = part,
+                Some(true) if whole.equal.is_some() && part.status == Status::Numeric => {
+                    whole.status = Status::Numeric;
+                }
+                _ => {}
+            }
+        }
+        whole
+    }
+
+    /// What to say where nothing more precise was said.
+    pub(super) fn sentence(&self) -> String {
+        let text = match (self.equal, self.status, self.method) {
+            (None, Status::TooComplex, _) => "comparing them would take too many steps",
+            (None, ..) => "nothing decides whether they are equal",
+            (Some(true), Status::Numeric, _) => "equal to hundreds of digits, though not proved",
+            (Some(true), _, "structure") => "written alike",
+            (Some(true), _, "rational") => "the same number",
+            (Some(true), _, "identity") => "equal as expressions",
+            (Some(true), _, "rounding") => "one is the other, correctly rounded",
+            (Some(true), _, "units" | "currency" | "percent") => "the same amount",
+            (Some(true), _, "proportional") => "the same up to a constant factor",
+            (Some(true), _, "solutions" | "interval") => "the same set of real numbers",
+            (Some(true), _, "choice") => "the same choice",
+            (Some(true), _, "truth") => "the same truth value",
+            (Some(true), _, "text") => "the same words",
+            (Some(true), _, "time") => "the same time",
+            (Some(true), _, "ratio") => "the same ratio",
+            (Some(true), ..) => "equal part by part",
+            (Some(false), _, "kind") => "answers of different kinds",
+            (Some(false), ..) => "they differ",
+        };
+        text.to_owned()
+    }
+}

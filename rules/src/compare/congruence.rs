@@ -1,0 +1,75 @@
+//! Congruences: a ≡ b (mod m).
+
+use super::comparison::Comparison;
+use super::context::Context;
+use super::{expressions, naming};
+use crate::algebra::Rational;
+use crate::answer::{Answer, Relation};
+
+/// Two statements of which at least one is a congruence.
+pub(super) fn both(gold: &Relation, pred: &Relation, context: &mut Context<'_>) -> Comparison {
+    let (Some(m), Some(n)) = (&gold.modulus, &pred.modulus) else {
+        return Comparison::open("a congruence against a statement of another kind".to_owned());
+    };
+    let (Some(a), Some(b)) = (gold.sides.first(), pred.sides.first()) else {
+        return Comparison::open(String::new());
+    };
+    let (Some(c), Some(d)) = (gold.sides.last(), pred.sides.last()) else {
+        return Comparison::open(String::new());
+    };
+    let moduli = context.answers(
+        &expressions::answer(m.clone()),
+        &expressions::answer(n.clone()),
+    );
+    if moduli.equal != Some(true) {
+        // x ≡ 1 (mod 2) may still say what x ≡ 1, 3 (mod 4) says.
+        return if moduli.equal == Some(false) && gold.sides.len() == 2 && pred.sides.len() == 2 {
+            Comparison::different("relation", "the moduli differ".to_owned())
+        } else {
+            Comparison::open("congruences with moduli that could not be compared".to_owned())
+        };
+    }
+    let names = context.quietly(|context| context.answers(a, b));
+    let remainders = context.answers(c, d);
+    if names.equal == Some(true) && remainders.equal == Some(true) {
+        return Comparison::equal("relation");
+    }
+    if names.equal == Some(true)
+        && let (Some(c), Some(d), Some(m)) = (integer(c), integer(d), expressions::number(m))
+        && m.is_int()
+        && !m.is_zero()
+    {
+        let quotient = (c - d) / m.into_owned();
+        return if quotient.is_int() {
+            Comparison::equal("relation")
+        } else {
+            Comparison::different("relation", "the remainders differ".to_owned())
+        };
+    }
+    if names.equal == Some(false) && remainders.equal == Some(true) {
+        return Comparison::open("congruences about different things".to_owned());
+    }
+    Comparison::open("congruences that could not be compared".to_owned())
+}
+
+fn integer(answer: &Answer) -> Option<Rational> {
+    let value = expressions::number(expressions::expression(answer)?)?;
+    value.is_int().then(|| value.into_owned())
+}
+
+/// `2^10 ≡ 2 (mod 7)` states 2.
+pub(super) fn against(
+    relation: &Relation,
+    other: &Answer,
+    swapped: bool,
+    context: &mut Context<'_>,
+) -> Comparison {
+    let (Some(first), Some(last)) = (relation.sides.first(), relation.sides.last()) else {
+        return Comparison::open(String::new());
+    };
+    let verdict = context.either_way(last, other, swapped);
+    if naming::is_number(first) {
+        return verdict;
+    }
+    verdict.at_most_open("a congruence against its remainder")
+}

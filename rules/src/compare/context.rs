@@ -1,0 +1,83 @@
+//! What one comparison carries through all its parts.
+
+use super::comparison::Comparison;
+use crate::algebra::Budget;
+use crate::answer::Answer;
+use crate::config::Config;
+
+/// How strictly answers are compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Options {
+    /// Decimal places from which on a rounded decimal stands for an exact number.
+    pub float_rounding: u32,
+    /// Do the names of variables matter, and is a tuple no set?
+    pub strict: bool,
+}
+
+impl From<&Config> for Options {
+    fn from(config: &Config) -> Self {
+        Self {
+            float_rounding: config.float_rounding,
+            strict: config.strict,
+        }
+    }
+}
+
+/// Compares two answers of any kind; [`dispatch`](super::dispatch) has the only one.
+pub(super) type Dispatch = fn(&Answer, &Answer, &mut Context<'_>) -> Comparison;
+
+/// What one comparison carries through all its parts.
+pub(super) struct Context<'o> {
+    pub(super) options: &'o Options,
+    pub(super) budget: Budget,
+    /// Above zero while answers are only tried against each other, and nobody will read a reason.
+    quiet: u32,
+    /// Parts of an answer are answers again: the way back to the top, so that files depend on each other one way only.
+    dispatch: Dispatch,
+}
+
+impl<'o> Context<'o> {
+    pub(super) fn new(options: &'o Options, dispatch: Dispatch) -> Self {
+        Self {
+            options,
+            budget: Budget::default(),
+            quiet: 0,
+            dispatch,
+        }
+    }
+
+    /// Are two answers, or two parts of them, equal?
+    pub(super) fn answers(&mut self, gold: &Answer, pred: &Answer) -> Comparison {
+        // Every pair costs a step, so that nested searches end.
+        if self.budget.spend(1).is_err() {
+            return Comparison::too_complex();
+        }
+        (self.dispatch)(gold, pred, self)
+    }
+
+    /// The same with the sides swapped, where a function wants them in its own order.
+    pub(super) fn either_way(&mut self, a: &Answer, b: &Answer, swapped: bool) -> Comparison {
+        if swapped {
+            self.answers(b, a)
+        } else {
+            self.answers(a, b)
+        }
+    }
+
+    /// Tries a pair without anyone reading why.
+    pub(super) fn quietly<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        self.quiet += 1;
+        let result = run(self);
+        self.quiet -= 1;
+        result
+    }
+
+    /// A sentence, written only where someone reads it.
+    pub(super) fn say(&self, sentence: impl FnOnce() -> String) -> String {
+        if self.quiet > 0 {
+            String::new()
+        } else {
+            sentence()
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Which file compares which kinds of answer.
+
+use super::comparison::Comparison;
+use super::context::{Context, Options};
+use super::{
+    clock, collection, letters, matrix, parameter, quantity, region, relation, rename, words,
+};
+use crate::algebra::work;
+use crate::answer::Answer;
+use crate::verification::Status;
+
+/// Is `pred` the same answer as `gold`?
+pub(crate) fn compare(gold: &Answer, pred: &Answer, options: &Options) -> Comparison {
+    work::limited(0, || within_limit(gold, pred, options))
+}
+
+fn within_limit(gold: &Answer, pred: &Answer, options: &Options) -> Comparison {
+    let mut context = Context::new(options, answers);
+    let mut comparison =
+        parameter::compare(gold, pred, &mut context).unwrap_or_else(|| context.answers(gold, pred));
+    if !options.strict
+        && comparison.equal != Some(true)
+        && let Some(renamed) = rename::compare(gold, pred, &mut context)
+    {
+        comparison = renamed;
+    }
+    // Nothing was decided where there is no verdict.
+    if comparison.equal.is_none() {
+        comparison.status = Status::TooComplex;
+    }
+    if comparison.reason.is_empty() {
+        comparison.reason = comparison.sentence();
+    }
+    comparison
+}
+
+/// Two answers by their kinds.
+fn answers(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -> Comparison {
+    match (gold, pred) {
+        (Answer::Quantity(a), Answer::Quantity(b)) => quantity::compare(a, b, context),
+        (Answer::Relation(a), Answer::Relation(b)) => relation::both(a, b, context),
+        (Answer::Relation(a), other) => relation::against(a, other, false, context),
+        (other, Answer::Relation(b)) => relation::against(b, other, true, context),
+        (Answer::Choice(_), _) | (_, Answer::Choice(_)) => letters::choices(gold, pred, context),
+        (Answer::Truth(_), _) | (_, Answer::Truth(_)) => letters::truths(gold, pred, context),
+        (Answer::Text(_), _) | (_, Answer::Text(_)) => words::compare(gold, pred, context),
+        (Answer::Time { .. } | Answer::Ratio(_), _)
+        | (_, Answer::Time { .. } | Answer::Ratio(_)) => clock::compare(gold, pred, context),
+        (Answer::Matrix(_), _) | (_, Answer::Matrix(_)) => matrix::compare(gold, pred, context),
+        _ if region::is_region(gold) || region::is_region(pred) => {
+            region::compare(gold, pred, context)
+        }
+        _ => collection::compare(gold, pred, context),
+    }
+}
