@@ -35,7 +35,7 @@ impl Double {
     }
 
     /// The largest distance of the true value from the middle.
-    pub(in super::super) fn radius(self) -> f64 {
+    pub(crate) fn radius(self) -> f64 {
         self.radius
     }
 
