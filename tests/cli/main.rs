@@ -1,5 +1,7 @@
 //! The real binary, as it is used: commands, options, files, journals, the hub, the terminal.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 #[path = "../common/mod.rs"]
 mod common;
 
