@@ -167,10 +167,14 @@ pub(super) fn words_only<'t>(
         .or_else(|| text.strip_prefix("the "))
         .unwrap_or(text);
     let first = words::first_word(text);
+    // "not a function" is an answer; "not 7" rules one out.
+    let denies = first.eq_ignore_ascii_case("not")
+        && text.len() > 8
+        && !text.contains(|it: char| it.is_ascii_digit());
     let states_nothing = text.len() > MAX_WORDS
         || !text.contains(char::is_alphanumeric)
         || words::NO_ANSWER.contains(text)
-        || words::BEGINS_NO_ANSWER.contains(first);
+        || (words::BEGINS_NO_ANSWER.contains(first) && !denies);
     if states_nothing {
         return None;
     }
