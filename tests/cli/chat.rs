@@ -43,6 +43,17 @@ fn model(template: &str, names: &[(&str, &str)]) -> Folder {
     folder
 }
 
+/// Rendering a prompt with these options ends with exit code 2 and a message that holds `part`.
+#[track_caller]
+fn refuse(folder: &Folder, arguments: &[&str], part: &str) {
+    let command = [
+        &["prompts", "render", "in.jsonl", "--model", "model"],
+        arguments,
+    ]
+    .concat();
+    folder.run(&command).expect(2, &[part]);
+}
+
 /// The prompt as `juror prompts render` gives it, and its tokens.
 fn render(folder: &Folder, arguments: &[&str]) -> (String, Vec<u32>) {
     let command = [
@@ -87,20 +98,13 @@ fn options_reach_the_template_or_are_refused() {
         system,
         format!("<|im_start|>system\nBe strict.<|im_end|>\n{plain}")
     );
-    let refuse = |arguments: &[&str], part: &str| {
-        let command = [
-            &["prompts", "render", "in.jsonl", "--model", "model"],
-            arguments,
-        ]
-        .concat();
-        folder.run(&command).expect(2, &[part]);
-    };
     refuse(
+        &folder,
         &["--reasoning-effort", "high"],
         "--reasoning-effort changes nothing",
     );
-    refuse(&["--thinking", "maybe"], "on, off");
-    refuse(&["--chat-template", "none.jinja"], "none.jinja");
+    refuse(&folder, &["--thinking", "maybe"], "on, off");
+    refuse(&folder, &["--chat-template", "none.jinja"], "none.jinja");
     folder.write(
         "own.jinja",
         "{{ reasoning_effort | default('medium') }}: {{ messages[0].content }}",
@@ -111,11 +115,13 @@ fn options_reach_the_template_or_are_refused() {
     );
     assert!(own.starts_with("low: "));
     refuse(
+        &folder,
         &["--chat-template", "own.jinja", "--thinking", "off"],
         "--thinking changes nothing",
     );
     folder.write("own.jinja", "{{ raise_exception('no system message here') if messages[0].role == 'system' }}{{ messages[0].content }}");
     refuse(
+        &folder,
         &["--chat-template", "own.jinja", "--system-prompt", "x"],
         "no system message here",
     );
@@ -361,20 +367,17 @@ fn template_variables_reach_the_template_the_manifest_and_nothing_else() {
     let (plain, _) = render(&folder, &[]);
     let (budget, _) = render(&folder, &["--template-variable", "budget=512"]);
     assert_eq!(budget, format!("{plain}<budget>513"));
-    let refuse = |arguments: &[&str], part: &str| {
-        let command = [
-            &["prompts", "render", "in.jsonl", "--model", "model"],
-            arguments,
-        ]
-        .concat();
-        folder.run(&command).expect(2, &[part]);
-    };
     refuse(
+        &folder,
         &["--template-variable", "budgt=512"],
         "--template-variable budgt=… changes nothing",
     );
-    refuse(&["--template-variable", "budget"], "NAME=VALUE");
-    refuse(&["--template-variable", "messages=[]"], "sets the variable");
+    refuse(&folder, &["--template-variable", "budget"], "NAME=VALUE");
+    refuse(
+        &folder,
+        &["--template-variable", "messages=[]"],
+        "sets the variable",
+    );
     let run = |arguments: &[&str]| {
         let command = [
             &[

@@ -77,7 +77,8 @@ fn run(
         .collect()
 }
 
-fn build(
+/// An attention and its cache on the CPU.
+pub(crate) fn build(
     kind: AttentionKind,
     shape: &AttentionShape,
     blocks: usize,

@@ -11,7 +11,7 @@ use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::{glm4, glm4_new, llama, mistral, phi3, qwen2, qwen3_moe};
 use juror::checkpoint::{ModelConfig, ModelSource, Weights};
-use juror::model::attention::{self, AttentionKind, AttentionShape};
+use juror::model::attention::{AttentionKind, AttentionShape};
 use juror::model::precision::KvType;
 use juror::model::{Decoder, Precision, PrecisionChoice};
 use serde_json::{Value, json};
@@ -63,15 +63,7 @@ fn ours_as(precision: Precision, folder: &Path, tokens: &[u32], chunk: usize) ->
     let weights = Weights::open(&source).unwrap();
     let decoder = Decoder::load(&config, &weights, &Device::Cpu, precision).unwrap();
     let shape = AttentionShape::from(&config);
-    let mut cache = attention::build(
-        AttentionKind::Tiled,
-        &shape,
-        64,
-        BLOCK,
-        &Device::Cpu,
-        DType::F32,
-    )
-    .unwrap();
+    let mut cache = crate::attention::build(AttentionKind::Tiled, &shape, 64, BLOCK, DType::F32);
     let mut sequence = Blocks::new(64, BLOCK).sequence(tokens);
     let mut logits = Vec::new();
     while sequence.cached < tokens.len() {

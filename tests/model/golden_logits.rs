@@ -14,7 +14,7 @@ use candle_transformers::models::qwen3;
 use juror::checkpoint::{ModelConfig, ModelSource, Weights};
 use juror::engine::{Engine, EngineConfig, RandomKey, Request, Sampling};
 use juror::judge::build::load_model;
-use juror::model::attention::{self, Attention, AttentionKind, AttentionShape};
+use juror::model::attention::{Attention, AttentionKind, AttentionShape};
 use juror::model::precision::WeightType;
 use juror::model::{Decoder, Precision, PrecisionChoice};
 
@@ -84,7 +84,7 @@ impl Checkpoint {
 
     fn attention(&self, kind: AttentionKind) -> Box<dyn Attention> {
         let shape = AttentionShape::from(self.decoder.config());
-        attention::build(kind, &shape, 64, BLOCK, &Device::Cpu, DType::F32).unwrap()
+        crate::attention::build(kind, &shape, 64, BLOCK, DType::F32)
     }
 
     fn sequences(&self, blocks: &mut Blocks) -> Vec<Sequence> {

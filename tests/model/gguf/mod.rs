@@ -14,7 +14,7 @@ use crate::paged::{Blocks, step};
 use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{DType, Device, Tensor};
 use juror::checkpoint::{ModelConfig, ModelSource, Weights};
-use juror::model::attention::{self, AttentionKind, AttentionShape};
+use juror::model::attention::{AttentionKind, AttentionShape};
 use juror::model::precision::{KvType, PrecisionChoice, Quantization, WeightType};
 use juror::model::{Decoder, Precision};
 use serde_json::{Value as Json, json};
@@ -65,15 +65,7 @@ fn logits(model: &Path, choice: PrecisionChoice, chunk: usize) -> Vec<Vec<u32>> 
     };
     let decoder = Decoder::load(&config, &weights, &Device::Cpu, precision).unwrap();
     let shape = AttentionShape::from(&config);
-    let mut cache = attention::build(
-        AttentionKind::Tiled,
-        &shape,
-        64,
-        BLOCK,
-        &Device::Cpu,
-        DType::F32,
-    )
-    .unwrap();
+    let mut cache = crate::attention::build(AttentionKind::Tiled, &shape, 64, BLOCK, DType::F32);
     let vocab = config.vocab as u32;
     let tokens: Vec<u32> = (0..LENGTH as u32)
         .map(|i| (i * i * 7 + 3) % vocab)
