@@ -75,7 +75,7 @@ fn what_is_right_is_done_once() {
     assert!(code == 0 && !said.contains("ok "), "{said}");
     let (code, said) = machine.run(&["bench", "8b-300", "8b-0"]);
     assert!(
-        code == 0 && said.contains("ok  8b-0 (0 s): 3.5 verdicts/s"),
+        code == 0 && said.contains("ok  8b-0 (") && said.contains(" s): 3.5 verdicts/s"),
         "{said}"
     );
     let (code, said) = machine.run(&[
