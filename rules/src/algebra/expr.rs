@@ -196,7 +196,7 @@ impl Clone for Expr {
 
 impl Expr {
     /// How deep expressions nest at most.
-    pub(crate) const MAX_DEPTH: usize = 256;
+    pub(crate) const MAX_DEPTH: usize = 100;
     /// From how many digits on a number is a [`Expr::LongNumber`].
     pub(crate) const LONG_DIGITS: usize = 2_000;
 

@@ -11,17 +11,17 @@ fn hostile_shapes_end() {
     let hostile: Vec<(&str, Expr)> = vec![
         (
             "sin nest",
-            nest(200, |e| Expr::Call(Function::Sin, vec![e])),
+            nest(Expr::MAX_DEPTH, |e| Expr::Call(Function::Sin, vec![e])),
         ),
         (
             "sqrt nest",
-            nest(200, |e| Expr::sqrt(Expr::Add(vec![e, Expr::integer(2)]))),
+            nest(Expr::MAX_DEPTH, |e| Expr::sqrt(Expr::Add(vec![e, Expr::integer(2)]))),
         ),
         (
             "exp nest",
-            nest(200, |e| Expr::power(Expr::Constant(Constant::E), e)),
+            nest(Expr::MAX_DEPTH, |e| Expr::power(Expr::Constant(Constant::E), e)),
         ),
-        ("pow nest", nest(200, |e| Expr::power(Expr::integer(3), e))),
+        ("pow nest", nest(Expr::MAX_DEPTH, |e| Expr::power(Expr::integer(3), e))),
         ("self power", nest(12, |e| Expr::power(e.clone(), e))),
         ("double", nest(13, |e| Expr::Add(vec![e.clone(), e]))),
         (
@@ -30,19 +30,19 @@ fn hostile_shapes_end() {
         ),
         (
             "ln nest",
-            nest(200, |e| {
+            nest(Expr::MAX_DEPTH, |e| {
                 Expr::Call(Function::Logarithm, vec![e, Expr::Constant(Constant::E)])
             }),
         ),
         (
             "continued",
-            nest(200, |e| {
+            nest(Expr::MAX_DEPTH, |e| {
                 Expr::Add(vec![Expr::integer(1), Expr::power(e, Expr::integer(-1))])
             }),
         ),
         (
             "square nest",
-            nest(200, |e| {
+            nest(Expr::MAX_DEPTH, |e| {
                 Expr::power(Expr::Add(vec![e, Expr::integer(1)]), Expr::integer(2))
             }),
         ),
@@ -89,7 +89,7 @@ fn hostile_shapes_end() {
         ),
         (
             "const sin nest",
-            nest(100, |e| {
+            nest(Expr::MAX_DEPTH, |e| {
                 Expr::Call(Function::Sin, vec![Expr::Add(vec![e, Expr::integer(1)])])
             }),
         ),
