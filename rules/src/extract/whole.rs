@@ -88,8 +88,10 @@ pub(super) fn opening<'t>(source: Source<'t, '_>) -> Option<Candidate<'t>> {
     let (word, after, rest) = leading_truth(text)?;
     let begins = word.starts_with(char::is_uppercase)
         && after.starts_with([',', '.', ':', ';', '!'])
-        && !words::COURTESY.contains(words::first_word(rest))
-        && !text.contains("\n\n");
+        && !text.contains("\n\n")
+        // "Yes, we can. The total is 5."
+        && !(words::COURTESY.contains(words::first_word(rest))
+            && text.contains(|it: char| it.is_ascii_digit()));
     begins.then_some(Candidate {
         text: Cow::Borrowed(word),
         kind: Form::Words,

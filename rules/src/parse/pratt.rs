@@ -383,7 +383,11 @@ impl Parser<'_> {
     }
 }
 
-/// An angle in degrees.
+/// An angle in degrees; a second sign says no more than the first.
 fn degrees(value: Expr) -> Expr {
-    Expr::Multiply(vec![value, Expr::Constant(Constant::Degree)])
+    let degree = Expr::Constant(Constant::Degree);
+    match value {
+        Expr::Multiply(factors) if factors.last() == Some(&degree) => Expr::Multiply(factors),
+        value => Expr::Multiply(vec![value, degree]),
+    }
 }
