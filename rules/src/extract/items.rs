@@ -183,7 +183,7 @@ impl Collector<'_, '_> {
         }
         let run = maths::run(text, at).filter(|run| {
             let taken = &text[at..run.end];
-            let useful = run.digits
+            let useful = has_digit(taken)
                 || taken.contains(symbols::is_vulgar)
                 || run.relation
                 || taken.contains(['\\', 'π', '∞', '∅', '√'])
@@ -291,9 +291,9 @@ impl Collector<'_, '_> {
             && let Some(run) = maths::run(text, at)
         {
             let taken = &text[at..run.end];
-            if (run.relation && (run.digits || taken.len() > 4))
+            if (run.relation && (has_digit(taken) || taken.len() > 4))
                 || (taken.contains(['(', '^', '+', '*', '/']) && taken.len() > 2)
-                || (takes_argument && run.digits)
+                || (takes_argument && has_digit(taken))
             {
                 let tail = tail(&text[run.end..], false);
                 return Some(self.push(at..run.end, tail, Form::Plain, false, false));
@@ -367,6 +367,10 @@ fn number_words(text: &str, at: usize) -> Option<usize> {
         here += 1;
     }
     end
+}
+
+fn has_digit(text: &str) -> bool {
+    text.bytes().any(|byte| byte.is_ascii_digit())
 }
 
 /// "a total of", "an area of": what follows is stated.

@@ -1,24 +1,18 @@
-//! How far bare maths reaches: `3x + 2`, `(1, 2)`, `\frac{1}{2}`, `x = 5` in the middle of prose.
+//! How far bare maths reaches in prose: `3x + 2`, `(1, 2)`, `\frac{1}{2}`, `x = 5`. The tokens are the parser's; here
+//! is which of them, beside words, still belong to a formula.
 
-use super::symbols::{begins_operand, group, is_currency, is_symbol, number};
+use super::symbols::{begins_operand, group, is_currency};
 use super::words;
+use crate::parse::{Class, Lexemes, is_word_letter};
 
 /// A stretch of bare maths.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent properties, each asked for by itself"
-)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Run {
     /// Behind its last symbol.
     pub end: usize,
-    /// Does it hold a digit?
-    pub digits: bool,
-    /// Is it nothing but letters?
-    pub letters_only: bool,
     /// Does it hold `=`, `<`, ….
     pub relation: bool,
-    /// Is it one number (with sign and currency)?
+    /// Is it one number (with its currency)?
     pub number: bool,
 }
 
@@ -34,21 +28,12 @@ enum Last {
     Comma,
 }
 
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent properties, each asked for by itself"
-)]
 struct Reader<'t> {
     text: &'t str,
-    at: usize,
+    lexemes: Lexemes<'t>,
     last: Last,
-    stack: Vec<u8>,
-    /// How many of them are plain braces.
-    braces: usize,
-    /// The last place where the run may end.
-    good: usize,
-    digits: bool,
-    letters_only: bool,
+    /// How many brackets were open at each bar that is.
+    bars: Vec<usize>,
     relation: bool,
     tokens: usize,
     /// Was there a Σ, a ∫ or the like, whose body stands behind a blank?
@@ -91,264 +76,242 @@ pub(super) fn deep_run(text: &str, start: usize) -> Option<Run> {
 fn bounded(text: &str, start: usize, depth: usize) -> Option<Run> {
     let mut reader = Reader {
         text,
-        at: start,
+        lexemes: Lexemes::new(text, start),
         last: Last::Nothing,
-        stack: Vec::new(),
-        braces: 0,
-        good: start,
-        digits: false,
-        letters_only: true,
+        bars: Vec::new(),
         relation: false,
         tokens: 0,
-        operators: 0,
         binder: false,
+        operators: 0,
     };
-    let mut number = false;
-    let mut good_relation = false;
-    while reader.stack.len() <= depth && reader.step() {
-        if reader.stack.is_empty() && reader.operand_done() {
-            reader.good = reader.at;
-            good_relation = reader.relation;
-            number = reader.tokens == 1 && reader.last == Last::Number;
+    let mut run = None;
+    while reader.lexemes.depth() + reader.bars.len() <= depth
+        && let Some(last) = reader.step()
+    {
+        reader.last = last;
+        if reader.is_outside() && reader.operand_done() {
+            run = Some(Run {
+                end: reader.lexemes.at(),
+                relation: reader.relation,
+                number: reader.tokens == 1 && last == Last::Number,
+            });
         }
     }
-    let end = reader.good;
-    let taken = &text[start..end];
-    (end > start).then(|| Run {
-        end,
-        digits: reader.digits && taken.bytes().any(|byte| byte.is_ascii_digit()),
-        letters_only: taken.chars().all(char::is_alphabetic),
-        relation: good_relation,
-        number,
-    })
+    run
+}
+
+fn begins_with_digit(text: &str) -> bool {
+    text.starts_with(|it: char| it.is_ascii_digit())
 }
 
 impl<'t> Reader<'t> {
     fn rest(&self) -> &'t str {
-        &self.text[self.at..]
+        &self.text[self.lexemes.at()..]
     }
 
-    fn take(&mut self, length: usize, kind: Last) -> bool {
-        self.at += length;
-        self.last = kind;
-        self.tokens += 1;
-        self.operators += usize::from(kind == Last::Operator);
-        true
+    /// Is no bracket and no bar open?
+    fn is_outside(&self) -> bool {
+        self.lexemes.depth() == 0 && self.bars.is_empty()
     }
 
     fn operand_done(&self) -> bool {
         matches!(self.last, Last::Number | Last::Operand | Last::Command)
     }
 
-    /// Reads one token; `false` where maths ends.
-    fn step(&mut self) -> bool {
-        let before = self.at;
+    /// Reads one token: what it leaves behind, `None` where maths ends.
+    fn step(&mut self) -> Option<Last> {
+        let outside = self.is_outside();
         let blanks = self
             .rest()
             .bytes()
-            .take_while(|byte| *byte == b' ' || (*byte == b'\n' && !self.stack.is_empty()))
+            .take_while(|byte| *byte == b' ' || (*byte == b'\n' && !outside))
             .count();
-        self.at += blanks;
-        if self.token(blanks > 0) {
-            return true;
+        self.lexemes.skip_to(self.lexemes.at() + blanks);
+        let spaced = blanks > 0;
+        let first = self.rest().chars().next()?;
+        match first {
+            '0'..='9' | '.' => self.number(spaced, first),
+            '\\' => self.command(),
+            'a'..='z' | 'A'..='Z' => {
+                let last = self.word(spaced)?;
+                self.token(last)
+            }
+            _ if is_currency(first) => self.currency(first),
+            _ if first.is_ascii() => {
+                let last = self.sign(spaced, first)?;
+                if last == Last::Comma {
+                    return self.separator();
+                }
+                let last = self.token(last)?;
+                self.bars
+                    .last()
+                    .is_none_or(|depth| *depth <= self.lexemes.depth())
+                    .then_some(last)
+            }
+            _ => self.beyond_ascii(spaced, first),
         }
-        self.at = before;
-        false
     }
 
-    fn token(&mut self, spaced: bool) -> bool {
-        let Some(first) = self.rest().chars().next() else {
-            return false;
-        };
+    /// Reads a token that leaves `last` behind.
+    fn token(&mut self, last: Last) -> Option<Last> {
+        self.lexemes.next()?;
+        self.tokens += 1;
+        self.operators += usize::from(last == Last::Operator);
+        Some(last)
+    }
+
+    /// What a sign of ASCII leaves behind, if it belongs to maths here.
+    fn sign(&mut self, spaced: bool, first: char) -> Option<Last> {
+        let rest = self.rest();
+        let after = &rest[1..];
+        let operand = self.operand_done();
         match first {
-            '0'..='9' | '.' => self.number_token(spaced, first),
-            '\\' => self.command(spaced),
-            'a'..='z' | 'A'..='Z' => self.word(spaced),
-            '(' | '[' => self.bracket(first, spaced),
-            '{' => self.bracket(first, false),
-            ')' | ']' | '}' => self.closing(first),
-            '+' | '-' | '±' | '∓' => {
-                if self.operand_done() && !spaced && first == '-' {
-                    // A hyphen: "5-year".
-                    let word = words::first_word(&self.rest()[1..]);
-                    if word.len() > 1 && !words::FUNCTION.contains(word) {
-                        return false;
-                    }
-                }
-                if self.operand_done() && spaced && first == '-' {
-                    // A dash: "5 - that is".
-                    let after = self.rest()[1..].trim_start();
-                    let word = words::first_word(after);
-                    if (word.len() > 1 && !words::FUNCTION.contains(word)) || after.is_empty() {
-                        return false;
-                    }
-                }
-                self.take(first.len_utf8(), Last::Operator)
+            '(' | '[' => self.bracket(spaced).then_some(Last::Opening),
+            '{' => Some(Last::Opening),
+            ')' | ']' | '}' => (self.lexemes.depth() > 0).then_some(Last::Operand),
+            '+' | '-' => {
+                // A hyphen, "5-year", or a dash, "5 - that is".
+                let after = if spaced { after.trim_start() } else { after };
+                let word = words::first_word(after);
+                let prose =
+                    word.len() > 1 && !words::FUNCTION.contains(word) || spaced && after.is_empty();
+                (first == '+' || !operand || !prose).then_some(Last::Operator)
             }
-            '*' => {
-                if self.rest().starts_with("**") {
-                    let after = &self.rest()[2..];
-                    let after = after.strip_prefix('-').unwrap_or(after).chars().next();
-                    let power = self.operand_done()
-                        && !spaced
-                        && after.is_some_and(|it| it.is_ascii_alphanumeric() || it == '(');
-                    return power && self.take(2, Last::Operator);
-                }
-                self.binary(1)
+            '*' if after.starts_with('*') => {
+                let after = after[1..].strip_prefix('-').unwrap_or(&after[1..]);
+                let power = operand
+                    && !spaced
+                    && after.starts_with(|it: char| it.is_ascii_alphanumeric() || it == '(');
+                power.then_some(Last::Operator)
             }
-            '/' | '^' | '_' | '×' | '÷' | '·' | '⋅' | '∙' | '∕' | '⁄' => {
-                self.binary(first.len_utf8())
+            '*' | '/' | '^' | '_' => operand.then_some(Last::Operator),
+            '=' if operand && after.starts_with('>') => None,
+            '=' | '<' | '>' => {
+                let leads = first != '=' && self.last == Last::Nothing;
+                let doubled = first != '<' && self.last == Last::Operator;
+                self.relation |= operand || leads || doubled;
+                (operand || leads || doubled).then_some(Last::Operator)
             }
-            '=' | '<' | '>' | '≤' | '≥' | '≠' | '≈' | '≡' | '∈' | '∉' | '∪' | '∩' | '⊂' | '⊆'
-            | '≅' | '∼' | '⩽' | '⩾' | '→' | '⇒' | '∥' | '⊥' => {
-                if self.rest().starts_with("=>") && self.operand_done() {
-                    return false;
-                }
-                let leads =
-                    matches!(first, '≈' | '<' | '>' | '≤' | '≥') && self.last == Last::Nothing;
-                let doubled = self.last == Last::Operator && matches!(first, '=' | '>');
-                if !(self.operand_done() || leads || doubled) {
-                    return false;
-                }
+            '!' if operand && after.starts_with('=') => {
                 self.relation = true;
-                self.take(first.len_utf8(), Last::Operator)
+                Some(Last::Operator)
             }
             '!' => {
-                if self.rest().starts_with("!=") && self.operand_done() {
-                    self.relation = true;
-                    return self.take(2, Last::Operator);
-                }
                 // At the end of a sentence it is no factorial.
-                let after = &self.rest()[1..];
                 let more = after
                     .trim_start()
                     .starts_with(['+', '-', '*', '/', '=', ')', ']', '!', '·', '×', ',']);
-                let computed = !self.stack.is_empty()
+                let computed = !self.is_outside()
                     || (self.operators > 0 && !self.relation && after.trim().is_empty());
-                self.operand_done() && !spaced && (more || computed) && self.take(1, Last::Operand)
+                (operand && !spaced && (more || computed)).then_some(Last::Operand)
             }
-            '%' | '°' | '\'' | '′' | '″' | '‰' => {
-                let glued = self.operand_done() && (!spaced || first == '%');
-                glued && self.take(first.len_utf8(), Last::Operand)
-            }
+            '%' | '\'' => (operand && (!spaced || first == '%')).then_some(Last::Operand),
             ':' => {
-                let next = self.rest()[1..].trim_start();
-                let close = !spaced && self.rest()[1..].starts_with(|it: char| it.is_ascii_digit());
-                let ratio = spaced && next.starts_with(|it: char| it.is_ascii_digit());
-                self.last == Last::Number && (close || ratio) && self.take(1, Last::Operator)
+                let after = if spaced { after.trim_start() } else { after };
+                let ratio = begins_with_digit(after);
+                (self.last == Last::Number && ratio).then_some(Last::Operator)
             }
-            ',' | ';' => self.separator(),
+            ',' | ';' => operand.then_some(Last::Comma),
+            '|' if self.bars.last() == Some(&self.lexemes.depth()) => {
+                self.bars.pop();
+                operand.then_some(Last::Operand)
+            }
+            // "such that" in a set.
+            '|' if operand && self.lexemes.is_in_braces() => Some(Last::Operator),
             '|' => {
-                let open = self.stack.last() == Some(&b'|');
-                if open {
-                    if !self.operand_done() {
-                        return false;
-                    }
-                    self.stack.pop();
-                    self.take(1, Last::Operand)
-                } else if self.braces > 0 && self.operand_done() {
-                    // "such that" in a set.
-                    self.take(1, Last::Operator)
-                } else {
-                    if self.operand_done() && spaced {
-                        return false;
-                    }
-                    self.stack.push(b'|');
-                    self.take(1, Last::Opening)
-                }
+                self.bars.push(self.lexemes.depth());
+                (!operand || !spaced).then_some(Last::Opening)
             }
-            '√' | '∛' | '∜' | '∑' | '∫' | '¬' => {
-                !(self.operand_done() && spaced) && self.take(first.len_utf8(), Last::Operator)
-            }
-            '…' => self.take(first.len_utf8(), Last::Operand),
-            '"' | '?' | '`' | '~' | '#' | '&' | '@' | '\t' | '\n' => false,
-            _ if is_currency(first) => self.currency(first),
-            _ if is_symbol(first) => {
-                if self.operand_done() && spaced && first.is_alphabetic() {
-                    return false;
-                }
-                self.letters_only &= first.is_alphabetic();
-                self.take(first.len_utf8(), Last::Operand)
-            }
-            _ => false,
+            _ => None,
         }
     }
 
-    fn binary(&mut self, length: usize) -> bool {
-        self.operand_done() && self.take(length, Last::Operator)
+    /// What a character beyond ASCII leaves behind.
+    fn beyond_ascii(&mut self, spaced: bool, first: char) -> Option<Last> {
+        let operand = self.operand_done();
+        let leads = matches!(first, '≈' | '≤' | '≥') && self.last == Last::Nothing;
+        let class = self.lexemes.next()?;
+        self.tokens += 1;
+        self.relation |= class == Class::Relation;
+        let (belongs, last) = match class {
+            Class::Operator => (operand || matches!(first, '±' | '∓'), Last::Operator),
+            Class::Relation => (operand || leads, Last::Operator),
+            Class::Prefix | Class::Function => (!(operand && spaced), Last::Operator),
+            Class::Postfix => (operand && !spaced, Last::Operand),
+            Class::Operand => {
+                let apart = operand && spaced && first.is_alphabetic();
+                (!apart, Last::Operand)
+            }
+            _ => (false, Last::Nothing),
+        };
+        self.operators += usize::from(last == Last::Operator);
+        belongs.then_some(last)
     }
 
-    fn currency(&mut self, first: char) -> bool {
-        let length = first.len_utf8();
-        let after = &self.rest()[length..];
+    /// The sign of a currency, before a sum or behind it.
+    fn currency(&mut self, sign: char) -> Option<Last> {
+        self.lexemes.next()?;
+        let after = self.rest();
         if self.operand_done() {
             // "5€", "5 €".
-            return first != '$'
-                && self.last == Last::Number
-                && !after.starts_with(|it: char| it.is_ascii_digit())
-                && self.take(length, Last::Operand);
+            let behind = sign != '$' && self.last == Last::Number && !begins_with_digit(after);
+            return behind.then_some(Last::Operand);
         }
         let sum = after.trim_start_matches(['-', ' ']);
-        sum.starts_with(|it: char| it.is_ascii_digit() || it == '.') && {
-            self.at += length;
-            self.last = Last::Operator;
-            true
-        }
+        (begins_with_digit(sum) || sum.starts_with('.')).then_some(Last::Operator)
     }
 
-    fn number_token(&mut self, spaced: bool, first: char) -> bool {
-        let rest = self.rest();
-        if first == '.' && rest.starts_with("...") && self.last == Last::Comma {
-            return self.take(3, Last::Operand);
+    fn number(&mut self, spaced: bool, first: char) -> Option<Last> {
+        let start = self.lexemes.at();
+        if first == '.' && self.rest().starts_with("...") && self.last == Last::Comma {
+            return self.token(Last::Operand);
         }
-        let length = number(rest);
-        if length == 0 {
-            return false;
+        let split = self.text[..start].ends_with(|it: char| it.is_ascii_digit());
+        if self.lexemes.next()? != Class::Number {
+            return None;
         }
+        // A list written without spaces, "1,2,3", is one number or several: the parser knows both readings.
+        while self.rest().strip_prefix(',').is_some_and(begins_with_digit) {
+            self.lexemes.next()?;
+            self.lexemes.next()?;
+        }
+        let after = self.rest();
         if self.operand_done() {
             // A mixed number, or the other half of a juxtaposition that is none.
-            let after = &rest[length..];
             let mixed = self.last == Last::Number
                 && spaced
                 && after.starts_with('/')
-                && after[1..].starts_with(|it: char| it.is_ascii_digit());
+                && begins_with_digit(&after[1..]);
             let glued = (!spaced && self.last == Last::Operand)
                 || self.last == Last::Command
+                || (!spaced && split)
                 || (self.binder && self.last == Last::Operand);
             if !mixed && !glued {
-                return false;
+                return None;
             }
         }
-        let token = &rest[..length];
-        let points = token.bytes().filter(|byte| *byte == b'.').count();
-        if points > 1 && !token.contains(',') {
-            return false;
+        // "1.2.3" numbers a section.
+        if after.strip_prefix('.').is_some_and(begins_with_digit) {
+            return None;
         }
-        let after = &rest[length..];
-        // A list written without spaces, "1,2,3", stays in one token: the parser knows both readings.
         let word = after
             .bytes()
             .take_while(u8::is_ascii_alphabetic)
             .take(24)
             .count();
         let word = &after[..word];
-        let tail = after[word.len()..].chars().next();
         let joined = match word {
-            "" => !tail.is_some_and(|it| it.is_alphabetic() && !is_symbol(it)),
+            "" => !after.starts_with(is_word_letter),
             "st" | "nd" | "rd" | "th" | "ths" | "D" => false,
             _ if words::FUNCTION.contains(word) => true,
             _ if word.len() > 3 => words::is_unit(word) || words::MAGNITUDE.contains(word),
             _ => true,
         };
-        if !joined {
-            return false;
-        }
-        self.digits = true;
-        self.letters_only = false;
-        self.take(length, Last::Number)
+        self.tokens += 1;
+        joined.then_some(Last::Number)
     }
 
-    fn word(&mut self, spaced: bool) -> bool {
+    fn word(&mut self, spaced: bool) -> Option<Last> {
         let rest = self.rest();
         let length = rest
             .bytes()
@@ -357,34 +320,30 @@ impl<'t> Reader<'t> {
             .count();
         let word = &rest[..length];
         let after = &rest[length..];
-        if after.starts_with(|it: char| it.is_alphabetic() && !is_symbol(it)) {
-            return false;
+        if after.starts_with(is_word_letter) {
+            return None;
         }
-        if self.stack.is_empty() && self.operand_done() && (word == "and" || word == "or") {
+        if self.is_outside() && self.operand_done() && (word == "and" || word == "or") {
             let next = after.trim_start();
-            return spaced && begins_operand(next) && self.take(length, Last::Comma);
+            return (spaced && begins_operand(next)).then_some(Last::Comma);
         }
         if words::FUNCTION.contains(word) {
             if self.operand_done() && spaced && word == "in" {
-                return false;
+                return None;
             }
             self.binder |= words::FUNCTION_WITH_ARGUMENT.contains(word);
-            let operator = word == "mod";
-            return self.take(
-                length,
-                if operator {
-                    Last::Operator
-                } else {
-                    Last::Command
-                },
-            );
+            return Some(if word == "mod" {
+                Last::Operator
+            } else {
+                Last::Command
+            });
         }
         if word == "U"
             && self.last == Last::Operand
             && after.trim_start().starts_with(['(', '[', '{'])
         {
             // A union, as it is typed.
-            return self.take(1, Last::Operator);
+            return Some(Last::Operator);
         }
         if length == 1 {
             if self.operand_done() && self.last != Last::Command && !self.binder && spaced {
@@ -392,28 +351,28 @@ impl<'t> Reader<'t> {
                 let next = after.trim_start();
                 let goes_on = next.starts_with(['+', '-', '*', '/', '^', '=', '<', '>', ')', ']'])
                     || (next.is_empty() && self.last == Last::Operand);
-                if !goes_on && self.stack.is_empty() {
-                    return false;
+                if !goes_on && self.is_outside() {
+                    return None;
                 }
             }
-            if matches!(word, "a" | "I" | "A") && self.stack.is_empty() {
+            if matches!(word, "a" | "I" | "A") && self.is_outside() {
                 // The article.
                 let next = after.strip_prefix(' ').unwrap_or_default();
                 if words::first_word(next).len() > 1 {
-                    return false;
+                    return None;
                 }
             }
-            return self.take(1, Last::Operand);
+            return Some(Last::Operand);
         }
         let glued_to_number = self.last == Last::Number && !spaced;
         if glued_to_number
             && (length <= 3 || words::is_unit(word) || words::MAGNITUDE.contains(word))
         {
-            return self.take(length, Last::Operand);
+            return Some(Last::Operand);
         }
         if self.binder && length == 2 && word.starts_with('d') {
             // The differential of an integral.
-            return self.take(length, Last::Operand);
+            return Some(Last::Operand);
         }
         let points = word.bytes().all(|byte| byte.is_ascii_uppercase()) && length <= 3;
         let named = points || length == 2 && !words::TWO_LETTERS.contains(word);
@@ -423,174 +382,111 @@ impl<'t> Reader<'t> {
                 || (matches!(self.last, Last::Operator | Last::Opening)
                     && !next.starts_with(|it: char| it.is_alphabetic()));
             if mathematical {
-                return self.take(length, Last::Operand);
+                return Some(Last::Operand);
             }
         }
-        false
+        None
     }
 
-    fn command(&mut self, spaced: bool) -> bool {
-        let rest = self.rest();
+    fn command(&mut self) -> Option<Last> {
+        // Doubled by someone's escaping, or the end of a row.
+        let doubled = self.rest().starts_with("\\\\") && !self.is_outside();
+        let rest = &self.rest()[usize::from(doubled)..];
         let name = rest[1..]
             .bytes()
             .take_while(u8::is_ascii_alphabetic)
             .take(32)
             .count();
-        if name == 0 {
-            let Some(next) = rest[1..].chars().next() else {
-                return false;
-            };
-            return match next {
-                '{' => self.open_brace(2),
-                '}' => self.close_with(b'}', 2),
-                ',' | ';' | ':' | '!' | ' ' | '>' => {
-                    self.at += 2;
-                    true
-                }
-                '%' => self.operand_done() && self.take(2, Last::Operand),
-                '$' => {
-                    !self.operand_done() && {
-                        self.at += 2;
-                        self.last = Last::Operator;
-                        true
-                    }
-                }
-                '|' => self.take(2, Last::Operand),
-                '\\' if !self.stack.is_empty() => {
-                    self.at += 2;
-                    true
-                }
-                _ => false,
-            };
-        }
-        let command = &rest[1..=name];
-        match command {
-            "begin" => {
-                let length = environment(rest);
-                length > 0 && self.take(length, Last::Operand)
-            }
-            "boxed" | "fbox" | "end" | "item" | "section" | "subsection" | "textbf" | "n"
-            | "newline" => false,
-            "quad" | "qquad" | "left" | "right" | "displaystyle" | "big" | "Big" | "bigl"
-            | "bigr" | "limits" | "bigg" | "Bigl" | "Bigr" => {
-                self.at += name + 1;
-                if self.rest().starts_with('.') {
-                    self.at += 1;
-                }
-                true
-            }
-            "langle" => {
-                self.stack.push(b'>');
-                self.take(name + 1, Last::Opening)
-            }
-            "rangle" => self.close_with(b'>', name + 1),
+        let name = &rest[1..=name];
+        let operand = self.operand_done();
+        // What is one operand however it is read.
+        let length = match name {
+            "" if rest[1..].starts_with(['(', ')', '[', ']', '\n']) => return None,
+            "" if rest[1..].starts_with('\\') => return None,
+            "boxed" | "fbox" | "end" | "item" | "section" | "subsection" | "textbf" | "emph"
+            | "n" | "newline" => return None,
+            "begin" => environment(rest),
             "text" | "mathrm" | "mbox" | "operatorname" | "textrm" | "mathbf" | "mathbb" => {
-                self.at += name + 1;
-                if command == "operatorname" && self.rest().starts_with('*') {
-                    self.at += 1;
+                let star = usize::from(rest[1 + name.len()..].starts_with('*'));
+                let before = 1 + name.len() + star;
+                match group(&rest[before..]) {
+                    0 => return None,
+                    group => before + group,
                 }
-                let group = group(self.rest());
-                group > 0 && self.take(group, Last::Command)
-            }
-            "cdot" | "times" | "div" | "pm" | "mp" | "le" | "leq" | "ge" | "geq" | "ne" | "neq"
-            | "lt" | "gt" | "approx" | "equiv" | "in" | "cup" | "cap" | "to" | "leqslant"
-            | "geqslant" | "sim" | "setminus" | "subset" | "subseteq" | "notin" | "mid" => {
-                if matches!(
-                    command,
-                    "le" | "leq"
-                        | "ge"
-                        | "geq"
-                        | "ne"
-                        | "neq"
-                        | "lt"
-                        | "gt"
-                        | "approx"
-                        | "equiv"
-                        | "in"
-                ) {
-                    self.relation = true;
-                }
-                self.take(name + 1, Last::Operator)
             }
             _ => {
-                if self.operand_done() && spaced && self.last == Last::Operand && name > 16 {
-                    return false;
-                }
-                self.letters_only = false;
-                self.binder |= matches!(command, "sum" | "prod" | "int" | "lim" | "iint" | "oint")
-                    || words::FUNCTION_WITH_ARGUMENT.contains(command);
-                self.take(name + 1, Last::Command)
+                let class = self.lexemes.next()?;
+                self.tokens += usize::from(class != Class::Nothing);
+                self.binder |= class == Class::Function
+                    && (words::FUNCTION_WITH_ARGUMENT.contains(name)
+                        || matches!(name, "sum" | "prod" | "int" | "lim" | "iint" | "oint"));
+                self.relation |= class == Class::Relation;
+                return match class {
+                    // `\emph{` and `\bigcup_`.
+                    Class::Nothing | Class::Operator | Class::Relation
+                        if self.rest().starts_with(['{', '_']) =>
+                    {
+                        Some(Last::Command)
+                    }
+                    Class::Nothing | Class::Row => Some(self.last),
+                    Class::Opening => Some(Last::Opening),
+                    Class::Closing => Some(Last::Operand),
+                    Class::Operator | Class::Relation => {
+                        self.operators += 1;
+                        Some(Last::Operator)
+                    }
+                    Class::Postfix if name.is_empty() => operand.then_some(Last::Operand),
+                    Class::Currency => (!operand).then_some(Last::Operator),
+                    _ if name.is_empty() => rest.starts_with("\\|").then_some(Last::Operand),
+                    _ => Some(Last::Command),
+                };
             }
+        };
+        if length == 0 {
+            return None;
         }
+        self.lexemes.skip_to(self.text.len() - rest.len() + length);
+        self.tokens += 1;
+        Some(if name == "begin" {
+            Last::Operand
+        } else {
+            Last::Command
+        })
     }
 
-    fn open_brace(&mut self, length: usize) -> bool {
-        self.stack.push(b'}');
-        self.take(length, Last::Opening)
-    }
-
-    fn bracket(&mut self, first: char, spaced: bool) -> bool {
-        if self.operand_done() && spaced {
-            // "5 (five)", "12 (since …)": prose, unless a formula goes on in it.
-            let inside = &self.rest()[1..];
-            let word = words::first_word(inside.trim_start());
-            let modulus = self.relation
-                && (word == "mod"
-                    || [
-                        "\\bmod",
-                        "\\mod",
-                        "\\text{mod",
-                        "\\operatorname{mod",
-                        "\\mathrm{mod",
-                    ]
-                    .iter()
-                    .any(|it| inside.starts_with(it)));
-            if self.stack.is_empty()
-                && !modulus
-                && self.last != Last::Command
-                && (self.last == Last::Number || word.len() > 1)
-            {
-                return false;
-            }
+    /// Does a bracket go on with maths? "5 (five)" and "12 (since …)" do not, unless a formula goes on in it.
+    fn bracket(&self, spaced: bool) -> bool {
+        if !(self.operand_done() && spaced && self.is_outside()) || self.last == Last::Command {
+            return true;
         }
-        self.braces += usize::from(first == '{');
-        self.stack.push(match first {
-            '{' => b'{',
-            _ => b')',
-        });
-        self.take(1, Last::Opening)
+        let inside = &self.rest()[1..];
+        let word = words::first_word(inside.trim_start());
+        let modulus = [
+            "\\bmod",
+            "\\mod",
+            "\\text{mod",
+            "\\operatorname{mod",
+            "\\mathrm{mod",
+        ];
+        let modulus = word == "mod" || modulus.iter().any(|it| inside.starts_with(it));
+        self.relation && modulus || !(self.last == Last::Number || word.len() > 1)
     }
 
-    fn close_with(&mut self, bracket: u8, length: usize) -> bool {
-        if self.stack.last() == Some(&bracket) {
-            self.stack.pop();
-            self.braces -= usize::from(bracket == b'{');
-            return self.take(length, Last::Operand);
-        }
-        false
-    }
-
-    fn closing(&mut self, first: char) -> bool {
-        let bracket = if first == '}' { b'{' } else { b')' };
-        self.close_with(bracket, 1)
-    }
-
-    fn separator(&mut self) -> bool {
-        if !self.operand_done() {
-            return false;
-        }
-        if !self.stack.is_empty() {
-            return self.take(1, Last::Comma);
+    /// Reads `,` and `;`, with the "and" behind it; outside of brackets only where maths goes on.
+    fn separator(&mut self) -> Option<Last> {
+        if !self.is_outside() {
+            return self.token(Last::Comma);
         }
         let next = self.rest()[1..].trim_start_matches(' ');
         let next = match words::first_word(next) {
             word @ ("and" | "or") => next[word.len()..].trim_start_matches(' '),
             _ => next,
         };
-        if !begins_operand(next) {
-            return false;
+        let end = self.text.len() - next.len();
+        while begins_operand(next) && self.lexemes.at() < end {
+            self.lexemes.next()?;
         }
-        let skipped = self.rest().len() - next.len();
-        self.take(skipped, Last::Comma)
+        self.tokens += 1;
+        begins_operand(next).then_some(Last::Comma)
     }
 }

@@ -1,75 +1,6 @@
-//! The smallest pieces of bare maths: numbers, groups in braces, symbols.
+//! The smallest pieces of bare maths: groups in braces, signs of currencies, fractions in one character.
 
 use super::words;
-
-/// The length of the number that `text` begins with: digits, grouped thousands, decimals, a power of ten; 0 if none.
-pub(super) fn number(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let digits = |from: usize| {
-        bytes[from.min(bytes.len())..]
-            .iter()
-            .take_while(|byte| byte.is_ascii_digit())
-            .count()
-    };
-    let mut end = digits(0);
-    if end == 0 {
-        let decimals = if bytes.first() == Some(&b'.') {
-            digits(1)
-        } else {
-            0
-        };
-        if decimals == 0 {
-            return 0;
-        }
-        end = 1 + decimals;
-    } else {
-        while let Some(mark) = bytes.get(end) {
-            let step = match mark {
-                b',' if bytes[end..].starts_with(b",\\!") => 3,
-                // The repeating part of a decimal is a command's, or stands in brackets.
-                b'.' if ["\\overline", "\\bar", "\\dot"]
-                    .iter()
-                    .any(|it| text[end + 1..].starts_with(it))
-                    || (bytes.get(end + 1) == Some(&b'(') && digits(end + 2) > 0) =>
-                {
-                    end += 1;
-                    break;
-                }
-                b',' | b'.' | b'\'' => 1,
-                // `{,}` and `\,` and `\!`, the ways LaTeX groups thousands.
-                b'{' if bytes[end..].starts_with(b"{,}") => 3,
-                b'\\' if bytes[end..].starts_with(b"\\,") && digits(end + 2) == 3 => 2,
-                b'\\' if bytes[end..].starts_with(b"\\!") && digits(end + 2) == 3 => 2,
-                b' ' if (1..=3).contains(&end) || bytes[..end].contains(&b' ') => {
-                    if digits(end + 1) == 3
-                        && digits(0) <= 3
-                        && bytes[0] != b'0'
-                        && bytes.get(end + 4) != Some(&b'/')
-                    {
-                        1
-                    } else {
-                        break;
-                    }
-                }
-                _ => break,
-            };
-            let more = digits(end + step);
-            if more == 0 || (*mark == b'\'' && more != 3) {
-                break;
-            }
-            end += step + more;
-        }
-    }
-    if matches!(bytes.get(end), Some(b'e' | b'E')) {
-        let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
-        let power = digits(end + 1 + sign);
-        let after = bytes.get(end + 1 + sign + power);
-        if power > 0 && !after.is_some_and(u8::is_ascii_alphanumeric) {
-            end += 1 + sign + power;
-        }
-    }
-    end
-}
 
 /// Currency signs that stand before a number.
 pub(super) fn is_currency(character: char) -> bool {
@@ -100,15 +31,6 @@ pub(super) fn begins_operand(text: &str) -> bool {
         return word.len() <= 2 && (after.starts_with(['=', '<', '>', '≤', '≥', '≠', '_', '^']));
     }
     false
-}
-
-/// Is this a symbol of maths that stands for itself?
-pub(super) fn is_symbol(character: char) -> bool {
-    matches!(character,
-        'α'..='ω' | 'Γ' | 'Δ' | 'Θ' | 'Λ' | 'Ξ' | 'Π' | 'Σ' | 'Φ' | 'Ψ' | 'Ω'
-        | '∞' | '∅' | '½' | '⅓' | '¼' | '¾' | '⅔' | '⅕' | '⅖' | '⅗' | '⅘' | '⅙' | '⅚' | '⅛' | '⅜' | '⅝' | '⅞'
-        | '²' | '³' | '¹' | '⁰' | '⁴'..='⁹' | '⁺' | '⁻' | 'ⁿ' | '₀'..='₉' | 'ℝ' | 'ℤ' | 'ℚ' | 'ℕ' | 'ℂ'
-        | '∠' | '△' | '′')
 }
 
 /// The length of the braced group that `text` begins with; 0 if none.

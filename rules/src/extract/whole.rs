@@ -160,7 +160,9 @@ fn mathematics<'t>(source: Source<'t, '_>, range: Range<usize>) -> Option<Candid
         return Some(plain(source, range));
     }
     let tail = tail(after, run.number);
-    let name = run.letters_only && value.len() > 1 && !words::FUNCTION.contains(value);
+    let name = value.chars().all(char::is_alphabetic)
+        && value.len() > 1
+        && !words::FUNCTION.contains(value);
     if name || !trim_markup(&after[tail.end.min(after.len())..]).is_empty() {
         return None;
     }

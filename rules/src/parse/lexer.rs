@@ -68,24 +68,7 @@ pub(super) struct Lexer<'t> {
 ///
 /// [`ParseError`] at the caps and at brackets that do not match.
 pub(super) fn lex(text: &str) -> Result<Lexed<'_>, ParseError> {
-    let mut lexer = Lexer {
-        text,
-        bytes: text.as_bytes(),
-        pos: 0,
-        tokens: Vec::with_capacity((text.len() / 2 + 4).min(256)),
-        numerals: Vec::new(),
-        opened: Vec::new(),
-        space: Space::Tight,
-        pending: 0,
-        side: None,
-        cases: false,
-        negated: false,
-        grouping: false,
-        lists: 0,
-        ungrouped: 0,
-        dollars: dollars(text),
-        dollar: 0,
-    };
+    let mut lexer = Lexer::new(text, 0, dollars(text));
     while lexer.pos < lexer.bytes.len() {
         lexer.step()?;
     }
@@ -144,6 +127,28 @@ fn dollars(text: &str) -> Vec<bool> {
 }
 
 impl<'t> Lexer<'t> {
+    /// A lexer that begins at `pos`.
+    pub(super) fn new(text: &'t str, pos: usize, dollars: Vec<bool>) -> Self {
+        Self {
+            text,
+            bytes: text.as_bytes(),
+            pos,
+            tokens: Vec::new(),
+            numerals: Vec::new(),
+            opened: Vec::new(),
+            space: Space::Tight,
+            pending: 0,
+            side: None,
+            cases: false,
+            negated: false,
+            grouping: false,
+            lists: 0,
+            ungrouped: 0,
+            dollars,
+            dollar: 0,
+        }
+    }
+
     /// The byte `ahead` of the current one.
     pub(super) fn byte(&self, ahead: usize) -> Option<u8> {
         self.bytes.get(self.pos + ahead).copied()

@@ -24,6 +24,7 @@ mod digits;
 mod function;
 mod items;
 mod letters;
+mod lexemes;
 mod lexer;
 mod literal;
 mod markup;
@@ -52,7 +53,9 @@ mod variable;
 mod worded;
 
 use crate::answer::Answer;
+pub(crate) use lexemes::{Class, Lexemes};
 pub(crate) use render::{render, render_expr};
+pub(crate) use runs::is_word_letter;
 
 /// Why a text is no answer that can be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

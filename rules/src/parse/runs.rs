@@ -218,7 +218,7 @@ pub(super) fn lowered(character: char) -> Option<Kind<'static>> {
 }
 
 /// A letter that makes words: neither Greek nor a sign of mathematics.
-pub(super) fn is_word_letter(character: char) -> bool {
+pub(crate) fn is_word_letter(character: char) -> bool {
     character.is_alphabetic()
         && command::character(character).is_none()
         && digit(character).is_none()
