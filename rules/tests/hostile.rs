@@ -114,8 +114,8 @@ fn processor_time() -> Option<f64> {
     Some(nanoseconds / 1e6)
 }
 
-/// What `fuzz_targets/cost.rs` of the folder `fuzz` found, and chains of sums and products, of which sixty once took 20 seconds. A release
-/// build is to stay below 50 ms for each; this one, beside other tests, below ten times that.
+/// What `rules/fuzz/fuzz_targets/cost` found, and chains of sums and products, of which sixty once took 20 seconds. A
+/// release build is to stay below 50 ms for each; this one, beside other tests, below ten times that.
 #[test]
 fn costly_pairs_end_soon() {
     with_small_stack(|| {

@@ -16,7 +16,9 @@ fuzz_target!(|pair: (&str, &str)| {
     let equal = |a: &str, b: &str| {
         let verification = verifier.verify(a, b);
         let whole = [&verification.gold, &verification.pred].map(|answers| answers.len() == 1);
-        (whole == [true, true]).then_some(verification.equal).flatten()
+        (whole == [true, true])
+            .then_some(verification.equal)
+            .flatten()
     };
     assert_ne!(equal(&a, &a), Some(false), "not reflexive: {a:?}");
     let (there, back) = (equal(&a, &b), equal(&b, &a));
