@@ -12,7 +12,7 @@
 //! | `matrix` | matrices and vectors |
 //! | `naming` | what `x = 5` states: a name and a value |
 //! | `relation`, `congruence`, `equation`, `inequality`, `sides` | statements against statements |
-//! | `real_set`, `solve`, `region` | statements and intervals as sets of real numbers |
+//! | `real_set`, `solve`, `quotient`, `region` | statements and intervals as sets of real numbers |
 //! | `parameter` | families such as `kπ, k ∈ ℤ` |
 //! | `rename` | another choice of letters, where letters do not matter |
 //! | `expressions` | small questions about expressions and answers |
@@ -57,6 +57,7 @@ mod matrix;
 mod naming;
 mod parameter;
 mod quantity;
+mod quotient;
 mod real_set;
 mod region;
 mod relation;
