@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use super::ball::{Big, Double, Real, Value};
+use super::ball::{self, Big, Double, Real, Value};
 use super::budget::{Budget, Failure, Outcome};
 use super::expr::{Expr, Rational};
 use super::features::Features;
-use super::identity::{self, Identity, evaluate};
+use super::identity::{self, Identity};
 use super::polynomial::expand;
 use super::{binder, fold, walk};
 
@@ -84,11 +84,11 @@ pub(crate) fn approximate(expr: &Expr, budget: &mut Budget) -> Option<f64> {
         return near.is_finite().then_some(near);
     }
     let expr = &*plain(expr, budget)?;
-    let near = match evaluate::<Double>(expr, 53, budget) {
+    let near = match ball::constant::<Double>(expr, 53, budget) {
         Ok(Value::Exact(value)) => value.to_f64_fast(),
         Ok(Value::Real(value)) if value.within(20, &value) => value.middle(),
         Ok(Value::Complex(..)) | Err(Failure::Undefined) => return None,
-        _ => match evaluate::<Big>(expr, 192, budget) {
+        _ => match ball::constant::<Big>(expr, 192, budget) {
             Ok(Value::Exact(value)) => value.to_f64_fast(),
             Ok(Value::Real(value)) if value.within(20, &value) => value.middle(),
             _ => return None,

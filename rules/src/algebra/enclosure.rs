@@ -1,6 +1,6 @@
 //! Enclosed decision: an enclosure without 0 proves difference; agreement to hundreds of digits is reported as such.
 
-use super::ball::{Arithmetic, Big, Double, Evaluation, PointValue, Real, Value};
+use super::ball::{self, Arithmetic, Big, Branches, Double, PointValue, Real, Value};
 use super::budget::{Budget, Failure, Outcome};
 use super::features::Features;
 use super::sample;
@@ -42,21 +42,14 @@ fn at_point<R: Real>(
     point: &[(&str, PointValue)],
     bits: u32,
     agreement: u32,
-    real_only: bool,
+    branches: Branches,
     budget: &mut Budget,
 ) -> Outcome<Enclosed> {
     let arithmetic = Arithmetic { bits };
-    let mut evaluation = Evaluation {
-        point,
-        arithmetic,
-        real_only,
-        principal: false,
-        budget,
-    };
-    let left: Outcome<Value<R>> = evaluation.value(a);
-    let right: Outcome<Value<R>> = match left {
+    let left = ball::evaluate::<R>(a, point, bits, branches, budget);
+    let right = match left {
         Err(Failure::Undefined | Failure::TooComplex) => Err(Failure::Unknown),
-        _ => evaluation.value(b),
+        _ => ball::evaluate::<R>(b, point, bits, branches, budget),
     };
     if budget.steps == 0 {
         return Err(Failure::TooComplex);
@@ -83,14 +76,14 @@ fn at_point<R: Real>(
 
 /// Do doubles show that two constants differ?
 pub(super) fn apart(a: &Expr, b: &Expr, budget: &mut Budget) -> Outcome<bool> {
-    let found = at_point::<Double>(a, b, &[], 53, AGREEMENT, false, budget)?;
+    let found = at_point::<Double>(a, b, &[], 53, AGREEMENT, Branches::RealRoots, budget)?;
     Ok(matches!(found, Enclosed::Different))
 }
 
 /// Compares two constants.
 pub(super) fn constants(a: &Expr, b: &Expr, budget: &mut Budget) -> Outcome<Enclosed> {
     for bits in CONSTANT_LADDER {
-        match at_point::<Big>(a, b, &[], bits, AGREEMENT, false, budget)? {
+        match at_point::<Big>(a, b, &[], bits, AGREEMENT, Branches::RealRoots, budget)? {
             Enclosed::Different => return Ok(Enclosed::Different),
             Enclosed::Equal => return Ok(Enclosed::Equal),
             Enclosed::Undefined => return Ok(Enclosed::Undefined),
@@ -111,18 +104,15 @@ pub(super) fn functions(
     quick: bool,
     budget: &mut Budget,
 ) -> Outcome<Enclosed> {
-    let mut variables = walk::variables(a);
-    variables.extend(walk::variables(b));
-    variables.sort_unstable();
-    variables.dedup();
-    let modes: &[bool] = if features.imaginary {
-        &[false]
+    let variables = walk::variables_of([a, b]);
+    let modes: &[Branches] = if features.imaginary {
+        &[Branches::RealRoots]
     } else {
-        &[true, false]
+        &[Branches::RealValues, Branches::RealRoots]
     };
     let mut open = false;
-    for &real_only in modes {
-        match at_several(a, b, features, &variables, real_only, quick, budget)? {
+    for &branches in modes {
+        match at_several(a, b, features, &variables, branches, quick, budget)? {
             Enclosed::Undefined => {}
             Enclosed::Open => open = true,
             decided => return Ok(decided),
@@ -143,7 +133,7 @@ fn at_several(
     b: &Expr,
     features: &Features<'_>,
     variables: &[Box<str>],
-    real_only: bool,
+    branches: Branches,
     quick: bool,
     budget: &mut Budget,
 ) -> Outcome<Enclosed> {
@@ -154,7 +144,7 @@ fn at_several(
             break;
         }
         let point = sample::point(index, variables, features);
-        match at_point::<Double>(a, b, &point, 53, 20, real_only, budget)? {
+        match at_point::<Double>(a, b, &point, 53, 20, branches, budget)? {
             Enclosed::Different => return Ok(Enclosed::Different),
             Enclosed::Agreeing | Enclosed::Equal => {
                 close += 1;
@@ -175,7 +165,7 @@ fn at_several(
     for index in candidates {
         let point = sample::point(index, variables, features);
         for &bits in ladder {
-            match at_point::<Big>(a, b, &point, bits, agreement, real_only, budget)? {
+            match at_point::<Big>(a, b, &point, bits, agreement, branches, budget)? {
                 Enclosed::Different => return Ok(Enclosed::Different),
                 Enclosed::Agreeing | Enclosed::Equal => {
                     agreeing += 1;

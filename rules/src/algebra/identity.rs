@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::ball::{Arithmetic, Big, Double, Evaluation, Real, Value};
+use super::ball::{self, Arithmetic, Big, Double, Real, Value};
 use super::budget::{Budget, Failure, Outcome};
 use super::enclosure::{self, Enclosed};
 use super::expr::{Constant, Expr, Rational};
@@ -193,28 +193,17 @@ pub(super) fn order(a: &Expr, b: &Expr, budget: &mut Budget) -> Option<Ordering>
     None
 }
 
-pub(super) fn evaluate<R: Real>(expr: &Expr, bits: u32, budget: &mut Budget) -> Outcome<Value<R>> {
-    Evaluation {
-        point: &[],
-        arithmetic: Arithmetic { bits },
-        real_only: false,
-        principal: false,
-        budget,
-    }
-    .value(expr)
-}
-
 fn is_real(expr: &Expr, budget: &mut Budget) -> bool {
     !matches!(
-        evaluate::<Double>(expr, 53, budget),
+        ball::constant::<Double>(expr, 53, budget),
         Ok(Value::Complex(..)) | Err(Failure::Undefined)
     )
 }
 
 fn enclosed_order<R: Real>(a: &Expr, b: &Expr, bits: u32, budget: &mut Budget) -> Option<Ordering> {
     let arithmetic = Arithmetic { bits };
-    let left = evaluate::<R>(a, bits, budget).ok()?;
-    let right = evaluate::<R>(b, bits, budget).ok()?;
+    let left = ball::constant::<R>(a, bits, budget).ok()?;
+    let right = ball::constant::<R>(b, bits, budget).ok()?;
     match arithmetic.add(&left, &right.negated()) {
         Value::Exact(difference) => Some(difference.cmp(&Rational::ZERO)),
         Value::Real(difference) => difference.sign(),

@@ -8,7 +8,6 @@
 //! | `fold` | constant expressions with a rational value |
 //! | `modular` | evaluation modulo primes: proves equality |
 //! | `ball`, `sample`, `enclosure` | enclosures at points: prove difference |
-//! | `sign` | signs of constants |
 //! | `features`, `identity` | asks these of expressions without binders, cheapest first |
 //! | `binder` | Σ, Π, ∫ replaced by what they come to |
 //! | `decide` | the same questions of any expression |
@@ -35,7 +34,6 @@ mod principal;
 mod rational;
 mod roots;
 mod sample;
-mod sign;
 #[cfg(test)]
 mod tests;
 mod walk;

@@ -1,6 +1,6 @@
 //! Values as `SymPy` works them out: on principal branches, and with decimals in double precision.
 
-use super::ball::{Arithmetic, Double, Evaluation, PointValue, Real, Value};
+use super::ball::{self, Branches, Double, PointValue, Real, Value};
 use super::budget::Budget;
 use super::expr::{Expr, Function, Rational};
 use super::{decide, fold, rational};
@@ -21,16 +21,8 @@ pub(crate) fn principal(
     budget: &mut Budget,
 ) -> Option<Near> {
     let expr = decide::plain(expr, budget)?;
-    let value: Value<Double> = Evaluation {
-        point,
-        arithmetic: Arithmetic { bits: 53 },
-        real_only: false,
-        principal: true,
-        budget,
-    }
-    .value(&expr)
-    .ok()?;
-    let near = match value {
+    let value = ball::evaluate::<Double>(&expr, point, 53, Branches::Principal, budget);
+    let near = match value.ok()? {
         Value::Exact(value) => {
             let re = value.to_f64().value();
             let small = value.is_int() && re.abs() < 9.0e15;

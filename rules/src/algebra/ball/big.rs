@@ -8,9 +8,9 @@ use dashu_int::IBig;
 use super::radius::Radius;
 use super::real::Real;
 use super::series;
+use crate::algebra::budget::{Failure, Outcome};
 use crate::algebra::expr::Rational;
-use crate::algebra::rational::magnitude_bits;
-use crate::algebra::rational::signed;
+use crate::algebra::rational::{low_bits, magnitude_bits, signed};
 
 /// `mantissa`·2^`exponent` ± `radius`.
 #[derive(Debug, Clone)]
@@ -118,10 +118,10 @@ impl Big {
     }
 
     /// t ± t³/3 + t⁵/5 ± … for small t.
-    fn odd_series(&self, alternating: bool) -> Option<Self> {
+    fn odd_series(&self, alternating: bool) -> Outcome<Self> {
         let limit = self.size().add(self.radius).top().unwrap_or(i64::MIN);
         if limit > -8 {
-            return None;
+            return Err(Failure::Unknown);
         }
         let square = self.multiply(self);
         let mut power = self.clone();
@@ -131,7 +131,7 @@ impl Big {
             let tail = limit.saturating_mul(odd + 2);
             if self.top().is_none() || tail < -i64::from(self.bits) {
                 // Of what follows, the first term is more than half.
-                return Some(sum.widened(Radius::power_of_two(tail.max(-LARGEST))));
+                return Ok(sum.widened(Radius::power_of_two(tail.max(-LARGEST))));
             }
             power = power.multiply(&square);
             odd += 2;
@@ -153,7 +153,7 @@ impl Real for Big {
         let denominator = Self::new(denominator, 0, Radius::ZERO, bits);
         numerator
             .divide(&denominator)
-            .unwrap_or_else(|| Self::zero(bits).widened(Radius::power_of_two(LARGEST)))
+            .unwrap_or_else(|_| Self::zero(bits).widened(Radius::power_of_two(LARGEST)))
     }
 
     fn interval(width: i32, bits: u32) -> Self {
@@ -220,9 +220,9 @@ impl Real for Big {
         )
     }
 
-    fn divide(&self, other: &Self) -> Option<Self> {
+    fn divide(&self, other: &Self) -> Outcome<Self> {
         if !other.is_firm() {
-            return None;
+            return Err(Failure::Unknown);
         }
         let length = signed(magnitude_bits(&other.mantissa));
         let own = signed(magnitude_bits(&self.mantissa));
@@ -233,23 +233,23 @@ impl Real for Big {
             .saturating_sub(other.exponent)
             .saturating_sub(shift);
         // The divisor is at least half its middle: 1/divisor ≤ 2^(2 − top).
-        let slope = Radius::power_of_two(2 - other.top()?);
+        let slope = Radius::power_of_two(2 - other.top().ok_or(Failure::Unknown)?);
         let error = Radius::of(&mantissa, exponent)
             .add(Radius::power_of_two(exponent))
             .multiply(other.radius)
             .add(self.radius)
             .multiply(slope)
             .add(Radius::power_of_two(exponent));
-        Some(Self::new(mantissa, exponent, error, self.bits))
+        Ok(Self::new(mantissa, exponent, error, self.bits))
     }
 
-    fn sqrt(&self) -> Option<Self> {
+    fn sqrt(&self) -> Outcome<Self> {
         if self.mantissa.is_zero() && self.radius.is_zero() {
-            return Some(self.clone());
+            return Ok(self.clone());
         }
         if !self.is_firm() || self.mantissa.sign() == Sign::Negative {
             let high = self.size().add(self.radius).sqrt();
-            return Some(Self::zero(self.bits).widened(high));
+            return Ok(Self::zero(self.bits).widened(high));
         }
         let length = signed(magnitude_bits(&self.mantissa));
         let mut shift = (2 * i64::from(self.bits) + 2 - length).max(0);
@@ -262,18 +262,20 @@ impl Real for Big {
         // |√(m ± r) − √m| ≤ r/√m, and √m ≥ 2^((top − 1)/2).
         let error = self
             .radius
-            .multiply(Radius::power_of_two((2 - self.top()?).div_euclid(2) + 1))
+            .multiply(Radius::power_of_two(
+                (2 - self.top().ok_or(Failure::Unknown)?).div_euclid(2) + 1,
+            ))
             .add(Radius::power_of_two(exponent));
-        Some(Self::new(root, exponent, error, self.bits))
+        Ok(Self::new(root, exponent, error, self.bits))
     }
 
-    fn exp(&self) -> Option<Self> {
+    fn exp(&self) -> Outcome<Self> {
         if self.radius.top().is_some_and(|top| top > 0) {
-            return None;
+            return Err(Failure::Unknown);
         }
         let top = self.top().unwrap_or(0).max(0);
         if top > 40 {
-            return None;
+            return Err(Failure::Unknown);
         }
         let work = i64::from(self.bits) + 24 + top;
         let argument = self.fixed(work);
@@ -282,7 +284,7 @@ impl Real for Big {
         let times = dashu_base::DivEuclid::div_euclid(&argument + half, &ln_2);
         let rest = argument - &times * &ln_2;
         let power = series::exp(&rest, work as usize);
-        let times = i64::try_from(&times).ok()?;
+        let times = i64::try_from(&times).map_err(|_| Failure::Unknown)?;
         let exponent = times - work;
         let size = Radius::of(&power, exponent);
         // Off by less than |times| + 4 units, and e^r − 1 < 2r for r < 1.
@@ -290,7 +292,7 @@ impl Real for Big {
             .radius
             .scaled(1)
             .add(Radius::power_of_two(top + 4 - work));
-        Some(Self::new(
+        Ok(Self::new(
             power,
             exponent,
             size.multiply(relative),
@@ -298,30 +300,30 @@ impl Real for Big {
         ))
     }
 
-    fn ln(&self) -> Option<Self> {
+    fn ln(&self) -> Outcome<Self> {
         if self.sign() != Some(Ordering::Greater) || !self.is_firm() {
-            return None;
+            return Err(Failure::Unknown);
         }
-        let mut times = self.top()?;
+        let mut times = self.top().ok_or(Failure::Unknown)?;
         let mut reduced = self.clone().scaled(-times);
         if reduced.middle() < 0.75 {
             reduced = reduced.scaled(1);
             times -= 1;
         }
         // ln m = z + 2·artanh((m − e^z)/(m + e^z)), with a double for z.
-        let start = Self::double(reduced.middle().ln(), self.bits)?;
+        let start = Self::double(reduced.middle().ln(), self.bits).ok_or(Failure::Unknown)?;
         let power = start.exp()?;
         let quotient = reduced.add(&power.negate()).divide(&reduced.add(&power))?;
         let rest = quotient.odd_series(false)?;
         let sum = start.add(&rest.scaled(1));
         if times == 0 {
-            return Some(sum);
+            return Ok(sum);
         }
         let work = self.bits as usize + 64;
         let error = Radius::power_of_two(1 - signed(work));
         let ln_2 = Self::new(series::ln_2(work), -signed(work), error, self.bits + 64);
         let multiple = ln_2.multiply(&Self::rational(&Rational::from(times), self.bits));
-        Some(sum.add(&Self::new(
+        Ok(sum.add(&Self::new(
             multiple.mantissa,
             multiple.exponent,
             multiple.radius,
@@ -329,10 +331,10 @@ impl Real for Big {
         )))
     }
 
-    fn sin_cos(&self) -> Option<(Self, Self)> {
+    fn sin_cos(&self) -> Outcome<(Self, Self)> {
         let top = self.top().unwrap_or(0).max(0);
         if top > 2_000 {
-            return None;
+            return Err(Failure::Unknown);
         }
         let work = i64::from(self.bits) + 16 + top;
         let argument = self.fixed(work);
@@ -343,7 +345,7 @@ impl Real for Big {
         let negative = rest.sign() == Sign::Negative;
         let (sin, cos) = series::sin_cos(&IBig::from(rest.unsigned_abs()), work as usize);
         let sin = if negative { -sin } else { sin };
-        let turn = crate::algebra::rational::low_bits(&turns) & 3;
+        let turn = low_bits(&turns) & 3;
         let (sin, cos) = match turn {
             0 => (sin, cos),
             1 => (cos, -sin),
@@ -351,35 +353,35 @@ impl Real for Big {
             _ => (-cos, sin),
         };
         let error = self.radius.add(Radius::power_of_two(top + 4 - work));
-        Some((
+        Ok((
             Self::new(sin, -work, error, self.bits),
             Self::new(cos, -work, error, self.bits),
         ))
     }
 
-    fn arctan(&self) -> Option<Self> {
+    fn arctan(&self) -> Outcome<Self> {
         if self.radius.top().is_some_and(|top| top > -40) {
             // Too wide for the formulas below, and its width is all that matters.
-            let middle = Self::double(self.middle().atan(), self.bits)?;
-            return Some(middle.widened(self.radius.add(Radius::power_of_two(-40))));
+            let middle = Self::double(self.middle().atan(), self.bits).ok_or(Failure::Unknown)?;
+            return Ok(middle.widened(self.radius.add(Radius::power_of_two(-40))));
         }
         let one = Self::rational(&Rational::ONE, self.bits);
         if self.top().is_some_and(|top| top > 2) {
             let rest = one.divide(self)?.arctan()?.negate();
             let quarter = Self::pi(self.bits).scaled(-1);
-            return Some(if self.mantissa.sign() == Sign::Negative {
+            return Ok(if self.mantissa.sign() == Sign::Negative {
                 rest.add(&quarter.negate())
             } else {
                 rest.add(&quarter)
             });
         }
         // arctan x = z + arctan((x·cos z − sin z)/(cos z + x·sin z)), with a double for z.
-        let start = Self::double(self.middle().atan(), self.bits)?;
+        let start = Self::double(self.middle().atan(), self.bits).ok_or(Failure::Unknown)?;
         let (sin, cos) = start.sin_cos()?;
         let above = self.multiply(&cos).add(&sin.negate());
         let below = cos.add(&self.multiply(&sin));
         let rest = above.divide(&below)?.odd_series(true)?;
-        Some(start.add(&rest))
+        Ok(start.add(&rest))
     }
 
     fn sign(&self) -> Option<Ordering> {
@@ -414,8 +416,8 @@ impl Real for Big {
 
     fn floor(&self) -> Option<IBig> {
         if self.exponent >= 0 {
-            return (self.radius.is_zero() && self.exponent < 1 << 14)
-                .then(|| &self.mantissa << self.exponent as usize);
+            let exact = self.radius.is_zero() && self.exponent < 1 << 14;
+            return exact.then(|| &self.mantissa << self.exponent as usize);
         }
         let radius = self.radius.integer(self.exponent)?;
         let shift = usize::try_from(-self.exponent).ok()?;

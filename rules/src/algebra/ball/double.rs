@@ -6,6 +6,7 @@ use std::f64::consts;
 use dashu_int::IBig;
 
 use super::real::Real;
+use crate::algebra::budget::{Failure, Outcome};
 use crate::algebra::expr::Rational;
 
 /// A middle and a radius.
@@ -30,8 +31,12 @@ impl Double {
         Self { middle, radius }
     }
 
-    fn finite(self) -> Option<Self> {
-        (self.middle.is_finite() && self.radius.is_finite()).then_some(self)
+    fn finite(self) -> Outcome<Self> {
+        if self.middle.is_finite() && self.radius.is_finite() {
+            Ok(self)
+        } else {
+            Err(Failure::Unknown)
+        }
     }
 
     /// The largest distance of the true value from the middle.
@@ -97,48 +102,48 @@ impl Real for Double {
         Self::new(self.middle * other.middle, radius, ROUNDING)
     }
 
-    fn divide(&self, other: &Self) -> Option<Self> {
+    fn divide(&self, other: &Self) -> Outcome<Self> {
         let least = (other.middle.abs() - other.radius) * (1.0 - ROUNDING);
         if least <= 0.0 || least.is_nan() {
-            return None;
+            return Err(Failure::Unknown);
         }
         let quotient = self.middle / other.middle;
         let radius = (self.radius + quotient.abs() * other.radius) / least;
         Self::new(quotient, radius, ROUNDING).finite()
     }
 
-    fn sqrt(&self) -> Option<Self> {
+    fn sqrt(&self) -> Outcome<Self> {
         let low = self.lower().max(0.0).sqrt();
         let high = self.upper().max(0.0).sqrt();
         let middle = self.middle.max(0.0).sqrt();
         Self::new(middle, (high - middle).max(middle - low), ROUNDING).finite()
     }
 
-    fn exp(&self) -> Option<Self> {
+    fn exp(&self) -> Outcome<Self> {
         let middle = self.middle.exp();
         let radius = middle * (1.0 + FUNCTION) * self.radius.exp_m1();
         Self::new(middle, radius, FUNCTION).finite()
     }
 
-    fn ln(&self) -> Option<Self> {
+    fn ln(&self) -> Outcome<Self> {
         let low = self.lower();
         if low <= 0.0 || low.is_nan() {
-            return None;
+            return Err(Failure::Unknown);
         }
         let middle = self.middle.ln();
         Self::new(middle, self.radius / low + ROUNDING, FUNCTION).finite()
     }
 
-    fn sin_cos(&self) -> Option<(Self, Self)> {
+    fn sin_cos(&self) -> Outcome<(Self, Self)> {
         if self.middle.abs() >= 1e15 || self.middle.is_nan() {
-            return None;
+            return Err(Failure::Unknown);
         }
         let (sin, cos) = self.middle.sin_cos();
         let radius = self.radius.min(2.0) + FUNCTION;
-        Some((Self::new(sin, radius, 0.0), Self::new(cos, radius, 0.0)))
+        Ok((Self::new(sin, radius, 0.0), Self::new(cos, radius, 0.0)))
     }
 
-    fn arctan(&self) -> Option<Self> {
+    fn arctan(&self) -> Outcome<Self> {
         Self::new(self.middle.atan(), self.radius.min(4.0), FUNCTION).finite()
     }
 

@@ -3,44 +3,31 @@
 use dashu_int::IBig;
 
 use super::real::Real;
+use crate::algebra::budget::Outcome;
 use crate::algebra::expr::Rational;
 use crate::algebra::rational::half;
 
 /// The method of Brent and `McMillan`: a quotient of two series that converges like e^(−4n).
-pub(super) fn euler_gamma<R: Real>(bits: u32) -> R {
+pub(super) fn euler_gamma<R: Real>(bits: u32) -> Outcome<R> {
     let work = bits + 64;
     let n = bits / 5 + 10;
     let number = |value: u32| R::rational(&Rational::from(value), work);
-    let wide = || R::interval(1, bits);
-    let Some(logarithm) = number(n).ln() else {
-        return wide();
-    };
     let square = number(n).multiply(&number(n));
     let mut weight = number(1);
-    let mut term = logarithm.negate();
+    let mut term = number(n).ln()?.negate();
     let (mut above, mut below) = (term.clone(), weight.clone());
     for index in 1..=n * 5 {
         let divisor = number(index);
-        let Some(next) = weight.multiply(&square).divide(&divisor.multiply(&divisor)) else {
-            return wide();
-        };
-        weight = next;
-        let Some(next) = term
+        weight = weight
             .multiply(&square)
-            .divide(&divisor)
-            .and_then(|value| value.add(&weight).divide(&divisor))
-        else {
-            return wide();
-        };
-        term = next;
+            .divide(&divisor.multiply(&divisor))?;
+        term = term.multiply(&square).divide(&divisor)?;
+        term = term.add(&weight).divide(&divisor)?;
         above = above.add(&term);
         below = below.add(&weight);
     }
     let width = -(i64::from(n) * 5).min(i64::from(bits));
-    match above.divide(&below) {
-        Some(value) => value.add(&R::interval(width as i32, work)),
-        None => wide(),
-    }
+    Ok(above.divide(&below)?.add(&R::interval(width as i32, work)))
 }
 
 /// B₂ⱼ / (2j(2j − 1)), from j = 1.
@@ -65,7 +52,7 @@ const STIRLING: [(i64, u64); 15] = [
 const FROM: f64 = 64.0;
 
 /// ln Γ(x) of a positive x by Stirling's series, which is off by less than the first term left out.
-pub(super) fn ln_gamma<R: Real>(argument: &R, bits: u32) -> Option<R> {
+pub(super) fn ln_gamma<R: Real>(argument: &R, bits: u32) -> Outcome<R> {
     let number = |value: i64| R::rational(&Rational::from(value), bits);
     let half = R::rational(&half(), bits);
     let mut x = argument.clone();
@@ -96,7 +83,7 @@ pub(super) fn ln_gamma<R: Real>(argument: &R, bits: u32) -> Option<R> {
         }
     }
     match passed {
-        Some(product) => Some(sum.add(&product.ln()?.negate())),
-        None => Some(sum),
+        Some(product) => Ok(sum.add(&product.ln()?.negate())),
+        None => Ok(sum),
     }
 }

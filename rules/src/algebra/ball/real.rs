@@ -4,11 +4,13 @@ use std::cmp::Ordering;
 
 use dashu_int::IBig;
 
+use crate::algebra::budget::Outcome;
 use crate::algebra::expr::Rational;
 
 /// An enclosure of a real number: a set of which the true value is a member, whatever happens.
 ///
-/// `None` means that the enclosure is too wide for the operation (a divisor that may be 0, say) or too large.
+/// [`Failure::Unknown`](crate::algebra::budget::Failure) means that the enclosure is too wide for the operation (a divisor
+/// that may be 0, say) or too large.
 pub(crate) trait Real: Clone {
     /// Enclosures of numbers of `bits` bits.
     fn rational(value: &Rational, bits: u32) -> Self;
@@ -18,14 +20,14 @@ pub(crate) trait Real: Clone {
     fn add(&self, other: &Self) -> Self;
     fn negate(&self) -> Self;
     fn multiply(&self, other: &Self) -> Self;
-    fn divide(&self, other: &Self) -> Option<Self>;
+    fn divide(&self, other: &Self) -> Outcome<Self>;
     /// Of a number that is known not to be negative.
-    fn sqrt(&self) -> Option<Self>;
-    fn exp(&self) -> Option<Self>;
+    fn sqrt(&self) -> Outcome<Self>;
+    fn exp(&self) -> Outcome<Self>;
     /// Of a positive number.
-    fn ln(&self) -> Option<Self>;
-    fn sin_cos(&self) -> Option<(Self, Self)>;
-    fn arctan(&self) -> Option<Self>;
+    fn ln(&self) -> Outcome<Self>;
+    fn sin_cos(&self) -> Outcome<(Self, Self)>;
+    fn arctan(&self) -> Outcome<Self>;
     /// The sign, where it is certain; never `Equal`.
     fn sign(&self) -> Option<Ordering>;
     /// |x|.

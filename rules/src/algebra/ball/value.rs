@@ -123,25 +123,25 @@ impl Arithmetic {
                 let conjugate = Value::Complex(real.clone(), imaginary.negate());
                 match self.multiply(a, &conjugate) {
                     Value::Complex(real, imaginary) => Ok(Value::Complex(
-                        real.divide(&norm).ok_or(Failure::Unknown)?,
-                        imaginary.divide(&norm).ok_or(Failure::Unknown)?,
+                        real.divide(&norm)?,
+                        imaginary.divide(&norm)?,
                     )),
                     other => {
                         let (real, _) = self.parts(&other);
-                        Ok(Value::Real(real.divide(&norm).ok_or(Failure::Unknown)?))
+                        Ok(Value::Real(real.divide(&norm)?))
                     }
                 }
             }
             (Value::Complex(real, imaginary), _) => {
                 let (divisor, _) = self.parts(b);
                 Ok(Value::Complex(
-                    real.divide(&divisor).ok_or(Failure::Unknown)?,
-                    imaginary.divide(&divisor).ok_or(Failure::Unknown)?,
+                    real.divide(&divisor)?,
+                    imaginary.divide(&divisor)?,
                 ))
             }
             _ => {
                 let ((a, _), (b, _)) = (self.parts(a), self.parts(b));
-                a.divide(&b).map(Value::Real).ok_or(Failure::Unknown)
+                a.divide(&b).map(Value::Real)
             }
         }
     }

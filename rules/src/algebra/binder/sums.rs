@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::build::{call, from_coefficients, int, inverse, natural, negated, power, product, sum};
 use crate::algebra::budget::{Budget, Failure, Outcome};
 use crate::algebra::expr::{Constant, Expr, Function, Rational};
-use crate::algebra::{fold, identity, polynomial, rational, sign, walk};
+use crate::algebra::{ball, fold, identity, polynomial, rational, walk};
 
 /// At most so many parts are written out.
 const NODES: u64 = 20_000;
@@ -203,7 +203,7 @@ fn geometric(
     if is_infinity(upper) && walk::is_constant(ratio) {
         let size = call(Function::Absolute, ratio.clone());
         let room = sum(vec![int(1), negated(size)]);
-        if sign::of_constant(&room, budget)? != Ordering::Greater {
+        if ball::sign(&room, budget)? != Ordering::Greater {
             return Err(Failure::Undefined);
         }
     }

@@ -1,6 +1,6 @@
 //! Exponents, angles and logarithms: Σ qᵢ·bᵢ with rational qᵢ and basis elements bᵢ such as π and ln 2.
 
-use super::field::Element;
+use super::field::{Element, Field};
 use crate::algebra::expr::Rational;
 use crate::algebra::work;
 
@@ -30,18 +30,40 @@ pub(super) struct Term {
 pub(super) struct Linear(pub(super) Vec<Term>);
 
 impl Linear {
-    pub(super) fn of(basis: Basis) -> Self {
-        Self(vec![Term {
-            factor: Rational::ONE,
-            basis,
-            imaginary: false,
-        }])
+    /// factor·basis.
+    pub(super) fn of(factor: Rational, basis: Basis) -> Self {
+        let mut sum = Self::default();
+        sum.push(factor, basis, false);
+        sum
     }
 
     pub(super) fn rational(value: Rational) -> Self {
-        let mut sum = Self::default();
-        sum.push(value, Basis::One, false);
-        sum
+        Self::of(value, Basis::One)
+    }
+
+    pub(super) fn has_imaginary(&self) -> bool {
+        self.0.iter().any(|term| term.imaginary)
+    }
+
+    /// Adds factor·value, or factor·value·i. A value and its negative belong to one basis element, that of the smaller
+    /// number.
+    pub(super) fn push_value(
+        &mut self,
+        factor: Rational,
+        basis: fn(Element) -> Basis,
+        value: Element,
+        imaginary: bool,
+        field: Field,
+    ) {
+        if value.is_zero() {
+            return;
+        }
+        let opposite = field.negate(value);
+        if opposite < value {
+            self.push(-factor, basis(opposite), imaginary);
+        } else {
+            self.push(factor, basis(value), imaginary);
+        }
     }
 
     pub(super) fn push(&mut self, factor: Rational, basis: Basis, imaginary: bool) {

@@ -242,6 +242,11 @@ impl Field {
         Some(self.g_multiply(self.conjugate(a), inverse.into()))
     }
 
+    /// a/b, of b that is not 0.
+    pub(super) fn g_divide(self, a: Gaussian, b: Gaussian) -> Option<Gaussian> {
+        Some(self.g_multiply(a, self.g_invert(b)?))
+    }
+
     pub(super) fn g_power(self, base: Gaussian, mut exponent: u128) -> Gaussian {
         let mut square = base;
         let mut result = Gaussian::from(self.one());

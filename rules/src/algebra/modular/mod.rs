@@ -5,9 +5,11 @@
 //! | `primes`, `field` | the primes; arithmetic in `F_p` and `F_p[i]` |
 //! | `draw` | pseudo-random elements for variables and functions |
 //! | `basis` | linear combinations of π, logarithms, angles with rational coefficients |
-//! | `evaluation` | numbers, variables, sums, products, powers |
-//! | `functions`, `linear`, `logarithm` | functions; exponents and angles; logarithms |
+//! | `evaluation` | the state of one evaluation |
+//! | `arithmetic`, `powers`, `functions` | numbers, variables, sums, products; powers; functions |
+//! | `linear`, `logarithm` | exponents and angles; logarithms |
 
+mod arithmetic;
 mod basis;
 mod draw;
 mod evaluation;
@@ -15,14 +17,15 @@ mod field;
 mod functions;
 mod linear;
 mod logarithm;
+mod powers;
 mod primes;
 
 use super::budget::{Budget, Failure, Outcome};
-use super::walk;
-use crate::algebra::expr::Expr;
-use crate::algebra::work;
+use super::expr::Expr;
+use super::{walk, work};
+use arithmetic::evaluate;
 use draw::seed;
-use evaluation::ModularEvaluation;
+use evaluation::Evaluation;
 use primes::PRIMES;
 
 pub(super) use evaluation::Assumptions;
@@ -66,19 +69,18 @@ pub(super) fn compare(
     };
     for round in 0..rounds {
         let at = (seed as usize).wrapping_add(round) % PRIMES.len();
-        let mut evaluation = ModularEvaluation::new(
+        let mut evaluation = Evaluation::new(
             &PRIMES[at],
             seed.wrapping_add(round as u64),
             assumptions,
             budget,
         );
-        let values = evaluation
-            .value(a)
-            .and_then(|left| Ok((left, evaluation.value(b)?)));
-        count.signed |= evaluation.signed.get();
+        let values =
+            evaluate(&mut evaluation, a).and_then(|left| Ok((left, evaluate(&mut evaluation, b)?)));
+        count.signed |= evaluation.is_signed();
         match values {
             Ok((left, right)) if left == right => count.zeros += 1,
-            Ok(_) if evaluation.faithful.get() => return Ok(Congruence::Different),
+            Ok(_) if evaluation.is_homomorphic() => return Ok(Congruence::Different),
             // Signs that are drawn are wrong modulo some primes. Those of a constant are checked in the end.
             Ok(_) if assumptions.constant && count.signed => count.others += 1,
             Ok(_) => return Ok(Congruence::Open),

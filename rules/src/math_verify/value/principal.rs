@@ -1,7 +1,5 @@
 //! Expressions for the common algebra: values at points, and identity.
 
-use std::convert::Infallible;
-
 use dashu_base::Signed;
 use dashu_int::UBig;
 use dashu_ratio::RBig;
@@ -29,11 +27,7 @@ pub(super) fn symbols<'e>(terms: impl IntoIterator<Item = &'e Expr>) -> Vec<Box<
 
 /// The term with every `from` replaced by `to`.
 pub(super) fn replaced(term: &Expr, from: &Expr, to: &Expr) -> Expr {
-    if term == from {
-        return to.clone();
-    }
-    let Ok(term) = algebra::mapped::<Infallible>(term, &mut |part| Ok(replaced(part, from, to)));
-    term
+    algebra::replace(term, &mut |part| (part == from).then(|| to.clone()))
 }
 
 /// Is it more than can be evaluated at hundreds of points: long, or a sum, an integral or a limit?
