@@ -14,7 +14,7 @@ PARTS: dict[str, list[tuple[str, str, str]]] = {
     "solving a statement": [("compare/solve.rs", "pub(super) fn solve(", "None")],
     "answers as regions": [("compare/solve.rs", "pub(super) fn region(", "None")],
     "solving with bars": [("compare/solve.rs", "fn with_bars(", "None")],
-    "signs of quotients": [("compare/solve.rs", "fn sign_set(", "None")],
+    "signs of quotients": [("compare/quotient.rs", "pub(super) fn sign_set(", "None")],
     "roots": [("algebra/roots.rs", "pub(crate) fn roots(", "None")],
     "rational roots": [("algebra/roots.rs", "fn divide_out(", "()")],
     "renaming letters": [("compare/rename.rs", "pub(super) fn compare(", "None")],
@@ -74,9 +74,9 @@ PARTS: dict[str, list[tuple[str, str, str]]] = {
         ("algebra/modular/functions.rs", "pub(super) fn inverse_function(", "Ok(None)")
     ],
     "absolute values modulo primes": [("algebra/modular/functions.rs", "fn absolute(", _UNKNOWN)],
-    "radicals modulo primes": [("algebra/modular/evaluation.rs", "pub(super) fn radical(", _UNKNOWN)],
+    "radicals modulo primes": [("algebra/modular/powers.rs", "fn radical(", _UNKNOWN)],
     "exponentials modulo primes": [("algebra/modular/linear.rs", "pub(super) fn exponential(", _UNKNOWN)],
-    "roots of unity modulo primes": [("algebra/modular/evaluation.rs", "pub(super) fn root_of_unity(", _UNKNOWN)],
+    "roots of unity modulo primes": [("algebra/modular/powers.rs", "pub(super) fn root_of_unity(", _UNKNOWN)],
     "exact factorials": [("algebra/factorial.rs", "pub(super) fn exact(", _UNKNOWN)],
     "gamma function": [("algebra/ball/functions.rs", "fn ln_gamma<R: Real>(", _UNKNOWN)],
     "enclosures of constants": [
@@ -86,6 +86,37 @@ PARTS: dict[str, list[tuple[str, str, str]]] = {
     "enclosures by doubles": [("algebra/enclosure.rs", "pub(super) fn apart(", "Ok(false)")],
     "enclosures of functions": [("algebra/enclosure.rs", "pub(super) fn functions(", "Ok(Enclosed::Open)")],
     "f(x) as a smooth function": [("algebra/ball/functions.rs", "pub(super) fn applied<R: Real>(", _UNKNOWN)],
+    # math_verify: only with --profile compat
+    "compat: relation against a set": [("math_verify/value/regions.rs", "pub(super) fn relation_is_set(", "None")],
+    "compat: sets as regions": [("math_verify/value/regions.rs", "pub(super) fn same(", "None")],
+    "compat: solutions of equations": [
+        ("math_verify/value/solving.rs", "pub(super) fn same_solutions(", 'Judgement::decided(false, "relation")')
+    ],
+    "compat: multiples": [("math_verify/value/solving.rs", "fn is_multiple(", "false")],
+    "compat: zero sets": [("math_verify/value/solving.rs", "fn same_roots(", "false")],
+    "compat: sample points": [("math_verify/value/difference.rs", "fn sampled(", "None")],
+    "compat: rounding": [("math_verify/value/difference.rs", "fn rounded(", "None")],
+    "compat: exact values with decimals": [("algebra/principal.rs", "pub(crate) fn with_decimals(", "None")],
+    "compat: determinants": [("math_verify/value/matrices.rs", "pub(super) fn determinant(", "None")],
+    "compat: arithmetic of matrices": [("math_verify/value/matrices.rs", "pub(super) fn combined(", "None")],
+    "compat: principal roots": [("math_verify/value/principal.rs", "fn principal_power(", "None")],
+    "compat: intervals as pairs": [("math_verify/value/sets.rs", "fn listed(", "None")],
+    "compat: grouped numbers": [("math_verify/value/reading.rs", "fn grouped_number(", "None")],
+    "compat: last side of a chain": [("math_verify/value/reading.rs", "fn last_side(", "text")],
+    "compat: complex symbols": [("math_verify/value/reading.rs", "fn looks_complex(", "false")],
+    "compat: spelling of names": [("math_verify/value/spelling.rs", "pub(super) fn same(", "false")],
+    "compat: binomials worked out": [
+        ("math_verify/value/application.rs", "pub(super) fn binomial(", "Some(Expr::Call(Function::Binomial, vec![upper, lower]))")
+    ],
+    "compat: integrals": [("math_verify/value/formula.rs", "fn integral(", "None")],
+    "compat: calls": [("math_verify/value/formula.rs", "fn call(", "None")],
+    "compat: series": [("math_verify/value/functions.rs", "fn series(", "Ends::default()")],
+    "compat: limits": [("math_verify/value/functions.rs", "fn limit(", "Ends::default()")],
+    "compat: falling factorials": [("math_verify/normalize/basic.rs", "fn falling_factorials(", "None")],
+    "compat: units": [("math_verify/normalize/units.rs", "pub(super) fn without_units(", "None")],
+    "compat: boxes": [("math_verify/normalize/boxes.rs", "pub(super) fn unboxed(", "Cow::Borrowed(text)")],
+    "compat: arithmetic": [("math_verify/find/arithmetic.rs", "fn arithmetic(", "None")],
+    "compat: raw box": [("math_verify/find/formulas.rs", "pub(super) fn raw_box(", "Vec::new()")],
     # extract
     "what a sentence states": [("extract/stated.rs", "pub(super) fn sentence<'t>(", "None")],
     "result of a chain": [("extract/chain.rs", "pub(super) fn result(", "Cow::Borrowed(text)")],

@@ -6,7 +6,7 @@ use super::judge::{Judgement, Settings};
 use super::matrices::{combined, entries};
 use super::principal::{self, constant, exact};
 use crate::algebra::work;
-use crate::algebra::{self, Budget, Constant, Expr, Function, Identity};
+use crate::algebra::{self, Budget, Expr, Function, Identity};
 use crate::verification::Status;
 
 /// Below this `SymPy`'s evaluation to so many digits takes a difference for zero: 2^−54 for 15 digits.
@@ -109,52 +109,14 @@ fn numbers(gold: &Expr, pred: &Expr, settings: Settings) -> Option<Judgement> {
         }
     }
     if a == Some(Class::Other) || b == Some(Class::Other) {
-        let same = match (infinite(gold), infinite(pred)) {
-            (Some(left), Some(right)) => left == right,
-            _ => false,
-        };
+        let expressions = principal::expression(gold).zip(principal::expression(pred));
+        let same = expressions.is_some_and(|(left, right)| {
+            let (identity, _) = algebra::identical(&left, &right, &mut Budget::default());
+            identity == Identity::Equal
+        });
         return Some(Judgement::decided(same, "infinity"));
     }
     None
-}
-
-/// Which infinity a term comes to: above zero or below; `None` where it is finite or cannot be told.
-fn infinite(term: &Expr) -> Option<bool> {
-    match term {
-        Expr::Constant(Constant::Infinity) => Some(true),
-        Expr::Constant(Constant::NegativeInfinity) => Some(false),
-        Expr::Add(items) => {
-            let mut found = None;
-            for item in items {
-                match infinite(item) {
-                    Some(above) if found.is_none_or(|there| there == above) => found = Some(above),
-                    Some(_) => return None,
-                    None => {
-                        constant(item)?;
-                    }
-                }
-            }
-            found
-        }
-        Expr::Multiply(items) => {
-            let mut found = None;
-            let mut above = true;
-            for item in items {
-                if let Some(sign) = infinite(item) {
-                    found = Some(());
-                    above ^= !sign;
-                } else {
-                    let value = constant(item)?;
-                    if value.im != 0.0 || value.re.abs() <= value.error {
-                        return None;
-                    }
-                    above ^= value.re < 0.0;
-                }
-            }
-            found.map(|()| above)
-        }
-        _ => None,
-    }
 }
 
 /// Both sides rounded to some places. An integer and a decimal are never the same to `SymPy`, whatever their values.
@@ -213,9 +175,6 @@ fn difference_within(gold: &Expr, pred: &Expr, negligible: f64) -> Judgement {
             algebra::same_value(&left, &right) || gap < negligible && !either_number(gold, pred),
             "rational",
         );
-    }
-    if infinite(gold).is_some() && infinite(pred).is_some() {
-        return Judgement::decided(false, "infinity");
     }
     let symbols = principal::symbols([gold, pred]);
     let mut agreed = false;

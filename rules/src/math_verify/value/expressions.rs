@@ -84,47 +84,12 @@ impl Grammar<'_> {
                     Some(Token::Bang) => Suffix::Factorial,
                     Some(Token::Transpose) => Suffix::Transpose,
                     Some(Token::Degree) => Suffix::Degree,
-                    Some(Token::Bar) => return grammar.evaluated(inner, at + 1),
                     _ => return Ends::default(),
                 };
                 grammar.one(Node::Suffixed(inner, suffix), at + 1)
             },
-            |grammar, at| grammar.is(at, Token::Bar),
+            |_, _| false,
         )
-    }
-
-    /// `^{upper}`, `_{lower}` or both, behind a bar.
-    fn evaluated(&mut self, inner: NodeId, at: u32) -> Ends {
-        let mut found = Ends::default();
-        let bound = |grammar: &mut Self, at: u32, mark: Token| {
-            if !grammar.is(at, mark) {
-                return Ends::default();
-            }
-            let mut bounds = grammar.braced(at + 1);
-            if grammar.is(at + 1, Token::OpenBrace) {
-                let equation = grammar.equality(at + 2);
-                bounds.extend(&grammar.closed(&equation, Token::CloseBrace));
-            }
-            bounds
-        };
-        let mut add = |grammar: &mut Self, upper, lower, end| {
-            let suffix = Suffix::Evaluated { upper, lower };
-            let node = grammar.node(Node::Suffixed(inner, suffix));
-            found.push(node, end);
-        };
-        let uppers = bound(self, at, Token::Caret);
-        for (upper, end) in uppers.iter() {
-            add(self, Some(upper), None, end);
-        }
-        for (lower, end) in bound(self, at, Token::Underscore).iter() {
-            add(self, None, Some(lower), end);
-        }
-        for (upper, middle) in uppers.iter() {
-            for (lower, end) in bound(self, middle, Token::Underscore).iter() {
-                add(self, Some(upper), Some(lower), end);
-            }
-        }
-        found
     }
 
     /// `a = b` in a bound.

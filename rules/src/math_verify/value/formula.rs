@@ -12,12 +12,10 @@ use super::principal::{replaced, symbols};
 use super::reading::{Interpreter, read};
 use super::token::{Lexeme, Token};
 use super::tree::{Node, NodeId, Span, Suffix};
-use crate::algebra::{self, Binder, BinderKind, Constant, Expr, Function};
+use crate::algebra::{Binder, BinderKind, Constant, Expr, Function};
 
 /// Quotients of quotients nest no deeper.
 const MAX_QUOTIENTS: usize = 60;
-/// Larger terms do not come out of a substitution or a determinant.
-const MAX_SIZE: u64 = 4_000;
 
 /// What a factor may be.
 enum Factor {
@@ -257,31 +255,7 @@ impl Interpreter<'_, '_> {
             Suffix::Factorial => Expr::Call(Function::Factorial, vec![term]),
             Suffix::Degree => term,
             Suffix::Transpose => matrices::transposed(term),
-            Suffix::Evaluated { upper, lower } => {
-                let at = |bound: Option<NodeId>| match bound {
-                    Some(bound) => self.substituted(&term, bound).map(Some).ok_or(()),
-                    None => Ok(None),
-                };
-                let (upper, lower) = (at(upper).ok()?, at(lower).ok()?);
-                match (upper, lower) {
-                    (Some(upper), Some(lower)) => upper.plus(lower.times(Expr::integer(-1))),
-                    (Some(term), None) | (None, Some(term)) => term,
-                    (None, None) => return None,
-                }
-            }
         })
-    }
-
-    /// The term where the equation of a bound holds.
-    fn substituted(&self, term: &Expr, bound: NodeId) -> Option<Expr> {
-        if let Node::Relation(left, _, right) = self.node(bound)? {
-            let left = self.term(left)?;
-            let right = self.term(right)?;
-            let term = replaced(term, &left, &right);
-            return (algebra::size(&term) < MAX_SIZE).then_some(term);
-        }
-        self.term(bound)?;
-        Some(term.clone())
     }
 
     fn matrix(&self, rows: NodeId) -> Option<Expr> {

@@ -119,15 +119,6 @@ fn last_right(value: &Value) -> Option<&Value> {
     }
 }
 
-/// The right side of an assignment, anything else whole.
-pub(super) fn unwrapped(value: &Value) -> &Value {
-    if is_assignment(value) {
-        last_right(value).unwrap_or(value)
-    } else {
-        value
-    }
-}
-
 /// A chain of an assignment, from its first left side to its last right side.
 fn collapsed(value: &Value) -> Option<Value> {
     let Value::And(relations) = value else {

@@ -1,7 +1,6 @@
 //! Parts of the real line: sets that are one, and relations that describe one.
 
 use std::cmp::Ordering;
-use std::convert::Infallible;
 
 use super::difference::difference;
 use super::judge::Judgement;
@@ -216,17 +215,16 @@ fn open_interval(set: &Value) -> Option<Value> {
 
 /// The term with symbols in the place of calls of functions without a meaning, so that `0 < f(x) < 1` is about `f(x)`.
 fn without_calls(term: &Expr, calls: &mut Vec<Expr>) -> Expr {
-    if !matches!(term, Expr::Apply(..)) {
-        let Ok(term) =
-            algebra::mapped::<Infallible>(term, &mut |part| Ok(without_calls(part, calls)));
-        return term;
-    }
-    let known = calls.iter().position(|call| call == term);
-    let index = known.unwrap_or_else(|| {
-        calls.push(term.clone());
-        calls.len() - 1
-    });
-    Expr::Symbol(format!("call {index}").into())
+    algebra::replace(term, &mut |part| {
+        matches!(part, Expr::Apply(..)).then(|| {
+            let known = calls.iter().position(|call| call == part);
+            let index = known.unwrap_or_else(|| {
+                calls.push(part.clone());
+                calls.len() - 1
+            });
+            Expr::Symbol(format!("call {index}").into())
+        })
+    })
 }
 
 fn describes(differences: &[(Operator, Expr)], variable: &str, set: &Value, ends: &[Expr]) -> bool {

@@ -229,7 +229,7 @@ fn members(value: &Value) -> Vec<&Value> {
     }
 }
 
-/// Member by member: in order where the gold one is a tuple, sorted where it is a set.
+/// Member by member: in order where the gold one is a tuple, in any where it is a set.
 fn deep(gold: &Value, pred: &Value, settings: Settings, depth: u32) -> Judgement {
     let (left, right) = (members(gold), members(pred));
     if left.len() != right.len() {
@@ -238,10 +238,7 @@ fn deep(gold: &Value, pred: &Value, settings: Settings, depth: u32) -> Judgement
     if matches!(gold, Value::Tuple(_)) {
         return in_order(&left, &right, settings, depth);
     }
-    match (sorted(&left), sorted(&right)) {
-        (Some(left), Some(right)) => in_order(&left, &right, settings, depth),
-        _ => matched(&left, &right, settings, depth),
-    }
+    matched(&left, &right, settings, depth)
 }
 
 fn in_order(left: &[&Value], right: &[&Value], settings: Settings, depth: u32) -> Judgement {
@@ -292,61 +289,4 @@ fn matched(left: &[&Value], right: &[&Value], settings: Settings, depth: u32) ->
         }
     }
     all
-}
-
-/// The members in the order of their numeric values; `None` where one has none or two are the same.
-fn sorted<'v>(items: &[&'v Value]) -> Option<Vec<&'v Value>> {
-    let mut keyed = Vec::with_capacity(items.len());
-    for item in items {
-        keyed.push((key(item)?, *item));
-    }
-    keyed.sort_by(|(a, _), (b, _)| compare_keys(a, b));
-    let tied = keyed
-        .windows(2)
-        .any(|pair| matches!(pair, [(a, _), (b, _)] if compare_keys(a, b) == Ordering::Equal));
-    if tied {
-        return None;
-    }
-    Some(keyed.into_iter().map(|(_, item)| item).collect())
-}
-
-fn compare_keys(a: &[f64], b: &[f64]) -> Ordering {
-    a.len().cmp(&b.len()).then_with(|| {
-        a.iter()
-            .zip(b)
-            .map(|(a, b)| a.total_cmp(b))
-            .find(|order| *order != Ordering::Equal)
-            .unwrap_or(Ordering::Equal)
-    })
-}
-
-/// The numbers by which an element is sorted: its value, of an assignment that of its right side, of a tuple those of
-/// its members.
-fn key(value: &Value) -> Option<Vec<f64>> {
-    match judge::unwrapped(value) {
-        Value::Term(term) => number(term).map(|number| vec![number]),
-        Value::Tuple(items) => items
-            .iter()
-            .map(|item| match item {
-                Value::Term(term) => number(term),
-                _ => None,
-            })
-            .collect(),
-        Value::Interval(interval) => Some(vec![number(&interval.lower)?, number(&interval.upper)?]),
-        _ => None,
-    }
-}
-
-fn number(term: &Expr) -> Option<f64> {
-    match term {
-        Expr::Constant(Constant::Infinity) => Some(f64::INFINITY),
-        Expr::Constant(Constant::NegativeInfinity) => Some(f64::NEG_INFINITY),
-        other => {
-            if let Some((value, _)) = exact(other) {
-                return Some(value.to_f64().value());
-            }
-            let value = constant(other)?;
-            (value.im.abs() <= value.error * 10.0).then_some(value.re)
-        }
-    }
 }

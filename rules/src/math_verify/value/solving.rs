@@ -5,7 +5,7 @@
 
 use super::difference::{POINTS, difference};
 use super::judge::Judgement;
-use super::principal::{self, at, coordinate, exact, is_heavy, plain, point, symbols};
+use super::principal::{at, exact, plain, point, replaced, symbols};
 use crate::algebra::{self, Budget, Expr, PointValue};
 
 /// Equations with more variables or more parts are compared as they stand.
@@ -22,11 +22,7 @@ const TRIALS: [[f64; 5]; 3] = [
 /// Do two equations, written as differences that are zero, have the same solutions?
 pub(super) fn same_solutions(a: &Expr, b: &Expr) -> Judgement {
     let (left, right) = (symbols([a]), symbols([b]));
-    if left.len() < 2 || right.len() < 2 {
-        let nothing = is_without_solution(a, &left) && is_without_solution(b, &right);
-        return Judgement::numeric(nothing, "no solutions");
-    }
-    if left != right {
+    if left.len() < 2 || left != right {
         return Judgement::decided(false, "variables");
     }
     if left.len() > MAX_VARIABLES || algebra::size(a).max(algebra::size(b)) >= MAX_SIZE {
@@ -41,69 +37,6 @@ pub(super) fn same_solutions(a: &Expr, b: &Expr) -> Judgement {
             .all(|symbol| trials.iter().all(|trial| same_roots(&a, &b, symbol, trial)))
     });
     Judgement::decided(zero_sets, "zero sets")
-}
-
-/// The numerator over a common denominator.
-fn numerator(term: &Expr) -> Option<Expr> {
-    Some(algebra::fraction(&plain(term)?).0)
-}
-
-/// Does the equation have no real solution that `SymPy` lists: it is about no variable, always true, or never?
-fn is_without_solution(term: &Expr, symbols: &[Box<str>]) -> bool {
-    if symbols.is_empty() {
-        return true;
-    }
-    if symbols.len() > MAX_VARIABLES || algebra::size(term) >= MAX_SIZE {
-        return false;
-    }
-    let budget = &mut Budget::default();
-    if let [symbol] = symbols
-        && let Some(numerator) = numerator(term)
-        && let Some(polynomial) = algebra::polynomial(&numerator, symbol, budget)
-    {
-        return polynomial.len() <= 1 || algebra::real_roots(&polynomial, budget) == Some(0);
-    }
-    // SymPy solves nothing in which a function without a meaning occurs.
-    let calls = algebra::any(term, &mut |part| matches!(part, Expr::Apply(..)));
-    !calls && !is_heavy(term) && never_vanishes(term, symbols)
-}
-
-/// Does a term keep its sign, or an imaginary part, wherever it is tried? Variables beyond the first have fixed values.
-fn never_vanishes(term: &Expr, symbols: &[Box<str>]) -> bool {
-    const DENSE: i32 = 120;
-    let mut point = point(symbols, &TRIALS[0], 0.0, false);
-    let near = (-DENSE..=DENSE).map(|step| f64::from(step) * 0.217 + 0.0101);
-    let far = (1..=9).flat_map(|power| {
-        let size = 31.7 * 10_f64.powi(power);
-        [size, -size, 1.0 / size, -1.0 / size]
-    });
-    let mut tried = 0;
-    let mut sign = 0.0;
-    for x in near.chain(far) {
-        if let Some(first) = point.first_mut() {
-            first.1 = coordinate(x);
-        }
-        let Some(value) = at(term, &point) else {
-            continue;
-        };
-        tried += 1;
-        if value.im.abs() > value.error {
-            continue;
-        }
-        if value.re.abs() <= value.error || sign * value.re < 0.0 {
-            return false;
-        }
-        sign = value.re;
-    }
-    tried > 20 && (symbols.len() == 1 || sign == 0.0)
-}
-
-/// A term with values for its variables.
-fn filled<'s>(term: &Expr, point: impl IntoIterator<Item = &'s (&'s str, PointValue)>) -> Expr {
-    point.into_iter().fold(term.clone(), |term, (name, value)| {
-        let value = Expr::Number(value.real.clone());
-        principal::replaced(&term, &Expr::symbol(name), &value)
-    })
 }
 
 /// Is the one a constant multiple of the other?
@@ -136,6 +69,19 @@ fn is_multiple(a: &Expr, b: &Expr, symbols: &[Box<str>]) -> bool {
         .is_true(),
         _ => true,
     }
+}
+
+/// The numerator over a common denominator.
+fn numerator(term: &Expr) -> Option<Expr> {
+    Some(algebra::fraction(&plain(term)?).0)
+}
+
+/// A term with values for its variables.
+fn filled<'s>(term: &Expr, point: impl IntoIterator<Item = &'s (&'s str, PointValue)>) -> Expr {
+    point.into_iter().fold(term.clone(), |term, (name, value)| {
+        let value = Expr::Number(value.real.clone());
+        replaced(&term, &Expr::symbol(name), &value)
+    })
 }
 
 /// Do two equations have the same real solutions for one variable where the others have given values?

@@ -14,11 +14,6 @@ pub(super) enum Suffix {
     Factorial,
     Transpose,
     Degree,
-    /// `|^{upper}_{lower}`.
-    Evaluated {
-        upper: Option<NodeId>,
-        lower: Option<NodeId>,
-    },
 }
 
 /// One node.
