@@ -99,12 +99,12 @@ pub(super) fn compare_values(
         Congruence::EqualUpToSigns => up_to_signs = true,
         Congruence::Open => {}
     }
-    let numeric = if features.assumptions.constant {
+    let enclosed = if features.assumptions.constant {
         enclosure::constants(a, b, budget)?
     } else {
         enclosure::functions(a, b, features, up_to_signs, budget)?
     };
-    Ok(match numeric {
+    Ok(match enclosed {
         Enclosed::Different => (Identity::Different, "enclosure"),
         Enclosed::Equal => (Identity::Equal, "rational"),
         Enclosed::Agreeing if up_to_signs => (Identity::Equal, "identity"),

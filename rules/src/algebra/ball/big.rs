@@ -21,7 +21,7 @@ pub(crate) struct Big {
     bits: u32,
 }
 
-/// Exponents beyond this are given up.
+/// The exponent of an enclosure that says nothing.
 const LARGEST: i64 = 1 << 44;
 
 impl Big {

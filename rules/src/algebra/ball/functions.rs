@@ -97,7 +97,7 @@ pub(super) fn call<R: Real>(
     }
 }
 
-/// Of exact arguments, where the value is rational.
+/// The exact value at exact arguments, where it is rational.
 fn exactly<R: Real>(
     at: &mut Evaluation<'_>,
     function: Function,
@@ -325,8 +325,8 @@ fn extreme<R: Real>(
     }
 }
 
-/// A function without a meaning: a fixed smooth one takes its place, which depends on the name. Where two
-/// expressions differ with it, they differ.
+/// A function without a meaning, evaluated as a smooth function that depends on its name: two expressions that differ
+/// for this function differ.
 pub(super) fn applied<R: Real>(
     at: &mut Evaluation<'_>,
     name: &str,
@@ -352,7 +352,7 @@ pub(super) fn applied<R: Real>(
         .add(&offset, &Value::Exact(Rational::from(2))))
 }
 
-/// Of arguments that are not all integers, or too large to multiply out.
+/// Factorials and binomials of arguments that are no integers, or too large to multiply out: by ln Γ.
 fn combinatorial<R: Real>(
     at: &mut Evaluation<'_>,
     function: Function,

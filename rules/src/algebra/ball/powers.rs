@@ -229,7 +229,7 @@ fn repeated<R: Real>(
     Ok(result)
 }
 
-/// By the logarithm.
+/// A large power, by the logarithm of the base.
 fn large_power<R: Real>(
     at: &mut Evaluation<'_>,
     base: &Value<R>,

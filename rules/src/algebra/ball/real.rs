@@ -1,4 +1,4 @@
-//! What an enclosure of a real number has to offer.
+//! The operations of an enclosure of a real number.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use dashu_int::IBig;
 use crate::algebra::budget::Outcome;
 use crate::algebra::expr::Rational;
 
-/// An enclosure of a real number: a set of which the true value is a member, whatever happens.
+/// An enclosure of a real number: an interval that holds the true value, all errors of rounding included.
 ///
 /// [`Failure::Unknown`](crate::algebra::budget::Failure) means that the enclosure is too wide for the operation (a divisor
 /// that may be 0, say) or too large.
@@ -36,7 +36,7 @@ pub(crate) trait Real: Clone {
     fn hull(&self, other: &Self) -> Self;
     /// The floor, where it is certain.
     fn floor(&self) -> Option<IBig>;
-    /// The middle, roughly.
+    /// The middle as a double.
     fn middle(&self) -> f64;
     /// Is the radius below 2^−`bits` times max(1, |`scale`|)?
     fn within(&self, bits: u32, scale: &Self) -> bool;

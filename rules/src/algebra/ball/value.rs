@@ -111,7 +111,7 @@ impl Arithmetic {
                 Ok(self.exact(a / b))
             }
             (Value::Exact(zero), _) if zero.is_zero() => {
-                // Still, the divisor must not be 0.
+                // 0/b is 0 only where b is not 0.
                 if b.is_nonzero() {
                     Ok(a.clone())
                 } else {

@@ -29,7 +29,7 @@ impl Element {
         self.0 == 0
     }
 
-    /// A number that tells it from the others, for hashing.
+    /// A number that differs from element to element, for hashing.
     pub(super) fn key(self) -> u64 {
         self.0
     }
@@ -62,7 +62,7 @@ impl Field {
         }
     }
 
-    /// Of a number of any size.
+    /// The element for a number of any size.
     pub(super) fn element(self, value: u64) -> Element {
         Element(self.reduce(u128::from(value % self.modulus) * u128::from(self.square)))
     }
@@ -120,7 +120,7 @@ impl Field {
         a.is_zero() || self.power(a, self.half()) == self.one()
     }
 
-    /// Of a rational; `None` where p divides the denominator.
+    /// The element for a rational number; `None` where p divides its denominator.
     pub(super) fn rational(self, value: &Rational) -> Option<Element> {
         let numerator = self.integer(value.numerator());
         if value.denominator().is_one() {
@@ -130,7 +130,7 @@ impl Field {
         Some(self.multiply(numerator, self.invert(denominator)?))
     }
 
-    /// Of an integer.
+    /// The element for an integer.
     pub(super) fn integer(self, value: &IBig) -> Element {
         self.element(signed_remainder(value, self.modulus))
     }
@@ -183,7 +183,7 @@ impl Gaussian {
         self.imaginary.is_zero().then_some(self.real)
     }
 
-    /// A number that tells it from the others, for hashing.
+    /// A number that differs from element to element, for hashing.
     pub(super) fn key(self) -> u64 {
         self.real
             .key()

@@ -57,7 +57,7 @@ pub(super) fn call(
     }
 }
 
-/// A function of which nothing is known but its arguments.
+/// A function without laws here: an element drawn from the elements of its arguments.
 fn opaque_call(
     at: &mut Evaluation<'_>,
     function: Function,

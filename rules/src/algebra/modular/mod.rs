@@ -49,7 +49,7 @@ pub(super) enum Congruence {
 const AGREEING: usize = 2;
 /// The same where signs are drawn.
 const SIGNED_AGREEING: usize = 6;
-/// After so many evaluations without a value this method gives up.
+/// After so many evaluations without a value nothing is decided.
 const MISSES: usize = 16;
 
 /// Compares two expressions.
@@ -100,7 +100,7 @@ pub(super) fn compare(
     Ok(Congruence::Open)
 }
 
-/// Results of the evaluations so far.
+/// How many evaluations had which result.
 #[derive(Debug, Default)]
 struct Count {
     zeros: usize,

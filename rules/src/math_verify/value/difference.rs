@@ -181,7 +181,7 @@ fn difference_within(gold: &Expr, pred: &Expr, negligible: f64) -> Judgement {
     match sampled(gold, pred, &symbols, negligible) {
         Some(Sampled::Different) => return Judgement::decided(false, "sampling"),
         Some(Sampled::Negligible) if !either_number(gold, pred) => {
-            return Judgement::numeric(true, "chop");
+            return Judgement::unproved(true, "chop");
         }
         Some(Sampled::Equal | Sampled::Negligible) => agreed = true,
         None => {}
@@ -192,9 +192,9 @@ fn difference_within(gold: &Expr, pred: &Expr, negligible: f64) -> Judgement {
     };
     match algebra::identical(&left, &right, &mut Budget::default()) {
         (Identity::Equal, method) => Judgement::decided(true, method),
-        (Identity::NumericallyEqual, method) => Judgement::numeric(true, method),
+        (Identity::NumericallyEqual, method) => Judgement::unproved(true, method),
         (Identity::Undefined | Identity::TooComplex, _) if agreed => {
-            Judgement::numeric(true, "sampling")
+            Judgement::unproved(true, "sampling")
         }
         (Identity::Different | Identity::Undefined, method) => Judgement::decided(false, method),
         (Identity::TooComplex, method) => Judgement {

@@ -27,7 +27,8 @@ impl Judgement {
         }
     }
 
-    pub(super) fn numeric(equal: bool, method: &'static str) -> Self {
+    /// By evaluation at points or to many digits, without a proof.
+    pub(super) fn unproved(equal: bool, method: &'static str) -> Self {
         Self {
             equal: Some(equal),
             status: Status::Numeric,

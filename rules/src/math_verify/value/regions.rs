@@ -175,7 +175,7 @@ pub(super) fn relation_is_set(relation: &Value, set: &Value) -> Option<Judgement
     let equal = describes(&differences, variable, set, &ends)
         || open_interval(set)
             .is_some_and(|interval| describes(&differences, variable, &interval, &ends));
-    Some(Judgement::numeric(equal, "region"))
+    Some(Judgement::unproved(equal, "region"))
 }
 
 /// A finite set of equations as the set of their right sides.
