@@ -1,379 +1,380 @@
 //! Functions with a meaning, and what binds variables: Σ, Π, ∫, lim, d/dx.
 
+use super::operand;
 use super::parser::{Parsed, Parser, call, product};
+use super::pratt;
+use super::suffix;
 use super::token::{Bracket, Kind, Named, Side, Space, Structure};
 use crate::algebra::{Binder, BinderKind, Constant, Expr, Function};
 
-impl Parser<'_> {
-    /// The function that is next, with its powers, its base and its arguments.
-    pub(super) fn function(&mut self, named: Named) -> Parsed<Expr> {
-        self.skip(1);
-        let mut power = None;
-        let mut base = None;
-        let mut base_token = None;
-        for _ in 0..2 {
-            match self.peek() {
-                Some(Kind::Caret) if power.is_none() && !self.is_raised_circle() => {
-                    self.skip(1);
-                    power = Some(self.exponent()?);
-                }
-                Some(Kind::Underscore) if base.is_none() && matches!(named, Named::Log) => {
-                    self.skip(1);
-                    base_token = Some(self.pos());
-                    base = Some(self.argument()?);
-                }
-                Some(Kind::Underscore) if matches!(named, Named::Opaque(_) | Named::Many(_)) => {
-                    return Err(self.error("a function with a condition below it"));
-                }
-                _ => break,
+/// The function that is next, with its powers, its base and its arguments.
+pub(super) fn function(parser: &mut Parser<'_>, named: Named) -> Parsed<Expr> {
+    parser.skip(1);
+    let mut power = None;
+    let mut base = None;
+    let mut base_token = None;
+    for _ in 0..2 {
+        match parser.peek() {
+            Some(Kind::Caret) if power.is_none() && !pratt::is_raised_circle(parser) => {
+                parser.skip(1);
+                power = Some(pratt::exponent(parser)?);
             }
+            Some(Kind::Underscore) if base.is_none() && matches!(named, Named::Log) => {
+                parser.skip(1);
+                base_token = Some(parser.pos());
+                base = Some(operand::argument(parser)?);
+            }
+            Some(Kind::Underscore) if matches!(named, Named::Opaque(_) | Named::Many(_)) => {
+                return Err(parser.error("a function with a condition below it"));
+            }
+            _ => break,
         }
-        // log2(8) in plain text.
-        if matches!(named, Named::Log)
-            && base.is_none()
-            && self.space() == Space::Tight
-            && self.ahead(1) == Some(Kind::Open(Bracket::Round))
-            && let Some(value) = self.small_at(self.pos())
-        {
-            self.skip(1);
-            base = Some(Expr::Number(value.into()));
-        }
-        if let Named::Many(function) = named {
-            return self.many(function);
-        }
-        if let (Some(index), true) = (base_token, self.lacks_argument())
-            && let Some((first, rest)) = self.split_digits(index)
-        {
-            // `\log_210`: in LaTeX only the first digit is below.
-            return Ok(powered(
-                Expr::Call(Function::Logarithm, vec![rest, first]),
-                power,
-            ));
-        }
-        let argument = self.function_argument(named)?;
-        let inverse = power
-            .as_ref()
-            .is_some_and(|power| *power == Expr::integer(-1));
-        if inverse
-            && let Named::One(function) = named
-            && let Some(function) = inverse_of(function)
-        {
-            return Ok(call(function, argument));
-        }
-        let value = match named {
-            Named::One(function) => call(function, argument),
-            Named::Log => Expr::Call(
-                Function::Logarithm,
-                vec![argument, base.unwrap_or_else(|| Expr::integer(10))],
-            ),
-            Named::LogBase(base) => Expr::Call(
-                Function::Logarithm,
-                vec![argument, Expr::integer(i64::from(base))],
-            ),
-            Named::Ln => Expr::Call(
-                Function::Logarithm,
-                vec![argument, Expr::Constant(Constant::E)],
-            ),
-            Named::Exp => Expr::power(Expr::Constant(Constant::E), argument),
-            Named::OneOver(function) => super::parser::inverse(call(function, argument)),
-            Named::Cis => Expr::power(
-                Expr::Constant(Constant::E),
-                product(vec![Expr::Constant(Constant::ImaginaryUnit), argument]),
-            ),
-            Named::Root(degree) => Expr::Call(
-                Function::Root,
-                vec![argument, Expr::integer(i64::from(degree))],
-            ),
-            Named::Opaque(name) => Expr::Apply(name.into(), vec![argument]),
-            Named::Many(function) => Expr::Call(function, vec![argument]),
-        };
-        Ok(powered(value, power))
     }
-
-    /// gcd, max and the like.
-    fn many(&mut self, function: Function) -> Parsed<Expr> {
-        if !matches!(
-            self.peek(),
-            Some(Kind::Open(
-                Bracket::Round | Bracket::Square | Bracket::Set | Bracket::Group
-            ))
-        ) {
-            return Err(self.error("a function without its arguments"));
-        }
-        let arguments = self.within(Self::arguments)?;
-        if arguments.len() < 2 {
-            return Err(self.error("a function with too few arguments"));
-        }
-        Ok(Expr::Call(function, arguments))
+    // log2(8) in plain text.
+    if matches!(named, Named::Log)
+        && base.is_none()
+        && parser.space() == Space::Tight
+        && parser.ahead(1) == Some(Kind::Open(Bracket::Round))
+        && let Some(value) = parser.small_at(parser.pos())
+    {
+        parser.skip(1);
+        base = Some(Expr::Number(value.into()));
     }
-
-    /// Does nothing follow that could be an argument?
-    fn lacks_argument(&self) -> bool {
-        matches!(
-            self.peek(),
-            None | Some(
-                Kind::Plus
-                    | Kind::Minus
-                    | Kind::Times
-                    | Kind::Divide
-                    | Kind::Relation(_)
-                    | Kind::Comma
-                    | Kind::Close(_)
-            )
-        )
+    if let Named::Many(function) = named {
+        return many(parser, function);
     }
+    if let (Some(index), true) = (base_token, lacks_argument(parser))
+        && let Some((first, rest)) = split_digits(parser, index)
+    {
+        // `\log_210`: in LaTeX only the first digit is below.
+        return Ok(powered(
+            Expr::Call(Function::Logarithm, vec![rest, first]),
+            power,
+        ));
+    }
+    let argument = function_argument(parser, named)?;
+    let inverse = power
+        .as_ref()
+        .is_some_and(|power| *power == Expr::integer(-1));
+    if inverse
+        && let Named::One(function) = named
+        && let Some(function) = inverse_of(function)
+    {
+        return Ok(call(function, argument));
+    }
+    let value = match named {
+        Named::One(function) => call(function, argument),
+        Named::Log => Expr::Call(
+            Function::Logarithm,
+            vec![argument, base.unwrap_or_else(|| Expr::integer(10))],
+        ),
+        Named::LogBase(base) => Expr::Call(
+            Function::Logarithm,
+            vec![argument, Expr::integer(i64::from(base))],
+        ),
+        Named::Ln => Expr::Call(
+            Function::Logarithm,
+            vec![argument, Expr::Constant(Constant::E)],
+        ),
+        Named::Exp => Expr::power(Expr::Constant(Constant::E), argument),
+        Named::OneOver(function) => super::parser::inverse(call(function, argument)),
+        Named::Cis => Expr::power(
+            Expr::Constant(Constant::E),
+            product(vec![Expr::Constant(Constant::ImaginaryUnit), argument]),
+        ),
+        Named::Root(degree) => Expr::Call(
+            Function::Root,
+            vec![argument, Expr::integer(i64::from(degree))],
+        ),
+        Named::Opaque(name) => Expr::Apply(name.into(), vec![argument]),
+        Named::Many(function) => Expr::Call(function, vec![argument]),
+    };
+    Ok(powered(value, power))
+}
 
-    /// The first digit of a number token, and the rest.
-    fn split_digits(&self, index: usize) -> Option<(Expr, Expr)> {
-        let value = self.small_at(index)?;
-        if !(10..1_000_000).contains(&value) {
-            return None;
-        }
-        let mut scale = 1;
-        while value / scale >= 10 {
-            scale *= 10;
-        }
-        Some((
-            Expr::Number((value / scale).into()),
-            Expr::Number((value % scale).into()),
+/// gcd, max and the like.
+fn many(parser: &mut Parser<'_>, function: Function) -> Parsed<Expr> {
+    if !matches!(
+        parser.peek(),
+        Some(Kind::Open(
+            Bracket::Round | Bracket::Square | Bracket::Set | Bracket::Group
         ))
+    ) {
+        return Err(parser.error("a function without its arguments"));
     }
-
-    /// The argument of a function, in brackets or not.
-    fn function_argument(&mut self, named: Named) -> Parsed<Expr> {
-        match self.peek() {
-            Some(Kind::Open(Bracket::Round | Bracket::Square)) => {
-                return self.within(Self::expression);
-            }
-            Some(Kind::Open(Bracket::Group)) => {
-                let inner = self.within(Self::expression)?;
-                return Ok(inner);
-            }
-            Some(Kind::Bar(Side::Unknown | Side::Left)) => return self.primary(),
-            _ => {}
-        }
-        let negative = self.take(Kind::Minus);
-        let start = self.pos();
-        let first = self.factor()?;
-        let mut factors = vec![first];
-        while let Some(kind) = self.peek() {
-            let goes_on = matches!(
-                kind,
-                Kind::Letter(_)
-                    | Kind::Greek(_)
-                    | Kind::Constant(_)
-                    | Kind::Structure(Structure::Fraction | Structure::Root | Structure::CubeRoot)
-            ) && self.space() != Space::Wide
-                && !(self.is_in_integral() && self.is_differential())
-                && !self.is_unit_letter(start)
-                && !self.applies_next();
-            if !goes_on {
-                break;
-            }
-            factors.push(self.factor()?);
-        }
-        // sin π/3 is the sine of a third of π.
-        let angle = matches!(named, Named::One(_))
-            && factors
-                .iter()
-                .any(|factor| matches!(factor, Expr::Constant(Constant::Pi)));
-        if angle
-            && self.peek() == Some(Kind::Divide)
-            && let Some(Kind::Number(_) | Kind::Letter(_)) = self.ahead(1)
-        {
-            self.skip(1);
-            let below = self.argument()?;
-            factors.push(super::parser::inverse(below));
-        }
-        let argument = product(factors);
-        Ok(if negative {
-            super::parser::negate(argument)
-        } else {
-            argument
-        })
+    let arguments = parser.within(operand::arguments)?;
+    if arguments.len() < 2 {
+        return Err(parser.error("a function with too few arguments"));
     }
+    Ok(Expr::Call(function, arguments))
+}
 
-    /// Is the next letter a function with brackets behind it?
-    fn applies_next(&self) -> bool {
-        matches!(self.peek(), Some(Kind::Letter('f' | 'g')))
-            && self.ahead(1) == Some(Kind::Open(Bracket::Round))
+/// Does nothing follow that could be an argument?
+fn lacks_argument(parser: &Parser<'_>) -> bool {
+    matches!(
+        parser.peek(),
+        None | Some(
+            Kind::Plus
+                | Kind::Minus
+                | Kind::Times
+                | Kind::Divide
+                | Kind::Relation(_)
+                | Kind::Comma
+                | Kind::Close(_)
+        )
+    )
+}
+
+/// The first digit of a number token, and the rest.
+fn split_digits(parser: &Parser<'_>, index: usize) -> Option<(Expr, Expr)> {
+    let value = parser.small_at(index)?;
+    if !(10..1_000_000).contains(&value) {
+        return None;
     }
+    let mut scale = 1;
+    while value / scale >= 10 {
+        scale *= 10;
+    }
+    Some((
+        Expr::Number((value / scale).into()),
+        Expr::Number((value % scale).into()),
+    ))
+}
 
-    /// Σ, Π, ∫ or lim.
-    pub(super) fn binder(&mut self, kind: BinderKind) -> Parsed<Expr> {
-        self.skip(1);
-        match kind {
-            BinderKind::Integral => self.integral(),
-            BinderKind::Limit => self.limit_of(),
-            _ => self.series(kind),
+/// The argument of a function, in brackets or not.
+fn function_argument(parser: &mut Parser<'_>, named: Named) -> Parsed<Expr> {
+    match parser.peek() {
+        Some(Kind::Open(Bracket::Round | Bracket::Square)) => {
+            return parser.within(pratt::expression);
         }
-    }
-
-    /// The name of a variable.
-    fn variable(&mut self) -> Parsed<Box<str>> {
-        let name = match self.peek() {
-            Some(Kind::Letter(letter)) => {
-                self.skip(1);
-                letter.to_string()
-            }
-            Some(Kind::Greek(name)) => {
-                self.skip(1);
-                name.to_owned()
-            }
-            _ => return Err(self.error("a variable is missing")),
-        };
-        Ok(name.into())
-    }
-
-    /// Σ and Π from a lower to an upper bound.
-    fn series(&mut self, kind: BinderKind) -> Parsed<Expr> {
-        let mut bounds = None;
-        let mut upper = None;
-        for _ in 0..2 {
-            if self.take(Kind::Underscore) {
-                if !self.opens(Bracket::Group) && !self.opens(Bracket::Round) {
-                    return Err(self.error("a sum without bounds"));
-                }
-                bounds = Some(self.within(|parser| {
-                    let variable = parser.variable()?;
-                    if !parser.take(Kind::Relation(crate::answer::Operator::Equal)) {
-                        return Err(parser.error("a sum over a condition"));
-                    }
-                    Ok((variable, parser.expression()?))
-                })?);
-            } else if self.take(Kind::Caret) {
-                upper = Some(self.argument_signed()?);
-            }
+        Some(Kind::Open(Bracket::Group)) => {
+            let inner = parser.within(pratt::expression)?;
+            return Ok(inner);
         }
-        let (Some((variable, lower)), Some(upper)) = (bounds, upper) else {
-            return Err(self.error("a sum without bounds"));
-        };
-        let body = self.binding(&variable, Self::product);
-        Ok(Expr::Binder(Box::new(Binder {
+        Some(Kind::Bar(Side::Unknown | Side::Left)) => return operand::primary(parser),
+        _ => {}
+    }
+    let negative = parser.take(Kind::Minus);
+    let start = parser.pos();
+    let first = pratt::factor(parser)?;
+    let mut factors = vec![first];
+    while let Some(kind) = parser.peek() {
+        let goes_on = matches!(
             kind,
-            variable,
-            lower: Some(lower),
-            upper: Some(upper),
-            body: body?,
-        })))
-    }
-
-    /// An argument that may have a sign.
-    fn argument_signed(&mut self) -> Parsed<Expr> {
-        if self.take(Kind::Minus) {
-            return Ok(super::parser::negate(self.argument()?));
+            Kind::Letter(_)
+                | Kind::Greek(_)
+                | Kind::Constant(_)
+                | Kind::Structure(Structure::Fraction | Structure::Root | Structure::CubeRoot)
+        ) && parser.space() != Space::Wide
+            && !(parser.is_in_integral() && is_differential(parser))
+            && !suffix::is_unit_letter(parser, start)
+            && !applies_next(parser);
+        if !goes_on {
+            break;
         }
-        self.take(Kind::Plus);
-        self.argument()
+        factors.push(pratt::factor(parser)?);
     }
+    // sin π/3 is the sine of a third of π.
+    let angle = matches!(named, Named::One(_))
+        && factors
+            .iter()
+            .any(|factor| matches!(factor, Expr::Constant(Constant::Pi)));
+    if angle
+        && parser.peek() == Some(Kind::Divide)
+        && let Some(Kind::Number(_) | Kind::Letter(_)) = parser.ahead(1)
+    {
+        parser.skip(1);
+        let below = operand::argument(parser)?;
+        factors.push(super::parser::inverse(below));
+    }
+    let argument = product(factors);
+    Ok(if negative {
+        super::parser::negate(argument)
+    } else {
+        argument
+    })
+}
 
-    /// An integral with its differential.
-    fn integral(&mut self) -> Parsed<Expr> {
-        let (mut lower, mut upper) = (None, None);
-        for _ in 0..2 {
-            if self.take(Kind::Underscore) {
-                lower = Some(self.argument_signed()?);
-            } else if self.take(Kind::Caret) {
-                upper = Some(self.argument_signed()?);
+/// Is the next letter a function with brackets behind it?
+fn applies_next(parser: &Parser<'_>) -> bool {
+    matches!(parser.peek(), Some(Kind::Letter('f' | 'g')))
+        && parser.ahead(1) == Some(Kind::Open(Bracket::Round))
+}
+
+/// Σ, Π, ∫ or lim.
+pub(super) fn binder(parser: &mut Parser<'_>, kind: BinderKind) -> Parsed<Expr> {
+    parser.skip(1);
+    match kind {
+        BinderKind::Integral => integral(parser),
+        BinderKind::Limit => limit_of(parser),
+        _ => series(parser, kind),
+    }
+}
+
+/// The name of a variable.
+fn variable(parser: &mut Parser<'_>) -> Parsed<Box<str>> {
+    let name = match parser.peek() {
+        Some(Kind::Letter(letter)) => {
+            parser.skip(1);
+            letter.to_string()
+        }
+        Some(Kind::Greek(name)) => {
+            parser.skip(1);
+            name.to_owned()
+        }
+        _ => return Err(parser.error("a variable is missing")),
+    };
+    Ok(name.into())
+}
+
+/// Σ and Π from a lower to an upper bound.
+fn series(parser: &mut Parser<'_>, kind: BinderKind) -> Parsed<Expr> {
+    let mut bounds = None;
+    let mut upper = None;
+    for _ in 0..2 {
+        if parser.take(Kind::Underscore) {
+            if !parser.opens(Bracket::Group) && !parser.opens(Bracket::Round) {
+                return Err(parser.error("a sum without bounds"));
             }
+            bounds = Some(parser.within(|parser| {
+                let variable = variable(parser)?;
+                if !parser.take(Kind::Relation(crate::answer::Operator::Equal)) {
+                    return Err(parser.error("a sum over a condition"));
+                }
+                Ok((variable, pratt::expression(parser)?))
+            })?);
+        } else if parser.take(Kind::Caret) {
+            upper = Some(argument_signed(parser)?);
         }
-        if lower.is_some() != upper.is_some() {
-            return Err(self.error("an integral with one bound"));
-        }
-        let body = if self.is_differential() {
-            Expr::integer(1)
-        } else {
-            self.in_integral(Self::sum)?
-        };
-        if !self.is_differential() {
-            return Err(self.error("an integral without its differential"));
-        }
-        self.skip(1);
-        let variable = self.variable()?;
-        Ok(Expr::Binder(Box::new(Binder {
-            kind: BinderKind::Integral,
-            variable,
-            lower,
-            upper,
-            body,
-        })))
     }
+    let (Some((variable, lower)), Some(upper)) = (bounds, upper) else {
+        return Err(parser.error("a sum without bounds"));
+    };
+    let body = parser.binding(&variable, pratt::term);
+    Ok(Expr::Binder(Box::new(Binder {
+        kind,
+        variable,
+        lower: Some(lower),
+        upper: Some(upper),
+        body: body?,
+    })))
+}
 
-    /// Is `dx` next?
-    pub(super) fn is_differential(&self) -> bool {
-        matches!(self.peek(), Some(Kind::Letter('d') | Kind::Name("d")))
-            && matches!(self.ahead(1), Some(Kind::Letter(_) | Kind::Greek(_)))
+/// An argument that may have a sign.
+fn argument_signed(parser: &mut Parser<'_>) -> Parsed<Expr> {
+    if parser.take(Kind::Minus) {
+        return Ok(super::parser::negate(operand::argument(parser)?));
     }
+    parser.take(Kind::Plus);
+    operand::argument(parser)
+}
 
-    /// A limit.
-    fn limit_of(&mut self) -> Parsed<Expr> {
-        if !self.take(Kind::Underscore) || !self.opens(Bracket::Group) {
-            return Err(self.error("a limit of what?"));
+/// An integral with its differential.
+fn integral(parser: &mut Parser<'_>) -> Parsed<Expr> {
+    let (mut lower, mut upper) = (None, None);
+    for _ in 0..2 {
+        if parser.take(Kind::Underscore) {
+            lower = Some(argument_signed(parser)?);
+        } else if parser.take(Kind::Caret) {
+            upper = Some(argument_signed(parser)?);
         }
-        let (variable, lower) = self.within(|parser| {
-            let variable = parser.variable()?;
-            if !parser.take(Kind::Tends) {
-                return Err(parser.error("a limit that goes nowhere"));
-            }
-            Ok((variable, parser.expression()?))
-        })?;
-        let body = self.product()?;
-        Ok(Expr::Binder(Box::new(Binder {
-            kind: BinderKind::Limit,
-            variable,
-            lower: Some(lower),
+    }
+    if lower.is_some() != upper.is_some() {
+        return Err(parser.error("an integral with one bound"));
+    }
+    let body = if is_differential(parser) {
+        Expr::integer(1)
+    } else {
+        parser.in_integral(pratt::sum)?
+    };
+    if !is_differential(parser) {
+        return Err(parser.error("an integral without its differential"));
+    }
+    parser.skip(1);
+    let variable = variable(parser)?;
+    Ok(Expr::Binder(Box::new(Binder {
+        kind: BinderKind::Integral,
+        variable,
+        lower,
+        upper,
+        body,
+    })))
+}
+
+/// Is `dx` next?
+pub(super) fn is_differential(parser: &Parser<'_>) -> bool {
+    matches!(parser.peek(), Some(Kind::Letter('d') | Kind::Name("d")))
+        && matches!(parser.ahead(1), Some(Kind::Letter(_) | Kind::Greek(_)))
+}
+
+/// A limit.
+fn limit_of(parser: &mut Parser<'_>) -> Parsed<Expr> {
+    if !parser.take(Kind::Underscore) || !parser.opens(Bracket::Group) {
+        return Err(parser.error("a limit of what?"));
+    }
+    let (variable, lower) = parser.within(|parser| {
+        let variable = variable(parser)?;
+        if !parser.take(Kind::Tends) {
+            return Err(parser.error("a limit that goes nowhere"));
+        }
+        Ok((variable, pratt::expression(parser)?))
+    })?;
+    let body = pratt::term(parser)?;
+    Ok(Expr::Binder(Box::new(Binder {
+        kind: BinderKind::Limit,
+        variable,
+        lower: Some(lower),
+        upper: None,
+        body,
+    })))
+}
+
+/// `\frac{d}{dx} …` and `\frac{dy}{dx}`, if that is next.
+pub(super) fn derivative(parser: &mut Parser<'_>) -> Parsed<Option<Expr>> {
+    let first = parser.pos() + 1;
+    if parser.kind_at(first) != Some(Kind::Open(Bracket::Group)) {
+        return Ok(None);
+    }
+    let second = parser.mate(first) + 1;
+    if parser.kind_at(second) != Some(Kind::Open(Bracket::Group)) {
+        return Ok(None);
+    }
+    let is_d = |index: usize| {
+        matches!(
+            parser.kind_at(index),
+            Some(Kind::Letter('d') | Kind::Name("d") | Kind::Partial)
+        )
+    };
+    if !(is_d(first + 1) && is_d(second + 1)) {
+        return Ok(None);
+    }
+    let below = (second + 2, parser.mate(second));
+    let variable = match parser.kind_at(below.0) {
+        Some(Kind::Letter(letter)) => letter.to_string(),
+        Some(Kind::Greek(name)) => name.to_owned(),
+        _ => return Ok(None),
+    };
+    if first + 2 == parser.mate(first) && below.0 + 1 == below.1 {
+        parser.seek(below.1 + 1);
+        let body = pratt::term(parser)?;
+        return Ok(Some(Expr::Binder(Box::new(Binder {
+            kind: BinderKind::Derivative,
+            variable: variable.into(),
+            lower: None,
             upper: None,
             body,
-        })))
+        }))));
     }
-
-    /// `\frac{d}{dx} …` and `\frac{dy}{dx}`, if that is next.
-    pub(super) fn derivative(&mut self) -> Parsed<Option<Expr>> {
-        let first = self.pos() + 1;
-        if self.kind_at(first) != Some(Kind::Open(Bracket::Group)) {
-            return Ok(None);
-        }
-        let second = self.mate(first) + 1;
-        if self.kind_at(second) != Some(Kind::Open(Bracket::Group)) {
-            return Ok(None);
-        }
-        let is_d = |index: usize| {
-            matches!(
-                self.kind_at(index),
-                Some(Kind::Letter('d') | Kind::Name("d") | Kind::Partial)
-            )
-        };
-        if !(is_d(first + 1) && is_d(second + 1)) {
-            return Ok(None);
-        }
-        let below = (second + 2, self.mate(second));
-        let variable = match self.kind_at(below.0) {
-            Some(Kind::Letter(letter)) => letter.to_string(),
-            Some(Kind::Greek(name)) => name.to_owned(),
-            _ => return Ok(None),
-        };
-        if first + 2 == self.mate(first) && below.0 + 1 == below.1 {
-            self.seek(below.1 + 1);
-            let body = self.product()?;
-            return Ok(Some(Expr::Binder(Box::new(Binder {
-                kind: BinderKind::Derivative,
-                variable: variable.into(),
-                lower: None,
-                upper: None,
-                body,
-            }))));
-        }
-        // dy/dx is one thing.
-        let clean = |text: &str| -> String {
-            text.chars()
-                .filter(|c| !c.is_whitespace() && !matches!(c, '{' | '}' | '\\'))
-                .collect()
-        };
-        let above = clean(self.source(first + 1, self.mate(first)));
-        let below_text = clean(self.source(second + 1, self.mate(second)));
-        self.seek(below.1 + 1);
-        Ok(Some(Expr::Symbol(format!("{above}/{below_text}").into())))
-    }
+    // dy/dx is one thing.
+    let clean = |text: &str| -> String {
+        text.chars()
+            .filter(|c| !c.is_whitespace() && !matches!(c, '{' | '}' | '\\'))
+            .collect()
+    };
+    let above = clean(parser.source(first + 1, parser.mate(first)));
+    let below_text = clean(parser.source(second + 1, parser.mate(second)));
+    parser.seek(below.1 + 1);
+    Ok(Some(Expr::Symbol(format!("{above}/{below_text}").into())))
 }
 
 /// value^power, if there is a power.

@@ -1,269 +1,275 @@
 //! What stands between operators: numbers, letters, brackets, roots and fractions.
 
+use super::function;
+use super::literal;
 use super::number;
 use super::parser::{Lone, Parsed, Parser, call, inverse, product};
+use super::pratt;
+use super::table;
 use super::token::{Bracket, Kind, Side, Structure};
+use super::variable;
 use crate::algebra::{Constant, Expr, Function, Rational};
 
-impl Parser<'_> {
-    /// The operand that is next.
-    pub(super) fn primary(&mut self) -> Parsed<Expr> {
-        self.deeper(Self::operand)
-    }
+/// The operand that is next.
+pub(super) fn primary(parser: &mut Parser<'_>) -> Parsed<Expr> {
+    parser.deeper(operand)
+}
 
-    pub(super) fn operand(&mut self) -> Parsed<Expr> {
-        let Some(kind) = self.peek() else {
-            return Err(self.error("something is missing"));
-        };
-        match kind {
-            Kind::Number(_) => self.number(),
-            Kind::Vulgar(numerator, denominator) => {
-                self.skip(1);
-                Ok(Expr::Number(Rational::from_parts(
-                    numerator.into(),
-                    denominator.into(),
-                )))
-            }
-            Kind::Letter(letter) => {
-                if self.begins_spelled_number() {
-                    return self.number_words();
-                }
-                if matches!(letter, 'A'..='F')
-                    && let Some(value) = self.based()?
-                {
-                    return Ok(value);
-                }
-                self.letter(letter)
-            }
-            Kind::Greek(name) => self.greek(name),
-            Kind::Constant(constant) => {
-                self.skip(1);
-                if self.peek() == Some(Kind::Underscore) {
-                    return self.named(constant_name(constant).to_owned());
-                }
-                Ok(Expr::Constant(constant))
-            }
-            Kind::Name(name) => self.name(name),
-            Kind::Text(text) if text.chars().count() == 1 => self.name(text),
-            Kind::Word(_) | Kind::Text(_) => self.number_words(),
-            Kind::Function(named) => self.function(named),
-            Kind::Structure(structure) => self.structure(structure),
-            Kind::Big(binder) => self.binder(binder),
-            Kind::Accent(tag) => self.accent(tag),
-            Kind::Object(sign) => self.object(sign),
-            Kind::Domain(letter) => {
-                self.skip(1);
-                self.domain(letter)
-            }
-            Kind::Open(Bracket::Round | Bracket::Square) => self.bracket(),
-            Kind::Open(Bracket::Group) => self.group_operand(),
-            Kind::Open(Bracket::Floor) => Ok(call(Function::Floor, self.within(Self::expression)?)),
-            Kind::Open(Bracket::Ceiling) => {
-                Ok(call(Function::Ceiling, self.within(Self::expression)?))
-            }
-            Kind::Bar(Side::Unknown | Side::Left) => {
-                if let Some(determinant) = self.barred_table()? {
-                    return Ok(determinant);
-                }
-                self.skip(1);
-                let inner = self.in_bars(Self::expression)?;
-                match self.peek() {
-                    Some(Kind::Bar(Side::Unknown | Side::Right)) => self.skip(1),
-                    _ => return Err(self.error("a bar is not closed")),
-                }
-                Ok(call(Function::Absolute, inner))
-            }
-            Kind::Norm => {
-                self.skip(1);
-                let inner = self.in_bars(Self::expression)?;
-                if !self.take(Kind::Norm) {
-                    return Err(self.error("a norm is not closed"));
-                }
-                Ok(Expr::Apply("norm".into(), vec![inner]))
-            }
-            Kind::Caret | Kind::Underscore => self.count_of_choices(),
-            Kind::Dots => {
-                self.skip(1);
-                Ok(Expr::symbol("…"))
-            }
-            _ => Err(self.error("this is no value")),
+pub(super) fn operand(parser: &mut Parser<'_>) -> Parsed<Expr> {
+    let Some(kind) = parser.peek() else {
+        return Err(parser.error("something is missing"));
+    };
+    match kind {
+        Kind::Number(_) => literal::number(parser),
+        Kind::Vulgar(numerator, denominator) => {
+            parser.skip(1);
+            Ok(Expr::Number(Rational::from_parts(
+                numerator.into(),
+                denominator.into(),
+            )))
         }
+        Kind::Letter(letter) => {
+            if literal::begins_spelled_number(parser) {
+                return literal::number_words(parser);
+            }
+            if matches!(letter, 'A'..='F')
+                && let Some(value) = literal::based(parser)?
+            {
+                return Ok(value);
+            }
+            variable::letter(parser, letter)
+        }
+        Kind::Greek(name) => variable::greek(parser, name),
+        Kind::Constant(constant) => {
+            parser.skip(1);
+            if parser.peek() == Some(Kind::Underscore) {
+                return variable::named(parser, constant_name(constant).to_owned());
+            }
+            Ok(Expr::Constant(constant))
+        }
+        Kind::Name(name) => variable::name(parser, name),
+        Kind::Text(text) if text.chars().count() == 1 => variable::name(parser, text),
+        Kind::Word(_) | Kind::Text(_) => literal::number_words(parser),
+        Kind::Function(named) => function::function(parser, named),
+        Kind::Structure(kind) => structure(parser, kind),
+        Kind::Big(binder) => function::binder(parser, binder),
+        Kind::Accent(tag) => variable::accent(parser, tag),
+        Kind::Object(sign) => variable::object(parser, sign),
+        Kind::Domain(letter) => {
+            parser.skip(1);
+            variable::domain(parser, letter)
+        }
+        Kind::Open(Bracket::Round | Bracket::Square) => bracket(parser),
+        Kind::Open(Bracket::Group) => group_operand(parser),
+        Kind::Open(Bracket::Floor) => Ok(call(Function::Floor, parser.within(pratt::expression)?)),
+        Kind::Open(Bracket::Ceiling) => {
+            Ok(call(Function::Ceiling, parser.within(pratt::expression)?))
+        }
+        Kind::Bar(Side::Unknown | Side::Left) => {
+            if let Some(determinant) = table::barred_table(parser)? {
+                return Ok(determinant);
+            }
+            parser.skip(1);
+            let inner = parser.in_bars(pratt::expression)?;
+            match parser.peek() {
+                Some(Kind::Bar(Side::Unknown | Side::Right)) => parser.skip(1),
+                _ => return Err(parser.error("a bar is not closed")),
+            }
+            Ok(call(Function::Absolute, inner))
+        }
+        Kind::Norm => {
+            parser.skip(1);
+            let inner = parser.in_bars(pratt::expression)?;
+            if !parser.take(Kind::Norm) {
+                return Err(parser.error("a norm is not closed"));
+            }
+            Ok(Expr::Apply("norm".into(), vec![inner]))
+        }
+        Kind::Caret | Kind::Underscore => count_of_choices(parser),
+        Kind::Dots => {
+            parser.skip(1);
+            Ok(Expr::symbol("…"))
+        }
+        _ => Err(parser.error("this is no value")),
     }
+}
 
-    /// `( … )` and `[ … ]` around an expression, or around digits with a base.
-    pub(super) fn bracket(&mut self) -> Parsed<Expr> {
-        let open = self.pos();
-        let close = self.mate(open);
-        if self.kind_at(close + 1) == Some(Kind::Underscore) {
-            let digits = (open + 1..close).all(|index| {
-                matches!(
-                    self.kind_at(index),
-                    Some(Kind::Number(_) | Kind::Letter('A'..='F'))
-                )
-            });
-            if digits && close > open + 1 {
-                let text = self.source(open + 1, close).to_owned();
-                let saved = self.pos();
-                self.seek(close + 1);
-                if let Some(base) = self.base() {
-                    let Some(value) = number::in_base(&text, base) else {
-                        self.seek(saved);
-                        return Err(self.error("a digit that the base does not have"));
-                    };
-                    self.note(Lone {
-                        start: open,
-                        end: self.pos(),
-                        places: None,
-                        base: Some(base),
-                    });
-                    return Ok(value);
-                }
-                self.seek(saved);
-            }
-        }
-        if self.has_entries(open) {
-            return Err(self.error("entries where one value belongs"));
-        }
-        if matches!(self.any_kind_at(close), Some(Kind::Close(Bracket::Outward))) {
-            return Err(self.error("an interval without entries"));
-        }
-        self.within(Self::expression)
-    }
-
-    /// `{ … }`, which may be empty before a subscript.
-    pub(super) fn group_operand(&mut self) -> Parsed<Expr> {
-        let open = self.pos();
-        if self.mate(open) == open + 1 {
-            self.skip(2);
-            return self.count_of_choices();
-        }
-        if self.has_entries(open) {
-            return Err(self.error("entries where one value belongs"));
-        }
-        let inner = self.within(Self::expression)?;
-        // `{x}_1`: the subscript belongs to the name.
-        if self.peek() == Some(Kind::Underscore)
-            && let Expr::Symbol(name) = inner
-        {
-            return self.named(name.into());
-        }
-        Ok(inner)
-    }
-
-    /// One argument of a command: a group, a digit, a letter, another command.
-    pub(super) fn argument(&mut self) -> Parsed<Expr> {
-        match self.peek() {
-            Some(Kind::Open(Bracket::Group)) => self.within(Self::expression),
-            Some(Kind::Number(_)) => self.plain_number(),
-            Some(Kind::Letter(letter)) => {
-                let bare = self.ahead(1) != Some(Kind::Underscore);
-                if bare {
-                    self.skip(1);
-                    return Ok(self.bare_letter(letter));
-                }
-                self.primary()
-            }
-            _ => self.primary(),
-        }
-    }
-
-    /// Fractions, roots and binomials.
-    pub(super) fn structure(&mut self, structure: Structure) -> Parsed<Expr> {
-        match structure {
-            Structure::Fraction => {
-                if let Some(derivative) = self.derivative()? {
-                    return Ok(derivative);
-                }
-                self.skip(1);
-                let above = self.argument()?;
-                let below = self.argument()?;
-                self.forget_lone();
-                Ok(product(vec![above, inverse(below)]))
-            }
-            Structure::Root => {
-                self.skip(1);
-                let degree = if self.opens(Bracket::Square) {
-                    self.within(Self::expression)?
-                } else {
-                    Expr::integer(2)
+/// `( … )` and `[ … ]` around an expression, or around digits with a base.
+pub(super) fn bracket(parser: &mut Parser<'_>) -> Parsed<Expr> {
+    let open = parser.pos();
+    let close = parser.mate(open);
+    if parser.kind_at(close + 1) == Some(Kind::Underscore) {
+        let digits = (open + 1..close).all(|index| {
+            matches!(
+                parser.kind_at(index),
+                Some(Kind::Number(_) | Kind::Letter('A'..='F'))
+            )
+        });
+        if digits && close > open + 1 {
+            let text = parser.source(open + 1, close).to_owned();
+            let saved = parser.pos();
+            parser.seek(close + 1);
+            if let Some(base) = literal::base(parser) {
+                let Some(value) = number::in_base(&text, base) else {
+                    parser.seek(saved);
+                    return Err(parser.error("a digit that the base does not have"));
                 };
-                let radicand = self.argument()?;
-                Ok(Expr::Call(Function::Root, vec![radicand, degree]))
+                parser.note(Lone {
+                    start: open,
+                    end: parser.pos(),
+                    places: None,
+                    base: Some(base),
+                });
+                return Ok(value);
             }
-            Structure::CubeRoot | Structure::FourthRoot => {
-                self.skip(1);
-                let degree = if structure == Structure::CubeRoot {
-                    3
-                } else {
-                    4
-                };
-                let radicand = self.argument()?;
-                Ok(Expr::Call(
-                    Function::Root,
-                    vec![radicand, Expr::integer(degree)],
-                ))
-            }
-            Structure::Binomial => {
-                self.skip(1);
-                if self.opens(Bracket::Round) {
-                    let arguments = self.within(Self::arguments)?;
-                    if arguments.len() != 2 {
-                        return Err(self.error("a binomial has two arguments"));
-                    }
-                    return Ok(Expr::Call(Function::Binomial, arguments));
-                }
-                let above = self.argument()?;
-                let below = self.argument()?;
-                Ok(Expr::Call(Function::Binomial, vec![above, below]))
-            }
-            Structure::Overset => {
-                self.skip(1);
-                let start = self.pos();
-                if !self.opens(Bracket::Group) {
-                    return Err(self.error("a mark without its letter"));
-                }
-                let mark_end = self.mate(start);
-                let mark = self.source(start + 1, mark_end);
-                let mark: String = mark.chars().filter(char::is_ascii_alphabetic).collect();
-                self.seek(mark_end + 1);
-                let base = self.raw_argument()?;
-                self.named(format!("{mark}({base})"))
-            }
-            Structure::Over | Structure::Choose => Err(self.error("a fraction without numerator")),
+            parser.seek(saved);
         }
     }
+    if parser.has_entries(open) {
+        return Err(parser.error("entries where one value belongs"));
+    }
+    if matches!(
+        parser.any_kind_at(close),
+        Some(Kind::Close(Bracket::Outward))
+    ) {
+        return Err(parser.error("an interval without entries"));
+    }
+    parser.within(pratt::expression)
+}
 
-    /// Arguments between commas, up to the limit.
-    pub(super) fn arguments(&mut self) -> Parsed<Vec<Expr>> {
-        let mut arguments = vec![self.expression()?];
-        while matches!(self.peek(), Some(Kind::Comma | Kind::Semicolon)) {
-            self.skip(1);
-            arguments.push(self.expression()?);
-        }
-        Ok(arguments)
+/// `{ … }`, which may be empty before a subscript.
+pub(super) fn group_operand(parser: &mut Parser<'_>) -> Parsed<Expr> {
+    let open = parser.pos();
+    if parser.mate(open) == open + 1 {
+        parser.skip(2);
+        return count_of_choices(parser);
     }
+    if parser.has_entries(open) {
+        return Err(parser.error("entries where one value belongs"));
+    }
+    let inner = parser.within(pratt::expression)?;
+    // `{x}_1`: the subscript belongs to the name.
+    if parser.peek() == Some(Kind::Underscore)
+        && let Expr::Symbol(name) = inner
+    {
+        return variable::named(parser, name.into());
+    }
+    Ok(inner)
+}
 
-    /// `{}_nC_k`, `^nC_r`: the letter between two numbers.
-    pub(super) fn count_of_choices(&mut self) -> Parsed<Expr> {
-        if !matches!(self.peek(), Some(Kind::Caret | Kind::Underscore)) {
-            return Err(self.error("an empty group"));
-        }
-        self.skip(1);
-        let above = self.argument()?;
-        let function = match self.peek() {
-            Some(Kind::Letter('C') | Kind::Name("C") | Kind::Text("C")) => Function::Binomial,
-            Some(Kind::Letter('P' | 'A') | Kind::Name("P" | "A") | Kind::Text("P")) => {
-                Function::Permutations
+/// One argument of a command: a group, a digit, a letter, another command.
+pub(super) fn argument(parser: &mut Parser<'_>) -> Parsed<Expr> {
+    match parser.peek() {
+        Some(Kind::Open(Bracket::Group)) => parser.within(pratt::expression),
+        Some(Kind::Number(_)) => literal::plain_number(parser),
+        Some(Kind::Letter(letter)) => {
+            let bare = parser.ahead(1) != Some(Kind::Underscore);
+            if bare {
+                parser.skip(1);
+                return Ok(variable::bare_letter(parser, letter));
             }
-            _ => return Err(self.error("a raised or lowered sign without a base")),
-        };
-        self.skip(1);
-        if !self.take(Kind::Underscore) {
-            return Err(self.error("a second number is missing"));
+            primary(parser)
         }
-        let below = self.argument()?;
-        Ok(Expr::Call(function, vec![above, below]))
+        _ => primary(parser),
     }
+}
+
+/// Fractions, roots and binomials.
+pub(super) fn structure(parser: &mut Parser<'_>, structure: Structure) -> Parsed<Expr> {
+    match structure {
+        Structure::Fraction => {
+            if let Some(derivative) = function::derivative(parser)? {
+                return Ok(derivative);
+            }
+            parser.skip(1);
+            let above = argument(parser)?;
+            let below = argument(parser)?;
+            parser.forget_lone();
+            Ok(product(vec![above, inverse(below)]))
+        }
+        Structure::Root => {
+            parser.skip(1);
+            let degree = if parser.opens(Bracket::Square) {
+                parser.within(pratt::expression)?
+            } else {
+                Expr::integer(2)
+            };
+            let radicand = argument(parser)?;
+            Ok(Expr::Call(Function::Root, vec![radicand, degree]))
+        }
+        Structure::CubeRoot | Structure::FourthRoot => {
+            parser.skip(1);
+            let degree = if structure == Structure::CubeRoot {
+                3
+            } else {
+                4
+            };
+            let radicand = argument(parser)?;
+            Ok(Expr::Call(
+                Function::Root,
+                vec![radicand, Expr::integer(degree)],
+            ))
+        }
+        Structure::Binomial => {
+            parser.skip(1);
+            if parser.opens(Bracket::Round) {
+                let arguments = parser.within(arguments)?;
+                if arguments.len() != 2 {
+                    return Err(parser.error("a binomial has two arguments"));
+                }
+                return Ok(Expr::Call(Function::Binomial, arguments));
+            }
+            let above = argument(parser)?;
+            let below = argument(parser)?;
+            Ok(Expr::Call(Function::Binomial, vec![above, below]))
+        }
+        Structure::Overset => {
+            parser.skip(1);
+            let start = parser.pos();
+            if !parser.opens(Bracket::Group) {
+                return Err(parser.error("a mark without its letter"));
+            }
+            let mark_end = parser.mate(start);
+            let mark = parser.source(start + 1, mark_end);
+            let mark: String = mark.chars().filter(char::is_ascii_alphabetic).collect();
+            parser.seek(mark_end + 1);
+            let base = variable::raw_argument(parser)?;
+            variable::named(parser, format!("{mark}({base})"))
+        }
+        Structure::Over | Structure::Choose => Err(parser.error("a fraction without numerator")),
+    }
+}
+
+/// Arguments between commas, up to the limit.
+pub(super) fn arguments(parser: &mut Parser<'_>) -> Parsed<Vec<Expr>> {
+    let mut arguments = vec![pratt::expression(parser)?];
+    while matches!(parser.peek(), Some(Kind::Comma | Kind::Semicolon)) {
+        parser.skip(1);
+        arguments.push(pratt::expression(parser)?);
+    }
+    Ok(arguments)
+}
+
+/// `{}_nC_k`, `^nC_r`: the letter between two numbers.
+pub(super) fn count_of_choices(parser: &mut Parser<'_>) -> Parsed<Expr> {
+    if !matches!(parser.peek(), Some(Kind::Caret | Kind::Underscore)) {
+        return Err(parser.error("an empty group"));
+    }
+    parser.skip(1);
+    let above = argument(parser)?;
+    let function = match parser.peek() {
+        Some(Kind::Letter('C') | Kind::Name("C") | Kind::Text("C")) => Function::Binomial,
+        Some(Kind::Letter('P' | 'A') | Kind::Name("P" | "A") | Kind::Text("P")) => {
+            Function::Permutations
+        }
+        _ => return Err(parser.error("a raised or lowered sign without a base")),
+    };
+    parser.skip(1);
+    if !parser.take(Kind::Underscore) {
+        return Err(parser.error("a second number is missing"));
+    }
+    let below = argument(parser)?;
+    Ok(Expr::Call(function, vec![above, below]))
 }
 
 /// A constant as the name of something else.

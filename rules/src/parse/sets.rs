@@ -1,191 +1,190 @@
 //! Sets, tuples and intervals.
 
+use super::items;
 use super::parser::{Parsed, Parser};
 use super::plain::plain_text;
 use super::token::{Bracket, Kind, inside};
 use crate::algebra::{Constant, Expr};
 use crate::answer::{Answer, Endpoint, Interval, Operator};
 
-impl Parser<'_> {
-    /// Entries of a tuple or a set, each a side of a relation or a relation.
-    pub(super) fn entries(&mut self) -> Parsed<Vec<Answer>> {
-        let mut entries = Vec::new();
-        if self.ended() {
-            return Ok(entries);
+/// Entries of a tuple or a set, each a side of a relation or a relation.
+pub(super) fn entries(parser: &mut Parser<'_>) -> Parsed<Vec<Answer>> {
+    let mut entries = Vec::new();
+    if parser.ended() {
+        return Ok(entries);
+    }
+    loop {
+        entries.push(items::item(parser)?);
+        match parser.peek() {
+            Some(Kind::Comma | Kind::Semicolon) => {
+                parser.skip(1);
+                if parser.ended() {
+                    break;
+                }
+            }
+            _ => break,
         }
-        loop {
-            entries.push(self.item()?);
-            match self.peek() {
-                Some(Kind::Comma | Kind::Semicolon) => {
-                    self.skip(1);
-                    if self.ended() {
-                        break;
+    }
+    Ok(entries)
+}
+
+/// `\{ … \}`, or `{ … }` with entries.
+pub(super) fn set(parser: &mut Parser<'_>) -> Parsed<Answer> {
+    let open = parser.pos();
+    if parser.holds(open, inside::SUCH_THAT)
+        && let Some(set) = described_set(parser)
+    {
+        return Ok(set);
+    }
+    parser.within(|parser| {
+        let mut elements = Vec::new();
+        while !parser.ended() {
+            items::signed_item(parser, &mut elements)?;
+            match parser.peek() {
+                Some(Kind::Comma | Kind::Semicolon | Kind::And | Kind::Or) => {
+                    while matches!(
+                        parser.peek(),
+                        Some(Kind::Comma | Kind::Semicolon | Kind::And | Kind::Or)
+                    ) {
+                        parser.skip(1);
                     }
                 }
                 _ => break,
             }
         }
-        Ok(entries)
-    }
+        Ok(Answer::Set(elements))
+    })
+}
 
-    /// `\{ … \}`, or `{ … }` with entries.
-    pub(super) fn set(&mut self) -> Parsed<Answer> {
-        let open = self.pos();
-        if self.holds(open, inside::SUCH_THAT)
-            && let Some(set) = self.described_set()
-        {
-            return Ok(set);
-        }
-        self.within(|parser| {
-            let mut elements = Vec::new();
-            while !parser.ended() {
-                parser.signed_item(&mut elements)?;
-                match parser.peek() {
-                    Some(Kind::Comma | Kind::Semicolon | Kind::And | Kind::Or) => {
-                        while matches!(
-                            parser.peek(),
-                            Some(Kind::Comma | Kind::Semicolon | Kind::And | Kind::Or)
-                        ) {
-                            parser.skip(1);
-                        }
-                    }
-                    _ => break,
-                }
-            }
-            Ok(Answer::Set(elements))
-        })
-    }
-
-    /// `\{x \mid x > 3\}`: the condition, where it is one on that variable; else a text.
-    pub(super) fn described_set(&mut self) -> Option<Answer> {
-        let (open, close) = (self.pos(), self.mate(self.pos()));
-        let bar = (open + 1..close).find(|&index| {
-            matches!(
-                self.any_kind_at(index),
-                Some(
-                    Kind::Relation(Operator::Divides)
-                        | Kind::Bar(super::token::Side::Unknown)
-                        | Kind::Colon
-                )
+/// `\{x \mid x > 3\}`: the condition, where it is one on that variable; else a text.
+pub(super) fn described_set(parser: &mut Parser<'_>) -> Option<Answer> {
+    let (open, close) = (parser.pos(), parser.mate(parser.pos()));
+    let bar = (open + 1..close).find(|&index| {
+        matches!(
+            parser.any_kind_at(index),
+            Some(
+                Kind::Relation(Operator::Divides)
+                    | Kind::Bar(super::token::Side::Unknown)
+                    | Kind::Colon
             )
-        })?;
-        // |x| inside is no such bar, unless a letter stands before it.
-        let variable = match self.any_kind_at(open + 1)? {
-            Kind::Letter(letter) => letter,
-            _ => '\0',
-        };
-        let real = bar == open + 2
-            || (bar == open + 4
-                && self.any_kind_at(open + 2)? == Kind::Relation(Operator::In)
-                && self.any_kind_at(open + 3)? == Kind::Domain('ℝ'));
-        if real && variable != '\0' {
-            let start = self.pos();
-            let condition = self.attempt(|parser| {
-                parser.seek(bar + 1);
-                parser.until(close, Self::answer)
-            });
-            self.seek(start);
-            if let Some(answer) = condition {
-                let plain = match &answer {
-                    Answer::List(items) => items.iter().all(|item| is_condition(item, variable)),
-                    item => is_condition(item, variable),
-                };
-                if plain {
-                    self.seek(close + 1);
-                    return Some(answer);
-                }
-            }
-        }
-        let before = self.any_kind_at(bar.checked_sub(1)?)?;
-        let colon = self.any_kind_at(bar)? == Kind::Colon;
-        if bar == open + 1 || (colon && matches!(before, Kind::Number(_))) {
-            return None;
-        }
-        let text = plain_text(self.source(open, close + 1));
-        self.seek(close + 1);
-        Some(Answer::Text(text))
-    }
-
-    /// `(a, b)`, `[a, b)`, `[[1,2],[3,4]]`.
-    pub(super) fn tuple(&mut self) -> Parsed<Answer> {
-        let open = self.pos();
-        let left = self.any_kind_at(open);
-        let right = self.any_kind_at(self.mate(open));
-        let mut entries = self.within(Self::entries)?;
-        // `(1,2)^T` is a column; so is the row, as an answer.
-        if self.peek() == Some(Kind::Caret) {
-            let transposed = match self.ahead(1) {
-                Some(Kind::Letter('T') | Kind::Name("T")) => Some(2),
-                Some(Kind::Open(Bracket::Group))
-                    if matches!(self.ahead(2), Some(Kind::Letter('T') | Kind::Name("T")))
-                        && matches!(self.ahead(3), Some(Kind::Close(_))) =>
-                {
-                    Some(4)
-                }
-                _ => None,
-            };
-            let Some(length) = transposed else {
-                return Err(self.error("a power of a tuple"));
-            };
-            self.skip(length);
-            return Ok(Answer::Tuple(entries));
-        }
-        if left == Some(Kind::Open(Bracket::Square))
-            && right == Some(Kind::Close(Bracket::Square))
-            && let Some(matrix) = rows(&entries)
-        {
-            return Ok(Answer::Matrix(matrix));
-        }
-        let closed_left = left == Some(Kind::Open(Bracket::Square));
-        let closed_right = right == Some(Kind::Close(Bracket::Square));
-        let pointed = left == Some(Kind::Open(Bracket::Outward))
-            || right == Some(Kind::Close(Bracket::Outward));
-        if entries.len() == 2
-            && let [Answer::Quantity(lower), Answer::Quantity(upper)] = entries.as_slice()
-        {
-            let infinite = is_infinite(&lower.value) || is_infinite(&upper.value);
-            let reversed =
-                matches!((&lower.value, &upper.value), (Expr::Number(a), Expr::Number(b)) if a > b);
-            if infinite || pointed || closed_left != closed_right || (closed_left && !reversed) {
-                let interval = Interval {
-                    lower: Endpoint {
-                        value: lower.value.clone(),
-                        closed: closed_left,
-                    },
-                    upper: Endpoint {
-                        value: upper.value.clone(),
-                        closed: closed_right,
-                    },
-                };
-                return Ok(Answer::Interval(interval));
-            }
-        }
-        if closed_left != closed_right || pointed {
-            return Err(self.error("brackets that do not fit"));
-        }
-        entries.shrink_to_fit();
-        Ok(Answer::Tuple(entries))
-    }
-
-    /// `<1, 2, 3>`.
-    pub(super) fn pointed(&mut self) -> Parsed<Answer> {
-        let close = (self.pos() + 1..self.limit()).find(|&index| {
-            matches!(
-                self.any_kind_at(index),
-                Some(Kind::Relation(Operator::Greater))
-            )
+        )
+    })?;
+    // |x| inside is no such bar, unless a letter stands before it.
+    let variable = match parser.any_kind_at(open + 1)? {
+        Kind::Letter(letter) => letter,
+        _ => '\0',
+    };
+    let real = bar == open + 2
+        || (bar == open + 4
+            && parser.any_kind_at(open + 2)? == Kind::Relation(Operator::In)
+            && parser.any_kind_at(open + 3)? == Kind::Domain('ℝ'));
+    if real && variable != '\0' {
+        let start = parser.pos();
+        let condition = parser.attempt(|parser| {
+            parser.seek(bar + 1);
+            parser.until(close, items::answer)
         });
-        let Some(close) = close else {
-            return Err(self.error("a relation without its left side"));
-        };
-        self.skip(1);
-        let entries = self.until(close, Self::entries)?;
-        if entries.len() < 2 {
-            return Err(self.error("a relation without its left side"));
+        parser.seek(start);
+        if let Some(answer) = condition {
+            let plain = match &answer {
+                Answer::List(items) => items.iter().all(|item| is_condition(item, variable)),
+                item => is_condition(item, variable),
+            };
+            if plain {
+                parser.seek(close + 1);
+                return Some(answer);
+            }
         }
-        self.skip(1);
-        Ok(Answer::Tuple(entries))
     }
+    let before = parser.any_kind_at(bar.checked_sub(1)?)?;
+    let colon = parser.any_kind_at(bar)? == Kind::Colon;
+    if bar == open + 1 || (colon && matches!(before, Kind::Number(_))) {
+        return None;
+    }
+    let text = plain_text(parser.source(open, close + 1));
+    parser.seek(close + 1);
+    Some(Answer::Text(text))
+}
+
+/// `(a, b)`, `[a, b)`, `[[1,2],[3,4]]`.
+pub(super) fn tuple(parser: &mut Parser<'_>) -> Parsed<Answer> {
+    let open = parser.pos();
+    let left = parser.any_kind_at(open);
+    let right = parser.any_kind_at(parser.mate(open));
+    let mut entries = parser.within(entries)?;
+    // `(1,2)^T` is a column; so is the row, as an answer.
+    if parser.peek() == Some(Kind::Caret) {
+        let transposed = match parser.ahead(1) {
+            Some(Kind::Letter('T') | Kind::Name("T")) => Some(2),
+            Some(Kind::Open(Bracket::Group))
+                if matches!(parser.ahead(2), Some(Kind::Letter('T') | Kind::Name("T")))
+                    && matches!(parser.ahead(3), Some(Kind::Close(_))) =>
+            {
+                Some(4)
+            }
+            _ => None,
+        };
+        let Some(length) = transposed else {
+            return Err(parser.error("a power of a tuple"));
+        };
+        parser.skip(length);
+        return Ok(Answer::Tuple(entries));
+    }
+    if left == Some(Kind::Open(Bracket::Square))
+        && right == Some(Kind::Close(Bracket::Square))
+        && let Some(matrix) = rows(&entries)
+    {
+        return Ok(Answer::Matrix(matrix));
+    }
+    let closed_left = left == Some(Kind::Open(Bracket::Square));
+    let closed_right = right == Some(Kind::Close(Bracket::Square));
+    let pointed =
+        left == Some(Kind::Open(Bracket::Outward)) || right == Some(Kind::Close(Bracket::Outward));
+    if entries.len() == 2
+        && let [Answer::Quantity(lower), Answer::Quantity(upper)] = entries.as_slice()
+    {
+        let infinite = is_infinite(&lower.value) || is_infinite(&upper.value);
+        let reversed =
+            matches!((&lower.value, &upper.value), (Expr::Number(a), Expr::Number(b)) if a > b);
+        if infinite || pointed || closed_left != closed_right || (closed_left && !reversed) {
+            let interval = Interval {
+                lower: Endpoint {
+                    value: lower.value.clone(),
+                    closed: closed_left,
+                },
+                upper: Endpoint {
+                    value: upper.value.clone(),
+                    closed: closed_right,
+                },
+            };
+            return Ok(Answer::Interval(interval));
+        }
+    }
+    if closed_left != closed_right || pointed {
+        return Err(parser.error("brackets that do not fit"));
+    }
+    entries.shrink_to_fit();
+    Ok(Answer::Tuple(entries))
+}
+
+/// `<1, 2, 3>`.
+pub(super) fn pointed(parser: &mut Parser<'_>) -> Parsed<Answer> {
+    let close = (parser.pos() + 1..parser.limit()).find(|&index| {
+        matches!(
+            parser.any_kind_at(index),
+            Some(Kind::Relation(Operator::Greater))
+        )
+    });
+    let Some(close) = close else {
+        return Err(parser.error("a relation without its left side"));
+    };
+    parser.skip(1);
+    let entries = parser.until(close, entries)?;
+    if entries.len() < 2 {
+        return Err(parser.error("a relation without its left side"));
+    }
+    parser.skip(1);
+    Ok(Answer::Tuple(entries))
 }
 
 /// Is an answer an inequality on this variable alone on one side?

@@ -23,328 +23,326 @@ pub(super) enum Suffix {
     Base(u32),
 }
 
-impl Parser<'_> {
-    /// Does nothing follow that could belong to a value?
-    pub(super) fn ends_quantity(&self, at: usize) -> bool {
-        let Some(token) = self.at(at) else {
-            return true;
-        };
-        token.space == Space::Wide
-            || matches!(
-                token.kind,
-                Kind::Comma
-                    | Kind::Semicolon
-                    | Kind::And
-                    | Kind::Or
-                    | Kind::Relation(_)
-                    | Kind::Colon
-                    | Kind::Row
-                    | Kind::Cell
-                    | Kind::Union
-                    | Kind::Intersection
-                    | Kind::Congruence
-                    | Kind::Stop
-            )
-    }
+/// Does nothing follow that could belong to a value?
+pub(super) fn ends_quantity(parser: &Parser<'_>, at: usize) -> bool {
+    let Some(token) = parser.at(at) else {
+        return true;
+    };
+    token.space == Space::Wide
+        || matches!(
+            token.kind,
+            Kind::Comma
+                | Kind::Semicolon
+                | Kind::And
+                | Kind::Or
+                | Kind::Relation(_)
+                | Kind::Colon
+                | Kind::Row
+                | Kind::Cell
+                | Kind::Union
+                | Kind::Intersection
+                | Kind::Congruence
+                | Kind::Stop
+        )
+}
 
-    /// Is there a suffix from a token on?
-    pub(super) fn suffix_follows(&self, at: usize, strict: bool) -> bool {
-        self.read_suffix(at, strict).is_some()
-    }
+/// Is there a suffix from a token on?
+pub(super) fn suffix_follows(parser: &Parser<'_>, at: usize, strict: bool) -> bool {
+    read_suffix(parser, at, strict).is_some()
+}
 
-    /// Is the next letter the beginning of a unit, given where the product began?
-    pub(super) fn is_unit_letter(&self, start: usize) -> bool {
-        let Some(token) = self.at(self.pos()) else {
-            return false;
-        };
-        let spaced = token.space != Space::Tight;
-        let before = self.kind_before(1);
-        if token.run == 0
-            || !matches!(
-                before,
-                Some(Kind::Number(_) | Kind::Close(_) | Kind::Vulgar(..))
-            )
-        {
-            return false;
+/// Is the next letter the beginning of a unit, given where the product began?
+pub(super) fn is_unit_letter(parser: &Parser<'_>, start: usize) -> bool {
+    let Some(token) = parser.at(parser.pos()) else {
+        return false;
+    };
+    let spaced = token.space != Space::Tight;
+    let before = parser.kind_before(1);
+    if token.run == 0
+        || !matches!(
+            before,
+            Some(Kind::Number(_) | Kind::Close(_) | Kind::Vulgar(..))
+        )
+    {
+        return false;
+    }
+    let run = usize::from(token.run);
+    let letters = parser.source(parser.pos(), parser.pos() + run);
+    let known = if run == 1 {
+        // Only right behind a plain number.
+        let plain = parser.pos() == start + 1 || is_power_of_ten_before(parser);
+        plain && is_bare_unit(letters, spaced)
+    } else {
+        is_bare_unit(letters, spaced)
+            || currency(letters).is_some()
+            || matches!(letters, "sq" | "cu" | "pct" | "deg")
+            || (spaced && is_wordlike(letters))
+    };
+    known && suffix_follows(parser, parser.pos(), false)
+}
+
+/// Does a power of ten end right here, as in `3 \times 10^8 m`?
+pub(super) fn is_power_of_ten_before(parser: &Parser<'_>) -> bool {
+    let Some(last) = parser.pos().checked_sub(1) else {
+        return false;
+    };
+    let open = match parser.any_kind_at(last) {
+        Some(Kind::Close(_)) => parser.mate(last),
+        Some(Kind::Number(_)) => last,
+        _ => return false,
+    };
+    open >= 2
+        && parser.any_kind_at(open - 1) == Some(Kind::Caret)
+        && matches!(parser.any_kind_at(open - 2), Some(Kind::Number(_)))
+}
+
+/// Is a unit of temperature next, `°C`?
+pub(super) fn is_temperature(parser: &Parser<'_>) -> bool {
+    matches!(read_suffix(parser, parser.pos(), true), Some((Suffix::Unit(unit), _)) if !unit.offset.is_zero())
+}
+
+/// The suffix from a token on, and where it ends. Where it does not reach to the end of the value there is none.
+/// `strict`: only real units.
+pub(super) fn read_suffix(
+    parser: &Parser<'_>,
+    from: usize,
+    strict: bool,
+) -> Option<(Suffix, usize)> {
+    let first = parser.at(from)?;
+    match first.kind {
+        Kind::Percent if !strict => {
+            return ends_quantity(parser, from + 1).then_some((Suffix::Percent, from + 1));
         }
-        let run = usize::from(token.run);
-        let letters = self.source(self.pos(), self.pos() + run);
-        let known = if run == 1 {
-            // Only right behind a plain number.
-            let plain = self.pos() == start + 1 || self.is_power_of_ten_before();
-            plain && is_bare_unit(letters, spaced)
-        } else {
-            is_bare_unit(letters, spaced)
-                || currency(letters).is_some()
-                || matches!(letters, "sq" | "cu" | "pct" | "deg")
-                || (spaced && is_wordlike(letters))
-        };
-        known && self.suffix_follows(self.pos(), false)
-    }
-
-    /// Does a power of ten end right here, as in `3 \times 10^8 m`?
-    pub(super) fn is_power_of_ten_before(&self) -> bool {
-        let Some(last) = self.pos().checked_sub(1) else {
-            return false;
-        };
-        let open = match self.any_kind_at(last) {
-            Some(Kind::Close(_)) => self.mate(last),
-            Some(Kind::Number(_)) => last,
-            _ => return false,
-        };
-        open >= 2
-            && self.any_kind_at(open - 1) == Some(Kind::Caret)
-            && matches!(self.any_kind_at(open - 2), Some(Kind::Number(_)))
-    }
-
-    /// Is a unit of temperature next, `°C`?
-    pub(super) fn is_temperature(&self) -> bool {
-        matches!(self.read_suffix(self.pos(), true), Some((Suffix::Unit(unit), _)) if !unit.offset.is_zero())
-    }
-
-    /// The suffix from a token on, and where it ends. Where it does not reach to the end of the value there is none.
-    /// `strict`: only real units.
-    pub(super) fn read_suffix(&self, from: usize, strict: bool) -> Option<(Suffix, usize)> {
-        let first = self.at(from)?;
-        match first.kind {
-            Kind::Percent if !strict => {
-                return self
-                    .ends_quantity(from + 1)
-                    .then_some((Suffix::Percent, from + 1));
-            }
-            Kind::Currency(code) if !strict => {
-                return self
-                    .ends_quantity(from + 1)
-                    .then_some((Suffix::Currency(code, 1), from + 1));
-            }
-            Kind::Word("base" | "Base") | Kind::Text("base") if !strict => {
-                let base = u32::try_from(self.small_at(from + 1)?).ok()?;
-                return self
-                    .ends_quantity(from + 2)
-                    .then_some((Suffix::Base(base), from + 2));
-            }
-            _ => {}
+        Kind::Currency(code) if !strict => {
+            return ends_quantity(parser, from + 1)
+                .then_some((Suffix::Currency(code, 1), from + 1));
         }
-        let (text, words, end) = self.suffix_text(from)?;
-        if !self.ends_quantity(end) && !matches!(self.kind_at(end), Some(Kind::Number(_))) {
-            return None;
+        Kind::Word("base" | "Base") | Kind::Text("base") if !strict => {
+            let base = u32::try_from(parser.small_at(from + 1)?).ok()?;
+            return ends_quantity(parser, from + 2).then_some((Suffix::Base(base), from + 2));
         }
-        let trimmed = text.trim();
-        if !strict {
-            if words::PERCENT.contains(trimmed.trim_end_matches('.')) {
-                return Some((Suffix::Percent, end));
-            }
-            if let Some((code, parts)) = currency(trimmed) {
-                return Some((Suffix::Currency(code, parts), end));
-            }
-        }
-        if let Some(mut unit) = units::unit(trimmed) {
-            if unit.name.contains('\\') {
-                unit.name = plain_text(trimmed).into();
-            }
-            return Some((Suffix::Unit(unit), end));
-        }
-        if strict || !words || !is_label(trimmed) || self.is_behind_unit(from) {
-            return None;
-        }
-        let name = plain_text(trimmed);
-        let name = name
-            .trim_matches(['.', ' ', '~'])
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ");
-        Some((
-            Suffix::Unit(Unit {
-                name: name.into(),
-                dimension: None,
-                size: Rational::from(1),
-                offset: Rational::from(0),
-            }),
-            end,
-        ))
+        _ => {}
     }
-
-    /// Does a letter that may be a unit stand between a number and this token, as in `20 N upward`?
-    pub(super) fn is_behind_unit(&self, from: usize) -> bool {
-        let letter_before = from.checked_sub(1).and_then(|index| self.at(index));
-        matches!(self.kind_at(from), Some(Kind::Word(_) | Kind::Letter(_)))
-            && letter_before.is_some_and(|token| {
-                matches!(token.kind, Kind::Letter(_)) && token.space != Space::Tight
-            })
+    let (text, words, end) = suffix_text(parser, from)?;
+    if !ends_quantity(parser, end) && !matches!(parser.kind_at(end), Some(Kind::Number(_))) {
+        return None;
     }
+    let trimmed = text.trim();
+    if !strict {
+        if words::PERCENT.contains(trimmed.trim_end_matches('.')) {
+            return Some((Suffix::Percent, end));
+        }
+        if let Some((code, parts)) = currency(trimmed) {
+            return Some((Suffix::Currency(code, parts), end));
+        }
+    }
+    if let Some(mut unit) = units::unit(trimmed) {
+        if unit.name.contains('\\') {
+            unit.name = plain_text(trimmed).into();
+        }
+        return Some((Suffix::Unit(unit), end));
+    }
+    if strict || !words || !is_label(trimmed) || is_behind_unit(parser, from) {
+        return None;
+    }
+    let name = plain_text(trimmed);
+    let name = name
+        .trim_matches(['.', ' ', '~'])
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    Some((
+        Suffix::Unit(Unit {
+            name: name.into(),
+            dimension: None,
+            size: Rational::from(1),
+            offset: Rational::from(0),
+        }),
+        end,
+    ))
+}
 
-    /// The text of what may be a unit, whether it is made of words, and where it ends.
-    pub(super) fn suffix_text(&self, from: usize) -> Option<(String, bool, usize)> {
-        let mut text = String::new();
-        let mut all_words = true;
-        let mut labelled = false;
-        let mut at = from;
-        let mut parts = 0;
-        while let Some(token) = self.at(at) {
-            parts += 1;
-            if parts > 40 || text.len() > 120 || (token.space == Space::Wide && at > from) {
-                break;
+/// Does a letter that may be a unit stand between a number and this token, as in `20 N upward`?
+pub(super) fn is_behind_unit(parser: &Parser<'_>, from: usize) -> bool {
+    let letter_before = from.checked_sub(1).and_then(|index| parser.at(index));
+    matches!(parser.kind_at(from), Some(Kind::Word(_) | Kind::Letter(_)))
+        && letter_before.is_some_and(|token| {
+            matches!(token.kind, Kind::Letter(_)) && token.space != Space::Tight
+        })
+}
+
+/// The text of what may be a unit, whether it is made of words, and where it ends.
+pub(super) fn suffix_text(parser: &Parser<'_>, from: usize) -> Option<(String, bool, usize)> {
+    let mut text = String::new();
+    let mut all_words = true;
+    let mut labelled = false;
+    let mut at = from;
+    let mut parts = 0;
+    while let Some(token) = parser.at(at) {
+        parts += 1;
+        if parts > 40 || text.len() > 120 || (token.space == Space::Wide && at > from) {
+            break;
+        }
+        if token.space != Space::Tight && at > from {
+            text.push(' ');
+        }
+        match token.kind {
+            Kind::Word(word) => text.push_str(word),
+            Kind::Text(word) => {
+                text.push_str(word);
+                // `\text{m}\text{s}` does not make a word.
             }
-            if token.space != Space::Tight && at > from {
-                text.push(' ');
-            }
-            match token.kind {
-                Kind::Word(word) => text.push_str(word),
-                Kind::Text(word) => {
-                    text.push_str(word);
-                    // `\text{m}\text{s}` does not make a word.
+            Kind::Name(word) => {
+                if at > from && !text.ends_with([' ', '/', '·']) {
+                    text.push('·');
                 }
-                Kind::Name(word) => {
-                    if at > from && !text.ends_with([' ', '/', '·']) {
-                        text.push('·');
+                text.push_str(word);
+                all_words &=
+                    word.chars().count() >= 3 && word.chars().all(|c| c.is_lowercase() || c == ' ');
+            }
+            Kind::Letter(letter) => {
+                let run = usize::from(token.run);
+                if run > 1 {
+                    let letters = parser.source(at, at + run);
+                    text.push_str(letters);
+                    let wordlike = is_wordlike(letters)
+                        || matches!(letters, "sq" | "cu")
+                        || text.len() > letters.len();
+                    all_words &= wordlike && (token.space != Space::Tight || at > from);
+                    at += run;
+                    continue;
+                }
+                text.push(letter);
+                all_words &= at > from && letter == 'a';
+            }
+            Kind::Function(Named::One(Function::Sec) | Named::Many(Function::Min)) => {
+                text.push_str(parser.source(at, at + 1));
+                all_words = false;
+            }
+            Kind::Caret => {
+                let next = parser.at(at + 1)?;
+                match next.kind {
+                    Kind::Number(_) => {
+                        text.push('^');
+                        text.extend(parser.source(at + 1, at + 2).chars().filter_map(|c| {
+                            char::from_digit(u32::from(super::token::digit(c)?), 10)
+                        }));
+                        at += 1;
+                        // `units^2` is still a label.
+                        labelled = all_words;
                     }
-                    text.push_str(word);
-                    all_words &= word.chars().count() >= 3
-                        && word.chars().all(|c| c.is_lowercase() || c == ' ');
-                }
-                Kind::Letter(letter) => {
-                    let run = usize::from(token.run);
-                    if run > 1 {
-                        let letters = self.source(at, at + run);
-                        text.push_str(letters);
-                        let wordlike = is_wordlike(letters)
-                            || matches!(letters, "sq" | "cu")
-                            || text.len() > letters.len();
-                        all_words &= wordlike && (token.space != Space::Tight || at > from);
-                        at += run;
-                        continue;
+                    Kind::Minus => {
+                        text.push_str("^-");
+                        at += 1;
                     }
-                    text.push(letter);
-                    all_words &= at > from && letter == 'a';
-                }
-                Kind::Function(Named::One(Function::Sec) | Named::Many(Function::Min)) => {
-                    text.push_str(self.source(at, at + 1));
-                    all_words = false;
-                }
-                Kind::Caret => {
-                    let next = self.at(at + 1)?;
-                    match next.kind {
-                        Kind::Number(_) => {
-                            text.push('^');
-                            text.extend(self.source(at + 1, at + 2).chars().filter_map(|c| {
-                                char::from_digit(u32::from(super::token::digit(c)?), 10)
-                            }));
-                            at += 1;
-                            // `units^2` is still a label.
-                            labelled = all_words;
+                    Kind::Circle => {
+                        text.push('°');
+                        at += 1;
+                    }
+                    Kind::Open(Bracket::Group) => {
+                        let close = parser.mate(at + 1);
+                        if close > at + 5 || close <= at + 2 {
+                            return None;
                         }
-                        Kind::Minus => {
-                            text.push_str("^-");
-                            at += 1;
-                        }
-                        Kind::Circle => {
+                        if parser.at(at + 2)?.kind == Kind::Circle {
                             text.push('°');
-                            at += 1;
-                        }
-                        Kind::Open(Bracket::Group) => {
-                            let close = self.mate(at + 1);
-                            if close > at + 5 || close <= at + 2 {
-                                return None;
-                            }
-                            if self.at(at + 2)?.kind == Kind::Circle {
-                                text.push('°');
-                            } else {
-                                text.push('^');
-                                for inner in at + 2..close {
-                                    let token = self.at(inner)?;
-                                    match token.kind {
-                                        Kind::Minus => text.push('-'),
-                                        Kind::Number(_) => {
-                                            text.push_str(self.source(inner, inner + 1));
-                                        }
-                                        _ => return None,
+                        } else {
+                            text.push('^');
+                            for inner in at + 2..close {
+                                let token = parser.at(inner)?;
+                                match token.kind {
+                                    Kind::Minus => text.push('-'),
+                                    Kind::Number(_) => {
+                                        text.push_str(parser.source(inner, inner + 1));
                                     }
+                                    _ => return None,
                                 }
                             }
-                            at = close;
-                            labelled = all_words;
                         }
-                        _ => return None,
+                        at = close;
+                        labelled = all_words;
                     }
-                    all_words = labelled;
+                    _ => return None,
                 }
-                Kind::Number(_)
-                    if token.space == Space::Tight
-                        && at > from
-                        && matches!(self.at(at - 1)?.kind, Kind::Letter(_) | Kind::Minus) =>
-                {
-                    text.push_str(self.source(at, at + 1));
-                    all_words = false;
-                }
-                Kind::Divide if at > from => {
-                    text.push('/');
-                }
-                Kind::Times if at > from => {
-                    text.push('·');
-                    all_words = false;
-                }
-                Kind::Circle => {
-                    text.push('°');
-                    all_words = false;
-                }
-                Kind::Structure(Structure::Fraction)
-                    if at == from
-                        && matches!(self.at(at + 2)?.kind, Kind::Text(_) | Kind::Name(_)) =>
-                {
-                    // `\frac{\text{m}}{\text{s}}`.
-                    let (above, below) = (at + 1, self.mate(at + 1) + 1);
-                    let group = |index: usize| {
-                        self.at(index)
-                            .is_some_and(|token| token.kind == Kind::Open(Bracket::Group))
-                    };
-                    if !group(above) || !group(below) || self.mate(below) > from + 24 {
-                        return None;
-                    }
-                    text.push_str(self.source(above + 1, below - 1));
-                    text.push_str("/(");
-                    text.push_str(self.source(below + 1, self.mate(below)));
-                    text.push(')');
-                    at = self.mate(below);
-                    all_words = false;
-                }
-                Kind::Greek("mu") => {
-                    text.push('µ');
-                    all_words = false;
-                }
-                Kind::Greek("Omega") => {
-                    text.push('Ω');
-                    all_words = false;
-                }
-                Kind::Other if self.source(at, at + 1) == "¢" => text.push('¢'),
-                Kind::Stop if at > from && self.at(at + 1).is_some() => text.push('.'),
-                Kind::Minus
-                    if at > from
-                        && token.space == Space::Tight
-                        && matches!(
-                            self.at(at + 1).map(|next| (next.kind, next.space)),
-                            Some((Kind::Word(_) | Kind::Letter(_), Space::Tight))
-                        ) =>
-                {
-                    text.push('-');
-                }
-                Kind::Open(Bracket::Round | Bracket::Group)
-                    if at > from && matches!(self.at(at - 1)?.kind, Kind::Divide | Kind::Times) =>
-                {
-                    text.push('(');
-                    all_words = false;
-                }
-                Kind::Close(Bracket::Round | Bracket::Group)
-                    if text.matches('(').count() > text.matches(')').count() =>
-                {
-                    text.push(')');
-                }
-                _ => break,
+                all_words = labelled;
             }
-            at += 1;
+            Kind::Number(_)
+                if token.space == Space::Tight
+                    && at > from
+                    && matches!(parser.at(at - 1)?.kind, Kind::Letter(_) | Kind::Minus) =>
+            {
+                text.push_str(parser.source(at, at + 1));
+                all_words = false;
+            }
+            Kind::Divide if at > from => {
+                text.push('/');
+            }
+            Kind::Times if at > from => {
+                text.push('·');
+                all_words = false;
+            }
+            Kind::Circle => {
+                text.push('°');
+                all_words = false;
+            }
+            Kind::Structure(Structure::Fraction)
+                if at == from
+                    && matches!(parser.at(at + 2)?.kind, Kind::Text(_) | Kind::Name(_)) =>
+            {
+                // `\frac{\text{m}}{\text{s}}`.
+                let (above, below) = (at + 1, parser.mate(at + 1) + 1);
+                let group = |index: usize| {
+                    parser
+                        .at(index)
+                        .is_some_and(|token| token.kind == Kind::Open(Bracket::Group))
+                };
+                if !group(above) || !group(below) || parser.mate(below) > from + 24 {
+                    return None;
+                }
+                text.push_str(parser.source(above + 1, below - 1));
+                text.push_str("/(");
+                text.push_str(parser.source(below + 1, parser.mate(below)));
+                text.push(')');
+                at = parser.mate(below);
+                all_words = false;
+            }
+            Kind::Greek("mu") => {
+                text.push('µ');
+                all_words = false;
+            }
+            Kind::Greek("Omega") => {
+                text.push('Ω');
+                all_words = false;
+            }
+            Kind::Other if parser.source(at, at + 1) == "¢" => text.push('¢'),
+            Kind::Stop if at > from && parser.at(at + 1).is_some() => text.push('.'),
+            Kind::Minus
+                if at > from
+                    && token.space == Space::Tight
+                    && matches!(
+                        parser.at(at + 1).map(|next| (next.kind, next.space)),
+                        Some((Kind::Word(_) | Kind::Letter(_), Space::Tight))
+                    ) =>
+            {
+                text.push('-');
+            }
+            Kind::Open(Bracket::Round | Bracket::Group)
+                if at > from && matches!(parser.at(at - 1)?.kind, Kind::Divide | Kind::Times) =>
+            {
+                text.push('(');
+                all_words = false;
+            }
+            Kind::Close(Bracket::Round | Bracket::Group)
+                if text.matches('(').count() > text.matches(')').count() =>
+            {
+                text.push(')');
+            }
+            _ => break,
         }
-        // A space that a following number caused is none of the unit.
-        (at > from).then_some((text, all_words, at))
+        at += 1;
     }
+    // A space that a following number caused is none of the unit.
+    (at > from).then_some((text, all_words, at))
 }
 
 /// Can words be the name of what is counted?

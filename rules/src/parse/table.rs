@@ -1,205 +1,205 @@
 //! Matrices, determinants, and definitions by cases.
 
+use super::items;
 use super::parser::{Parsed, Parser, negate, product};
 use super::plain::plain_text;
+use super::pratt;
 use super::quantity::bare;
 use super::token::{Bracket, Environment, Kind, Side};
 use crate::algebra::Expr;
 use crate::answer::{Answer, Matrix};
 
-impl Parser<'_> {
-    /// The table that is next.
-    pub(super) fn table(&mut self) -> Parsed<Answer> {
-        match self.peek() {
-            Some(Kind::Begin(Environment::Matrix)) => {
-                let matrix = self.matrix()?;
-                Ok(Answer::Matrix(matrix))
-            }
-            Some(Kind::Begin(Environment::Determinant)) => {
-                let start = self.pos();
-                let matrix = self.matrix()?;
-                Ok(match determinant(&matrix.rows) {
-                    Some(value) => Answer::Quantity(bare(value)),
-                    None => Answer::Text(plain_text(self.source(start, self.pos()))),
-                })
-            }
-            _ => Ok(self.cases()),
+/// The table that is next.
+pub(super) fn table(parser: &mut Parser<'_>) -> Parsed<Answer> {
+    match parser.peek() {
+        Some(Kind::Begin(Environment::Matrix)) => {
+            let matrix = matrix(parser)?;
+            Ok(Answer::Matrix(matrix))
         }
-    }
-
-    /// A matrix, transposed where a `^T` follows.
-    fn matrix(&mut self) -> Parsed<Matrix> {
-        let mut rows = self.within(|parser| {
-            let mut rows = vec![Vec::new()];
-            while !parser.ended() {
-                let cell = parser.expression()?;
-                if let Some(row) = rows.last_mut() {
-                    row.push(cell);
-                }
-                match parser.peek() {
-                    Some(Kind::Cell) => parser.skip(1),
-                    Some(Kind::Row) => {
-                        parser.skip(1);
-                        if !parser.ended() {
-                            rows.push(Vec::new());
-                        }
-                    }
-                    _ => break,
-                }
-            }
-            Ok(rows)
-        })?;
-        let width = rows.first().map_or(0, Vec::len);
-        if width == 0 || rows.iter().any(|row| row.len() != width) {
-            return Err(self.error("rows of different lengths"));
-        }
-        if self.transposes() {
-            rows = (0..width)
-                .map(|column| {
-                    rows.iter()
-                        .filter_map(|row| row.get(column).cloned())
-                        .collect()
-                })
-                .collect();
-        }
-        Ok(Matrix { rows })
-    }
-
-    /// Passes `^T`.
-    fn transposes(&mut self) -> bool {
-        if self.peek() != Some(Kind::Caret) {
-            return false;
-        }
-        let is_t = |kind| matches!(kind, Some(Kind::Letter('T') | Kind::Name("T")));
-        if is_t(self.ahead(1)) {
-            self.skip(2);
-            return true;
-        }
-        if self.ahead(1) == Some(Kind::Open(Bracket::Group)) && is_t(self.ahead(2)) {
-            self.skip(4);
-            return true;
-        }
-        false
-    }
-
-    /// Is a bracket around a table and nothing else?
-    pub(super) fn wraps_table(&self) -> bool {
-        matches!(
-            self.ahead(1),
-            Some(Kind::Begin(Environment::Matrix | Environment::Determinant))
-        ) && self.mate(self.pos() + 1) + 1 == self.mate(self.pos())
-    }
-
-    /// The table in a bracket.
-    pub(super) fn wrapped_table(&mut self) -> Parsed<Answer> {
-        let table = self.within(Self::table)?;
-        if let Answer::Matrix(matrix) = &table
-            && self.transposes()
-        {
-            let width = matrix.rows.first().map_or(0, Vec::len);
-            let rows = (0..width)
-                .map(|column| {
-                    matrix
-                        .rows
-                        .iter()
-                        .filter_map(|row| row.get(column).cloned())
-                        .collect()
-                })
-                .collect();
-            return Ok(Answer::Matrix(Matrix { rows }));
-        }
-        Ok(table)
-    }
-
-    /// A table behind a factor.
-    pub(super) fn scaled_table(&mut self, factor: &Expr) -> Parsed<Answer> {
-        let mut matrix = self.matrix()?;
-        for cell in matrix.rows.iter_mut().flatten() {
-            let value = std::mem::replace(cell, Expr::integer(0));
-            *cell = product(vec![factor.clone(), value]);
-        }
-        Ok(Answer::Matrix(matrix))
-    }
-
-    /// A system of equations, or a definition by cases as a text.
-    fn cases(&mut self) -> Answer {
-        let (open, close) = (self.pos(), self.mate(self.pos()));
-        let system = self.attempt(|parser| {
-            parser.within(|parser| {
-                let answer = parser.answer()?;
-                match &answer {
-                    Answer::List(items)
-                        if items.iter().all(|item| matches!(item, Answer::Relation(_))) =>
-                    {
-                        Ok(answer)
-                    }
-                    Answer::Relation(_) => Ok(answer),
-                    _ => Err(parser.error("no system")),
-                }
+        Some(Kind::Begin(Environment::Determinant)) => {
+            let start = parser.pos();
+            let matrix = matrix(parser)?;
+            Ok(match determinant(&matrix.rows) {
+                Some(value) => Answer::Quantity(bare(value)),
+                None => Answer::Text(plain_text(parser.source(start, parser.pos()))),
             })
-        });
-        if let Some(system) = system {
-            return system;
         }
-        self.seek(close + 1);
-        Answer::Text(self.canonical(open + 1, close))
+        _ => Ok(cases(parser)),
     }
+}
 
-    /// Tokens as a text that does not depend on spaces and markup: cells by commas, rows by semicolons.
-    fn canonical(&self, from: usize, to: usize) -> String {
-        let mut text = String::from("cases: ");
-        let mut separator = None;
-        for index in from..to {
-            let Some(kind) = self.any_kind_at(index) else {
-                break;
-            };
-            match kind {
-                Kind::Cell | Kind::Comma => {
-                    separator = separator.or(Some(", "));
-                    continue;
-                }
-                Kind::Row | Kind::Semicolon => {
-                    separator = Some("; ");
-                    continue;
-                }
-                Kind::Word("if" | "for" | "when" | "where")
-                | Kind::Text("if" | "for" | "when" | "where")
-                | Kind::Stop => continue,
-                // Braces around one token say nothing.
-                Kind::Open(Bracket::Group) if self.mate(index) == index + 2 => continue,
-                Kind::Close(Bracket::Group) if self.mate(index) + 2 == index => continue,
-                _ => {}
+/// A matrix, transposed where a `^T` follows.
+fn matrix(parser: &mut Parser<'_>) -> Parsed<Matrix> {
+    let mut rows = parser.within(|parser| {
+        let mut rows = vec![Vec::new()];
+        while !parser.ended() {
+            let cell = pratt::expression(parser)?;
+            if let Some(row) = rows.last_mut() {
+                row.push(cell);
             }
-            if let Some(separator) = separator.take() {
-                text.push_str(separator);
-            }
-            text.push_str(&plain_text(self.source(index, index + 1)));
-            match kind {
-                Kind::Open(Bracket::Group) => text.push('{'),
-                Kind::Close(Bracket::Group) => text.push('}'),
-                _ => {}
+            match parser.peek() {
+                Some(Kind::Cell) => parser.skip(1),
+                Some(Kind::Row) => {
+                    parser.skip(1);
+                    if !parser.ended() {
+                        rows.push(Vec::new());
+                    }
+                }
+                _ => break,
             }
         }
-        text
+        Ok(rows)
+    })?;
+    let width = rows.first().map_or(0, Vec::len);
+    if width == 0 || rows.iter().any(|row| row.len() != width) {
+        return Err(parser.error("rows of different lengths"));
     }
+    if transposes(parser) {
+        rows = (0..width)
+            .map(|column| {
+                rows.iter()
+                    .filter_map(|row| row.get(column).cloned())
+                    .collect()
+            })
+            .collect();
+    }
+    Ok(Matrix { rows })
+}
 
-    /// `\left| \begin{array} … \right|` is a determinant too.
-    pub(super) fn barred_table(&mut self) -> Parsed<Option<Expr>> {
-        if !matches!(self.peek(), Some(Kind::Bar(Side::Left | Side::Unknown)))
-            || self.ahead(1) != Some(Kind::Begin(Environment::Matrix))
-        {
-            return Ok(None);
+/// Passes `^T`.
+fn transposes(parser: &mut Parser<'_>) -> bool {
+    if parser.peek() != Some(Kind::Caret) {
+        return false;
+    }
+    let is_t = |kind| matches!(kind, Some(Kind::Letter('T') | Kind::Name("T")));
+    if is_t(parser.ahead(1)) {
+        parser.skip(2);
+        return true;
+    }
+    if parser.ahead(1) == Some(Kind::Open(Bracket::Group)) && is_t(parser.ahead(2)) {
+        parser.skip(4);
+        return true;
+    }
+    false
+}
+
+/// Is a bracket around a table and nothing else?
+pub(super) fn wraps_table(parser: &Parser<'_>) -> bool {
+    matches!(
+        parser.ahead(1),
+        Some(Kind::Begin(Environment::Matrix | Environment::Determinant))
+    ) && parser.mate(parser.pos() + 1) + 1 == parser.mate(parser.pos())
+}
+
+/// The table in a bracket.
+pub(super) fn wrapped_table(parser: &mut Parser<'_>) -> Parsed<Answer> {
+    let table = parser.within(table)?;
+    if let Answer::Matrix(matrix) = &table
+        && transposes(parser)
+    {
+        let width = matrix.rows.first().map_or(0, Vec::len);
+        let rows = (0..width)
+            .map(|column| {
+                matrix
+                    .rows
+                    .iter()
+                    .filter_map(|row| row.get(column).cloned())
+                    .collect()
+            })
+            .collect();
+        return Ok(Answer::Matrix(Matrix { rows }));
+    }
+    Ok(table)
+}
+
+/// A table behind a factor.
+pub(super) fn scaled_table(parser: &mut Parser<'_>, factor: &Expr) -> Parsed<Answer> {
+    let mut matrix = matrix(parser)?;
+    for cell in matrix.rows.iter_mut().flatten() {
+        let value = std::mem::replace(cell, Expr::integer(0));
+        *cell = product(vec![factor.clone(), value]);
+    }
+    Ok(Answer::Matrix(matrix))
+}
+
+/// A system of equations, or a definition by cases as a text.
+fn cases(parser: &mut Parser<'_>) -> Answer {
+    let (open, close) = (parser.pos(), parser.mate(parser.pos()));
+    let system = parser.attempt(|parser| {
+        parser.within(|parser| {
+            let answer = items::answer(parser)?;
+            match &answer {
+                Answer::List(items)
+                    if items.iter().all(|item| matches!(item, Answer::Relation(_))) =>
+                {
+                    Ok(answer)
+                }
+                Answer::Relation(_) => Ok(answer),
+                _ => Err(parser.error("no system")),
+            }
+        })
+    });
+    if let Some(system) = system {
+        return system;
+    }
+    parser.seek(close + 1);
+    Answer::Text(canonical(parser, open + 1, close))
+}
+
+/// Tokens as a text that does not depend on spaces and markup: cells by commas, rows by semicolons.
+fn canonical(parser: &Parser<'_>, from: usize, to: usize) -> String {
+    let mut text = String::from("cases: ");
+    let mut separator = None;
+    for index in from..to {
+        let Some(kind) = parser.any_kind_at(index) else {
+            break;
+        };
+        match kind {
+            Kind::Cell | Kind::Comma => {
+                separator = separator.or(Some(", "));
+                continue;
+            }
+            Kind::Row | Kind::Semicolon => {
+                separator = Some("; ");
+                continue;
+            }
+            Kind::Word("if" | "for" | "when" | "where")
+            | Kind::Text("if" | "for" | "when" | "where")
+            | Kind::Stop => continue,
+            // Braces around one token say nothing.
+            Kind::Open(Bracket::Group) if parser.mate(index) == index + 2 => continue,
+            Kind::Close(Bracket::Group) if parser.mate(index) + 2 == index => continue,
+            _ => {}
         }
-        self.skip(1);
-        let matrix = self.matrix()?;
-        if !matches!(self.peek(), Some(Kind::Bar(_))) {
-            return Err(self.error("a determinant without its second bar"));
+        if let Some(separator) = separator.take() {
+            text.push_str(separator);
         }
-        self.skip(1);
-        match determinant(&matrix.rows) {
-            Some(value) => Ok(Some(value)),
-            None => Err(self.error("a determinant of this size")),
+        text.push_str(&plain_text(parser.source(index, index + 1)));
+        match kind {
+            Kind::Open(Bracket::Group) => text.push('{'),
+            Kind::Close(Bracket::Group) => text.push('}'),
+            _ => {}
         }
+    }
+    text
+}
+
+/// `\left| \begin{array} … \right|` is a determinant too.
+pub(super) fn barred_table(parser: &mut Parser<'_>) -> Parsed<Option<Expr>> {
+    if !matches!(parser.peek(), Some(Kind::Bar(Side::Left | Side::Unknown)))
+        || parser.ahead(1) != Some(Kind::Begin(Environment::Matrix))
+    {
+        return Ok(None);
+    }
+    parser.skip(1);
+    let matrix = matrix(parser)?;
+    if !matches!(parser.peek(), Some(Kind::Bar(_))) {
+        return Err(parser.error("a determinant without its second bar"));
+    }
+    parser.skip(1);
+    match determinant(&matrix.rows) {
+        Some(value) => Ok(Some(value)),
+        None => Err(parser.error("a determinant of this size")),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What may stand around an answer, and whether it is words or a formula.
 
 use super::ParseError;
+use super::items;
 use super::lexer::{Lexed, lex};
 use super::parser::{Parser, is_too_deep};
 use super::plain::plain_text;
@@ -110,7 +111,7 @@ pub(super) fn formula(text: &str) -> Result<Answer, ParseError> {
     }
     join_decimal_comma(text, &mut lexed);
     let mut parser = Parser::new(text, lexed);
-    let answer = parser.answer()?;
+    let answer = items::answer(&mut parser)?;
     if !parser.ended() {
         return Err(parser.error("this does not belong to the answer"));
     }
