@@ -42,37 +42,36 @@ impl<'t> Lexemes<'t> {
 
     /// Where the next token begins, or the space before it.
     pub(crate) fn at(&self) -> usize {
-        self.0.pos
+        self.0.pos()
     }
 
     /// Reads one token, of a product of letters all; `None` at the end, and at a bracket that does not match.
     pub(crate) fn next(&mut self) -> Option<Class> {
-        let count = self.0.tokens.len();
+        let count = self.0.count();
         if self.0.rest().is_empty() {
             return None;
         }
         self.0.step().ok()?;
-        let first = self.0.tokens.get(count).map(|token| token.kind);
+        let first = self.0.kind_at(count);
         Some(first.map_or(Class::Nothing, class))
     }
 
     /// Passes white space, or what is no mathematics but belongs to it, up to `at`.
     pub(crate) fn skip_to(&mut self, at: usize) {
-        if at > self.0.pos {
-            self.0.pos = at;
+        if at > self.0.pos() {
+            self.0.seek(at);
             self.0.spaced(Space::Some);
         }
     }
 
     /// How many brackets are open.
     pub(crate) fn depth(&self) -> usize {
-        self.0.opened.len()
+        self.0.depth()
     }
 
     /// Is a brace open that groups or encloses a set?
     pub(crate) fn is_in_braces(&self) -> bool {
-        let opened = self.0.opened.iter();
-        opened.rev().any(|open| open.bracket == Bracket::Group)
+        self.0.is_within(Bracket::Group, self.0.depth())
     }
 }
 

@@ -3,6 +3,10 @@
 //! Brackets find their counterparts here, and note what stands directly inside, so that the parser never searches.
 
 use super::ParseError;
+use super::digits;
+use super::markup;
+use super::runs;
+use super::signs;
 use super::token::{Bracket, Kind, Numeral, Side, Space, Structure, Token, inside};
 use crate::algebra::Expr;
 use crate::answer::Operator;
@@ -21,45 +25,51 @@ pub(super) struct Lexed<'t> {
 
 /// An open bracket.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Opened {
+struct Opened {
     /// Its token.
-    pub(super) token: usize,
+    token: usize,
     /// Its kind.
-    pub(super) bracket: Bracket,
+    bracket: Bracket,
     /// Do commas inside separate entries?
-    pub(super) list: bool,
+    list: bool,
     /// How many arguments of a command come behind it.
-    pub(super) pending: u8,
+    pending: u8,
 }
 
-/// The state of the pass.
-#[derive(Debug)]
-pub(super) struct Lexer<'t> {
-    pub(super) text: &'t str,
-    pub(super) bytes: &'t [u8],
-    pub(super) pos: usize,
-    pub(super) tokens: Vec<Token<'t>>,
-    pub(super) numerals: Vec<Numeral<'t>>,
-    pub(super) opened: Vec<Opened>,
-    /// What stands before the next token.
-    pub(super) space: Space,
-    /// How many arguments of `\frac` are still to come: there, digits stand for themselves.
-    pub(super) pending: u8,
-    /// What `\left` or `\right` said of the next delimiter.
+/// What stands before the next token says of it.
+#[derive(Debug, Default)]
+pub(super) struct Next {
+    /// What `\left` or `\right` says of a delimiter.
     pub(super) side: Option<Side>,
-    /// Did `\left\{` come right before, which a table makes a system?
+    /// Is `\left\{` right before, which a table makes a system?
     pub(super) cases: bool,
-    /// Did `\not` come before?
+    /// Is `\not` before?
     pub(super) negated: bool,
-    /// Did a command, `^` or `_` come right before, so that a brace groups?
+    /// Is a command, `^` or `_` right before, so that a brace groups?
     pub(super) grouping: bool,
-    /// How many open brackets hold entries between commas.
-    pub(super) lists: usize,
     /// Up to where digits are known not to be grouped by commas.
     pub(super) ungrouped: usize,
+}
+
+/// The state of the pass. What tokens are there is in the files of [`super`].
+#[derive(Debug)]
+pub(super) struct Lexer<'t> {
+    text: &'t str,
+    pos: usize,
+    tokens: Vec<Token<'t>>,
+    numerals: Vec<Numeral<'t>>,
+    opened: Vec<Opened>,
+    /// White space before the next token.
+    space: Space,
+    pub(super) next: Next,
+    /// How many arguments of `\frac` are still to come: there, digits stand for themselves.
+    pending: u8,
+    /// How many open brackets hold entries between commas.
+    lists: usize,
     /// Which dollars are delimiters, in order.
-    pub(super) dollars: Vec<bool>,
-    pub(super) dollar: usize,
+    dollars: Vec<bool>,
+    /// How many dollars were passed.
+    dollar: usize,
 }
 
 /// Reads the tokens of `text`.
@@ -69,7 +79,7 @@ pub(super) struct Lexer<'t> {
 /// [`ParseError`] at the caps and at brackets that do not match.
 pub(super) fn lex(text: &str) -> Result<Lexed<'_>, ParseError> {
     let mut lexer = Lexer::new(text, 0, dollars(text));
-    while lexer.pos < lexer.bytes.len() {
+    while lexer.pos < text.len() {
         lexer.step()?;
     }
     if let Some(open) = lexer.opened.last() {
@@ -131,27 +141,47 @@ impl<'t> Lexer<'t> {
     pub(super) fn new(text: &'t str, pos: usize, dollars: Vec<bool>) -> Self {
         Self {
             text,
-            bytes: text.as_bytes(),
             pos,
             tokens: Vec::new(),
             numerals: Vec::new(),
             opened: Vec::new(),
             space: Space::Tight,
+            next: Next::default(),
             pending: 0,
-            side: None,
-            cases: false,
-            negated: false,
-            grouping: false,
             lists: 0,
-            ungrouped: 0,
             dollars,
             dollar: 0,
         }
     }
 
+    /// The whole text.
+    pub(super) fn text(&self) -> &'t str {
+        self.text
+    }
+
+    /// The whole text in bytes.
+    pub(super) fn bytes(&self) -> &'t [u8] {
+        self.text.as_bytes()
+    }
+
+    /// The current place.
+    pub(super) fn pos(&self) -> usize {
+        self.pos
+    }
+
+    /// Goes to a place.
+    pub(super) fn seek(&mut self, pos: usize) {
+        self.pos = pos;
+    }
+
+    /// Passes bytes.
+    pub(super) fn skip(&mut self, length: usize) {
+        self.pos += length;
+    }
+
     /// The byte `ahead` of the current one.
     pub(super) fn byte(&self, ahead: usize) -> Option<u8> {
-        self.bytes.get(self.pos + ahead).copied()
+        self.bytes().get(self.pos + ahead).copied()
     }
 
     /// The text from the current place.
@@ -162,6 +192,88 @@ impl<'t> Lexer<'t> {
     /// The last token.
     pub(super) fn last(&self) -> Option<Kind<'t>> {
         self.tokens.last().map(|token| token.kind)
+    }
+
+    /// Takes the last token back.
+    pub(super) fn drop_last(&mut self) {
+        self.tokens.pop();
+    }
+
+    /// Notes that the last token begins a run of so many letters.
+    pub(super) fn note_run(&mut self, length: usize) {
+        if let Some(token) = self.tokens.last_mut() {
+            token.run = length.min(255) as u8;
+        }
+    }
+
+    /// How many tokens there are.
+    pub(super) fn count(&self) -> usize {
+        self.tokens.len()
+    }
+
+    /// The kind of a token.
+    pub(super) fn kind_at(&self, index: usize) -> Option<Kind<'t>> {
+        self.tokens.get(index).map(|token| token.kind)
+    }
+
+    /// Does no white space stand before the next token?
+    pub(super) fn is_tight(&self) -> bool {
+        self.space == Space::Tight
+    }
+
+    /// Is an argument of `\frac` next?
+    pub(super) fn in_arguments(&self) -> bool {
+        self.pending > 0
+    }
+
+    /// Notes that an argument of `\frac` was read.
+    pub(super) fn pass_argument(&mut self) {
+        self.pending = self.pending.saturating_sub(1);
+    }
+
+    /// Is a bracket open that holds entries?
+    pub(super) fn in_list(&self) -> bool {
+        self.lists > 0
+    }
+
+    /// How many brackets are open.
+    pub(super) fn depth(&self) -> usize {
+        self.opened.len()
+    }
+
+    /// The innermost open bracket.
+    pub(super) fn innermost(&self) -> Option<Bracket> {
+        self.opened.last().map(|open| open.bracket)
+    }
+
+    /// Is one of the innermost brackets, of so many, of this kind?
+    pub(super) fn is_within(&self, bracket: Bracket, levels: usize) -> bool {
+        let mut near = self.opened.iter().rev().take(levels);
+        near.any(|open| open.bracket == bracket)
+    }
+
+    /// What stands directly inside the innermost bracket, as in [`inside`].
+    pub(super) fn inside(&self) -> u8 {
+        let open = self.opened.last();
+        open.and_then(|open| self.tokens.get(open.token))
+            .map_or(0, |token| token.holds)
+    }
+
+    /// Passes a dollar: does it enclose a formula?
+    pub(super) fn pass_dollar(&mut self) -> bool {
+        self.dollar += 1;
+        self.dollars.get(self.dollar - 1) == Some(&true)
+    }
+
+    /// Adds a written number that ends at the current place.
+    pub(super) fn push_number(
+        &mut self,
+        numeral: Numeral<'t>,
+        start: usize,
+    ) -> Result<(), ParseError> {
+        let index = self.numerals.len() as u32;
+        self.numerals.push(numeral);
+        self.push(Kind::Number(index), start)
     }
 
     /// Adds a token that ends at the current place.
@@ -195,13 +307,13 @@ impl<'t> Lexer<'t> {
             mate: 0,
         });
         self.space = Space::Tight;
-        self.grouping = matches!(kind, Kind::Caret | Kind::Underscore | Kind::Structure(_));
+        self.next.grouping = matches!(kind, Kind::Caret | Kind::Underscore | Kind::Structure(_));
         Ok(())
     }
 
     /// Adds a token that may be an argument of `\frac`.
     pub(super) fn push_atom(&mut self, kind: Kind<'t>, start: usize) -> Result<(), ParseError> {
-        self.pending = self.pending.saturating_sub(1);
+        self.pass_argument();
         if matches!(
             kind,
             Kind::Structure(Structure::Fraction | Structure::Binomial)
@@ -225,7 +337,7 @@ impl<'t> Lexer<'t> {
             });
         }
         let list = match bracket {
-            Bracket::Group => !self.grouping,
+            Bracket::Group => !self.next.grouping,
             Bracket::Floor | Bracket::Ceiling | Bracket::Environment => false,
             _ => true,
         };
@@ -266,19 +378,19 @@ impl<'t> Lexer<'t> {
     /// Reads one token, or skips what is none.
     pub(super) fn step(&mut self) -> Result<(), ParseError> {
         let start = self.pos;
-        let byte = self.bytes[start];
+        let byte = self.bytes()[start];
         match byte {
             b' ' | b'\n' | b'\r' => {
                 self.pos += 1;
                 self.spaced(Space::Some);
                 Ok(())
             }
-            b'0'..=b'9' => self.number(),
-            b'a'..=b'z' | b'A'..=b'Z' => self.run(),
-            b'\\' => self.backslash(),
-            0..=31 | 127 => self.control(),
-            0..=127 => self.ascii(byte),
-            _ => self.beyond_ascii(),
+            b'0'..=b'9' => digits::number(self),
+            b'a'..=b'z' | b'A'..=b'Z' => runs::letters(self),
+            b'\\' => markup::backslash(self),
+            0..=31 | 127 => markup::control(self),
+            0..=127 => signs::ascii(self, byte),
+            _ => signs::beyond_ascii(self),
         }
     }
 
@@ -289,8 +401,6 @@ impl<'t> Lexer<'t> {
 
     /// Do `&` and `\\` separate cells here?
     pub(super) fn in_table(&self) -> bool {
-        self.opened
-            .last()
-            .is_some_and(|open| open.bracket == Bracket::Environment)
+        self.innermost() == Some(Bracket::Environment)
     }
 }

@@ -3,147 +3,151 @@
 use super::ParseError;
 use super::command;
 use super::lexer::Lexer;
+use super::markup;
 use super::token::{Kind, Named, Space};
 use super::units;
 use crate::algebra::{BinderKind, Constant, Function};
 
-impl<'t> Lexer<'t> {
-    /// The argument of a command for words (or, if `name`, for an upright name), which begins at the current place.
-    pub(super) fn words(&mut self, start: usize, name: bool) -> Result<(), ParseError> {
-        if self.byte(0) == Some(b'*') {
-            self.pos += 1;
-        }
-        let Some((content, end)) = self.group() else {
-            // Without a group, or a very long one: its content is read like everything else.
-            return Ok(());
-        };
-        let words = content.trim_matches(|c: char| c.is_whitespace() || c == '~');
-        let words = words
-            .trim_start_matches("\\ ")
-            .trim_start_matches("\\,")
-            .trim();
-        let words = words
-            .strip_prefix('(')
-            .and_then(|rest| rest.strip_suffix(')'))
-            .filter(|inner| {
-                inner.len() > 2 && inner.chars().all(|c| c.is_ascii_lowercase() || c == ' ')
-            })
-            .unwrap_or(words);
-        if words.is_empty() || matches!(words, "." | "?" | "!") {
-            self.pos = end;
-            self.spaced(Space::Some);
-            return Ok(());
-        }
-        let sign = match words {
-            "\\%" | "%" => Some(Kind::Percent),
-            "\\$" | "$" => Some(Kind::Currency("USD")),
-            "¢" => Some(Kind::Word("cents")),
-            _ => {
-                let mut characters = words.chars();
-                match (characters.next(), characters.next()) {
-                    (Some(one), None) => command::character(one),
-                    _ => None,
-                }
-            }
-        };
-        if let Some(sign) = sign
-            && !matches!(
-                sign,
-                Kind::Open(_) | Kind::Close(_) | Kind::Greek(_) | Kind::Constant(Constant::Pi)
-            )
-        {
-            if words == "$" {
-                self.dollar += 1;
-            }
-            self.pos = end;
-            return self.push(sign, start);
-        }
-        if name {
-            return self.name(words, start, end);
-        }
-        if words.starts_with(|c: char| c.is_ascii_digit() || "+-=<>$\\(.".contains(c))
-            && !words.starts_with("\\textdegree")
-        {
-            return Ok(());
-        }
-        let plain = !words.contains(['=', '$', '\\', '(', '<', '>', '+', '^', '_', '{', '/', '|'])
-            && !words.contains(|c: char| c.is_ascii_digit());
-        if !plain && units::unit(words).is_none() && !is_label(words) {
-            return Ok(());
-        }
-        let behind = self
-            .text
-            .get(end..)
-            .and_then(|rest| rest.chars().find(|c| !c.is_whitespace()));
-        self.pos = end;
-        match words {
-            "cis" | "lcm" | "gcd" | "arcsin" | "arccos" | "arctan" | "sgn" | "sin" | "cos"
-            | "tan" | "log" | "ln" | "max" | "min" | "exp"
-                if matches!(behind, Some('(' | '\\' | '{')) || words == "cis" =>
-            {
-                if let Some(kind) = is_function_name(words) {
-                    return self.push_atom(kind, start);
-                }
-            }
-            "and" | "And" | "&" => return self.push(Kind::And, start),
-            "or" | "Or" => return self.push(Kind::Or, start),
-            "mod" => return self.push(Kind::Modulo, start),
-            "," | ", and" | ",and" | "and," | ", or" | "or," => {
-                self.push(Kind::Comma, start)?;
-                return match words.trim_matches([',', ' ']) {
-                    "and" => self.push(Kind::And, start),
-                    "or" => self.push(Kind::Or, start),
-                    _ => Ok(()),
-                };
-            }
-            _ => {}
-        }
-        for (lead, kind) in [("and ", Kind::And), ("or ", Kind::Or)] {
-            if let Some(rest) = words.strip_prefix(lead) {
-                self.push(kind, start)?;
-                return self.push(Kind::Text(rest.trim()), start);
-            }
-        }
-        for (tail, kind) in [(" and", Kind::And), (" or", Kind::Or), (",", Kind::Comma)] {
-            if let Some(rest) = words.strip_suffix(tail) {
-                let rest = rest.trim_end_matches([',', ' ']);
-                if !rest.is_empty() {
-                    self.push(Kind::Text(rest), start)?;
-                }
-                return self.push(kind, start);
-            }
-        }
-        self.push(Kind::Text(words), start)
+/// The argument of a command for words (or, if `name`, for an upright name), which begins at the current place.
+pub(super) fn words(lexer: &mut Lexer<'_>, start: usize, name: bool) -> Result<(), ParseError> {
+    if lexer.byte(0) == Some(b'*') {
+        lexer.skip(1);
     }
+    let Some((content, end)) = markup::group(lexer) else {
+        // Without a group, or a very long one: its content is read like everything else.
+        return Ok(());
+    };
+    let words = content.trim_matches(|c: char| c.is_whitespace() || c == '~');
+    let words = words
+        .trim_start_matches("\\ ")
+        .trim_start_matches("\\,")
+        .trim();
+    let words = words
+        .strip_prefix('(')
+        .and_then(|rest| rest.strip_suffix(')'))
+        .filter(|inner| {
+            inner.len() > 2 && inner.chars().all(|c| c.is_ascii_lowercase() || c == ' ')
+        })
+        .unwrap_or(words);
+    if words.is_empty() || matches!(words, "." | "?" | "!") {
+        lexer.seek(end);
+        lexer.spaced(Space::Some);
+        return Ok(());
+    }
+    let sign = match words {
+        "\\%" | "%" => Some(Kind::Percent),
+        "\\$" | "$" => Some(Kind::Currency("USD")),
+        "¢" => Some(Kind::Word("cents")),
+        _ => {
+            let mut characters = words.chars();
+            match (characters.next(), characters.next()) {
+                (Some(one), None) => command::character(one),
+                _ => None,
+            }
+        }
+    };
+    if let Some(sign) = sign
+        && !matches!(
+            sign,
+            Kind::Open(_) | Kind::Close(_) | Kind::Greek(_) | Kind::Constant(Constant::Pi)
+        )
+    {
+        if words == "$" {
+            lexer.pass_dollar();
+        }
+        lexer.seek(end);
+        return lexer.push(sign, start);
+    }
+    if name {
+        return upright_name(lexer, words, start, end);
+    }
+    if words.starts_with(|c: char| c.is_ascii_digit() || "+-=<>$\\(.".contains(c))
+        && !words.starts_with("\\textdegree")
+    {
+        return Ok(());
+    }
+    let plain = !words.contains(['=', '$', '\\', '(', '<', '>', '+', '^', '_', '{', '/', '|'])
+        && !words.contains(|c: char| c.is_ascii_digit());
+    if !plain && units::unit(words).is_none() && !is_label(words) {
+        return Ok(());
+    }
+    let behind = lexer
+        .text()
+        .get(end..)
+        .and_then(|rest| rest.chars().find(|c| !c.is_whitespace()));
+    lexer.seek(end);
+    match words {
+        "cis" | "lcm" | "gcd" | "arcsin" | "arccos" | "arctan" | "sgn" | "sin" | "cos" | "tan"
+        | "log" | "ln" | "max" | "min" | "exp"
+            if matches!(behind, Some('(' | '\\' | '{')) || words == "cis" =>
+        {
+            if let Some(kind) = is_function_name(words) {
+                return lexer.push_atom(kind, start);
+            }
+        }
+        "and" | "And" | "&" => return lexer.push(Kind::And, start),
+        "or" | "Or" => return lexer.push(Kind::Or, start),
+        "mod" => return lexer.push(Kind::Modulo, start),
+        "," | ", and" | ",and" | "and," | ", or" | "or," => {
+            lexer.push(Kind::Comma, start)?;
+            return match words.trim_matches([',', ' ']) {
+                "and" => lexer.push(Kind::And, start),
+                "or" => lexer.push(Kind::Or, start),
+                _ => Ok(()),
+            };
+        }
+        _ => {}
+    }
+    for (lead, kind) in [("and ", Kind::And), ("or ", Kind::Or)] {
+        if let Some(rest) = words.strip_prefix(lead) {
+            lexer.push(kind, start)?;
+            return lexer.push(Kind::Text(rest.trim()), start);
+        }
+    }
+    for (tail, kind) in [(" and", Kind::And), (" or", Kind::Or), (",", Kind::Comma)] {
+        if let Some(rest) = words.strip_suffix(tail) {
+            let rest = rest.trim_end_matches([',', ' ']);
+            if !rest.is_empty() {
+                lexer.push(Kind::Text(rest), start)?;
+            }
+            return lexer.push(kind, start);
+        }
+    }
+    lexer.push(Kind::Text(words), start)
+}
 
-    /// An upright name.
-    fn name(&mut self, words: &'t str, start: usize, end: usize) -> Result<(), ParseError> {
-        let behind = self
-            .text
-            .get(end..)
-            .and_then(|rest| rest.chars().find(|c| !c.is_whitespace()));
-        let after_value = matches!(self.last(), Some(Kind::Number(_) | Kind::Close(_)));
-        let unit = after_value && units::unit(words).is_some();
-        if let Some(kind) = is_function_name(words)
-            && (!unit || matches!(behind, Some('(' | '_' | '\\')))
-        {
-            self.pos = end;
-            self.push_atom(kind, start)?;
-            return Ok(());
-        }
-        let letters = words
-            .chars()
-            .all(|c| c.is_alphabetic() || matches!(c, ' ' | '.' | '~' | '-' | '\''));
-        if letters || units::unit(words).is_some() {
-            self.pos = end;
-            if matches!(words, "and" | "or") {
-                let kind = if words == "and" { Kind::And } else { Kind::Or };
-                return self.push(kind, start);
-            }
-            return self.push_atom(Kind::Name(words), start);
-        }
-        Ok(())
+/// An upright name.
+fn upright_name<'t>(
+    lexer: &mut Lexer<'t>,
+    words: &'t str,
+    start: usize,
+    end: usize,
+) -> Result<(), ParseError> {
+    let behind = lexer
+        .text()
+        .get(end..)
+        .and_then(|rest| rest.chars().find(|c| !c.is_whitespace()));
+    let after_value = matches!(lexer.last(), Some(Kind::Number(_) | Kind::Close(_)));
+    let unit = after_value && units::unit(words).is_some();
+    if let Some(kind) = is_function_name(words)
+        && (!unit || matches!(behind, Some('(' | '_' | '\\')))
+    {
+        lexer.seek(end);
+        lexer.push_atom(kind, start)?;
+        return Ok(());
     }
+    let letters = words
+        .chars()
+        .all(|c| c.is_alphabetic() || matches!(c, ' ' | '.' | '~' | '-' | '\''));
+    if letters || units::unit(words).is_some() {
+        lexer.seek(end);
+        if matches!(words, "and" | "or") {
+            let kind = if words == "and" { Kind::And } else { Kind::Or };
+            return lexer.push(kind, start);
+        }
+        return lexer.push_atom(Kind::Name(words), start);
+    }
+    Ok(())
 }
 
 /// Words with a slash or brackets that are no formula.
