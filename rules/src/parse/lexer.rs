@@ -79,6 +79,7 @@ pub(super) struct Lexer<'t> {
 /// [`ParseError`] at the caps and at brackets that do not match.
 pub(super) fn lex(text: &str) -> Result<Lexed<'_>, ParseError> {
     let mut lexer = Lexer::new(text, 0, dollars(text));
+    lexer.tokens.reserve((text.len() / 2 + 4).min(256));
     while lexer.pos < text.len() {
         lexer.step()?;
     }
