@@ -50,8 +50,8 @@ tests=$(built cuda)
 dist=$root/dist/cuda
 rm -rf "$dist"
 mkdir -p "$dist/bin" "$dist/lib" "$dist/stubs" "$dist/scripts" "$dist/tests/data" "$dist/examples"
-strip -o "$dist/bin/juror" "$program"
-strip -o "$dist/bin/test-cuda" "$tests"
+cp "$program" "$dist/bin/juror"
+cp "$tests" "$dist/bin/test-cuda"
 cp -r tests/data/checkpoints "$dist/tests/data/"
 cp examples/*.jsonl "$dist/examples/"
 cp scripts/test_gpu.sh scripts/cuda_libraries.sh scripts/compare_gpu.py scripts/smoke-config.json "$dist/scripts/"

@@ -3,7 +3,7 @@
 #
 #     scripts/test_gpu.sh check                      what this machine lacks, and what is left to do; touches no GPU
 #     scripts/test_gpu.sh correctness                verdicts, kernels, goldens, invariances; should take under three minutes on an H200
-#     scripts/test_gpu.sh thorough                   what else tests/cuda.rs compares
+#     scripts/test_gpu.sh thorough                   what else tests/cuda compares
 #     scripts/test_gpu.sh bench [ROW…]               the throughput table, the rows that matter most first
 #     scripts/test_gpu.sh peer                       transformers' continuous batching on the first row's workload, and juror beside it;
 #                                                    needs Python with torch and transformers

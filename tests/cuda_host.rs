@@ -1,7 +1,6 @@
 //! The host's side of the CUDA path: what it asks of the driver, and what comes of it when the driver refuses. It runs on the
 //! imitated driver alone (`tests/cuda_driver`), which counts calls and can be told to refuse.
 
-#![cfg(feature = "cuda-imitation")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 #[path = "cuda/random_model.rs"]

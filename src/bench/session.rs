@@ -28,7 +28,7 @@ pub struct Subject {
     pub weights: Weights,
     /// Where it runs.
     pub device: Device,
-    /// What it is stored in.
+    /// What it is stored in: the options' choice, resolved for this device and these weights.
     pub precision: Precision,
     /// The tokens that all prompts begin with.
     pub template: Vec<u32>,
@@ -65,7 +65,7 @@ impl Bench {
     ///
     /// # Errors
     /// When the weights do not fit the configuration, or memory does not suffice.
-    pub fn load(mut subject: Subject, settings: &EngineOptions) -> Result<Self, EngineError> {
+    pub fn load(mut subject: Subject, options: &EngineOptions) -> Result<Self, EngineError> {
         let ceiling = Ceiling::measure(&subject.device, subject.precision)?;
         let started = Instant::now();
         let model = load_model(
@@ -73,7 +73,7 @@ impl Bench {
             &subject.weights,
             &subject.device,
             subject.precision,
-            settings.plain_operations,
+            options.plain_operations,
         )?;
         let load_seconds = started.elapsed().as_secs_f64();
         let packed = packed_numbers(
@@ -81,11 +81,11 @@ impl Bench {
             &subject.weights,
             &subject.device,
             subject.precision,
-            settings.plain_operations,
+            options.plain_operations,
         );
         subject.jobs.shrink_to_fit();
-        let config = config_for(&subject, settings);
-        let model = model.with_cache(&config, !settings.no_shared_prefix)?;
+        let config = config_for(&subject, options);
+        let model = model.with_cache(&config, !options.no_shared_prefix)?;
         let blocks = model.properties().blocks.unwrap_or(config.blocks);
         Ok(Self {
             model: SharedModel::new(model),
@@ -104,13 +104,13 @@ impl Bench {
     }
 
     /// Sizes for one run.
-    pub fn engine_config(&self, settings: &EngineOptions) -> EngineConfig {
-        let settings = EngineOptions {
+    pub fn engine_config(&self, options: &EngineOptions) -> EngineConfig {
+        let options = EngineOptions {
             blocks: Some(self.blocks),
-            token_budget: settings.token_budget.or(Some(self.token_budget)),
-            ..*settings
+            token_budget: options.token_budget.or(Some(self.token_budget)),
+            ..*options
         };
-        config_for(&self.subject, &settings)
+        config_for(&self.subject, &options)
     }
 
     /// One run in one setting. With `breakdown` it also says where the time goes; on a GPU noting that slows a run down, so
@@ -163,8 +163,8 @@ impl Bench {
 }
 
 /// The sizes that a judge of the same texts would choose, for lengths that are known beforehand.
-fn config_for(subject: &Subject, settings: &EngineOptions) -> EngineConfig {
-    let shared = if settings.no_prefix_cache {
+fn config_for(subject: &Subject, options: &EngineOptions) -> EngineConfig {
+    let shared = if options.no_prefix_cache {
         0
     } else {
         subject.template.len()
@@ -189,7 +189,7 @@ fn config_for(subject: &Subject, settings: &EngineOptions) -> EngineConfig {
         subject.precision,
         device,
         &lengths,
-        settings,
+        options,
         template,
     )
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 /// An error of a checkpoint: what happened, where, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckpointError {
-    /// `--model` named something that no model can be called.
+    /// `--model` named neither a folder, a file, an id on the hub nor an alias.
     #[error(
         "no model `{name}`: give `tiny` (built in), a folder that holds config.json, tokenizer.json and *.safetensors, an id \
          on the Hugging Face hub (org/name), or an alias that `juror models list --known` shows"
@@ -38,15 +38,15 @@ pub enum CheckpointError {
         /// One of the pickled files.
         file: String,
     },
-    /// The hub, or its cache, refused.
+    /// The model could not be had from the hub or its cache.
     #[error(transparent)]
     Hub(#[from] super::hub::HubError),
     /// A file could not be read.
     #[error("{path}: {source}")]
     Io {
-        /// The file, or what stands for it.
+        /// The file.
         path: String,
-        /// The operating system's word.
+        /// The operating system's error.
         #[source]
         source: std::io::Error,
     },
@@ -74,10 +74,23 @@ pub enum CheckpointError {
         /// Names and both shapes.
         message: String,
     },
-    /// Sizes that the way of storing the weights does not allow.
+    /// A readable checkpoint that cannot be loaded: expert sizes that are no multiple of MXFP4's block, or several GGUF
+    /// models in one folder.
     #[error("{0}")]
     Unsupported(String),
     /// Bytes could not be made a tensor, on the host or on a device.
     #[error("tensor operation failed: {0}")]
     Tensor(#[from] candle_core::Error),
+}
+
+impl CheckpointError {
+    /// True for a model that was named wrongly, is missing, or cannot be read; false for the network, for readable weights
+    /// that do not fit their configuration, and for a failed tensor operation.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Hub(error) => error.is_usage(),
+            Self::Mismatch { .. } | Self::Tensor(_) => false,
+            _ => true,
+        }
+    }
 }

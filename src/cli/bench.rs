@@ -121,9 +121,9 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
         ..Sampling::GREEDY
     };
     sampling.validate().or_usage()?;
-    let subject = subject(arguments)?;
+    let options = arguments.engine.options(&arguments.model);
+    let subject = subject(arguments, &options)?;
     subject.check().or_usage()?;
-    let settings = arguments.engine.options();
     let workload = describe(arguments, &subject);
     say(&format!(
         "{}: {:.0} M parameters, {}; {workload}",
@@ -132,14 +132,17 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
         subject.precision
     ));
     // A sweep is loaded for the largest of its settings.
-    let mut largest = settings;
+    let mut largest = options;
     if arguments.sweep {
         let tried = subject.settings();
         let most = |of: fn(&Setting) -> usize| tried.iter().map(of).max();
         largest.max_sequences = most(|setting| setting.max_sequences);
         largest.token_budget = most(|setting| setting.token_budget);
     }
-    let bench = Bench::load(subject, &largest).or_fail()?;
+    let bench = Bench::load(subject, &largest).map_err(|error| {
+        let usage = error.is_usage();
+        Failure::new(error, usage)
+    })?;
     let (seed, breakdown) = (arguments.seed, !arguments.no_breakdown);
     let mut reports: Vec<Report> = Vec::new();
     let mut best = None;
@@ -148,7 +151,7 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
             let config = bench.engine_config(&EngineOptions {
                 max_sequences: Some(setting.max_sequences),
                 token_budget: Some(setting.token_budget),
-                ..settings
+                ..options
             });
             let (report, run) = bench.run(&config, sampling, seed, breakdown).or_fail()?;
             say(&format!(
@@ -164,7 +167,7 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
             }
         }
     } else {
-        let config = bench.engine_config(&settings);
+        let config = bench.engine_config(&options);
         let mut runs = Vec::new();
         for _ in 0..arguments.runs {
             let (report, run) = bench.run(&config, sampling, seed, breakdown).or_fail()?;
@@ -263,8 +266,7 @@ fn describe(arguments: &BenchArguments, subject: &Subject) -> String {
 }
 
 /// The model and what is asked of it.
-fn subject(arguments: &BenchArguments) -> Result<Subject, Failure> {
-    let choice = arguments.model.precision();
+fn subject(arguments: &BenchArguments, options: &EngineOptions) -> Result<Subject, Failure> {
     let device = arguments.model.device.open().or_usage()?;
     let (name, config, weights) = if let Some(shape) = &arguments.synthetic {
         let config = shapes::find(shape).or_usage()?;
@@ -272,12 +274,15 @@ fn subject(arguments: &BenchArguments) -> Result<Subject, Failure> {
         (format!("random {shape}"), config, weights)
     } else {
         let source = download::resolve(&arguments.judge.model, Want::Everything)?;
-        let config = ModelConfig::load(&source).or_usage()?;
-        let weights = Weights::open(&source).or_usage()?;
-        let config = weights.settle(&config).or_usage()?.into_owned();
+        let config = ModelConfig::load(&source).map_err(download::failure)?;
+        let weights = Weights::open(&source).map_err(download::failure)?;
+        let config = weights
+            .settle(&config)
+            .map_err(download::failure)?
+            .into_owned();
         (source.to_string(), config, weights)
     };
-    let precision = choice.resolve(&device, &weights).or_usage()?;
+    let precision = options.precision.resolve(&device, &weights).or_usage()?;
     let (template, jobs) = if arguments.inputs.is_empty() {
         let workload = Workload {
             samples: arguments.samples.unwrap_or(64) as usize,

@@ -5,7 +5,7 @@ use std::sync::Once;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::{FAILED, Failure, USAGE, say};
+use super::{Failure, say};
 use crate::checkpoint::CheckpointError;
 use crate::checkpoint::ModelSource;
 use crate::checkpoint::hub::{Event, Want};
@@ -68,14 +68,8 @@ pub(super) fn resolve(name: &str, want: Want) -> Result<ModelSource, Failure> {
     source.map_err(failure)
 }
 
-/// Usage where what was asked for is at fault, a failure where the way there is.
+/// A checkpoint's error with its exit code.
 pub(super) fn failure(error: CheckpointError) -> Failure {
-    let code = match &error {
-        CheckpointError::Hub(error) if !error.is_usage() => FAILED,
-        _ => USAGE,
-    };
-    Failure {
-        code,
-        error: error.into(),
-    }
+    let usage = error.is_usage();
+    Failure::new(error, usage)
 }

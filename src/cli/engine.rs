@@ -25,8 +25,8 @@ pub(super) struct ModelArguments {
 }
 
 impl ModelArguments {
-    /// What was said of types.
-    pub(super) fn precision(&self) -> PrecisionChoice {
+    /// What weights, keys and values are to be stored in.
+    fn precision(&self) -> PrecisionChoice {
         PrecisionChoice {
             dtype: self.dtype,
             quantize: self.quantize,
@@ -62,9 +62,10 @@ pub(super) struct EngineArguments {
 }
 
 impl EngineArguments {
-    /// What was asked of the engine.
-    pub(super) fn options(&self) -> EngineOptions {
+    /// What was asked of the engine, with the types of `model`.
+    pub(super) fn options(&self, model: &ModelArguments) -> EngineOptions {
         EngineOptions {
+            precision: model.precision(),
             max_sequences: self.max_sequences,
             token_budget: self.token_budget,
             prefill_chunk: self.prefill_chunk,
@@ -72,7 +73,6 @@ impl EngineArguments {
             no_prefix_cache: self.no_prefix_cache,
             plain_operations: self.plain_operations,
             no_shared_prefix: self.no_shared_prefix,
-            ..EngineOptions::default()
         }
     }
 }

@@ -90,6 +90,16 @@ struct Failure {
     error: anyhow::Error,
 }
 
+impl Failure {
+    /// The code for wrong usage or unreadable input where `usage` is true, else the one for everything else.
+    fn new(error: impl Into<anyhow::Error>, usage: bool) -> Self {
+        Self {
+            code: if usage { USAGE } else { FAILED },
+            error: error.into(),
+        }
+    }
+}
+
 /// Sorts errors: the user's input, or everything else.
 trait OrFail<T> {
     /// Wrong usage or unreadable input.
@@ -100,17 +110,11 @@ trait OrFail<T> {
 
 impl<T, E: Into<anyhow::Error>> OrFail<T> for Result<T, E> {
     fn or_usage(self) -> Result<T, Failure> {
-        self.map_err(|error| Failure {
-            code: USAGE,
-            error: error.into(),
-        })
+        self.map_err(|error| Failure::new(error, true))
     }
 
     fn or_fail(self) -> Result<T, Failure> {
-        self.map_err(|error| Failure {
-            code: FAILED,
-            error: error.into(),
-        })
+        self.map_err(|error| Failure::new(error, false))
     }
 }
 

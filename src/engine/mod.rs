@@ -32,12 +32,14 @@ pub use stats::{Stats, StepObserver, StepReport, Timing};
 pub use step_model::{LogitsModel, Properties, StepModel, Ticket};
 pub use thread::EngineThread;
 
+use crate::model::ModelError;
+
 /// What can go wrong while the engine runs.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// The model failed.
     #[error(transparent)]
-    Model(#[from] crate::model::ModelError),
+    Model(#[from] ModelError),
     /// A tensor operation outside the model failed.
     #[error("a tensor operation failed: {0}")]
     Tensor(#[from] candle_core::Error),
@@ -69,4 +71,11 @@ pub enum EngineError {
         "the engine stopped unexpectedly; finished verdicts are in the journal, run the same command again to go on"
     )]
     Stopped,
+}
+
+impl EngineError {
+    /// True where the model's files are missing or cannot be read, as [`crate::checkpoint::CheckpointError::is_usage`] says.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::Model(ModelError::Checkpoint(error)) if error.is_usage())
+    }
 }

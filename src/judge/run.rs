@@ -51,7 +51,7 @@ pub fn run<S: Samples + ?Sized>(
     interrupted: &AtomicBool,
     sink: &mut dyn Sink,
 ) -> Result<RunEnd, JudgeError> {
-    let verdicts = VerdictBuilder::new(Some(text), options);
+    let verdicts = VerdictBuilder::new(options);
     let in_flight = InFlight::default();
     let ahead = requests_ahead(engines.len());
     let (mut devices, mut threads, mut queues) = (Vec::new(), Vec::new(), Vec::new());
@@ -65,6 +65,7 @@ pub fn run<S: Samples + ?Sized>(
     let run = &Run {
         samples,
         jobs,
+        text,
         requests: RequestBuilder::new(text, options, &verdicts, &in_flight),
         in_flight: &in_flight,
         verdicts: &verdicts,
@@ -91,6 +92,7 @@ pub fn run<S: Samples + ?Sized>(
 struct Run<'a, S: ?Sized> {
     samples: &'a S,
     jobs: &'a [Job],
+    text: &'a JudgeText,
     requests: RequestBuilder<'a>,
     in_flight: &'a InFlight,
     verdicts: &'a VerdictBuilder<'a>,
@@ -160,7 +162,9 @@ impl<S: Samples + ?Sized> Run<'_, S> {
                     let Some(asked) = self.in_flight.take(completion.id) else {
                         continue;
                     };
-                    Event::Verdict(Box::new(self.verdicts.of_request(&asked, completion)))
+                    Event::Verdict(Box::new(
+                        self.verdicts.of_request(self.text, &asked, completion),
+                    ))
                 }
                 // All is done, and no more will come.
                 Err(EngineError::Stopped) if device.outstanding() == 0 => break,
@@ -268,7 +272,7 @@ pub fn run_rules<S: Samples + ?Sized>(
     interrupted: &AtomicBool,
     sink: &mut dyn Sink,
 ) -> Result<RunEnd, JudgeError> {
-    let verdicts = VerdictBuilder::new(None, options);
+    let verdicts = VerdictBuilder::new(options);
     let mut rest = jobs;
     while !rest.is_empty() {
         let now = jobs::cut(&mut rest, samples, JOBS_AHEAD * 16);

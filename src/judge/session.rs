@@ -107,12 +107,15 @@ pub enum SessionError {
 impl SessionError {
     /// True where the user's input or usage is at fault, not the run.
     pub fn is_usage(&self) -> bool {
-        matches!(
-            self,
+        match self {
+            Self::Checkpoint(error) => error.is_usage(),
+            Self::Engine(error) => error.is_usage(),
+            Self::Device { source, .. } => source.is_usage(),
             Self::Journal(JournalError::Different { .. } | JournalError::NotAJournal { .. })
-                | Self::TooMany(_)
-                | Self::Output(OutputError::Folder { .. } | OutputError::NoFolder { .. })
-        )
+            | Self::TooMany(_)
+            | Self::Output(OutputError::Folder { .. } | OutputError::NoFolder { .. }) => true,
+            _ => false,
+        }
     }
 }
 

@@ -1,7 +1,5 @@
 //! `juror bench`: figures that add up, in the names other programs read.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 use crate::common::Folder;
 use serde_json::{Value, json};
 

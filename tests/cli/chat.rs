@@ -1,7 +1,5 @@
 //! What `juror` makes of a model's chat template and thinking, from the command line to the verdict.
 
-#![allow(clippy::unwrap_used)]
-
 use std::fs;
 use std::path::Path;
 

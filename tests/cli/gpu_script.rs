@@ -1,9 +1,6 @@
 //! `scripts/test_gpu.sh` with programs that only look like `nvidia-smi`, `juror` and its tests: what it takes for right and for
 //! wrong, and that it goes on where it stopped. The real programs run on the imitated driver in `tests/cuda_driver`.
 
-#![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::panic)]
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

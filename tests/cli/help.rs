@@ -1,7 +1,5 @@
 //! What the program says of itself.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 use std::io::Read;
 use std::process::Stdio;
 

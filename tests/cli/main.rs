@@ -8,6 +8,7 @@ mod common;
 mod bench;
 mod chat;
 #[cfg(target_os = "linux")]
+#[cfg(target_os = "linux")]
 mod gpu_script;
 mod help;
 mod hub;

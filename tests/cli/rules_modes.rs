@@ -1,7 +1,5 @@
 //! The part the rules play, and the one state each sample ends in.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 use crate::common::{Folder, Ran, check_verdict, row};
 use serde_json::{Value, json};
 

@@ -1,7 +1,5 @@
 //! However many samples there are: memory stays as it is, and nothing is lost or out of order.
 
-#![allow(clippy::unwrap_used)]
-
 use std::fs;
 use std::io::Write as _;
 use std::process::Child;

@@ -5,8 +5,6 @@
 //! card `models/tiny/README.md` has the figures over 2,000; the bounds here leave room for chance on 300, and catch a
 //! prompt, a tokenizer or a decoder that is no longer the one the judge was trained with.
 
-#![allow(clippy::unwrap_used)]
-
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 

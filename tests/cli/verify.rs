@@ -1,7 +1,5 @@
 //! `juror verify`: pairs in, one line for each out, in order.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 

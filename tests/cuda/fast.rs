@@ -10,9 +10,10 @@ use juror::model::cuda::linear::check_fp8;
 use juror::model::precision::{KvType, WeightType};
 use serde_json::json;
 
+use super::engines::{generate_with, prompts, same_but_for_ties};
 use super::paged::{Blocks, Sequence, step};
 use super::random_model::{BLOCK, Random, families};
-use super::{BF16, Difference, Tolerance, floats, generate_with, gpu, prompts, same_but_for_ties};
+use super::{BF16, Difference, Tolerance, floats, gpu};
 
 fn on_gpu(
     random: &Random,

@@ -542,18 +542,7 @@ fn sampling_equals_the_host() {
             })
             .collect();
         let expected = choose(&logits, &requests).unwrap();
-        let packed: Vec<SampleRequest> = requests
-            .iter()
-            .map(|row| SampleRequest {
-                draw: row.draw(),
-                temperature: row.sampling.temperature,
-                top_k: row.sampling.top_k,
-                top_p: row.sampling.top_p,
-                min_p: row.sampling.min_p,
-                yes: row.choices.map_or(&[], |choices| &choices.yes),
-                no: row.choices.map_or(&[], |choices| &choices.no),
-            })
-            .collect();
+        let packed: Vec<_> = requests.iter().map(SampleRequest::from).collect();
         let packed = PackedRequests::new(&packed);
         let mut sampler = Sampler::new(cuda, &mut Kernels::new(cuda), rows).unwrap();
         let (words, lists) = (

@@ -22,7 +22,7 @@ pub(crate) struct Imitation {
     modules: PathBuf,
     /// `juror`, built with the feature `cuda`.
     pub(crate) juror: PathBuf,
-    /// `tests/cuda.rs`.
+    /// `tests/cuda`.
     pub(crate) cuda_tests: PathBuf,
     /// `tests/cuda_host.rs`.
     pub(crate) host_tests: PathBuf,
@@ -302,7 +302,7 @@ impl Module {
     }
 }
 
-/// `juror`, `tests/cuda.rs` and `tests/cuda_host.rs` with the feature `cuda`, in the folder of `scripts/check_cuda.sh`.
+/// `juror`, `tests/cuda` and `tests/cuda_host.rs` with the feature `cuda`, in the folder of `scripts/check_cuda.sh`.
 fn build_programs(check: &Path, toolkit: &Path) -> [PathBuf; 3] {
     let nvcc = toolkit.join("bin/nvcc");
     fs::copy(root().join("scripts/stand_in_nvcc.sh"), &nvcc).unwrap();

@@ -1,7 +1,5 @@
 //! Several engines on one queue: the same verdicts, each once, whatever happens to one of the engines.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;

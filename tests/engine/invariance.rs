@@ -3,8 +3,6 @@
 //! The embedded judge on the CPU, its logits compared bit for bit through what they decide: every generated token, and
 //! the odds recorded at every True and False.
 
-#![allow(clippy::unwrap_used)]
-
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;

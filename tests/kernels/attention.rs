@@ -1,8 +1,6 @@
 //! The CUDA attention kernels on the plans that the host makes, run thread by thread on the CPU and compared with attention
 //! in double precision (`tests/cuda_emulation/attention.cpp`).
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;

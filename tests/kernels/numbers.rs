@@ -3,8 +3,6 @@
 //! No GPU and no CUDA are needed: the kernels' source is compiled by the system's C++ compiler against an emulation that
 //! also finds races, missing barriers, and accesses outside a buffer (`tests/cuda_emulation/cuda_emulation.h`).
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
 use candle_core::DType;
 use half::{bf16, f16};
 use juror::model::cuda::mxfp4::{self, Stored};

@@ -2,8 +2,6 @@
 //! token's result from what else is computed with it.
 
 // Comparisons are of bits where they are exact, which is the point.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::float_cmp)]
-
 use crate::paged::{Blocks, Sequence, step};
 use candle_core::{DType, Device, Tensor};
 use juror::model::StepBatch;

@@ -1,7 +1,5 @@
 //! Checkpoints that are damaged, foreign or hostile: each is refused with a message that names what is wrong.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 

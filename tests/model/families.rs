@@ -1,12 +1,10 @@
 //! Model families against candle-transformers, on random checkpoints made on the spot: token by token there, in one step
 //! here, and the bits of one step against those of many.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::paged::{Blocks, step};
+use crate::paged::{Blocks, logits_in_chunks};
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::{glm4, glm4_new, llama, mistral, phi3, qwen2, qwen3_moe};
@@ -64,15 +62,8 @@ fn ours_as(precision: Precision, folder: &Path, tokens: &[u32], chunk: usize) ->
     let decoder = Decoder::load(&config, &weights, &Device::Cpu, precision).unwrap();
     let shape = AttentionShape::from(&config);
     let mut cache = crate::attention::build(AttentionKind::Tiled, &shape, 64, BLOCK, DType::F32);
-    let mut sequence = Blocks::new(64, BLOCK).sequence(tokens);
-    let mut logits = Vec::new();
-    while sequence.cached < tokens.len() {
-        let count = chunk.min(tokens.len() - sequence.cached);
-        let batch = step(&mut [(&mut sequence, count)], BLOCK);
-        let step = decoder.forward(&batch, &mut *cache).unwrap();
-        logits.extend(step.to_vec2::<f32>().unwrap());
-    }
-    logits
+    let mut sequences = [Blocks::new(64, BLOCK).sequence(tokens)];
+    logits_in_chunks(&decoder, &mut *cache, &mut sequences, chunk, BLOCK).remove(0)
 }
 
 fn compare(config: &Value, theirs: impl FnOnce(VarBuilder, &[u32]) -> Vec<Vec<f32>>) {

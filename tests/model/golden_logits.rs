@@ -1,13 +1,11 @@
 //! The decoder against Hugging Face transformers and candle-transformers, on tiny random checkpoints of every family made
 //! by `scripts/golden_models.py`.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::paged::{Blocks, Sequence, step};
+use crate::paged::{Blocks, Sequence, logits_in_chunks, step};
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::qwen3;
@@ -102,35 +100,16 @@ impl Checkpoint {
     fn compare(&self, kind: AttentionKind, chunk: usize) {
         let mut attention = self.attention(kind);
         let mut sequences = self.sequences(&mut Blocks::new(64, BLOCK));
-        loop {
-            let mut expected = Vec::new();
-            let mut parts = Vec::new();
-            for (sequence, (_, logits)) in sequences.iter_mut().zip(&self.golden) {
-                let count = chunk.min(sequence.tokens.len() - sequence.cached);
-                if count > 0 {
-                    expected.extend(&logits[sequence.cached..sequence.cached + count]);
-                    parts.push((sequence, count));
-                }
-            }
-            if parts.is_empty() {
-                return;
-            }
-            let batch = step(&mut parts, BLOCK);
-            let logits = self
-                .decoder
-                .forward(&batch, &mut *attention)
-                .unwrap()
-                .to_vec2::<f32>()
-                .unwrap();
-            assert_eq!(logits.len(), expected.len());
-            for (token, (ours, golden)) in logits.iter().zip(expected).enumerate() {
+        let all = logits_in_chunks(&self.decoder, &mut *attention, &mut sequences, chunk, BLOCK);
+        for (index, (ours, (_, golden))) in all.iter().zip(&self.golden).enumerate() {
+            assert_eq!(ours.len(), golden.len());
+            for (token, (ours, golden)) in ours.iter().zip(golden).enumerate() {
+                let name = self.folder.display();
+                let place = format!("sequence {index}, token {token}");
                 close(
                     ours,
                     golden,
-                    &format!(
-                        "{}, {kind:?}, chunks of {chunk}, token {token}",
-                        self.folder.display()
-                    ),
+                    &format!("{name}, {kind:?}, chunks of {chunk}, {place}"),
                 );
             }
         }
@@ -259,39 +238,21 @@ fn only_the_wanted_rows_in_the_wanted_order() {
 fn logit_bits(checkpoint: &Checkpoint, chunk: usize, together: bool) -> Vec<Vec<Vec<u32>>> {
     let mut attention = checkpoint.attention(AttentionKind::Tiled);
     let mut sequences = checkpoint.sequences(&mut Blocks::new(64, BLOCK));
-    let mut all = vec![Vec::new(); sequences.len()];
-    let companies: Vec<Vec<usize>> = if together {
-        vec![(0..sequences.len()).collect()]
-    } else {
-        (0..sequences.len()).map(|index| vec![index]).collect()
-    };
-    for company in companies {
-        loop {
-            let mut owners = Vec::new();
-            let mut parts = Vec::new();
-            for (index, sequence) in sequences.iter_mut().enumerate() {
-                let count = chunk.min(sequence.tokens.len() - sequence.cached);
-                if company.contains(&index) && count > 0 {
-                    owners.extend(std::iter::repeat_n(index, count));
-                    parts.push((sequence, count));
-                }
-            }
-            if parts.is_empty() {
-                break;
-            }
-            let batch = step(&mut parts, BLOCK);
-            let logits = checkpoint
-                .decoder
-                .forward(&batch, &mut *attention)
-                .unwrap()
-                .to_vec2::<f32>()
-                .unwrap();
-            for (owner, row) in owners.into_iter().zip(logits) {
-                all[owner].push(row.into_iter().map(f32::to_bits).collect());
-            }
-        }
-    }
-    all
+    let group = if together { sequences.len() } else { 1 };
+    let bits = |row: Vec<f32>| row.into_iter().map(f32::to_bits).collect();
+    sequences
+        .chunks_mut(group)
+        .flat_map(|sequences| {
+            logits_in_chunks(
+                &checkpoint.decoder,
+                &mut *attention,
+                sequences,
+                chunk,
+                BLOCK,
+            )
+        })
+        .map(|rows| rows.into_iter().map(bits).collect())
+        .collect()
 }
 
 #[test]

@@ -1,9 +1,16 @@
 //! From checkpoints to logits: every family, format and attention, compared with references.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::float_cmp
+)]
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/gguf_writer.rs"]
+mod gguf_writer;
 #[path = "../paged/mod.rs"]
 mod paged;
 

@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use juror::model::{BatchRow, StepBatch};
+use juror::model::attention::Attention;
+use juror::model::{BatchRow, Decoder, StepBatch};
 
 /// A sequence whose first `cached` tokens are in the cache.
 #[derive(Clone, Default)]
@@ -71,4 +72,37 @@ pub(crate) fn step(parts: &mut [(&mut Sequence, usize)], block_size: usize) -> S
         sequence.cached = end;
     }
     batch
+}
+
+/// The logits of every token, for each sequence `[tokens, vocab]`: all sequences go up to `chunk` tokens a step, in the same
+/// steps.
+pub(crate) fn logits_in_chunks(
+    decoder: &Decoder,
+    attention: &mut dyn Attention,
+    sequences: &mut [Sequence],
+    chunk: usize,
+    block_size: usize,
+) -> Vec<Vec<Vec<f32>>> {
+    let mut all = vec![Vec::new(); sequences.len()];
+    loop {
+        let mut owners = Vec::new();
+        let mut parts = Vec::new();
+        for (index, sequence) in sequences.iter_mut().enumerate() {
+            let count = chunk.min(sequence.tokens.len() - sequence.cached);
+            if count > 0 {
+                owners.extend(std::iter::repeat_n(index, count));
+                parts.push((sequence, count));
+            }
+        }
+        if parts.is_empty() {
+            return all;
+        }
+        let batch = step(&mut parts, block_size);
+        let logits = decoder.forward(&batch, attention).expect("a step");
+        let logits = logits.to_vec2().expect("[tokens, vocab]");
+        assert_eq!(logits.len(), owners.len());
+        for (owner, row) in owners.into_iter().zip(logits) {
+            all[owner].push(row);
+        }
+    }
 }

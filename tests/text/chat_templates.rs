@@ -3,8 +3,6 @@
 //! The goldens are made by `scripts/golden_chat.py`; others that it made of any templates are compared with where
 //! `JUROR_CHAT_GOLDENS` names their folder.
 
-#![allow(clippy::unwrap_used)]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -15,11 +15,9 @@ use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, sa
 use crate::checkpoint::hub::Want;
 use crate::dataset::journal::Identity;
 use crate::dataset::output::has_place_beside;
-use crate::dataset::{
-    ColumnMap, DatasetError, LineLimit, LoadOptions, Loaded, Rows, Samples, index,
-};
+use crate::dataset::{ColumnMap, LineLimit, LoadOptions, Loaded, Rows, Samples, index};
 use crate::engine::Sampling;
-use crate::judge::{EngineOptions, JudgeText, RulesMode, RunEnd, RunOptions, Session};
+use crate::judge::{JudgeText, RulesMode, RunEnd, RunOptions, Session};
 use crate::model::DeviceChoice;
 use crate::rules::OutcomeRules;
 
@@ -51,15 +49,8 @@ pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
     });
     progress.finish();
     let (end, summary) = result.map_err(|error| {
-        let code = if error.is_usage() {
-            super::USAGE
-        } else {
-            super::FAILED
-        };
-        Failure {
-            code,
-            error: error.into(),
-        }
+        let usage = error.is_usage();
+        Failure::new(error, usage)
     })?;
     if end == RunEnd::Interrupted {
         if !quiet {
@@ -109,7 +100,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         let chat = arguments.judge.chat.settings(begun).or_usage()?;
         let mut text = JudgeText::load_with(&source, protocol, &template, &chat).or_usage()?;
         if want == Want::Everything {
-            text.settle_head(&source).or_usage()?;
+            text.settle_head(&source).map_err(download::failure)?;
         }
         Some((source, text))
     };
@@ -131,10 +122,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         .map(|tokens| tokens as usize)
         .or(generation.max_new_tokens)
         .unwrap_or(protocol.max_new_tokens());
-    let engine = EngineOptions {
-        precision: arguments.model.precision(),
-        ..arguments.engine.options()
-    };
+    let engine = arguments.engine.options(&arguments.model);
 
     let loaded = load_inputs(
         &arguments.inputs,
@@ -201,14 +189,11 @@ fn load_inputs(inputs: &[PathBuf], options: &LoadOptions) -> Result<Loaded<Rows>
         ))
         .or_usage();
     }
-    let loaded = index(inputs, options);
-    // A full disk is nothing that the user said wrong.
-    let usage = loaded.as_ref().err().is_none_or(DatasetError::is_usage);
-    if usage {
-        loaded.or_usage()
-    } else {
-        loaded.or_fail()
-    }
+    index(inputs, options).map_err(|error| {
+        // A full disk is not the user's mistake.
+        let usage = error.is_usage();
+        Failure::new(error, usage)
+    })
 }
 
 /// What is about to be judged, and how it was understood.

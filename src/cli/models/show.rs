@@ -5,7 +5,7 @@ use std::io::{StdoutLock, Write};
 use candle_core::DType;
 
 use super::super::download;
-use super::super::{FAILED, Failure, OrFail};
+use super::super::{Failure, OrFail};
 use crate::checkpoint::config::RopeScaling;
 use crate::checkpoint::hub::{Want, bytes};
 use crate::checkpoint::known_judges::{self, KnownJudge};
@@ -107,15 +107,18 @@ fn rows_of(
     hash: bool,
     refusal: &mut Option<Failure>,
 ) -> Result<Rows, Failure> {
-    let mut config = ModelConfig::load(source).or_usage()?;
+    let mut config = ModelConfig::load(source).map_err(download::failure)?;
     let weights = if source.has_weights() {
-        Some(Weights::open(source).or_usage()?)
+        Some(Weights::open(source).map_err(download::failure)?)
     } else {
         None
     };
     let mut head = None;
     if let Some(weights) = &weights {
-        let settled = weights.settle(&config).or_usage()?.into_owned();
+        let settled = weights
+            .settle(&config)
+            .map_err(download::failure)?
+            .into_owned();
         head = (settled.tie_embeddings != config.tie_embeddings).then_some(OWN_HEAD);
         config = settled;
     }
@@ -178,10 +181,7 @@ fn rows_of(
     if let Some(weights) = weights {
         if let Err(error) = weights.check_model(&config) {
             rows.push(("cannot run", error.to_string()));
-            refusal.get_or_insert(Failure {
-                code: FAILED,
-                error: error.into(),
-            });
+            refusal.get_or_insert(download::failure(error));
         }
         let (files, stored) = source.weight_files().or_fail()?;
         rows.push((
@@ -205,7 +205,7 @@ fn rows_of(
         rows.push(("weights", "not fetched: `juror models pull` does".into()));
     } else {
         // In a folder they are where they are, or not at all.
-        let missing = source.weight_files().or_usage().err();
+        let missing = source.weight_files().map_err(download::failure).err();
         rows.push(("weights", "none".into()));
         *refusal = refusal.take().or(missing);
     }

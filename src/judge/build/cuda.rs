@@ -35,6 +35,21 @@ impl LoadedModel for CudaModel {
     }
 }
 
+/// The engine's request for a row, as the kernel takes it.
+impl<'a> From<&RowRequest<'a>> for SampleRequest<'a> {
+    fn from(row: &RowRequest<'a>) -> Self {
+        Self {
+            draw: row.draw(),
+            temperature: row.sampling.temperature,
+            top_k: row.sampling.top_k,
+            top_p: row.sampling.top_p,
+            min_p: row.sampling.min_p,
+            yes: row.choices.map_or(&[], |choices| &choices.yes),
+            no: row.choices.map_or(&[], |choices| &choices.no),
+        }
+    }
+}
+
 /// A decoder with its cache on the device.
 struct CudaSteps {
     decoder: CudaDecoder,
@@ -64,18 +79,7 @@ impl StepModel for CudaSteps {
     }
 
     fn launch(&mut self, batch: &StepBatch, rows: &[RowRequest]) -> Result<Ticket, ModelError> {
-        let requests: Vec<SampleRequest> = rows
-            .iter()
-            .map(|row| SampleRequest {
-                draw: row.draw(),
-                temperature: row.sampling.temperature,
-                top_k: row.sampling.top_k,
-                top_p: row.sampling.top_p,
-                min_p: row.sampling.min_p,
-                yes: row.choices.map_or(&[], |choices| &choices.yes),
-                no: row.choices.map_or(&[], |choices| &choices.no),
-            })
-            .collect();
+        let requests: Vec<SampleRequest> = rows.iter().map(SampleRequest::from).collect();
         self.decoder.launch(batch, &requests)?;
         self.launched += 1;
         Ok(Ticket::Launched(self.launched))

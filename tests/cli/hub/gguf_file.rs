@@ -5,8 +5,8 @@ use std::path::Path;
 use candle_core::quantized::GgmlDType;
 use serde_json::Value as Json;
 
+use super::gguf_writer::{Value, convert, vocabulary};
 use super::server::{COMMIT, Hub};
-use super::writer::{Value, convert, vocabulary};
 use super::{ID, TINY, juror, repository, run, snapshot};
 use crate::common::{Folder, Ran, rollouts};
 

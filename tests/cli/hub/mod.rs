@@ -1,16 +1,14 @@
 //! Models from a hub: the real binary against a server on this machine that speaks the hub's protocol.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
 mod contents;
 mod gguf_file;
+#[path = "../../common/gguf_writer.rs"]
+#[allow(dead_code, reason = "one file is enough here")]
+mod gguf_writer;
 mod patience;
 mod refusals;
 mod resumption;
 mod server;
-#[path = "../../model/gguf/writer.rs"]
-#[allow(dead_code, reason = "one file is enough here")]
-mod writer;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,5 @@
 //! What a newcomer gives the judge, right or wrong: nothing is judged by mistake, and every fault is named with its place.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 mod limits;
 mod terminal;
 

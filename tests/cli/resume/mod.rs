@@ -1,7 +1,5 @@
 //! Nothing is lost: whatever ends a run, the same command goes on where it stopped.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 mod journals;
 #[cfg(unix)]
 mod outputs;

@@ -11,9 +11,9 @@ use juror::checkpoint::{ModelConfig, ModelSource, Weights};
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
-use super::writer::{File, Value, convert, vocabulary};
 use super::{as_stored, checkpoint, gguf, letters, repository, sizes};
 use crate::common::{Folder, rollouts};
+use crate::gguf_writer::{File, Value, convert, vocabulary};
 
 /// The embedded judge.
 fn tiny(kind: GgmlDType) -> File {

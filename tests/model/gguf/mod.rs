@@ -1,16 +1,14 @@
 //! Models in GGUF files: the same logits as the checkpoint they were made from, the same tokens, the same verdicts; and what
 //! is damaged or unknown is named.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
 mod files;
 mod vocabulary;
-mod writer;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use crate::paged::{Blocks, step};
+use crate::gguf_writer::{self, File, Value, convert};
+use crate::paged::{Blocks, logits_in_chunks};
 use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{DType, Device, Tensor};
 use juror::checkpoint::{ModelConfig, ModelSource, Weights};
@@ -19,7 +17,6 @@ use juror::model::precision::{KvType, PrecisionChoice, Quantization, WeightType}
 use juror::model::{Decoder, Precision};
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
-use writer::{File, Value, convert};
 
 const BLOCK: usize = 4;
 const LENGTH: usize = 40;
@@ -70,15 +67,9 @@ fn logits(model: &Path, choice: PrecisionChoice, chunk: usize) -> Vec<Vec<u32>> 
     let tokens: Vec<u32> = (0..LENGTH as u32)
         .map(|i| (i * i * 7 + 3) % vocab)
         .collect();
-    let mut sequence = Blocks::new(64, BLOCK).sequence(&tokens);
-    let mut logits = Vec::new();
-    while sequence.cached < tokens.len() {
-        let count = chunk.min(tokens.len() - sequence.cached);
-        let batch = step(&mut [(&mut sequence, count)], BLOCK);
-        let step = decoder.forward(&batch, &mut *cache).unwrap();
-        logits.extend(step.to_vec2::<f32>().unwrap());
-    }
-    logits
+    let mut sequences = [Blocks::new(64, BLOCK).sequence(&tokens)];
+    logits_in_chunks(&decoder, &mut *cache, &mut sequences, chunk, BLOCK)
+        .remove(0)
         .into_iter()
         .map(|row| row.into_iter().map(f32::to_bits).collect())
         .collect()
@@ -167,7 +158,7 @@ fn checkpoint(config: &Json) -> TempDir {
 fn dequantised(folder: &Path, kind: impl Fn(&str) -> GgmlDType) -> TempDir {
     let copy = TempDir::new().unwrap();
     std::fs::copy(folder.join("config.json"), copy.path().join("config.json")).unwrap();
-    let tensors = writer::tensors(folder)
+    let tensors = gguf_writer::tensors(folder)
         .into_iter()
         .map(|(name, tensor)| {
             let tensor = match tensor.rank() {
@@ -212,7 +203,7 @@ fn float_files_have_the_bits_of_safetensors() {
             folder.path().join("config.json"),
         )
         .unwrap();
-        save(folder.path(), &writer::tensors(&original));
+        save(folder.path(), &gguf_writer::tensors(&original));
         let ours = as_stored(&gguf(folder.path(), |_| kind));
         // Files have divisors of angles rounded to f32.
         if matches!(name, "llama" | "phi3-longrope") {

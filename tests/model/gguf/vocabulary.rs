@@ -5,8 +5,8 @@ use juror::text::tokenizer::Tokenizer;
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
-use super::writer::{File, Value, vocabulary};
 use super::{checkpoint, convert, letters, repository, sizes};
+use crate::gguf_writer::{File, Value, vocabulary};
 
 const TEXTS: [&str; 16] = [
     "",

@@ -1,7 +1,5 @@
 //! Text under judgement is data: it closes no field, makes no control token, and is not looked at for slots.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 mod charsmap;
 mod prompts;
 mod tokenizers;
