@@ -26,6 +26,8 @@ mod request;
 mod run;
 pub mod session;
 pub mod summary;
+#[cfg(test)]
+mod tests;
 
 use serde::{Deserialize, Serialize};
 

@@ -4,7 +4,7 @@ use candle_core::Tensor;
 
 use super::{DeviceModel, LoadedModel, largest_that_fits};
 use crate::engine::{Chosen, EngineConfig, Properties, RowRequest, StepModel, Ticket};
-use crate::model::cuda::{CudaCache, CudaDecoder, CudaModel, SampleRequest, StepLimits};
+use crate::model::cuda::{CudaDecoder, CudaModel, SampleRequest, StepLimits};
 use crate::model::profile::Profile;
 use crate::model::{ModelError, StepBatch};
 
@@ -18,12 +18,7 @@ impl LoadedModel for CudaModel {
             tokens: config.token_budget.max(config.max_sequences),
             rows: config.max_sequences,
         };
-        let cache = CudaCache {
-            blocks: 0,
-            block_size: config.block_size,
-            shared_prefix,
-        };
-        let mut decoder = CudaModel::with_cache(*self, limits, &cache)?;
+        let mut decoder = CudaModel::with_cache(*self, limits, config.block_size, shared_prefix)?;
         largest_that_fits(config.blocks, config.least_blocks, |blocks| {
             decoder.resize_cache(blocks)
         })?;

@@ -8,7 +8,7 @@ use super::operations::{Added, Quantised, Target};
 use crate::checkpoint::ModelConfig;
 use crate::model::ModelError;
 
-/// The largest step that a decoder makes room for.
+/// The largest step that a decoder allocates buffers for. The engine chooses it (`EngineConfig`), which lies above this room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StepLimits {
     /// Tokens.

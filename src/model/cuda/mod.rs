@@ -58,6 +58,6 @@ pub mod upload;
 #[cfg(feature = "cuda")]
 pub use buffers::StepLimits;
 #[cfg(feature = "cuda")]
-pub use decoder::{CudaCache, CudaDecoder, CudaModel, obstacle};
+pub use decoder::{CudaDecoder, CudaModel, obstacle};
 #[cfg(feature = "cuda")]
 pub use sampling::{SampleRequest, Sampled};

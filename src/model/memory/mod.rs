@@ -120,34 +120,4 @@ pub fn free_memory(device: &Device) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use candle_core::DType;
-
-    use super::{ModelConfig, Precision, WeightType, weight_bytes};
-
-    #[test]
-    fn weights_take_what_their_types_do() {
-        let config = r#"{"architectures": ["GptOssForCausalLM"], "vocab_size": 201088, "hidden_size": 2880,
-            "intermediate_size": 2880, "num_hidden_layers": 24, "num_attention_heads": 64, "num_key_value_heads": 8,
-            "head_dim": 64, "num_local_experts": 32, "num_experts_per_tok": 4, "max_position_embeddings": 131072,
-            "rms_norm_eps": 1e-5, "rope_theta": 150000, "rope_scaling": {"rope_type": "yarn", "factor": 32.0,
-            "beta_fast": 32.0, "beta_slow": 1.0, "original_max_position_embeddings": 4096, "truncate": false},
-            "sliding_window": 128, "tie_word_embeddings": false}"#;
-        let config = ModelConfig::parse(config, "gpt-oss-20b").unwrap();
-        let bf16 = Precision::all(DType::BF16);
-        let gigabytes = |bytes: usize| bytes as f64 / 1e9;
-        let plain = gigabytes(weight_bytes(&config, bf16, 0));
-        assert!((41.5..42.1).contains(&plain), "{plain}");
-        // Its makers' checkpoint has 13.76 GB.
-        let experts = 24 * 32 * 3 * 2880 * 2880;
-        let packed = gigabytes(weight_bytes(&config, bf16, experts));
-        assert!((13.7..13.8).contains(&packed), "{packed}");
-        // Then FP8 is for attention alone.
-        let fp8 = Precision {
-            weights: WeightType::F8E4M3,
-            ..bf16
-        };
-        let fp8 = gigabytes(weight_bytes(&config, fp8, experts));
-        assert!((12.9..13.3).contains(&fp8), "{fp8}");
-    }
-}
+mod tests;

@@ -19,8 +19,6 @@ mod harmony;
 mod style;
 pub(crate) mod tag_mask;
 pub(crate) mod tag_pairs;
-#[cfg(test)]
-mod tests;
 mod token_roles;
 
 use std::sync::Arc;

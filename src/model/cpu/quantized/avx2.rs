@@ -103,9 +103,7 @@ fn tile_q8<const R: usize>(product: &mut Product<'_, '_, Q8Group>, row: usize, p
             }
         }
     }
-    for r in 0..R {
-        product.store(row + r, panel, &cast(out[r]));
-    }
+    product.store_tile(row, panel, &out.map(|sums| [sums]));
 }
 
 /// `R` rows times a panel, all inputs.
@@ -158,9 +156,7 @@ fn tile_nibbles<G: Nibbles, const R: usize>(
             }
         }
     }
-    for r in 0..R {
-        product.store(row + r, panel, &cast(out[r]));
-    }
+    product.store_tile(row, panel, &out.map(|sums| [sums]));
 }
 
 /// `R` rows times a panel, all inputs.
@@ -199,9 +195,7 @@ fn tile_q6<const R: usize>(product: &mut Product<'_, '_, Q6Group>, row: usize, p
             }
         }
     }
-    for r in 0..R {
-        product.store(row + r, panel, &cast(out[r]));
-    }
+    product.store_tile(row, panel, &out.map(|sums| [sums]));
 }
 
 /// `R` rows times a panel, all inputs.
@@ -253,9 +247,7 @@ fn tile_mx4<const R: usize>(product: &mut Product<'_, '_, Mx4Group>, row: usize,
             }
         }
     }
-    for r in 0..R {
-        product.store(row + r, panel, &cast(out[r]));
-    }
+    product.store_tile(row, panel, &out.map(|sums| [sums]));
 }
 
 /// Adds to nibbles their fifth bits, the `i`th of each byte.

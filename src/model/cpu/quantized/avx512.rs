@@ -142,11 +142,7 @@ fn tile_q8<const R: usize, const P: usize>(
             }
         }
     }
-    for r in 0..R {
-        for p in 0..P {
-            product.store(row + r, panel + p, &cast(out[r][p]));
-        }
-    }
+    product.store_tile(row, panel, &out);
 }
 
 /// `R` rows times `P` panels, all inputs.
@@ -215,11 +211,7 @@ fn tile_nibbles<G: Nibbles, const R: usize, const P: usize>(
             }
         }
     }
-    for r in 0..R {
-        for p in 0..P {
-            product.store(row + r, panel + p, &cast(out[r][p]));
-        }
-    }
+    product.store_tile(row, panel, &out);
 }
 
 /// `R` rows times `P` panels, all inputs.
@@ -276,11 +268,7 @@ fn tile_q6<const R: usize, const P: usize>(
             }
         }
     }
-    for r in 0..R {
-        for p in 0..P {
-            product.store(row + r, panel + p, &cast(out[r][p]));
-        }
-    }
+    product.store_tile(row, panel, &out);
 }
 
 /// `R` rows times `P` panels, all inputs.
@@ -343,11 +331,7 @@ fn tile_mx4<const R: usize, const P: usize>(
             }
         }
     }
-    for r in 0..R {
-        for p in 0..P {
-            product.store(row + r, panel + p, &cast(out[r][p]));
-        }
-    }
+    product.store_tile(row, panel, &out);
 }
 
 /// Nibbles of a half and, above them, the `i`th pairs of bits.

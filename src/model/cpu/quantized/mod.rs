@@ -286,6 +286,22 @@ impl<'a, G: Group> Product<'a, '_, G> {
         })
     }
 
+    /// Puts the outputs of a tile, `R` rows times `P` panels, into their rows; a `V` holds a panel's outputs.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn store_tile<V: bytemuck::NoUninit, const R: usize, const P: usize>(
+        &mut self,
+        row: usize,
+        panel: usize,
+        out: &[[V; P]; R],
+    ) {
+        for (r, panels) in out.iter().enumerate() {
+            for (p, values) in panels.iter().enumerate() {
+                self.store(row + r, panel + p, &pulp::cast(*values));
+            }
+        }
+    }
+
     /// Puts a panel's outputs into a row.
     #[inline(always)]
     fn store(&mut self, row: usize, panel: usize, values: &[f32; PANEL]) {

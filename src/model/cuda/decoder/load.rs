@@ -20,25 +20,9 @@ use crate::model::precision::{Precision, WeightType};
 use crate::model::profile::Profile;
 use crate::model::rope::RotaryTable;
 
-/// How the paged cache of a decoder is to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CudaCache {
-    /// Blocks.
-    pub blocks: usize,
-    /// Tokens of a block: a power of two from 16.
-    pub block_size: usize,
-    /// Whether rows that share leading blocks attend to them together.
-    pub shared_prefix: bool,
-}
-
 /// Says what keeps the fast path from running a model, if anything does: then the plain operations have to.
 pub fn obstacle(config: &ModelConfig, precision: Precision) -> Option<String> {
-    let cache = CudaCache {
-        blocks: 1,
-        block_size: 16,
-        shared_prefix: true,
-    };
-    if let Some(obstacle) = cache_settings(config, precision, &cache, 1).obstacle() {
+    if let Some(obstacle) = cache_settings(config, precision, 16, true, 1).obstacle() {
         return Some(obstacle);
     }
     if let Some(obstacle) = config
@@ -61,19 +45,21 @@ pub fn obstacle(config: &ModelConfig, precision: Precision) -> Option<String> {
         .map(|(name, size)| format!("a {name} of {size}"))
 }
 
+/// A cache without blocks: [`CudaDecoder::resize_cache`] adds as many as there is memory for.
 fn cache_settings(
     config: &ModelConfig,
     precision: Precision,
-    cache: &CudaCache,
+    block_size: usize,
+    shared_prefix: bool,
     tokens: usize,
 ) -> CacheSettings {
     CacheSettings {
         shape: AttentionShape::from(config),
-        blocks: cache.blocks,
-        block_size: cache.block_size,
+        blocks: 0,
+        block_size,
         dtype: precision.compute,
         kv: precision.kv.dtype(),
-        shared_prefix: cache.shared_prefix,
+        shared_prefix,
         tokens,
     }
 }
@@ -139,14 +125,17 @@ impl CudaModel {
         })
     }
 
-    /// Makes room for steps, and allocates the cache.
+    /// Makes room for steps, with a cache that has no blocks yet ([`CudaDecoder::resize_cache`]) and whose blocks hold
+    /// `block_size` tokens, a power of two from 16. With `shared_prefix` rows that share leading blocks attend to them
+    /// together.
     ///
     /// # Errors
     /// [`ModelError::OutOfMemory`] when it does not fit beside the weights.
     pub fn with_cache(
         mut self,
         limits: StepLimits,
-        cache: &CudaCache,
+        block_size: usize,
+        shared_prefix: bool,
     ) -> Result<CudaDecoder, ModelError> {
         let (cuda, config, kernels) = (&self.cuda, &self.config, &mut self.kernels);
         let dtype = self.precision.compute;
@@ -175,7 +164,8 @@ impl CudaModel {
             prepared => prepared?,
         }
         let stride = self.parts.head.stride;
-        let settings = cache_settings(config, self.precision, cache, limits.tokens);
+        let (precision, tokens) = (self.precision, limits.tokens);
+        let settings = cache_settings(config, precision, block_size, shared_prefix, tokens);
         // A step's numbers: a few words for each token, its share of the block tables, and the items of the plan.
         let words = 32 * limits.tokens.max(1024);
         let (cos, sin) = self.rope.tables();

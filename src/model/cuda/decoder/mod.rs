@@ -12,7 +12,7 @@ mod load;
 
 use candle_core::{Device, Tensor};
 
-pub use self::load::{CudaCache, CudaModel, obstacle};
+pub use self::load::{CudaModel, obstacle};
 
 use super::array::Array;
 use super::buffers::{Buffers, StepLimits};

@@ -1,9 +1,15 @@
+//! Reasoning and protocol together: thinking is never read as a verdict, and a generation is stopped where its verdict is read.
+
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
-use super::*;
 use crate::checkpoint::ModelSource;
+use crate::protocol::parser::parse;
 use crate::protocol::unknown_tags::without_unknown_tags;
 use crate::protocol::{StopMatcher, VerdictStop};
+use crate::text::reasoning::{Answer, Thinking, ThinkingStyle, ThinkingTags};
+use crate::text::tokenizer::Tokenizer;
 
 const VERDICT: &str =
     "<process> True </process>\n<outcome> False </outcome>\n<perfect> False </perfect>";
@@ -248,7 +254,7 @@ fn pairs_are_found_and_known_by_ids_or_by_letters() {
                 .unwrap();
             let read = |thinking: &Thinking, tokens: &[u32]| {
                 let visible = thinking.read(&tokenizer, tokens).visible?;
-                crate::protocol::parser::parse(&visible, thinking.starts_in_thinking()).ok()
+                parse(&visible, thinking.starts_in_thinking()).ok()
             };
             assert!(read(&thinking, &tokens).unwrap().fields.process, "{open}");
             assert_eq!(
@@ -320,7 +326,7 @@ fn a_judge_that_does_not_think_may_write_any_tags() {
             _ => visible,
         };
         assert_eq!(visible.len(), text.len());
-        crate::protocol::parser::parse(&visible, false)
+        parse(&visible, false)
     };
     let error = read(None).unwrap_err().to_string();
     assert!(error.contains("--thinking-style none"), "{error}");
