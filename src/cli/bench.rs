@@ -243,7 +243,7 @@ fn table(report: &Report, sweep: bool) -> String {
     text
 }
 
-/// What is measured, in words.
+/// The workload, in words.
 fn describe(arguments: &BenchArguments, subject: &Subject) -> String {
     let jobs = subject.jobs.len();
     if arguments.inputs.is_empty() {

@@ -1,4 +1,4 @@
-//! What a user may say of the model's chat template and of its thinking.
+//! Arguments for the model's chat template and its thinking.
 
 use std::path::{Path, PathBuf};
 

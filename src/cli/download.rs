@@ -31,7 +31,7 @@ impl Download {
         }
     }
 
-    /// Takes note of what happens.
+    /// Shows an event of the download.
     pub(super) fn watch(&self, event: Event) {
         match event {
             Event::Expect { bytes, present } => {
@@ -45,7 +45,7 @@ impl Download {
                 });
                 self.bar.inc_length(bytes);
                 self.bar.inc(present);
-                // What was there says nothing of the speed.
+                // Bytes that were in the cache must not count for the speed.
                 self.bar.reset_eta();
             }
             Event::Received(bytes) => self.bar.inc(bytes),
@@ -54,7 +54,7 @@ impl Download {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(super) fn finish(&self) {
         self.bar.finish_and_clear();
     }

@@ -1,4 +1,4 @@
-//! What a user may say of where a model runs and how its engine is sized: the same words for every command that runs one.
+//! Arguments for where a model runs and how large its engine is, shared by every command that runs one.
 
 use clap::Args;
 
@@ -62,7 +62,7 @@ pub(super) struct EngineArguments {
 }
 
 impl EngineArguments {
-    /// What was asked of the engine, with the types of `model`.
+    /// The engine's options, with the types of `model`.
     pub(super) fn options(&self, model: &ModelArguments) -> EngineOptions {
         EngineOptions {
             precision: model.precision(),
@@ -77,7 +77,7 @@ impl EngineArguments {
     }
 }
 
-/// Of anything that is counted: far beyond what a machine holds.
+/// The largest count that is accepted: far more than a machine holds.
 const MOST: usize = 1 << 24;
 
 fn positive(text: &str) -> Result<usize, String> {

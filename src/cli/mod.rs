@@ -1,6 +1,6 @@
 //! The command line: raw arguments become resolved options, results become text. One file per subcommand.
 //!
-//! Data goes to files or standard output; everything said about it goes to standard error.
+//! Data goes to files or standard output; messages go to standard error.
 
 mod bench;
 mod chat;
@@ -118,7 +118,7 @@ impl<T, E: Into<anyhow::Error>> OrFail<T> for Result<T, E> {
     }
 }
 
-/// Reads the arguments, runs the command, and says what went wrong.
+/// Reads the arguments, runs the command, and prints its error.
 pub fn main() -> ExitCode {
     panics::silence();
     let arguments = match Arguments::try_parse() {
@@ -133,7 +133,7 @@ pub fn main() -> ExitCode {
     match result {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
-            // A reader that has seen enough (`juror … | head`) is no failure worth a message.
+            // A reader that closes the pipe early (`juror … | head`) needs no message.
             if !is_broken_pipe(&failure.error) {
                 let label = console::style("error:").for_stderr().red().bold();
                 let message = with_causes(&failure.error);
@@ -148,9 +148,9 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Says what is wrong with the arguments, or prints the help that was asked for.
+/// Prints the error in the arguments, or the help that was asked for.
 fn refuse(error: &clap::Error) -> ExitCode {
-    // Names of files among the arguments may be anybody's: then the same is said of them escaped.
+    // File names in the arguments may hold control characters: then the same message is written with them escaped.
     let arguments: Vec<String> = std::env::args_os()
         .map(|argument| argument.to_string_lossy().into_owned())
         .collect();
@@ -199,8 +199,7 @@ fn catch_interrupts() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(interrupted)
 }
 
-/// Says a line on standard error. Whatever stands in it of names, files and answers is shown escaped: one line stays one
-/// line.
+/// Writes a line to standard error, with control characters and newlines escaped: one line stays one line.
 fn say(line: &str) {
     write_line(&escaped(line));
 }
@@ -210,7 +209,7 @@ fn say_labelled(label: &console::StyledObject<&str>, line: &str) {
     write_line(&format!("{label} {}", escaped(line)));
 }
 
-/// `eprintln!` would panic where nobody listens any more (`juror … 2>&1 | head`), and what cannot be said is no reason to
+/// `eprintln!` would panic where standard error is closed (`juror … 2>&1 | head`); a message that cannot be written must not
 /// stop a run.
 fn write_line(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");

@@ -1,4 +1,4 @@
-//! What a run shows while it goes on, and when it is over.
+//! A run's progress bar and summary.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -71,13 +71,13 @@ impl Progress {
         self.bar.suspend(|| say(line));
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(super) fn finish(&self) {
         self.bar.finish_and_clear();
     }
 }
 
-/// Part of a whole in percent; a dash of nothing.
+/// A share in percent; a dash where the whole is 0.
 fn percent(part: usize, whole: usize) -> String {
     if whole == 0 {
         "–".to_owned()

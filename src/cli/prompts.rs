@@ -154,7 +154,7 @@ pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the user should know of the prompt.
+/// Notes about the prompt.
 fn say_notes(text: &JudgeText) {
     for note in text.prompts.notes() {
         say(&format!("note: {note}"));

@@ -201,7 +201,7 @@ impl Run<'_> {
             result = self.verify(inputs, out, progress);
             match &result {
                 Ok(_) => Ok(()),
-                // Whatever it was, what was there before stays.
+                // After any error the earlier output stays.
                 Err(VerifyError::Output(error)) => {
                     Err(io::Error::new(error.kind(), error.to_string()))
                 }

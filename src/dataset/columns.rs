@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::row::{Row, Value};
 
-/// What a row gives to a sample.
+/// A field that a sample takes from a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Field {
     /// The problem.
@@ -74,7 +74,7 @@ impl fmt::Display for Field {
     }
 }
 
-/// Something of every field.
+/// One value for each field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PerField<T> {
     /// Of the question.
@@ -125,15 +125,15 @@ pub enum ColumnError {
         "`{text}` is not a column: write FIELD=KEY, as in `question=problem`; FIELD is question, reference, response or id"
     )]
     NoEquals {
-        /// What was given.
+        /// The argument.
         text: String,
     },
-    /// A field that there is not.
+    /// An unknown field.
     #[error(
         "there is no field `{name}`: use question, reference (or reference_answer), response (or student_answer) or id, as in `question=problem`"
     )]
     UnknownField {
-        /// What was given.
+        /// The argument.
         name: String,
     },
     /// A required field without a key.

@@ -83,7 +83,7 @@ pub enum DatasetError {
         "could not keep {what} in a temporary file: {source}; make room beside the output (or where TMPDIR points)"
     )]
     Spool {
-        /// What was to be kept.
+        /// The content of the file.
         what: String,
         /// What the system said.
         source: io::Error,

@@ -16,7 +16,7 @@ const COMPRESSED: [&str; 2] = [".gz", ".zst"];
 /// The lines that an earlier run set aside.
 const REJECTED: &str = ".rejected.jsonl";
 
-/// Large enough to keep a fast disk busy, small enough not to matter.
+/// Bytes read at a time: enough to keep a fast disk busy.
 const BUFFER: usize = 1 << 18;
 
 /// One file of rows, or standard input.
@@ -95,7 +95,7 @@ pub fn sources(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Source>,
 struct Finder {
     /// The output's real path.
     output: Option<PathBuf>,
-    /// The output by its number, whatever its name.
+    /// The output's device and inode number, the same under all of its names.
     output_file: Option<(u64, u64)>,
     /// Files and folders met, by their real path, with the name they were met under.
     seen: HashMap<PathBuf, String>,
@@ -162,7 +162,7 @@ impl Finder {
                 // Leaving it out would judge a part of the data set and call it the whole.
                 return Err(parquet(path.display().to_string()));
             }
-            // A dangling link among the other files of a folder is none of our business.
+            // A dangling link in a folder is ignored.
             if fs::metadata(&path).is_ok_and(|metadata| metadata.is_dir()) {
                 self.folder(&path)?;
             }
@@ -220,7 +220,7 @@ fn ending(file: &str, ending: &str) -> bool {
         .is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
 }
 
-/// What [`Lines::next`] found.
+/// The result of [`Lines::next`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     /// A line.
@@ -231,7 +231,7 @@ pub enum Next {
     End,
 }
 
-/// What some editors put before the first line.
+/// The byte order mark that some editors write before the first line.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Bytes that are kept of a line that is too long: enough to find it by.
@@ -271,7 +271,7 @@ impl Lines {
             [b'B', b'Z', b'h', _] => return Err(unpack(file, "compressed with bzip2")),
             [0xfd, b'7', b'z', b'X'] => return Err(unpack(file, "compressed with xz")),
             [b'P', b'K', 3, 4] => return Err(unpack(file, "a zip archive")),
-            // An empty file is neither valid gzip nor valid zstd, whatever command made it.
+            // An empty file is neither valid gzip nor valid zstd.
             [] if ending(&file, "gz") => Some("gzip"),
             [] if ending(&file, "zst") => Some("zstd"),
             _ => None,

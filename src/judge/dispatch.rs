@@ -1,9 +1,8 @@
 //! Engines on one queue, one for each device.
 //!
 //! A request goes to the engine with the fewest outstanding requests, and only when that engine has room, so a slow device
-//! delays no other. Requests of one question go to one engine where that can be, whose cache
-//! then serves them all. A verdict depends on its sample alone, so the choice of the engine changes no
-//! verdict.
+//! delays no other. Requests of one question go to one engine where possible, so that they share its prefix cache. A
+//! verdict depends on its sample alone, so the choice of the engine changes no verdict.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError};
@@ -37,7 +36,7 @@ const ADMITTED: Duration = Duration::from_millis(5);
 /// Requests of one question go to one engine, up to this many in a row.
 const GROUP: usize = 16;
 
-/// Requests that wait for a place in a batch, all engines together, so that none runs dry.
+/// Requests that wait for a place in a batch, all engines together, so that no engine is idle.
 const REQUESTS_AHEAD: usize = 128;
 
 /// An engine has this many waiting even if there are many engines.
@@ -48,7 +47,7 @@ pub(super) fn requests_ahead(engines: usize) -> usize {
     (REQUESTS_AHEAD / engines.max(1)).max(LEAST_AHEAD)
 }
 
-/// One engine of a run, as the threads see it that feed it and collect from it.
+/// The state of one engine that the threads of a run share.
 pub(super) struct DeviceState {
     /// Requests sent whose completions have not come.
     outstanding: AtomicUsize,
@@ -89,7 +88,7 @@ impl DeviceState {
     }
 }
 
-/// Wakes a thread that waits for something to have changed.
+/// Wakes a thread that waits for a change.
 #[derive(Default)]
 pub(super) struct Notify {
     notified: Mutex<bool>,
@@ -116,7 +115,7 @@ impl Notify {
 /// Sends each request to one of the engines.
 pub(super) struct Dispatch<'a> {
     devices: &'a [DeviceState],
-    /// The way to each of them.
+    /// The queue of each of them.
     queues: Vec<SyncSender<Request>>,
     has_room: &'a Notify,
     stop: &'a AtomicBool,
@@ -168,7 +167,7 @@ impl<'a> Dispatch<'a> {
                     request = back;
                     self.has_room.wait(ADMITTED);
                 }
-                // Who collects its completions says why it has ended.
+                // The thread that collects its completions reports why it ended.
                 Err(TrySendError::Disconnected(_)) => return false,
             }
         }

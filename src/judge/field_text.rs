@@ -74,7 +74,7 @@ impl FieldText {
     /// The tokens of a field that stands at `place`, between `before` and `after` of the prompt's own text.
     ///
     /// # Errors
-    /// When the tokenizer refuses the text, or makes a delimiter of it whatever is replaced.
+    /// When the tokenizer refuses the text, or still makes a delimiter of it after all replacements.
     pub(super) fn tokens(
         &self,
         text: &str,

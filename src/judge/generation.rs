@@ -1,4 +1,4 @@
-//! `generation_config.json`: how a model's makers would have it generate.
+//! `generation_config.json`: the generation settings that a model's makers recommend.
 
 use serde_json::Value;
 
@@ -14,10 +14,10 @@ pub struct GenerationDefaults {
     pub max_new_tokens: Option<usize>,
 }
 
-/// What a file that says nothing of `top_k` means by it: transformers takes these many, and the files are transformers'.
+/// `top_k` where the file does not set it: the default of transformers, whose format the file has.
 const TOP_K: usize = 50;
 
-/// The temperature of several trials of which no file says anything.
+/// The temperature of several trials where no file sets one.
 const TRIALS_TEMPERATURE: f64 = 0.7;
 
 /// Settings that would change what is generated and are not applied, and what each is when it changes nothing. Any of

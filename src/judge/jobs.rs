@@ -1,4 +1,4 @@
-//! What is to be judged, and in which order.
+//! The trials that are to be run, and their order.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;

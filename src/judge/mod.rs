@@ -3,7 +3,7 @@
 //! | file | what it is for |
 //! |---|---|
 //! | [`session`] | `juror judge` as a whole: journal, resumption, engines, output file |
-//! | `run` | [`run`]: the way of the data from rows to verdicts, with a model or with rules alone |
+//! | `run` | [`run`]: the pipeline from rows to verdicts, with a model or with rules alone |
 //! | [`jobs`] | which trials are to be run, and in which order |
 //! | `request` | a sample becomes a request: prompt tokens, random key, stop rule |
 //! | `dispatch` | which of several engines gets a request |
@@ -47,7 +47,7 @@ pub use run::{run, run_rules};
 pub use session::{Session, SessionError};
 pub use summary::{Share, Summary};
 
-/// The part the rule-based verifier plays.
+/// How the rule-based verifier is used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RulesMode {
@@ -89,7 +89,7 @@ pub struct RunOptions {
     pub wants_reason: bool,
     /// Keep prompt and completion with every verdict.
     pub raw: bool,
-    /// The part the rules play.
+    /// How the rules are used.
     pub rules: RulesMode,
     /// How the rules compare answers.
     pub outcome_rules: OutcomeRules,
@@ -139,7 +139,7 @@ pub enum JudgeError {
     Sink(#[from] crate::dataset::journal::JournalError),
 }
 
-/// Takes the verdicts of a run, each trial once, as soon as it is known and in whatever order, and reports of progress.
+/// Takes the verdicts of a run, each trial once, as soon as it is known and in any order, and reports of progress.
 pub trait Sink {
     /// Keeps a finished verdict.
     ///

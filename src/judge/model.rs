@@ -28,7 +28,7 @@ pub struct ChatSettings {
     pub moment: Option<Moment>,
 }
 
-/// The judge's text side: what it takes to write a prompt and to read an answer. Needs no weights.
+/// The judge's text side: writes prompts and reads answers. Needs no weights.
 pub struct JudgeText {
     /// The protocol.
     pub protocol: &'static dyn Protocol,
@@ -87,7 +87,7 @@ impl JudgeText {
         Self::load_with(source, protocol, template, &ChatSettings::default())
     }
 
-    /// As [`Self::load`], with what the user says of the chat template.
+    /// As [`Self::load`], with the user's settings of the chat template.
     ///
     /// # Errors
     /// Also when the chat template has no use for an option.
@@ -146,7 +146,7 @@ impl JudgeText {
         }
         notes.extend_from_slice(prompts.notes());
         let mut eos = config.eos_token_ids.clone();
-        // The token that ends a turn in the chat template, where a checkpoint's own list has been forgotten.
+        // The token that ends a turn in the chat template: some checkpoints do not list it.
         if let Some(token) = chat.special_token("eos_token")
             && let Some(id) = tokenizer.token_id(token)
             && !eos.contains(&id)
@@ -169,7 +169,7 @@ impl JudgeText {
         })
     }
 
-    /// Looks whether the weights hold an output head that the configuration does not know of, and notes that it is used.
+    /// Checks whether the weights hold an output head that the configuration does not mention, and notes that it is used.
     ///
     /// # Errors
     /// When the weights cannot be read.
@@ -187,7 +187,7 @@ impl JudgeText {
 pub const OWN_HEAD: &str = "the weights' own: tie_word_embeddings is true in config.json, but the output head in the file \
      differs from the embedding table; as in transformers 5 it is used";
 
-/// What decides the verdicts beside the model's own files.
+/// The settings that decide the verdicts beside the model's own files, for the manifest.
 fn identity(settings: &ChatSettings, chat: &ChatTemplate) -> Option<ChatIdentity> {
     let options = &settings.options;
     let identity = ChatIdentity {

@@ -156,7 +156,7 @@ impl PromptBuilder {
             unprotected,
         } = template.delimiters();
         let is_token = |text: &str| tokenizer.added_token(text).is_some();
-        // In plain angle brackets they are tags, whatever the vocabulary makes of them.
+        // In plain angle brackets they are tags, also where the vocabulary has tokens for them.
         reserved.retain_tags(|open, written| open == "<" || !is_token(written));
         if let Some((before, after)) = rendered.split_once(marked.trim()) {
             let mut chat = Delimiters::of_chat(&format!("{before}\u{FDD0}{after}"));
@@ -305,7 +305,7 @@ impl PromptBuilder {
     }
 }
 
-/// What the chat template writes for the judge to go on from, behind all messages.
+/// The generation prompt: the chat template's text behind all messages.
 fn generation_prompt<'r>(
     chat: &ChatTemplate,
     marked: &str,

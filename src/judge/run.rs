@@ -1,4 +1,4 @@
-//! The way of the data through a run, station by station.
+//! The pipeline of a run.
 //!
 //! ```text
 //! rows ─▶ Sample ─▶ prompt tokens ─▶ Request ─▶ engine ─▶ Completion ─▶ Verdict, rules, reward ─▶ sink: the journal
@@ -74,7 +74,7 @@ pub fn run<S: Samples + ?Sized>(
         stop: AtomicBool::new(false),
     };
     std::thread::scope(|scope| {
-        // Whatever ends the run, its threads end too.
+        // However the run ends, its threads end too.
         let _stop = StopOnDrop(&run.stop);
         let (events_in, events) = sync_channel(VERDICTS_AHEAD);
         for (device, engine) in run.devices.iter().zip(threads) {
@@ -107,7 +107,7 @@ struct Run<'a, S: ?Sized> {
 enum Event {
     /// A finished verdict.
     Verdict(Box<Verdict>),
-    /// What ends the run.
+    /// The error that ends the run.
     Failed(JudgeError),
 }
 

@@ -120,7 +120,7 @@ impl SessionError {
 }
 
 impl Session {
-    /// What a journal must have been begun with for this session to go on with it.
+    /// The manifest that a journal must begin with for this session to resume it.
     ///
     /// # Errors
     /// When the model's files cannot be read.
@@ -172,16 +172,16 @@ impl Session {
         self.out.as_deref().filter(|out| has_place_beside(out))
     }
 
-    /// Judges what no earlier run of this session has judged, and writes the output once everything is there.
+    /// Judges the trials that no earlier run of this session has finished, then writes the output.
     ///
     /// # Errors
-    /// Whatever stops the run. What was finished before is in the journal, and the same session goes on from there.
+    /// Any error that stops the run. Finished verdicts are in the journal, and the same session resumes from there.
     pub fn execute(
         &self,
         interrupted: &AtomicBool,
         observer: &mut dyn FnMut(&Summary),
     ) -> Result<(RunEnd, Summary), SessionError> {
-        // Whatever is wrong with device or weights shows before a journal is touched.
+        // An error of the device or the weights is found before a journal is touched.
         let mut devices = Vec::new();
         if let Some((source, _)) = &self.judge {
             Weights::open(source)?;
@@ -360,7 +360,7 @@ impl Session {
 
 /// Refuses more verdicts than there is memory to track.
 fn check_memory(samples: usize, trials: u32) -> Result<(), SessionError> {
-    // Where its line is, and what is still to be done.
+    // The place of its line, and its entry in the list of jobs.
     let one = size_of::<LinePlace>() + size_of::<Job>();
     let needed = samples.saturating_mul(trials as usize).saturating_mul(one);
     let free = host::free_memory();
@@ -392,7 +392,7 @@ fn describe_all(engines: &[DeviceEngine]) -> String {
     sizes.join("; ")
 }
 
-/// Keeps each verdict in the journal before it counts, and of the verdict itself only where that is.
+/// Writes each verdict to the journal before it counts, and keeps only the place of its line in memory.
 struct Keeper<'a> {
     journal: Journal,
     samples: &'a Rows,

@@ -5,13 +5,13 @@
 //! | file | what it holds |
 //! |---|---|
 //! | [`template`] | the prompt text with its slots, and its split into trusted and untrusted segments |
-//! | [`delimiters`] | what of a prompt delimits its fields, and which fields nothing delimits |
+//! | [`delimiters`] | the delimiters of a prompt's fields, and which fields have none |
 //! | [`reserved`] | where a text under judgement holds a delimiter, and how that is broken |
 //! | [`untrusted`] | the rule for the tags that every prompt reserves |
 //! | [`tags`] | the incremental scanner that finds tags in a completion |
 //! | [`verdict_reader`] | the state machine that turns tags into verdict blocks, thinking left out |
 //! | [`parser`] | a whole completion to a verdict, and a verdict to its canonical text |
-//! | `unknown_tags` | tags that nothing is known of, which may hold thinking |
+//! | `unknown_tags` | unknown tags, which may hold thinking |
 //! | [`stop`] | when a generation may end, because everything asked for is known |
 //! | [`prime`] | the protocol of process-outcome verification |
 //!

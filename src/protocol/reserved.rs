@@ -1,14 +1,14 @@
-//! What no text under judgement may write: the delimiters of the prompt in use, and where a text holds one.
+//! Reserved delimiters: those of the prompt in use, which no text under judgement may write, and where a text holds one.
 //!
 //! | delimiter | found in a text as |
 //! |---|---|
-//! | a tag, `<name …>`, `</name>`, `[name]`, `<\|name\|>`, `【name】` | the bracket, spaces, `/`, spaces, the name; in any case, with whatever behind it; in `(` and `{` the closing bracket |
+//! | a tag, `<name …>`, `</name>`, `[name]`, `<\|name\|>`, `【name】` | the bracket, spaces, `/`, spaces, the name; in any case, whatever follows; in `(` and `{` the closing bracket |
 //! | a heading, `## name`, `**name**`, underlined | a line that is a heading of any level, in any of these forms, and begins with that text |
 //! | a line that begins with `---`, `=== name ===`, `<<<` | a line that begins with as many of that character |
 //! | a fence, three backticks or `~~~` or `"""`; a run of one character beside a field | as many of that character, anywhere |
 //! | any other text | itself |
 //!
-//! A delimiter that only half stands in the field, and goes on from or into the prompt's own text, is found as well.
+//! A delimiter that lies partly in the field and partly in the prompt's own text is found as well.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 
 use super::untrusted::{RESERVED_TAGS, fold, is_space, is_word};
 
-/// The prompt's own text beside a field is looked at this far, in bytes.
+/// Bytes of the prompt's own text beside a field that are searched.
 const LOOK_AROUND: usize = 256;
 
 /// Breaking a delimiter makes another one only where the prompt uses the replacement too; at most this often.
@@ -110,7 +110,7 @@ impl Reserved {
             .flat_map(|(open, name)| [format!("{open}{name}"), format!("{open}/{name}")])
     }
 
-    /// What distinguishes this from other delimiters, for a fingerprint; empty for the stock's.
+    /// These delimiters as bytes for a fingerprint; empty for those of the built-in prompts.
     pub(super) fn fingerprint(&self) -> String {
         let mut text = String::new();
         for tag in self.tags.keys() {
@@ -308,7 +308,7 @@ pub(crate) fn replace(text: &str, found: &Breaches) -> String {
     safe
 }
 
-/// What stands for `character`, which is or becomes `delimiter`. No Unicode normal form folds it back.
+/// The replacement of `character`, which is or becomes `delimiter`. No Unicode normal form folds it back.
 fn push_broken(character: char, delimiter: char, safe: &mut String) {
     let replacement = match delimiter {
         '`' => 'ˋ',

@@ -1,10 +1,10 @@
-//! Tags in a completion that nothing is known of: a model may write its thinking between them.
+//! Unknown tags in a completion: a model may write its thinking between them.
 
 use super::tags::TagName;
 use crate::text::reasoning::tag_mask::blank;
 use crate::text::reasoning::tag_pairs::{MAX_TAG, closing, in_text, parts};
 
-/// Names of tags that judges put around a whole answer, or use to format it, one a line: what stands in them is no thinking.
+/// Names of tags that judges put around a whole answer or use to format it, one a line: their content is not thinking.
 const ORDINARY_NAMES: &str = include_str!("ordinary_tags.txt");
 
 /// Does a tag mean something in a verdict?
@@ -17,7 +17,7 @@ fn is_of_a_verdict(tag: &str) -> bool {
     })
 }
 
-/// A completion in which tags that nothing is known of are spaces: its judge does not think, whatever it writes.
+/// A completion with its unknown tags replaced by spaces, for a judge that does not think.
 pub(crate) fn without_unknown_tags(completion: &str) -> String {
     let mut plain = String::with_capacity(completion.len());
     let mut copied = 0;
@@ -32,7 +32,7 @@ pub(crate) fn without_unknown_tags(completion: &str) -> String {
     plain
 }
 
-/// The shortest name that is taken for a tag's: shorter ones are formatting, or variables between signs of order.
+/// The shortest name that counts as a tag's: shorter ones are formatting, or variables between `<` and `>`.
 const SHORTEST: usize = 3;
 
 /// A tag in a completion, as [`UnknownTags`] sees it. In square brackets stand notes and links too: there only names in
@@ -48,8 +48,7 @@ fn is_watched(tag: &str) -> bool {
     }) && !is_of_a_verdict(tag)
 }
 
-/// Watches a completion for pairs of tags that nothing is known of, piece by piece, in bounded memory. What stands in them
-/// may be thinking.
+/// Searches a completion for pairs of unknown tags, piece by piece, in bounded memory. Their content may be thinking.
 #[derive(Debug, Clone, Default)]
 pub(super) struct UnknownTags {
     /// The beginning of what may be a tag.
@@ -58,13 +57,13 @@ pub(super) struct UnknownTags {
     in_word: bool,
     /// Opening tags that are not closed yet, the outermost first.
     open: Vec<String>,
-    /// What was seen since the outermost of them.
+    /// The content since the outermost of them.
     inside: Inside,
     /// Text, or a field, stood before the outermost of them.
     late: bool,
     /// Something was seen outside of all of them.
     begun: bool,
-    /// A pair that holds a verdict and more.
+    /// A pair that holds a verdict and other text.
     found: Option<String>,
 }
 
@@ -85,7 +84,7 @@ impl Inside {
 const MAX_OPEN: usize = 32;
 
 impl UnknownTags {
-    /// Is there a tag open that nothing is known of, or was there a pair around a verdict and more?
+    /// Is an unknown tag open, or was there a pair around a verdict and other text?
     pub(super) fn are_open(&self) -> bool {
         !self.open.is_empty() || self.found.is_some()
     }
@@ -141,7 +140,7 @@ impl UnknownTags {
         if let Some(found) = &self.found {
             return Some(found);
         }
-        // What begins a completion and is never closed may be thinking that did not end.
+        // A tag that begins a completion and is never closed may open thinking that did not end.
         let outermost = self.open.first()?;
         (!self.late && self.inside.holds_verdict_and_more()).then_some(outermost)
     }

@@ -1,6 +1,6 @@
 //! The state machine that turns the tags of a completion into verdict blocks.
 //!
-//! Parser and stop rule are the same machine, so a generation can never be stopped before its verdict can be read.
+//! Parser and stop rule are the same state machine, so a generation can never be stopped before its verdict can be read.
 //!
 //! **Thinking never counts.** `<think>`, `<thinking>` or `<analysis>` hides everything up to the closing tag of the same
 //! name. A closing tag without an opening one makes everything before it thinking. Thinking tags count wherever they
@@ -14,8 +14,8 @@
 //! **A block** collects the three fields in any order. A field that repeats within a block must agree with itself. Once a
 //! block has all three, the next repetition begins a new block; the last block whose three fields are readable counts.
 //!
-//! **Tags that nothing is known of** may be a model's own way to mark its thinking. While one is open, no verdict is
-//! settled; where a pair of them holds a verdict and other text, nothing is read.
+//! **Unknown tags** may be a model's own notation for thinking. While one is open, no verdict is final; where a pair of
+//! them holds a verdict and other text, nothing is read.
 //!
 //! **Tags in a reason do not count**, since a judge may quote what it grades. A reason that never ends before a different
 //! verdict could be a quotation or a missing closing tag: then nothing is read.
@@ -32,14 +32,14 @@ use super::unknown_tags::UnknownTags;
 /// The longest text between a field's tags that is looked at, in bytes.
 const MAX_VALUE: usize = 256;
 
-/// What a field said.
+/// The value read from a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Statement {
     /// `None`: neither True nor False.
     pub(super) value: Option<bool>,
     /// Where the word stands in the completion.
     pub(super) span: Range<usize>,
-    /// What was there, shortened.
+    /// The field's text, shortened.
     pub(super) found: String,
     /// The closing tag was there.
     closed: bool,
@@ -51,7 +51,7 @@ pub(super) struct Slot {
     pub(super) statement: Option<Statement>,
     /// A second statement that does not agree with the first, shortened.
     pub(super) contradiction: Option<String>,
-    /// What last stood behind an opening tag that was never a statement, shortened.
+    /// The last text behind an opening tag that was no statement, shortened.
     pub(super) mention: Option<String>,
 }
 
@@ -88,7 +88,7 @@ pub(super) struct Block {
     rank: u8,
     /// Written exactly as asked for so far.
     pub(super) exact: bool,
-    /// A tag that nothing is known of, where its pair holds a verdict and more; set at the completion's end.
+    /// An unknown tag whose pair holds a verdict and other text; set at the completion's end.
     pub(super) wrapped: Option<String>,
 }
 
@@ -187,7 +187,7 @@ struct Open {
 struct OpenReason {
     start: usize,
     plain: bool,
-    /// What the fields mentioned in it say.
+    /// The values of the fields mentioned in it.
     quoted: Block,
     /// A complete verdict in it differs from the block's.
     differs: bool,
@@ -198,7 +198,7 @@ struct OpenReason {
 /// Which closing tag ends the thinking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Thinking {
-    /// Opened by the chat template, under whatever name.
+    /// Opened by the chat template, under any name.
     Given,
     /// Opened by the judge.
     Named(TagName),
@@ -221,7 +221,7 @@ struct State {
     reason: Option<OpenReason>,
     /// Text outside every field.
     stray: bool,
-    /// Pairs of tags that nothing is known of.
+    /// Pairs of unknown tags.
     unknown: UnknownTags,
 }
 

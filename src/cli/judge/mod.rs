@@ -196,7 +196,7 @@ fn load_inputs(inputs: &[PathBuf], options: &LoadOptions) -> Result<Loaded<Rows>
     })
 }
 
-/// What is about to be judged, and how it was understood.
+/// Prints the input, the columns used, and notes of the judge.
 fn describe(session: &Session) {
     let loaded = &session.loaded;
     for note in session.judge.iter().flat_map(|(_, text)| &text.notes) {

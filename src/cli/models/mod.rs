@@ -53,7 +53,7 @@ pub(super) fn run(action: ModelsAction) -> Result<u8, Failure> {
     Ok(DONE)
 }
 
-/// What needs no download.
+/// Models that need no download.
 fn list(out: &mut StdoutLock) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for model in ModelSource::embedded() {
@@ -109,7 +109,7 @@ fn what_it_is(config: &ModelConfig) -> String {
     )
 }
 
-/// What a cached model is, or why it cannot be run.
+/// A cached model's family and size, or why it cannot be run.
 fn describe(model: &CachedModel) -> String {
     if !model.missing.is_empty() {
         let missing = match model.missing.as_slice() {
@@ -134,7 +134,7 @@ fn describe(model: &CachedModel) -> String {
     }
 }
 
-/// What a checkpoint calls itself.
+/// The architecture's name in a checkpoint's config.json.
 fn class_of(source: &ModelSource) -> String {
     let config = source.read_text(CONFIG_FILE).ok();
     let config = config.and_then(|text| serde_json::from_str::<Value>(&text).ok());
@@ -204,7 +204,7 @@ fn list_known(out: &mut StdoutLock) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Fetches a model, whatever of it is not there.
+/// Fetches the files of a model that are not in the cache.
 fn pull(out: &mut StdoutLock, model: &str) -> Result<(), Failure> {
     if ModelSource::embedded()
         .iter()

@@ -23,14 +23,14 @@ const HASHED: u64 = 1 << 30;
 
 type Rows = Vec<(&'static str, String)>;
 
-/// Says what a model is. The weights of a model on the hub are not fetched for that. What `juror judge` would refuse is an
-/// error, with what there is to be told.
+/// Prints a model's properties. The weights of a model on the hub are not fetched. A model that `juror judge` would refuse
+/// is an error, after the properties that are known.
 pub(super) fn show(out: &mut StdoutLock, model: &str, hash: bool) -> Result<(), Failure> {
     let judge = known_judges::find(model.split('@').next().unwrap_or(model)).or_fail()?;
     let source = match download::resolve(model, Want::Description) {
         Ok(source) => source,
         Err(failure) => {
-            // What is known without the model can be told all the same.
+            // The table of known judges needs no model.
             if let Some(judge) = judge {
                 write(out, &known_rows(judge))?;
             }
@@ -52,7 +52,7 @@ pub(super) fn show(out: &mut StdoutLock, model: &str, hash: bool) -> Result<(), 
     let mut refusal = None;
     rows.extend(rows_of(&source, judge, hash, &mut refusal)?);
     write(out, &rows)?;
-    // What is known of it stands above all the same.
+    // The error comes last: the properties are printed in any case.
     refusal.map_or(Ok(()), Err)
 }
 
@@ -63,7 +63,7 @@ fn write(out: &mut StdoutLock, rows: &Rows) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is known of a judge before anybody looks at it.
+/// Properties from the table of known judges.
 fn known_rows(judge: &KnownJudge) -> Rows {
     let mut rows = vec![
         ("known as", format!("{} ({})", judge.alias, judge.id)),
@@ -100,7 +100,7 @@ fn known_rows(judge: &KnownJudge) -> Rows {
     rows
 }
 
-/// What the model's own files say.
+/// Properties from the model's own files.
 fn rows_of(
     source: &ModelSource,
     judge: Option<&KnownJudge>,
@@ -204,7 +204,7 @@ fn rows_of(
     } else if source.origin().is_some() {
         rows.push(("weights", "not fetched: `juror models pull` does".into()));
     } else {
-        // In a folder they are where they are, or not at all.
+        // A folder without weights cannot be completed from the hub.
         let missing = source.weight_files().map_err(download::failure).err();
         rows.push(("weights", "none".into()));
         *refusal = refusal.take().or(missing);
@@ -212,7 +212,7 @@ fn rows_of(
     Ok(rows)
 }
 
-/// What weights are stored in, in a few words.
+/// The type of the stored weights, for the table.
 fn stored_as(weights: WeightType) -> String {
     match weights {
         WeightType::Stored { .. } => format!("in blocks, {:.2} bits a weight", weights.bits()),
@@ -261,7 +261,7 @@ fn active_parameters(config: &ModelConfig) -> usize {
     };
     let idle = experts.count - experts.per_token;
     experts.count = experts.per_token;
-    // The router looks at all of them.
+    // The router scores all of them.
     one_token.parameters() + config.layers * idle * config.hidden
 }
 

@@ -5,10 +5,10 @@
 //! taken for one of this. The key stands last and has a fixed length: without it the line is the verdict's line of the
 //! output, byte by byte.
 
-/// What comes before the digits.
+/// The bytes before the digits.
 const KEY: &[u8] = b",\"check\":\"";
 const DIGITS: usize = 16;
-/// What comes after them: the line's end is not counted.
+/// The bytes after them, without the line's end.
 const END: &[u8] = b"\"}";
 
 /// Bytes that a checksum adds to a line.

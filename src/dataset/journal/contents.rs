@@ -1,4 +1,4 @@
-//! What a journal holds already: its manifest is compared, its lines are checked, and a torn end is found.
+//! Reads an existing journal: compares its manifest, checks its lines, and finds a torn end.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -123,7 +123,7 @@ impl Contents {
                     resume(verdict, place).map_err(|reason| broken(&reason))?;
                     contents.length += length as u64;
                 }
-                // What a crash leaves is no whole JSON, or has no end: even what can be read may be a part of more.
+                // A line cut off by a crash is no valid JSON, or lacks its newline: even valid JSON may be a part of a longer line.
                 (Err(error), _) if last && !(ended && error.is_data()) => {
                     contents.torn = true;
                     return Ok(contents);
@@ -143,7 +143,7 @@ impl Contents {
     }
 }
 
-/// Of something that a foreign or damaged file says, as much as a message has room for.
+/// Text of a foreign or damaged file, shortened for a message.
 pub(super) fn shortened(text: &str) -> String {
     const MOST: usize = 200;
     let mut characters = text.chars();

@@ -19,7 +19,7 @@ pub enum JournalError {
     /// It is a folder, a device or a pipe.
     #[error("{} is not a regular file, so a run could not be resumed from it: choose another output", path.display())]
     NotAFile {
-        /// What was to be the journal.
+        /// The journal's path.
         path: PathBuf,
     },
     /// Another process has it open.

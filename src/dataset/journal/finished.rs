@@ -71,7 +71,7 @@ impl Finished {
     }
 }
 
-/// What [`Finished::insert`] found.
+/// The result of [`Finished::insert`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Noted {
     /// The trial was not finished before.

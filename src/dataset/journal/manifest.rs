@@ -26,7 +26,7 @@ pub struct Manifest {
     pub model_origin: Option<String>,
     /// The protocol, few-shots and a user's own prompt included.
     pub protocol: Identity,
-    /// What was asked of the chat template, and the date it wrote.
+    /// The chat template's options, and the date it wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chat: Option<ChatIdentity>,
     /// How tokens are chosen.
@@ -39,7 +39,7 @@ pub struct Manifest {
     pub rules: String,
     /// The reward policy.
     pub reward: String,
-    /// What was asked for of `--dtype`, `--quantize` and `--kv-dtype`.
+    /// The values of `--dtype`, `--quantize` and `--kv-dtype`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precision: Option<String>,
     /// Is the judge asked for its reason?
@@ -87,7 +87,7 @@ pub struct Identity {
     pub hash: String,
 }
 
-/// What was asked of the chat template beside the prompt; each is absent where the template's own default holds.
+/// The chat template's options; each is absent where it has the template's own default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ChatIdentity {

@@ -196,8 +196,7 @@ impl Journal {
     /// Copies lines to `writer`, in the order given and without their checksums.
     ///
     /// # Errors
-    /// When the journal cannot be read or a line is no longer what was written (the message says so), or the writer does
-    /// not take what was read.
+    /// When the journal cannot be read, a line has changed since it was written (the message says so), or the writer fails.
     pub fn copy(
         &mut self,
         lines: impl IntoIterator<Item = LinePlace>,
@@ -259,7 +258,7 @@ impl Journal {
 
     fn write(&mut self, line: &impl Serialize) -> Result<(), JournalError> {
         if self.torn {
-            // A further line would be glued to the torn one and lost with it.
+            // A further line would be appended to the torn one, and neither could be read.
             self.cut().map_err(|source| self.write_error(source))?;
         }
         self.line.clear();

@@ -16,15 +16,15 @@ pub enum OutputError {
     Write {
         /// The file that was to be written.
         path: PathBuf,
-        /// What the system said.
+        /// The operating system's error.
         source: io::Error,
     },
     /// Writing into something that is not replaced as a whole failed.
     #[error("could not write {}: {source}. It is not a file of this name alone, so it was written where it is and may hold a part; make room or choose another output", path.display())]
     WriteInPlace {
-        /// What was to be written.
+        /// The output.
         path: PathBuf,
-        /// What the system said.
+        /// The operating system's error.
         source: io::Error,
     },
     /// The output is a folder.
@@ -33,7 +33,7 @@ pub enum OutputError {
         /// The folder.
         path: PathBuf,
     },
-    /// The output's folder is not there.
+    /// The output's folder does not exist.
     #[error("{} cannot be written: there is no folder {}; make it first, or choose another output", path.display(), folder.display())]
     NoFolder {
         /// The output.
@@ -46,7 +46,7 @@ pub enum OutputError {
     InPlace {
         /// The output.
         path: PathBuf,
-        /// What the system said.
+        /// The operating system's error.
         source: io::Error,
     },
 }
@@ -199,7 +199,7 @@ const TEMPORARY: &str = ".tmp";
 /// Characters of a temporary file's name that are chosen at random.
 const RANDOM: usize = 6;
 
-/// What the name of a temporary file begins with: nobody else's do, so what begins so may be removed.
+/// The beginning of a temporary file's name: no other program uses it, so such files may be removed.
 fn temporary_prefix(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     format!(".{name}.juror-")

@@ -1,4 +1,4 @@
-//! What an output's path leads to, and so how it may be written.
+//! The kind of file that an output's path leads to, which decides how it is written.
 
 use std::fs::{self, File};
 use std::io;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::folder_of;
 
-/// What a path leads to.
+/// The kind of file that a path leads to.
 #[derive(Debug)]
 pub(super) enum Target {
     /// Nothing yet, or a regular file that has this name alone, with its mode: it may be renamed over.
@@ -24,7 +24,7 @@ pub(super) enum Target {
 }
 
 impl Target {
-    /// What is at `path`. What cannot be looked at counts as not there: creating it will say why.
+    /// The kind of file at `path`. One that cannot be examined counts as missing: creating it gives the error.
     pub(super) fn of(path: &Path) -> Self {
         if let Some(descriptor) = descriptor_of(path) {
             return descriptor;

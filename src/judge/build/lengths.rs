@@ -24,9 +24,9 @@ const AT_ONCE: usize = 64;
 pub struct WorkloadLengths {
     /// The beginning that all prompts share.
     pub shared: usize,
-    /// What a typical prompt has beside it.
+    /// Tokens of a typical prompt beside it.
     pub typical: usize,
-    /// What the longest prompt may have beside it.
+    /// Most tokens of a prompt beside it.
     pub longest: usize,
     /// Most tokens to generate.
     pub max_new: usize,
@@ -35,7 +35,7 @@ pub struct WorkloadLengths {
 }
 
 impl WorkloadLengths {
-    /// Those of a judge of samples of which nothing is known.
+    /// For samples that are not known.
     pub fn unknown(text: &JudgeText, max_new_tokens: usize) -> Self {
         Self {
             shared: text.prompts.shared_prefix().len(),
@@ -46,8 +46,7 @@ impl WorkloadLengths {
         }
     }
 
-    /// Those of the samples of `jobs` that fit the context: what does not is never asked, and must not take room from
-    /// the others.
+    /// For the samples of `jobs` that fit the context: the others are never run, so no memory is reserved for them.
     ///
     /// # Errors
     /// When a sample cannot be read.
@@ -106,7 +105,7 @@ impl WorkloadLengths {
         };
         Ok(Self {
             typical,
-            // No token is shorter than a byte, and what keeps a text from closing its field makes it a little longer.
+            // No token is shorter than a byte, and replacing delimiters makes a text a little longer.
             longest: OWN_PROMPT_TOKENS
                 .saturating_add(longest)
                 .saturating_add(longest / 2),

@@ -1,4 +1,4 @@
-//! From a model's weights to an engine: the fastest way of computing it that the device has, then as large a cache as there
+//! From a model's weights to an engine: the fastest implementation that the device has, then as large a KV cache as there
 //! is memory for.
 //!
 //! | file | what it is for |
@@ -51,7 +51,7 @@ pub trait LoadedModel {
 
 /// A model with its cache, as engines run it and measurements look into it.
 pub trait DeviceModel: StepModel {
-    /// Where the time of its steps goes, as far as that is noted.
+    /// The time of its steps by phase, where that is measured.
     fn profile(&mut self) -> &mut Profile;
 
     /// The logits of a step, `[batch.logits.len(), vocab]`, for comparisons.
@@ -85,7 +85,7 @@ pub fn build_engine(
     let model = model.with_cache(&config, !options.no_shared_prefix)?;
     let built = model.properties().blocks;
     if let Some(blocks) = built.filter(|&built| built < config.blocks) {
-        // Fewer than there should be: then as many sequences at once as suit these.
+        // Fewer than planned: then the number of sequences is chosen for these.
         config = size(&EngineOptions {
             blocks: Some(blocks),
             token_budget: Some(config.token_budget),
@@ -176,9 +176,8 @@ fn refuse_fp8(precision: Precision, obstacle: &str) -> Result<(), ModelError> {
     )))
 }
 
-/// How many of a model's weights stay in MXFP4 whatever the others are stored in: our CUDA kernels take it as it is stored,
-/// candle's operations take plain numbers, and on the CPU the weights' type tells it already. Of f16, which lacks numbers for
-/// some of it, none is promised.
+/// How many of a model's weights stay in MXFP4 when the others are converted: our CUDA kernels read MXFP4, candle's operations
+/// need plain numbers, and on the CPU the weights' type says it already. None under f16, which cannot represent all its values.
 pub fn packed_numbers(
     config: &ModelConfig,
     weights: &Weights,

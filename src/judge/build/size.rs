@@ -1,6 +1,6 @@
 //! How large an engine is for a model, a machine and a workload, where the user did not say.
 //!
-//! Sizes decide how long a run takes, never what comes of it: whatever is chosen here, any one sequence fits.
+//! Sizes decide how long a run takes, never its verdicts: any one sequence fits, whatever is chosen here.
 
 use candle_core::Device;
 
@@ -13,7 +13,7 @@ use crate::model::memory::{MemoryFootprint, free_memory, host};
 /// Token positions a KV block.
 pub const BLOCK_SIZE: usize = 16;
 
-/// What computes.
+/// The processor that computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Processor {
     /// The CPU; its threads have so many bytes of cache together.
@@ -27,14 +27,14 @@ enum Processor {
 const GPU_SEQUENCES: usize = 256;
 const CPU_SEQUENCES: usize = 64;
 
-/// Fewer than this are not worth a smaller share of preemptions.
+/// Least sequences at once where the user does not say: fewer would be slower than some preemptions.
 const FEW_SEQUENCES: usize = 8;
 
-/// Most tokens a step: matrix products reach their full speed below, and longer steps let the others wait.
+/// Most tokens a step: matrix products reach full speed below it, and longer steps delay the other sequences.
 const GPU_BUDGET: usize = 8192;
 const CPU_BUDGET: usize = 512;
 
-/// Fewer tokens cost more in weights read again than they save.
+/// Least tokens a step: below, reading the weights once more costs more than is saved.
 const LEAST_GPU_BUDGET: usize = 1024;
 const LEAST_CPU_BUDGET: usize = 256;
 
@@ -87,7 +87,7 @@ fn choose(
     lengths: &WorkloadLengths,
     given: &EngineOptions,
 ) -> EngineConfig {
-    // What does not fit the context never reaches the engine, whatever limit was asked for.
+    // A sequence longer than the context never reaches the engine.
     let max_new = lengths.max_new.min(lengths.context);
     let template = lengths.shared.div_ceil(BLOCK_SIZE);
     let longest = lengths
@@ -95,7 +95,7 @@ fn choose(
         .saturating_add(lengths.longest)
         .saturating_add(max_new)
         .min(lengths.context);
-    // The template's blocks may be pinned for another one's sake.
+    // The template's blocks may be pinned for other sequences.
     let least_blocks = template + longest.div_ceil(BLOCK_SIZE);
 
     let token_budget = given
@@ -118,9 +118,9 @@ fn choose(
     let block_bytes = (model.kv_bytes_per_token * BLOCK_SIZE).max(1);
     let blocks = given.blocks.unwrap_or_else(|| {
         let own = match processor {
-            // What those that run at once will fill: blocks are used in turn, and memory used again is still in cache.
+            // The blocks that running sequences fill: a small pool is reused while it is still in the CPU's cache.
             Processor::Cpu { .. } => lengths.typical + max_new / 2,
-            // Twice what they can fill: the rest keeps what they share.
+            // Twice the blocks that they can fill: the rest keeps shared prefixes.
             Processor::Gpu => 2 * (lengths.typical + max_new),
         };
         let useful = most_sequences.saturating_mul(own.div_ceil(BLOCK_SIZE)) + template;

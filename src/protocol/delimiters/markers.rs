@@ -1,4 +1,4 @@
-//! Finds what may delimit a field in a prompt: tags, headings, lines that begin with a run, runs beside a field.
+//! Finds possible delimiters of a field in a prompt: tags, headings, lines that begin with a run, runs beside a field.
 
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ const BRACKETS: [(&str, &str); 14] = [
     ("〔", "〕"),
 ];
 
-/// Longer brackets, in bytes, hold prose.
+/// Most bytes between brackets of a tag; longer brackets hold prose.
 const LONGEST_TAG: usize = 256;
 
 /// Runs of these anywhere close what runs of them open; of the others only where a line begins.
@@ -37,7 +37,7 @@ const RULES: &str = "=-*_+<>^%@$|&:;#!•·─━═—–‖※～";
 /// A run that delimits is at least this long.
 const SHORTEST_RUN: usize = 3;
 
-/// What a marker is.
+/// The kind of a delimiter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum MarkerKind {
     Tag { tag: Tag, closing: bool },

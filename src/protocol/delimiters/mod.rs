@@ -1,6 +1,6 @@
-//! What of a prompt delimits its fields, and which fields nothing delimits.
+//! The delimiters of a prompt's fields, and which fields have none.
 //!
-//! A field is protected where the judge can tell its end from anything its text can say:
+//! A field is protected where no text in it can imitate its end:
 //!
 //! - It is the only field between an opening tag and the closing tag of that name (`<name>…</name>`, `[name]…[/name]`).
 //! - Or it stands behind a delimiter, with no other field in between, and right before another one: a tag, a heading,
@@ -21,12 +21,12 @@ use super::reserved::{Reserved, Tag};
 use super::template::FieldName;
 use super::untrusted::is_space;
 
-/// What of a prompt delimits its fields.
+/// The delimiters of a prompt's fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delimiters {
-    /// What no field may hold.
+    /// Delimiters that no field may hold.
     pub reserved: Reserved,
-    /// Fields that nothing delimits.
+    /// Fields without delimiters.
     pub unprotected: Vec<Unprotected>,
 }
 
@@ -35,9 +35,9 @@ pub struct Delimiters {
 pub struct Unprotected {
     /// Which one.
     pub field: FieldName,
-    /// What stands before it on its line, or the line before.
+    /// The text before it on its line, or the line before.
     before: String,
-    /// What stands behind it on its line, or the line behind.
+    /// The text behind it on its line, or the line behind.
     after: String,
 }
 
@@ -108,7 +108,7 @@ impl Delimiters {
         }
     }
 
-    /// What a chat template writes around a prompt, as far as that is plain text: tags, and headings.
+    /// The delimiters that a chat template writes around a prompt in plain text: tags and headings.
     pub(crate) fn of_chat(text: &str) -> Reserved {
         let mut reserved = Reserved::default();
         for marker in &markers(text, &[]) {
@@ -138,7 +138,7 @@ fn reserve_tag(reserved: &mut Reserved, tag: &Tag, written: &str) {
     }
 }
 
-/// What stands between an opening tag and the next closing tag of that name.
+/// The content between an opening tag and the next closing tag of that name.
 fn elements(markers: &[Marker]) -> Vec<(Range<usize>, &Marker)> {
     let tags = |marker: &Marker| match &marker.kind {
         MarkerKind::Tag { tag, closing } => Some((tag.clone(), *closing)),

@@ -1,6 +1,6 @@
 //! A whole completion to a verdict, and a verdict to its canonical text.
 //!
-//! What counts and what does not is told in [`verdict_reader`](super::verdict_reader).
+//! The rules of reading are in [`verdict_reader`](super::verdict_reader).
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::untrusted::neutralise;
 use super::verdict_reader::{Block, Slot, VerdictReader};
 use crate::verdict::ParseRule;
 
-/// What a judge said.
+/// The content of a judge's verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerdictFields {
     /// Is the derivation free of errors?
@@ -44,7 +44,7 @@ pub struct ValueSpans {
 /// A verdict that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParsedVerdict {
-    /// What the judge said.
+    /// Its content.
     pub fields: VerdictFields,
     /// How it was read.
     pub rule: ParseRule,
@@ -74,7 +74,7 @@ pub enum Unreadable {
     NotAValue {
         /// The field.
         field: &'static str,
-        /// What was there, shortened.
+        /// The field's text, shortened.
         found: String,
     },
     /// A field is given twice in one block, and the two do not agree.
@@ -82,9 +82,9 @@ pub enum Unreadable {
     Contradiction {
         /// The field.
         field: &'static str,
-        /// What it said first, shortened.
+        /// Its first text, shortened.
         first: String,
-        /// What it said then, shortened.
+        /// Its second text, shortened.
         second: String,
     },
     /// An alias stands for the outcome, but it could as well mean process and outcome together.
@@ -95,7 +95,7 @@ pub enum Unreadable {
         /// The alias.
         alias: &'static str,
     },
-    /// A pair of tags that nothing is known of holds a verdict and more: it may be thinking, and the verdict a draft.
+    /// A pair of unknown tags holds a verdict and other text: it may be thinking, and the verdict a draft.
     #[error(
         "a verdict stands with other text inside `{tag}` tags, which may be the judge's thinking: name them with \
          --thinking-tags if they are, or say --thinking-style none if it does not think"
@@ -194,7 +194,7 @@ fn span(slot: &Slot) -> Range<usize> {
         .map_or(0..0, |statement| statement.span.clone())
 }
 
-/// What keeps a block from being read.
+/// Why a block cannot be read.
 fn blame(block: &Block) -> Unreadable {
     let outcome_name = match (&block.outcome.statement, block.alias_name) {
         (None, Some(alias)) => alias,

@@ -2,6 +2,7 @@
 
 mod charsmap;
 mod prompts;
+mod tokenizer_parts;
 mod tokenizers;
 
 use std::collections::{BTreeMap, HashSet};

@@ -1,0 +1,112 @@
+//! Sampled tokens against those that the host chooses.
+
+use candle_core::{DType, Device, Tensor};
+use juror::engine::sampler::choose;
+use juror::engine::{Choices, RandomKey, RowRequest, Sampling};
+use juror::model::cuda::SampleRequest;
+use juror::model::cuda::kernel::Kernels;
+use juror::model::cuda::sampling::{PackedRequests, Sampler};
+
+use super::super::random;
+use super::{Gpu, array};
+
+#[test]
+fn sampling_equals_the_host() {
+    let gpu = Gpu::new(DType::BF16);
+    let cuda = gpu.device.as_cuda_device().unwrap();
+    let choices = Choices {
+        yes: vec![5, 700],
+        no: vec![6],
+    };
+    let mut other = 0;
+    let mut count = 0;
+    for vocab in [1000, 32_003, 151_936] {
+        let rows = 64;
+        let stride = usize::next_multiple_of(vocab, 8);
+        let logits = random(14, (1, rows, vocab), DType::F32)
+            .reshape((rows, vocab))
+            .unwrap();
+        let logits = (logits * 3.0).unwrap();
+        let padding = Tensor::zeros((rows, stride - vocab), DType::F32, &Device::Cpu).unwrap();
+        let there = Tensor::cat(&[&logits, &padding], 1)
+            .unwrap()
+            .contiguous()
+            .unwrap()
+            .to_device(&gpu.device)
+            .unwrap();
+        let requests: Vec<RowRequest> = (0..rows)
+            .map(|row| RowRequest {
+                sampling: Sampling {
+                    temperature: [0.0, 0.6, 1.0, 2.0][row % 4],
+                    top_k: [0, 1, 20, 0][row / 4 % 4],
+                    top_p: [1.0, 0.95, 0.5][row % 3],
+                    min_p: [0.0, 0.1][row / 32],
+                },
+                key: RandomKey {
+                    seed: 1,
+                    sample: row as u64,
+                    trial: 0,
+                },
+                position: 3,
+                choices: (row % 2 == 0).then_some(&choices),
+            })
+            .collect();
+        let expected = choose(&logits, &requests).unwrap();
+        let packed: Vec<_> = requests.iter().map(SampleRequest::from).collect();
+        let packed = PackedRequests::new(&packed);
+        let mut sampler = Sampler::new(cuda, &mut Kernels::new(cuda), rows).unwrap();
+        let (words, lists) = (
+            array(&gpu.words(&packed.requests)),
+            array(&gpu.words(&packed.choices)),
+        );
+        sampler
+            .launch(
+                array(&there).all(),
+                (rows, vocab, stride),
+                words.all(),
+                lists.all(),
+            )
+            .unwrap();
+        let ours = sampler.collect().unwrap();
+        for ((ours, expected), request) in ours.iter().zip(&expected).zip(&requests) {
+            let expected = expected.unwrap();
+            count += 1;
+            if ours.token != Some(expected.token) {
+                assert!(request.sampling.temperature > 0.0, "greedy is exact");
+                other += 1;
+            } else if let Some(odds) = expected.odds {
+                assert!((ours.odds.unwrap() - odds).abs() < 1e-4);
+            } else {
+                assert_eq!(ours.odds, None);
+            }
+        }
+    }
+    println!(
+        "measured | sampled tokens | {} of {count} the same | all but 2 %",
+        count - other
+    );
+    assert!(other * 50 <= count, "{other} of {count} differ");
+    // No numbers, no token.
+    let nan = Tensor::full(f32::NAN, (1, 1000), &gpu.device).unwrap();
+    let request = SampleRequest {
+        draw: 0.5,
+        temperature: 1.0,
+        top_k: 0,
+        top_p: 1.0,
+        min_p: 0.0,
+        yes: &[],
+        no: &[],
+    };
+    let packed = PackedRequests::new(&[request]);
+    let mut sampler = Sampler::new(cuda, &mut Kernels::new(cuda), 1).unwrap();
+    let words = array(&gpu.words(&packed.requests));
+    sampler
+        .launch(
+            array(&nan).all(),
+            (1, 1000, 1000),
+            words.all(),
+            words.part(0..0).unwrap(),
+        )
+        .unwrap();
+    assert_eq!(sampler.collect().unwrap()[0].token, None);
+}
