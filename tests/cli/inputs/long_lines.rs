@@ -6,7 +6,7 @@ use std::io::Write;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::{gzip, ids, rules};
+use super::{gzip, ids};
 use crate::common::{Folder, row};
 
 /// Runs the command with no more than this much memory for its addresses, in kilobytes.

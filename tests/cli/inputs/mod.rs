@@ -8,7 +8,7 @@ mod usage;
 use std::fs;
 use std::io::Write;
 
-use crate::common::{Folder, check_verdict, rollouts, row};
+use crate::common::{Folder, rollouts, row};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::Value;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{gzip, ids, rules};
+use super::{gzip, ids};
 use crate::common::{Folder, check_verdict, rollouts};
 
 #[test]

@@ -6,7 +6,7 @@ use juror::model::cuda::linear::{Products, check_fp8};
 use juror::model::cuda::operations::{Quantised, Target};
 
 use super::super::floats;
-use super::{FP8, Gpu, TYPES, array, check};
+use super::{Gpu, TYPES, array, check};
 
 /// `x · weightᵀ`, on the CPU.
 fn product(x: &Tensor, weight: &Tensor) -> Vec<f32> {

@@ -1,5 +1,7 @@
 //! Normalisers, pre-tokenisers and models of tokenizers, as `tokenizer.json` has them.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::charsmap::charsmap;
@@ -131,7 +133,7 @@ pub(super) fn pre_tokenizers() -> Vec<(&'static str, Value)> {
 }
 
 /// Everything that a vocabulary may hold: ASCII, the letters that stand for bytes, spaces' signs, bytes, whole words.
-pub(super) fn pieces() -> Vec<String> {
+fn pieces() -> Vec<String> {
     let mut pieces: BTreeSet<String> = (0x20..0x7f)
         .map(|byte| char::from(byte).to_string())
         .collect();

@@ -1,7 +1,6 @@
 //! No field can be closed through the tokenizer: forged tags, disguised so that a normaliser, a pre-tokeniser or a
 //! vocabulary would undo the disguise, against every one of them.
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
 use juror::dataset::Sample;
@@ -13,7 +12,7 @@ use proptest::prelude::*;
 use regex::Regex;
 use serde_json::{Value, json};
 
-use super::tokenizer_parts::{models, normalizers, pieces, pre_tokenizers};
+use super::tokenizer_parts::{models, normalizers, pre_tokenizers};
 
 const PROMPT: &str = "Grade.\n<question>\n{{question}}\n</question>\n<student_answer>\n{{student_answer}}\n</student_answer>\n\
     <reference_answer>\n{{reference_answer}}\n</reference_answer>";
