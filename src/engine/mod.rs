@@ -2,7 +2,7 @@
 //!
 //! `schedule → run → postprocess`, once per step:
 //!
-//! 1. [`Scheduler::schedule`](scheduler::Scheduler::schedule) picks, under a token budget, the decode row of every running sequence, then chunks of
+//! 1. `Scheduler::schedule` picks, under a token budget, the decode row of every running sequence, then chunks of
 //!    prompts; it finds cached prefixes, allocates blocks, and preempts when memory is short.
 //! 2. The [`StepModel`] is launched on the packed tokens, and chooses a token for each last row: itself, or through the
 //!    [`sampler`].

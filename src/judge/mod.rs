@@ -3,7 +3,7 @@
 //! | file | what it is for |
 //! |---|---|
 //! | [`session`] | `juror judge` as a whole: journal, resumption, engines, output file |
-//! | `run` | [`run`]: the pipeline from rows to verdicts, with a model or with rules alone |
+//! | `run` | [`run()`]: the pipeline from rows to verdicts, with a model or with rules alone |
 //! | [`jobs`] | which trials are to be run, and in which order |
 //! | `request` | a sample becomes a request: prompt tokens, random key, stop rule |
 //! | `dispatch` | which of several engines gets a request |
