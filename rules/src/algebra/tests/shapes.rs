@@ -15,13 +15,20 @@ fn hostile_shapes_end() {
         ),
         (
             "sqrt nest",
-            nest(Expr::MAX_DEPTH, |e| Expr::sqrt(Expr::Add(vec![e, Expr::integer(2)]))),
+            nest(Expr::MAX_DEPTH, |e| {
+                Expr::sqrt(Expr::Add(vec![e, Expr::integer(2)]))
+            }),
         ),
         (
             "exp nest",
-            nest(Expr::MAX_DEPTH, |e| Expr::power(Expr::Constant(Constant::E), e)),
+            nest(Expr::MAX_DEPTH, |e| {
+                Expr::power(Expr::Constant(Constant::E), e)
+            }),
         ),
-        ("pow nest", nest(Expr::MAX_DEPTH, |e| Expr::power(Expr::integer(3), e))),
+        (
+            "pow nest",
+            nest(Expr::MAX_DEPTH, |e| Expr::power(Expr::integer(3), e)),
+        ),
         ("self power", nest(12, |e| Expr::power(e.clone(), e))),
         ("double", nest(13, |e| Expr::Add(vec![e.clone(), e]))),
         (
