@@ -10,12 +10,12 @@
 //! |---|---|
 //! | [`cli`] | arguments into options, results into text; one file per subcommand |
 //! | [`dataset`] | rows of files into [`dataset::Sample`]s; the journal that makes a run resumable |
-//! | [`protocol`] | what a judge is asked: prompt template and fields; how its verdict is read |
+//! | [`protocol`] | what a judge is asked, as text: prompt template and fields; how its verdict is read |
 //! | [`checkpoint`] | from a model's name to validated weights and settings: hub, GGUF, Safetensors, `config.json` |
 //! | [`text`] | tokenizer, chat template, and a model's thinking separated from its answer |
 //! | [`model`] | from weights and tokens to logits: decoder, attention, CPU and CUDA kernels |
 //! | [`engine`] | continuous batching over a paged KV cache: scheduler, prefix cache, sampler |
-//! | [`judge`] | the pipeline from samples to verdicts, the only place that knows the whole way |
+//! | [`judge`] | the pipeline, the only place that knows the whole way: a sample's prompt as tokens, resuming a run, a completion into a verdict |
 //! | [`verdict`], [`reward`] | the result of judging one sample, and what it is worth |
 //! | [`rules`] | the rule-based verifier, a crate of its own: needs no model |
 //! | [`verify`] | the rules on a stream of pairs (`juror verify`) |

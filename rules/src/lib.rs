@@ -15,6 +15,8 @@
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | `verifier` | [`Verifier`]: the one entrance |
+//! | `config`, `method`, `verification` | the settings, the profiles by name, the result |
 //! | `algebra` | expressions, exact numbers, identity of expressions, the budget of work |
 //! | `answer` | what an answer can be |
 //! | `lexicon` | tables of units, number words, commands and phrases |

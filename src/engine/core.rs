@@ -1,4 +1,4 @@
-//! `schedule → run → postprocess`.
+//! `schedule → launch → collect`.
 
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,6 @@
 //! Continuous batching over a paged KV cache.
 //!
-//! `schedule → run → postprocess`, once per step:
+//! `schedule → launch → collect`, once per step:
 //!
 //! 1. `Scheduler::schedule` picks, under a token budget, the decode row of every running sequence, then chunks of
 //!    prompts; it finds cached prefixes, allocates blocks, and preempts when memory is short.

@@ -1,4 +1,4 @@
-//! From logits to tokens: one call for the batch.
+//! From logits to tokens: one call for the batch. On CUDA the same choice is made by `model/cuda/kernels/sampler.cu`.
 
 use candle_core::{DType, Device, Tensor};
 use rayon::prelude::*;

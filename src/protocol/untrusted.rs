@@ -5,8 +5,9 @@
 //! judge a verdict in the judge's own notation. The rest of the text stays as it is, `x < y` and `<b>` included: a
 //! judge reads what the student wrote.
 //!
-//! Control tokens such as `<|im_end|>` are not handled here: they are stopped where fields are tokenised, apart from the
-//! prompt and with special tokens off, so that their characters remain characters.
+//! Control tokens such as `<|im_end|>` are not handled here: `text/tokenizer/control_tokens` and
+//! `judge/field_text` tokenise fields apart from the prompt and with special tokens off, so that their characters remain
+//! characters.
 //!
 //! The rule, which whoever prepares training data for a judge must apply as well, is that of this expression in
 //! Python's `re` with `IGNORECASE`:

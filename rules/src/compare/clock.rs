@@ -3,7 +3,7 @@
 use super::comparison::Comparison;
 use super::context::Context;
 use super::expressions::{self, show};
-use super::value::{self, Value};
+use super::numbers::{self, Value};
 use super::words;
 use crate::algebra::Expr;
 use crate::algebra::{self, Identity};
@@ -29,7 +29,7 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
             let Some(fraction) = fraction(ratio) else {
                 return other_kind(gold, pred, context);
             };
-            value::compare(
+            numbers::compare(
                 Value::of(&fraction),
                 Value {
                     expr: &quantity.value,
@@ -42,7 +42,7 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
             let Some(fraction) = fraction(ratio) else {
                 return other_kind(gold, pred, context);
             };
-            value::compare(
+            numbers::compare(
                 Value {
                     expr: &quantity.value,
                     places: quantity.places,
@@ -156,11 +156,11 @@ fn ratios(a: &[Expr], b: &[Expr], context: &mut Context<'_>) -> Comparison {
         let right = times_expr(y, &a[pivot]);
         // Cross products are exact, never rounded; a rounded part is compared by the quotient below.
         let exact = |expr| Value { expr, places: None };
-        let mut part = value::compare(exact(&left), exact(&right), context);
+        let mut part = numbers::compare(exact(&left), exact(&right), context);
         if part.equal == Some(false)
             && let (Some(p), Some(q)) = (quotient(x, &a[pivot]), quotient(y, &b[pivot]))
         {
-            part = value::compare(Value::of(&p), Value::of(&q), context);
+            part = numbers::compare(Value::of(&p), Value::of(&q), context);
         }
         if part.equal == Some(false) {
             let reason = context.say(|| {

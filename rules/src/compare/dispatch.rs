@@ -1,4 +1,4 @@
-//! Which file compares which kinds of answer.
+//! Which file compares which kinds of answer. Two numbers go by way of `quantity` to `numbers`.
 
 use super::comparison::Comparison;
 use super::context::{Context, Options};

@@ -3,7 +3,7 @@
 use super::comparison::Comparison;
 use super::context::Context;
 use super::expressions;
-use super::value::{self, Value};
+use super::numbers::{self, Value};
 use super::words;
 use crate::algebra::Expr;
 use crate::answer::{Answer, Matrix};
@@ -46,7 +46,7 @@ fn entries<'e>(
 ) -> Comparison {
     let parts = a
         .zip(b)
-        .map(|(a, b)| value::compare(Value::of(a), Value::of(b), context));
+        .map(|(a, b)| numbers::compare(Value::of(a), Value::of(b), context));
     Comparison::all("matrix", parts)
 }
 

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `comparison`, `context` | what a comparison comes to, and what it carries along |
 //! | `dispatch` | which file compares which kinds |
-//! | `value` | two expressions, either of which may be a rounded decimal |
+//! | `numbers` | two expressions, either of which may be a rounded decimal |
 //! | `quantity` | units, currencies, percent signs, degrees |
 //! | `words`, `letters` | text; choice letters, yes and no |
 //! | `clock` | times of day, ratios |
@@ -55,6 +55,7 @@ mod letters;
 mod matching;
 mod matrix;
 mod naming;
+mod numbers;
 mod parameter;
 mod quantity;
 mod quotient;
@@ -67,7 +68,6 @@ mod solve;
 mod system;
 #[cfg(test)]
 mod tests;
-mod value;
 mod words;
 
 pub(crate) use comparison::Comparison;

@@ -4,7 +4,7 @@ use super::comparison::Comparison;
 use super::context::Context;
 use super::expressions::{self, show};
 use super::naming;
-use super::value::{self, Value};
+use super::numbers::{self, Value};
 use crate::algebra::{Constant, Expr, Rational};
 use crate::answer::{Quantity, Unit};
 
@@ -29,7 +29,7 @@ pub(super) fn compare(gold: &Quantity, pred: &Quantity, context: &mut Context<'_
 
 /// The values as written.
 fn plain(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Comparison {
-    value::compare(written(gold), written(pred), context)
+    numbers::compare(written(gold), written(pred), context)
 }
 
 fn written(quantity: &Quantity) -> Value<'_> {
@@ -62,7 +62,7 @@ fn percent(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Compa
     } else {
         (written(gold), with_value)
     };
-    let verdict = value::compare(a, b, context);
+    let verdict = numbers::compare(a, b, context);
     match verdict.equal {
         Some(true) if verdict.method == "rational" => Comparison {
             method: "percent",
@@ -106,12 +106,12 @@ fn both_units(
     if let (true, Some(size)) = (is_degree(a), radian(b)) {
         let degrees = in_radians(&gold.value, a);
         let radians = scaled(&pred.value, size);
-        return value::compare(exact(&degrees), exact(&radians), context);
+        return numbers::compare(exact(&degrees), exact(&radians), context);
     }
     if let (Some(size), true) = (radian(a), is_degree(b)) {
         let radians = scaled(&gold.value, size);
         let degrees = in_radians(&pred.value, b);
-        return value::compare(exact(&radians), exact(&degrees), context);
+        return numbers::compare(exact(&radians), exact(&degrees), context);
     }
     if dimension_a != dimension_b {
         let reason = context.say(|| format!("{} and {} measure different things", a.name, b.name));
@@ -123,10 +123,10 @@ fn both_units(
     // In the unit of the side that is a decimal, whose digits then still mean what they did.
     let verdict = if pred.places.is_some() || gold.places.is_none() {
         let converted = convert(&gold.value, a, b);
-        value::compare(exact(&converted), written(pred), context)
+        numbers::compare(exact(&converted), written(pred), context)
     } else {
         let converted = convert(&pred.value, b, a);
-        value::compare(written(gold), exact(&converted), context)
+        numbers::compare(written(gold), exact(&converted), context)
     };
     match verdict.equal {
         Some(true) if verdict.method == "rational" => Comparison {
@@ -217,9 +217,9 @@ fn one_unit(
 fn ordered(value: &Expr, other: &Quantity, context: &mut Context<'_>, swapped: bool) -> Comparison {
     let value = exact(value);
     if swapped {
-        value::compare(written(other), value, context)
+        numbers::compare(written(other), value, context)
     } else {
-        value::compare(value, written(other), context)
+        numbers::compare(value, written(other), context)
     }
 }
 

@@ -6,7 +6,7 @@ use super::comparison::Comparison;
 use super::context::Context;
 use super::expressions;
 use super::naming;
-use super::value::{self, Value};
+use super::numbers::{self, Value};
 use crate::algebra::Expr;
 use crate::algebra::{self, Identity};
 
@@ -218,7 +218,7 @@ pub(super) fn sets(
         for (x, y) in [(&a.lower, &b.lower), (&a.upper, &b.upper)] {
             match (x, y) {
                 (Bound::At(x), Bound::At(y)) => {
-                    let part = value::compare(Value::of(x), Value::of(y), context);
+                    let part = numbers::compare(Value::of(x), Value::of(y), context);
                     if part.equal == Some(false) {
                         return Comparison { method, ..part };
                     }

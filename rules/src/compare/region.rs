@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use super::comparison::Comparison;
 use super::context::Context;
+use super::numbers::{self, Value};
 use super::real_set::{order_of, sets};
-use super::value::{self, Value};
 use super::{expressions, matching, solve, words};
 use crate::answer::{Answer, Interval};
 
@@ -114,7 +114,7 @@ fn intervals(a: &Interval, b: &Interval, context: &mut Context<'_>) -> Compariso
                 "an end belongs to one of the intervals only".to_owned(),
             );
         }
-        let mut part = value::compare(Value::of(&x.value), Value::of(&y.value), context);
+        let mut part = numbers::compare(Value::of(&x.value), Value::of(&y.value), context);
         if part.equal == Some(false) {
             part.method = "interval";
             return part;

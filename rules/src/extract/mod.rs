@@ -14,6 +14,17 @@
 //! A response that refuses, breaks off, or only thinks has no answer. The last kind is looked at only where there is no
 //! announcement at all, so a number that merely comes last never replaces what was announced. Everything is linear in
 //! the text and without recursion.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `clean`, `scan` | what of a response counts; where its boxes and formulas are |
+//! | `search` | weighs boxes, announcements and the rest against each other |
+//! | `boxes`, `formulas`, `strings`, `choice` | what a box or a formula says; given strings; choice letters |
+//! | `anchors`, `clause` | words that announce an answer; what stands behind them |
+//! | `whole` | texts and sentences that are an answer and nothing else |
+//! | `sentences`, `items`, `stated`, `chain` | the last sentence, its numbers and formulas, and which of them is the answer |
+//! | `maths`, `symbols`, `tail`, `ratio` | how far mathematics reaches in prose; units and labels behind a number |
+//! | `no_answer`, `markup`, `words` | refusals and cut-off texts; markup; words of the lexicon |
 
 mod anchors;
 mod boxes;

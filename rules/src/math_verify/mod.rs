@@ -9,6 +9,16 @@
 //! | `normalize` | formulas as they are rewritten before they are parsed |
 //! | [`value`] | parsing and comparison |
 //! | `parse` | the first match that has a value, and the text of the first one |
+//!
+//! Where some of its quirks are:
+//!
+//! | quirk | files |
+//! |---|---|
+//! | `28\%` equals 28 and 0.28 | found by `find/number`, `find/formulas`; the words by `normalize/basic`; compared in `value/equal_terms` |
+//! | units are dropped unread | `normalize/units` |
+//! | decimals are rounded | `value/equal_terms` |
+//! | `x = 5` may stand for 5 | `value/judge`, `value/relations` |
+//! | sets, intervals, lists | `value/sets`, `value/regions`, `value/collections` |
 
 mod chars;
 mod find;

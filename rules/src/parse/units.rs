@@ -1,4 +1,5 @@
-//! Units as they are written: with exponents, products and quotients, in LaTeX or words.
+//! Units as they are written: with exponents, products and quotients, in LaTeX or words. Each unit is a line of
+//! `lexicon/units.tsv`.
 
 use crate::algebra::Rational;
 use crate::answer::Unit;

@@ -4,6 +4,13 @@
 //! keep one promise that libraries for dense algebra do not: **each output is one chain of operations whose order does
 //! not depend on how many rows are computed in the same call, nor on the number of threads.**
 //!
+//! | module | what it does |
+//! |---|---|
+//! | `matmul`, `panels` | products of weights in f32, f16 and bf16, and how they are laid out |
+//! | `quantized` | products of quantised weights: Q4_K, Q5_K, Q6_K, Q8_0, MXFP4 |
+//! | `elementwise`, `exp`, `half` | norms, rotations, activations; the exponential; 16-bit numbers |
+//! | `prefetch` | reading ahead of one row's product |
+//!
 //! Bits are the same on every processor with fused multiply-add (x86-64-v3 and newer, `AArch64`).
 
 // What runs under `Arch::dispatch` must be inlined into it, or it is compiled without the instruction set.

@@ -10,11 +10,11 @@
 //! Nothing is put around a text, whatever the tokenizer's post-processor says: the chat template writes `bos_token`
 //! where the model wants one, as with transformers' `apply_chat_template(tokenize=True)`.
 
+mod control_tokens;
 mod growth;
 mod lower_bound;
 mod prefix;
 mod stream;
-mod untrusted;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -86,10 +86,10 @@ impl Tokenizer {
         }
         .map_err(|error| unreadable(&error))?;
         let added_tokens = trusted.get_added_tokens_decoder();
-        let unknown = untrusted::unknown_token(&document);
+        let unknown = control_tokens::unknown_token(&document);
         let control = added_tokens
             .iter()
-            .filter(|(_, token)| token.special || untrusted::is_markup(&token.content))
+            .filter(|(_, token)| token.special || control_tokens::is_markup(&token.content))
             // A character that the vocabulary lacks is no control token.
             .filter(|(_, token)| {
                 unknown.as_ref() != Some(&token.content)
@@ -106,7 +106,7 @@ impl Tokenizer {
             .filter(|(_, token)| unknown.as_ref() != Some(&token.content))
             .map(|(&id, _)| id)
             .collect();
-        let untrusted = untrusted::twin(&document)?;
+        let untrusted = control_tokens::without_added_tokens(&document)?;
         let continuing = match prefix::remove(&mut document) {
             None => None,
             Some(prefix) => Some((
@@ -116,7 +116,7 @@ impl Tokenizer {
                         .to_string()
                         .parse()
                         .map_err(|error| unreadable(&error))?,
-                    untrusted::twin(&document)?,
+                    control_tokens::without_added_tokens(&document)?,
                 )?,
             )),
         };

@@ -1,4 +1,4 @@
-//! Units behind an answer, which Math-Verify drops without a look.
+//! Units behind an answer, which Math-Verify drops without a look: its own list, not that of the lexicon.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

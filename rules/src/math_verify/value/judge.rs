@@ -2,7 +2,7 @@
 
 use super::principal::{replaced, symbols};
 use super::{Operator, Relation, Value};
-use super::{difference, relations, sets, spelling};
+use super::{equal_terms, relations, sets, spelling};
 use crate::algebra::work;
 use crate::algebra::{Constant, Expr};
 use crate::verification::Status;
@@ -243,5 +243,5 @@ pub(super) fn terms(gold: &Expr, pred: &Expr, settings: Settings) -> Judgement {
     if is_symbol(gold) || is_symbol(pred) {
         return Judgement::decided(spelling::same(gold, pred), "symbol");
     }
-    difference::equal(gold, pred, settings)
+    equal_terms::equal(gold, pred, settings)
 }

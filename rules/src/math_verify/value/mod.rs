@@ -8,13 +8,13 @@
 //! | `arithmetic` | plain arithmetic |
 //! | `expr`, `principal` | expressions as `SymPy` builds and evaluates them, on the common algebra |
 //! | `matrices` | determinants, sums and products of matrices |
-//! | `judge`, `difference`, `relations`, `solving`, `sets`, `regions`, `spelling` | when two values are equal |
+//! | `judge`, `equal_terms`, `relations`, `solving`, `sets`, `regions`, `spelling` | when two values are equal |
 
 mod application;
 mod arithmetic;
 mod collections;
-mod difference;
 mod display;
+mod equal_terms;
 mod expr;
 mod expressions;
 mod formula;

@@ -1,4 +1,4 @@
-//! From the tree to values: relations, sets and lists. Expressions are next door, in [`super::scalar`].
+//! From the tree to values: relations, sets and lists. Expressions are read by `formula`.
 
 use std::cell::Cell;
 

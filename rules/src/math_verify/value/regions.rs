@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::difference::difference;
+use super::equal_terms::difference;
 use super::judge::Judgement;
 use super::principal::{self, constant, coordinate, is_heavy, symbols};
 use super::sets::order;

@@ -3,7 +3,7 @@
 //! Math-Verify compares the lists that `SymPy` returns for all variables at once. For one variable that comparison
 //! always fails, unless there is nothing to compare; for several it is the comparison of the zero sets.
 
-use super::difference::{POINTS, difference};
+use super::equal_terms::{POINTS, difference};
 use super::judge::Judgement;
 use super::principal::{at, exact, plain, point, replaced, symbols};
 use crate::algebra::{self, Budget, Expr, PointValue};

@@ -2,7 +2,7 @@
 //!
 //! It has no added tokens. Where the plain vocabulary lists control tokens too, as those of `SentencePiece` do, they get
 //! names there that no text spells: a model that matches whole pieces (Unigram, or BPE that takes whole words) would
-//! otherwise make `</s>` of the letters.
+//! otherwise make `</s>` of the letters. Tags that would close a field are `protocol/untrusted`'s business.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,15 +15,15 @@ use crate::text::TextError;
 const HIDDEN: char = '\u{FDD3}';
 
 /// The tokenizer of `document` without added tokens.
-pub(super) fn twin(document: &Value) -> Result<tokenizers::Tokenizer, TextError> {
-    let mut twin = document.clone();
-    hide_control_tokens(&mut twin);
-    if let Some(object) = twin.as_object_mut() {
+pub(super) fn without_added_tokens(document: &Value) -> Result<tokenizers::Tokenizer, TextError> {
+    let mut copy = document.clone();
+    hide_control_tokens(&mut copy);
+    if let Some(object) = copy.as_object_mut() {
         object.insert("added_tokens".into(), Value::Array(Vec::new()));
-        // A post-processor may name added tokens that the twin does not have; it is never run.
+        // A post-processor may name added tokens that the copy does not have; it is never run.
         object.insert("post_processor".into(), Value::Null);
     }
-    twin.to_string().parse().map_err(|error| unreadable(&error))
+    copy.to_string().parse().map_err(|error| unreadable(&error))
 }
 
 /// Is this the name of a control token, special or not: in angle or square brackets, and no byte (`<0x0A>`)?

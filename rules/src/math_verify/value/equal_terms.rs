@@ -52,7 +52,7 @@ pub(super) fn equal(gold: &Expr, pred: &Expr, settings: Settings) -> Judgement {
     if work::is_spent() {
         return Judgement::too_complex();
     }
-    if let Some(verdict) = numbers(gold, pred, settings) {
+    if let Some(verdict) = equal_numbers(gold, pred, settings) {
         return verdict;
     }
     difference_within(gold, pred, negligible(settings))
@@ -93,7 +93,7 @@ fn class(term: &Expr) -> Option<Class> {
 }
 
 /// Where at least one side is a number on its own or a percentage of one; `None` where the difference has to decide.
-fn numbers(gold: &Expr, pred: &Expr, settings: Settings) -> Option<Judgement> {
+fn equal_numbers(gold: &Expr, pred: &Expr, settings: Settings) -> Option<Judgement> {
     let (a, b) = (class(gold), class(pred));
     if a.is_none() && b.is_none() {
         return None;
