@@ -230,6 +230,16 @@ impl<'t> Reader<'t> {
     fn beyond_ascii(&mut self, spaced: bool, first: char) -> Option<Last> {
         let operand = self.operand_done();
         let leads = matches!(first, '≈' | '≤' | '≥') && self.last == Last::Nothing;
+        // A dash between clauses, a bullet, a closing quotation mark.
+        let prose = match first {
+            '—' | '‒' | '•' => operand && self.is_outside(),
+            '–' => operand && spaced && self.is_outside(),
+            '‘' | '’' => true,
+            _ => false,
+        };
+        if prose {
+            return None;
+        }
         let class = self.lexemes.next()?;
         self.tokens += 1;
         self.relation |= class == Class::Relation;
@@ -416,10 +426,10 @@ impl<'t> Reader<'t> {
             }
             _ => {
                 let class = self.lexemes.next()?;
-                self.tokens += usize::from(class != Class::Nothing);
-                self.binder |= class == Class::Function
-                    && (words::FUNCTION_WITH_ARGUMENT.contains(name)
-                        || matches!(name, "sum" | "prod" | "int" | "lim" | "iint" | "oint"));
+                self.tokens += usize::from(!matches!(class, Class::Nothing | Class::Currency));
+                self.binder |= (class == Class::Function
+                    && words::FUNCTION_WITH_ARGUMENT.contains(name))
+                    || matches!(name, "sum" | "prod" | "int" | "lim" | "iint" | "oint");
                 self.relation |= class == Class::Relation;
                 return match class {
                     // `\emph{` and `\bigcup_`.

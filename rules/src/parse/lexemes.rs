@@ -45,7 +45,7 @@ impl<'t> Lexemes<'t> {
         self.0.pos()
     }
 
-    /// Reads one token, of a product of letters all; `None` at the end, and at a bracket that does not match.
+    /// Reads one token, or all letters of a product of letters; `None` at the end, and at a bracket that does not match.
     pub(crate) fn next(&mut self) -> Option<Class> {
         let count = self.0.count();
         if self.0.rest().is_empty() {
@@ -69,7 +69,7 @@ impl<'t> Lexemes<'t> {
         self.0.depth()
     }
 
-    /// Is a brace open that groups or encloses a set?
+    /// Is a brace open that groups?
     pub(crate) fn is_in_braces(&self) -> bool {
         self.0.is_within(Bracket::Group, self.0.depth())
     }

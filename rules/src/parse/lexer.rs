@@ -36,7 +36,7 @@ struct Opened {
     pending: u8,
 }
 
-/// What stands before the next token says of it.
+/// What was read before the next token and changes it.
 #[derive(Debug, Default)]
 pub(super) struct Next {
     /// What `\left` or `\right` says of a delimiter.

@@ -8,7 +8,8 @@ use super::operations::{Added, Quantised, Target};
 use crate::checkpoint::ModelConfig;
 use crate::model::ModelError;
 
-/// The largest step that a decoder allocates buffers for. The engine chooses it (`EngineConfig`), which lies above this room.
+/// The largest step that a decoder allocates buffers for. The engine chooses it by its
+/// `EngineConfig`, which this room does not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StepLimits {
     /// Tokens.

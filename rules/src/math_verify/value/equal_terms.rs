@@ -110,11 +110,15 @@ fn equal_numbers(gold: &Expr, pred: &Expr, settings: Settings) -> Option<Judgeme
     }
     if a == Some(Class::Other) || b == Some(Class::Other) {
         let expressions = principal::expression(gold).zip(principal::expression(pred));
-        let same = expressions.is_some_and(|(left, right)| {
-            let (identity, _) = algebra::identical(&left, &right, &mut Budget::default());
-            identity == Identity::Equal
+        let Some((left, right)) = expressions else {
+            return Some(Judgement::decided(false, "infinity"));
+        };
+        let (identity, _) = algebra::identical(&left, &right, &mut Budget::default());
+        return Some(match identity {
+            Identity::Equal => Judgement::decided(true, "infinity"),
+            Identity::TooComplex => Judgement::too_complex(),
+            _ => Judgement::decided(false, "infinity"),
         });
-        return Some(Judgement::decided(same, "infinity"));
     }
     None
 }
