@@ -7,7 +7,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | `matmul`, `panels` | products of weights in f32, f16 and bf16, and how they are laid out |
-//! | `quantized` | products of quantised weights: Q4_K, Q5_K, Q6_K, Q8_0, MXFP4 |
+//! | `quantized` | products of quantised weights: `Q4_K`, `Q5_K`, `Q6_K`, `Q8_0`, MXFP4 |
 //! | `elementwise`, `exp`, `half` | norms, rotations, activations; the exponential; 16-bit numbers |
 //! | `prefetch` | reading ahead of one row's product |
 //!

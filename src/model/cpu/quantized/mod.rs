@@ -5,7 +5,7 @@
 //! 64 consecutive bytes are four inputs of each output ([`Vector`]). Activations become signed bytes with one scale for
 //! 32 of them ([`rows`]).
 //!
-//! `q4`, `q5`, `q6`, `q8` and `mx4` are the formats (Q4_K, Q5_K, Q6_K, Q8_0, MXFP4); `portable`, `avx2` and `avx512` multiply.
+//! `q4`, `q5`, `q6`, `q8` and `mx4` are the formats (`Q4_K`, `Q5_K`, `Q6_K`, `Q8_0`, MXFP4); `portable`, `avx2` and `avx512` multiply.
 //!
 //! A product of two blocks is a sum of integers, which is exact in whatever order it is taken. Blocks are added up in f32
 //! one after the other. So an output is the same bits whatever the number of rows, threads or the instruction set
