@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use serde_json::{Map, Value as Json};
+
+use super::path::KeyPath;
+use super::preset::{PLAIN, Preset};
 use super::row::{Row, Value};
 
 /// A field that a sample takes from a row.
@@ -28,32 +32,6 @@ impl Field {
             Self::Reference => "reference",
             Self::Response => "response",
             Self::Id => "id",
-        }
-    }
-
-    /// The keys looked for where `--columns` says nothing, the first that a row has wins.
-    pub fn aliases(self) -> &'static [&'static str] {
-        match self {
-            Self::Question => &["question", "problem", "prompt", "query"],
-            Self::Reference => &[
-                "reference_answer",
-                "gold_answer",
-                "ground_truth",
-                "answer",
-                "label_answer",
-                "correct_answer",
-                "gt",
-            ],
-            Self::Response => &[
-                "student_answer",
-                "response",
-                "llm_response",
-                "completion",
-                "model_output",
-                "llm_output",
-                "solution",
-            ],
-            Self::Id => &["id", "uid", "unique_id", "index"],
         }
     }
 
@@ -88,7 +66,7 @@ pub struct PerField<T> {
 }
 
 impl<T> PerField<T> {
-    fn new(of: impl Fn(Field) -> T) -> Self {
+    pub(super) fn new(of: impl Fn(Field) -> T) -> Self {
         Self {
             question: of(Field::Question),
             reference: of(Field::Reference),
@@ -169,31 +147,37 @@ pub enum ColumnError {
 /// Where one field is looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Lookup {
-    /// The field's aliases, less those that the user gave to another field.
-    Aliases(Vec<&'static str>),
+    /// Where the row's preset has it.
+    Preset,
     /// The key or path the user named.
     Named(KeyPath),
     /// Nowhere (`id=`): the id is made from the content.
     Content,
 }
 
-/// Which key of a row holds the question, the reference answer, the response and the id.
+/// Where in a row the question, the reference answer, the response and the id are.
 ///
-/// Each row is resolved for itself, so what a row means never depends on its neighbours: a key named by the user,
-/// or else the first of the field's aliases that the row has (even if its value is null). [`ColumnsUsed`] tells
-/// which keys the rows had.
+/// Each row is resolved for itself, so what a row means never depends on its neighbours: a key named by the user, or
+/// else the first of the preset's paths that the row has (even if its value is null). The preset is the user's, or the
+/// one whose keys the row has. [`ColumnsUsed`] tells what was found.
 ///
-/// A named key may be a path into nested values, such as `reward_model.ground_truth` or `resps[0][0]`; a top-level
+/// A named key may be a path into nested values, such as `reward_model.ground_truth` or `outputs[*].text`; a top-level
 /// key of that very name wins over the path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnMap {
     lookups: PerField<Lookup>,
+    /// The keys that the user named.
+    named: Vec<String>,
+    /// The preset of every row; none if each row's own is recognised.
+    preset: Option<&'static Preset>,
 }
 
 impl Default for ColumnMap {
     fn default() -> Self {
         Self {
-            lookups: PerField::new(|field| Lookup::Aliases(field.aliases().to_vec())),
+            lookups: PerField::new(|_| Lookup::Preset),
+            named: Vec::new(),
+            preset: None,
         }
     }
 }
@@ -248,123 +232,152 @@ impl ColumnMap {
                 |field| match named.iter().find(|(other, _)| *other == field) {
                     Some((_, key)) if key.is_empty() => Lookup::Content,
                     Some((_, key)) => Lookup::Named(KeyPath::parse(key)),
-                    None => Lookup::Aliases(
-                        field
-                            .aliases()
-                            .iter()
-                            .copied()
-                            .filter(|alias| !named.iter().any(|(_, key)| key == alias))
-                            .collect(),
-                    ),
+                    None => Lookup::Preset,
                 },
             );
-        Ok(Self { lookups })
+        Ok(Self {
+            lookups,
+            named: named.into_iter().map(|(_, key)| key).collect(),
+            preset: None,
+        })
     }
 
-    /// The field's value in a row, with the key it was found under; `None` if the row has none.
-    pub(super) fn find<'a>(
-        &self,
+    /// Reads every row by this preset.
+    #[must_use]
+    pub fn with_preset(self, preset: Option<&'static Preset>) -> Self {
+        Self { preset, ..self }
+    }
+
+    /// The preset that a row is read by.
+    ///
+    /// # Errors
+    /// When the row may have two shapes, as text for the user.
+    pub(super) fn preset(&self, row: &Row) -> Result<&'static Preset, String> {
+        self.preset.map_or_else(|| Preset::of(row), Ok)
+    }
+
+    /// The field's values in a row, with the key they were found under; `None` if the row has none.
+    pub(super) fn find<'m, 'a>(
+        &'m self,
         field: Field,
+        preset: &'static Preset,
         row: &Row<'a>,
-    ) -> Result<Option<Found<'_, 'a>>, String> {
+    ) -> Result<Option<Found<'m, 'a>>, String> {
         match self.lookups.get(field) {
             Lookup::Content => Ok(None),
             Lookup::Named(path) => {
-                let value = path.find(row)?;
-                Ok(value.map(|value| Found {
-                    key: &path.text,
-                    value,
+                let values = path.find(row)?;
+                Ok((!values.is_empty()).then(|| Found {
+                    key: path.text(),
+                    values,
                     passed_over: Vec::new(),
                 }))
             }
-            Lookup::Aliases(aliases) => {
-                let mut there = aliases.iter().copied().filter(|alias| row.has(alias));
-                let Some(key) = there.next() else {
-                    return Ok(None);
-                };
-                let passed_over = there.collect();
-                Ok(row.get(key)?.map(|value| Found {
-                    key,
-                    value,
-                    passed_over,
-                }))
+            Lookup::Preset => {
+                let mut found: Option<Found> = None;
+                for path in self.paths(field, preset) {
+                    match &mut found {
+                        None => {
+                            let values = path.find(row)?;
+                            if !values.is_empty() {
+                                found = Some(Found {
+                                    key: path.text(),
+                                    values,
+                                    passed_over: Vec::new(),
+                                });
+                            }
+                        }
+                        Some(found) if row.has(path.text()) => found.passed_over.push(path.text()),
+                        Some(_) => {}
+                    }
+                }
+                Ok(found)
             }
         }
+    }
+
+    /// The preset's paths of a field, less the keys that the user gave to another field.
+    fn paths(
+        &self,
+        field: Field,
+        preset: &'static Preset,
+    ) -> impl Iterator<Item = &'static KeyPath> {
+        preset
+            .paths
+            .get(field)
+            .iter()
+            .filter(|path| !self.named.iter().any(|key| key == path.text()))
     }
 
     /// The keys `field` is looked for under, as text for a message.
-    pub(super) fn looked_for(&self, field: Field) -> String {
+    pub(super) fn looked_for(&self, field: Field, preset: &'static Preset) -> String {
         match self.lookups.get(field) {
             Lookup::Content => String::new(),
-            Lookup::Named(path) => format!("`{}`", path.text),
-            Lookup::Aliases(aliases) => aliases.join(", "),
+            Lookup::Named(path) => format!("`{}`", path.text()),
+            Lookup::Preset => {
+                let paths: Vec<&str> = self.paths(field, preset).map(KeyPath::text).collect();
+                paths.join(", ")
+            }
         }
     }
 }
 
-/// A value, the key it was found under, and the aliases that were there too.
+/// Which keys of a row go into its verdicts, as [`Sample::kept`](super::Sample::kept).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Keep {
+    paths: Vec<KeyPath>,
+}
+
+impl Keep {
+    /// Every key of a row, in place of a name.
+    const ALL: &'static str = "all";
+
+    /// Reads keys and paths, or `all`.
+    pub fn parse<S: AsRef<str>>(keys: impl IntoIterator<Item = S>) -> Self {
+        let paths = keys
+            .into_iter()
+            .map(|key| KeyPath::parse(key.as_ref().trim()));
+        Self {
+            paths: paths.collect(),
+        }
+    }
+
+    /// Is nothing kept?
+    pub fn is_empty(&self) -> bool {
+        self.paths.is_empty()
+    }
+
+    /// The keys as they were given.
+    pub fn keys(&self) -> Vec<&str> {
+        self.paths.iter().map(KeyPath::text).collect()
+    }
+
+    /// The values of a row's kept keys; a key that the row does not have is left out.
+    ///
+    /// # Errors
+    /// When a key is there twice or a value cannot be read, as text for the user.
+    pub(super) fn of(&self, row: &Row) -> Result<Map<String, Json>, String> {
+        let mut kept = Map::new();
+        for path in &self.paths {
+            if path.text() == Self::ALL && !row.has(Self::ALL) {
+                for key in row.keys() {
+                    if let Some(value) = row.get(key)? {
+                        kept.insert(key.to_owned(), value.json(key)?);
+                    }
+                }
+            } else if let [value] = path.find(row)?.as_slice() {
+                kept.insert(path.text().to_owned(), value.json(path.text())?);
+            }
+        }
+        Ok(kept)
+    }
+}
+
+/// Values, the key they were found under, and other keys of the field that the row has too.
 pub(super) struct Found<'m, 'a> {
     pub(super) key: &'m str,
-    pub(super) value: Value<'a>,
+    pub(super) values: Vec<Value<'a>>,
     pub(super) passed_over: Vec<&'static str>,
-}
-
-/// A top-level key, or a path into nested values.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct KeyPath {
-    text: String,
-    /// Empty if the text cannot be read as a path of two steps or more.
-    steps: Vec<Step>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Step {
-    Key(String),
-    Place(usize),
-}
-
-impl KeyPath {
-    fn parse(text: &str) -> Self {
-        Self {
-            text: text.to_owned(),
-            steps: Self::steps(text).unwrap_or_default(),
-        }
-    }
-
-    fn steps(text: &str) -> Option<Vec<Step>> {
-        let mut steps = Vec::new();
-        for part in text.split('.') {
-            let (key, places) = part.split_at(part.find('[').unwrap_or(part.len()));
-            if key.is_empty() {
-                return None;
-            }
-            steps.push(Step::Key(key.to_owned()));
-            for place in places.split_inclusive(']') {
-                steps.push(Step::Place(
-                    place.strip_prefix('[')?.strip_suffix(']')?.parse().ok()?,
-                ));
-            }
-        }
-        Some(steps)
-    }
-
-    fn find<'a>(&self, row: &Row<'a>) -> Result<Option<Value<'a>>, String> {
-        if let Some(value) = row.get(&self.text)? {
-            return Ok(Some(value));
-        }
-        let Some((Step::Key(first), rest)) = self.steps.split_first() else {
-            return Ok(None);
-        };
-        let mut value = row.get(first)?;
-        for step in rest {
-            let Some(outer) = value else { return Ok(None) };
-            value = match step {
-                Step::Key(key) => outer.key(key)?,
-                Step::Place(place) => outer.place(*place),
-            };
-        }
-        Ok(value)
-    }
 }
 
 /// The keys one field was read from.
@@ -385,6 +398,8 @@ pub struct ColumnsUsed {
     pub fields: PerField<FieldUse>,
     /// Rows whose id was made from their content.
     pub content_ids: usize,
+    /// Each preset that rows were read by and their number, in the order of first use.
+    pub presets: Vec<(&'static str, usize)>,
 }
 
 impl Default for ColumnsUsed {
@@ -395,12 +410,25 @@ impl Default for ColumnsUsed {
                 passed_over: Vec::new(),
             }),
             content_ids: 0,
+            presets: Vec::new(),
         }
     }
 }
 
 impl ColumnsUsed {
-    /// Counts one row.
+    /// Counts one row of a preset.
+    pub(super) fn count_row(&mut self, preset: &'static Preset) {
+        match self
+            .presets
+            .iter_mut()
+            .find(|(name, _)| *name == preset.name)
+        {
+            Some((_, rows)) => *rows += 1,
+            None => self.presets.push((&preset.name, 1)),
+        }
+    }
+
+    /// Counts one row's key.
     pub(super) fn count(&mut self, field: Field, key: &str, passed_over: &[&'static str]) {
         let used = self.fields.get_mut(field);
         match used.keys.iter_mut().find(|(other, _)| other == key) {
@@ -417,6 +445,17 @@ impl ColumnsUsed {
 
 impl fmt::Display for ColumnsUsed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.presets.as_slice() {
+            [] | [(PLAIN, _)] => {}
+            [(preset, _)] => write!(f, "{preset} rows: ")?,
+            several => {
+                let presets: Vec<String> = several
+                    .iter()
+                    .map(|(preset, rows)| format!("{preset} ({rows})"))
+                    .collect();
+                write!(f, "rows of {}: ", presets.join(", "))?;
+            }
+        }
         for (at, field) in Field::ALL.into_iter().enumerate() {
             let used = self.fields.get(field);
             let mut keys: Vec<(&str, usize)> = used

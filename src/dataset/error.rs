@@ -10,7 +10,9 @@ use crate::terminal::escaped;
 #[derive(Debug, thiserror::Error)]
 pub enum DatasetError {
     /// No input was named.
-    #[error("no input: name a JSONL file, a folder of them, or `-` for standard input")]
+    #[error(
+        "no input: name a JSONL, CSV or Parquet file, a folder of them, or `-` for standard input"
+    )]
     NoInput,
     /// An input that is not there, or may not be read.
     #[error("could not read {file}: {source}")]
@@ -22,7 +24,7 @@ pub enum DatasetError {
     },
     /// A folder without a single file to read.
     #[error(
-        "{folder} holds no file to read: juror looks for names that end in .jsonl, .ndjson or .json (also with .gz or .zst)"
+        "{folder} holds no file to read: juror looks for names that end in .jsonl, .ndjson, .json, .csv, .tsv or .parquet (also with .gz or .zst)"
     )]
     EmptyFolder {
         /// The folder.
@@ -77,6 +79,34 @@ pub enum DatasetError {
         line: usize,
         /// Bytes read of it.
         read: u64,
+    },
+    /// A JSON array that is not one.
+    #[error("{file}:{line}: the JSON array {what}: mend the file, or write one JSON object a line")]
+    Array {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// A Parquet file that cannot be read.
+    #[error(
+        "{file} cannot be read as Parquet after row {rows}: {reason}; write it again, or convert it to JSON lines"
+    )]
+    Parquet {
+        /// The file.
+        file: String,
+        /// Rows read before.
+        rows: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Keys to be kept that no row has.
+    #[error("no row has a key of --keep {keys}: name keys of the input, or `all`")]
+    NothingKept {
+        /// The keys.
+        keys: String,
     },
     /// What must be kept until the end of the run could not be.
     #[error(

@@ -7,8 +7,12 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
+use serde_json::{Map, Value as Json};
 
 use super::columns::{ColumnMap, Field};
+use super::messages::{Messages, Turn};
+use super::preset::Preset;
+use super::sample::Sample;
 
 /// A JSON object, unread but well-formed.
 pub(super) struct Row<'a> {
@@ -24,12 +28,72 @@ pub(super) struct Value<'a> {
     raw: &'a RawValue,
 }
 
-/// What a row says, by itself: an id, if it has one, and the three texts.
+/// What a row says, by itself.
+#[derive(Debug)]
 pub(super) struct Texts {
+    /// The row's id, if it has one.
     pub(super) id: Option<String>,
     pub(super) question: String,
-    pub(super) reference_answer: String,
-    pub(super) student_answer: String,
+    /// The reference answer: of several, each of which is right, all of them.
+    pub(super) references: Vec<String>,
+    pub(super) responses: Vec<String>,
+    /// Are the responses a list? It may hold just one.
+    pub(super) is_list: bool,
+}
+
+impl Texts {
+    /// A sample for each response. Their ids are empty where the row has none, and their indices are 0.
+    pub(super) fn samples(self) -> Vec<Sample> {
+        let Self {
+            id,
+            question,
+            references,
+            responses,
+            is_list,
+        } = self;
+        let reference_answer = match references.as_slice() {
+            [one] => one.clone(),
+            several => shown_together(several),
+        };
+        let alternatives = if references.len() > 1 {
+            references
+        } else {
+            Vec::new()
+        };
+        let group = is_list.then(|| match &id {
+            Some(id) => id.clone(),
+            None => Sample::content_id(&question, &reference_answer, ""),
+        });
+        let with_id = |part: usize| match &id {
+            Some(id) if is_list => format!("{id}:{part}"),
+            Some(id) => id.clone(),
+            None => String::new(),
+        };
+        responses
+            .into_iter()
+            .enumerate()
+            .map(|(part, student_answer)| Sample {
+                id: with_id(part),
+                index: 0,
+                question: question.clone(),
+                reference_answer: reference_answer.clone(),
+                alternatives: alternatives.clone(),
+                student_answer,
+                group: group.clone(),
+                kept: Map::new(),
+            })
+            .collect()
+    }
+}
+
+/// Reference answers any of which is right, as one text for the judge.
+fn shown_together(references: &[String]) -> String {
+    let mut text = "Any one of these answers is correct:".to_owned();
+    for reference in references {
+        text.push_str("\n- ");
+        text.push_str(reference);
+    }
+    text
 }
 
 impl<'a> Row<'a> {
@@ -52,12 +116,7 @@ impl<'a> Row<'a> {
             }
         };
         Err(format!(
-            "{found}, not an object: every line must be one JSON object{}",
-            if found == "a JSON array" {
-                "; `jq -c '.[]' FILE` writes an array so"
-            } else {
-                ""
-            }
+            "{found}, not an object: every row must be one JSON object"
         ))
     }
 
@@ -70,53 +129,78 @@ impl<'a> Row<'a> {
         only(&self.entries, key, self.line)
     }
 
-    /// The row's texts and id, as the columns say; `used` is told of every key that was read.
+    /// The row's texts and id, as the columns say; `used` is told of every key that was read, and how.
     ///
     /// # Errors
     /// What is wrong with the row, as text for the user.
-    pub(super) fn texts<'m>(
+    pub(super) fn texts(
         &self,
-        columns: &'m ColumnMap,
-        mut used: impl FnMut(Field, &'m str, Vec<&'static str>),
+        columns: &ColumnMap,
+        preset: &'static Preset,
+        mut used: impl FnMut(Field, String, Vec<&'static str>),
     ) -> Result<Texts, String> {
-        let mut text = |field: Field| -> Result<Option<String>, String> {
-            let Some(found) = columns.find(field, self)? else {
+        let mut read = |field: Field| -> Result<Option<FieldTexts>, String> {
+            let Some(found) = columns.find(field, preset, self)? else {
                 return Ok(None);
             };
-            let text = found.value.text(field, found.key)?;
-            if text.trim().is_empty() && field != Field::Response {
-                return Err(match field {
-                    Field::Id => format!(
-                        "`{}` (the id) is blank: give it a value, or remove the key and the id is made from the content",
-                        found.key
-                    ),
-                    _ => format!(
-                        "`{}` (the {}) is blank: there is nothing to judge by",
-                        found.key,
-                        noun(field)
-                    ),
-                });
+            let mut read = FieldTexts::default();
+            for value in &found.values {
+                value.read(field, found.key, &mut read)?;
             }
-            used(field, found.key, found.passed_over);
-            Ok(Some(text))
+            read.is_list |= found.values.len() > 1;
+            let blank = read.texts.iter().any(|text| text.trim().is_empty());
+            let one = matches!(field, Field::Question | Field::Id);
+            let (key, noun) = (found.key, noun(field));
+            match read.texts.len() {
+                0 => return Err(format!("`{key}` (the {noun}) is an empty list")),
+                several @ 2.. if one => {
+                    return Err(format!(
+                        "`{key}` (the {noun}) is {several} texts: it must be one"
+                    ));
+                }
+                _ => {}
+            }
+            if blank && field == Field::Id {
+                return Err(format!(
+                    "`{key}` (the id) is blank: give it a value, or remove the key and the id is made from the content"
+                ));
+            }
+            if blank && field != Field::Response {
+                return Err(format!(
+                    "`{key}` (the {noun}) is blank: there is nothing to judge by"
+                ));
+            }
+            let key = match read.how {
+                Some(how) => format!("{key} ({how})"),
+                None => key.to_owned(),
+            };
+            used(field, key, found.passed_over);
+            Ok(Some(read))
         };
-        let mut required = |field: Field| match text(field) {
-            Ok(Some(text)) => Ok(text),
-            Ok(None) => Err(self.missing(field, columns)),
+        let mut required = |field: Field| match read(field) {
+            Ok(Some(texts)) => Ok(texts),
+            Ok(None) => Err(self.missing(field, columns, preset)),
             Err(reason) => Err(reason),
         };
-        let question = required(Field::Question)?;
-        let reference_answer = required(Field::Reference)?;
-        let student_answer = required(Field::Response)?;
+        let question = required(Field::Question)?.texts.swap_remove(0);
+        let references = required(Field::Reference)?.texts;
+        let responses = required(Field::Response)?;
         Ok(Texts {
-            id: text(Field::Id)?,
+            id: read(Field::Id)?.map(|mut id| id.texts.swap_remove(0)),
             question,
-            reference_answer,
-            student_answer,
+            references,
+            responses: responses.texts,
+            is_list: responses.is_list,
         })
     }
 
-    fn missing(&self, field: Field, columns: &ColumnMap) -> String {
+    /// The row's keys, in the order written.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().map(|(key, _)| key.as_str())
+    }
+
+    /// The row's keys, as text for a message.
+    pub(super) fn shown_keys(&self) -> String {
         /// Enough to recognise a row by; some data sets have hundreds of columns.
         const SHOWN: usize = 20;
         let mut keys: Vec<String> = self
@@ -128,53 +212,109 @@ impl<'a> Row<'a> {
         if self.entries.len() > SHOWN {
             keys.push(format!("… ({} more)", self.entries.len() - SHOWN));
         }
-        let keys = if keys.is_empty() {
+        if keys.is_empty() {
             "no keys at all".to_owned()
         } else {
             keys.join(", ")
+        }
+    }
+
+    fn missing(&self, field: Field, columns: &ColumnMap, preset: &'static Preset) -> String {
+        let either = matches!(field, Field::Reference | Field::Response) && self.has("solution");
+        let advice = if either {
+            "`solution` may be the reference or the response: say which with `--columns reference=solution` or \
+             `--columns response=solution`"
+                .to_owned()
+        } else {
+            format!("name its key with `--columns {field}=KEY`")
         };
         format!(
-            "no {} (looked for {}): the row has {keys}; name its key with `--columns {field}=KEY`",
+            "no {} (looked for {}): the row has {}; {advice}",
             noun(field),
-            columns.looked_for(field),
+            columns.looked_for(field, preset),
+            self.shown_keys(),
         )
     }
 }
 
+/// The texts of a field.
+#[derive(Debug, Default)]
+struct FieldTexts {
+    texts: Vec<String>,
+    /// Were they in a list?
+    is_list: bool,
+    /// What of a value was taken, where that is not all of it.
+    how: Option<&'static str>,
+}
+
+impl FieldTexts {
+    fn turn(&mut self, turn: Result<Turn, String>, field: Field, key: &str) -> Result<(), String> {
+        let turn = turn.map_err(|why| format!("`{key}` (the {}) is {why}", noun(field)))?;
+        self.texts.push(turn.text);
+        self.how = Some(turn.what);
+        Ok(())
+    }
+}
+
 impl<'a> Value<'a> {
-    /// The value as the text of `field`.
-    fn text(self, field: Field, key: &str) -> Result<String, String> {
+    /// Adds the value's texts to those of `field`.
+    fn read(self, field: Field, key: &str, read: &mut FieldTexts) -> Result<(), String> {
         let json = self.raw.get();
         let found = match json.as_bytes().first() {
             Some(b'"') => {
-                return serde_json::from_str(json).map_err(|error| {
+                let text: String = serde_json::from_str(json).map_err(|error| {
                     format!(
                         "`{key}` (the {}) is {}",
                         noun(field),
                         broken(&error, json, self.line)
                     )
-                });
+                })?;
+                let answer = (field == Field::Reference)
+                    .then(|| gsm8k_answer(&text))
+                    .flatten();
+                if answer.is_some() {
+                    read.how = Some("behind ####");
+                }
+                read.texts.push(answer.map_or(text.clone(), str::to_owned));
+                return Ok(());
             }
             Some(b'0'..=b'9' | b'-') if matches!(field, Field::Reference | Field::Id) => {
-                return Ok(json.to_owned());
+                read.texts.push(json.to_owned());
+                return Ok(());
             }
             Some(b'0'..=b'9' | b'-') => "a number",
             Some(b'{') => "an object",
-            Some(b'[') if self.is_messages() => {
-                return Err(format!(
-                    "`{key}` (the {}) is a list of chat messages, which is not read yet: give text, or name one \
-                     message's text, as in `--columns {field}={key}[0].content`",
-                    noun(field)
-                ));
-            }
-            Some(b'[') => "a list",
+            Some(b'[') => match Messages::parse(json) {
+                Some(messages) if field == Field::Question => {
+                    return read.turn(messages.question(), field, key);
+                }
+                Some(messages) if field == Field::Response => {
+                    return read.turn(messages.response(), field, key);
+                }
+                Some(_) => "a list of chat messages",
+                None if field == Field::Id => "a list",
+                None => {
+                    read.is_list = true;
+                    for element in self.elements() {
+                        if element.is_plain_list() {
+                            return Err(format!(
+                                "`{key}` (the {}) is a list of lists",
+                                noun(field)
+                            ));
+                        }
+                        element.read(field, key, read)?;
+                    }
+                    return Ok(());
+                }
+            },
             Some(b'n') => "null",
             _ => "true or false",
         };
         let wanted = match field {
-            Field::Reference => "text or a number",
+            Field::Reference => "text or a number, or a list of such, any of which is right",
             Field::Id => "text or a number (without the key, the id is made from the content)",
-            Field::Question | Field::Response => "text",
+            Field::Question => "text or chat messages",
+            Field::Response => "text, chat messages, or a list of such",
         };
         Err(format!(
             "`{key}` (the {}) is {found}: it must be {wanted}",
@@ -182,17 +322,16 @@ impl<'a> Value<'a> {
         ))
     }
 
-    /// Is it a list of objects with `role` and `content`?
-    fn is_messages(self) -> bool {
-        let messages: Result<Vec<Entries>, _> = serde_json::from_str(self.raw.get());
-        messages.is_ok_and(|messages| {
-            !messages.is_empty()
-                && messages.iter().all(|message| {
-                    ["role", "content"]
-                        .iter()
-                        .all(|key| message.0.iter().any(|(other, _)| other == key))
-                })
-        })
+    /// The value of `key`, read.
+    pub(super) fn json(self, key: &str) -> Result<Json, String> {
+        let json = self.raw.get();
+        serde_json::from_str(json)
+            .map_err(|error| format!("`{key}` is {}", broken(&error, json, self.line)))
+    }
+
+    /// Is it a list, and not one of chat messages?
+    fn is_plain_list(self) -> bool {
+        self.raw.get().starts_with('[') && Messages::parse(self.raw.get()).is_none()
     }
 
     /// The value of `key` if this is an object.
@@ -203,14 +342,19 @@ impl<'a> Value<'a> {
         only(&entries(self.raw.get(), self.line)?, key, self.line)
     }
 
-    /// The value at `place` if this is a list.
-    pub(super) fn place(self, place: usize) -> Option<Self> {
-        let values: Vec<&'a RawValue> = serde_json::from_str(self.raw.get()).ok()?;
-        values.get(place).map(|raw| Self {
-            line: self.line,
-            raw,
-        })
+    /// The elements, if this is a list.
+    pub(super) fn elements(self) -> Vec<Self> {
+        let elements: Vec<&'a RawValue> = serde_json::from_str(self.raw.get()).unwrap_or_default();
+        let line = self.line;
+        elements.into_iter().map(|raw| Self { line, raw }).collect()
     }
+}
+
+/// The final answer of a GSM8K solution: what is behind `####` on the last line.
+fn gsm8k_answer(text: &str) -> Option<&str> {
+    let last = text.trim_end().lines().last()?;
+    let answer = last.trim_start().strip_prefix("####")?.trim();
+    (!answer.is_empty()).then_some(answer)
 }
 
 /// The one value of `key` among `entries`.

@@ -1,8 +1,8 @@
-//! Samples that stay in their files: 48 bytes of memory each, read again when they are judged.
+//! Samples that stay in their files: 56 bytes of memory each, read again when they are judged.
 //!
 //! The first pass over an input validates every row and keeps of each only where it lies, how long it is, and three
 //! hashes: of its question, to bring rollouts of one question together, of its id, to notice a journal of other samples, and
-//! of everything, to notice a file that was changed under the run. What cannot be read twice (standard input, pipes, compressed files) is copied to a temporary
+//! of everything, to notice a file that was changed under the run. What cannot be read twice (standard input, pipes, compressed files, tables) is copied to a temporary
 //! file on the way, which has no name and goes with the process.
 
 use std::fs::File;
@@ -12,8 +12,9 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::columns::ColumnMap;
+use super::columns::{ColumnMap, Keep};
 use super::error::DatasetError;
+use super::load::LoadOptions;
 use super::row::Row;
 use super::sample::Sample;
 use super::samples::{Outline, Samples};
@@ -29,6 +30,7 @@ const SPAN: u64 = 1 << 20;
 #[derive(Debug)]
 pub struct Rows {
     columns: ColumnMap,
+    keep: Keep,
     entries: Vec<Entry>,
     /// (position, number) of the samples whose content was there before: the number is part of the id.
     copies: Vec<(u32, u32)>,
@@ -50,6 +52,8 @@ struct Entry {
     index: u32,
     /// [`SPOOL`] or a place in [`Rows::files`].
     file: u32,
+    /// Which of the row's responses it is.
+    part: u32,
 }
 
 /// The temporary file, in place of a file's number.
@@ -71,12 +75,30 @@ impl Samples for Rows {
     }
 
     fn fetch(&self, positions: &[usize]) -> Result<Vec<Sample>, DatasetError> {
-        let lines = self.read(positions)?;
-        lines
+        // Neighbours of one row are made from it together: it is read and parsed once.
+        let mut ends = Vec::new();
+        for at in 1..=positions.len() {
+            let place = |at: usize| {
+                let entry = &self.entries[positions[at]];
+                (entry.file, entry.offset)
+            };
+            if at == positions.len() || place(at) != place(at - 1) {
+                ends.push(at);
+            }
+        }
+        let begins = std::iter::once(0).chain(ends.iter().copied());
+        let runs: Vec<&[usize]> = begins
+            .zip(&ends)
+            .map(|(begin, &end)| &positions[begin..end])
+            .collect();
+        let firsts: Vec<usize> = runs.iter().map(|run| run[0]).collect();
+        let samples: Vec<Vec<Sample>> = self
+            .read(&firsts)?
             .par_iter()
-            .zip(positions)
-            .map(|(line, &position)| self.sample(line, position))
-            .collect()
+            .zip(runs)
+            .map(|(line, run)| self.samples(line, run))
+            .collect::<Result<_, _>>()?;
+        Ok(samples.into_iter().flatten().collect())
     }
 }
 
@@ -145,44 +167,34 @@ impl Rows {
         result
     }
 
-    /// The sample of a row that was read again: the very one of the first pass, or an error.
-    fn sample(&self, line: &[u8], position: usize) -> Result<Sample, DatasetError> {
-        let entry = &self.entries[position];
-        let texts = std::str::from_utf8(line)
-            .ok()
-            .and_then(|line| {
-                Row::parse(line)
-                    .ok()?
-                    .texts(&self.columns, |_, _, _| {})
-                    .ok()
-            })
-            .ok_or_else(|| self.changed(position))?;
-        let id = texts.id.unwrap_or_else(|| {
-            let content = Sample::content_id(
-                &texts.question,
-                &texts.reference_answer,
-                &texts.student_answer,
-            );
-            match self
-                .copies
-                .binary_search_by_key(&(position as u32), |copy| copy.0)
-            {
-                Ok(at) => Sample::numbered_id(&content, self.copies[at].1),
-                Err(_) => content,
-            }
-        });
-        let sample = Sample {
-            id,
-            index: entry.index as usize,
-            question: texts.question,
-            reference_answer: texts.reference_answer,
-            student_answer: texts.student_answer,
+    /// Samples of one row that was read again: the very ones of the first pass, or an error.
+    fn samples(&self, line: &[u8], positions: &[usize]) -> Result<Vec<Sample>, DatasetError> {
+        let row = |line| {
+            let row = Row::parse(std::str::from_utf8(line).ok()?).ok()?;
+            let preset = self.columns.preset(&row).ok()?;
+            let texts = row.texts(&self.columns, preset, |_, _, _| {}).ok()?;
+            Some((texts.samples(), self.keep.of(&row).ok()?))
         };
-        if sample.check() == entry.check {
-            Ok(sample)
-        } else {
-            Err(self.changed(position))
-        }
+        let (drafts, kept) = row(line).unwrap_or_default();
+        let sample = |&position: &usize| {
+            let entry = &self.entries[position];
+            let mut sample = drafts.get(entry.part as usize)?.clone();
+            sample.index = entry.index as usize;
+            sample.kept.clone_from(&kept);
+            if sample.id.is_empty() {
+                let copies = &self.copies;
+                let content = sample.own_content_id();
+                sample.id = match copies.binary_search_by_key(&(position as u32), |copy| copy.0) {
+                    Ok(at) => Sample::numbered_id(&content, copies[at].1),
+                    Err(_) => content,
+                };
+            }
+            (sample.check() == entry.check).then_some(sample)
+        };
+        positions
+            .iter()
+            .map(|position| sample(position).ok_or_else(|| self.changed(*position)))
+            .collect()
     }
 
     fn changed(&self, position: usize) -> DatasetError {
@@ -209,6 +221,8 @@ pub(super) struct RowsBuilder<'o> {
     output: Option<&'o Path>,
     spool: Option<BufWriter<File>>,
     spooled: u64,
+    /// The index of the first sample of the row last copied, and where the copy is.
+    copied: Option<(usize, u64)>,
 }
 
 /// A row as it was read.
@@ -216,47 +230,57 @@ pub(super) struct RowsBuilder<'o> {
 pub(super) struct RawRow<'l> {
     /// The source's name in messages.
     pub(super) source: &'l str,
-    /// The file, if the row can be read again from it.
-    pub(super) path: Option<&'l Path>,
-    pub(super) offset: u64,
+    /// The file and where the row begins in it, if it can be read again from there.
+    pub(super) place: Option<(&'l Path, u64)>,
     pub(super) line: &'l [u8],
-    /// How often the content was met, where that is a part of the id.
-    pub(super) copy: Option<u32>,
 }
 
 impl<'o> RowsBuilder<'o> {
-    pub(super) fn new(columns: &ColumnMap, output: Option<&'o Path>) -> Self {
+    pub(super) fn new(options: &'o LoadOptions) -> Self {
         Self {
             rows: Rows {
-                columns: columns.clone(),
+                columns: options.columns.clone(),
+                keep: options.keep.clone(),
                 entries: Vec::new(),
                 copies: Vec::new(),
                 files: Vec::new(),
                 spool: None,
                 open: Mutex::new(None),
             },
-            output,
+            output: options.output.as_deref(),
             spool: None,
             spooled: 0,
+            copied: None,
         }
     }
 
-    /// Keeps the place of a row.
+    /// Keeps the place of the sample at `part` of a row; `copy` says how often its content was met, where that is a part
+    /// of its id.
     ///
     /// # Errors
     /// When a copy is needed and cannot be written.
-    pub(super) fn add(&mut self, sample: &Sample, row: &RawRow) -> Result<(), DatasetError> {
-        let (file, offset) = if let Some(path) = row.path {
-            (self.file(path), row.offset)
-        } else {
-            let copied = self.copy(row.line);
-            let offset = copied.map_err(|source| DatasetError::Spool {
-                what: format!("a copy of {}, which cannot be read twice,", row.source),
-                source,
-            })?;
-            (SPOOL, offset)
+    pub(super) fn add(
+        &mut self,
+        sample: &Sample,
+        row: &RawRow,
+        part: usize,
+        copy: Option<u32>,
+    ) -> Result<(), DatasetError> {
+        let (file, offset) = match (row.place, self.copied) {
+            (Some((path, offset)), _) => (self.file(path), offset),
+            // One copy serves all samples of a row.
+            (None, Some((index, offset))) if index + part == sample.index => (SPOOL, offset),
+            (None, _) => {
+                let copied = self.copy(row.line);
+                let offset = copied.map_err(|source| DatasetError::Spool {
+                    what: format!("a copy of {}, which cannot be read twice,", row.source),
+                    source,
+                })?;
+                self.copied = Some((sample.index - part, offset));
+                (SPOOL, offset)
+            }
         };
-        if let Some(copy) = row.copy.filter(|&copy| copy > 1) {
+        if let Some(copy) = copy.filter(|&copy| copy > 1) {
             self.rows
                 .copies
                 .push((self.rows.entries.len() as u32, copy));
@@ -270,6 +294,7 @@ impl<'o> RowsBuilder<'o> {
             bytes: sample.bytes() as u32,
             index: sample.index as u32,
             file,
+            part: part as u32,
         });
         Ok(())
     }

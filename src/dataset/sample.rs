@@ -1,7 +1,10 @@
 //! One thing to be judged.
 
+use serde_json::{Map, Value};
+
 /// A question, its reference answer, and the response under judgement.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Sample {
     /// The row's own id, or a stable hash of its content.
     pub id: String,
@@ -9,13 +12,52 @@ pub struct Sample {
     pub index: usize,
     /// The problem.
     pub question: String,
-    /// The expected final result.
+    /// The expected final result, as the judge is shown it: of several that are all right, a list of them.
     pub reference_answer: String,
+    /// The reference answers by themselves, where there are several.
+    pub alternatives: Vec<String>,
     /// The response: derivation and result, or the result alone.
     pub student_answer: String,
+    /// The id of the row, where that has a list of responses.
+    pub group: Option<String>,
+    /// Keys of the row that go into its verdicts ([`Keep`](super::Keep)).
+    pub kept: Map<String, Value>,
 }
 
 impl Sample {
+    /// A sample without an id: it gets one when it is judged, the hash of its content.
+    pub fn new(
+        question: impl Into<String>,
+        reference_answer: impl Into<String>,
+        student_answer: impl Into<String>,
+    ) -> Self {
+        Self {
+            question: question.into(),
+            reference_answer: reference_answer.into(),
+            student_answer: student_answer.into(),
+            ..Self::default()
+        }
+    }
+
+    /// The same under an id of the caller's, which the verdict has too.
+    #[must_use]
+    pub fn with_id(self, id: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            ..self
+        }
+    }
+
+    /// The reference answers: any of them is right.
+    pub fn references(&self) -> impl Iterator<Item = &str> {
+        let one = self
+            .alternatives
+            .is_empty()
+            .then_some(self.reference_answer.as_str());
+        one.into_iter()
+            .chain(self.alternatives.iter().map(String::as_str))
+    }
+
     /// The id of a row that has none: the first 16 hexadecimal characters of the BLAKE3 hash of its three texts.
     ///
     /// Each text is preceded by its length in bytes (64 bits, little-endian), so that moving text from one field to
@@ -28,6 +70,11 @@ impl Sample {
         let mut id = hasher.finalize().to_hex().to_string();
         id.truncate(16);
         id
+    }
+
+    /// [`Self::content_id`] of this sample.
+    pub(crate) fn own_content_id(&self) -> String {
+        Self::content_id(&self.question, &self.reference_answer, &self.student_answer)
     }
 
     /// The id of the `number`th row with the very same content, from 2.
@@ -43,7 +90,7 @@ impl Sample {
     }
 
     /// A short hash of the question: samples that share it share more of the prompt than the template.
-    pub(super) fn question_hash(&self) -> u64 {
+    pub(crate) fn question_hash(&self) -> u64 {
         first_bytes(&blake3::hash(self.question.as_bytes()))
     }
 
@@ -53,7 +100,7 @@ impl Sample {
     }
 
     /// Bytes of the three texts.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.question.len() + self.reference_answer.len() + self.student_answer.len()
     }
 

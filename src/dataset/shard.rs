@@ -15,11 +15,31 @@ pub struct Shard {
 
 /// A shard that is not one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{text}` is not a shard: write `i/n` with i from 0 to n - 1, as in `0/4`, `1/4`, `2/4` and `3/4` for four machines"
-)]
-pub struct ShardError {
-    text: String,
+pub enum ShardError {
+    /// Another text than `i/n`.
+    #[error(
+        "`{text}` is not a shard: write `i/n` with i from 0 to n - 1, as in `0/4`, `1/4`, `2/4` and `3/4` for four machines, or `auto`"
+    )]
+    Text {
+        /// What was given.
+        text: String,
+    },
+    /// `auto` where nothing says which.
+    #[error(
+        "`auto` reads SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT, SLURM_PROCID and SLURM_NTASKS, or JOB_COMPLETION_INDEX and \
+         JOB_COMPLETIONS (which a Kubernetes job does not set by itself): none of these pairs is set; write `i/n`"
+    )]
+    NoVariables,
+    /// Variables that make no shard.
+    #[error("{index} and {count} are {found}, which is no shard: write `i/n`")]
+    Variables {
+        /// The variable that says which part.
+        index: &'static str,
+        /// The variable that says how many.
+        count: &'static str,
+        /// Their values.
+        found: String,
+    },
 }
 
 impl Shard {
@@ -28,7 +48,7 @@ impl Shard {
     /// # Errors
     /// When `text` is anything else.
     pub fn parse(text: &str) -> Result<Self, ShardError> {
-        let error = || ShardError {
+        let error = || ShardError::Text {
             text: text.to_owned(),
         };
         let (index, count) = text.split_once('/').ok_or_else(error)?;
@@ -43,6 +63,44 @@ impl Shard {
         if index >= count {
             return Err(error());
         }
+        Ok(Self { index, count })
+    }
+
+    /// This process's part, by the variables that SLURM (job arrays, tasks, or both) and Kubernetes (indexed jobs) set.
+    ///
+    /// # Errors
+    /// When none are set, or they make no shard.
+    pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Self, ShardError> {
+        let number = |name| variable(name)?.trim().parse::<u32>().ok();
+        let part = |index: &'static str, first: u32, step: u32, count: &'static str| {
+            let (Some(at), Some(all)) = (number(index), number(count)) else {
+                return Ok(None);
+            };
+            let place = at.checked_sub(first).map(|behind| behind / step.max(1));
+            match place.filter(|&place| place < all) {
+                Some(place) => Ok(Some((place, all))),
+                None => Err(ShardError::Variables {
+                    index,
+                    count,
+                    found: format!("{at} and {all}"),
+                }),
+            }
+        };
+        let first = number("SLURM_ARRAY_TASK_MIN").unwrap_or(0);
+        let step = number("SLURM_ARRAY_TASK_STEP").unwrap_or(1);
+        let array = part("SLURM_ARRAY_TASK_ID", first, step, "SLURM_ARRAY_TASK_COUNT")?;
+        let task = part("SLURM_PROCID", 0, 1, "SLURM_NTASKS")?;
+        let slurm = match (array, task) {
+            (Some((outer, outers)), Some((inner, inners))) => outers
+                .checked_mul(inners)
+                .map(|count| (outer * inners + inner, count)),
+            (one, other) => one.or(other),
+        };
+        let found = match slurm {
+            Some(found) => Some(found),
+            None => part("JOB_COMPLETION_INDEX", 0, 1, "JOB_COMPLETIONS")?,
+        };
+        let (index, count) = found.ok_or(ShardError::NoVariables)?;
         Ok(Self { index, count })
     }
 
@@ -108,6 +166,44 @@ mod tests {
             let message = Shard::parse(text).unwrap_err().to_string();
             assert!(message.contains("i from 0 to n - 1"), "{message}");
         }
+    }
+
+    #[test]
+    fn schedulers_say_which_part() {
+        let shard = |variables: &[(&str, &str)]| {
+            let variable = |name: &str| {
+                let found = variables.iter().find(|(other, _)| *other == name);
+                found.map(|(_, value)| (*value).to_owned())
+            };
+            match Shard::from_environment(variable) {
+                Ok(shard) => shard.to_string(),
+                Err(error) => error.to_string(),
+            }
+        };
+        let array = [
+            ("SLURM_ARRAY_TASK_ID", "5"),
+            ("SLURM_ARRAY_TASK_COUNT", "4"),
+        ];
+        assert_eq!(
+            shard(&[array[0], array[1], ("SLURM_ARRAY_TASK_MIN", "3")]),
+            "2/4"
+        );
+        assert!(shard(&array).contains("5 and 4"), "{}", shard(&array));
+        let tasks = [("SLURM_PROCID", "1"), ("SLURM_NTASKS", "2")];
+        assert_eq!(shard(&tasks), "1/2");
+        assert_eq!(
+            shard(&[
+                array[0],
+                array[1],
+                ("SLURM_ARRAY_TASK_MIN", "3"),
+                tasks[0],
+                tasks[1]
+            ]),
+            "5/8"
+        );
+        let job = [("JOB_COMPLETION_INDEX", "0"), ("JOB_COMPLETIONS", "3")];
+        assert_eq!(shard(&job), "0/3");
+        assert!(shard(&job[..1]).contains("none of these pairs is set"));
     }
 
     #[test]

@@ -7,8 +7,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::checksum::Checksum;
-use super::{JournalError, LinePlace, Manifest};
-use crate::dataset::line::read_line;
+use super::{InputIdentity, JournalError, LinePlace, Manifest};
+use crate::dataset::input::read_line;
 use crate::terminal::escaped;
 use crate::verdict::Verdict;
 
@@ -28,6 +28,71 @@ pub(super) const MOST: u64 = if cfg!(test) { 1 << 20 } else { 1 << 30 };
 
 const MANIFEST_START: &[u8] = b"{\"manifest\":";
 
+/// A line that says what the input is from here on: the manifest's, and more rows behind it.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct InputLine {
+    pub(super) input: InputIdentity,
+}
+
+const INPUT_START: &[u8] = b"{\"input\":";
+
+/// The manifest of a run, with its last input; none where there is no journal.
+///
+/// # Errors
+/// When it cannot be read, or does not begin with a manifest.
+pub fn finished_manifest(journal: &Path) -> Result<Option<Manifest>, JournalError> {
+    let mut line = Vec::new();
+    match File::open(journal) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened.and_then(|file| read_line(&mut BufReader::new(file), &mut line, MOST)),
+    }
+    .map_err(|source| JournalError::Read {
+        path: journal.to_owned(),
+        source,
+    })?;
+    line.pop_if(|byte| *byte == b'\n');
+    let whole = Checksum::of_manifests().take_off(&mut line);
+    let manifest = whole.map_err(str::to_owned).and_then(|()| {
+        serde_json::from_slice::<ManifestLine<Manifest>>(&line).map_err(|error| error.to_string())
+    });
+    let mut manifest = manifest
+        .map_err(|reason| JournalError::Manifest {
+            path: journal.to_owned(),
+            reason: shortened(&reason),
+        })?
+        .manifest;
+    if let Some(input) = earlier_input(journal) {
+        manifest.input = input;
+    }
+    Ok(Some(manifest))
+}
+
+/// The input of an earlier run, from its journal; none where there is no such run, or its journal cannot be read.
+pub fn earlier_input(journal: &Path) -> Option<InputIdentity> {
+    if !journal.is_file() {
+        return None;
+    }
+    let mut reader = BufReader::with_capacity(1 << 16, File::open(journal).ok()?);
+    let mut line = Vec::new();
+    let mut input = None;
+    while read_line(&mut reader, &mut line, MOST).ok()? > 0 {
+        let json: Option<serde_json::Value> =
+            if line.starts_with(MANIFEST_START) || line.starts_with(INPUT_START) {
+                serde_json::from_slice(&line).ok()
+            } else {
+                None
+            };
+        if let Some(json) = json {
+            let found = json.get("manifest").unwrap_or(&json).get("input");
+            let found = found.and_then(|found| serde_json::from_value(found.clone()).ok());
+            input = found.or(input);
+        }
+        line.clear();
+    }
+    input
+}
+
 /// A journal's whole lines.
 #[derive(Default)]
 pub(super) struct Contents {
@@ -37,23 +102,54 @@ pub(super) struct Contents {
     pub(super) torn: bool,
     /// Of the lines behind the manifest.
     pub(super) checksum: Option<Checksum>,
+    /// Has the input more rows than it had for the last of these lines?
+    pub(super) input_grew: bool,
 }
 
 impl Contents {
-    /// Reads and checks them; `resume` is given each verdict.
+    /// Reads and checks them; `resume` is given each verdict. `before` is the input without the rows that were added behind
+    /// it since the last of them.
     pub(super) fn read(
         file: &mut File,
         path: &Path,
         manifest: &Manifest,
+        before: Option<&InputIdentity>,
         resume: Resume,
     ) -> Result<Self, JournalError> {
+        let mut contents = Self::default();
+        let Some(mut earlier) = contents.read_lines(file, path, manifest, resume)? else {
+            return Ok(contents);
+        };
+        let before = before.and_then(|before| serde_json::to_value(before).ok());
+        if before.is_some() && earlier.get("input") == before.as_ref() {
+            contents.input_grew = before != serde_json::to_value(&manifest.input).ok();
+            earlier["input"] = serde_json::to_value(&manifest.input).unwrap_or_default();
+        }
+        let differences = manifest.differences(&earlier);
+        if differences.is_empty() {
+            return Ok(contents);
+        }
+        Err(JournalError::Different {
+            path: path.to_owned(),
+            differences,
+        })
+    }
+
+    /// Reads and checks all lines; returns the manifest, with the input that the last line was written for, if it is whole.
+    fn read_lines(
+        &mut self,
+        file: &mut File,
+        path: &Path,
+        manifest: &Manifest,
+        resume: Resume,
+    ) -> Result<Option<serde_json::Value>, JournalError> {
+        let contents = self;
         let read = |source| JournalError::Read {
             path: path.to_owned(),
             source,
         };
         file.seek(SeekFrom::Start(0)).map_err(read)?;
         let mut reader = BufReader::with_capacity(1 << 16, file);
-        let mut contents = Self::default();
         let mut line = Vec::new();
         read_line(&mut reader, &mut line, MOST).map_err(read)?;
         if !begins_like_a_journal(&line) {
@@ -70,7 +166,7 @@ impl Contents {
         let ended = line.pop_if(|byte| *byte == b'\n').is_some();
         let checksum = Checksum::under(&line);
         let checked = Checksum::of_manifests().take_off(&mut line);
-        let earlier: serde_json::Value =
+        let mut earlier: serde_json::Value =
             match serde_json::from_slice::<ManifestLine<serde_json::Value>>(&line) {
                 Ok(earlier) if ended => earlier.manifest,
                 Err(error) if !last || (ended && error.is_data()) => {
@@ -79,7 +175,7 @@ impl Contents {
                 // The process that began this journal died before it judged anything.
                 _ if last => {
                     contents.torn = length > 0;
-                    return Ok(contents);
+                    return Ok(None);
                 }
                 _ => return Err(damaged("it has no end")),
             };
@@ -88,7 +184,11 @@ impl Contents {
             contents.checksum = Some(checksum);
         }
         let differences = manifest.differences(&earlier);
-        if !differences.is_empty() {
+        // Of the input the last line decides.
+        if differences
+            .iter()
+            .any(|difference| !difference.field.starts_with("input."))
+        {
             return Err(JournalError::Different {
                 path: path.to_owned(),
                 differences,
@@ -101,7 +201,7 @@ impl Contents {
             number += 1;
             let length = read_line(&mut reader, &mut line, MOST).map_err(read)?;
             if length == 0 {
-                return Ok(contents);
+                return Ok(Some(earlier));
             }
             let last = at_end(&mut reader).map_err(read)?;
             let broken = |reason: &str| JournalError::Broken {
@@ -114,23 +214,41 @@ impl Contents {
                 .checksum
                 .as_ref()
                 .and_then(|checksum| checksum.take_off(&mut line).err());
+            if line.starts_with(INPUT_START) && changed.is_none() && ended {
+                let InputLine { input } =
+                    serde_json::from_slice(&line).map_err(|error| broken(&error.to_string()))?;
+                earlier["input"] = serde_json::to_value(input).unwrap_or_default();
+                contents.length += length as u64;
+                continue;
+            }
             match (serde_json::from_slice::<Verdict>(&line), changed) {
                 (Ok(verdict), None) if ended => {
                     let place = LinePlace {
                         offset: contents.length,
                         length: length as u32,
                     };
-                    resume(verdict, place).map_err(|reason| broken(&reason))?;
+                    if let Err(reason) = resume(verdict, place) {
+                        // Where the input is another one, that is what is wrong.
+                        let differences = manifest.differences(&earlier);
+                        return Err(if differences.is_empty() {
+                            broken(&reason)
+                        } else {
+                            JournalError::Different {
+                                path: path.to_owned(),
+                                differences,
+                            }
+                        });
+                    }
                     contents.length += length as u64;
                 }
                 // A line cut off by a crash is no valid JSON, or lacks its newline: even valid JSON may be a part of a longer line.
                 (Err(error), _) if last && !(ended && error.is_data()) => {
                     contents.torn = true;
-                    return Ok(contents);
+                    return Ok(Some(earlier));
                 }
                 _ if last && !ended => {
                     contents.torn = true;
-                    return Ok(contents);
+                    return Ok(Some(earlier));
                 }
                 (Err(error), Some(_)) if !error.is_data() => {
                     return Err(broken(&error.to_string()));

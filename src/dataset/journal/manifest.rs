@@ -39,6 +39,9 @@ pub struct Manifest {
     pub rules: String,
     /// The reward policy.
     pub reward: String,
+    /// How sure the judge must be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_confidence: Option<f64>,
     /// The values of `--dtype`, `--quantize` and `--kv-dtype`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precision: Option<String>,
@@ -61,6 +64,14 @@ impl Manifest {
 
     /// Fields that say where something came from, not what it is.
     const TOLD_ALONE: [&str; 1] = ["model_origin"];
+
+    /// What differs between this manifest and another, a line for each field; empty where nothing does.
+    pub fn listed_differences(&self, other: &Self) -> String {
+        let other = serde_json::to_string(other)
+            .and_then(|text| serde_json::from_str(&text))
+            .unwrap_or(Value::Null);
+        listing(&self.differences(&other))
+    }
 
     /// Every field that differs between this manifest and the one in a journal, down to the single value.
     pub fn differences(&self, earlier: &Value) -> Vec<Difference> {
@@ -112,6 +123,9 @@ pub struct ChatIdentity {
     /// The date that the template wrote, with the time where it wrote that too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
+    /// Are samples outside the judge's domain judged too?
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force_domain: bool,
 }
 
 /// How tokens are chosen.
@@ -136,6 +150,9 @@ pub struct InputIdentity {
     pub fingerprint: String,
     /// Samples accepted, all shards together.
     pub samples: usize,
+    /// The keys that go into the verdicts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keep: Vec<String>,
 }
 
 /// One value that differs between two manifests.

@@ -32,8 +32,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use checksum::Checksum;
-pub use contents::Resume;
-use contents::{Contents, MOST, ManifestLine, check_beginning};
+use contents::{Contents, InputLine, MOST, ManifestLine, check_beginning};
+pub use contents::{Resume, earlier_input, finished_manifest};
 pub use error::JournalError;
 pub use finished::{Finished, LinePlace, Noted};
 pub use manifest::{ChatIdentity, Difference, Identity, InputIdentity, Manifest, SamplingSettings};
@@ -91,7 +91,8 @@ impl Journal {
     ///
     /// `resume` is given every verdict that is there, one at a time. A journal whose manifest line was never finished
     /// counts as new. A last line that is cut off is removed, and its trial is judged again: then the second value is
-    /// true.
+    /// true. `before` is the input without the rows that were added behind it since the last run: a journal of that input
+    /// is gone on with too.
     ///
     /// # Errors
     /// When the file cannot be opened, is in use, is no journal, has a broken line in the middle or one that `resume`
@@ -99,6 +100,7 @@ impl Journal {
     pub fn open(
         path: &Path,
         manifest: &Manifest,
+        before: Option<&InputIdentity>,
         restart: bool,
         resume: Resume,
     ) -> Result<(Self, bool), JournalError> {
@@ -139,11 +141,12 @@ impl Journal {
             length,
             torn,
             checksum,
+            input_grew,
         } = if restart {
             check_beginning(&mut file, path)?;
             Contents::default()
         } else {
-            Contents::read(&mut file, path, manifest, resume)?
+            Contents::read(&mut file, path, manifest, before, resume)?
         };
         let mut journal = Self {
             path: path.to_owned(),
@@ -161,6 +164,10 @@ impl Journal {
             journal.checksum = Some(Checksum::under(journal.line.trim_ascii_end()));
             journal.sync()?;
             sync_folder(folder_of(path)).map_err(open)?;
+        } else if input_grew {
+            journal.write(&InputLine {
+                input: manifest.input.clone(),
+            })?;
         }
         Ok((journal, torn))
     }

@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::columns::{ColumnMap, ColumnsUsed, Field};
+use super::columns::{ColumnMap, ColumnsUsed, Field, Keep};
 use super::error::{BadLines, DatasetError};
-use super::input::{Next, Source, sources};
-use super::line::LineLimit;
+use super::input::{LineLimit, Next, RowReader, Source, sources};
 use super::rejected::{Rejected, RejectedBuilder, RejectedLine};
-use super::row::{Row, Texts};
+use super::row::Row;
 use super::rows::{RawRow, Rows, RowsBuilder};
 use super::sample::Sample;
 use super::shard::Shard;
@@ -18,6 +17,8 @@ use super::shard::Shard;
 pub struct LoadOptions {
     /// Which key holds what.
     pub columns: ColumnMap,
+    /// Which keys go into the verdicts.
+    pub keep: Keep,
     /// Take the first `limit` accepted rows, before sharding; what comes after them is not even read.
     pub limit: Option<usize>,
     /// Keep one machine's part.
@@ -26,6 +27,8 @@ pub struct LoadOptions {
     pub max_line: LineLimit,
     /// Return bad lines as [`Loaded::rejected`] instead of refusing the input.
     pub skip_bad: bool,
+    /// Also fingerprint the first so many accepted rows by themselves: an earlier run's input.
+    pub earlier: Option<usize>,
     /// The run's own output: skipped in a folder, refused as an input.
     pub output: Option<PathBuf>,
 }
@@ -43,6 +46,10 @@ pub struct Loaded<S = Vec<Sample>> {
     /// covered are the names and compression of files, columns that are not used, and rejected lines, so that none
     /// of these keeps a run from being resumed.
     pub fingerprint: String,
+    /// The fingerprint of the first [`LoadOptions::earlier`] accepted rows, if there are so many.
+    pub earlier_fingerprint: Option<String>,
+    /// The keys that go into the verdicts ([`LoadOptions::keep`]).
+    pub keep: Vec<String>,
     /// Which keys the samples were read from.
     pub columns: ColumnsUsed,
     /// Rows accepted in all shards together.
@@ -51,22 +58,24 @@ pub struct Loaded<S = Vec<Sample>> {
     pub lines_read: usize,
 }
 
-/// Reads files, folders and standard input (`-`) as JSON lines.
+/// Reads files, folders and standard input (`-`): JSON lines, a JSON array, CSV, TSV or Parquet.
 ///
-/// A file may be gzip or zstd; its first bytes decide, not its name. A folder stands for the files in it and in its
-/// folders whose names end in .jsonl, .ndjson or .json (also with .gz or .zst), sorted by path, without hidden ones
-/// and without what juror itself set aside (`*.rejected.jsonl`). Blank lines, CRLF and a byte order mark are no
-/// matter.
+/// A file may be gzip or zstd. What it holds is told by its first bytes, not its name. A folder stands for the files in
+/// it and in its folders whose names end in .jsonl, .ndjson, .json, .csv, .tsv or .parquet (also with .gz or .zst),
+/// sorted by path, without hidden ones and without what juror itself set aside (`*.rejected.jsonl`). Blank lines, CRLF
+/// and a byte order mark are no matter.
 ///
 /// A row's own id must be unique in the whole input. A row without one gets [`Sample::content_id`]; the second row
-/// with the very same content gets that id and `-2`, the third `-3`, and so on.
+/// with the very same content gets that id and `-2`, the third `-3`, and so on. A row with a list of responses gives
+/// one sample for each, with the row's id (or the content id of its question and reference) as
+/// [`Sample::group`], and, where the row has an id, that id and `:0`, `:1`, … as their ids.
 ///
 /// # Errors
 /// When an input cannot be read, holds nothing, or (without `skip_bad`) has bad lines: [`DatasetError::BadLines`]
 /// then lists the first of them.
 pub fn load(inputs: &[PathBuf], options: &LoadOptions) -> Result<Loaded, DatasetError> {
     let mut samples = Vec::new();
-    let loaded = read(inputs, options, &mut |sample, _| {
+    let loaded = read(inputs, options, &mut |sample, _, _, _| {
         samples.push(sample);
         Ok(())
     })?;
@@ -79,8 +88,10 @@ pub fn load(inputs: &[PathBuf], options: &LoadOptions) -> Result<Loaded, Dataset
 /// # Errors
 /// As [`load`]; also when what cannot be read twice cannot be copied to a temporary file.
 pub fn index(inputs: &[PathBuf], options: &LoadOptions) -> Result<Loaded<Rows>, DatasetError> {
-    let mut rows = RowsBuilder::new(&options.columns, options.output.as_deref());
-    let loaded = read(inputs, options, &mut |sample, row| rows.add(&sample, row))?;
+    let mut rows = RowsBuilder::new(options);
+    let loaded = read(inputs, options, &mut |sample, row, part, copy| {
+        rows.add(&sample, row, part, copy)
+    })?;
     Ok(loaded.with(rows.finish()?))
 }
 
@@ -94,7 +105,7 @@ pub fn find(
     wanted: &dyn Fn(&Sample) -> bool,
 ) -> Result<Loaded<Option<Sample>>, DatasetError> {
     let mut found = None;
-    let loaded = read(inputs, options, &mut |sample, _| {
+    let loaded = read(inputs, options, &mut |sample, _, _, _| {
         if found.is_none() && wanted(&sample) {
             found = Some(sample);
         }
@@ -103,8 +114,9 @@ pub fn find(
     Ok(loaded.with(found))
 }
 
-/// Takes a sample of this shard and the row it was read from.
-type Take<'t> = &'t mut dyn FnMut(Sample, &RawRow) -> Result<(), DatasetError>;
+/// Takes a sample of this shard, the row it was read from, its place in that row's list of responses, and how often its
+/// content was met, where that is a part of the id.
+type Take<'t> = &'t mut dyn FnMut(Sample, &RawRow, usize, Option<u32>) -> Result<(), DatasetError>;
 
 fn read(inputs: &[PathBuf], options: &LoadOptions, take: Take) -> Result<Loaded<()>, DatasetError> {
     let sources = sources(inputs, options.output.as_deref())?;
@@ -130,6 +142,8 @@ impl Loaded<()> {
             samples,
             rejected: self.rejected,
             fingerprint: self.fingerprint,
+            earlier_fingerprint: self.earlier_fingerprint,
+            keep: self.keep,
             columns: self.columns,
             accepted: self.accepted,
             lines_read: self.lines_read,
@@ -155,12 +169,15 @@ struct Loader<'o> {
     /// How often each content without an id was met, by its content id.
     contents: HashMap<u64, u32>,
     fingerprint: blake3::Hasher,
+    earlier_fingerprint: Option<String>,
     /// The first bad lines, where they stop the run.
     bad: Vec<RejectedLine>,
     /// All of them, where they do not.
     rejected: RejectedBuilder,
     bad_total: usize,
     columns: ColumnsUsed,
+    /// Had a row a key to be kept?
+    kept: bool,
     accepted: usize,
     lines_read: usize,
 }
@@ -174,10 +191,12 @@ impl<'o> Loader<'o> {
             ids: HashMap::new(),
             contents: HashMap::new(),
             fingerprint: blake3::Hasher::new(),
+            earlier_fingerprint: None,
             bad: Vec::new(),
             rejected: RejectedBuilder::default(),
             bad_total: 0,
             columns: ColumnsUsed::default(),
+            kept: false,
             accepted: 0,
             lines_read: 0,
         }
@@ -185,52 +204,67 @@ impl<'o> Loader<'o> {
 
     /// Has the limit been reached?
     fn full(&self) -> bool {
-        self.options
-            .limit
-            .is_some_and(|limit| self.accepted >= limit)
+        self.full_with(0)
+    }
+
+    /// Will it be with so many samples more?
+    fn full_with(&self, more: usize) -> bool {
+        let limit = self.options.limit;
+        limit.is_some_and(|limit| self.accepted + more >= limit)
     }
 
     fn read(&mut self, source: &Source) -> Result<(), DatasetError> {
-        let mut lines = source.open(self.options.max_line)?;
-        self.files.push(lines.file().to_owned());
-        let path = match source {
-            Source::File(path) if lines.is_seekable() => Some(path.as_path()),
-            _ => None,
+        let output = self.options.output.as_deref();
+        let mut rows = source.open(self.options.max_line, output)?;
+        self.files.push(source.name());
+        let Source::File(path) = source else {
+            return self.read_rows(&mut *rows, None);
         };
-        let mut line = Vec::new();
+        self.read_rows(&mut *rows, Some(path))
+    }
+
+    fn read_rows(
+        &mut self,
+        rows: &mut dyn RowReader,
+        path: Option<&Path>,
+    ) -> Result<(), DatasetError> {
+        let mut row = Vec::new();
         while !self.full() {
-            match lines.next(&mut line)? {
+            match rows.next(&mut row)? {
                 Next::End => break,
-                Next::TooLong => {
+                Next::Bad(reason) => {
                     self.lines_read += 1;
-                    self.reject(&line, lines.line(), lines.too_long())?;
+                    self.reject(&row, rows.place(), reason)?;
                     continue;
                 }
-                Next::Line if line.iter().all(u8::is_ascii_whitespace) => continue,
-                Next::Line => self.lines_read += 1,
+                Next::Row if row.iter().all(u8::is_ascii_whitespace) => continue,
+                Next::Row => self.lines_read += 1,
             }
-            match self.accept(&line, lines.line()) {
-                Ok((sample, copy)) => {
-                    let shard = self.options.shard;
-                    if shard.is_none_or(|shard| shard.contains(&sample.id)) {
-                        let row = RawRow {
-                            source: lines.file(),
-                            path,
-                            offset: lines.offset(),
-                            line: &line,
-                            copy,
-                        };
-                        (self.take)(sample, &row)?;
-                    }
+            let samples = match self.accept(&row, rows.place()) {
+                Ok(samples) => samples,
+                Err(reason) => {
+                    self.reject(&row, rows.place(), reason)?;
+                    continue;
                 }
-                Err(reason) => self.reject(&line, lines.line(), reason)?,
+            };
+            let source = self.files.last().map_or("", String::as_str);
+            let raw = RawRow {
+                source,
+                place: rows.offset().and_then(|offset| Some((path?, offset))),
+                line: &row,
+            };
+            for (part, (sample, copy)) in samples.into_iter().enumerate() {
+                let shard = self.options.shard;
+                if shard.is_none_or(|shard| shard.contains(&sample.id)) {
+                    (self.take)(sample, &raw, part, copy)?;
+                }
             }
         }
         Ok(())
     }
 
-    /// The sample of a row; with how often its content was met, if its id is made from that.
-    fn accept(&mut self, line: &[u8], number: usize) -> Result<(Sample, Option<u32>), String> {
+    /// The samples of a row; each with how often its content was met, if its id is made from that.
+    fn accept(&mut self, line: &[u8], number: usize) -> Result<Vec<(Sample, Option<u32>)>, String> {
         if [line.len(), number, self.accepted]
             .iter()
             .any(|&count| u32::try_from(count).is_err())
@@ -243,37 +277,49 @@ impl<'o> Loader<'o> {
         let place = (self.files.len() as u32 - 1, number as u32);
         let text = std::str::from_utf8(line).map_err(|error| not_utf8(line, number, error))?;
         let row = Row::parse(text)?;
+        let columns = &self.options.columns;
+        let preset = columns.preset(&row)?;
         let mut used = Vec::with_capacity(Field::ALL.len());
-        let texts = row.texts(&self.options.columns, |field, key, passed_over| {
+        let texts = row.texts(columns, preset, |field, key, passed_over| {
             used.push((field, key, passed_over));
         })?;
-        let Texts {
-            id,
-            question,
-            reference_answer,
-            student_answer,
-        } = texts;
-        let (id, copy) = if let Some(id) = id {
-            (self.claim(id, place)?, None)
-        } else {
-            let content = Sample::content_id(&question, &reference_answer, &student_answer);
-            let (id, copy) = self.number(&content, place);
-            (id, Some(copy))
-        };
-        for (field, key, passed_over) in used {
-            self.columns.count(field, key, &passed_over);
+        let mut drafts = texts.samples();
+        let kept = self.options.keep.of(&row)?;
+        self.kept |= !kept.is_empty();
+        for draft in &mut drafts {
+            draft.kept.clone_from(&kept);
         }
-        self.columns.content_ids += usize::from(copy.is_some());
-        let sample = Sample {
-            id,
-            index: self.accepted,
-            question,
-            reference_answer,
-            student_answer,
-        };
-        sample.hash_into(&mut self.fingerprint);
-        self.accepted += 1;
-        Ok((sample, copy))
+        // All ids are claimed before any sample counts: a row is accepted whole or not at all.
+        let mut samples = Vec::with_capacity(drafts.len());
+        for mut sample in drafts {
+            if self.full_with(samples.len()) {
+                break;
+            }
+            let copy = if sample.id.is_empty() {
+                let content = sample.own_content_id();
+                let (id, copy) = self.number(&content, place);
+                sample.id = id;
+                Some(copy)
+            } else {
+                sample.id = self.claim(sample.id, place)?;
+                None
+            };
+            sample.index = self.accepted + samples.len();
+            samples.push((sample, copy));
+        }
+        self.columns.count_row(preset);
+        for (field, key, passed_over) in used {
+            self.columns.count(field, &key, &passed_over);
+        }
+        self.columns.content_ids += usize::from(samples.iter().any(|(_, copy)| copy.is_some()));
+        for (sample, _) in &samples {
+            sample.hash_into(&mut self.fingerprint);
+            self.accepted += 1;
+            if self.options.earlier == Some(self.accepted) {
+                self.earlier_fingerprint = Some(shown_hash(&self.fingerprint));
+            }
+        }
+        Ok(samples)
     }
 
     /// A row's own id, if no row before has it.
@@ -340,17 +386,35 @@ impl<'o> Loader<'o> {
                 lines_read: self.lines_read,
             }));
         }
-        let mut fingerprint = self.fingerprint.finalize().to_hex().to_string();
-        fingerprint.truncate(32);
+        if !self.options.keep.is_empty() && !self.kept && self.accepted > 0 {
+            return Err(DatasetError::NothingKept {
+                keys: self.options.keep.keys().join(", "),
+            });
+        }
         Ok(Loaded {
             samples: (),
             rejected: self.rejected.finish().map_err(bad_lines)?,
-            fingerprint,
+            fingerprint: shown_hash(&self.fingerprint),
+            earlier_fingerprint: self.earlier_fingerprint,
+            keep: self
+                .options
+                .keep
+                .keys()
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
             columns: self.columns,
             accepted: self.accepted,
             lines_read: self.lines_read,
         })
     }
+}
+
+/// The fingerprint of what was hashed so far.
+fn shown_hash(hasher: &blake3::Hasher) -> String {
+    let mut hash = hasher.finalize().to_hex().to_string();
+    hash.truncate(32);
+    hash
 }
 
 fn bad_lines(source: std::io::Error) -> DatasetError {

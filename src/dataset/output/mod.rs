@@ -1,12 +1,16 @@
 //! The finished verdicts, in input order, by atomic rename.
 
+mod format;
+mod table;
 mod target;
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use target::Target;
+pub use self::format::OutputFormat;
+pub use self::table::JsonLineSink;
+use self::target::Target;
 
 /// A file that could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +30,18 @@ pub enum OutputError {
         path: PathBuf,
         /// The operating system's error.
         source: io::Error,
+    },
+    /// The name of the output promises a format that is not written.
+    #[error("{} is not a name that juror writes: end it in .jsonl for JSON lines, .csv or .parquet", path.display())]
+    Name {
+        /// The output.
+        path: PathBuf,
+    },
+    /// A file that is no run's output would be replaced.
+    #[error("{} is there, and no journal beside it says that it is the output of a run: choose another output, or replace it with --force", path.display())]
+    Exists {
+        /// The output.
+        path: PathBuf,
     },
     /// The output is a folder.
     #[error("{} is a folder: name a file in it, as in `-o {}`", path.display(), path.join("verdicts.jsonl").display())]
@@ -49,6 +65,22 @@ pub enum OutputError {
         /// The operating system's error.
         source: io::Error,
     },
+}
+
+/// Refuses to replace a file that no run with a journal wrote. An empty file is nobody's.
+///
+/// # Errors
+/// When `out` is such a file.
+pub fn check_replaceable(out: &Path) -> Result<(), OutputError> {
+    let is_somebodys = has_place_beside(out)
+        && fs::metadata(out).is_ok_and(|found| found.is_file() && found.len() > 0)
+        && !super::journal::journal_path(out).exists();
+    if is_somebodys {
+        return Err(OutputError::Exists {
+            path: out.to_owned(),
+        });
+    }
+    Ok(())
 }
 
 /// Finds out before anything is judged whether `out` can be a file.

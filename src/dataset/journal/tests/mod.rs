@@ -32,10 +32,12 @@ fn manifest() -> Manifest {
         trials: 2,
         rules: "fallback".into(),
         reward: "overall".into(),
+        min_confidence: None,
         precision: None,
         reason: false,
         raw: false,
         input: InputIdentity {
+            keep: Vec::new(),
             fingerprint: "0123".into(),
             samples: 24,
         },
@@ -71,6 +73,8 @@ fn verdict(index: usize, trial: u32) -> Verdict {
         skipped: false,
         error: None,
         raw: None,
+        group: None,
+        input: Default::default(),
     }
 }
 
@@ -90,14 +94,15 @@ fn open(
 ) -> Result<(Journal, Resumed), JournalError> {
     let mut finished = Finished::new(8, 2);
     let mut verdicts: Vec<Verdict> = Vec::new();
-    let (mut journal, torn) = Journal::open(path, manifest, restart, &mut |verdict, line| {
-        match finished.insert(verdict.index, verdict.trial, line) {
-            Noted::New => verdicts.push(verdict),
-            Noted::Before => {}
-            Noted::Unknown => return Err("no such trial".into()),
-        }
-        Ok(())
-    })?;
+    let (mut journal, torn) =
+        Journal::open(path, manifest, None, restart, &mut |verdict, line| {
+            match finished.insert(verdict.index, verdict.trial, line) {
+                Noted::New => verdicts.push(verdict),
+                Noted::Before => {}
+                Noted::Unknown => return Err("no such trial".into()),
+            }
+            Ok(())
+        })?;
     assert_eq!(finished.count(), verdicts.len());
     let mut copied = Vec::new();
     journal.copy(finished.lines(), &mut copied).unwrap();

@@ -7,20 +7,35 @@ use super::*;
 #[test]
 fn every_kind_of_bad_line_says_what_is_wrong() {
     let cases: [(&[u8], &str); 19] = [
-        (br#"{"question": "q", }"#, "not valid JSON: trailing comma at column 19"),
-        (br#"{"question": "q""#, "not valid JSON: EOF while parsing an object at column 16"),
-        (b"question", "not valid JSON: expected value at column 1"),
-        (br#"{"a": 1} {"b": 2}"#, "not valid JSON: trailing characters at column 10"),
         (
-            br#"[{"question": "q"}]"#,
-            "a JSON array, not an object: every line must be one JSON object; `jq -c '.[]' FILE` writes an array so",
+            br#"{"question": "q", }"#,
+            "not valid JSON: trailing comma at column 19",
         ),
-        (b"\"q\"", "a JSON string, not an object: every line must be one JSON object"),
-        (b"13", "a number, not an object: every line must be one JSON object"),
+        (
+            br#"{"question": "q""#,
+            "not valid JSON: EOF while parsing an object at column 16",
+        ),
+        (b"question", "not valid JSON: expected value at column 1"),
+        (
+            br#"{"a": 1} {"b": 2}"#,
+            "not valid JSON: trailing characters at column 10",
+        ),
+        (
+            b"[[1]]",
+            "a JSON array, not an object: every row must be one JSON object",
+        ),
+        (
+            b"\"q\"",
+            "a JSON string, not an object: every row must be one JSON object",
+        ),
+        (
+            b"13",
+            "a number, not an object: every row must be one JSON object",
+        ),
         (
             br#"{"question": "q", "answr": "1", "response": "r"}"#,
             "no reference answer (looked for reference_answer, gold_answer, ground_truth, answer, label_answer, \
-             correct_answer, gt): the row has question, answr, response; name its key with `--columns reference=KEY`",
+             correct_answer, gt, target): the row has question, answr, response; name its key with `--columns reference=KEY`",
         ),
         (
             b"{}",
@@ -29,24 +44,23 @@ fn every_kind_of_bad_line_says_what_is_wrong() {
         ),
         (
             br#"{"question": 5, "answer": "1", "response": "r"}"#,
-            "`question` (the question) is a number: it must be text",
+            "`question` (the question) is a number: it must be text or chat messages",
         ),
         (
             br#"{"question": "q", "answer": null, "response": "r"}"#,
-            "`answer` (the reference answer) is null: it must be text or a number",
+            "`answer` (the reference answer) is null: it must be text or a number, or a list of such, any of which is right",
         ),
         (
-            br#"{"question": "q", "answer": ["1"], "response": "r"}"#,
-            "`answer` (the reference answer) is a list: it must be text or a number",
+            br#"{"question": "q", "answer": ["1", []], "response": "r"}"#,
+            "`answer` (the reference answer) is a list of lists",
         ),
         (
             br#"{"question": "q", "answer": "1", "response": {"text": "r"}}"#,
-            "`response` (the response) is an object: it must be text",
+            "`response` (the response) is an object: it must be text, chat messages, or a list of such",
         ),
         (
-            br#"{"question": "q", "answer": "1", "response": [{"role": "assistant", "content": "r"}]}"#,
-            "`response` (the response) is a list of chat messages, which is not read yet: give text, or name one \
-             message's text, as in `--columns response=response[0].content`",
+            br#"{"question": "q", "answer": "1", "response": [{"role": "user", "content": "r"}]}"#,
+            "`response` (the response) is chat messages whose last turn is not the assistant's",
         ),
         (
             br#"{"question": "q", "answer": " ", "response": "r"}"#,

@@ -1,10 +1,12 @@
 //! Which key holds what.
 
 use super::*;
+use crate::dataset::path::KeyPath;
+use crate::dataset::preset::Preset;
 
 #[test]
 fn the_first_alias_wins_and_the_others_are_shown() {
-    let line = r#"{"gt": "x", "answer": "g", "prompt": "p", "problem": "q", "solution": "s", "index": 7, "uid": "u"}"#;
+    let line = r#"{"gt": "x", "answer": "g", "prompt": "p", "problem": "q", "completion": "s", "index": 7, "uid": "u"}"#;
     let loaded = Files::one(line).rows(&LoadOptions::default()).unwrap();
     let sample = &loaded.samples[0];
     assert_eq!(
@@ -18,15 +20,17 @@ fn the_first_alias_wins_and_the_others_are_shown() {
     );
     assert_eq!(
         loaded.columns.to_string(),
-        "question ← problem (not prompt) · reference ← answer (not gt) · response ← solution · id ← uid (not index)"
+        "question ← problem (not prompt) · reference ← answer (not gt) · response ← completion · id ← uid (not index)"
     );
 }
 
 #[test]
 fn every_alias_is_read() {
+    let plain = Preset::named("plain").unwrap();
+    let aliases = |field| plain.paths.get(field).iter().map(KeyPath::text);
     for field in Field::ALL {
-        for alias in field.aliases() {
-            let mut keys = Field::ALL.map(|field| field.aliases()[0]);
+        for alias in aliases(field) {
+            let mut keys = Field::ALL.map(|field| aliases(field).next().unwrap());
             keys[field as usize] = alias;
             let line = format!(
                 r#"{{"{}": "q", "{}": "a", "{}": "s", "{}": "i"}}"#,

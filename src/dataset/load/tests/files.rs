@@ -92,7 +92,7 @@ fn folders_are_read_whole_and_sorted() {
     );
     assert_eq!(
         files.message(files.load(&["none"], &options)),
-        "none holds no file to read: juror looks for names that end in .jsonl, .ndjson or .json (also with .gz or .zst)"
+        "none holds no file to read: juror looks for names that end in .jsonl, .ndjson, .json, .csv, .tsv or .parquet (also with .gz or .zst)"
     );
     assert!(
         files
@@ -146,11 +146,10 @@ fn inputs_that_cannot_be_read_say_so() {
         ("empty.jsonl", b"\n \n"),
     ]);
     let message = |name: &str| files.message(files.load(&[name], &LoadOptions::default()));
-    assert_eq!(
-        message("rows.parquet"),
-        "rows.parquet is a Parquet file, which is not read: convert it to JSON lines first"
+    assert!(
+        message("rows.parquet").starts_with("rows.parquet cannot be read as Parquet after row 0: ")
     );
-    assert!(message("in").starts_with("in/data.parquet is a Parquet file"));
+    assert!(message("in").starts_with("in/data.parquet cannot be read as Parquet"));
     assert!(message("rows.xz").contains("compressed with xz, which is not read: unpack it"));
     assert!(message("rows.bz2").contains("bzip2"));
     assert!(message("rows.zip").contains("zip archive"));

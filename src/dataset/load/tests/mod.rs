@@ -7,6 +7,7 @@ use crate::dataset::Samples as _;
 mod bad_lines;
 mod columns;
 mod files;
+mod shapes;
 
 /// A folder of files, and what `load` makes of them.
 struct Files {
@@ -158,6 +159,7 @@ fn rows_become_samples_in_order() {
             question: "q2".into(),
             reference_answer: "a2".into(),
             student_answer: "s2".into(),
+            ..Sample::default()
         }
     );
     assert_eq!(
@@ -227,7 +229,7 @@ fn the_same_content_gets_numbered_ids() {
 
 #[test]
 fn the_limit_counts_accepted_rows_and_reads_no_further() {
-    let files = Files::one(format!("[]\n{}[]\n", rows(4)));
+    let files = Files::one(format!("{{}}\n{}{{}}\n", rows(4)));
     let options = LoadOptions {
         limit: Some(3),
         skip_bad: true,

@@ -33,7 +33,7 @@ impl Default for LineLimit {
 }
 
 /// Reads to the next newline, that included, or to the end, but no more than `most` bytes, behind what `line` holds.
-pub(super) fn read_line(
+pub(in crate::dataset) fn read_line(
     reader: &mut dyn BufRead,
     line: &mut Vec<u8>,
     most: u64,
@@ -43,7 +43,10 @@ pub(super) fn read_line(
 
 /// Leaves out everything up to the next newline, that included, or to the end; how many bytes that was, and whether it
 /// came so far before `most` of them.
-pub(super) fn skip_line(reader: &mut dyn BufRead, most: u64) -> io::Result<(u64, bool)> {
+pub(in crate::dataset) fn skip_line(
+    reader: &mut dyn BufRead,
+    most: u64,
+) -> io::Result<(u64, bool)> {
     let mut skipped = 0;
     while skipped < most {
         let buffer = match reader.fill_buf() {

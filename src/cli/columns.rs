@@ -1,0 +1,37 @@
+//! Where the fields of a sample are in a row, as the user says it.
+
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+use crate::dataset::{ColumnError, ColumnMap, Preset, presets};
+
+/// Which keys of a row hold what.
+#[derive(Debug, Default, Args)]
+pub(super) struct ColumnArguments {
+    /// Which key holds what: question=…, reference=…, response=…, id=…; KEY may be a path, as in `outputs[*].text`
+    #[arg(
+        long,
+        value_name = "FIELD=KEY",
+        value_delimiter = ',',
+        help_heading = "Input"
+    )]
+    columns: Vec<String>,
+    /// The shape of the rows [default: recognised for each row by its keys]
+    #[arg(long, value_name = "NAME", value_parser = preset_parser(), help_heading = "Input")]
+    preset: Option<&'static Preset>,
+}
+
+impl ColumnArguments {
+    /// The columns that were named.
+    pub(super) fn map(&self) -> Result<ColumnMap, ColumnError> {
+        Ok(ColumnMap::parse(&self.columns)?.with_preset(self.preset))
+    }
+}
+
+fn preset_parser() -> impl TypedValueParser<Value = &'static Preset> {
+    let values = presets()
+        .iter()
+        .map(|preset| PossibleValue::new(preset.name.as_str()).help(preset.about.as_str()));
+    PossibleValuesParser::new(values)
+        .try_map(|name| Preset::named(&name).ok_or_else(|| format!("there is no preset {name}")))
+}

@@ -1,0 +1,55 @@
+//! `juror merge`
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::progress::print_summary;
+use super::{DONE, Failure, INCOMPLETE, OrFail, say};
+use crate::dataset::output::{OutputFormat, check_replaceable};
+use crate::dataset::{MergeError, Shards};
+use crate::judge::Summary;
+
+/// Join the outputs of all shards of one input, in the order of the input.
+#[derive(Debug, Args)]
+pub(super) struct MergeArguments {
+    /// The JSONL output of every shard, each with its journal beside it
+    #[arg(value_name = "OUTPUT", required = true)]
+    outputs: Vec<PathBuf>,
+    /// Where all verdicts go: .jsonl, .csv or .parquet
+    #[arg(short, long, value_name = "OUT")]
+    output: PathBuf,
+    /// Replace OUT if it is there
+    #[arg(long)]
+    force: bool,
+    /// Print errors only
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub(super) fn run(arguments: &MergeArguments) -> Result<u8, Failure> {
+    let format = OutputFormat::of(&arguments.output).or_usage()?;
+    if !arguments.force {
+        check_replaceable(&arguments.output).or_usage()?;
+    }
+    let shards = Shards::open(&arguments.outputs).or_usage()?;
+    let mut summary = Summary::default();
+    let mut failed: Option<MergeError> = None;
+    let written = format.write(&arguments.output, shards.keep(), |writer| {
+        let copied = shards.copy(writer, &mut |verdict| summary.add(verdict));
+        copied.map_err(|error| {
+            let message = error.to_string();
+            failed = Some(error);
+            std::io::Error::other(message)
+        })
+    });
+    if let Some(error) = failed {
+        return Err(error).or_usage();
+    }
+    written.or_fail()?;
+    if !arguments.quiet {
+        print_summary(&summary);
+        say(&format!("verdicts in {}", arguments.output.display()));
+    }
+    Ok(if summary.all_ok() { DONE } else { INCOMPLETE })
+}

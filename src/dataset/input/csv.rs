@@ -1,0 +1,193 @@
+//! CSV and TSV: the first record names the keys, every other record is a row of texts.
+
+use std::cell::Cell;
+use std::io::{self, Read};
+use std::rc::Rc;
+
+use super::bytes::{Bytes, ending};
+use super::line::LineLimit;
+use super::{Next, RowReader, too_long};
+use crate::dataset::DatasetError;
+
+/// The records of a source.
+pub(super) struct Csv {
+    file: String,
+    compression: Option<&'static str>,
+    reader: csv::Reader<Bounded>,
+    /// Bytes that may still be read for the record at hand.
+    left: Rc<Cell<u64>>,
+    limit: LineLimit,
+    /// `"key":` of each column, as JSON.
+    keys: Vec<String>,
+    record: csv::ByteRecord,
+    place: usize,
+}
+
+/// Bytes up to a bound, so that a quote without its partner does not take a whole file into memory.
+struct Bounded {
+    bytes: Bytes,
+    left: Rc<Cell<u64>>,
+}
+
+impl Read for Bounded {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left.get() == 0 {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, ""));
+        }
+        let read = self.bytes.reader.read(buffer)?;
+        self.left.set(self.left.get().saturating_sub(read as u64));
+        Ok(read)
+    }
+}
+
+/// The character between the fields of a table with this first line: a tab where the name says so, else whichever of
+/// comma, tab and semicolon is there most often.
+pub(super) fn delimiter(file: &str, header: &[u8]) -> u8 {
+    if ending(file, "tsv") {
+        return b'\t';
+    }
+    let count = |delimiter: u8| header.iter().filter(|&&byte| byte == delimiter).count();
+    // The last of equals wins: the comma.
+    [b';', b'\t', b',']
+        .into_iter()
+        .max_by_key(|&delimiter| count(delimiter))
+        .unwrap_or(b',')
+}
+
+/// The names in a table's first line.
+pub(super) fn names(header: &[u8], delimiter: u8) -> Vec<String> {
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(delimiter)
+        .has_headers(false)
+        .flexible(true)
+        .from_reader(header);
+    let record = reader.byte_records().next().and_then(Result::ok);
+    record
+        .iter()
+        .flatten()
+        .map(|name| String::from_utf8_lossy(name).trim().to_owned())
+        .collect()
+}
+
+impl Csv {
+    pub(super) fn new(bytes: Bytes, delimiter: u8) -> Result<Self, DatasetError> {
+        let left = Rc::new(Cell::new(0));
+        let mut csv = Self {
+            file: bytes.file.clone(),
+            compression: bytes.compression,
+            limit: bytes.limit,
+            reader: csv::ReaderBuilder::new()
+                .delimiter(delimiter)
+                .has_headers(false)
+                .flexible(true)
+                .from_reader(Bounded {
+                    bytes,
+                    left: Rc::clone(&left),
+                }),
+            left,
+            keys: Vec::new(),
+            record: csv::ByteRecord::new(),
+            place: 0,
+        };
+        if csv.read()? {
+            // A byte order mark is taken off by the crate.
+            for name in &csv.record {
+                let name = String::from_utf8_lossy(name);
+                let name = serde_json::Value::from(name.trim());
+                csv.keys.push(format!("{name}:"));
+            }
+        }
+        Ok(csv)
+    }
+
+    /// Reads a record; `false` at the end.
+    fn read(&mut self) -> Result<bool, DatasetError> {
+        self.left
+            .set(self.limit.bytes() as u64 + self.limit.passed_over());
+        self.place = self.reader.position().line() as usize;
+        let error = match self.reader.read_byte_record(&mut self.record) {
+            Ok(more) => {
+                if let Some(position) = self.record.position() {
+                    self.place = position.line() as usize;
+                }
+                return Ok(more);
+            }
+            Err(error) => error,
+        };
+        let file = self.file.clone();
+        Err(match error.into_kind() {
+            csv::ErrorKind::Io(source) if source.kind() == io::ErrorKind::FileTooLarge => {
+                DatasetError::Endless {
+                    file,
+                    line: self.place,
+                    read: self.limit.passed_over(),
+                }
+            }
+            csv::ErrorKind::Io(source) => match self.compression {
+                Some(compression) => DatasetError::Compressed {
+                    file,
+                    compression,
+                    line: self.place,
+                    source,
+                },
+                None => DatasetError::Read { file, source },
+            },
+            other => DatasetError::Read {
+                file,
+                source: io::Error::other(format!("{other:?}")),
+            },
+        })
+    }
+}
+
+impl RowReader for Csv {
+    fn next(&mut self, row: &mut Vec<u8>) -> Result<Next, DatasetError> {
+        row.clear();
+        if !self.read()? {
+            return Ok(Next::End);
+        }
+        // Of a bad record the text as it was, more or less.
+        let bad = |row: &mut Vec<u8>, record: &csv::ByteRecord, why: String| {
+            row.clear();
+            row.extend(record.iter().collect::<Vec<_>>().join(&b','));
+            Ok(Next::Bad(why))
+        };
+        if self.record.len() != self.keys.len() {
+            let why = format!(
+                "{} fields, and the header has {}: a comma or a line break within a field needs quotes around the field",
+                self.record.len(),
+                self.keys.len()
+            );
+            return bad(row, &self.record, why);
+        }
+        row.push(b'{');
+        for (key, value) in self.keys.iter().zip(&self.record) {
+            let Ok(value) = std::str::from_utf8(value) else {
+                let why = format!(
+                    "{} is not UTF-8: convert the file to UTF-8",
+                    key.trim_end_matches(':')
+                );
+                return bad(row, &self.record, why);
+            };
+            if row.len() > 1 {
+                row.push(b',');
+            }
+            row.extend_from_slice(key.as_bytes());
+            // A string always can be written to memory.
+            let _ = serde_json::to_writer(&mut *row, value);
+        }
+        row.push(b'}');
+        if row.len() > self.limit.bytes() {
+            return Ok(Next::Bad(too_long(row, self.limit)));
+        }
+        Ok(Next::Row)
+    }
+
+    fn place(&self) -> usize {
+        self.place
+    }
+
+    fn offset(&self) -> Option<u64> {
+        None
+    }
+}

@@ -1,0 +1,301 @@
+//! Files and rows as other programs write them.
+
+use super::*;
+use crate::dataset::{Keep, Preset};
+
+/// Question, references, response, id and group of every sample.
+fn read(name: &str, content: impl AsRef<[u8]>) -> (Vec<[String; 5]>, String) {
+    let files = Files::new(&[(name, content.as_ref())]);
+    let loaded = files
+        .load(&[name], &LoadOptions::default())
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
+    let samples = loaded.samples.iter().map(|sample| {
+        let references: Vec<&str> = sample.references().collect();
+        [
+            sample.question.clone(),
+            references.join("|"),
+            sample.student_answer.clone(),
+            sample.id.clone(),
+            sample.group.clone().unwrap_or_default(),
+        ]
+    });
+    (samples.collect(), loaded.columns.to_string())
+}
+
+#[test]
+fn content_decides_what_a_file_is() {
+    let line = r#"{"question": "q", "answer": "a", "response": "r", "id": "i"}"#;
+    let expected = [["q", "a", "r", "i", ""].map(str::to_owned)];
+    let array = format!(
+        "\u{feff} [\n  {line} ,\n {}\n]\n",
+        line.replace("\"i\"", "\"j\"")
+    );
+    for name in ["rows.jsonl", "rows.json", "rows.txt"] {
+        assert_eq!(read(name, line).0, expected, "{name}");
+        assert_eq!(read(name, format!("[{line}]")).0, expected, "{name}");
+        assert_eq!(read(name, &array).0.len(), 2, "{name}");
+        assert_eq!(
+            read(name, "question,answer,response,id\nq,a,r,i\n").0,
+            expected,
+            "{name}"
+        );
+    }
+    assert_eq!(
+        read(
+            "rows.csv",
+            "\u{feff}question;answer;response;id\r\nq;a;r;i\r\n"
+        )
+        .0,
+        expected
+    );
+    assert_eq!(
+        read("rows.tsv", "question\tanswer\tresponse\tid\nq\ta\tr\ti\n").0,
+        expected
+    );
+    assert_eq!(
+        read(
+            "rows.csv.gz",
+            gzip("question,answer,response,id\nq,a,r,i\n")
+        )
+        .0,
+        expected
+    );
+    let quoted = "question,answer,response,id\n\"q,\n\"\"q\"\"\",a,,i\n";
+    assert_eq!(read("rows.csv", quoted).0[0][..3], ["q,\n\"q\"", "a", ""]);
+}
+
+#[test]
+fn tables_and_arrays_that_are_damaged_say_where() {
+    let message = |name: &str, content: &str| {
+        let files = Files::new(&[(name, content.as_bytes())]);
+        files.message(files.load(&[name], &LoadOptions::default()))
+    };
+    let row = r#"{"question": "q", "answer": "a", "response": "r"}"#;
+    for (content, expected) in [
+        (
+            format!("[{row}"),
+            "rows.json:1: the JSON array ends within an element",
+        ),
+        (
+            format!("[{row},\n"),
+            "rows.json:2: the JSON array is not closed",
+        ),
+        (
+            format!("[{row}]\n{row}"),
+            "rows.json:2: the JSON array is followed by more text",
+        ),
+        (
+            format!("[{row},\n,{row}]"),
+            "rows.json:2: nothing between two commas of the array",
+        ),
+        (
+            format!("[{row},\n\n{{]}},{row}]"),
+            "rows.json:3: not valid JSON",
+        ),
+    ] {
+        let message = message("rows.json", &content);
+        assert!(message.contains(expected), "{content}: {message}");
+    }
+    let csv = "question,answer,response\nq,a,r\nq,a\nq,\"a";
+    let message = message("rows.csv", csv);
+    assert!(
+        message.contains("rows.csv:3: 2 fields, and the header has 3"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_quote_without_its_partner_takes_no_more_than_the_limit() {
+    let files = Files::new(&[("rows.csv", b"question,answer,response\nq,a,\"")]);
+    let mut content = fs::read(files.path("rows.csv")).unwrap();
+    content.extend(vec![b'x'; 1 << 20]);
+    fs::write(files.path("rows.csv"), content).unwrap();
+    let options = LoadOptions {
+        max_line: LineLimit(1 << 10),
+        ..LoadOptions::default()
+    };
+    let message = files.message(files.load(&["rows.csv"], &options));
+    assert!(
+        message.starts_with("rows.csv:2: a line of more than"),
+        "{message}"
+    );
+}
+
+#[test]
+fn parquet_is_read_with_nested_columns() {
+    let verl = include_bytes!("../../../../tests/data/rows/verl.parquet");
+    let (samples, columns) = read("data.bin", verl);
+    assert_eq!(samples.len(), 4);
+    assert_eq!(
+        samples[0][..3],
+        [
+            "Be brief.\n\nTom has 12 apples and buys 5. How many?",
+            "17",
+            "12 + 5 = 17"
+        ]
+    );
+    assert_eq!(samples[1][2], "12 + 5 = 18");
+    assert_eq!(samples[0][4], samples[1][4]);
+    assert_ne!(samples[0][3], samples[1][3]);
+    assert_eq!(
+        columns,
+        "verl rows: question ← prompt (system text and last user turn) · reference ← reward_model.ground_truth · \
+         response ← responses · id ← the content's hash"
+    );
+    let mut cut = verl.to_vec();
+    cut.truncate(verl.len() / 2);
+    let files = Files::new(&[("cut.parquet", &cut)]);
+    let message = files.message(files.load(&["cut.parquet"], &LoadOptions::default()));
+    assert!(
+        message.starts_with("cut.parquet cannot be read as Parquet"),
+        "{message}"
+    );
+}
+
+#[test]
+fn rows_of_other_programs_are_recognised() {
+    let cases = [
+        (
+            "trl",
+            r#"{"prompt": [{"role": "user", "content": "q"}], "completion": [{"role": "assistant", "content": "r"}], "solution": "a"}"#,
+            vec!["q|a|r"],
+        ),
+        (
+            "verl-rollouts",
+            r#"{"input": "q", "output": "r", "gts": "a", "score": 1.0, "step": 3}"#,
+            vec!["q|a|r"],
+        ),
+        (
+            "openai-batch",
+            r#"{"custom_id": "b1", "question": "q", "answer": 5, "response": {"body": {"choices": [{"message": {"role": "assistant", "content": "r"}}]}}}"#,
+            vec!["q|5|r"],
+        ),
+        (
+            "chat-completion",
+            r#"{"messages": [{"role": "user", "content": [{"type": "text", "text": "q"}]}], "choices": [{"message": {"content": "r"}}, {"message": {"content": "s"}}], "answer": "a"}"#,
+            vec!["q|a|r", "q|a|s"],
+        ),
+        (
+            "chat",
+            r#"{"messages": [{"role": "user", "content": "p"}, {"role": "assistant", "content": "no"}, {"role": "user", "content": "q"}, {"role": "assistant", "content": "r"}], "answer": "a"}"#,
+            vec!["q|a|r"],
+        ),
+        (
+            "lm-eval",
+            r#"{"doc_id": 3, "doc": {"question": "q", "answer": "x"}, "target": "so\n#### 1,000", "resps": [["r", "s"]], "filtered_resps": ["1000"]}"#,
+            vec!["q|1,000|r", "q|1,000|s"],
+        ),
+        (
+            "vllm",
+            r#"{"request_id": "v", "prompt": "q", "ground_truth": ["a", "b"], "outputs": [{"text": "r"}, {"text": "s"}]}"#,
+            vec!["q|a|b|r", "q|a|b|s"],
+        ),
+    ];
+    for (preset, row, expected) in cases {
+        let (samples, columns) = read("rows.jsonl", row);
+        let texts: Vec<String> = samples.iter().map(|sample| sample[..3].join("|")).collect();
+        assert_eq!(texts, expected, "{preset}");
+        assert!(
+            columns.starts_with(&format!("{preset} rows: ")),
+            "{columns}"
+        );
+    }
+    let (samples, columns) = read(
+        "rows.jsonl",
+        r#"{"question": "q", "answer": "step\n#### 72", "response": "r"}"#,
+    );
+    assert_eq!(samples[0][1], "72");
+    assert!(
+        columns.contains("reference ← answer (behind ####)"),
+        "{columns}"
+    );
+}
+
+#[test]
+fn responses_in_a_list_are_samples_of_one_group() {
+    let rows = "{\"id\": \"x\", \"question\": \"q\", \"answer\": \"a\", \"responses\": [\"r\", \"s\"]}\n\
+                {\"question\": \"q\", \"answer\": \"a\", \"responses\": [\"r\", \"r\"]}\n";
+    let (samples, _) = read("rows.jsonl", rows);
+    let ids: Vec<&str> = samples.iter().map(|sample| sample[3].as_str()).collect();
+    assert_eq!(ids[..2], ["x:0", "x:1"]);
+    assert_eq!(ids[3], format!("{}-2", ids[2]));
+    assert_eq!([&samples[0][4], &samples[1][4]], ["x", "x"]);
+    assert_eq!(samples[2][4], samples[3][4]);
+    let limited = LoadOptions {
+        limit: Some(3),
+        ..LoadOptions::default()
+    };
+    assert_eq!(Files::one(rows).rows(&limited).unwrap().samples.len(), 3);
+}
+
+#[test]
+fn what_may_mean_two_things_is_asked_for() {
+    let cases = [
+        (
+            r#"{"problem": "q", "solution": "s", "answer": "a"}"#,
+            "`solution` may be the reference or the response: say which",
+        ),
+        (
+            r#"{"problem": "q", "solution": "s", "response": "r"}"#,
+            "--columns reference=solution",
+        ),
+        (
+            r#"{"messages": [{"role": "user", "content": "q"}], "doc": {}, "resps": [["r"]]}"#,
+            "the row may be of chat or of lm-eval: say which with --preset; it has messages, doc, resps",
+        ),
+    ];
+    for (row, expected) in cases {
+        let message = reason(row);
+        assert!(message.contains(expected), "{message}");
+    }
+    let by_name = LoadOptions {
+        columns: ColumnMap::default().with_preset(Preset::named("plain")),
+        ..LoadOptions::default()
+    };
+    let message = reason_with(r#"{"messages": [], "doc": {}, "resps": []}"#, &by_name);
+    assert!(
+        message.starts_with("no question (looked for question, problem"),
+        "{message}"
+    );
+}
+
+#[test]
+fn keys_are_kept() {
+    let row =
+        r#"{"question": "q", "answer": "a", "response": "r", "level": 3, "meta": {"source": "x"}}"#;
+    let kept = |keys: &[&str]| {
+        let options = LoadOptions {
+            keep: Keep::parse(keys),
+            ..LoadOptions::default()
+        };
+        let files = Files::one(row);
+        let loaded = files.rows(&options).map_err(|error| error.to_string())?;
+        Ok::<_, String>(serde_json::to_string(&loaded.samples[0].kept).unwrap())
+    };
+    assert_eq!(
+        kept(&["level", "meta.source"]).unwrap(),
+        r#"{"level":3,"meta.source":"x"}"#
+    );
+    assert!(kept(&["all"]).unwrap().contains(r#""meta":{"source":"x"}"#));
+    assert!(
+        kept(&["levle"])
+            .unwrap_err()
+            .contains("no row has a key of --keep levle")
+    );
+}
+
+#[test]
+fn the_first_rows_have_a_fingerprint_of_their_own() {
+    let fingerprint = |count: usize, earlier: Option<usize>| {
+        let options = LoadOptions {
+            earlier,
+            ..LoadOptions::default()
+        };
+        let loaded = Files::one(rows(count)).rows(&options).unwrap();
+        (loaded.fingerprint, loaded.earlier_fingerprint)
+    };
+    let (two, none) = fingerprint(2, None);
+    assert_eq!(none, None);
+    assert_eq!(fingerprint(5, Some(2)).1, Some(two));
+    assert_eq!(fingerprint(5, Some(6)).1, None);
+}

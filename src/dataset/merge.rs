@@ -1,0 +1,270 @@
+//! The outputs of all shards of one input into one, in the order of the input.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use super::journal::{JournalError, Manifest, finished_manifest, journal_path};
+use super::output::OutputFormat;
+use super::shard::Shard;
+use crate::verdict::Verdict;
+
+/// Outputs that cannot be merged.
+#[derive(Debug, thiserror::Error)]
+pub enum MergeError {
+    /// An output's journal cannot be read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// An output without a journal.
+    #[error("{} has no journal beside it ({}), which says what run it is of: keep the two together", path.display(), journal_path(path).display())]
+    NoJournal {
+        /// The output.
+        path: PathBuf,
+    },
+    /// An output that is no JSON lines.
+    #[error("{} is not JSON lines: judge the shards into .jsonl, and let merge write CSV or Parquet", path.display())]
+    Format {
+        /// The output.
+        path: PathBuf,
+    },
+    /// An output of a run over the whole input.
+    #[error("{} is no shard: its run judged the whole input", path.display())]
+    Whole {
+        /// The output.
+        path: PathBuf,
+    },
+    /// A shard twice, or one of another number of shards.
+    #[error("{} is shard {shard}, and {} is shard {other}: each of one number of shards is needed once", path.display(), other_path.display())]
+    Shards {
+        /// An output.
+        path: PathBuf,
+        /// Its shard.
+        shard: Shard,
+        /// Another output.
+        other_path: PathBuf,
+        /// Its shard.
+        other: Shard,
+    },
+    /// Shards that were not given.
+    #[error("the output of shard {missing} is missing: name the outputs of all {count} shards")]
+    Missing {
+        /// The first that is missing.
+        missing: String,
+        /// How many there are.
+        count: u32,
+    },
+    /// Outputs of different runs.
+    #[error("{} and {} are of different runs:\n{differences}", first.display(), second.display())]
+    Different {
+        /// An output.
+        first: PathBuf,
+        /// Another output.
+        second: PathBuf,
+        /// What differs, a line each.
+        differences: String,
+    },
+    /// A line that is no verdict, or not in its place.
+    #[error("{}:{line}: {reason}; write the output again by running its command again", path.display())]
+    Line {
+        /// The output.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A verdict that no output has.
+    #[error(
+        "no output has trial {trial} of sample {index}: a run is not finished; run its command again to go on"
+    )]
+    Incomplete {
+        /// [`Verdict::index`].
+        index: usize,
+        /// [`Verdict::trial`].
+        trial: u32,
+    },
+    /// The merged output could not be written.
+    #[error("could not write the output: {source}")]
+    Write {
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file could not be read.
+    #[error("could not read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// The outputs of every shard of one run.
+#[derive(Debug)]
+pub struct Shards {
+    parts: Vec<PathBuf>,
+    manifest: Manifest,
+}
+
+impl Shards {
+    /// Checks by their journals that `outputs` are all shards of one input, judged alike.
+    ///
+    /// # Errors
+    /// When they are not.
+    pub fn open(outputs: &[PathBuf]) -> Result<Self, MergeError> {
+        let mut found: Vec<(Shard, PathBuf)> = Vec::new();
+        let mut first: Option<(Manifest, PathBuf)> = None;
+        for path in outputs {
+            if OutputFormat::of(path).ok() != Some(OutputFormat::JsonLines) {
+                return Err(MergeError::Format { path: path.clone() });
+            }
+            let manifest = finished_manifest(&journal_path(path))?;
+            let mut manifest =
+                manifest.ok_or_else(|| MergeError::NoJournal { path: path.clone() })?;
+            let shard = manifest
+                .shard
+                .take()
+                .and_then(|shard| Shard::parse(&shard).ok());
+            let shard = shard.ok_or_else(|| MergeError::Whole { path: path.clone() })?;
+            let other = found
+                .iter()
+                .find(|(other, _)| *other == shard || other.count() != shard.count());
+            if let Some((other, other_path)) = other {
+                return Err(MergeError::Shards {
+                    path: path.clone(),
+                    shard,
+                    other_path: other_path.clone(),
+                    other: *other,
+                });
+            }
+            match &first {
+                None => first = Some((manifest, path.clone())),
+                Some((whole, whole_path)) => {
+                    let differences = whole.listed_differences(&manifest);
+                    if !differences.is_empty() {
+                        return Err(MergeError::Different {
+                            first: whole_path.clone(),
+                            second: path.clone(),
+                            differences,
+                        });
+                    }
+                }
+            }
+            found.push((shard, path.clone()));
+        }
+        let Some(((manifest, _), (shard, _))) = first.zip(found.first()) else {
+            return Err(MergeError::Missing {
+                missing: "0/1".to_owned(),
+                count: 1,
+            });
+        };
+        let missing =
+            (0..shard.count()).find(|&index| found.iter().all(|(shard, _)| shard.index() != index));
+        if let Some(index) = missing {
+            return Err(MergeError::Missing {
+                missing: format!("{index}/{}", shard.count()),
+                count: shard.count(),
+            });
+        }
+        Ok(Self {
+            parts: found.into_iter().map(|(_, path)| path).collect(),
+            manifest,
+        })
+    }
+
+    /// The keys of the input that the verdicts hold.
+    pub fn keep(&self) -> &[String] {
+        &self.manifest.input.keep
+    }
+
+    /// Writes all verdict lines in the order of the input; `take` is given each verdict.
+    ///
+    /// # Errors
+    /// When a verdict is missing or is there twice, or a file cannot be read or written.
+    pub fn copy(
+        &self,
+        writer: &mut dyn Write,
+        take: &mut dyn FnMut(&Verdict),
+    ) -> Result<(), MergeError> {
+        let mut parts: Vec<Part> = self
+            .parts
+            .iter()
+            .map(|path| Part::open(path))
+            .collect::<Result<_, _>>()?;
+        for index in 0..self.manifest.input.samples {
+            for trial in 0..self.manifest.trials {
+                let next = parts.iter_mut().find(|part| {
+                    let verdict = part.verdict.as_ref();
+                    verdict.is_some_and(|verdict| (verdict.index, verdict.trial) == (index, trial))
+                });
+                let Some(part) = next else {
+                    return Err(MergeError::Incomplete { index, trial });
+                };
+                if let Some(verdict) = &part.verdict {
+                    take(verdict);
+                }
+                writer
+                    .write_all(&part.line)
+                    .map_err(|source| MergeError::Write { source })?;
+                part.next()?;
+            }
+        }
+        match parts.iter().find(|part| part.verdict.is_some()) {
+            Some(part) => Err(part.wrong("a verdict that is there twice, or of another input")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The lines of one output.
+struct Part {
+    path: PathBuf,
+    reader: BufReader<File>,
+    /// The line at hand, its end included; `verdict` is `None` behind the last.
+    line: Vec<u8>,
+    verdict: Option<Verdict>,
+    number: usize,
+}
+
+impl Part {
+    fn open(path: &Path) -> Result<Self, MergeError> {
+        let file = File::open(path).map_err(|source| MergeError::Read {
+            path: path.to_owned(),
+            source,
+        })?;
+        let mut part = Self {
+            path: path.to_owned(),
+            reader: BufReader::with_capacity(1 << 16, file),
+            line: Vec::new(),
+            verdict: None,
+            number: 0,
+        };
+        part.next()?;
+        Ok(part)
+    }
+
+    fn next(&mut self) -> Result<(), MergeError> {
+        self.line.clear();
+        self.number += 1;
+        let read = self.reader.read_until(b'\n', &mut self.line);
+        let read = read.map_err(|source| MergeError::Read {
+            path: self.path.clone(),
+            source,
+        })?;
+        self.verdict = if read == 0 {
+            None
+        } else {
+            let verdict = serde_json::from_slice(&self.line);
+            Some(verdict.map_err(|error| self.wrong(&format!("no verdict: {error}")))?)
+        };
+        Ok(())
+    }
+
+    fn wrong(&self, reason: &str) -> MergeError {
+        MergeError::Line {
+            path: self.path.clone(),
+            line: self.number,
+            reason: reason.to_owned(),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! What an output's name says of its content.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::{OutputError, has_place_beside, table, write_atomically};
+use crate::dataset::spool::temporary;
+
+/// How verdicts are written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OutputFormat {
+    /// One JSON object a line.
+    #[default]
+    JsonLines,
+    /// Comma-separated values with a header.
+    Csv,
+    /// Parquet, compressed with Snappy.
+    Parquet,
+}
+
+impl OutputFormat {
+    /// By the end of a file's name: `.csv`, `.parquet`, and `.jsonl`, `.ndjson` or none for JSON lines. What is no file of
+    /// a folder (`/dev/stdout`, a pipe) takes JSON lines.
+    ///
+    /// # Errors
+    /// When the name promises another format.
+    pub fn of(out: &Path) -> Result<Self, OutputError> {
+        if !has_place_beside(out) {
+            return Ok(Self::JsonLines);
+        }
+        let extension = out.extension().map(|extension| extension.to_string_lossy());
+        match extension
+            .map(|extension| extension.to_lowercase())
+            .as_deref()
+        {
+            None | Some("jsonl" | "ndjson") => Ok(Self::JsonLines),
+            Some("csv") => Ok(Self::Csv),
+            Some("parquet") => Ok(Self::Parquet),
+            Some(_) => Err(OutputError::Name {
+                path: out.to_owned(),
+            }),
+        }
+    }
+
+    /// Lets `fill` write verdict lines, and writes them to `path` in this format, as [`write_atomically`] does. `keep`
+    /// names the keys of the input that the lines hold.
+    ///
+    /// # Errors
+    /// When `fill` or any step of writing fails; a file that is replaced is then still there as it was.
+    pub fn write(
+        self,
+        path: &Path,
+        keep: &[String],
+        fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), OutputError> {
+        write_atomically(path, |writer| match self {
+            Self::JsonLines => fill(writer),
+            Self::Csv => table::write_csv(writer, keep, fill),
+            Self::Parquet => table::write_parquet(writer, temporary(Some(path))?, keep, fill),
+        })
+    }
+}

@@ -1,0 +1,261 @@
+//! Verdicts as a table: CSV or Parquet instead of JSON lines.
+
+use std::fs::File;
+use std::io::{self, Seek, Write};
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use parquet::column::writer::ColumnWriter;
+use parquet::data_type::ByteArray;
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::Type;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// Rows that are kept in memory until a row group of a Parquet file is written.
+const ROW_GROUP: usize = 1 << 14;
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Boolean,
+    Integer,
+    Number,
+}
+
+/// The columns of every table, by the verdict line's keys: `confidence.process` becomes the column `confidence_process`.
+/// What is neither here nor among the kept keys is in no table: `raw`.
+const COLUMNS: [(&str, Kind); 22] = [
+    ("id", Kind::Text),
+    ("index", Kind::Integer),
+    ("group", Kind::Text),
+    ("trial", Kind::Integer),
+    ("status", Kind::Text),
+    ("process", Kind::Boolean),
+    ("outcome", Kind::Boolean),
+    ("perfect", Kind::Boolean),
+    ("overall", Kind::Boolean),
+    ("reward", Kind::Number),
+    ("reason", Kind::Text),
+    ("outcome_source", Kind::Text),
+    ("rule_outcome", Kind::Boolean),
+    ("confidence.process", Kind::Number),
+    ("confidence.outcome", Kind::Number),
+    ("confidence.perfect", Kind::Number),
+    ("usage.prompt_tokens", Kind::Integer),
+    ("usage.cached_tokens", Kind::Integer),
+    ("usage.completion_tokens", Kind::Integer),
+    ("parse_rule", Kind::Text),
+    ("error", Kind::Text),
+    ("raw.completion", Kind::Text),
+];
+
+/// A column, and where its value is in a verdict line.
+struct Column {
+    name: String,
+    keys: Vec<String>,
+    kind: Kind,
+}
+
+/// The columns of a table: the verdict's, then a column of text for each kept key (`all` is one column of JSON).
+fn columns(keep: &[String]) -> Vec<Column> {
+    let own = COLUMNS.iter().map(|&(path, kind)| Column {
+        name: path.replace('.', "_"),
+        keys: path.split('.').map(str::to_owned).collect(),
+        kind,
+    });
+    let kept = keep.iter().map(|key| {
+        let mut keys = vec!["input".to_owned()];
+        keys.extend((key != "all").then(|| key.clone()));
+        Column {
+            name: keys.join("."),
+            keys,
+            kind: Kind::Text,
+        }
+    });
+    own.chain(kept).collect()
+}
+
+impl Column {
+    /// The column in the schema of a Parquet file.
+    fn field(&self) -> Result<Type, ParquetError> {
+        let (physical, logical) = match self.kind {
+            Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+            Kind::Boolean => (Physical::BOOLEAN, None),
+            Kind::Integer => (Physical::INT64, None),
+            Kind::Number => (Physical::DOUBLE, None),
+        };
+        Type::primitive_type_builder(&self.name, physical)
+            .with_logical_type(logical)
+            .with_repetition(Repetition::OPTIONAL)
+            .build()
+    }
+
+    /// The column's value in a verdict line, `None` for null and what is not there.
+    fn value<'v>(&self, line: &'v Value) -> Option<&'v Value> {
+        let mut value = line;
+        for key in &self.keys {
+            value = value.get(key)?;
+        }
+        (!value.is_null()).then_some(value)
+    }
+}
+
+/// A value as the text of a cell.
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// A writer that takes JSON lines, and gives what each holds to `take`.
+pub struct JsonLineSink<F, T> {
+    /// The beginning of a line.
+    rest: Vec<u8>,
+    take: F,
+    line: PhantomData<fn() -> T>,
+}
+
+impl<T, F: FnMut(T) -> io::Result<()>> JsonLineSink<F, T> {
+    /// Gives every line to `take`.
+    pub fn new(take: F) -> Self {
+        Self {
+            rest: Vec::new(),
+            take,
+            line: PhantomData,
+        }
+    }
+}
+
+impl<T: DeserializeOwned, F: FnMut(T) -> io::Result<()>> Write for JsonLineSink<F, T> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for part in bytes.split_inclusive(|&byte| byte == b'\n') {
+            self.rest.extend_from_slice(part);
+            if self.rest.last() == Some(&b'\n') {
+                let line = serde_json::from_slice(&self.rest)?;
+                self.rest.clear();
+                (self.take)(line)?;
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Writes the verdict lines that `fill` writes as CSV, with a header.
+///
+/// # Errors
+/// When `fill` fails or `writer` cannot be written.
+pub(super) fn write_csv(
+    writer: &mut dyn Write,
+    keep: &[String],
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let columns = columns(keep);
+    let mut table = csv::Writer::from_writer(writer);
+    table.write_record(columns.iter().map(|column| &column.name))?;
+    fill(&mut JsonLineSink::new(|line: Value| {
+        let cells = columns
+            .iter()
+            .map(|column| column.value(&line).map(text).unwrap_or_default());
+        Ok(table.write_record(cells)?)
+    }))?;
+    table.flush()
+}
+
+/// Writes the verdict lines that `fill` writes as Parquet, compressed with Snappy. `temporary` takes the file first.
+///
+/// # Errors
+/// When `fill` fails, or a file cannot be written.
+pub(super) fn write_parquet(
+    writer: &mut dyn Write,
+    mut temporary: File,
+    keep: &[String],
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let columns = columns(keep);
+    let fields: Vec<Arc<Type>> = columns
+        .iter()
+        .map(|column| column.field().map(Arc::new))
+        .collect::<Result<_, _>>()?;
+    let schema = Type::group_type_builder("verdicts")
+        .with_fields(fields)
+        .build()?;
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .build();
+    let mut table =
+        SerializedFileWriter::new(&mut temporary, Arc::new(schema), Arc::new(properties))?;
+    let mut rows: Vec<Value> = Vec::new();
+    fill(&mut JsonLineSink::new(|line: Value| {
+        rows.push(line);
+        if rows.len() == ROW_GROUP {
+            write_group(&mut table, &columns, &rows)?;
+            rows.clear();
+        }
+        Ok(())
+    }))?;
+    if !rows.is_empty() {
+        write_group(&mut table, &columns, &rows)?;
+    }
+    table.close()?;
+    temporary.rewind()?;
+    io::copy(&mut temporary, writer)?;
+    Ok(())
+}
+
+fn write_group<W: Write + Send>(
+    table: &mut SerializedFileWriter<W>,
+    columns: &[Column],
+    rows: &[Value],
+) -> io::Result<()> {
+    let mut group = table.next_row_group()?;
+    for column in columns {
+        let values: Vec<Option<&Value>> = rows.iter().map(|row| column.value(row)).collect();
+        // 1 where there is a value, 0 where there is none.
+        let there: Vec<i16> = values
+            .iter()
+            .map(|value| i16::from(value.is_some()))
+            .collect();
+        let values = values.into_iter().flatten();
+        let Some(mut writer) = group.next_column()? else {
+            return Err(io::Error::other("fewer columns than the schema has"));
+        };
+        match writer.untyped() {
+            ColumnWriter::ByteArrayColumnWriter(writer) => {
+                let values: Vec<ByteArray> = values
+                    .map(|value| text(value).into_bytes().into())
+                    .collect();
+                writer.write_batch(&values, Some(&there), None)?;
+            }
+            ColumnWriter::BoolColumnWriter(writer) => {
+                let values: Vec<bool> = values.map(|value| value == &Value::Bool(true)).collect();
+                writer.write_batch(&values, Some(&there), None)?;
+            }
+            ColumnWriter::Int64ColumnWriter(writer) => {
+                let values: Vec<i64> = values
+                    .map(|value| value.as_i64().unwrap_or(i64::MAX))
+                    .collect();
+                writer.write_batch(&values, Some(&there), None)?;
+            }
+            ColumnWriter::DoubleColumnWriter(writer) => {
+                let values: Vec<f64> = values
+                    .map(|value| value.as_f64().unwrap_or(f64::NAN))
+                    .collect();
+                writer.write_batch(&values, Some(&there), None)?;
+            }
+            _ => return Err(io::Error::other("a column of a type that is not written")),
+        }
+        writer.close()?;
+    }
+    group.close()?;
+    Ok(())
+}

@@ -1,0 +1,162 @@
+//! The shapes of rows that are recognised, from `presets.toml`.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::columns::{Field, PerField};
+use super::path::KeyPath;
+use super::row::Row;
+
+/// A shape of rows: where each field of a sample is.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Preset {
+    /// Its name in `--preset`.
+    pub name: String,
+    /// What has this shape.
+    pub about: String,
+    /// The keys that tell it.
+    when: Vec<KeyPath>,
+    /// Where each field is looked for, the first found wins.
+    pub(super) paths: PerField<Vec<KeyPath>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    about: String,
+    when: Vec<String>,
+    question: Vec<String>,
+    reference: Vec<String>,
+    response: Vec<String>,
+    id: Vec<String>,
+}
+
+/// The shape without keys of its own: one key for each field.
+pub(super) const PLAIN: &str = "plain";
+
+static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| {
+    // The file is a part of the program; a test reads it.
+    let tables: BTreeMap<String, Table> =
+        toml::from_str(include_str!("presets.toml")).unwrap_or_default();
+    let paths = |texts: &[String]| -> Vec<KeyPath> {
+        texts.iter().map(|text| KeyPath::parse(text)).collect()
+    };
+    let plain = tables.get(PLAIN).map(PerField::of_table);
+    tables
+        .iter()
+        .map(|(name, table)| {
+            let own = PerField::of_table(table);
+            Preset {
+                name: name.clone(),
+                about: table.about.clone(),
+                when: paths(&table.when),
+                paths: PerField::new(|field| {
+                    let mut texts = own.get(field).clone();
+                    let usual = plain.iter().flat_map(|plain| plain.get(field));
+                    for text in usual {
+                        if !texts.contains(text) {
+                            texts.push(text.clone());
+                        }
+                    }
+                    paths(&texts)
+                }),
+            }
+        })
+        .collect()
+});
+
+impl PerField<Vec<String>> {
+    fn of_table(table: &Table) -> Self {
+        Self::new(|field| {
+            match field {
+                Field::Question => &table.question,
+                Field::Reference => &table.reference,
+                Field::Response => &table.response,
+                Field::Id => &table.id,
+            }
+            .clone()
+        })
+    }
+}
+
+/// Every preset, by name.
+pub fn presets() -> &'static [Preset] {
+    &PRESETS
+}
+
+impl Preset {
+    /// The preset of a name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        presets().iter().find(|preset| preset.name == name)
+    }
+
+    /// The shape of a row.
+    ///
+    /// # Errors
+    /// When it may have two shapes, as text for the user.
+    pub(super) fn of(row: &Row) -> Result<&'static Self, String> {
+        let mut found: Vec<&'static Self> = Vec::new();
+        for preset in presets() {
+            let mut has_all = true;
+            for path in &preset.when {
+                has_all = has_all && !path.find(row)?.is_empty();
+            }
+            if has_all {
+                found.push(preset);
+            }
+        }
+        // One with more keys than another and all of its keys is the closer one.
+        let closer = |a: &Self, b: &Self| {
+            a.when.len() > b.when.len() && b.when.iter().all(|path| a.when.contains(path))
+        };
+        let closest: Vec<&'static Self> = found
+            .iter()
+            .copied()
+            .filter(|preset| !found.iter().any(|other| closer(other, preset)))
+            .collect();
+        match closest.as_slice() {
+            [preset] => Ok(preset),
+            several => {
+                let names: Vec<&str> = several.iter().map(|preset| preset.name.as_str()).collect();
+                Err(format!(
+                    "the row may be of {}: say which with --preset; it has {}",
+                    names.join(" or of "),
+                    row.shown_keys()
+                ))
+            }
+        }
+    }
+}
+
+/// Is `key` one that a preset reads at the top of a row?
+pub(super) fn is_known_key(key: &str) -> bool {
+    presets().iter().any(|preset| {
+        Field::ALL.into_iter().any(|field| {
+            preset
+                .paths
+                .get(field)
+                .iter()
+                .any(|path| path.text() == key)
+        })
+    }) || key == "solution"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_preset_is_read() {
+        let names: Vec<&str> = presets()
+            .iter()
+            .map(|preset| preset.name.as_str())
+            .collect();
+        assert_eq!(
+            names.len(),
+            include_str!("presets.toml").matches("\nabout = ").count()
+        );
+        assert!(names.contains(&PLAIN), "{names:?}");
+    }
+}

@@ -1,0 +1,129 @@
+//! What several trials of one sample say together.
+
+use serde::Serialize;
+
+use super::summary::Share;
+use crate::verdict::{Status, Verdict};
+
+/// How the trials of one sample voted on one field.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Votes {
+    /// Trials that say true.
+    #[serde(rename = "true")]
+    pub yes: usize,
+    /// Trials that say false.
+    #[serde(rename = "false")]
+    pub no: usize,
+}
+
+impl Votes {
+    fn add(&mut self, value: Option<bool>) {
+        self.yes += usize::from(value == Some(true));
+        self.no += usize::from(value == Some(false));
+    }
+
+    /// What more trials say; `None` where as many say the one as the other.
+    pub fn majority(self) -> Option<bool> {
+        (self.yes != self.no).then_some(self.yes > self.no)
+    }
+
+    /// Do all trials say the same?
+    fn is_unanimous(self, trials: usize) -> bool {
+        self.yes == trials || self.no == trials
+    }
+}
+
+/// The trials of one sample together: a line of `--consensus`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Consensus {
+    /// The sample's id.
+    pub id: String,
+    /// The sample's place in the input, from 0.
+    pub index: usize,
+    /// The id of the row, where that has a list of responses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// How many trials there were.
+    pub trials: usize,
+    /// How many of them are `ok`: the others do not vote.
+    pub ok: usize,
+    /// The majority on the process.
+    pub process: Option<bool>,
+    /// The majority on the outcome.
+    pub outcome: Option<bool>,
+    /// The majority on the whole: a vote of its own, not what follows from the two.
+    pub overall: Option<bool>,
+    /// The mean of the rewards.
+    pub reward: Option<f64>,
+    /// The votes behind `process`.
+    pub process_votes: Votes,
+    /// The votes behind `outcome`.
+    pub outcome_votes: Votes,
+    /// The votes behind `overall`.
+    pub overall_votes: Votes,
+}
+
+/// Takes verdicts in the order of the output, trials of one sample one after another.
+#[derive(Debug, Default)]
+pub struct ConsensusBuilder {
+    now: Option<Consensus>,
+    rewards: (usize, f64),
+}
+
+impl ConsensusBuilder {
+    /// Adds a verdict; returns the sample before, if the verdict is of another.
+    pub fn add(&mut self, verdict: &Verdict) -> Option<Consensus> {
+        let is_other = self
+            .now
+            .as_ref()
+            .is_some_and(|now| now.index != verdict.index);
+        let before = if is_other { self.finish() } else { None };
+        let now = self.now.get_or_insert_with(|| Consensus {
+            id: verdict.id.clone(),
+            index: verdict.index,
+            group: verdict.group.clone(),
+            ..Consensus::default()
+        });
+        now.trials += 1;
+        if verdict.status == Status::Ok {
+            now.ok += 1;
+            now.process_votes.add(verdict.process);
+            now.outcome_votes.add(verdict.outcome);
+            now.overall_votes.add(verdict.overall);
+        }
+        if let Some(reward) = verdict.reward {
+            self.rewards.0 += 1;
+            self.rewards.1 += reward;
+        }
+        before
+    }
+
+    /// The last sample.
+    pub fn finish(&mut self) -> Option<Consensus> {
+        let (count, sum) = std::mem::take(&mut self.rewards);
+        let mut now = self.now.take()?;
+        now.process = now.process_votes.majority();
+        now.outcome = now.outcome_votes.majority();
+        now.overall = now.overall_votes.majority();
+        now.reward = (count > 0).then(|| sum / count as f64);
+        Some(now)
+    }
+}
+
+/// The consensus of all samples of a run, in numbers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ConsensusSummary {
+    /// Samples whose majority holds the whole for right, of those with a majority.
+    pub overall: Share,
+    /// Samples whose trials all say the same on the whole, of all samples.
+    pub unanimous: Share,
+}
+
+impl ConsensusSummary {
+    /// Adds a sample.
+    pub fn add(&mut self, sample: &Consensus) {
+        self.overall.add(sample.overall);
+        let unanimous = sample.overall_votes.is_unanimous(sample.trials);
+        self.unanimous.add(Some(unanimous));
+    }
+}
