@@ -6,6 +6,10 @@
 //! rows ─dataset─▶ Sample ─protocol─▶ prompt tokens ─engine─▶ completion ─protocol─▶ Verdict ─rules─▶ Verdict ─reward─▶ journal ─▶ verdicts.jsonl
 //! ```
 //!
+//! A program that judges needs [`prelude`] alone: [`prelude::Judge`] is a model that stays loaded and is called again and
+//! again. The rooms below are public for this crate's own tests and benches; what is not in the prelude may change in any
+//! version.
+//!
 //! | room | what it is for |
 //! |---|---|
 //! | [`cli`] | arguments into options, results into text; one file per subcommand |
@@ -21,20 +25,34 @@
 //! | [`verify`] | the rules on a stream of pairs (`juror verify`) |
 //! | [`mod@bench`] | how fast all this is |
 
+#[doc(hidden)]
 pub mod bench;
+#[doc(hidden)]
 pub mod checkpoint;
+#[doc(hidden)]
 pub mod cli;
+#[doc(hidden)]
 pub mod dataset;
+#[doc(hidden)]
 pub mod engine;
+#[doc(hidden)]
 pub mod judge;
+#[doc(hidden)]
 pub mod model;
 pub(crate) mod panics;
+pub mod prelude;
+#[doc(hidden)]
 pub mod protocol;
+#[doc(hidden)]
 pub mod reward;
 mod terminal;
+#[doc(hidden)]
 pub mod text;
+#[doc(hidden)]
 pub mod threads;
+#[doc(hidden)]
 pub mod verdict;
+#[doc(hidden)]
 pub mod verify;
 
 pub use juror_rules as rules;

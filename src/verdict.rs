@@ -3,10 +3,12 @@
 use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// The one state every judged sample ends in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Status {
     /// The verdict was read (or, with rules alone, decided).
     Ok,
@@ -14,6 +16,10 @@ pub enum Status {
     Unparsed,
     /// Prompt and answer do not fit the context; the sample was not judged, because judging a cut text would be unfair.
     TooLong,
+    /// The sample is outside what the judge says it can judge.
+    OutOfDomain,
+    /// The judge was less sure of its verdict than asked for (`--min-confidence`).
+    Unsure,
     /// The sample could not be processed; `error` says why.
     Failed,
 }
@@ -97,11 +103,15 @@ pub struct Raw {
 /// The verdict on one trial of one sample: a line of `verdicts.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Verdict {
     /// The sample's id.
     pub id: String,
     /// The sample's place in the input, from 0.
     pub index: usize,
+    /// The id of the row, where that has a list of responses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// The trial's number, from 0.
     pub trial: u32,
     /// The state the trial ended in.
@@ -141,4 +151,7 @@ pub struct Verdict {
     /// What an unreadable judge wrote (always kept when `unparsed`), or everything (`--raw`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<Raw>,
+    /// Keys of the row as they were read (`--keep`).
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub input: Map<String, Value>,
 }

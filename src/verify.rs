@@ -450,13 +450,13 @@ impl Queue {
 fn read_rows(sources: &[Source], max_line: LineLimit, queue: &Queue) -> Result<(), DatasetError> {
     let mut line = Vec::new();
     for source in sources {
-        let mut lines = source.open(max_line)?;
+        let mut rows = source.open(max_line, None)?;
         loop {
-            let row = match lines.next(&mut line)? {
+            let row = match rows.next(&mut line)? {
                 Next::End => break,
-                Next::Line if line.trim_ascii().is_empty() => continue,
-                Next::Line => Ok(std::mem::take(&mut line)),
-                Next::TooLong => Err(lines.too_long()),
+                Next::Row if line.trim_ascii().is_empty() => continue,
+                Next::Row => Ok(std::mem::take(&mut line)),
+                Next::Bad(why) => Err(why),
             };
             if !queue.push(row) {
                 return Ok(());

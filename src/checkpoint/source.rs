@@ -12,12 +12,13 @@ use super::known_judges;
 use crate::checkpoint::CheckpointError;
 
 /// Files that, with the weights, decide what a model answers.
-const IDENTITY_FILES: [&str; 5] = [
+const IDENTITY_FILES: [&str; 6] = [
     "config.json",
     "generation_config.json",
     "tokenizer.json",
     "tokenizer_config.json",
     "chat_template.jinja",
+    "judge.json",
 ];
 /// Weights in one file.
 pub(crate) const WEIGHTS_FILE: &str = "model.safetensors";
@@ -37,6 +38,8 @@ pub struct EmbeddedModel {
     pub tokenizer: &'static str,
     /// `tokenizer_config.json`, with the chat template
     pub tokenizer_config: &'static str,
+    /// `judge.json`
+    pub judge: &'static str,
     /// `model.safetensors`
     pub weights: &'static [u8],
 }
@@ -48,6 +51,7 @@ static EMBEDDED: [&EmbeddedModel; 1] = [&EmbeddedModel {
     generation_config: include_str!("../../models/tiny/generation_config.json"),
     tokenizer: include_str!("../../models/tiny/tokenizer.json"),
     tokenizer_config: include_str!("../../models/tiny/tokenizer_config.json"),
+    judge: include_str!("../../models/tiny/judge.json"),
     weights: include_bytes!("../../models/tiny/model.safetensors"),
 }];
 
@@ -305,6 +309,7 @@ impl EmbeddedModel {
             "generation_config.json" => Some(self.generation_config),
             "tokenizer.json" => Some(self.tokenizer),
             "tokenizer_config.json" => Some(self.tokenizer_config),
+            "judge.json" => Some(self.judge),
             _ => None,
         }
     }

@@ -95,6 +95,7 @@ impl ChatArguments {
                 .map(ThinkingStyle::Tags)
                 .or_else(|| self.thinking_style.clone()),
             moment: self.date.or(begun),
+            force_domain: false,
         })
     }
 }

@@ -4,9 +4,11 @@
 
 mod bench;
 mod chat;
+mod columns;
 mod download;
 mod engine;
 mod judge;
+mod merge;
 mod models;
 mod progress;
 mod prompts;
@@ -67,6 +69,8 @@ const STYLES: Styles = Styles::styled()
 enum Command {
     /// Judge rollouts: one verdict and reward for each
     Judge(Box<judge::JudgeArguments>),
+    /// Join the outputs of all shards of one input
+    Merge(merge::MergeArguments),
     /// Compare final answers by rules alone, without a model
     Verify(Box<verify::VerifyArguments>),
     /// Measure how fast a judge is, on any model or on random weights
@@ -177,6 +181,7 @@ fn run(command: Command) -> Result<u8, Failure> {
     }
     match command {
         Command::Judge(arguments) => judge::run(*arguments),
+        Command::Merge(arguments) => merge::run(&arguments),
         Command::Verify(arguments) => verify::run(*arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Prompts { action } => prompts::run(action).map(|()| DONE),

@@ -94,6 +94,8 @@ pub(super) fn print_summary(summary: &Summary) {
     for (status, name) in [
         (Status::Unparsed, "unparsed"),
         (Status::TooLong, "too long"),
+        (Status::OutOfDomain, "out of domain"),
+        (Status::Unsure, "unsure"),
         (Status::Failed, "failed"),
     ] {
         let count = summary.count(status);
@@ -142,6 +144,18 @@ pub(super) fn print_summary(summary: &Summary) {
             format!(
                 "{} on the outcome ({count} of {known})",
                 percent(count, known)
+            ),
+        ));
+    }
+    if let Some(consensus) = &summary.consensus {
+        let Share { count, known } = consensus.overall;
+        let unanimous = consensus.unanimous;
+        rows.push((
+            "consensus",
+            format!(
+                "{} overall true ({count} of {known} samples with a majority), {} unanimous",
+                percent(count, known),
+                percent(unanimous.count, unanimous.known)
             ),
         ));
     }

@@ -8,11 +8,12 @@ use anyhow::anyhow;
 use clap::Subcommand;
 use serde_json::json;
 
+use super::columns::ColumnArguments;
 use super::download;
 use super::judge::JudgeChoice;
 use super::{Failure, OrFail, for_output, say};
 use crate::checkpoint::hub::Want;
-use crate::dataset::{ColumnMap, LineLimit, LoadOptions, Sample, find};
+use crate::dataset::{LineLimit, LoadOptions, Sample, find};
 use crate::judge::JudgeText;
 use crate::judge::prompt::PromptTokens;
 use crate::protocol;
@@ -38,15 +39,14 @@ pub(super) enum PromptsAction {
     },
     /// Print the exact prompt of one sample as a model would see it, and its tokens
     Render {
-        /// A JSONL file, a folder of them, or `-`
+        /// A JSONL, JSON, CSV or Parquet file, a folder of them, or `-`
         #[arg(default_value = "-", hide_default_value = true)]
         input: PathBuf,
         /// The sample's id [default: the first sample]
         #[arg(long)]
         id: Option<String>,
-        /// Which key holds what: question=…, reference=…, response=…, id=…
-        #[arg(long, value_name = "FIELD=KEY", value_delimiter = ',')]
-        columns: Vec<String>,
+        #[command(flatten)]
+        columns: ColumnArguments,
         /// Longest line that is read
         #[arg(long, value_name = "N", default_value_t = LineLimit::DEFAULT.0, value_parser = clap::value_parser!(u32).range(1..))]
         max_line_bytes: u32,
@@ -103,7 +103,7 @@ pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
             judge,
         } => {
             let (protocol, template) = judge.prompt().or_usage()?;
-            let columns = ColumnMap::parse(&columns).or_usage()?;
+            let columns = columns.map().or_usage()?;
             let limit = if id.is_none() { Some(1) } else { None };
             let options = LoadOptions {
                 columns,

@@ -140,6 +140,22 @@ impl Engine {
         self.scheduler.waiting()
     }
 
+    /// Drops every request that was not completed. What was computed of prompts stays in the prefix cache.
+    ///
+    /// # Errors
+    /// The failure of a step that was under way; the engine is not to be used after it.
+    pub fn drop_requests(&mut self) -> Result<(), EngineError> {
+        if let Some(step) = self.in_flight.take() {
+            self.model.collect(step.ticket)?;
+        }
+        self.scheduler.drop_all();
+        self.ready.clear();
+        match self.failure.take() {
+            Some(failure) => Err(failure),
+            None => Ok(()),
+        }
+    }
+
     /// Runs one step and returns what is finished. With a model that lags that is what the step before it finished.
     ///
     /// # Errors

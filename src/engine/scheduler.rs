@@ -437,6 +437,12 @@ impl Scheduler {
         self.pool.release_all(leaving);
     }
 
+    /// Drops every sequence. No step may be under way.
+    pub(super) fn drop_all(&mut self) {
+        self.preempt_all();
+        self.waiting.clear();
+    }
+
     /// Goes on with an empty cache of `blocks` blocks.
     pub(super) fn rebuild(&mut self, blocks: usize) {
         self.preempt_all();

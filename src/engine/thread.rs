@@ -22,7 +22,7 @@ pub struct EngineThread {
     completions: Receiver<Result<Completion, EngineError>>,
     cancelled: Arc<AtomicBool>,
     stats: Arc<Mutex<Stats>>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<JoinHandle<Option<Engine>>>,
 }
 
 impl EngineThread {
@@ -47,8 +47,12 @@ impl EngineThread {
             .name("engine".into())
             .spawn(move || {
                 // A panic is a failure of the engine like any other: it ends the run with what it says, and nothing is lost.
-                if let Err(why) = panics::guarded(|| worker.run()) {
-                    let _ = worker.completions.send(Err(EngineError::Panicked(why)));
+                match panics::guarded(|| worker.run()) {
+                    Ok(end) => (end == End::Usable).then_some(worker.engine),
+                    Err(why) => {
+                        let _ = worker.completions.send(Err(EngineError::Panicked(why)));
+                        None
+                    }
                 }
             })
             .map_err(threads::refused("the engine"))?;
@@ -92,10 +96,14 @@ impl EngineThread {
     pub fn stats(&self) -> Stats {
         *self.stats.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-impl Drop for EngineThread {
-    fn drop(&mut self) {
+    /// Stops after the current step and gives the engine back, without requests; `None` if it failed.
+    pub fn into_engine(mut self) -> Option<Engine> {
+        let mut engine = self.stop()?;
+        engine.drop_requests().is_ok().then_some(engine)
+    }
+
+    fn stop(&mut self) -> Option<Engine> {
         self.cancel();
         self.requests = None;
         // Empty the channel so that a worker blocked on it sees the cancellation, then wait for it.
@@ -104,11 +112,22 @@ impl Drop for EngineThread {
             .recv_timeout(Duration::from_mins(1))
             .is_ok()
         {}
-        if let Some(thread) = self.thread.take() {
-            // What it panicked with, if it did, was sent as its failure.
-            let _ = thread.join();
-        }
+        // What it panicked with, if it did, was sent as its failure.
+        self.thread.take()?.join().ok().flatten()
     }
+}
+
+impl Drop for EngineThread {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// In which state the thread leaves its engine.
+#[derive(PartialEq, Eq)]
+enum End {
+    Usable,
+    Failed,
 }
 
 struct Worker {
@@ -121,7 +140,7 @@ struct Worker {
 }
 
 impl Worker {
-    fn run(&mut self) {
+    fn run(&mut self) -> End {
         let mut open = true;
         while !self.cancelled.load(Ordering::Relaxed) {
             while open && self.engine.waiting() < self.ahead {
@@ -143,7 +162,7 @@ impl Worker {
                 self.engine.add(request);
             }
             if !self.engine.has_work() {
-                return;
+                break;
             }
             let result = self.engine.step();
             *self.stats.lock().unwrap_or_else(PoisonError::into_inner) = self.engine.stats();
@@ -151,16 +170,17 @@ impl Worker {
                 Ok(completions) => {
                     for completion in completions {
                         if self.completions.send(Ok(completion)).is_err() {
-                            return;
+                            return End::Usable;
                         }
                     }
                 }
                 Err(error) => {
                     // The send fails only if the caller has dropped the receiver.
                     let _ = self.completions.send(Err(error));
-                    return;
+                    return End::Failed;
                 }
             }
         }
+        End::Usable
     }
 }

@@ -38,6 +38,7 @@ impl<'a> VerdictBuilder<'a> {
         Verdict {
             id: sample.id.clone(),
             index: sample.index,
+            group: sample.group.clone(),
             trial,
             status,
             process: None,
@@ -55,13 +56,27 @@ impl<'a> VerdictBuilder<'a> {
             skipped: false,
             error: None,
             raw: None,
+            input: sample.kept.clone(),
         }
     }
 
+    /// The rules' verdict: of several references the first that decides for the response, else one that cannot tell, else
+    /// one that decides against it.
     fn verify(&self, sample: &Sample) -> RuleVerdict {
-        self.options
-            .outcome_rules
-            .verify(&sample.reference_answer, &sample.student_answer)
+        let rules = &self.options.outcome_rules;
+        let mut verdict: Option<RuleVerdict> = None;
+        for reference in sample.references() {
+            let next = rules.verify(reference, &sample.student_answer);
+            let is_right = next.outcome == Some(true);
+            if verdict.as_ref().is_none_or(|_| next.outcome != Some(false)) {
+                verdict = Some(next);
+            }
+            if is_right {
+                break;
+            }
+        }
+        // A sample has a reference.
+        verdict.unwrap_or_else(|| rules.verify(&sample.reference_answer, &sample.student_answer))
     }
 
     /// Fills in what follows from status, process and outcome.
@@ -171,8 +186,18 @@ impl<'a> VerdictBuilder<'a> {
             cached_tokens: completion.cached_tokens,
             completion_tokens: completion.tokens.len(),
         };
+        let domain = text.domain.as_ref();
+        let says_outside = domain
+            .is_some_and(|domain| domain.is_outside(&answer.written, answer.visible.as_deref()));
         match parsed {
-            Ok(parsed) => self.fill(&mut verdict, parsed, text, &completion),
+            _ if says_outside => {
+                let why = "the judge says that it does not know such samples";
+                Self::abstain(&mut verdict, Status::OutOfDomain, why.to_owned());
+            }
+            Ok(parsed) => {
+                self.fill(&mut verdict, parsed, text, &completion);
+                self.check_certainty(&mut verdict, text);
+            }
             Err(why) => {
                 verdict.status = Status::Unparsed;
                 verdict.error = Some(self.unreadable(&why, &completion));
@@ -202,6 +227,55 @@ impl<'a> VerdictBuilder<'a> {
         verdict.confidence = confidence(completion, &parsed.spans, |tokens| {
             text.prompts.tokenizer().decode(tokens).len()
         });
+    }
+
+    /// Gives up a verdict that the rules contradict, where they must agree, or that the judge is not sure enough of.
+    fn check_certainty(&self, verdict: &mut Verdict, text: &JudgeText) {
+        let must_agree = text
+            .domain
+            .as_ref()
+            .is_some_and(|domain| domain.rules_must_agree);
+        if let (true, Some(by_rules), Some(by_judge)) =
+            (must_agree, verdict.rule_outcome, verdict.outcome)
+            && by_rules != by_judge
+        {
+            let word = |outcome| if outcome { "right" } else { "wrong" };
+            let why = format!(
+                "the judge finds the final answer {}, the rules find it {}: a sign that it does not know such samples",
+                word(by_judge),
+                word(by_rules)
+            );
+            Self::abstain(verdict, Status::OutOfDomain, why);
+            return;
+        }
+        let Some(least) = self.options.min_confidence else {
+            return;
+        };
+        let certainty = text.temperature.certainty(&verdict.confidence);
+        if certainty.is_none_or(|certainty| certainty < least) {
+            let why = match certainty {
+                Some(certainty) => {
+                    format!("the judge is sure by {certainty:.3}, below --min-confidence {least}")
+                }
+                None => {
+                    "how sure the judge is was not recorded, and --min-confidence is set".to_owned()
+                }
+            };
+            Self::abstain(verdict, Status::Unsure, why);
+        }
+    }
+
+    /// Takes back what the judge says; the outcome is left to the rules.
+    fn abstain(verdict: &mut Verdict, status: Status, why: String) {
+        verdict.status = status;
+        verdict.error = Some(why);
+        verdict.process = None;
+        verdict.outcome = None;
+        verdict.perfect = None;
+        verdict.reason = None;
+        verdict.outcome_source = None;
+        verdict.inconsistent = false;
+        Self::outcome_by_rules(verdict);
     }
 
     fn unreadable(&self, why: &Unreadable, completion: &Completion) -> String {

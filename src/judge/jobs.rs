@@ -151,6 +151,9 @@ mod tests {
                 index,
                 question: (*question).to_owned(),
                 reference_answer: String::new(),
+                alternatives: Vec::new(),
+                group: None,
+                kept: Default::default(),
                 student_answer: "x".repeat(*length),
             })
             .collect()

@@ -4,9 +4,11 @@
 //! |---|---|
 //! | [`session`] | `juror judge` as a whole: journal, resumption, engines, output file |
 //! | `run` | [`run()`]: the pipeline from rows to verdicts, with a model or with rules alone |
+//! | `loaded` | [`Judge`]: a model that stays loaded and judges again and again |
 //! | [`jobs`] | which trials are to be run, and in which order |
 //! | `request` | a sample becomes a request: prompt tokens, random key, stop rule |
 //! | `dispatch` | which of several engines gets a request |
+//! | `domain` | what a judge says it can judge (`judge.json`), and how sure it must be |
 //! | `completion` | a completion becomes a verdict: protocol, rules, reward |
 //! | [`model`] | a judge: a model's text side under a protocol |
 //! | [`prompt`], `field_text` | a sample as the token ids that a judge sees |
@@ -16,10 +18,13 @@
 
 pub mod build;
 mod completion;
+pub mod consensus;
 mod dispatch;
+mod domain;
 mod field_text;
 mod generation;
 pub mod jobs;
+mod loaded;
 pub mod model;
 pub mod prompt;
 mod request;
@@ -40,8 +45,10 @@ use crate::threads::ThreadError;
 use crate::verdict::Verdict;
 pub use build::{EngineOptions, WorkloadLengths, build_engine};
 pub use dispatch::{DeviceEngine, DeviceStats};
+pub use domain::{Domain, JudgeFile, Temperature};
 pub use generation::GenerationDefaults;
 pub use jobs::Job;
+pub use loaded::{Judge, JudgeBuilder, LoadError};
 pub use model::{ChatSettings, JudgeText, OWN_HEAD};
 pub use run::{run, run_rules};
 pub use session::{Session, SessionError};
@@ -76,6 +83,7 @@ impl RulesMode {
 
 /// What decides the verdicts of a run, beside the model and the samples.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct RunOptions {
     /// How tokens are chosen.
     pub sampling: Sampling,
@@ -95,6 +103,27 @@ pub struct RunOptions {
     pub outcome_rules: OutcomeRules,
     /// What a verdict is worth.
     pub reward: RewardPolicy,
+    /// Verdicts that the judge is less sure of, process or outcome, become [`Status::Unsure`](crate::verdict::Status): a
+    /// probability from 0.5 to 1, of the calibrated confidence.
+    pub min_confidence: Option<f64>,
+}
+
+impl Default for RunOptions {
+    /// One greedy completion of at most 1,024 tokens a sample; the rules give the outcome where the judge cannot be read.
+    fn default() -> Self {
+        Self {
+            sampling: Sampling::GREEDY,
+            max_new_tokens: 1024,
+            trials: 1,
+            seed: 0,
+            wants_reason: false,
+            raw: false,
+            rules: RulesMode::default(),
+            outcome_rules: OutcomeRules::default(),
+            reward: RewardPolicy::default(),
+            min_confidence: None,
+        }
+    }
 }
 
 /// How a run ended.

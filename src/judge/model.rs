@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::RunOptions;
+use super::domain::{Domain, JudgeFile, Temperature};
 use super::generation::GenerationDefaults;
 use super::prompt::{PromptBuilder, PromptError, PromptTokens, TokenCount, TooLong};
 use crate::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
@@ -26,6 +28,8 @@ pub struct ChatSettings {
     pub style: Option<ThinkingStyle>,
     /// Date and time given to a chat template that uses them.
     pub moment: Option<Moment>,
+    /// Judge samples outside the judge's domain too: every answer begins as of a sample inside.
+    pub force_domain: bool,
 }
 
 /// The judge's text side: writes prompts and reads answers. Needs no weights.
@@ -44,6 +48,10 @@ pub struct JudgeText {
     pub generation: GenerationDefaults,
     /// The manifest's entry for the chat template; none where all its options are at their defaults.
     pub chat: Option<ChatIdentity>,
+    /// What the judge can judge; none if it does not say, or if it is to judge anything.
+    pub domain: Option<Domain>,
+    /// How its confidences are calibrated.
+    pub temperature: Temperature,
     /// What the user should know before the first verdict.
     pub notes: Vec<String>,
 }
@@ -124,12 +132,25 @@ impl JudgeText {
         if let Some(moment) = settings.moment {
             chat.clock().set(moment);
         }
+        let JudgeFile {
+            mut domain,
+            protocols,
+            temperature,
+        } = JudgeFile::load(source)?;
+        let mut answer_start = String::new();
+        if settings.force_domain {
+            let stated = domain.take().ok_or_else(|| PromptError::NoDomain {
+                model: source.to_string(),
+            })?;
+            answer_start = stated.inside;
+        }
         let prompts = PromptBuilder::new(
             Arc::clone(&tokenizer),
             &chat,
             template,
             &settings.options,
             settings.style.clone(),
+            &answer_start,
         )?;
         if tokenizer.vocab_size() > config.vocab {
             return Err(TextError::Tokenizer(format!(
@@ -145,6 +166,16 @@ impl JudgeText {
             (generation, notes) = GenerationDefaults::read(&json, &path)?;
         }
         notes.extend_from_slice(prompts.notes());
+        let own_text = PromptTemplate::parse(protocol.template_text())
+            .is_ok_and(|own| own.hash() == template.hash());
+        let trained = protocols.iter().any(|name| name == protocol.name()) && own_text;
+        if !(protocols.is_empty() || trained) {
+            notes.push(format!(
+                "{source} knows no other prompt than that of protocol {}: with this one its verdicts mean nothing; use another \
+                 --model",
+                protocols.join(", ")
+            ));
+        }
         let mut eos = config.eos_token_ids.clone();
         // The token that ends a turn in the chat template: some checkpoints do not list it.
         if let Some(token) = chat.special_token("eos_token")
@@ -164,9 +195,24 @@ impl JudgeText {
             choices,
             config,
             generation,
+            domain,
+            temperature,
             chat: identity(settings, &chat),
             notes,
         })
+    }
+
+    /// The options of a run where the user says nothing: sampling and length as the model's makers recommend.
+    pub fn run_options(&self, trials: u32) -> RunOptions {
+        RunOptions {
+            sampling: self.generation.sampling_for(trials),
+            max_new_tokens: self
+                .generation
+                .max_new_tokens
+                .unwrap_or(self.protocol.max_new_tokens()),
+            trials,
+            ..RunOptions::default()
+        }
     }
 
     /// Checks whether the weights hold an output head that the configuration does not mention, and notes that it is used.
@@ -207,6 +253,7 @@ fn identity(settings: &ChatSettings, chat: &ChatTemplate) -> Option<ChatIdentity
         }),
         thinking_style: settings.style.as_ref().map(ToString::to_string),
         date: chat.clock().used(),
+        force_domain: settings.force_domain,
     };
     (identity != ChatIdentity::default()).then_some(identity)
 }

@@ -23,6 +23,14 @@ pub enum PromptError {
     /// The chat template loses or repeats the prompt.
     #[error(transparent)]
     Marks(#[from] crate::protocol::template::MarksError),
+    /// The judge is to judge outside its domain, and states none.
+    #[error(
+        "{model} states no domain (it has no judge.json with one): without --force-domain it judges every sample"
+    )]
+    NoDomain {
+        /// The model.
+        model: String,
+    },
     /// The tokenizer or the chat template failed.
     #[error(transparent)]
     Text(#[from] TextError),
@@ -107,7 +115,7 @@ pub struct PromptBuilder {
 
 impl PromptBuilder {
     /// Renders the template into the model's chat template and tokenises what all prompts share. `style` is how the
-    /// model writes its thinking, if that is not to be found out.
+    /// model writes its thinking, if that is not to be found out; `answer_start` is what every answer begins with.
     ///
     /// # Errors
     /// When the chat template fails, drops or repeats the prompt, or has no use for an option.
@@ -117,9 +125,10 @@ impl PromptBuilder {
         template: &PromptTemplate,
         options: &ChatOptions,
         style: Option<ThinkingStyle>,
+        answer_start: &str,
     ) -> Result<Self, PromptError> {
         let marked = template.render_with_marks();
-        let rendered = chat.render(&marked, options)?;
+        let rendered = chat.render(&marked, options)? + answer_start;
         let segments = split_marks(&rendered)?;
         let mut stretches = Vec::with_capacity(segments.len());
         let mut place = Place::Beginning;

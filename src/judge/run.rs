@@ -5,9 +5,9 @@
 //! └─ feed: one thread ───────────────────────┘            └─ collect: one thread an engine ───┘   └─ keep: the caller's
 //! ```
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
 
@@ -41,13 +41,13 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(50);
 ///
 /// # Errors
 /// When an engine fails, a sample cannot be read again, or the sink refuses a verdict. What the sink took before is
-/// valid.
+/// valid. An engine that failed is not among `engines` afterwards.
 pub fn run<S: Samples + ?Sized>(
     samples: &S,
     jobs: &[Job],
     options: &RunOptions,
     text: &JudgeText,
-    engines: Vec<DeviceEngine>,
+    engines: &mut Vec<DeviceEngine>,
     interrupted: &AtomicBool,
     sink: &mut dyn Sink,
 ) -> Result<RunEnd, JudgeError> {
@@ -55,7 +55,7 @@ pub fn run<S: Samples + ?Sized>(
     let in_flight = InFlight::default();
     let ahead = requests_ahead(engines.len());
     let (mut devices, mut threads, mut queues) = (Vec::new(), Vec::new(), Vec::new());
-    for DeviceEngine { device, engine } in engines {
+    for DeviceEngine { device, engine } in std::mem::take(engines) {
         let mut thread = EngineThread::spawn(engine, ahead)?;
         queues.extend(thread.requests());
         thread.close();
@@ -72,20 +72,25 @@ pub fn run<S: Samples + ?Sized>(
         devices,
         has_room: Notify::default(),
         stop: AtomicBool::new(false),
+        returned: Mutex::default(),
     };
-    std::thread::scope(|scope| {
+    let end = std::thread::scope(|scope| {
         // However the run ends, its threads end too.
         let _stop = StopOnDrop(&run.stop);
         let (events_in, events) = sync_channel(VERDICTS_AHEAD);
-        for (device, engine) in run.devices.iter().zip(threads) {
-            let collect = move |events: &SyncSender<Event>| run.collect(device, engine, events);
+        for (at, engine) in threads.into_iter().enumerate() {
+            let collect = move |events: &SyncSender<Event>| run.collect(at, engine, events);
             spawn(scope, "collect", events_in.clone(), collect)
                 .map_err(threads::refused("an engine's verdicts"))?;
         }
         let feed = move |events: &SyncSender<Event>| run.feed(queues, events);
         spawn(scope, "feed", events_in, feed).map_err(threads::refused("prompts"))?;
         run.keep(&events, interrupted, sink)
-    })
+    });
+    let mut returned = std::mem::take(&mut *run.returned());
+    returned.sort_by_key(|(at, _)| *at);
+    engines.extend(returned.into_iter().map(|(_, engine)| engine));
+    end
 }
 
 /// What the threads of a run share.
@@ -101,6 +106,8 @@ struct Run<'a, S: ?Sized> {
     has_room: Notify,
     /// Set when the run is over.
     stop: AtomicBool,
+    /// The engines that are not needed any more, each with its place.
+    returned: Mutex<Vec<(usize, DeviceEngine)>>,
 }
 
 /// Messages of the other threads to the caller's.
@@ -112,6 +119,11 @@ enum Event {
 }
 
 impl<S: Samples + ?Sized> Run<'_, S> {
+    fn returned(&self) -> MutexGuard<'_, Vec<(usize, DeviceEngine)>> {
+        // Nothing panics while it holds the lock.
+        self.returned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Rows into samples, into prompt tokens, into requests, into the engines' queues. A job that needs no model becomes a
     /// verdict at once. Ends early when the run is over.
     fn feed(&self, queues: Vec<SyncSender<Request>>, events: &SyncSender<Event>) {
@@ -151,7 +163,8 @@ impl<S: Samples + ?Sized> Run<'_, S> {
     }
 
     /// An engine's completions into verdicts, until there are no more or the run is stopped.
-    fn collect(&self, device: &DeviceState, engine: EngineThread, events: &SyncSender<Event>) {
+    fn collect(&self, at: usize, engine: EngineThread, events: &SyncSender<Event>) {
+        let device = &self.devices[at];
         while !self.stop.load(Ordering::Relaxed) {
             let received = engine.recv(PATIENCE);
             device.update(engine.stats(), matches!(received, Ok(Some(_))));
@@ -180,7 +193,10 @@ impl<S: Samples + ?Sized> Run<'_, S> {
             }
         }
         // A thread that is blocked sending it a request then fails to send, and goes on.
-        drop(engine);
+        if let Some(engine) = engine.into_engine() {
+            let device = device.stats().device;
+            self.returned().push((at, DeviceEngine { device, engine }));
+        }
     }
 
     /// Verdicts into the sink, until there is one for every job.

@@ -8,40 +8,38 @@ use std::time::{Duration, Instant};
 
 use candle_core::Device;
 
-use super::build::{EngineOptions, WorkloadLengths, build_engine, describe};
+use super::build::{EngineOptions, WorkloadLengths};
+use super::consensus::{Consensus, ConsensusBuilder, ConsensusSummary};
 use super::{
-    DeviceEngine, DeviceStats, Job, JudgeError, JudgeText, RulesMode, RunEnd, RunOptions, Sink,
-    Summary, jobs, run, run_rules,
+    DeviceStats, Job, Judge, JudgeError, JudgeText, LoadError, RulesMode, RunEnd, RunOptions, Sink,
+    Summary, jobs, run_rules,
 };
-use crate::checkpoint::weights::LoadProgress;
 use crate::checkpoint::{CheckpointError, ModelSource, Weights};
 use crate::dataset::journal::{
     Finished, Identity, InputIdentity, Journal, JournalError, LinePlace, Manifest, Noted,
     SamplingSettings, journal_path,
 };
 use crate::dataset::output::{
-    OutputError, check_place, has_place_beside, remove_left_over, write_atomically,
+    JsonLineSink, OutputError, OutputFormat, check_place, has_place_beside, remove_left_over,
+    write_atomically,
 };
 use crate::dataset::{
     DatasetError, Loaded, Rows, Samples, Shard, id_hash, rejected_path, write_rejected,
 };
-use crate::engine::{EngineError, Stats};
+use crate::engine::Stats;
 use crate::model::memory::host;
 use crate::model::{DeviceChoice, ModelError};
-use crate::panics;
-use crate::threads;
 use crate::verdict::Verdict;
 
 /// How often the journal is synced to disk, so that a power cut loses no more.
 const SYNC_EVERY: Duration = Duration::from_secs(10);
 
-/// How often it is checked whether the weights are loaded.
-const LOOK_EVERY: Duration = Duration::from_millis(5);
-
 /// Everything a run needs, resolved.
 pub struct Session {
     /// Where the samples are, and the lines set aside.
     pub loaded: Loaded<Rows>,
+    /// How many samples the input had for the run that this one goes on with, all shards together.
+    pub earlier_samples: Option<usize>,
     /// The shard they were taken from.
     pub shard: Option<Shard>,
     /// Write the lines set aside beside the output.
@@ -49,7 +47,7 @@ pub struct Session {
     /// What decides the verdicts.
     pub options: RunOptions,
     /// The model and its text side; none with rules alone.
-    pub judge: Option<(ModelSource, JudgeText)>,
+    pub judge: Option<(ModelSource, Arc<JudgeText>)>,
     /// The protocol and the hash of its prompt text.
     pub protocol: Identity,
     /// The model's name, as the user gave it.
@@ -60,6 +58,8 @@ pub struct Session {
     pub engine: EngineOptions,
     /// The output file; none for standard output, which has no journal.
     pub out: Option<PathBuf>,
+    /// Where the consensus of each sample's trials goes, a line each.
+    pub consensus_out: Option<PathBuf>,
     /// Throw away an earlier run's journal.
     pub restart: bool,
 }
@@ -76,17 +76,9 @@ pub enum SessionError {
     /// The device could not be opened.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// The engine could not be built.
+    /// The judge could not be loaded.
     #[error(transparent)]
-    Engine(#[from] EngineError),
-    /// One of several engines could not be built.
-    #[error("{device}: {source}")]
-    Device {
-        /// The device it was to run on.
-        device: String,
-        /// Why not.
-        source: Box<EngineError>,
-    },
+    Load(#[from] LoadError),
     /// The run stopped.
     #[error(transparent)]
     Judge(#[from] JudgeError),
@@ -99,6 +91,9 @@ pub enum SessionError {
     /// More verdicts than there is memory to track.
     #[error("{0}")]
     TooMany(String),
+    /// The verdicts could not be read again.
+    #[error("could not read the verdicts again: {0}")]
+    Consensus(#[source] std::io::Error),
     /// Standard output could not be written.
     #[error("could not write to standard output: {0}")]
     Stdout(#[source] std::io::Error),
@@ -109,8 +104,7 @@ impl SessionError {
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Checkpoint(error) => error.is_usage(),
-            Self::Engine(error) => error.is_usage(),
-            Self::Device { source, .. } => source.is_usage(),
+            Self::Load(error) => error.is_usage(),
             Self::Journal(JournalError::Different { .. } | JournalError::NotAJournal { .. })
             | Self::TooMany(_)
             | Self::Output(OutputError::Folder { .. } | OutputError::NoFolder { .. }) => true,
@@ -156,14 +150,25 @@ impl Session {
             trials: options.trials,
             rules,
             reward: options.reward.as_str().into(),
+            min_confidence: options.min_confidence,
             precision: self.engine.precision.describe(),
             reason: options.wants_reason,
             raw: options.raw,
             input: InputIdentity {
                 fingerprint: self.loaded.fingerprint.clone(),
                 samples: self.loaded.accepted,
+                keep: self.loaded.keep.clone(),
             },
             shard: self.shard.map(|shard| shard.to_string()),
+        })
+    }
+
+    /// The first rows of the input, as an earlier run knew them.
+    fn earlier_input(&self) -> Option<InputIdentity> {
+        Some(InputIdentity {
+            fingerprint: self.loaded.earlier_fingerprint.clone()?,
+            samples: self.earlier_samples?,
+            keep: self.loaded.keep.clone(),
         })
     }
 
@@ -220,8 +225,13 @@ impl Session {
             Some(out) => {
                 check_place(out)?;
                 let manifest = self.manifest()?;
-                let (journal, _) =
-                    Journal::open(&journal_path(out), &manifest, self.restart, &mut note)?;
+                let (journal, _) = Journal::open(
+                    &journal_path(out),
+                    &manifest,
+                    self.earlier_input().as_ref(),
+                    self.restart,
+                    &mut note,
+                )?;
                 // Only now: a run that the journal refuses leaves everything as it was.
                 remove_left_over(out);
                 if self.skip_bad {
@@ -252,12 +262,17 @@ impl Session {
         let Keeper {
             mut journal,
             finished,
-            summary,
+            mut summary,
             ..
         } = keeper;
+        if end == RunEnd::Complete && trials > 1 {
+            summary.consensus = Some(self.consensus(&mut journal, &finished)?);
+        }
         if end == RunEnd::Complete {
             if let Some(out) = &self.out {
-                write_atomically(out, |writer| journal.copy(finished.lines(), writer))?;
+                OutputFormat::of(out)?.write(out, &self.loaded.keep, |writer| {
+                    journal.copy(finished.lines(), writer)
+                })?;
             } else {
                 let mut stdout = std::io::stdout().lock();
                 journal
@@ -267,6 +282,34 @@ impl Session {
             }
         }
         Ok((end, summary))
+    }
+
+    /// What the trials of each sample say together; a line a sample where [`Self::consensus_out`] says.
+    fn consensus(
+        &self,
+        journal: &mut Journal,
+        finished: &Finished,
+    ) -> Result<ConsensusSummary, SessionError> {
+        let mut summary = ConsensusSummary::default();
+        let mut write = |journal: &mut Journal, writer: &mut dyn Write| {
+            let mut builder = ConsensusBuilder::default();
+            let mut take = |sample: Option<Consensus>| {
+                let Some(sample) = sample else { return Ok(()) };
+                summary.add(&sample);
+                serde_json::to_writer(&mut *writer, &sample)?;
+                writer.write_all(b"\n")
+            };
+            journal.copy(
+                finished.lines(),
+                &mut JsonLineSink::new(|verdict: Verdict| take(builder.add(&verdict))),
+            )?;
+            take(builder.finish())
+        };
+        match &self.consensus_out {
+            Some(out) => write_atomically(out, |writer| write(journal, writer))?,
+            None => write(journal, &mut std::io::sink()).map_err(SessionError::Consensus)?,
+        }
+        Ok(summary)
     }
 
     /// Judges every trial that is not finished.
@@ -279,82 +322,26 @@ impl Session {
         let samples = &self.loaded.samples;
         let trials = self.options.trials;
         let finished = |position, trial| keeper.finished.contains(position, trial);
-        let end = if let Some((_, text)) = &self.judge {
+        let end = if let Some((source, text)) = &self.judge {
             let jobs = jobs::by_question(samples, trials, finished);
             let new_tokens = self.options.max_new_tokens;
             let lengths = WorkloadLengths::of(samples, &jobs, text, new_tokens)?;
-            let engines = self.engines(devices, &lengths, &mut |share| {
+            let mut observe = |share| {
                 keeper.summary.loaded = share;
                 (keeper.observer)(&keeper.summary);
-            })?;
-            keeper.summary.sizes = Some(describe_all(&engines));
+            };
+            let text = Arc::clone(text);
+            let mut judge =
+                Judge::build(source, text, devices, &self.engine, &lengths, &mut observe)?;
+            keeper.summary.sizes = Some(judge.sizes());
             (keeper.observer)(&keeper.summary);
             keeper.started = Instant::now();
-            run(
-                samples,
-                &jobs,
-                &self.options,
-                text,
-                engines,
-                interrupted,
-                keeper,
-            )?
+            judge.run(samples, &jobs, &self.options, interrupted, keeper)?
         } else {
             let jobs = jobs::in_input_order(samples, trials, finished);
             run_rules(samples, &jobs, &self.options, interrupted, keeper)?
         };
         Ok(end)
-    }
-
-    /// An engine for each device; the weights are loaded on all devices at once. `observe` is called with the share that is loaded.
-    fn engines(
-        &self,
-        devices: Vec<(String, Device)>,
-        lengths: &WorkloadLengths,
-        observe: &mut dyn FnMut(f64),
-    ) -> Result<Vec<DeviceEngine>, SessionError> {
-        let Some((source, text)) = &self.judge else {
-            return Ok(Vec::new());
-        };
-        let several = devices.len() > 1;
-        let progress = Arc::new(LoadProgress::default());
-        std::thread::scope(|scope| {
-            let loading: Vec<_> = devices
-                .into_iter()
-                .map(|(name, device)| {
-                    let progress = Arc::clone(&progress);
-                    let load = move || {
-                        build_engine(source, text, &device, &self.engine, lengths, progress)
-                    };
-                    let thread = std::thread::Builder::new()
-                        .name("load".into())
-                        .spawn_scoped(scope, move || panics::guarded(load))
-                        .map_err(threads::refused("loading the model"))
-                        .map_err(JudgeError::from)?;
-                    Ok((name, thread))
-                })
-                .collect::<Result<_, SessionError>>()?;
-            while loading.iter().any(|(_, engine)| !engine.is_finished()) {
-                if let (read, total @ 1..) = progress.bytes() {
-                    observe(read as f64 / total as f64);
-                }
-                std::thread::sleep(LOOK_EVERY);
-            }
-            loading
-                .into_iter()
-                .map(|(device, engine)| match engine.join() {
-                    Ok(Ok(Ok(engine))) => Ok(DeviceEngine { device, engine }),
-                    Ok(Ok(Err(error))) if several => Err(SessionError::Device {
-                        device,
-                        source: Box::new(error),
-                    }),
-                    Ok(Ok(Err(error))) => Err(error.into()),
-                    Ok(Err(why)) => Err(EngineError::Panicked(why).into()),
-                    // Nothing outside the guard panics.
-                    Err(_) => Err(EngineError::Stopped.into()),
-                })
-                .collect()
-        })
     }
 }
 
@@ -374,22 +361,6 @@ fn check_memory(samples: usize, trials: u32) -> Result<(), SessionError> {
         gigabytes(needed),
         gigabytes(free)
     )))
-}
-
-/// The engines' sizes in words; of several, each with its device.
-fn describe_all(engines: &[DeviceEngine]) -> String {
-    let sizes: Vec<String> = engines
-        .iter()
-        .map(|DeviceEngine { device, engine }| {
-            let sizes = describe(engine);
-            if engines.len() > 1 {
-                format!("{device}: {sizes}")
-            } else {
-                sizes
-            }
-        })
-        .collect();
-    sizes.join("; ")
 }
 
 /// Writes each verdict to the journal before it counts, and keeps only the place of its line in memory.

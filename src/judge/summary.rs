@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use serde_json::{Value, json};
+
 use super::DeviceStats;
+use super::consensus::ConsensusSummary;
 use crate::engine::Stats;
 use crate::verdict::{OutcomeSource, Status, Usage, Verdict};
 
@@ -17,13 +20,22 @@ pub struct Share {
 }
 
 impl Share {
-    fn add(&mut self, value: Option<bool>) {
+    pub(super) fn add(&mut self, value: Option<bool>) {
         if let Some(value) = value {
             self.count += usize::from(value);
             self.known += 1;
         }
     }
 }
+
+/// Samples whose ids a summary keeps, to show a few.
+const SHOWN_IDS: usize = 5;
+
+/// Outcomes that the rules must decide before a summary says that the judge is at odds with them.
+const LEAST_COMPARED: usize = 10;
+
+/// The least share of them on which judge and rules must agree.
+const LEAST_AGREEMENT: f64 = 0.8;
 
 /// Counts over the verdicts of a run, resumed ones included.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -48,6 +60,10 @@ pub struct Summary {
     pub outcomes_by_rules: usize,
     /// Verdicts where judge and rules agree, of those where both gave an outcome.
     pub agreement: Share,
+    /// The ids of the first samples on which they disagree.
+    pub disagreeing: Vec<String>,
+    /// What the trials of each sample say together, once a run of several trials is complete.
+    pub consensus: Option<ConsensusSummary>,
     /// Tokens of all verdicts.
     pub tokens: Usage,
     /// Verdicts that an earlier run had finished.
@@ -84,10 +100,46 @@ impl Summary {
         if let (Some(OutcomeSource::Judge), Some(outcome)) =
             (verdict.outcome_source, verdict.outcome)
         {
-            self.agreement
-                .add(verdict.rule_outcome.map(|by_rules| by_rules == outcome));
+            let agrees = verdict.rule_outcome.map(|by_rules| by_rules == outcome);
+            self.agreement.add(agrees);
+            let known =
+                self.disagreeing.len() == SHOWN_IDS || self.disagreeing.contains(&verdict.id);
+            if agrees == Some(false) && !known {
+                self.disagreeing.push(verdict.id.clone());
+            }
         }
         self.tokens += verdict.usage;
+    }
+
+    /// The summary as JSON, for programs: counts, no text to be shown. `schema` changes when a key changes its meaning.
+    pub fn to_json(&self) -> Value {
+        let share = |share: Share| json!({"true": share.count, "known": share.known});
+        let (rewarded, sum) = self.rewards;
+        json!({
+            "schema": 1,
+            "juror": env!("CARGO_PKG_VERSION"),
+            "verdicts": self.verdicts(),
+            "by_status": self.by_status,
+            "process": share(self.process),
+            "outcome": share(self.outcome),
+            "overall": share(self.overall),
+            "reward": {"known": rewarded, "mean": (rewarded > 0).then(|| sum / rewarded as f64)},
+            "lucky_guesses": self.lucky_guesses,
+            "inconsistent": self.inconsistent,
+            "skipped": self.skipped,
+            "outcomes_by_rules": self.outcomes_by_rules,
+            "rules_agree": share(self.agreement),
+            "rules_disagree_ids": self.disagreeing,
+            "at_odds_with_rules": self.is_at_odds_with_rules(),
+            "consensus": self.consensus.map(|consensus| json!({
+                "overall": share(consensus.overall),
+                "unanimous": share(consensus.unanimous),
+            })),
+            "usage": self.tokens,
+            "resumed": self.resumed,
+            "seconds": self.elapsed.as_secs_f64(),
+            "verdicts_per_second": self.verdicts_per_second(),
+        })
     }
 
     /// Verdicts of a status.
@@ -98,6 +150,12 @@ impl Summary {
     /// All verdicts.
     pub fn verdicts(&self) -> usize {
         self.by_status.values().sum()
+    }
+
+    /// Do judge and rules disagree so often that the verdicts are in doubt: on more than a fifth of at least ten outcomes?
+    pub fn is_at_odds_with_rules(&self) -> bool {
+        let Share { count, known } = self.agreement;
+        known >= LEAST_COMPARED && (count as f64) < LEAST_AGREEMENT * known as f64
     }
 
     /// True if every verdict is `ok`.

@@ -5,14 +5,15 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod abstention;
 mod bench;
 mod chat;
-#[cfg(target_os = "linux")]
 #[cfg(target_os = "linux")]
 mod gpu_script;
 mod help;
 mod hub;
 mod inputs;
+mod own_files;
 mod resume;
 mod rules_modes;
 mod scale;

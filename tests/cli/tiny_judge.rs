@@ -57,8 +57,14 @@ fn check(split: &str, outcome: f64, overall: f64, lucky: f64) {
     let labels = read(&path);
     let verdicts = judge(&path, &[]);
     assert_eq!(verdicts.len(), labels.len());
-    let all: Vec<&Value> = labels.iter().collect();
-    let guesses: Vec<&Value> = labels.iter().filter(|label| is_lucky(label)).collect();
+    // Where the rules contradict it, it abstains.
+    let judged = |label: &&Value| verdicts[label["id"].as_str().unwrap()]["status"] == "ok";
+    let all: Vec<&Value> = labels.iter().filter(judged).collect();
+    let guesses: Vec<&Value> = all
+        .iter()
+        .copied()
+        .filter(|label| is_lucky(label))
+        .collect();
     assert!(guesses.len() > 30);
     for (name, labels, fields, least) in [
         ("outcome", &all, ["outcome"], outcome),
@@ -71,14 +77,16 @@ fn check(split: &str, outcome: f64, overall: f64, lucky: f64) {
             "{split}: {name} {share:.3}, at least {least} expected"
         );
     }
-    let unparsed = verdicts
-        .values()
-        .filter(|verdict| verdict["status"] != "ok")
-        .count();
-    assert!(
-        unparsed <= labels.len() / 100,
-        "{split}: {unparsed} verdicts are not ok"
-    );
+    for (status, most) in [("unparsed", 100), ("out_of_domain", 10)] {
+        let count = verdicts
+            .values()
+            .filter(|verdict| verdict["status"] == status)
+            .count();
+        assert!(
+            count <= labels.len() / most,
+            "{split}: {count} are {status}"
+        );
+    }
 }
 
 #[test]
@@ -93,8 +101,17 @@ fn it_is_mostly_right_on_phrasing_it_has_never_seen() {
 
 #[test]
 fn the_examples_are_judged_as_their_author_meant() {
-    let labels = read(&repository("examples/expected.jsonl"));
-    let verdicts = judge(&repository("examples/rollouts.jsonl"), &[]);
+    let rows = read(&repository("examples/rollouts.jsonl"));
+    let labels: Vec<Value> = rows
+        .into_iter()
+        .map(|row| {
+            let mut label = row["label"].clone();
+            label["id"] = row["id"].clone();
+            label
+        })
+        .collect();
+    // The folder as a whole is judged: nothing else in it is taken for rows.
+    let verdicts = judge(&repository("examples"), &[]);
     let all: Vec<&Value> = labels.iter().collect();
     assert_eq!(all.len(), 24);
     assert!(accuracy(&all, &verdicts, &["process", "outcome"]) > 0.9);

@@ -161,7 +161,15 @@ pub(crate) fn rollouts(count: usize) -> String {
 pub(crate) fn check_verdict(line: &Value) {
     let status = line["status"].as_str().unwrap();
     assert!(
-        ["ok", "unparsed", "too_long", "failed"].contains(&status),
+        [
+            "ok",
+            "unparsed",
+            "too_long",
+            "out_of_domain",
+            "unsure",
+            "failed"
+        ]
+        .contains(&status),
         "{line}"
     );
     for field in ["process", "outcome", "perfect", "overall", "rule_outcome"] {

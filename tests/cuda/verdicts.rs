@@ -54,17 +54,9 @@ fn judge_examples(device: &Device) -> Vec<Verdict> {
         Arc::default(),
     )
     .unwrap();
-    let options = RunOptions {
-        sampling: Sampling::GREEDY,
-        max_new_tokens,
-        trials: 1,
-        seed: 0,
-        wants_reason: false,
-        raw: false,
-        rules: RulesMode::Off,
-        outcome_rules: OutcomeRules::default(),
-        reward: RewardPolicy::ProcessOutcome,
-    };
+    let mut options = RunOptions::default();
+    options.max_new_tokens = max_new_tokens;
+    options.rules = RulesMode::Off;
     let mut kept = Keep::default();
     let go_on = AtomicBool::new(false);
     run(
@@ -72,7 +64,7 @@ fn judge_examples(device: &Device) -> Vec<Verdict> {
         &jobs::in_input_order(loaded.samples.as_slice(), 1, |_, _| false),
         &options,
         &text,
-        vec![DeviceEngine {
+        &mut vec![DeviceEngine {
             device: "the device".into(),
             engine,
         }],

@@ -10,14 +10,12 @@ use juror::checkpoint::ModelSource;
 use juror::dataset::{LoadOptions, Sample, load};
 use juror::engine::{Engine, EngineConfig, LogitsModel, Properties, Sampling, Stats};
 use juror::judge::{
-    DeviceEngine, DeviceStats, EngineOptions, JudgeError, JudgeText, RulesMode, RunEnd, RunOptions,
-    Sink, WorkloadLengths, build_engine, jobs, run,
+    DeviceEngine, DeviceStats, EngineOptions, JudgeError, JudgeText, RunEnd, RunOptions, Sink,
+    WorkloadLengths, build_engine, jobs, run,
 };
 use juror::model::ModelError;
 use juror::model::batch::StepBatch;
 use juror::protocol::{self, ParsedVerdict, PromptTemplate, Protocol, StopMatcher, Unreadable};
-use juror::reward::RewardPolicy;
-use juror::rules::OutcomeRules;
 use juror::verdict::{Status, Verdict};
 
 const NEW_TOKENS: usize = 24;
@@ -69,20 +67,16 @@ fn text(protocol: &'static dyn Protocol) -> (ModelSource, JudgeText) {
 }
 
 fn options(trials: u32) -> RunOptions {
-    RunOptions {
-        sampling: Sampling {
-            temperature: 0.8,
-            ..Sampling::GREEDY
-        },
-        max_new_tokens: NEW_TOKENS,
-        trials,
-        seed: 3,
-        wants_reason: false,
-        raw: true,
-        rules: RulesMode::Fallback,
-        outcome_rules: OutcomeRules::default(),
-        reward: RewardPolicy::ProcessOutcome,
-    }
+    let mut options = RunOptions::default();
+    options.sampling = Sampling {
+        temperature: 0.8,
+        ..Sampling::GREEDY
+    };
+    options.max_new_tokens = NEW_TOKENS;
+    options.trials = trials;
+    options.seed = 3;
+    options.raw = true;
+    options
 }
 
 fn samples() -> Vec<Sample> {
@@ -119,7 +113,7 @@ fn engines(count: usize) -> (JudgeText, Vec<DeviceEngine>) {
 
 fn judge(count: usize, trials: u32, interrupted: &AtomicBool, kept: &mut Keep) -> RunEnd {
     let samples = samples();
-    let (text, engines) = engines(count);
+    let (text, mut engines) = engines(count);
     let done: HashSet<(usize, u32)> = kept
         .verdicts
         .iter()
@@ -133,7 +127,7 @@ fn judge(count: usize, trials: u32, interrupted: &AtomicBool, kept: &mut Keep) -
         &jobs,
         &options(trials),
         &text,
-        engines,
+        &mut engines,
         interrupted,
         kept,
     )
@@ -279,7 +273,7 @@ fn an_engine_that_fails_stops_the_run_and_is_named() {
                     &jobs,
                     &options(1),
                     &text,
-                    engines(end),
+                    &mut engines(end),
                     &go_on,
                     kept,
                 )
@@ -385,7 +379,7 @@ fn an_error_of_our_own_costs_one_sample() {
         &jobs::by_question(samples.as_slice(), 1, |_, _| false),
         &options(1),
         &text,
-        vec![DeviceEngine {
+        &mut vec![DeviceEngine {
             device: "cpu".into(),
             engine,
         }],

@@ -16,8 +16,6 @@ use juror::judge::{
     WorkloadLengths, build_engine, jobs, run,
 };
 use juror::protocol::{self, PromptTemplate};
-use juror::reward::RewardPolicy;
-use juror::rules::OutcomeRules;
 use juror::verdict::{Confidence, Verdict};
 
 /// Enough to be well inside the thinking, few enough for the slowest setting.
@@ -59,11 +57,10 @@ fn rollouts() -> Vec<Sample> {
             let question = loaded.samples[(index + shift) % loaded.samples.len()]
                 .question
                 .clone();
-            samples.push(Sample {
-                id: format!("{}+{shift}", sample.id),
-                question,
-                ..sample.clone()
-            });
+            let mut other = sample.clone();
+            other.id = format!("{}+{shift}", sample.id);
+            other.question = question;
+            samples.push(other);
         }
     }
     samples.truncate(64);
@@ -93,17 +90,13 @@ fn judge(
         Arc::default(),
     )
     .unwrap();
-    let options = RunOptions {
-        sampling,
-        max_new_tokens: NEW_TOKENS,
-        trials,
-        seed: 5,
-        wants_reason: false,
-        raw: true,
-        rules: RulesMode::Off,
-        outcome_rules: OutcomeRules::default(),
-        reward: RewardPolicy::ProcessOutcome,
-    };
+    let mut options = RunOptions::default();
+    options.sampling = sampling;
+    options.max_new_tokens = NEW_TOKENS;
+    options.trials = trials;
+    options.seed = 5;
+    options.raw = true;
+    options.rules = RulesMode::Off;
     let mut kept = Keep {
         verdicts: Vec::new(),
         stats: Stats::default(),
@@ -113,7 +106,7 @@ fn judge(
         &jobs::by_question(samples, trials, |_, _| false),
         &options,
         &text,
-        vec![DeviceEngine {
+        &mut vec![DeviceEngine {
             device: "cpu".into(),
             engine,
         }],

@@ -22,6 +22,7 @@ use proptest::prelude::*;
 mod devices;
 mod invariance;
 mod lag;
+mod loaded;
 mod long;
 mod reader;
 mod shortage;

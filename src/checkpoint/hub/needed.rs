@@ -12,13 +12,14 @@ use crate::checkpoint::source::{WEIGHTS_FILE, WEIGHTS_INDEX};
 use crate::checkpoint::weights;
 
 /// Everything but the weights.
-pub(super) const DESCRIPTION: [&str; 6] = [
+pub(super) const DESCRIPTION: [&str; 7] = [
     CONFIG_FILE,
     "generation_config.json",
     "tokenizer.json",
     "tokenizer_config.json",
     "chat_template.jinja",
     "special_tokens_map.json",
+    "judge.json",
 ];
 
 /// Endings of files that hold pickled Python objects.

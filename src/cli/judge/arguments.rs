@@ -7,8 +7,9 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::EXIT_CODES;
 use crate::cli::chat::ChatArguments;
+use crate::cli::columns::ColumnArguments;
 use crate::cli::engine::{EngineArguments, JUDGE, ModelArguments};
-use crate::dataset::{LineLimit, Shard, read_text};
+use crate::dataset::{LineLimit, Shard, ShardError, read_text};
 use crate::judge::RulesMode;
 use crate::protocol::{self, PromptTemplate, Protocol};
 use crate::reward::RewardPolicy;
@@ -22,7 +23,7 @@ use crate::rules::{Config, RulesProfile};
     reason = "each is a switch of the command line"
 )]
 pub(in crate::cli) struct JudgeArguments {
-    /// JSONL files (also .gz or .zst), folders of them, or `-` for standard input
+    /// JSONL, JSON, CSV, TSV or Parquet files (also .gz or .zst), folders of them, or `-` for standard input
     #[arg(value_name = "INPUT", default_value = "-", hide_default_value = true)]
     pub(super) inputs: Vec<PathBuf>,
     /// Where the verdicts go; standard output, without a journal, if not given
@@ -42,18 +43,23 @@ pub(in crate::cli) struct JudgeArguments {
         help_heading = JUDGE
     )]
     pub(super) gpus: Vec<usize>,
+    /// Judge samples outside the judge's own domain too, instead of giving them the status out_of_domain
+    #[arg(long, help_heading = JUDGE)]
+    pub(super) force_domain: bool,
     /// Ask for the judge's reason too; without it a generation ends once the verdict is known
     #[arg(long, help_heading = JUDGE)]
     pub(super) reason: bool,
 
-    /// Which key holds what: question=…, reference=…, response=…, id=…
+    #[command(flatten)]
+    pub(super) columns: ColumnArguments,
+    /// Keys of each row that go into its verdict lines, under `input`; `all` for every key
     #[arg(
         long,
-        value_name = "FIELD=KEY",
+        value_name = "KEY",
         value_delimiter = ',',
         help_heading = "Input"
     )]
-    pub(super) columns: Vec<String>,
+    pub(super) keep: Vec<String>,
     /// Set bad lines aside in OUT.rejected.jsonl instead of stopping before anything is judged
     #[arg(long, requires = "output", help_heading = "Input")]
     pub(super) skip_bad: bool,
@@ -68,8 +74,9 @@ pub(in crate::cli) struct JudgeArguments {
         help_heading = "Input"
     )]
     pub(super) limit: Option<usize>,
-    /// Judge one of n parts of the input, by the hash of the id; i counts from 0
-    #[arg(long, value_name = "i/n", help_heading = "Input")]
+    /// Judge one of n parts of the input, by the hash of the id; i counts from 0. `auto` asks SLURM's or Kubernetes' variables.
+    /// `{shard}` in OUT becomes `i-of-n`
+    #[arg(long, value_name = "i/n|auto", value_parser = parse_shard, help_heading = "Input")]
     pub(super) shard: Option<Shard>,
 
     /// Generations for each sample
@@ -134,6 +141,10 @@ pub(in crate::cli) struct JudgeArguments {
     /// What a verdict is worth: process-outcome (1 only if both hold) or outcome (the final answer alone)
     #[arg(long, value_name = "POLICY", default_value_t, help_heading = "Verdict")]
     pub(super) reward: RewardPolicy,
+    /// Give a verdict the status unsure, without a reward, where the judge gives its process or its outcome a calibrated
+    /// probability below P (0.5 to 1)
+    #[arg(long, value_name = "P", value_parser = parse_probability, help_heading = "Verdict")]
+    pub(super) min_confidence: Option<f64>,
     /// Add the prompt's and the completion's text and token ids to each line
     #[arg(long, help_heading = "Verdict")]
     pub(super) raw: bool,
@@ -144,12 +155,36 @@ pub(in crate::cli) struct JudgeArguments {
     /// Throw away what an earlier run with other settings left in the journal
     #[arg(long, help_heading = "Run")]
     pub(super) restart: bool,
+    /// Replace OUT though it is not the output of an earlier run
+    #[arg(long, requires = "output", help_heading = "Run")]
+    pub(super) force: bool,
+    /// Write the summary as JSON too
+    #[arg(long, value_name = "FILE", help_heading = "Run")]
+    pub(super) summary_json: Option<PathBuf>,
+    /// Write what the trials of each sample say together, one JSON line a sample: majorities, votes, mean reward
+    #[arg(long, value_name = "FILE", help_heading = "Run")]
+    pub(super) consensus: Option<PathBuf>,
     /// Print errors only
     #[arg(short, long, help_heading = "Run")]
     pub(super) quiet: bool,
 
     #[command(flatten)]
     pub(super) engine: EngineArguments,
+}
+
+fn parse_shard(text: &str) -> Result<Shard, ShardError> {
+    if text == "auto" {
+        Shard::from_environment(|name| std::env::var(name).ok())
+    } else {
+        Shard::parse(text)
+    }
+}
+
+fn parse_probability(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(probability) if (0.5..=1.0).contains(&probability) => Ok(probability),
+        _ => Err("must be a number from 0.5 to 1".into()),
+    }
 }
 
 fn after_help() -> String {

@@ -2,9 +2,11 @@
 
 mod arguments;
 mod dry_run;
+mod warnings;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
 
@@ -13,9 +15,9 @@ use super::download;
 use super::progress::{Progress, print_summary};
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
 use crate::checkpoint::hub::Want;
-use crate::dataset::journal::Identity;
-use crate::dataset::output::has_place_beside;
-use crate::dataset::{ColumnMap, LineLimit, LoadOptions, Loaded, Rows, Samples, index};
+use crate::dataset::journal::{Identity, earlier_input, journal_path};
+use crate::dataset::output::{OutputFormat, check_replaceable, has_place_beside, write_atomically};
+use crate::dataset::{Keep, LineLimit, LoadOptions, Loaded, Rows, Samples, Shard, index, sources};
 use crate::engine::Sampling;
 use crate::judge::{JudgeText, RulesMode, RunEnd, RunOptions, Session};
 use crate::model::DeviceChoice;
@@ -24,6 +26,7 @@ use crate::rules::OutcomeRules;
 pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
     let quiet = arguments.quiet;
     let dry_run = arguments.dry_run;
+    let summary_json = arguments.summary_json.clone();
     let session = resolve(arguments)?;
     if !quiet {
         describe(&session);
@@ -52,6 +55,10 @@ pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
         let usage = error.is_usage();
         Failure::new(error, usage)
     })?;
+    if let Some(path) = &summary_json {
+        let text = format!("{:#}\n", summary.to_json());
+        write_atomically(path, |writer| writer.write_all(text.as_bytes())).or_fail()?;
+    }
     if end == RunEnd::Interrupted {
         if !quiet {
             let done = summary.verdicts();
@@ -67,6 +74,7 @@ pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
     }
     if !quiet {
         print_summary(&summary);
+        warnings::print(&session, &summary);
         if let Some(out) = &session.out {
             say(&format!("verdicts in {}", out.display()));
         }
@@ -78,11 +86,40 @@ pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
 fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
     let rules = RulesMode::from(arguments.rules);
     let out = arguments.output.filter(|path| path.as_os_str() != "-");
+    let out = out
+        .map(|out| shard_in_name(out, arguments.shard))
+        .transpose()
+        .or_usage()?;
     if arguments.skip_bad && !out.as_deref().is_some_and(has_place_beside) {
         return Err(anyhow!(
             "--skip-bad sets bad lines aside beside the output: name a file with `-o`"
         ))
         .or_usage();
+    }
+    if let Some(out) = &out {
+        OutputFormat::of(out).or_usage()?;
+        // An input is refused as such.
+        sources(&arguments.inputs, Some(out)).or_usage()?;
+        if !arguments.force {
+            check_replaceable(out).or_usage()?;
+        }
+    }
+    if arguments.consensus.is_some() && arguments.trials < 2 {
+        return Err(anyhow!(
+            "--consensus needs several trials of each sample: give --trials"
+        ))
+        .or_usage();
+    }
+    if rules == RulesMode::Only {
+        for (given, option) in [
+            (arguments.force_domain, "--force-domain"),
+            (arguments.min_confidence.is_some(), "--min-confidence"),
+        ] {
+            if given {
+                let error = anyhow!("{option} is about a judge model, and --rules only asks none");
+                return Err(error).or_usage();
+            }
+        }
     }
     let devices = devices(arguments.model.device, &arguments.gpus).or_usage()?;
     let (protocol, template) = arguments.judge.prompt().or_usage()?;
@@ -97,46 +134,53 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         };
         let source = download::resolve(&arguments.judge.model, want)?;
         let begun = out.as_deref().filter(|_| !arguments.restart);
-        let chat = arguments.judge.chat.settings(begun).or_usage()?;
+        let mut chat = arguments.judge.chat.settings(begun).or_usage()?;
+        chat.force_domain = arguments.force_domain;
         let mut text = JudgeText::load_with(&source, protocol, &template, &chat).or_usage()?;
         if want == Want::Everything {
             text.settle_head(&source).map_err(download::failure)?;
         }
-        Some((source, text))
+        Some((source, Arc::new(text)))
     };
 
-    let generation = judge
-        .as_ref()
-        .map(|(_, text)| text.generation)
-        .unwrap_or_default();
-    let recommended = generation.sampling_for(arguments.trials);
+    let recommended = match &judge {
+        Some((_, text)) => text.run_options(arguments.trials),
+        None => RunOptions::default(),
+    };
     let sampling = Sampling {
-        temperature: arguments.temperature.unwrap_or(recommended.temperature),
-        top_k: arguments.top_k.unwrap_or(recommended.top_k),
-        top_p: arguments.top_p.unwrap_or(recommended.top_p),
-        min_p: arguments.min_p.unwrap_or(recommended.min_p),
+        temperature: arguments
+            .temperature
+            .unwrap_or(recommended.sampling.temperature),
+        top_k: arguments.top_k.unwrap_or(recommended.sampling.top_k),
+        top_p: arguments.top_p.unwrap_or(recommended.sampling.top_p),
+        min_p: arguments.min_p.unwrap_or(recommended.sampling.min_p),
     };
     sampling.validate().or_usage()?;
     let max_new_tokens = arguments
         .max_new_tokens
-        .map(|tokens| tokens as usize)
-        .or(generation.max_new_tokens)
-        .unwrap_or(protocol.max_new_tokens());
+        .map_or(recommended.max_new_tokens, |tokens| tokens as usize);
     let engine = arguments.engine.options(&arguments.model);
 
+    let begun = out.as_deref().filter(|_| !arguments.restart);
+    let earlier_samples = begun
+        .and_then(|out| earlier_input(&journal_path(out)))
+        .map(|input| input.samples);
     let loaded = load_inputs(
         &arguments.inputs,
         &LoadOptions {
-            columns: ColumnMap::parse(&arguments.columns).or_usage()?,
+            columns: arguments.columns.map().or_usage()?,
+            keep: Keep::parse(&arguments.keep),
             limit: arguments.limit,
             shard: arguments.shard,
             max_line: LineLimit(arguments.max_line_bytes),
             skip_bad: arguments.skip_bad,
+            earlier: earlier_samples,
             output: out.clone(),
         },
     )?;
     Ok(Session {
         loaded,
+        earlier_samples,
         shard: arguments.shard,
         skip_bad: arguments.skip_bad,
         options: RunOptions {
@@ -152,6 +196,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
                 arguments.rules_config.unwrap_or_default(),
             ),
             reward: arguments.reward,
+            min_confidence: arguments.min_confidence,
         },
         judge,
         protocol: Identity {
@@ -162,8 +207,21 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         devices,
         engine,
         out,
+        consensus_out: arguments.consensus,
         restart: arguments.restart,
     })
+}
+
+/// `{shard}` in the output's name becomes the shard, as `0-of-4`.
+fn shard_in_name(out: PathBuf, shard: Option<Shard>) -> anyhow::Result<PathBuf> {
+    let Some(text) = out.to_str().filter(|text| text.contains("{shard}")) else {
+        return Ok(out);
+    };
+    let Some(shard) = shard else {
+        bail!("`{{shard}}` in the output's name needs --shard");
+    };
+    let name = format!("{}-of-{}", shard.index(), shard.count());
+    Ok(text.replace("{shard}", &name).into())
 }
 
 /// The devices asked for, one engine each.

@@ -65,7 +65,7 @@ fn bad_lines() -> Vec<(Vec<u8>, &'static str)> {
             text(
                 r#"{"question": "q", "reference_answer": "1", "response": [{"role": "user", "content": "1"}]}"#,
             ),
-            "`--columns response=response[0].content`",
+            "`response` (the response) is chat messages whose last turn is not the assistant's",
         ),
         (
             text(r#"{"question": "q", "question": "r", "reference_answer": "1", "response": "1"}"#),
@@ -75,7 +75,6 @@ fn bad_lines() -> Vec<(Vec<u8>, &'static str)> {
             text(r#"{"id": "good", "question": "q", "reference_answer": "1", "response": "1"}"#),
             "the id \"good\" is taken by in.jsonl:1",
         ),
-        (text("[1, 2]"), "a JSON array, not an object"),
         (text("\"text\""), "a JSON string, not an object"),
         (
             b"{\"question\": \"\xff\", \"reference_answer\": \"1\", \"response\": \"1\"}".to_vec(),
@@ -204,7 +203,7 @@ fn the_same_rows_give_the_same_output_however_they_are_packed() {
         "dos.jsonl",
         "parts",
     ] {
-        let out = format!("{input}.out");
+        let out = format!("{input}.out.jsonl");
         let ran = other.run(&["judge", "--rules", "only", input, "-o", &out]);
         ran.expect(0, &[]);
         assert_eq!(other.read(&out), expected, "{input}");

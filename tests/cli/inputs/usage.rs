@@ -25,7 +25,7 @@ fn wrong_usage_is_refused_with_a_word_on_what_is_right() {
         (&["void"], &["void holds no file to read", ".jsonl"]),
         (&["in.jsonl", "in.jsonl"], &["judged twice"]),
         (&["cut.jsonl.gz"], &["cut.jsonl.gz is cut short or damaged"]),
-        (&["in.parquet"], &["a Parquet file", "convert it"]),
+        (&["in.parquet"], &["in.parquet cannot be read as Parquet"]),
         (
             &["in.jsonl", "--model", "gpt"],
             &["no model `gpt`", "`tiny`", "config.json"],

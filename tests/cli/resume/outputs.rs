@@ -123,7 +123,15 @@ fn links_keep_leading_where_they_led() {
             let before = fs::metadata(folder.path(written))
                 .map(|file| file.ino())
                 .ok();
-            folder.run(&to(command, out)).expect(0, &[]);
+            let mut command = to(command, out);
+            if command[0] == "judge" {
+                // What no run wrote is not written over.
+                if before.is_some() {
+                    folder.run(&command).expect(2, &["replace it with --force"]);
+                }
+                command.push("--force");
+            }
+            folder.run(&command).expect(0, &[]);
             let text = folder.read(written);
             assert!(text.starts_with(begins), "{command:?} {out}: {text}");
             assert!(!text.contains("old old"), "{command:?} {out}");

@@ -217,13 +217,7 @@ static JUDGE: LazyLock<JudgeText> = LazyLock::new(|| {
 });
 
 fn sample([question, student_answer, reference_answer]: [&str; 3]) -> Sample {
-    Sample {
-        id: "a".into(),
-        index: 0,
-        question: question.into(),
-        reference_answer: reference_answer.into(),
-        student_answer: student_answer.into(),
-    }
+    Sample::new(question, reference_answer, student_answer).with_id("a")
 }
 
 /// The tokens of each stretch that all prompts share, cut out of a sample's prompt.

@@ -139,8 +139,15 @@ fn case(name: String, tokenizer: Tokenizer) -> Case {
                 .replace(' ', "")
                 .starts_with('<')
     });
-    let prompts =
-        PromptBuilder::new(tokenizer, &chat, &template, &ChatOptions::default(), None).unwrap();
+    let prompts = PromptBuilder::new(
+        tokenizer,
+        &chat,
+        &template,
+        &ChatOptions::default(),
+        None,
+        "",
+    )
+    .unwrap();
     // A vocabulary that knows nothing of the tags protects nothing, and that is said.
     assert!(!tags.is_empty() || !prompts.notes().is_empty(), "{name}");
     Case {
@@ -152,13 +159,7 @@ fn case(name: String, tokenizer: Tokenizer) -> Case {
 }
 
 fn sample(answer: &str) -> Sample {
-    Sample {
-        id: "a".into(),
-        index: 0,
-        question: "q".into(),
-        reference_answer: "7".into(),
-        student_answer: answer.into(),
-    }
+    Sample::new("q", "7", answer).with_id("a")
 }
 
 /// The tokens of the answer, or why there are none.

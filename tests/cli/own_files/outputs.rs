@@ -1,0 +1,125 @@
+//! Outputs that other programs read: CSV, Parquet, kept columns, the summary and the consensus.
+
+use std::fs::File;
+
+use parquet::file::reader::{FileReader, SerializedFileReader};
+
+use super::*;
+use crate::common::rollouts;
+
+fn parquet_rows(folder: &Folder, name: &str) -> Vec<Value> {
+    let reader = SerializedFileReader::new(File::open(folder.path(name)).unwrap()).unwrap();
+    let rows = reader.get_row_iter(None).unwrap();
+    rows.map(|row| row.unwrap().to_json_value()).collect()
+}
+
+#[test]
+fn the_name_decides_the_format() {
+    let folder = Folder::new();
+    folder.write("in.jsonl", rollouts(5));
+    for out in ["out.jsonl", "out.csv", "out.parquet", "bare"] {
+        folder
+            .run(&["judge", "--rules", "only", "in.jsonl", "-o", out])
+            .expect(0, &["verdicts in "]);
+    }
+    let lines = folder.lines("out.jsonl");
+    assert_eq!(folder.read("bare"), folder.read("out.jsonl"));
+    let mut table = csv::Reader::from_path(folder.path("out.csv")).unwrap();
+    let header = table.headers().unwrap().clone();
+    let column = |name: &str| header.iter().position(|other| other == name).unwrap();
+    let rows: Vec<csv::StringRecord> = table.records().map(Result::unwrap).collect();
+    let parquet = parquet_rows(&folder, "out.parquet");
+    assert_eq!((rows.len(), parquet.len()), (5, 5));
+    for ((line, row), nested) in lines.iter().zip(&rows).zip(&parquet) {
+        for key in ["id", "status", "outcome"] {
+            let text = match &line[key] {
+                Value::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            assert_eq!(&row[column(key)], text.as_str(), "{key}");
+            assert_eq!(nested[key], line[key], "{key}");
+        }
+    }
+    for out in ["out.xlsx", "out.json", "out.jsonl.gz"] {
+        let ran = folder.run(&["judge", "--rules", "only", "in.jsonl", "-o", out]);
+        ran.expect(2, &[out, ".jsonl for JSON lines, .csv or .parquet"]);
+        assert!(!folder.has(out));
+    }
+}
+
+#[test]
+fn keys_of_a_row_are_kept() {
+    let folder = Folder::new();
+    folder.write(
+        "in.jsonl",
+        "{\"id\": \"a\", \"question\": \"1 + 1?\", \"answer\": \"2\", \"response\": \"2\", \"step\": 3, \"extra\": {\"run\": \"x\"}}\n",
+    );
+    let judge = |keep: &str, out: &str| {
+        let ran = folder.run(&[
+            "judge", "--rules", "only", "in.jsonl", "--keep", keep, "-o", out,
+        ]);
+        ran.expect(0, &[]);
+    };
+    judge("step,extra.run", "some.jsonl");
+    assert_eq!(
+        folder.lines("some.jsonl")[0]["input"],
+        json!({"step": 3, "extra.run": "x"})
+    );
+    judge("all", "all.jsonl");
+    let all = &folder.lines("all.jsonl")[0]["input"];
+    assert_eq!(
+        (&all["answer"], &all["extra"]),
+        (&json!("2"), &json!({"run": "x"}))
+    );
+    judge("step,extra", "kept.csv");
+    let text = folder.read("kept.csv");
+    assert!(text.lines().next().unwrap().contains("step"), "{text}");
+    folder
+        .run(&[
+            "judge",
+            "--rules",
+            "only",
+            "in.jsonl",
+            "--keep",
+            "stepp",
+            "-o",
+            "none.jsonl",
+        ])
+        .expect(2, &["stepp"]);
+}
+
+#[test]
+fn the_summary_and_the_consensus_are_for_programs_too() {
+    let folder = Folder::new();
+    folder.write("in.jsonl", rollouts(4));
+    let ran = folder.run(&[
+        "judge",
+        "--rules",
+        "only",
+        "in.jsonl",
+        "-o",
+        "out.jsonl",
+        "--trials",
+        "3",
+        "--summary-json",
+        "summary.json",
+        "--consensus",
+        "consensus.jsonl",
+    ]);
+    ran.expect(0, &["consensus"]);
+    let summary: Value = serde_json::from_str(&folder.read("summary.json")).unwrap();
+    assert_eq!(summary["schema"], 1);
+    assert_eq!(summary["verdicts"], 12);
+    assert_eq!(summary["by_status"], json!({"ok": 12}));
+    assert_eq!(summary["outcome"], json!({"true": 9, "known": 12}));
+    let consensus = folder.lines("consensus.jsonl");
+    assert_eq!(consensus.len(), 4);
+    assert_eq!(
+        consensus[2]["outcome_votes"],
+        json!({"true": 0, "false": 3})
+    );
+    assert_eq!(consensus[0]["trials"], 3);
+    folder
+        .run(&rules(&["in.jsonl", "--consensus", "c.jsonl", "--restart"]))
+        .expect(2, &["--trials"]);
+}
