@@ -163,6 +163,9 @@ pub enum JudgeError {
          to go on"
     )]
     Panicked(String),
+    /// Standard output could not be written.
+    #[error("could not write to standard output: {0}")]
+    Stdout(#[source] std::io::Error),
     /// The sink refused a verdict.
     #[error(transparent)]
     Sink(#[from] crate::dataset::journal::JournalError),

@@ -34,6 +34,9 @@ use crate::verdict::Verdict;
 /// How often the journal is synced to disk, so that a power cut loses no more.
 const SYNC_EVERY: Duration = Duration::from_secs(10);
 
+/// How often verdicts are written to standard output.
+const WRITE_EVERY: Duration = Duration::from_millis(100);
+
 /// Everything a run needs, resolved.
 pub struct Session {
     /// Where the samples are, and the lines set aside.
@@ -94,9 +97,6 @@ pub enum SessionError {
     /// The verdicts could not be read again.
     #[error("could not read the verdicts again: {0}")]
     Consensus(#[source] std::io::Error),
-    /// Standard output could not be written.
-    #[error("could not write to standard output: {0}")]
-    Stdout(#[source] std::io::Error),
 }
 
 impl SessionError {
@@ -251,6 +251,7 @@ impl Session {
             observer,
             started: Instant::now(),
             synced: Instant::now(),
+            stream: self.out.is_none().then(Stream::default),
         };
         let end = if keeper.finished.is_complete() {
             RunEnd::Complete
@@ -259,6 +260,7 @@ impl Session {
         };
         keeper.summary.elapsed = keeper.started.elapsed();
         keeper.journal.sync()?;
+        keeper.write_ready()?;
         let Keeper {
             mut journal,
             finished,
@@ -268,18 +270,12 @@ impl Session {
         if end == RunEnd::Complete && trials > 1 {
             summary.consensus = Some(self.consensus(&mut journal, &finished)?);
         }
-        if end == RunEnd::Complete {
-            if let Some(out) = &self.out {
-                OutputFormat::of(out)?.write(out, &self.loaded.keep, |writer| {
-                    journal.copy(finished.lines(), writer)
-                })?;
-            } else {
-                let mut stdout = std::io::stdout().lock();
-                journal
-                    .copy(finished.lines(), &mut stdout)
-                    .and_then(|()| stdout.flush())
-                    .map_err(SessionError::Stdout)?;
-            }
+        if end == RunEnd::Complete
+            && let Some(out) = &self.out
+        {
+            OutputFormat::of(out)?.write(out, &self.loaded.keep, |writer| {
+                journal.copy(finished.lines(), writer)
+            })?;
         }
         Ok((end, summary))
     }
@@ -323,7 +319,12 @@ impl Session {
         let trials = self.options.trials;
         let finished = |position, trial| keeper.finished.contains(position, trial);
         let end = if let Some((source, text)) = &self.judge {
-            let jobs = jobs::by_question(samples, trials, finished);
+            // Verdicts are written to standard output in the order of the input, each as soon as those before it are.
+            let jobs = if self.out.is_some() {
+                jobs::by_question(samples, trials, finished)
+            } else {
+                jobs::in_input_order(samples, trials, finished)
+            };
             let new_tokens = self.options.max_new_tokens;
             let lengths = WorkloadLengths::of(samples, &jobs, text, new_tokens)?;
             let mut observe = |share| {
@@ -372,6 +373,42 @@ struct Keeper<'a> {
     observer: &'a mut dyn FnMut(&Summary),
     started: Instant,
     synced: Instant,
+    /// Standard output, where it takes the verdicts.
+    stream: Option<Stream>,
+}
+
+/// What standard output has of the verdicts.
+struct Stream {
+    /// How many of the output's lines were written.
+    lines: usize,
+    /// When the last of them were.
+    written: Instant,
+}
+
+impl Default for Stream {
+    fn default() -> Self {
+        Self {
+            lines: 0,
+            written: Instant::now(),
+        }
+    }
+}
+
+impl Keeper<'_> {
+    /// Writes the verdicts to standard output that all before them are known of, if it takes them.
+    fn write_ready(&mut self) -> Result<(), JudgeError> {
+        let Some(stream) = &mut self.stream else {
+            return Ok(());
+        };
+        stream.written = Instant::now();
+        let mut stdout = std::io::stdout().lock();
+        let ready = self.finished.ready(stream.lines);
+        let ready = ready.inspect(|_| stream.lines += 1);
+        self.journal
+            .copy(ready, &mut stdout)
+            .and_then(|()| stdout.flush())
+            .map_err(JudgeError::Stdout)
+    }
 }
 
 impl Sink for Keeper<'_> {
@@ -385,6 +422,10 @@ impl Sink for Keeper<'_> {
             self.finished.insert(position, verdict.trial, line);
         }
         self.summary.add(&verdict);
+        let due = |stream: &Stream| stream.written.elapsed() > WRITE_EVERY;
+        if self.stream.as_ref().is_some_and(due) {
+            self.write_ready()?;
+        }
         Ok(())
     }
 

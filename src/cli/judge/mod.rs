@@ -66,7 +66,8 @@ pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
                 "interrupted: {done} of {all} verdicts are done{}",
                 match session.out_with_journal() {
                     Some(_) => " and kept; run the same command again to go on",
-                    None => "; without `-o` they are lost",
+                    None =>
+                        "; those written to standard output are all there is: with `-o` the run could go on",
                 }
             ));
         }

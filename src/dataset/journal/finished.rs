@@ -65,6 +65,12 @@ impl Finished {
         self.count == self.lines.len()
     }
 
+    /// The lines of the output from the `from`th on, as far as all trials before them are finished.
+    pub fn ready(&self, from: usize) -> impl Iterator<Item = LinePlace> {
+        let lines = self.lines.get(from..).unwrap_or_default();
+        lines.iter().copied().take_while(|line| line.length > 0)
+    }
+
     /// The lines of the finished trials, by position and trial: the order of the output.
     pub fn lines(&self) -> impl Iterator<Item = LinePlace> {
         self.lines.iter().copied().filter(|line| line.length > 0)
