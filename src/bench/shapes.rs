@@ -46,7 +46,10 @@ pub const SHAPES: [(&str, &str); 5] = [
 /// # Errors
 /// [`CheckpointError::UnknownShape`] with the names there are; the file's own error.
 pub fn find(name: &str) -> Result<ModelConfig, CheckpointError> {
-    if let Some((_, text)) = SHAPES.iter().find(|(shape, _)| *shape == name) {
+    if let Some((_, text)) = SHAPES
+        .iter()
+        .find(|(shape, _)| shape.eq_ignore_ascii_case(name))
+    {
         return ModelConfig::parse(text, name);
     }
     match crate::dataset::read_text(std::path::Path::new(name)) {

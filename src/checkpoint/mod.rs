@@ -13,6 +13,7 @@
 //! | [`config`] | `config.json`, with everything unsupported refused by name |
 //! | [`weights`] | tensors of Safetensors and GGUF files, read one by one |
 //! | `tensors` | what a family calls its tensors, which there must be, and how large |
+//! | `unsuitable` | what is given as a model and cannot judge: adapters, pointers of Git LFS, models that write no text |
 
 pub mod config;
 mod error;
@@ -21,6 +22,7 @@ pub(crate) mod hub;
 pub(crate) mod known_judges;
 pub mod source;
 pub(crate) mod tensors;
+mod unsuitable;
 pub mod weights;
 
 pub use config::ModelConfig;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::gguf::{self, Gguf};
 use super::hub::{self, Hub, Want, Watch};
 use super::known_judges;
+use super::unsuitable;
 use crate::checkpoint::CheckpointError;
 
 /// Files that, with the weights, decide what a model answers.
@@ -92,6 +93,9 @@ impl ModelSource {
         if place.is_dir() {
             return Self::in_folder(place);
         }
+        if place.is_file() {
+            return Err(unsuitable::file(place));
+        }
         match known_judges::hub_id(name)? {
             Some(id) => {
                 let snapshot = Hub::from_environment()?.fetch(&id, want, watch)?;
@@ -108,7 +112,7 @@ impl ModelSource {
     ///
     /// # Errors
     /// [`CheckpointError::MissingFile`] for a folder without a configuration, [`CheckpointError::Pickled`] for one with nothing but
-    /// pickled weights, or what reading a GGUF file's header gives.
+    /// pickled weights, [`CheckpointError::Unsupported`] for adapters and embedding models, or what reading a GGUF file's header gives.
     pub fn in_folder(folder: &Path) -> Result<Self, CheckpointError> {
         let source = Self::Folder(folder.into());
         let safetensors = source.has(WEIGHTS_FILE) || source.has(WEIGHTS_INDEX);
@@ -116,6 +120,7 @@ impl ModelSource {
         if !safetensors && let Some(file) = Gguf::find(folder)? {
             return Ok(Self::Gguf(Arc::new(Gguf::open(&file)?)));
         }
+        unsuitable::refuse_adapter(folder, safetensors)?;
         if !source.has(super::config::CONFIG_FILE) {
             return Err(CheckpointError::MissingFile {
                 folder: folder.into(),
@@ -124,6 +129,14 @@ impl ModelSource {
         }
         if !safetensors {
             hub::refuse_pickled(folder)?;
+        }
+        if source.has(unsuitable::SENTENCE_TRANSFORMERS) {
+            return Err(CheckpointError::Unsupported(format!(
+                "{}: {}: {}",
+                folder.display(),
+                unsuitable::EMBEDDING,
+                unsuitable::TAKE_A_CHAT_MODEL
+            )));
         }
         Ok(source)
     }
@@ -213,6 +226,7 @@ impl ModelSource {
                         file: file.into(),
                     });
                 }
+                unsuitable::refuse_pointer(&path)?;
                 std::fs::read_to_string(&path).map_err(|source| CheckpointError::Io {
                     path: path.display().to_string(),
                     source,
@@ -284,6 +298,7 @@ impl ModelSource {
                         file: file.into(),
                     });
                 };
+                unsuitable::refuse_pointer(&path)?;
                 let opened = File::open(path).map_err(io)?;
                 let length = opened.metadata().map_err(io)?.len();
                 Ok((WeightFile::File(opened), length))

@@ -10,18 +10,20 @@ use clap::Args;
 
 use super::download;
 use super::engine::{EngineArguments, JUDGE, ModelArguments};
+use super::inputs::{self, refuse_data_sets};
 use super::judge::JudgeChoice;
 use super::{DONE, Failure, OrFail, say};
 use crate::bench::session::{Bench, Document, Setting, Subject, machine, write_trace};
 use crate::bench::{Job, LengthDistribution, Report, Workload, shapes, workload};
 use crate::checkpoint::hub::Want;
 use crate::checkpoint::{ModelConfig, Weights};
-use crate::dataset::output::write_atomically;
+use crate::dataset::output::{check_place, write_atomically};
 use crate::dataset::{LineLimit, LoadOptions, load};
 use crate::engine::Sampling;
 use crate::judge::EngineOptions;
 use crate::judge::JudgeText;
 use crate::judge::prompt::TooLong;
+use crate::model::ModelError;
 
 /// Measure how fast a judge is, on any model or on random weights of a known shape.
 #[derive(Debug, Args)]
@@ -121,6 +123,11 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
         ..Sampling::GREEDY
     };
     sampling.validate().or_usage()?;
+    for path in [&arguments.json, &arguments.profile].into_iter().flatten() {
+        if path != Path::new("-") {
+            check_place(path).or_usage()?;
+        }
+    }
     let options = arguments.engine.options(&arguments.model);
     let subject = subject(arguments, &options)?;
     subject.check().or_usage()?;
@@ -267,7 +274,7 @@ fn describe(arguments: &BenchArguments, subject: &Subject) -> String {
 
 /// The model and what is asked of it.
 fn subject(arguments: &BenchArguments, options: &EngineOptions) -> Result<Subject, Failure> {
-    let device = arguments.model.device.open().or_usage()?;
+    let device = arguments.model.device.open().map_err(model_failure)?;
     let (name, config, weights) = if let Some(shape) = &arguments.synthetic {
         let config = shapes::find(shape).or_usage()?;
         let weights = Weights::random(&config, arguments.seed);
@@ -282,7 +289,10 @@ fn subject(arguments: &BenchArguments, options: &EngineOptions) -> Result<Subjec
             .into_owned();
         (source.to_string(), config, weights)
     };
-    let precision = options.precision.resolve(&device, &weights).or_usage()?;
+    let precision = options
+        .precision
+        .resolve(&device, &weights)
+        .map_err(model_failure)?;
     let (template, jobs) = if arguments.inputs.is_empty() {
         let workload = Workload {
             samples: arguments.samples.unwrap_or(64) as usize,
@@ -315,12 +325,20 @@ fn subject(arguments: &BenchArguments, options: &EngineOptions) -> Result<Subjec
     })
 }
 
+/// An error of device or precision with its exit code.
+fn model_failure(error: ModelError) -> Failure {
+    let usage = error.is_usage();
+    Failure::new(error, usage)
+}
+
 /// The prompts that `juror judge` would write for a file of rollouts.
 fn real_jobs(arguments: &BenchArguments) -> Result<(Vec<u32>, Vec<Job>), Failure> {
     let source = download::resolve(&arguments.judge.model, Want::Description)?;
     let (protocol, template) = arguments.judge.prompt().or_usage()?;
     let chat = arguments.judge.chat.settings(None).or_usage()?;
     let text = JudgeText::load_with(&source, protocol, &template, &chat).or_usage()?;
+    arguments.judge.chat.check(&text).or_usage()?;
+    refuse_data_sets(&arguments.inputs)?;
     let loaded = load(
         &arguments.inputs,
         &LoadOptions {
@@ -329,7 +347,7 @@ fn real_jobs(arguments: &BenchArguments) -> Result<(Vec<u32>, Vec<Job>), Failure
             ..LoadOptions::default()
         },
     )
-    .or_usage()?;
+    .map_err(inputs::failure)?;
     let mut jobs = Vec::new();
     let mut tokens = 0;
     for sample in &loaded.samples {

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 
 use crate::dataset::journal::{chat_date, journal_path};
 use crate::dataset::read_text;
-use crate::judge::ChatSettings;
+use crate::judge::{ChatSettings, JudgeText};
 use crate::text::chat_template::{ChatOptions, Moment, ReasoningEffort, TemplateVariable};
 use crate::text::reasoning::{ThinkingStyle, ThinkingTags};
 
@@ -41,7 +41,7 @@ pub(super) struct ChatArguments {
     date: Option<Moment>,
 }
 
-const CHAT: &str = "Chat template and thinking";
+pub(super) const CHAT: &str = "Chat template and thinking";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Switch {
@@ -67,6 +67,15 @@ impl From<Effort> for ReasoningEffort {
 }
 
 impl ChatArguments {
+    /// Refuses a date that the chat template does not write.
+    pub(super) fn check(&self, text: &JudgeText) -> anyhow::Result<()> {
+        let written = text.chat.as_ref().is_some_and(|chat| chat.date.is_some());
+        if self.date.is_some() && !written {
+            bail!("--date changes nothing: the model's chat template writes no date; leave it out");
+        }
+        Ok(())
+    }
+
     /// Arguments into settings. A run that writes `out` and was begun earlier goes on with its own date.
     pub(super) fn settings(&self, out: Option<&Path>) -> anyhow::Result<ChatSettings> {
         let template = match &self.chat_template {

@@ -20,7 +20,7 @@ pub(super) struct Download {
 impl Download {
     pub(super) fn new(name: &str) -> Self {
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
-        let template = "{bytes}/{total_bytes} {bar:20.cyan/dim} {bytes_per_sec} · {eta} left";
+        let template = "{bytes}/{total_bytes} · {eta} left · {bytes_per_sec} {wide_bar:.cyan/dim}";
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }

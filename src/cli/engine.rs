@@ -39,10 +39,10 @@ impl ModelArguments {
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct EngineArguments {
     /// Most samples at once [default: as memory allows, at most 64 on the CPU, 256 on a GPU]
-    #[arg(long, value_name = "N", value_parser = positive, help_heading = ENGINE)]
+    #[arg(long, visible_aliases = ["batch-size", "max-num-seqs"], value_name = "N", value_parser = positive, help_heading = ENGINE)]
     max_sequences: Option<usize>,
     /// Most tokens a step [default: as cache or memory allow, at most 512 on the CPU, 8192 on a GPU]
-    #[arg(long, value_name = "N", value_parser = positive, help_heading = ENGINE)]
+    #[arg(long, visible_alias = "max-num-batched-tokens", value_name = "N", value_parser = positive, help_heading = ENGINE)]
     token_budget: Option<usize>,
     /// Most tokens of one prompt a step [default: the token budget]
     #[arg(long, value_name = "N", value_parser = positive, help_heading = ENGINE)]
@@ -91,4 +91,4 @@ fn positive(text: &str) -> Result<usize, String> {
 
 /// Heading of what chooses the judge.
 pub(super) const JUDGE: &str = "Judge";
-const ENGINE: &str = "Engine (changes speed and memory, never a result)";
+pub(super) const ENGINE: &str = "Engine (changes speed and memory, never a result)";

@@ -7,22 +7,28 @@ mod chat;
 mod columns;
 mod download;
 mod engine;
+mod inputs;
 mod judge;
+mod manual;
 mod merge;
 mod models;
 mod progress;
 mod prompts;
+mod table;
 mod verify;
+mod without_effect;
 
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context as _, anyhow};
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap_complete::Shell;
 
 use crate::dataset::journal::JournalError;
 use crate::dataset::{BadLines, DatasetError};
@@ -85,6 +91,17 @@ enum Command {
         #[command(subcommand)]
         action: models::ModelsAction,
     },
+    /// Print a script that completes juror's commands and options in a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Write a manual page for each command into a folder
+    Man {
+        /// The folder, made where it is not there; for `man` to find them, a folder `man1` of its path
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
 }
 
 /// An error with the exit code it means.
@@ -125,11 +142,18 @@ impl<T, E: Into<anyhow::Error>> OrFail<T> for Result<T, E> {
 /// Reads the arguments, runs the command, and prints its error.
 pub fn main() -> ExitCode {
     panics::silence();
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
+    let parsed = Arguments::command()
+        .try_get_matches()
+        .and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, matches)));
+    let (arguments, matches) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => return refuse(&error),
     };
-    let result = panics::guarded(|| run(arguments.command)).unwrap_or_else(|why| {
+    let checked_run = || {
+        without_effect::refuse(&Arguments::command(), &matches).or_usage()?;
+        run(arguments.command)
+    };
+    let result = panics::guarded(checked_run).unwrap_or_else(|why| {
         let advice = "please report it with the command; what a run has finished is in its journal";
         Err(anyhow!("an error of juror itself ({why}); {advice}")).or_fail()
     });
@@ -186,6 +210,8 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Prompts { action } => prompts::run(action).map(|()| DONE),
         Command::Models { action } => models::run(action),
+        Command::Completions { shell } => manual::completions(shell).map(|()| DONE),
+        Command::Man { folder } => manual::pages(&folder).map(|()| DONE),
     }
 }
 

@@ -1,23 +1,56 @@
 //! A run's progress bar and summary.
 
 use std::fmt::Write as _;
-use std::time::Duration;
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
 
-use console::style;
+use console::{Term, measure_text_width, style};
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{say, say_labelled};
 use crate::judge::{Share, Summary};
 use crate::verdict::Status;
 
-/// A bar on standard error, if that is a terminal.
+/// How often a line says how far a run is where there is no terminal for a bar.
+const LINE_EVERY: Duration = Duration::from_secs(60);
+
+/// Columns of the bar itself.
+const BAR: usize = 20;
+
+/// A bar on standard error, if that is a terminal; else a line a minute.
 pub(super) struct Progress {
     bar: ProgressBar,
+    lines: Option<Lines>,
+}
+
+/// When the next line of a run without a terminal is due.
+pub(super) struct Lines {
+    last: Instant,
+}
+
+impl Lines {
+    /// Where standard error is no terminal and messages are wanted.
+    pub(super) fn new(quiet: bool) -> Option<Self> {
+        let wanted = !quiet && !std::io::stderr().is_terminal();
+        wanted.then(|| Self {
+            last: Instant::now(),
+        })
+    }
+
+    /// Whether a line is due; if so the next one is a minute later.
+    pub(super) fn due(&mut self, now: Instant) -> bool {
+        let due = now.duration_since(self.last) >= LINE_EVERY;
+        if due {
+            self.last = now;
+        }
+        due
+    }
 }
 
 impl Progress {
     /// A bar up to `all` verdicts.
     pub(super) fn new(all: usize, quiet: bool) -> Self {
+        let lines = Lines::new(quiet);
         // indicatif draws nothing when standard error is no terminal.
         let target = if quiet {
             ProgressDrawTarget::hidden()
@@ -25,19 +58,26 @@ impl Progress {
             ProgressDrawTarget::stderr_with_hz(5)
         };
         let bar = ProgressBar::with_draw_target(Some(all as u64), target);
-        if let Ok(style) = ProgressStyle::with_template("{pos}/{len} {bar:20.cyan/dim} {wide_msg}")
-        {
+        let template = format!("{{pos}}/{{len}} {{bar:{BAR}.cyan/dim}} {{wide_msg}}");
+        if let Ok(style) = ProgressStyle::with_template(&template) {
             bar.set_style(style);
         }
         bar.set_message("loading the model");
         bar.tick();
-        Self { bar }
+        Self { bar, lines }
     }
 
     /// Shows how far the run is.
-    pub(super) fn update(&self, summary: &Summary) {
+    pub(super) fn update(&mut self, summary: &Summary) {
+        let due = self
+            .lines
+            .as_mut()
+            .is_some_and(|lines| lines.due(Instant::now()));
         if summary.sizes.is_none() && summary.loaded > 0.0 {
             let loaded = format!("loading the model: {:.0} %", 100.0 * summary.loaded);
+            if due {
+                say(&loaded);
+            }
             self.bar.set_message(loaded);
             return;
         }
@@ -46,24 +86,28 @@ impl Progress {
         let judged = summary.verdicts() - summary.resumed;
         let rate = judged as f64 / seconds;
         let cached = percent(engine.cached_tokens as usize, engine.prompt_tokens as usize);
-        let left = self
-            .bar
-            .length()
-            .unwrap_or(0)
-            .saturating_sub(summary.verdicts() as u64);
-        let eta = if judged > 0 {
-            format!(
-                " · {} left",
-                HumanDuration(Duration::from_secs_f64(left as f64 / rate))
-            )
-        } else {
-            String::new()
-        };
-        self.bar.set_position(summary.verdicts() as u64);
-        self.bar.set_message(format!(
-            "{rate:.1} verdicts/s · {} tokens/s · cache {cached}{eta}",
-            HumanCount((engine.computed_tokens as f64 / seconds) as u64),
-        ));
+        let (done, all) = (summary.verdicts() as u64, self.bar.length().unwrap_or(0));
+        let left = all.saturating_sub(done);
+        let mut parts = Vec::new();
+        if judged > 0 {
+            let left = Duration::try_from_secs_f64(left as f64 / rate).unwrap_or(Duration::MAX);
+            parts.push(format!("{} left", HumanDuration(left)));
+        }
+        parts.push(format!("{rate:.1} verdicts/s"));
+        if engine.prompt_tokens > 0 {
+            let tokens = HumanCount((engine.computed_tokens as f64 / seconds) as u64);
+            parts.push(format!("{tokens} tokens/s"));
+            parts.push(format!("cache {cached}"));
+        }
+        if due {
+            let parts = parts.join(" · ");
+            say(&format!("{done} of {all} verdicts · {parts}"));
+        }
+        let columns = usize::from(Term::stderr().size().1);
+        let taken = format!("{done}/{all}  ").len() + BAR;
+        self.bar.set_position(done);
+        self.bar
+            .set_message(fitting(&parts, columns.saturating_sub(taken)));
     }
 
     /// Writes a line above the bar.
@@ -75,6 +119,20 @@ impl Progress {
     pub(super) fn finish(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// As many of the first parts as there are columns for.
+fn fitting(parts: &[String], columns: usize) -> String {
+    let mut text = String::new();
+    for part in parts {
+        let dot = if text.is_empty() { "" } else { " · " };
+        let longer = format!("{text}{dot}{part}");
+        if measure_text_width(&longer) > columns && !text.is_empty() {
+            break;
+        }
+        text = longer;
+    }
+    text
 }
 
 /// A share in percent; a dash where the whole is 0.
@@ -234,5 +292,42 @@ pub(super) fn print_summary(summary: &Summary) {
     for (name, value) in rows {
         let name = format!("{name:>13} ");
         say_labelled(&style(name.as_str()).for_stderr().bold(), &value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_is_the_last_to_go() {
+        let parts = [
+            "3 minutes left",
+            "12.3 verdicts/s",
+            "1,234 tokens/s",
+            "cache 80.6 %",
+        ];
+        let parts = parts.map(str::to_owned);
+        for (columns, shown) in [
+            (
+                64,
+                "3 minutes left · 12.3 verdicts/s · 1,234 tokens/s · cache 80.6 %",
+            ),
+            (63, "3 minutes left · 12.3 verdicts/s · 1,234 tokens/s"),
+            (32, "3 minutes left · 12.3 verdicts/s"),
+            (27, "3 minutes left"),
+            (5, "3 minutes left"),
+        ] {
+            assert_eq!(fitting(&parts, columns), shown);
+        }
+    }
+
+    #[test]
+    fn without_a_terminal_there_is_a_line_a_minute() {
+        let begun = Instant::now();
+        let mut lines = Lines { last: begun };
+        let told = |second: &u64| lines.due(begun + Duration::from_secs(*second));
+        let told: Vec<u64> = (0..200).filter(told).collect();
+        assert_eq!(told, [60, 120, 180]);
     }
 }

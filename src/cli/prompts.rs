@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::columns::ColumnArguments;
 use super::download;
+use super::inputs::{self, refuse_data_sets};
 use super::judge::JudgeChoice;
 use super::{Failure, OrFail, for_output, say};
 use crate::checkpoint::hub::Want;
@@ -111,10 +112,12 @@ pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
                 max_line: LineLimit(max_line_bytes),
                 ..LoadOptions::default()
             };
-            let sample = pick(&input, &options, id.as_deref()).or_usage()?;
+            refuse_data_sets(std::slice::from_ref(&input))?;
+            let sample = pick(&input, &options, id.as_deref())?;
             let source = download::resolve(&judge.model, Want::Description)?;
             let chat = judge.chat.settings(None).or_usage()?;
             let text = JudgeText::load_with(&source, protocol, &template, &chat).or_usage()?;
+            judge.chat.check(&text).or_usage()?;
             say_notes(&text);
             let context = text.config.max_positions;
             let ids = match text.prompts.tokens_within(&sample, context).or_fail()? {
@@ -161,19 +164,22 @@ fn say_notes(text: &JudgeText) {
     }
 }
 
-fn pick(input: &Path, options: &LoadOptions, id: Option<&str>) -> anyhow::Result<Sample> {
+fn pick(input: &Path, options: &LoadOptions, id: Option<&str>) -> Result<Sample, Failure> {
     let first = RefCell::new(None);
     let wanted = |sample: &Sample| {
         first.borrow_mut().get_or_insert_with(|| sample.id.clone());
         id.is_none_or(|id| sample.id == id)
     };
-    let found = find(&[input.to_owned()], options, &wanted)?.samples;
+    let found = find(&[input.to_owned()], options, &wanted)
+        .map_err(inputs::failure)?
+        .samples;
     match (found, id) {
         (Some(sample), _) => Ok(sample),
-        (None, None) => Err(anyhow!("the input holds no sample")),
+        (None, None) => Err(anyhow!("the input holds no sample")).or_usage(),
         (None, Some(id)) => Err(anyhow!(
             "no sample has the id `{id}`; the first one's is `{}`",
             first.into_inner().unwrap_or_default()
-        )),
+        ))
+        .or_usage(),
     }
 }

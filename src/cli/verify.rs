@@ -11,6 +11,8 @@ use clap::{Args, ValueEnum};
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Map, Value};
 
+use super::inputs::{self, refuse_data_sets};
+use super::progress::Lines;
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
 use crate::dataset::output::{self, has_place_beside, write_atomically};
 use crate::dataset::{LineLimit, Source, sources};
@@ -88,7 +90,21 @@ impl From<ProfileArgument> for Profile {
 
 /// Settings of the rules, as JSON.
 pub(super) fn parse_config(text: &str) -> Result<Config, String> {
-    serde_json::from_str(text).map_err(|error| error.to_string())
+    serde_json::from_str(text).map_err(|error| match text.split_once('=') {
+        Some((key, value)) if !text.trim_start().starts_with('{') => {
+            let value = value.trim();
+            let quote = if serde_json::from_str::<Value>(value).is_ok() {
+                ""
+            } else {
+                "\""
+            };
+            format!(
+                "settings are JSON: write '{{\"{}\": {quote}{value}{quote}}}'",
+                key.trim()
+            )
+        }
+        _ => error.to_string(),
+    })
 }
 
 /// The same, kept as JSON since a row may replace single keys.
@@ -113,20 +129,30 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
         .or_usage();
     }
     let out = arguments.output.filter(|path| path.as_os_str() != "-");
-    let inputs = sources(std::slice::from_ref(&arguments.input), out.as_deref()).or_usage()?;
+    let input = std::slice::from_ref(&arguments.input);
+    refuse_data_sets(input)?;
+    let inputs = sources(input, out.as_deref()).map_err(inputs::failure)?;
     if let Some(out) = &out {
         output::check_place(out).or_usage()?;
     }
     let interrupted = catch_interrupts().or_fail()?;
     let started = Instant::now();
     let bar = bar(arguments.quiet);
+    let mut lines = Lines::new(arguments.quiet);
     let mut progress = |counts: &Counts| {
         let rate = counts.rows as f64 / started.elapsed().as_secs_f64().max(1e-9);
-        bar.set_message(format!(
+        let text = format!(
             "{} pairs · {} a second",
             HumanCount(counts.rows as u64),
             HumanCount(rate as u64)
-        ));
+        );
+        if lines
+            .as_mut()
+            .is_some_and(|lines| lines.due(Instant::now()))
+        {
+            say(&text);
+        }
+        bar.set_message(text);
     };
     let run = Run {
         settings: &settings,
@@ -163,7 +189,7 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
             }
             Ok(INTERRUPTED)
         }
-        Err(error @ VerifyError::Input(_)) => Err(error).or_usage(),
+        Err(VerifyError::Input(error)) => Err(inputs::failure(error)),
         Err(error) => Err(error).or_fail(),
     }
 }

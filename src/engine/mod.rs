@@ -74,8 +74,8 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    /// True where the model's files are missing or cannot be read, as [`crate::checkpoint::CheckpointError::is_usage`] says.
+    /// True where what was asked for cannot be had, as [`ModelError::is_usage`] says.
     pub fn is_usage(&self) -> bool {
-        matches!(self, Self::Model(ModelError::Checkpoint(error)) if error.is_usage())
+        matches!(self, Self::Model(error) if error.is_usage())
     }
 }

@@ -78,7 +78,8 @@ impl LoadError {
             Self::Checkpoint(error) => error.is_usage(),
             Self::Engine(error) => error.is_usage(),
             Self::Device { source, .. } => source.is_usage(),
-            Self::Model(_) | Self::Thread(_) => false,
+            Self::Model(error) => error.is_usage(),
+            Self::Thread(_) => false,
             Self::NoProtocol { .. } | Self::Template(_) | Self::Prompt(_) => true,
         }
     }

@@ -105,6 +105,7 @@ impl SessionError {
         match self {
             Self::Checkpoint(error) => error.is_usage(),
             Self::Load(error) => error.is_usage(),
+            Self::Model(error) => error.is_usage(),
             Self::Journal(JournalError::Different { .. } | JournalError::NotAJournal { .. })
             | Self::TooMany(_)
             | Self::Output(OutputError::Folder { .. } | OutputError::NoFolder { .. }) => true,

@@ -25,6 +25,18 @@ pub enum ModelError {
     Tensor(candle_core::Error),
 }
 
+impl ModelError {
+    /// True where what was asked for cannot be had: a checkpoint as [`CheckpointError::is_usage`] says, or a precision that
+    /// the device does not compute. A device that cannot be opened, or has no memory left, is a failure.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Checkpoint(error) => error.is_usage(),
+            Self::Unsupported(_) => true,
+            _ => false,
+        }
+    }
+}
+
 /// How NVIDIA's driver and cuBLAS call a lack of memory; candle passes it on as text.
 const OUT_OF_MEMORY: [&str; 2] = ["CUDA_ERROR_OUT_OF_MEMORY", "CUBLAS_STATUS_ALLOC_FAILED"];
 

@@ -28,6 +28,8 @@ fn help_is_whole_and_fits_a_hundred_columns() {
         &["models", "list", "--help"],
         &["models", "pull", "--help"],
         &["models", "show", "--help"],
+        &["completions", "--help"],
+        &["man", "--help"],
         &["help", "judge"],
     ] {
         let text = helped(arguments);
@@ -185,4 +187,38 @@ fn a_reader_that_has_seen_enough_is_no_failure_worth_a_word() {
         &["judge", "in.jsonl", "--dry-run", "--prompt", "long.txt"],
     );
     assert!(!ran.stderr.contains("error"), "{}", ran.stderr);
+}
+
+#[test]
+fn completions_and_manual_pages_know_every_command() {
+    for (shell, parts) in [
+        ("bash", ["complete -F _juror", "--rules-profile"]),
+        ("zsh", ["#compdef juror", "--rules-profile"]),
+        ("fish", ["complete -c juror", "rules-profile"]),
+        ("elvish", ["edit:completion", "--rules-profile"]),
+        (
+            "powershell",
+            ["Register-ArgumentCompleter", "--rules-profile"],
+        ),
+    ] {
+        let script = helped(&["completions", shell]);
+        for part in parts {
+            assert!(script.contains(part), "{shell}: {part}");
+        }
+    }
+    let folder = Folder::new();
+    folder.run(&["completions", "cmd"]).expect(2, &["bash"]);
+    folder
+        .run(&["man", "share/man1"])
+        .expect(0, &["manual pages in share/man1"]);
+    for (page, part) in [
+        ("juror.1", "juror\\-judge(1)"),
+        ("juror-judge.1", "rules\\-profile"),
+        ("juror-prompts-render.1", "max\\-line\\-bytes"),
+        ("juror-models-pull.1", "FILE.gguf"),
+    ] {
+        let page = folder.read(&format!("share/man1/{page}"));
+        assert!(page.contains(".TH "), "{page}");
+        assert!(page.contains(part), "{part}: {page}");
+    }
 }

@@ -8,14 +8,17 @@ mod common;
 mod abstention;
 mod bench;
 mod chat;
+mod exit_codes;
 #[cfg(target_os = "linux")]
 mod gpu_script;
 mod help;
 mod hub;
 mod inputs;
+mod messages;
 mod own_files;
 mod resume;
 mod rules_modes;
 mod scale;
 mod tiny_judge;
 mod verify;
+mod without_effect;

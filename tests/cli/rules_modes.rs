@@ -19,9 +19,15 @@ fn three() -> Folder {
     folder
 }
 
-/// Judges with so few tokens that no verdict can be written.
+/// Judges with so few tokens that no verdict can be written, or with rules alone.
 fn judge(folder: &Folder, more: &[&str]) -> Ran {
-    let arguments = [&["judge", "in.jsonl", "--max-new-tokens", "4"], more].concat();
+    let few = ["--max-new-tokens", "4"];
+    let few = if more.contains(&"only") {
+        &[][..]
+    } else {
+        &few
+    };
+    let arguments = [&["judge", "in.jsonl"], few, more].concat();
     let ran = folder.run(&arguments);
     ran.lines().iter().for_each(check_verdict);
     ran
@@ -44,7 +50,7 @@ const SHOWN: [&str; 6] = [
 #[test]
 fn rules_alone_need_no_model() {
     let folder = three();
-    let ran = judge(&folder, &["--rules", "only", "--model", "nonexistent"]);
+    let ran = judge(&folder, &["--rules", "only"]);
     ran.expect(3, &["verdicts  3 (2 ok, 1 unparsed)"]);
     let lines = ran.lines();
     let null = Value::Null;
@@ -303,14 +309,9 @@ fn every_sample_ends_in_exactly_one_state() {
     let examples = include_str!("../../examples/rollouts.jsonl");
     folder.write("in.jsonl", examples);
     for rules in ["fallback", "first", "only", "off"] {
-        let ran = folder.run(&[
-            "judge",
-            "in.jsonl",
-            "--rules",
-            rules,
-            "--max-new-tokens",
-            "200",
-        ]);
+        let model = ["--max-new-tokens", "200"];
+        let model = if rules == "only" { &[][..] } else { &model };
+        let ran = folder.run(&[&["judge", "in.jsonl", "--rules", rules], model].concat());
         let lines = ran.lines();
         assert_eq!(lines.len(), examples.lines().count());
         lines.iter().for_each(check_verdict);

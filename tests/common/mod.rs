@@ -86,6 +86,17 @@ impl Folder {
         json_lines(&self.read(name))
     }
 
+    /// The embedded judge as the folder `model`.
+    pub(crate) fn write_model(&self) {
+        let _ = fs::create_dir(self.path("model"));
+        let tiny = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tiny");
+        for entry in fs::read_dir(tiny).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap();
+            fs::copy(&path, self.path("model").join(name)).unwrap();
+        }
+    }
+
     /// Names of everything in the folder, sorted.
     pub(crate) fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(self.folder.path())

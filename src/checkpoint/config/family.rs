@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::keys::{Keys, short};
 use super::{Activation, Biases, Experts, ModelConfig, Rope, RopeScaling};
-use crate::checkpoint::CheckpointError;
+use crate::checkpoint::{CheckpointError, unsuitable};
 
 /// Model families this decoder runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,6 +113,10 @@ fn architecture(keys: &Keys) -> Result<Architecture, CheckpointError> {
         });
     if let Some((_, _, architecture)) = known {
         return Ok(*architecture);
+    }
+    let unsuitable = |name| unsuitable::class(name, |key| keys.get(key).cloned());
+    if let Some(what) = class.or(kind).and_then(unsuitable) {
+        return keys.fail(what);
     }
     let supported: Vec<&str> = ARCHITECTURES.iter().map(|(name, ..)| *name).collect();
     keys.fail(format!(

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use super::header::{TensorInfo, Value};
 use super::metadata::Metadata;
 use super::names::Family;
-use crate::checkpoint::CheckpointError;
+use crate::checkpoint::{CheckpointError, unsuitable};
 
 /// Divisors of rotary frequencies that a file has as tensors, by name.
 pub(super) type Factors = BTreeMap<String, Vec<f64>>;
@@ -23,9 +23,16 @@ pub(super) fn family(
     if let Some(kind) = metadata.text("general.type")?
         && kind != "model"
     {
-        return metadata.fail(format!(
-            "general.type is {kind:?}: it does not hold a model that can judge"
-        ));
+        let what = match kind {
+            "adapter" => {
+                "an adapter: merge it into its base model (llama.cpp's llama-export-lora), and give that file"
+            }
+            "mmproj" => {
+                "the part of a vision model that reads images: take the file of a text model"
+            }
+            _ => "it does not hold a model that can judge",
+        };
+        return metadata.fail(format!("general.type is {kind:?}: {what}"));
     }
     if tensors.is_empty() {
         return metadata.fail(
@@ -33,6 +40,14 @@ pub(super) fn family(
         );
     }
     let name = metadata.text("general.architecture")?.unwrap_or("(none)");
+    let pooled = metadata
+        .optional_size(&format!("{name}.pooling_type"))
+        .is_ok_and(|kind| kind.is_some());
+    if (pooled || Family::named(name).is_none())
+        && let Some(what) = unsuitable::gguf(name, pooled)
+    {
+        return metadata.fail(what);
+    }
     match Family::named(name) {
         Some(Family::Glm) if tensors.contains_key("blk.0.attn_qkv.weight") => Ok(Family::ChatGlm),
         Some(family) => Ok(family),

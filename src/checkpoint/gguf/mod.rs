@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value as Json, json};
 
 use super::tensors::MAX_TENSORS;
-use crate::checkpoint::CheckpointError;
+use crate::checkpoint::{CheckpointError, unsuitable};
 
 pub(crate) mod blocks;
 mod config;
@@ -201,6 +201,7 @@ fn read_header(path: &Path) -> Result<Header, CheckpointError> {
         path: path.display().to_string(),
         source,
     };
+    unsuitable::refuse_pointer(path)?;
     let file = File::open(path).map_err(io)?;
     let length = file.metadata().map_err(io)?.len();
     Header::read(BufReader::with_capacity(1 << 20, file), length)

@@ -9,7 +9,7 @@ use crate::checkpoint::ModelSource;
 use crate::checkpoint::config::CONFIG_FILE;
 use crate::checkpoint::gguf::is_gguf;
 use crate::checkpoint::source::{WEIGHTS_FILE, WEIGHTS_INDEX};
-use crate::checkpoint::weights;
+use crate::checkpoint::{unsuitable, weights};
 
 /// Everything but the weights.
 pub(super) const DESCRIPTION: [&str; 7] = [
@@ -60,6 +60,13 @@ pub(super) fn check(id: &HubId, files: &BTreeSet<String>) -> Result<(), HubError
         let mut matching = files.filter(|file| file.ends_with(ending));
         matching.next().map(str::to_owned)
     };
+    if files.contains(unsuitable::SENTENCE_TRANSFORMERS) {
+        return refuse(format!(
+            "is {}: {}",
+            unsuitable::EMBEDDING,
+            unsuitable::TAKE_A_CHAT_MODEL
+        ));
+    }
     if files.contains(WEIGHTS_FILE) || files.contains(WEIGHTS_INDEX) {
         return if files.contains(CONFIG_FILE) {
             Ok(())
@@ -87,8 +94,8 @@ pub(super) fn check(id: &HubId, files: &BTreeSet<String>) -> Result<(), HubError
     }
     if let Some(file) = with_ending("adapter_model.safetensors") {
         return refuse(format!(
-            "holds an adapter only ({file}): merge it into its base model (peft's merge_and_unload), save that, and give \
-             its folder to --model"
+            "holds an adapter only ({file}). {}",
+            unsuitable::how_to_merge(id.repository(), None)
         ));
     }
     refuse(format!(
@@ -201,7 +208,11 @@ mod tests {
             (&["Q4_K_M/model.gguf"], &["Q4_K_M/model.gguf", "its path"]),
             (
                 &["adapter_config.json", "adapter_model.safetensors"],
-                &["adapter", "merge"],
+                &["adapter", "merge_and_unload", "org/name"],
+            ),
+            (
+                &["config.json", "model.safetensors", "modules.json"],
+                &["an embedding model", "chat model"],
             ),
             (&[], &["model.safetensors"]),
         ] {

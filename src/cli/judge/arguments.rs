@@ -71,6 +71,7 @@ pub(in crate::cli) struct JudgeArguments {
         long,
         value_name = "N",
         allow_negative_numbers = true,
+        value_parser = some_samples,
         help_heading = "Input"
     )]
     pub(super) limit: Option<usize>,
@@ -80,7 +81,7 @@ pub(in crate::cli) struct JudgeArguments {
     pub(super) shard: Option<Shard>,
 
     /// Generations for each sample
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Sampling")]
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = SAMPLING)]
     pub(super) trials: u32,
     /// Seed of every random choice
     #[arg(
@@ -88,7 +89,7 @@ pub(in crate::cli) struct JudgeArguments {
         value_name = "S",
         default_value_t = 0,
         allow_negative_numbers = true,
-        help_heading = "Sampling"
+        help_heading = SAMPLING
     )]
     pub(super) seed: u64,
     /// 0 takes the likeliest token [default: the model's recommendation, else 0; with several trials 0.7]
@@ -96,18 +97,18 @@ pub(in crate::cli) struct JudgeArguments {
         long,
         value_name = "T",
         allow_negative_numbers = true,
-        help_heading = "Sampling"
+        help_heading = SAMPLING
     )]
     pub(super) temperature: Option<f64>,
     /// Choose among the K likeliest tokens; 0 for all
-    #[arg(long, value_name = "K", help_heading = "Sampling")]
+    #[arg(long, value_name = "K", help_heading = SAMPLING)]
     pub(super) top_k: Option<usize>,
     /// Choose among the likeliest tokens that make up this share
     #[arg(
         long,
         value_name = "P",
         allow_negative_numbers = true,
-        help_heading = "Sampling"
+        help_heading = SAMPLING
     )]
     pub(super) top_p: Option<f64>,
     /// Choose among tokens at least this likely, compared with the likeliest
@@ -115,11 +116,11 @@ pub(in crate::cli) struct JudgeArguments {
         long,
         value_name = "P",
         allow_negative_numbers = true,
-        help_heading = "Sampling"
+        help_heading = SAMPLING
     )]
     pub(super) min_p: Option<f64>,
     /// Longest completion, thinking included [default: the model's recommendation, else the protocol's]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 20), help_heading = "Sampling")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 20), help_heading = SAMPLING)]
     pub(super) max_new_tokens: Option<u64>,
 
     /// What the rule-based verifier does: give the outcome where the judge is unreadable, go first and spare the model
@@ -184,6 +185,20 @@ fn parse_probability(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(probability) if (0.5..=1.0).contains(&probability) => Ok(probability),
         _ => Err("must be a number from 0.5 to 1".into()),
+    }
+}
+
+/// Heading of what chooses tokens.
+pub(in crate::cli) const SAMPLING: &str = "Sampling";
+
+fn some_samples(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err(
+            "nothing would be judged: give 1 or more; --dry-run counts the samples and judges none"
+                .into(),
+        ),
+        Ok(number) => Ok(number),
+        Err(error) => Err(format!("{error}")),
     }
 }
 
@@ -264,7 +279,7 @@ fn read(path: &Path) -> anyhow::Result<String> {
 }
 
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
-pub(super) enum RulesArgument {
+pub(in crate::cli) enum RulesArgument {
     #[default]
     Fallback,
     First,

@@ -10,8 +10,9 @@ use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
 
-pub(super) use self::arguments::{JudgeArguments, JudgeChoice};
+pub(super) use self::arguments::{JudgeArguments, JudgeChoice, RulesArgument, SAMPLING};
 use super::download;
+use super::inputs::{self, refuse_data_sets};
 use super::progress::{Progress, print_summary};
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
 use crate::checkpoint::hub::Want;
@@ -41,7 +42,7 @@ pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
         .samples
         .count()
         .saturating_mul(session.options.trials as usize);
-    let progress = Progress::new(all, quiet);
+    let mut progress = Progress::new(all, quiet);
     let mut announced = quiet;
     let result = session.execute(&interrupted, &mut |summary| {
         if let (false, Some(sizes)) = (announced, &summary.sizes) {
@@ -138,6 +139,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         let mut chat = arguments.judge.chat.settings(begun).or_usage()?;
         chat.force_domain = arguments.force_domain;
         let mut text = JudgeText::load_with(&source, protocol, &template, &chat).or_usage()?;
+        arguments.judge.chat.check(&text).or_usage()?;
         if want == Want::Everything {
             text.settle_head(&source).map_err(download::failure)?;
         }
@@ -157,6 +159,14 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         min_p: arguments.min_p.unwrap_or(recommended.sampling.min_p),
     };
     sampling.validate().or_usage()?;
+    if sampling.temperature == 0.0 {
+        let for_chance = [
+            ("--top-k", arguments.top_k.is_some_and(|k| k > 0)),
+            ("--top-p", arguments.top_p.is_some_and(|p| p < 1.0)),
+            ("--min-p", arguments.min_p.is_some_and(|p| p > 0.0)),
+        ];
+        refuse_chance(arguments.trials, &for_chance).or_usage()?;
+    }
     let max_new_tokens = arguments
         .max_new_tokens
         .map_or(recommended.max_new_tokens, |tokens| tokens as usize);
@@ -225,6 +235,23 @@ fn shard_in_name(out: PathBuf, shard: Option<Shard>) -> anyhow::Result<PathBuf> 
     Ok(text.replace("{shard}", &name).into())
 }
 
+/// Refuses what is for chance at temperature 0: several trials, and the options that are given of `for_chance`.
+fn refuse_chance(trials: u32, for_chance: &[(&str, bool)]) -> anyhow::Result<()> {
+    if trials > 1 {
+        bail!(
+            "--trials {trials} at temperature 0: greedy generations are all the same, so more than one changes nothing; leave \
+             --temperature out, or give one above 0"
+        );
+    }
+    if let Some((name, _)) = for_chance.iter().find(|(_, given)| *given) {
+        bail!(
+            "{name} changes nothing at temperature 0, which takes the likeliest token: leave it out, or give a --temperature \
+             above 0"
+        );
+    }
+    Ok(())
+}
+
 /// The devices asked for, one engine each.
 fn devices(device: DeviceChoice, gpus: &[usize]) -> anyhow::Result<Vec<DeviceChoice>> {
     for (at, gpu) in gpus.iter().enumerate() {
@@ -248,11 +275,8 @@ fn load_inputs(inputs: &[PathBuf], options: &LoadOptions) -> Result<Loaded<Rows>
         ))
         .or_usage();
     }
-    index(inputs, options).map_err(|error| {
-        // A full disk is not the user's mistake.
-        let usage = error.is_usage();
-        Failure::new(error, usage)
-    })
+    refuse_data_sets(inputs)?;
+    index(inputs, options).map_err(inputs::failure)
 }
 
 /// Prints the input, the columns used, and notes of the judge.

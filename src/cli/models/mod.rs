@@ -9,13 +9,12 @@ use clap::Subcommand;
 use serde_json::Value;
 
 use super::download::{self, Download};
-use super::{DONE, Failure, OrFail, for_output, say};
+use super::{DONE, Failure, OrFail, for_output, say, table};
 use crate::checkpoint::CheckpointError;
 use crate::checkpoint::config::CONFIG_FILE;
 use crate::checkpoint::hub::{CachedModel, Hub, Want, bytes};
 use crate::checkpoint::{ModelConfig, ModelSource, known_judges};
 use crate::protocol;
-use crate::terminal::escaped;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ModelsAction {
@@ -87,17 +86,16 @@ fn list(out: &mut StdoutLock) -> Result<(), Failure> {
             describe(&model),
         ]);
     }
-    write_table(
+    table::write(
         out,
         ["model", "revision", "commit", "size", "family"],
         &rows,
     )?;
-    writeln!(
+    table::write_text(
         out,
-        "\nBesides these --model takes a folder (config.json, tokenizer.json, tokenizer_config.json, *.safetensors), a GGUF\n\
-         file, and ids on the Hugging Face hub (org/name); `juror models list --known` names judges there."
+        "Besides these --model takes a folder (config.json, tokenizer.json, tokenizer_config.json, *.safetensors), a GGUF \
+         file, and ids on the Hugging Face hub (org/name); `juror models list --known` names judges there.",
     )
-    .or_fail()
 }
 
 /// Family and size in a few words.
@@ -182,24 +180,24 @@ fn list_known(out: &mut StdoutLock) -> Result<(), Failure> {
         "F1",
         "lucky",
     ];
-    write_table(out, header, &rows)?;
-    writeln!(
+    table::write(out, header, &rows)?;
+    table::write_text(
         out,
-        "\nThe figures are percent on PRIME (arXiv 2602.11570): outcome and overall accuracy, F1, lucky guesses recognised.\n\
-         `juror models show ALIAS` has thinking, sampling and licence; `juror models pull ALIAS` fetches one."
-    )
-    .or_fail()?;
+        "The figures are percent on PRIME (arXiv 2602.11570): outcome and overall accuracy, F1, lucky guesses recognised. \
+         `juror models show ALIAS` has thinking, sampling and licence; `juror models pull ALIAS` fetches one.",
+    )?;
     if rows.iter().any(|row| row[3].ends_with('*')) {
-        writeln!(
+        let known: Vec<&str> = protocol::known()
+            .iter()
+            .map(|protocol| protocol.name())
+            .collect();
+        table::write_text(
             out,
-            "* needs a protocol that this version does not have: it would be asked under another ({}).",
-            protocol::known()
-                .iter()
-                .map(|protocol| protocol.name())
-                .collect::<Vec<_>>()
-                .join(", ")
-        )
-        .or_fail()?;
+            &format!(
+                "* needs a protocol that this version does not have: it would be asked under another ({}).",
+                known.join(", ")
+            ),
+        )?;
     }
     Ok(())
 }
@@ -248,39 +246,4 @@ fn files_of(folder: &PathBuf) -> (usize, u64) {
         .fold((0, 0), |(count, bytes), data| {
             (count + 1, bytes + data.len())
         })
-}
-
-/// Columns as wide as their widest entry; the last one ends where it ends.
-fn write_table<const N: usize>(
-    out: &mut StdoutLock,
-    header: [&str; N],
-    rows: &[[String; N]],
-) -> Result<(), Failure> {
-    let rows: Vec<[String; N]> = rows
-        .iter()
-        .map(|row| row.each_ref().map(|cell| escaped(cell).into_owned()))
-        .collect();
-    let width = |column: usize| {
-        let cells = rows.iter().map(|row| row[column].as_str());
-        cells
-            .chain([header[column]])
-            .map(console::measure_text_width)
-            .max()
-            .unwrap_or(0)
-    };
-    let widths: [usize; N] = std::array::from_fn(width);
-    let header = header.map(str::to_owned);
-    for row in std::iter::once(&header).chain(&rows) {
-        let mut line = String::new();
-        for (cell, width) in row.iter().zip(widths) {
-            line.push_str(&console::pad_str(
-                cell,
-                width + 2,
-                console::Alignment::Left,
-                None,
-            ));
-        }
-        writeln!(out, "{}", line.trim_end()).or_fail()?;
-    }
-    Ok(())
 }

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -23,18 +22,9 @@ fn juror(folder: &Folder, arguments: &[&str], variables: &[(&str, &str)]) -> Ran
     ran
 }
 
-fn repository(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
-}
-
 /// The embedded judge as the folder `model`, its tokenizer changed.
 fn with_tokenizer(folder: &Folder, change: impl FnOnce(&mut Value)) {
-    let _ = fs::create_dir(folder.path("model"));
-    for entry in fs::read_dir(repository("models/tiny")).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap();
-        fs::copy(&path, folder.path("model").join(name)).unwrap();
-    }
+    folder.write_model();
     let mut tokenizer: Value = serde_json::from_str(&folder.read("model/tokenizer.json")).unwrap();
     change(&mut tokenizer);
     folder.write("model/tokenizer.json", tokenizer.to_string());

@@ -1,7 +1,6 @@
 //! What files and models say reaches the terminal escaped: no cursor moves, no title is set, no line is forged.
 
 use std::fs;
-use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -26,15 +25,6 @@ fn check(ran: &Ran, name: &str) {
         both.contains(r"\u{1b}") || both.contains(r"\u001b"),
         "{name}: {both}"
     );
-}
-
-fn model(folder: &Folder) {
-    let _ = fs::create_dir(folder.path("model"));
-    let tiny = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tiny");
-    for entry in fs::read_dir(tiny).unwrap() {
-        let path = entry.unwrap().path();
-        fs::copy(&path, folder.path("model").join(path.file_name().unwrap())).unwrap();
-    }
 }
 
 fn change(folder: &Folder, file: &str, change: impl FnOnce(&mut Value)) {
@@ -89,7 +79,7 @@ fn names_in_model_files_are_escaped() {
     for (name, change) in changes {
         let folder = Folder::new();
         folder.write("in.jsonl", rollouts(1));
-        model(&folder);
+        folder.write_model();
         change(&folder);
         for arguments in [
             &["judge", "in.jsonl", "--model", "model"][..],

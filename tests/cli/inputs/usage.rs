@@ -16,7 +16,7 @@ fn wrong_usage_is_refused_with_a_word_on_what_is_right() {
     folder.write("in.parquet", "PAR1");
     fs::create_dir(folder.path("void")).unwrap();
     fs::create_dir(folder.path("model")).unwrap();
-    let cases: [(&[&str], &[&str]); 31] = [
+    let cases: [(&[&str], &[&str]); 32] = [
         (
             &["nope.jsonl"],
             &["could not read nope.jsonl: No such file"],
@@ -81,6 +81,10 @@ fn wrong_usage_is_refused_with_a_word_on_what_is_right() {
         (&["in.jsonl", "--temperature", "nan"], &["the temperature"]),
         (&["in.jsonl", "--top-p", "3"], &["top-p must be"]),
         (&["in.jsonl", "--trials", "0"], &["--trials"]),
+        (
+            &["in.jsonl", "--limit", "0"],
+            &["--limit", "nothing would be judged", "--dry-run"],
+        ),
         (
             &["in.jsonl", "--max-new-tokens", "0"],
             &["--max-new-tokens"],
@@ -160,13 +164,19 @@ fn standard_output_is_verdicts_and_nothing_else() {
     assert_eq!(quiet.lines().len(), 3);
 }
 
-/// Runs the command in a pseudo-terminal; none where there is no `script` to make one.
+/// Runs the command in a pseudo-terminal of so many columns; none where there is no `script` to make one.
 #[cfg(target_os = "linux")]
-fn in_terminal(folder: &Folder, arguments: &str, no_color: Option<&str>) -> Option<String> {
+fn in_terminal(
+    folder: &Folder,
+    arguments: &str,
+    columns: u32,
+    no_color: Option<&str>,
+) -> Option<String> {
     let mut command = std::process::Command::new("script");
     let juror = crate::common::binary().display();
+    let line = format!("stty cols {columns} rows 24; '{juror}' {arguments}");
     command
-        .args(["-qec", &format!("'{juror}' {arguments}"), "/dev/null"])
+        .args(["-qec", &line, "/dev/null"])
         .current_dir(folder.path("."))
         .env("TERM", "xterm-256color")
         .env_remove("NO_COLOR")
@@ -196,12 +206,79 @@ fn no_color_is_respected_in_a_terminal() {
         "judge --shard 3/3",
         "--help",
     ] {
-        let Some(plain) = in_terminal(&folder, arguments, Some("1")) else {
+        let Some(plain) = in_terminal(&folder, arguments, 80, Some("1")) else {
             return;
         };
         assert!(!plain.is_empty());
         assert!(!coloured(&plain), "{plain:?}");
-        let usual = in_terminal(&folder, arguments, None).unwrap();
+        let usual = in_terminal(&folder, arguments, 80, None).unwrap();
         assert!(coloured(&usual), "{usual:?}");
     }
+}
+
+/// What a terminal shows, in its lines and in the ones that were drawn over: without colours and moves of the cursor.
+#[cfg(target_os = "linux")]
+fn drawn(text: &str) -> Vec<String> {
+    let plain = console::strip_ansi_codes(text).into_owned();
+    plain.split(['\n', '\r']).map(str::to_owned).collect()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_time_left_is_shown_however_narrow_the_terminal_is() {
+    let folder = Folder::new();
+    folder.write("in.jsonl", rollouts(250));
+    for columns in [60, 80] {
+        let judge = "judge in.jsonl --max-new-tokens 2 -o out.jsonl --restart";
+        let Some(text) = in_terminal(&folder, judge, columns, Some("1")) else {
+            return;
+        };
+        let lines = drawn(&text);
+        let of_bar: Vec<&String> = lines.iter().filter(|line| line.contains("/250 ")).collect();
+        assert!(
+            of_bar.iter().any(|line| line.contains(" left")),
+            "{columns}: {text:?}"
+        );
+        for line in of_bar {
+            let width = console::measure_text_width(line);
+            assert!(width <= columns as usize, "{columns}: {width}: {line:?}");
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn tables_and_help_fit_sixty_columns() {
+    let folder = Folder::new();
+    for arguments in [
+        "--help",
+        "judge --help",
+        "bench --help",
+        "verify --help",
+        "prompts show --help",
+        "prompts render --help",
+        "models pull --help",
+        "models show --help",
+        "completions --help",
+        "man --help",
+        "models list --known",
+        "models list",
+    ] {
+        let Some(text) = in_terminal(&folder, arguments, 60, Some("1")) else {
+            return;
+        };
+        assert!(!text.is_empty());
+        for line in drawn(&text) {
+            let width = console::measure_text_width(&line);
+            assert!(width <= 60, "{arguments}: {width}: {line:?}");
+        }
+    }
+    let known = in_terminal(&folder, "models list --known", 60, Some("1")).unwrap();
+    assert!(
+        known.contains("qwen3-8b\r\n  on the hub Qwen/Qwen3-8B · "),
+        "{known}"
+    );
+    // What is no terminal gets the table.
+    let table = folder.run(&["models", "list", "--known"]).stdout;
+    assert!(table.starts_with("alias "), "{table}");
 }

@@ -1,0 +1,85 @@
+//! Tables and text on standard output, as wide as the terminal is.
+
+use std::io::{IsTerminal, Write};
+
+use console::{Alignment, Term, measure_text_width, pad_str};
+
+use super::{Failure, OrFail};
+use crate::terminal::escaped;
+
+/// Columns of a text that goes to a file or a program.
+const WITHOUT_TERMINAL: usize = 120;
+
+/// Columns of the terminal that standard output is; none where it is something else.
+fn columns() -> Option<usize> {
+    let terminal = std::io::stdout().is_terminal();
+    terminal.then(|| usize::from(Term::stdout().size().1))
+}
+
+/// Columns as wide as their widest entry; the last one ends where it ends. Where the terminal is too narrow, a paragraph for
+/// each row, without the entries that are a dash.
+pub(super) fn write<const N: usize>(
+    out: &mut impl Write,
+    header: [&str; N],
+    rows: &[[String; N]],
+) -> Result<(), Failure> {
+    let rows: Vec<[String; N]> = rows
+        .iter()
+        .map(|row| row.each_ref().map(|cell| escaped(cell).into_owned()))
+        .collect();
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].as_str());
+        cells
+            .chain([header[column]])
+            .map(measure_text_width)
+            .max()
+            .unwrap_or(0)
+    };
+    let widths: [usize; N] = std::array::from_fn(width);
+    let whole = widths.iter().sum::<usize>() + 2 * N.saturating_sub(1);
+    if let Some(columns) = columns().filter(|&columns| columns < whole) {
+        for row in &rows {
+            writeln!(out, "{}", row[0]).or_fail()?;
+            let cells = header.iter().zip(row).skip(1);
+            let told = cells.filter(|(_, cell)| cell.as_str() != "–");
+            let text: Vec<String> = told.map(|(name, cell)| format!("{name} {cell}")).collect();
+            for line in wrapped(&text.join(" · "), columns.saturating_sub(2)) {
+                writeln!(out, "  {line}").or_fail()?;
+            }
+        }
+        return Ok(());
+    }
+    let header = header.map(str::to_owned);
+    for row in std::iter::once(&header).chain(&rows) {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(widths) {
+            line.push_str(&pad_str(cell, width + 2, Alignment::Left, None));
+        }
+        writeln!(out, "{}", line.trim_end()).or_fail()?;
+    }
+    Ok(())
+}
+
+/// A paragraph, with an empty line before it.
+pub(super) fn write_text(out: &mut impl Write, text: &str) -> Result<(), Failure> {
+    writeln!(out).or_fail()?;
+    for line in wrapped(text, columns().unwrap_or(WITHOUT_TERMINAL)) {
+        writeln!(out, "{line}").or_fail()?;
+    }
+    Ok(())
+}
+
+/// A text in lines of at most so many columns, broken between words.
+fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if measure_text_width(line) + 1 + measure_text_width(word) <= columns => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}

@@ -1,0 +1,114 @@
+//! Options that change nothing beside others are refused, so that nobody believes that they did.
+//!
+//! `--seed` alone is always accepted: where nothing is left to chance, every seed gives what is asked for.
+
+use anyhow::bail;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Command};
+
+use super::chat::CHAT;
+use super::engine::{ENGINE, JUDGE};
+use super::judge::{RulesArgument, SAMPLING};
+use crate::rules::RulesProfile;
+
+/// A subcommand's arguments as they were given.
+struct Given<'a> {
+    command: &'a Command,
+    matches: &'a ArgMatches,
+}
+
+impl Given<'_> {
+    /// Whether an argument is on the command line.
+    fn has(&self, id: &str) -> bool {
+        self.matches.value_source(id) == Some(ValueSource::CommandLine)
+    }
+
+    /// The first option on the command line that is under one of these headings of the help, or is one of `others`.
+    fn any(&self, headings: &[&str], others: &[&str]) -> Option<String> {
+        let mut options = self.command.get_arguments().filter(|option| {
+            let heading = option.get_help_heading();
+            heading.is_some_and(|heading| headings.contains(&heading))
+                || others.contains(&option.get_id().as_str())
+        });
+        let found = options.find(|option| self.has(option.get_id().as_str()))?;
+        Some(format!("--{}", found.get_long()?))
+    }
+}
+
+/// Refuses the command line if an option on it has no effect.
+pub(super) fn refuse(command: &Command, matches: &ArgMatches) -> anyhow::Result<()> {
+    let Some((name, matches)) = matches.subcommand() else {
+        return Ok(());
+    };
+    let Some(command) = command.find_subcommand(name) else {
+        return Ok(());
+    };
+    let given = Given { command, matches };
+    match name {
+        "judge" => judge(&given),
+        "bench" => bench(&given),
+        "verify" => verify(&given),
+        _ => Ok(()),
+    }
+}
+
+fn judge(given: &Given) -> anyhow::Result<()> {
+    match given.matches.get_one("rules") {
+        Some(RulesArgument::Only) => {
+            let of_a_model = given.any(&[JUDGE, CHAT, ENGINE, SAMPLING], &["raw"]);
+            if let Some(option) = of_a_model.filter(|option| option != "--seed") {
+                bail!(
+                    "{option} changes nothing beside --rules only, which asks no model: leave one of them out"
+                );
+            }
+        }
+        Some(RulesArgument::Off) => {
+            if let Some(option) = given.any(&[], &["rules_profile", "rules_config"]) {
+                bail!("{option} changes nothing beside --rules off: leave one of them out");
+            }
+        }
+        _ => {}
+    }
+    if let Some(profile) = given.matches.get_one::<RulesProfile>("rules_profile")
+        && given.has("rules_config")
+        && !matches!(profile, RulesProfile::Strict | RulesProfile::Compat)
+    {
+        bail!(
+            "--rules-config changes nothing under --rules-profile {profile}, which has no settings: leave it out, or take \
+             strict or compat"
+        );
+    }
+    if given.has("restart") && !given.has("output") {
+        bail!(
+            "--restart changes nothing without -o: without an output there is no journal to throw away"
+        );
+    }
+    if given.has("restart") && given.has("dry_run") {
+        bail!("--restart changes nothing beside --dry-run, which leaves the journal as it is");
+    }
+    Ok(())
+}
+
+fn bench(given: &Given) -> anyhow::Result<()> {
+    if !given.has("inputs")
+        && let Some(option) = given.any(
+            &[CHAT],
+            &["protocol", "prompt", "few_shots", "max_line_bytes"],
+        )
+    {
+        bail!(
+            "{option} changes nothing without INPUT: made-up prompts are token ids and no text; name a file of rollouts, or leave \
+             it out"
+        );
+    }
+    Ok(())
+}
+
+fn verify(given: &Given) -> anyhow::Result<()> {
+    if given.has("gold")
+        && let Some(option) = given.any(&[], &["max_line_bytes", "quiet"])
+    {
+        bail!("{option} changes nothing beside --gold and --pred: leave it out");
+    }
+    Ok(())
+}

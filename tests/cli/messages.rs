@@ -1,0 +1,221 @@
+//! What is given as a model or an input and is something else is named as what it is, with what to do.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::common::{Folder, Ran, rollouts};
+
+const POINTER: &str = "version https://git-lfs.github.com/spec/v1\noid sha256:0123\nsize 42\n";
+
+/// Whatever is wrong with a model is told by each command that reads it.
+#[track_caller]
+fn refused(folder: &Folder, model: &str, parts: &[&str]) {
+    for command in [
+        &["judge", "in.jsonl", "-o", "out.jsonl", "--model", model][..],
+        &["bench", "--samples", "1", "--model", model],
+        &["models", "show", model],
+    ] {
+        folder.run(command).expect(2, parts);
+    }
+}
+
+/// The embedded judge as the folder `model`, with rollouts beside it.
+fn prepared() -> Folder {
+    let folder = Folder::new();
+    folder.write("in.jsonl", rollouts(1));
+    folder.write_model();
+    folder
+}
+
+#[test]
+fn an_adapter_is_told_with_how_to_merge_it() {
+    let folder = prepared();
+    let adapter = json!({"peft_type": "LORA", "base_model_name_or_path": "Qwen/Qwen3-8B"});
+    fs::create_dir(folder.path("adapter")).unwrap();
+    folder.write("adapter/adapter_config.json", adapter.to_string());
+    folder.write("adapter/adapter_model.safetensors", "");
+    let parts = [
+        "a LoRA adapter of Qwen/Qwen3-8B, not a whole model",
+        "merge_and_unload()",
+        "T.from_pretrained('Qwen/Qwen3-8B')",
+        "--model",
+    ];
+    refused(&folder, "adapter", &parts);
+    refused(&folder, "adapter/adapter_model.safetensors", &parts);
+    // A name that is no name does not get into the command that is there to be copied.
+    let forged = json!({"base_model_name_or_path": "x'); import os; ('"});
+    folder.write("adapter/adapter_config.json", forged.to_string());
+    refused(&folder, "adapter", &["T.from_pretrained('BASE')"]);
+    folder.write("model/adapter_config.json", adapter.to_string());
+    let parts = [
+        "a whole model and beside it a LoRA adapter of Qwen/Qwen3-8B",
+        "move adapter_config.json out of the folder",
+    ];
+    refused(&folder, "model", &parts);
+}
+
+#[test]
+fn a_file_of_a_checkpoint_leads_to_its_folder() {
+    let folder = prepared();
+    let weights = "model/model.safetensors";
+    refused(
+        &folder,
+        weights,
+        &["a file of weights alone", "--model model,"],
+    );
+    refused(
+        &folder,
+        "model/config.json",
+        &["neither a folder nor a GGUF file", "--model model,"],
+    );
+    folder.write("model/pytorch_model.bin", "");
+    refused(
+        &folder,
+        "model/pytorch_model.bin",
+        &["pickled", "save_pretrained"],
+    );
+    folder.write("llama", "GGUF....");
+    refused(&folder, "llama", &["without the ending .gguf: rename it"]);
+}
+
+#[test]
+fn a_pointer_of_git_lfs_is_no_file() {
+    for file in [
+        "config.json",
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "model.safetensors",
+    ] {
+        let folder = prepared();
+        folder.write(&format!("model/{file}"), POINTER);
+        let place = format!("model/{file}: a Git LFS pointer");
+        folder
+            .run(&["judge", "in.jsonl", "--model", "model"])
+            .expect(2, &[&place, "git lfs pull"]);
+    }
+    let folder = prepared();
+    folder.write("model.gguf", POINTER);
+    refused(
+        &folder,
+        "model.gguf",
+        &["a Git LFS pointer", "git lfs pull"],
+    );
+    folder.write("model.safetensors", POINTER);
+    refused(&folder, "model.safetensors", &["a Git LFS pointer"]);
+}
+
+#[test]
+fn models_that_write_no_text_are_named() {
+    for (class, parts) in [
+        (
+            "Qwen2ForSequenceClassification",
+            ["a reward or classification model", "take a chat model"],
+        ),
+        (
+            "InternLM2ForRewardModel",
+            ["a reward or classification model", "take a chat model"],
+        ),
+        ("BertModel", ["an embedding model", "take a chat model"]),
+        (
+            "XLMRobertaForMaskedLM",
+            ["an embedding model", "take a chat model"],
+        ),
+        ("Qwen3Model", ["an embedding model", "take a chat model"]),
+        (
+            "Qwen2_5_VLForConditionalGeneration",
+            ["a vision model", "take the text model"],
+        ),
+        (
+            "LlavaForConditionalGeneration",
+            ["a vision model", "take the text model"],
+        ),
+        ("MambaForCausalLM", ["is not supported", "Qwen3ForCausalLM"]),
+    ] {
+        let folder = prepared();
+        let mut config: Value = serde_json::from_str(&folder.read("model/config.json")).unwrap();
+        config["architectures"] = json!([class]);
+        folder.write("model/config.json", config.to_string());
+        refused(&folder, "model", &[class, parts[0], parts[1]]);
+    }
+    // Qwen3-Embedding has the class of a language model; sentence-transformers' file tells it.
+    let folder = prepared();
+    folder.write("model/modules.json", "[]");
+    refused(
+        &folder,
+        "model",
+        &["an embedding model of sentence-transformers", "chat model"],
+    );
+}
+
+#[test]
+fn the_id_of_a_data_set_is_no_input() {
+    let folder = Folder::new();
+    for (input, id) in [
+        ("openai/gsm8k", "openai/gsm8k"),
+        ("datasets/openai/gsm8k", "openai/gsm8k"),
+        (
+            "https://huggingface.co/datasets/openai/gsm8k/tree/main",
+            "openai/gsm8k",
+        ),
+        ("hf://datasets/openai/gsm8k", "openai/gsm8k"),
+    ] {
+        let how = format!("hf download --repo-type dataset {id} ");
+        for command in ["judge", "verify", "bench"] {
+            folder.run(&[command, input]).expect(2, &[&how]);
+        }
+        folder.run(&["prompts", "render", input]).expect(2, &[&how]);
+    }
+    // A file that is not there stays that.
+    fs::create_dir(folder.path("data")).unwrap();
+    for missing in ["data/rollouts", "other/rollouts.jsonl"] {
+        let ran = folder.run(&["judge", missing]);
+        ran.expect(2, &["could not read", "No such file"]);
+        assert!(!ran.stderr.contains("hf download"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn settings_that_are_not_json_are_shown_as_json() {
+    let folder = Folder::new();
+    folder.write("in.jsonl", rollouts(1));
+    for (given, right) in [
+        ("float_rounding=2", r#"'{"float_rounding": 2}'"#),
+        (
+            "fallback_mode = no_fallback",
+            r#"'{"fallback_mode": "no_fallback"}'"#,
+        ),
+    ] {
+        folder
+            .run(&["judge", "in.jsonl", "--rules-config", given])
+            .expect(2, &[right]);
+        folder
+            .run(&["verify", "in.jsonl", "--config", given])
+            .expect(2, &[right]);
+    }
+}
+
+#[test]
+fn names_of_other_programs_and_other_cases_are_understood() {
+    let folder = Folder::new();
+    folder.write("in.jsonl", rollouts(3));
+    let sizes = |ran: Ran| {
+        let line = ran.stderr.lines().find(|line| line.starts_with("engine: "));
+        line.unwrap_or_else(|| panic!("{}", ran.stderr)).to_owned()
+    };
+    let judge = |option: &str| {
+        let tokens = ["--max-new-tokens", "2"];
+        folder.run(&[&["judge", "in.jsonl", option, "2"][..], &tokens].concat())
+    };
+    let own = sizes(judge("--max-sequences"));
+    assert!(own.starts_with("engine: 2 sequences"), "{own}");
+    assert_eq!(sizes(judge("--batch-size")), own);
+    assert_eq!(sizes(judge("--max-num-seqs")), own);
+    // The shape is found, and then refused for what is asked of it: no weights are made.
+    for shape in ["qwen3-0.6B", "Qwen3-0.6b"] {
+        let long = ["--template-tokens", "1000000"];
+        folder
+            .run(&[&["bench", "--synthetic", shape][..], &long].concat())
+            .expect(2, &["40960"]);
+    }
+}
