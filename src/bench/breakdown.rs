@@ -67,6 +67,12 @@ impl Breakdown {
         Some(sum)
     }
 
+    /// Attention's share of all.
+    pub(super) fn attention_share(&self) -> f64 {
+        let total: f64 = self.parts().iter().map(|(_, seconds)| seconds).sum();
+        (self.prefill_attention_s + self.decode_attention_s) / total.max(1e-9)
+    }
+
     fn parts(&self) -> [(&'static str, f64); 9] {
         [
             ("prefill GEMM", self.prefill_gemm_s),

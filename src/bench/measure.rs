@@ -55,7 +55,7 @@ pub struct Settings {
 }
 
 /// Runs all jobs, handed in at once, to their full length. The template is computed before the clock starts, as it is once
-/// in a long run.
+/// in a long run. `progress` is called after each step with the tokens generated so far.
 ///
 /// # Errors
 /// When a size cannot work, a job does not fit, or the model fails.
@@ -64,6 +64,7 @@ pub fn measure(
     config: &EngineConfig,
     jobs: &[Job],
     settings: &Settings,
+    progress: &mut dyn FnMut(u64),
 ) -> Result<Run, EngineError> {
     let mut engine = Engine::new(Box::new(model.clone()), config)?;
     let request = |id: usize, job: &Job| Request {
@@ -120,6 +121,7 @@ pub fn measure(
         for completion in engine.step()? {
             times.push(request_times(&completion)?);
         }
+        progress(engine.stats().generated_tokens - before.generated_tokens);
     }
     let wall = started.elapsed();
     let spans = model.take_spans();

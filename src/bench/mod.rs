@@ -12,6 +12,8 @@
 //! | [`recorder`], [`statistics`] | what is noted on the way, and its percentiles |
 //! | [`ceiling`] | what the device can do at best, measured |
 //! | `cost` | what a run must cost at least |
+//! | [`estimate`] | what a run will take, before it starts |
+//! | [`limit`] | what kept a run from being faster |
 //! | [`breakdown`], [`report`] | where the time went; all figures |
 //! | [`session`] | from a model's files to figures |
 //! | [`trace`] | a run for Chrome's trace viewer |
@@ -20,6 +22,8 @@
 pub mod breakdown;
 pub mod ceiling;
 mod cost;
+pub mod estimate;
+pub mod limit;
 pub mod measure;
 pub mod recorder;
 pub mod report;
@@ -31,6 +35,8 @@ pub mod trace;
 pub mod workload;
 
 pub use ceiling::Ceiling;
+pub use estimate::{Estimate, Seconds, Tokens};
+pub use limit::Limit;
 pub use measure::{Run, Settings, measure};
 pub use report::{Context, Report};
 pub use shared::SharedModel;

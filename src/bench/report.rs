@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::breakdown::Breakdown;
 use super::ceiling::Ceiling;
 use super::cost;
+use super::limit::Limit;
 use super::measure::Run;
 use super::statistics::Spread;
 use crate::checkpoint::ModelConfig;
@@ -292,6 +293,7 @@ impl Report {
                 ),
             ),
         ];
+        rows.push(("limited by", Limit::of(self).to_string()));
         rows.extend(self.breakdown.iter().flat_map(Breakdown::rows));
         rows
     }

@@ -9,13 +9,14 @@ use serde::Serialize;
 use super::measure::{Run, Settings, measure};
 use super::shared::SharedModel;
 use super::workload::Job;
-use super::{Ceiling, Context, Report, trace};
+use super::{Ceiling, Context, Estimate, Report, Tokens, trace};
 use crate::checkpoint::{ModelConfig, Weights};
 use crate::dataset::output::{OutputError, write_atomically};
 use crate::engine::{EngineConfig, EngineError, Sampling};
 use crate::judge::build::{
     BLOCK_SIZE, EngineOptions, WorkloadLengths, engine_config, load_model, packed_numbers,
 };
+use crate::model::memory::MemoryFootprint;
 use crate::model::{ModelError, Precision};
 
 /// What is measured: a model and the generations asked of it.
@@ -114,7 +115,7 @@ impl Bench {
     }
 
     /// One run in one setting. With `breakdown` it also says where the time goes; on a GPU noting that slows a run down, so
-    /// there it is from a second, shorter one.
+    /// there it is from a second, shorter one. `progress` is called after each step with the tokens generated so far.
     ///
     /// # Errors
     /// When a size cannot work, a prompt does not fit, or the model fails.
@@ -124,6 +125,7 @@ impl Bench {
         sampling: Sampling,
         seed: u64,
         breakdown: bool,
+        progress: &mut dyn FnMut(u64),
     ) -> Result<(Report, Run), EngineError> {
         let mut settings = Settings {
             sampling,
@@ -131,7 +133,7 @@ impl Bench {
             profile: breakdown && self.subject.device.is_cpu(),
         };
         let jobs = &self.subject.jobs;
-        let run = measure(&self.model, config, jobs, &settings)?;
+        let run = measure(&self.model, config, jobs, &settings, progress)?;
         let context = Context {
             model: &self.subject.config,
             precision: &self.subject.precision,
@@ -145,7 +147,7 @@ impl Bench {
         }
         settings.profile = true;
         let some = &jobs[..jobs.len().min(config.max_sequences)];
-        let profiled = measure(&self.model, config, some, &settings)?;
+        let profiled = measure(&self.model, config, some, &settings, &mut |_| {})?;
         report.breakdown = Report::new(&profiled, &context).breakdown;
         Ok((
             report,
@@ -159,6 +161,40 @@ impl Bench {
     /// The settings of a sweep.
     pub fn settings(&self) -> Vec<Setting> {
         self.subject.settings()
+    }
+
+    /// What one run in an engine of these sizes will take.
+    pub fn estimate(&self, engine: &EngineConfig) -> Estimate {
+        let Subject {
+            config,
+            precision,
+            device,
+            template,
+            jobs,
+            ..
+        } = &self.subject;
+        let prompts: usize = jobs.iter().map(|job| job.prompt.len()).sum();
+        let shared = if engine.prefix_cache {
+            template.len() * jobs.len()
+        } else {
+            0
+        };
+        let tokens = Tokens {
+            generations: jobs.len(),
+            prompts: prompts.saturating_sub(shared),
+            prompt_length: prompts / jobs.len().max(1),
+            outputs: jobs.iter().map(|job| job.output).sum(),
+        };
+        let footprint = MemoryFootprint::new(config, *precision, device);
+        Estimate::new(
+            &tokens,
+            config,
+            *precision,
+            self.packed,
+            engine,
+            self.ceiling,
+            &footprint,
+        )
     }
 }
 
@@ -209,8 +245,14 @@ pub fn write_trace(path: &Path, run: &Run) -> Result<(), OutputError> {
 /// Everything that `--json` writes: the figures of the only, or the best, setting on top.
 #[derive(Debug, Serialize)]
 pub struct Document<'a> {
+    /// The version of this layout: [`Document::SCHEMA`].
+    pub schema_version: u32,
     /// This program's version.
     pub juror: &'static str,
+    /// The commit of its sources when it was built; none outside a git repository.
+    pub commit: Option<&'static str>,
+    /// The features it was built with.
+    pub features: Vec<&'static str>,
     /// The command that was run.
     pub command: Vec<String>,
     /// Seconds since 1970.
@@ -230,13 +272,58 @@ pub struct Document<'a> {
     /// Generations asked for.
     pub num_prompts: usize,
     /// The workload, in words.
-    pub workload: &'a str,
+    pub workload_text: &'a str,
+    /// The same in fields.
+    pub workload: WorkloadFields,
     /// The figures.
     #[serde(flatten)]
     pub report: &'a Report,
     /// Every run, in order, where there were several.
     #[serde(skip_serializing_if = "<[Report]>::is_empty")]
     pub runs: &'a [Report],
+}
+
+/// What was asked of the model.
+#[derive(Debug, Serialize)]
+pub struct WorkloadFields {
+    /// The files of rollouts whose prompts are used; none for made-up prompts.
+    pub inputs: Vec<String>,
+    /// Generations.
+    pub generations: usize,
+    /// Tokens that all prompts begin with.
+    pub template_tokens: usize,
+    /// A made-up sample's own tokens, as they were asked for.
+    pub input_tokens: Option<String>,
+    /// Tokens to generate, as they were asked for.
+    pub output_tokens: String,
+    /// Generations of each sample.
+    pub trials: u32,
+    /// Made-up samples of one question.
+    pub group_size: Option<u32>,
+    /// The seed of lengths, tokens, weights and draws.
+    pub seed: u64,
+    /// The temperature.
+    pub temperature: f64,
+}
+
+impl Document<'_> {
+    /// The version of the JSON's layout; a field that changes its meaning or goes makes it one more.
+    pub const SCHEMA: u32 = 1;
+}
+
+/// The commit of the sources that this program was built from.
+pub const COMMIT: Option<&str> = option_env!("JUROR_COMMIT");
+
+/// The features that this program was built with.
+pub fn features() -> Vec<&'static str> {
+    let all = [
+        ("cuda", cfg!(feature = "cuda")),
+        ("metal", cfg!(feature = "metal")),
+        ("mkl", cfg!(feature = "mkl")),
+        ("accelerate", cfg!(feature = "accelerate")),
+    ];
+    let there = all.into_iter().filter(|(_, there)| *there);
+    there.map(|(name, _)| name).collect()
 }
 
 /// The processor's name and the number of threads.

@@ -12,14 +12,18 @@ use super::download;
 use super::engine::{EngineArguments, JUDGE, ModelArguments};
 use super::inputs::{self, refuse_data_sets};
 use super::judge::JudgeChoice;
+use super::progress::RunProgress;
 use super::{DONE, Failure, OrFail, say};
-use crate::bench::session::{Bench, Document, Setting, Subject, machine, write_trace};
-use crate::bench::{Job, LengthDistribution, Report, Workload, shapes, workload};
+use crate::bench::limit::TOO_SHORT;
+use crate::bench::session::{
+    Bench, COMMIT, Document, Setting, Subject, WorkloadFields, features, machine, write_trace,
+};
+use crate::bench::{Job, LengthDistribution, Report, Seconds, Workload, shapes, workload};
 use crate::checkpoint::hub::Want;
 use crate::checkpoint::{ModelConfig, Weights};
 use crate::dataset::output::{check_place, write_atomically};
 use crate::dataset::{LineLimit, LoadOptions, load};
-use crate::engine::Sampling;
+use crate::engine::{EngineConfig, Sampling};
 use crate::judge::EngineOptions;
 use crate::judge::JudgeText;
 use crate::judge::prompt::TooLong;
@@ -150,17 +154,58 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
         let usage = error.is_usage();
         Failure::new(error, usage)
     })?;
+    let settings = if arguments.sweep {
+        bench.settings()
+    } else {
+        Vec::new()
+    };
+    let configs: Vec<EngineConfig> = if arguments.sweep {
+        let with = |setting: &Setting| EngineOptions {
+            max_sequences: Some(setting.max_sequences),
+            token_budget: Some(setting.token_budget),
+            ..options
+        };
+        let each = settings
+            .iter()
+            .map(|setting| bench.engine_config(&with(setting)));
+        each.collect()
+    } else {
+        vec![bench.engine_config(&options); arguments.runs as usize]
+    };
+    let estimates = configs.iter().map(|config| bench.estimate(config));
+    let seconds: f64 = estimates.clone().map(|estimate| estimate.seconds()).sum();
+    if let Some(estimate) = estimates.last() {
+        say(&format!(
+            "estimate: about {} in {} runs, and {} of memory",
+            Seconds(seconds),
+            configs.len(),
+            estimate.memory()
+        ));
+    }
     let (seed, breakdown) = (arguments.seed, !arguments.no_breakdown);
+    let outputs = bench
+        .subject()
+        .jobs
+        .iter()
+        .map(|job| job.output as u64)
+        .sum();
+    let measured = |at: usize| {
+        let name = format!("run {} of {}", at + 1, configs.len());
+        let mut progress = RunProgress::new(name, outputs);
+        let measured = bench.run(&configs[at], sampling, seed, breakdown, &mut |done| {
+            progress.update(done);
+        });
+        progress.finish();
+        measured.map_err(|error| {
+            let usage = error.is_usage();
+            Failure::new(error, usage)
+        })
+    };
     let mut reports: Vec<Report> = Vec::new();
     let mut best = None;
     if arguments.sweep {
-        for setting in bench.settings() {
-            let config = bench.engine_config(&EngineOptions {
-                max_sequences: Some(setting.max_sequences),
-                token_budget: Some(setting.token_budget),
-                ..options
-            });
-            let (report, run) = bench.run(&config, sampling, seed, breakdown).or_fail()?;
+        for (at, setting) in settings.iter().enumerate() {
+            let (report, run) = measured(at)?;
             say(&format!(
                 "--max-sequences {:4} --token-budget {:5}: {:.3} verdicts/s",
                 setting.max_sequences, setting.token_budget, report.verdicts_per_second
@@ -174,10 +219,9 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
             }
         }
     } else {
-        let config = bench.engine_config(&options);
         let mut runs = Vec::new();
-        for _ in 0..arguments.runs {
-            let (report, run) = bench.run(&config, sampling, seed, breakdown).or_fail()?;
+        for at in 0..configs.len() {
+            let (report, run) = measured(at)?;
             reports.push(report);
             runs.push(run);
         }
@@ -199,7 +243,10 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
     let table = table(report, arguments.sweep);
     if let Some(path) = &arguments.json {
         let document = Document {
+            schema_version: Document::SCHEMA,
             juror: env!("CARGO_PKG_VERSION"),
+            commit: COMMIT,
+            features: features(),
             command: std::env::args().collect(),
             date: SystemTime::now()
                 .duration_since(UNIX_EPOCH)
@@ -211,7 +258,8 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
             precision: bench.subject().precision.to_string(),
             load_seconds: bench.load_seconds,
             num_prompts: bench.subject().jobs.len(),
-            workload: &workload,
+            workload_text: &workload,
+            workload: fields(arguments, bench.subject()),
             report,
             runs: if reports.len() > 1 { &reports } else { &[] },
         };
@@ -240,7 +288,13 @@ fn table(report: &Report, sweep: bool) -> String {
     for (what, figure) in report.rows() {
         let _ = writeln!(text, "{what:22} {figure}");
     }
-    if sweep {
+    if sweep && report.duration < TOO_SHORT {
+        let _ = writeln!(
+            text,
+            "{:22} not named: runs of {:.2} s are too short to tell; give more --samples",
+            "best setting", report.duration
+        );
+    } else if sweep {
         let _ = writeln!(
             text,
             "{:22} --max-sequences {} --token-budget {}",
@@ -248,6 +302,26 @@ fn table(report: &Report, sweep: bool) -> String {
         );
     }
     text
+}
+
+/// The workload in fields; what INPUT decides is left out with it.
+fn fields(arguments: &BenchArguments, subject: &Subject) -> WorkloadFields {
+    let made_up = arguments.inputs.is_empty();
+    WorkloadFields {
+        inputs: arguments
+            .inputs
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect(),
+        generations: subject.jobs.len(),
+        template_tokens: subject.template.len(),
+        input_tokens: made_up.then(|| arguments.input_tokens.to_string()),
+        output_tokens: arguments.output_tokens.to_string(),
+        trials: arguments.trials,
+        group_size: made_up.then_some(arguments.group_size),
+        seed: arguments.seed,
+        temperature: arguments.temperature,
+    }
 }
 
 /// The workload, in words.

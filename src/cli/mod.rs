@@ -63,7 +63,7 @@ Exit codes:
   1    failed
   2    wrong usage, or input that cannot be read
   3    done, but some samples have no `ok` verdict
-  130  interrupted; the same command goes on where it stopped";
+  130  interrupted; with an output file the same command goes on where it stopped";
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())

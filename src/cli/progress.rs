@@ -121,6 +121,46 @@ impl Progress {
     }
 }
 
+/// How far a measurement is, by the tokens it has generated: a bar on standard error, if that is a terminal; else a line a
+/// minute.
+pub(super) struct RunProgress {
+    bar: ProgressBar,
+    lines: Option<Lines>,
+    name: String,
+}
+
+impl RunProgress {
+    /// A run up to `all` tokens.
+    pub(super) fn new(name: String, all: u64) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(all), ProgressDrawTarget::stderr_with_hz(5));
+        let template = "{msg} · {percent} % · {eta} left {wide_bar:.cyan/dim}";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        bar.set_message(name.clone());
+        Self {
+            bar,
+            lines: Lines::new(false),
+            name,
+        }
+    }
+
+    /// Shows that `done` tokens are generated.
+    pub(super) fn update(&mut self, done: u64) {
+        self.bar.set_position(done);
+        let due = |lines: &mut Lines| lines.due(Instant::now());
+        if self.lines.as_mut().is_some_and(due) {
+            let all = self.bar.length().unwrap_or(0);
+            say(&format!("{}: {done} of {all} tokens generated", self.name));
+        }
+    }
+
+    /// Removes the bar.
+    pub(super) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
 /// As many of the first parts as there are columns for.
 fn fitting(parts: &[String], columns: usize) -> String {
     let mut text = String::new();

@@ -70,7 +70,7 @@ numeric, unparsed_gold, unparsed_pred, no_answer, too_complex. A row that is no 
 an `error`, and the exit code 3.
 
   juror verify --explain --gold '\\frac{1}{2}' --pred 'The answer is 0.5.'
-  juror verify pairs.jsonl -o verdicts.jsonl";
+  juror verify pairs.jsonl -o answers.jsonl";
 
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
 enum ProfileArgument {

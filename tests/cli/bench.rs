@@ -71,6 +71,17 @@ fn figures_of_a_made_up_workload_add_up() {
         assert!(number(name) > 0.0, "{name}");
     }
     assert_eq!(figures["completed"], 12);
+    assert_eq!(figures["schema_version"], 1);
+    let commit = figures["commit"].as_str();
+    assert!(commit.is_none_or(|commit| commit.len() >= 40), "{commit:?}");
+    assert!(figures["features"].is_array());
+    assert_eq!(
+        figures["workload"],
+        json!({
+            "inputs": [], "generations": 12, "template_tokens": 40, "input_tokens": "20-30", "output_tokens": "5",
+            "trials": 2, "group_size": 3, "seed": 0, "temperature": 0.0,
+        })
+    );
     assert_eq!(
         figures["total_output_tokens"], 60,
         "every generation runs to its full length"
@@ -131,6 +142,43 @@ fn real_prompts_and_the_best_setting_of_a_sweep() {
     assert_eq!(figures["verdicts_per_second"].as_f64(), Some(best));
     // The prompts that `juror judge` writes: a template of 622 tokens, 608 of them in whole blocks.
     assert!(figures["cached_tokens"].as_u64().unwrap() >= 3 * 608);
+}
+
+#[test]
+fn short_runs_name_no_best_setting_and_say_so() {
+    let folder = Folder::new();
+    folder.write("config.json", shape());
+    let arguments = [
+        "bench",
+        "--device",
+        "cpu",
+        "--synthetic",
+        "config.json",
+        "--samples",
+        "2",
+        "--template-tokens",
+        "16",
+        "--input-tokens",
+        "16",
+        "--output-tokens",
+        "2",
+    ];
+    let ran = folder.run(&arguments);
+    ran.expect(
+        0,
+        &["estimate: about ", " in 1 runs", "GB (weights 0.00 GB"],
+    );
+    let limit = "limited by             too few samples to tell: 2 generations";
+    assert!(ran.stdout.contains(limit), "{}", ran.stdout);
+    let ran = folder.run(&[&arguments[..], &["--sweep"]].concat());
+    ran.expect(0, &["estimate: about ", " in 8 runs"]);
+    let best = "best setting           not named: runs of ";
+    assert!(ran.stdout.contains(best), "{}", ran.stdout);
+    assert!(
+        !ran.stdout.contains("best setting           --max"),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]

@@ -2,13 +2,20 @@
 
 use std::io::Write;
 
+use candle_core::DType;
 use rayon::prelude::*;
 
+use crate::bench::estimate::gigabytes;
+use crate::bench::{Ceiling, Estimate, Seconds, Tokens};
+use crate::checkpoint::{ModelSource, Weights};
 use crate::cli::for_output;
 use crate::dataset::Samples;
-use crate::judge::Session;
-use crate::judge::jobs::cut_positions;
+use crate::judge::build::{WorkloadLengths, engine_config, packed_numbers};
+use crate::judge::jobs::{self, cut_positions};
 use crate::judge::prompt::{TokenCount, TooLong};
+use crate::judge::{JudgeText, Session};
+use crate::model::memory::{MemoryFootprint, free_memory};
+use crate::model::precision::WeightType;
 use crate::terminal::escaped;
 
 /// Samples that a dry run reads at a time.
@@ -25,7 +32,7 @@ pub(super) fn print(session: &Session) -> anyhow::Result<()> {
         samples.count(),
         samples.count().saturating_mul(trials)
     )?;
-    let Some((_, text)) = &session.judge else {
+    let Some((source, text)) = &session.judge else {
         writeln!(out, "rules alone: no model is asked")?;
         return Ok(());
     };
@@ -93,6 +100,17 @@ pub(super) fn print(session: &Session) -> anyhow::Result<()> {
         text.config.parameters() as f64 / 1e6,
         2.0 * text.config.parameters() as f64 * ((shared + own) as f64 + generated as f64) / 1e12,
     )?;
+    let judged = (sorted.len() + uncounted).saturating_sub(too_long);
+    let generations = judged.saturating_mul(trials);
+    let tokens = Tokens {
+        generations,
+        prompts: shared + own,
+        prompt_length: sorted[last / 2],
+        outputs: most.saturating_mul(generations),
+    };
+    for line in estimate(session, source, text, tokens) {
+        writeln!(out, "{line}")?;
+    }
     let first = &samples.fetch(&[0])?[0];
     writeln!(
         out,
@@ -101,4 +119,72 @@ pub(super) fn print(session: &Session) -> anyhow::Result<()> {
         for_output(&text.prompts.text(first))
     )?;
     Ok(())
+}
+
+/// What time and memory the run will take, in lines: from what the device does in a short measurement.
+fn estimate(
+    session: &Session,
+    source: &ModelSource,
+    text: &JudgeText,
+    tokens: Tokens,
+) -> Vec<String> {
+    let estimated = || -> anyhow::Result<Vec<String>> {
+        let choice = session.devices.first().copied().unwrap_or_default();
+        let device = choice.open()?;
+        let weights = Weights::open(source);
+        // A model on the hub may have come without its weights: then they are mostly bf16.
+        let stored = weights
+            .as_ref()
+            .map_or(WeightType::exact(DType::BF16), WeightType::from);
+        let precision = session.engine.precision.resolve(&device, stored)?;
+        let packed = weights.as_ref().map_or(0, |weights| {
+            let plain = session.engine.plain_operations;
+            packed_numbers(&text.config, weights, &device, precision, plain)
+        });
+        let jobs = jobs::by_question(&session.loaded.samples, session.options.trials, |_, _| {
+            false
+        });
+        let most = session.options.max_new_tokens;
+        let lengths = WorkloadLengths::of(&session.loaded.samples, &jobs, text, most)?;
+        let engine = engine_config(
+            &text.config,
+            precision,
+            &device,
+            &lengths,
+            &session.engine,
+            Vec::new(),
+        );
+        let ceiling = Ceiling::measure(&device, precision)?;
+        let footprint = MemoryFootprint::new(&text.config, precision, &device);
+        let estimate = Estimate::new(
+            &tokens,
+            &text.config,
+            precision,
+            packed,
+            &engine,
+            ceiling,
+            &footprint,
+        );
+        Ok(vec![
+            format!(
+                "time, estimated: {} for the prompts and up to {} for the completions, if all have {most} tokens; from {:.0} \
+                 GFLOP/s and {:.0} GB/s, measured now on {choice}{}",
+                Seconds(estimate.prompt_seconds),
+                Seconds(estimate.output_seconds),
+                ceiling.flops / 1e9,
+                ceiling.bandwidth / 1e9,
+                if session.devices.len() > 1 {
+                    ", as if it were the only device"
+                } else {
+                    ""
+                }
+            ),
+            format!(
+                "memory, estimated: {}; {} are free",
+                estimate.memory(),
+                gigabytes(free_memory(&device))
+            ),
+        ])
+    };
+    estimated().unwrap_or_else(|why| vec![format!("time and memory are not estimated: {why}")])
 }

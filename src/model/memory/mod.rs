@@ -59,7 +59,7 @@ impl MemoryFootprint {
 pub const MXFP4_BITS: f64 = 4.25;
 
 /// Bytes that a model's weights take once they are loaded, so many of them in MXFP4 whatever the others are stored in.
-fn weight_bytes(config: &ModelConfig, precision: Precision, mxfp4: usize) -> usize {
+pub fn weight_bytes(config: &ModelConfig, precision: Precision, mxfp4: usize) -> usize {
     let table = config.vocab * config.hidden;
     let tables = if config.tie_embeddings { 1 } else { 2 } * table;
     let head = table as f64 * precision.weights.for_head().bits();

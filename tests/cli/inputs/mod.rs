@@ -347,6 +347,11 @@ fn a_dry_run_counts_and_writes_nothing() {
         "prompt tokens: ",
         "are the same in all",
         "estimate: ",
+        "time, estimated: ",
+        " s for the prompts and up to ",
+        "memory, estimated: ",
+        " GB (weights 0.0",
+        " GB are free",
         "the first prompt (r0):",
         "Tom has 2 apples and buys 1 more.",
     ] {

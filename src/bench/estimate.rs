@@ -1,0 +1,191 @@
+//! How long a workload takes and how much memory: an estimate from its tokens, the model's sizes and what the device was
+//! measured to do.
+
+use std::fmt;
+
+use super::Ceiling;
+use crate::checkpoint::ModelConfig;
+use crate::engine::EngineConfig;
+use crate::model::Precision;
+use crate::model::attention::{AttentionShape, kv_bytes_per_token};
+use crate::model::memory::{MemoryFootprint, weight_bytes};
+
+/// The share of the ceilings that whole runs reach: about half of them in `docs/benchmarks`.
+const SHARE: f64 = 0.5;
+
+/// A workload in tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tokens {
+    /// Generations.
+    pub generations: usize,
+    /// Prompt tokens to compute: what all prompts share counts once.
+    pub prompts: usize,
+    /// Tokens of a typical prompt, the shared ones included.
+    pub prompt_length: usize,
+    /// Tokens to generate, of all generations together.
+    pub outputs: usize,
+}
+
+/// What a workload takes, estimated.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// Seconds to compute the prompts.
+    pub prompt_seconds: f64,
+    /// Seconds to generate.
+    pub output_seconds: f64,
+    /// Bytes of the weights.
+    pub weights: usize,
+    /// Bytes of the KV cache.
+    pub cache: usize,
+    /// Bytes of one step's intermediate results.
+    pub step: usize,
+}
+
+impl Estimate {
+    /// For a model stored in `precision`, `packed` of its weights in MXFP4, in an engine of these sizes.
+    pub fn new(
+        tokens: &Tokens,
+        config: &ModelConfig,
+        precision: Precision,
+        packed: usize,
+        engine: &EngineConfig,
+        ceiling: Ceiling,
+        footprint: &MemoryFootprint,
+    ) -> Self {
+        let weights = weight_bytes(config, precision, packed);
+        let of_layers = 2.0 * config.active_layer_parameters() as f64;
+        let of_key = 4.0 * (config.layers * config.heads * config.head_dim) as f64;
+        let of_head = 2.0 * (config.vocab * config.hidden) as f64;
+        let length = tokens.prompt_length as f64;
+        let prompt_operations = tokens.prompts as f64 * (of_layers + of_key * length / 2.0);
+        let output = tokens.outputs as f64 / tokens.generations.max(1) as f64;
+        let keys = length + output / 2.0;
+        let rows = engine.max_sequences.min(tokens.generations).max(1) as f64;
+        let steps = tokens.outputs as f64 / rows;
+        let key_bytes =
+            kv_bytes_per_token(&AttentionShape::from(config), precision.kv.dtype()) as f64;
+        let step_bytes = weights as f64 + rows * keys * key_bytes;
+        let step_operations = rows * (of_layers + of_key * keys + of_head);
+        let seconds = |operations: f64, bytes: f64| {
+            (operations / ceiling.flops).max(bytes / ceiling.bandwidth) / SHARE
+        };
+        let prompt_steps = (tokens.prompts as f64 / engine.token_budget as f64).ceil();
+        Self {
+            prompt_seconds: seconds(prompt_operations, prompt_steps * weights as f64),
+            output_seconds: steps * seconds(step_operations, step_bytes),
+            weights,
+            cache: engine.blocks * engine.block_size * footprint.kv_bytes_per_token,
+            step: engine.token_budget * footprint.activation_bytes_per_token
+                + engine.max_sequences * footprint.logits_bytes_per_row,
+        }
+    }
+
+    /// Seconds of the whole run.
+    pub fn seconds(&self) -> f64 {
+        self.prompt_seconds + self.output_seconds
+    }
+
+    /// The memory in words.
+    pub fn memory(&self) -> String {
+        let all = self.weights + self.cache + self.step;
+        format!(
+            "{} (weights {}, keys and values {}, a step {})",
+            gigabytes(all),
+            gigabytes(self.weights),
+            gigabytes(self.cache),
+            gigabytes(self.step)
+        )
+    }
+}
+
+/// Bytes in GB.
+pub fn gigabytes(bytes: usize) -> String {
+    format!("{:.2} GB", bytes as f64 / 1e9)
+}
+
+/// A time in seconds, with larger units beside it where those are more readable.
+pub struct Seconds(pub f64);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.0;
+        match seconds {
+            ..1.0 => write!(f, "{seconds:.2} s"),
+            ..10.0 => write!(f, "{seconds:.1} s"),
+            ..120.0 => write!(f, "{seconds:.0} s"),
+            ..7200.0 => write!(f, "{seconds:.0} s ({:.0} min)", seconds / 60.0),
+            _ => write!(f, "{seconds:.0} s ({:.1} h)", seconds / 3600.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::{DType, Device};
+
+    use super::*;
+    use crate::bench::shapes;
+
+    fn estimate(shape: &str, tokens: Tokens) -> Estimate {
+        let config = shapes::find(shape).unwrap();
+        let precision = Precision::all(DType::BF16);
+        let engine = EngineConfig {
+            blocks: 1000,
+            least_blocks: 1,
+            block_size: 16,
+            max_sequences: 64,
+            token_budget: 512,
+            max_prefill_chunk: 512,
+            context_length: 4096,
+            prefix_cache: true,
+            pinned_prefix: Vec::new(),
+        };
+        let ceiling = Ceiling {
+            flops: 1e12,
+            bandwidth: 1e11,
+        };
+        let footprint = MemoryFootprint::new(&config, precision, &Device::Cpu);
+        Estimate::new(&tokens, &config, precision, 0, &engine, ceiling, &footprint)
+    }
+
+    #[test]
+    fn more_work_takes_longer_and_larger_models_more_memory() {
+        let tokens = Tokens {
+            generations: 100,
+            prompts: 100_000,
+            prompt_length: 1500,
+            outputs: 10_000,
+        };
+        let small = estimate("qwen3-0.6b", tokens);
+        let large = estimate("qwen3-8b", tokens);
+        // 8 billion weights: 16 GB in bf16, two operations a token each.
+        assert!((16e9..17e9).contains(&(large.weights as f64)), "{large:?}");
+        let least = 2.0 * 6.9e9 * 1e5 / 1e12;
+        assert!(large.prompt_seconds > least, "{large:?}");
+        assert!(large.prompt_seconds < 4.0 * least, "{large:?}");
+        assert!(small.seconds() < large.seconds() / 4.0, "{small:?}");
+        let twice = estimate(
+            "qwen3-8b",
+            Tokens {
+                outputs: 20_000,
+                ..tokens
+            },
+        );
+        let ratio = twice.output_seconds / large.output_seconds;
+        assert!((2.0..2.2).contains(&ratio), "{ratio}");
+        assert!(large.memory().starts_with("1"), "{}", large.memory());
+    }
+
+    #[test]
+    fn times_are_seconds_first() {
+        for (seconds, text) in [
+            (0.123, "0.12 s"),
+            (3.21, "3.2 s"),
+            (45.6, "46 s"),
+            (600.0, "600 s (10 min)"),
+            (36_000.0, "36000 s (10.0 h)"),
+        ] {
+            assert_eq!(Seconds(seconds).to_string(), text);
+        }
+    }
+}
