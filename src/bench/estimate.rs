@@ -173,7 +173,7 @@ mod tests {
         );
         let ratio = twice.output_seconds / large.output_seconds;
         assert!((2.0..2.2).contains(&ratio), "{ratio}");
-        assert!(large.memory().starts_with("1"), "{}", large.memory());
+        assert!(large.memory().starts_with('1'), "{}", large.memory());
     }
 
     #[test]

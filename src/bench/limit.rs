@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::Report;
+use super::breakdown::Breakdown;
 
 /// Seconds below which a run says little: one step more or less, or another program's turn, changes its figures.
 pub const TOO_SHORT: f64 = 1.0;
@@ -37,7 +38,7 @@ impl Limit {
         let attention = report
             .breakdown
             .as_ref()
-            .map_or(0.0, |breakdown| breakdown.attention_share());
+            .map_or(0.0, Breakdown::attention_share);
         if report.duration < TOO_SHORT || report.completed < report.max_sequences {
             Self::TooFewSamples(report.duration, report.completed, report.max_sequences)
         } else if report.host_share > 0.3 {

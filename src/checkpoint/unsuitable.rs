@@ -72,11 +72,10 @@ pub(super) fn class(class: &str, config: impl Fn(&str) -> Option<Value>) -> Opti
 
 /// What a GGUF file of an unsupported architecture, or of one with a pooling type, is and what to take instead.
 pub(super) fn gguf(architecture: &str, pooled: bool) -> Option<String> {
-    let encoder = ["bert", "t5encoder", "embedding"];
-    let has = |part: &&str| architecture.contains(*part);
-    let what = if pooled || encoder.iter().any(|part| has(&part)) {
+    let any = |parts: &[&str]| parts.iter().any(|part| architecture.contains(part));
+    let what = if pooled || any(&["bert", "t5encoder", "embedding"]) {
         ENCODER
-    } else if has(&"vl") || architecture == "clip" || architecture == "mllama" {
+    } else if any(&["vl", "clip", "mllama"]) {
         VISION
     } else {
         return None;

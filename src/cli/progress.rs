@@ -12,7 +12,7 @@ use crate::judge::{Share, Summary};
 use crate::verdict::Status;
 
 /// How often a line says how far a run is where there is no terminal for a bar.
-const LINE_EVERY: Duration = Duration::from_secs(60);
+const LINE_EVERY: Duration = Duration::from_mins(1);
 
 /// Columns of the bar itself.
 const BAR: usize = 20;
