@@ -147,14 +147,8 @@ mod tests {
             .iter()
             .enumerate()
             .map(|(index, (question, length))| Sample {
-                id: index.to_string(),
                 index,
-                question: (*question).to_owned(),
-                reference_answer: String::new(),
-                alternatives: Vec::new(),
-                group: None,
-                kept: Default::default(),
-                student_answer: "x".repeat(*length),
+                ..Sample::new(*question, "", "x".repeat(*length)).with_id(index.to_string())
             })
             .collect()
     }

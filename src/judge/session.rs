@@ -81,7 +81,7 @@ pub enum SessionError {
     Model(#[from] ModelError),
     /// The judge could not be loaded.
     #[error(transparent)]
-    Load(#[from] LoadError),
+    Load(Box<LoadError>),
     /// The run stopped.
     #[error(transparent)]
     Judge(#[from] JudgeError),
@@ -97,6 +97,12 @@ pub enum SessionError {
     /// The verdicts could not be read again.
     #[error("could not read the verdicts again: {0}")]
     Consensus(#[source] std::io::Error),
+}
+
+impl From<LoadError> for SessionError {
+    fn from(error: LoadError) -> Self {
+        Self::Load(Box::new(error))
+    }
 }
 
 impl SessionError {

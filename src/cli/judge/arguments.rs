@@ -43,7 +43,7 @@ pub(in crate::cli) struct JudgeArguments {
         help_heading = JUDGE
     )]
     pub(super) gpus: Vec<usize>,
-    /// Judge samples outside the judge's own domain too, instead of giving them the status out_of_domain
+    /// Judge samples outside the judge's own domain too, instead of giving them the status `out_of_domain`
     #[arg(long, help_heading = JUDGE)]
     pub(super) force_domain: bool,
     /// Ask for the judge's reason too; without it a generation ends once the verdict is known
@@ -142,7 +142,7 @@ pub(in crate::cli) struct JudgeArguments {
     /// What a verdict is worth: process-outcome (1 only if both hold) or outcome (the final answer alone)
     #[arg(long, value_name = "POLICY", default_value_t, help_heading = "Verdict")]
     pub(super) reward: RewardPolicy,
-    /// Give a verdict the status unsure, without a reward, where the judge gives its process or its outcome a calibrated
+    /// Give a verdict the status `unsure`, without a reward, where the judge gives its process or its outcome a calibrated
     /// probability below P (0.5 to 1)
     #[arg(long, value_name = "P", value_parser = parse_probability, help_heading = "Verdict")]
     pub(super) min_confidence: Option<f64>,

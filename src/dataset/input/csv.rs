@@ -46,7 +46,7 @@ pub(super) fn delimiter(file: &str, header: &[u8]) -> u8 {
     if ending(file, "tsv") {
         return b'\t';
     }
-    let count = |delimiter: u8| header.iter().filter(|&&byte| byte == delimiter).count();
+    let count = |delimiter: u8| header.split(|&byte| byte == delimiter).count();
     // The last of equals wins: the comma.
     [b';', b'\t', b',']
         .into_iter()

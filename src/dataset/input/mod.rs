@@ -207,11 +207,9 @@ impl Finder {
             if name.starts_with('.') {
                 continue;
             }
-            if is_rows(&name) {
-                if metadata(&path)?.is_file() {
-                    self.file(&path, false)?;
-                    continue;
-                }
+            if is_rows(&name) && metadata(&path)?.is_file() {
+                self.file(&path, false)?;
+                continue;
             }
             // A dangling link in a folder is ignored.
             if fs::metadata(&path).is_ok_and(|metadata| metadata.is_dir()) {

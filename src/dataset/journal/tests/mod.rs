@@ -74,7 +74,7 @@ fn verdict(index: usize, trial: u32) -> Verdict {
         error: None,
         raw: None,
         group: None,
-        input: Default::default(),
+        input: serde_json::Map::default(),
     }
 }
 
