@@ -29,7 +29,7 @@ enum Kind {
 
 /// The columns of every table, by the verdict line's keys: `confidence.process` becomes the column `confidence_process`.
 /// What is neither here nor among the kept keys is in no table: `raw`.
-const COLUMNS: [(&str, Kind); 22] = [
+const COLUMNS: [(&str, Kind); 24] = [
     ("id", Kind::Text),
     ("index", Kind::Integer),
     ("group", Kind::Text),
@@ -50,6 +50,8 @@ const COLUMNS: [(&str, Kind); 22] = [
     ("usage.cached_tokens", Kind::Integer),
     ("usage.completion_tokens", Kind::Integer),
     ("parse_rule", Kind::Text),
+    ("inconsistent", Kind::Boolean),
+    ("skipped", Kind::Boolean),
     ("error", Kind::Text),
     ("raw.completion", Kind::Text),
 ];
