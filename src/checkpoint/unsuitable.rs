@@ -11,7 +11,7 @@ use super::hub::needed::pickled;
 use crate::checkpoint::CheckpointError;
 
 /// peft's description of an adapter.
-const ADAPTER_CONFIG: &str = "adapter_config.json";
+pub(super) const ADAPTER_CONFIG: &str = "adapter_config.json";
 /// The list of modules that sentence-transformers writes: the last ones pool hidden states into one vector.
 pub(super) const SENTENCE_TRANSFORMERS: &str = "modules.json";
 /// What a Git LFS pointer begins with (<https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md>).

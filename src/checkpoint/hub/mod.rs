@@ -39,7 +39,7 @@ use self::cache::Repository;
 use self::client::{Client, Listing};
 use self::download::{Downloads, damage};
 use self::name::{Commit, FileName};
-use crate::checkpoint::CheckpointError;
+use crate::checkpoint::{CheckpointError, unsuitable};
 
 /// How much of a model is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -254,6 +254,13 @@ fn download(
         commit: &listing.commit,
         watch,
     };
+    if id.files().is_empty() && listing.files.contains(unsuitable::ADAPTER_CONFIG) {
+        watch(Event::Note(&format!(
+            "{} holds an adapter beside the whole model ({}): it is not applied",
+            id.repository(),
+            unsuitable::ADAPTER_CONFIG
+        )));
+    }
     if !id.files().is_empty() {
         return Ok(downloads.fetch(&id.files(), damaged)?);
     }

@@ -181,12 +181,27 @@ fn what_is_no_checkpoint_is_refused_before_it_is_fetched() {
         ),
         (&["model.safetensors"], &["no config.json"]),
         (&["README.md"], &["no weights"]),
+        (
+            &["adapter_config.json", "adapter_model.safetensors"],
+            &["an adapter only", "merge_and_unload", "'org/name'"],
+        ),
+        (
+            &["config.json", "model.safetensors", "modules.json"],
+            &["an embedding model", "take a chat model"],
+        ),
     ] {
         let files: Vec<(&str, &[u8])> = files.iter().map(|&name| (name, &b"{}"[..])).collect();
         let hub = Hub::new(ID, &files);
         run(&folder, &hub, &["models", "pull", ID]).expect(2, parts);
         assert_eq!(hub.asked(), ["GET /api/models/org/name/revision/main"]);
     }
+    // An adapter beside a whole model is told; it does not belong to the model.
+    let hub = Hub::new(
+        ID,
+        &[small(), vec![("adapter_config.json", b"{}")]].concat(),
+    );
+    let note = "org/name holds an adapter beside the whole model";
+    run(&Folder::new(), &hub, &["models", "pull", ID]).expect(0, &[note, "not applied"]);
     // The same in a folder. Nothing that is not there can be opened.
     fs::create_dir(folder.path("pickled")).unwrap();
     folder.write("pickled/config.json", TINY[0].1);

@@ -185,7 +185,7 @@ fn refusal(change: impl FnOnce(&mut File)) -> String {
 #[test]
 fn what_is_not_followed_is_named() {
     type Change = fn(&mut File);
-    let changes: [(Change, &[&str]); 19] = [
+    let changes: [(Change, &[&str]); 22] = [
         (
             |file| file.set("qwen3.attention.causal", Value::Bool(false)),
             &["qwen3.attention.causal"],
@@ -196,7 +196,22 @@ fn what_is_not_followed_is_named() {
         ),
         (
             |file| file.set("general.type", Value::Text("adapter".into())),
-            &["general.type is \"adapter\""],
+            &[
+                "general.type is \"adapter\"",
+                "merge it into its base model",
+            ],
+        ),
+        (
+            |file| file.set("qwen3.pooling_type", Value::U32(3)),
+            &["qwen3 is an embedding model", "take a chat model"],
+        ),
+        (
+            |file| file.set("general.architecture", Value::Text("nomic-bert".into())),
+            &["nomic-bert is an embedding model", "take a chat model"],
+        ),
+        (
+            |file| file.set("general.architecture", Value::Text("qwen2vl".into())),
+            &["qwen2vl is a vision model", "take a chat model"],
         ),
         (
             |file| file.tensors.clear(),
