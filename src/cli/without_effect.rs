@@ -1,6 +1,7 @@
 //! Options that change nothing beside others are refused, so that nobody believes that they did.
 //!
-//! `--seed` alone is always accepted: where nothing is left to chance, every seed gives what is asked for.
+//! `--seed` is always accepted: where nothing is left to chance, every seed gives what is asked for. `--trials` beside `--rules
+//! only` is too: it decides how many lines there are.
 
 use anyhow::bail;
 use clap::parser::ValueSource;
@@ -23,15 +24,26 @@ impl Given<'_> {
         self.matches.value_source(id) == Some(ValueSource::CommandLine)
     }
 
-    /// The first option on the command line that is under one of these headings of the help, or is one of `others`.
-    fn any(&self, headings: &[&str], others: &[&str]) -> Option<String> {
-        let mut options = self.command.get_arguments().filter(|option| {
+    /// The names of the options on the command line that are under one of these headings of the help, or are among `others`.
+    fn all<'s>(
+        &'s self,
+        headings: &'s [&str],
+        others: &'s [&str],
+    ) -> impl Iterator<Item = &'s str> {
+        let options = self.command.get_arguments().filter(|option| {
             let heading = option.get_help_heading();
             heading.is_some_and(|heading| headings.contains(&heading))
                 || others.contains(&option.get_id().as_str())
         });
-        let found = options.find(|option| self.has(option.get_id().as_str()))?;
-        Some(format!("--{}", found.get_long()?))
+        options
+            .filter(|option| self.has(option.get_id().as_str()))
+            .filter_map(|option| option.get_long())
+    }
+
+    /// The first of [`Self::all`], as it is written.
+    fn any(&self, headings: &[&str], others: &[&str]) -> Option<String> {
+        let first = self.all(headings, others).next();
+        first.map(|name| format!("--{name}"))
     }
 }
 
@@ -55,10 +67,11 @@ pub(super) fn refuse(command: &Command, matches: &ArgMatches) -> anyhow::Result<
 fn judge(given: &Given) -> anyhow::Result<()> {
     match given.matches.get_one("rules") {
         Some(RulesArgument::Only) => {
-            let of_a_model = given.any(&[JUDGE, CHAT, ENGINE, SAMPLING], &["raw"]);
-            if let Some(option) = of_a_model.filter(|option| option != "--seed") {
+            let mut of_a_model = given.all(&[JUDGE, CHAT, ENGINE, SAMPLING], &["raw"]);
+            let option = of_a_model.find(|option| !matches!(*option, "seed" | "trials"));
+            if let Some(option) = option {
                 bail!(
-                    "{option} changes nothing beside --rules only, which asks no model: leave one of them out"
+                    "--{option} changes nothing beside --rules only, which asks no model: leave one of them out"
                 );
             }
         }

@@ -53,8 +53,8 @@ fn options_without_effect_are_refused() {
         ("judge --rules only --reason", &["--reason", "--rules only"]),
         ("judge --rules only --raw", &["--raw", "--rules only"]),
         (
-            "judge --rules only --trials 2",
-            &["--trials", "--rules only"],
+            "judge --rules only --seed 7 --trials 2 --kv-blocks 9",
+            &["--kv-blocks", "--rules only"],
         ),
         (
             "judge --rules only --temperature 1",
