@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
+use anyhow::anyhow;
 use clap::Args;
 
 use super::progress::print_summary;
 use super::{DONE, Failure, INCOMPLETE, OrFail, say};
-use crate::dataset::output::{OutputFormat, check_replaceable};
+use crate::dataset::output::{OutputError, OutputFormat};
 use crate::dataset::{MergeError, Shards};
 use crate::judge::Summary;
 
@@ -29,8 +30,19 @@ pub(super) struct MergeArguments {
 
 pub(super) fn run(arguments: &MergeArguments) -> Result<u8, Failure> {
     let format = OutputFormat::of(&arguments.output).or_usage()?;
-    if !arguments.force {
-        check_replaceable(&arguments.output).or_usage()?;
+    let real = |path: &PathBuf| std::fs::canonicalize(path).ok();
+    let out = real(&arguments.output);
+    if out.is_some() && arguments.outputs.iter().any(|path| real(path) == out) {
+        let shown = arguments.output.display();
+        return Err(anyhow!("{shown} is the output as well as an input")).or_usage();
+    }
+    let is_there = arguments
+        .output
+        .metadata()
+        .is_ok_and(|found| found.is_file() && found.len() > 0);
+    if is_there && !arguments.force {
+        let path = arguments.output.clone();
+        return Err(OutputError::Exists { path }).or_usage();
     }
     let shards = Shards::open(&arguments.outputs).or_usage()?;
     let mut summary = Summary::default();

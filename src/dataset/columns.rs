@@ -270,27 +270,35 @@ impl ColumnMap {
                 Ok((!values.is_empty()).then(|| Found {
                     key: path.text(),
                     values,
+                    is_of_each: path.is_of_each(),
                     passed_over: Vec::new(),
                 }))
             }
             Lookup::Preset => {
                 let mut found: Option<Found> = None;
+                // A null is what a table has where a row has nothing: it counts where there is nothing else.
+                let mut null: Option<Found> = None;
                 for path in self.paths(field, preset) {
-                    match &mut found {
-                        None => {
-                            let values = path.find(row)?;
-                            if !values.is_empty() {
-                                found = Some(Found {
-                                    key: path.text(),
-                                    values,
-                                    passed_over: Vec::new(),
-                                });
-                            }
+                    if let Some(found) = &mut found {
+                        if row.has(path.text()) && !row.is_null(path.text()) {
+                            found.passed_over.push(path.text());
                         }
-                        Some(found) if row.has(path.text()) => found.passed_over.push(path.text()),
-                        Some(_) => {}
+                        continue;
                     }
+                    let values = path.find(row)?;
+                    if values.is_empty() {
+                        continue;
+                    }
+                    let is_null = values.iter().all(|value| value.is_null());
+                    let slot = if is_null { &mut null } else { &mut found };
+                    slot.get_or_insert(Found {
+                        key: path.text(),
+                        values,
+                        is_of_each: path.is_of_each(),
+                        passed_over: Vec::new(),
+                    });
                 }
+                let found = found.or(null.filter(|_| field != Field::Id));
                 Ok(found)
             }
         }
@@ -352,21 +360,32 @@ impl Keep {
         self.paths.iter().map(KeyPath::text).collect()
     }
 
-    /// The values of a row's kept keys; a key that the row does not have is left out.
+    /// The values of a row's kept keys; a key that the row does not have is left out. `all` leaves out the key that holds a
+    /// list of responses, `responses`: with each of them it would be written again.
     ///
     /// # Errors
     /// When a key is there twice or a value cannot be read, as text for the user.
-    pub(super) fn of(&self, row: &Row) -> Result<Map<String, Json>, String> {
+    pub(super) fn of(
+        &self,
+        row: &Row,
+        responses: Option<&str>,
+    ) -> Result<Map<String, Json>, String> {
         let mut kept = Map::new();
         for path in &self.paths {
             if path.text() == Self::ALL && !row.has(Self::ALL) {
-                for key in row.keys() {
+                for key in row.keys().filter(|key| Some(*key) != responses) {
                     if let Some(value) = row.get(key)? {
                         kept.insert(key.to_owned(), value.json(key)?);
                     }
                 }
-            } else if let [value] = path.find(row)?.as_slice() {
-                kept.insert(path.text().to_owned(), value.json(path.text())?);
+                continue;
+            }
+            let values = path.find(row)?;
+            let mut values = values.iter().map(|value| value.json(path.text()));
+            if path.is_of_each() {
+                kept.insert(path.text().to_owned(), values.collect::<Result<_, _>>()?);
+            } else if let Some(value) = values.next() {
+                kept.insert(path.text().to_owned(), value?);
             }
         }
         Ok(kept)
@@ -377,6 +396,8 @@ impl Keep {
 pub(super) struct Found<'m, 'a> {
     pub(super) key: &'m str,
     pub(super) values: Vec<Value<'a>>,
+    /// Are they every element of a list?
+    pub(super) is_of_each: bool,
     pub(super) passed_over: Vec<&'static str>,
 }
 

@@ -1,6 +1,7 @@
 //! Chat messages as a question or a response.
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 /// One message, as chat completions have it.
 #[derive(Debug, Deserialize)]
@@ -36,6 +37,14 @@ pub(super) struct Turn {
 impl Messages {
     /// The messages of a JSON list of objects with a `role`; `None` of anything else.
     pub(super) fn parse(json: &str) -> Option<Self> {
+        // Of a list serde would read a message too.
+        let elements: Vec<&RawValue> = serde_json::from_str(json).ok()?;
+        if !elements
+            .iter()
+            .all(|element| element.get().starts_with('{'))
+        {
+            return None;
+        }
         let messages: Vec<Message> = serde_json::from_str(json).ok()?;
         (!messages.is_empty()).then_some(Self(messages))
     }

@@ -45,6 +45,11 @@ impl KeyPath {
         Some(steps)
     }
 
+    /// Does it lead to every element of a list?
+    pub(super) fn is_of_each(&self) -> bool {
+        self.steps.contains(&Step::Each)
+    }
+
     /// The path as it was written.
     pub(super) fn text(&self) -> &str {
         &self.text
@@ -64,12 +69,22 @@ impl KeyPath {
         let mut values: Vec<Value<'a>> = row.get(first)?.into_iter().collect();
         for step in rest {
             let mut inner = Vec::with_capacity(values.len());
+            let count = values.len();
             for value in values {
                 match step {
                     Step::Key(key) => inner.extend(value.key(key)?),
                     Step::Place(place) => inner.extend(value.elements().into_iter().nth(*place)),
                     Step::Each => inner.extend(value.elements()),
                 }
+            }
+            if let Step::Key(key) = step
+                && (1..count).contains(&inner.len())
+            {
+                return Err(format!(
+                    "`{}`: {} of {count} elements have no `{key}`",
+                    self.text,
+                    count - inner.len()
+                ));
             }
             values = inner;
         }

@@ -101,7 +101,7 @@ impl Preset {
         for preset in presets() {
             let mut has_all = true;
             for path in &preset.when {
-                has_all = has_all && !path.find(row)?.is_empty();
+                has_all = has_all && path.find(row)?.iter().any(|value| !value.is_null());
             }
             if has_all {
                 found.push(preset);

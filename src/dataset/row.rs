@@ -39,6 +39,8 @@ pub(super) struct Texts {
     pub(super) responses: Vec<String>,
     /// Are the responses a list? It may hold just one.
     pub(super) is_list: bool,
+    /// The row's key that the responses are in.
+    pub(super) response_key: String,
 }
 
 impl Texts {
@@ -50,6 +52,7 @@ impl Texts {
             references,
             responses,
             is_list,
+            response_key: _,
         } = self;
         let reference_answer = match references.as_slice() {
             [one] => one.clone(),
@@ -62,7 +65,8 @@ impl Texts {
         };
         let group = is_list.then(|| match &id {
             Some(id) => id.clone(),
-            None => Sample::content_id(&question, &reference_answer, ""),
+            // No response: that of a blank one has this id.
+            None => Sample::content_id(&question, &reference_answer, "\u{1}"),
         });
         let with_id = |part: usize| match &id {
             Some(id) if is_list => format!("{id}:{part}"),
@@ -124,6 +128,12 @@ impl<'a> Row<'a> {
         self.entries.iter().any(|(other, _)| other == key)
     }
 
+    /// Is the value of `key` null?
+    pub(super) fn is_null(&self, key: &str) -> bool {
+        let mut entries = self.entries.iter();
+        entries.any(|(other, value)| other == key && value.get() == "null")
+    }
+
     /// The value of `key`; an error if the row has the key twice, for then nobody knows which is meant.
     pub(super) fn get(&self, key: &str) -> Result<Option<Value<'a>>, String> {
         only(&self.entries, key, self.line)
@@ -140,14 +150,30 @@ impl<'a> Row<'a> {
         mut used: impl FnMut(Field, String, Vec<&'static str>),
     ) -> Result<Texts, String> {
         let mut read = |field: Field| -> Result<Option<FieldTexts>, String> {
-            let Some(found) = columns.find(field, preset, self)? else {
+            let Some(mut found) = columns.find(field, preset, self)? else {
                 return Ok(None);
             };
+            if let (Field::Response, [value], [other, ..]) =
+                (field, found.values.as_slice(), found.passed_over.as_slice())
+                && let Some(messages) = value.messages()
+            {
+                // The answer may stand in the conversation, or beside it.
+                if messages.response().is_ok() {
+                    return Err(format!(
+                        "`{}` ends with an answer, and there is `{other}` too: say which is the response with `--columns \
+                         response={}` or `--columns response={other}`",
+                        found.key, found.key
+                    ));
+                }
+                found.key = other;
+                found.values = self.get(other)?.into_iter().collect();
+                found.passed_over = Vec::new();
+            }
             let mut read = FieldTexts::default();
             for value in &found.values {
                 value.read(field, found.key, &mut read)?;
             }
-            read.is_list |= found.values.len() > 1;
+            read.is_list |= found.is_of_each;
             let blank = read.texts.iter().any(|text| text.trim().is_empty());
             let one = matches!(field, Field::Question | Field::Id);
             let (key, noun) = (found.key, noun(field));
@@ -170,6 +196,8 @@ impl<'a> Row<'a> {
                     "`{key}` (the {noun}) is blank: there is nothing to judge by"
                 ));
             }
+            let top = key.split(['.', '[']).next().unwrap_or(key);
+            top.clone_into(&mut read.key);
             let key = match read.how {
                 Some(how) => format!("{key} ({how})"),
                 None => key.to_owned(),
@@ -191,6 +219,7 @@ impl<'a> Row<'a> {
             references,
             responses: responses.texts,
             is_list: responses.is_list,
+            response_key: responses.key,
         })
     }
 
@@ -243,6 +272,8 @@ struct FieldTexts {
     texts: Vec<String>,
     /// Were they in a list?
     is_list: bool,
+    /// The row's key that they are in.
+    key: String,
     /// What of a value was taken, where that is not all of it.
     how: Option<&'static str>,
 }
@@ -320,6 +351,15 @@ impl<'a> Value<'a> {
             "`{key}` (the {}) is {found}: it must be {wanted}",
             noun(field)
         ))
+    }
+
+    /// The chat messages that it is.
+    fn messages(self) -> Option<Messages> {
+        Messages::parse(self.raw.get())
+    }
+
+    pub(super) fn is_null(self) -> bool {
+        self.raw.get() == "null"
     }
 
     /// The value of `key`, read.

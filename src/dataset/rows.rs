@@ -173,7 +173,9 @@ impl Rows {
             let row = Row::parse(std::str::from_utf8(line).ok()?).ok()?;
             let preset = self.columns.preset(&row).ok()?;
             let texts = row.texts(&self.columns, preset, |_, _, _| {}).ok()?;
-            Some((texts.samples(), self.keep.of(&row).ok()?))
+            let responses = texts.is_list.then(|| texts.response_key.clone());
+            let kept = self.keep.of(&row, responses.as_deref()).ok()?;
+            Some((texts.samples(), kept))
         };
         let (drafts, kept) = row(line).unwrap_or_default();
         let sample = |&position: &usize| {

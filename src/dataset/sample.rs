@@ -114,6 +114,13 @@ impl Sample {
         ] {
             hash_text(hasher, text);
         }
+        if !self.kept.is_empty() {
+            // A map always can be written.
+            hash_text(
+                hasher,
+                &serde_json::to_string(&self.kept).unwrap_or_default(),
+            );
+        }
     }
 }
 

@@ -26,7 +26,7 @@ pub enum ShardError {
     },
     /// `auto` where nothing says which.
     #[error(
-        "`auto` reads SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT, SLURM_PROCID and SLURM_NTASKS, or JOB_COMPLETION_INDEX and \
+        "`auto` reads SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT, SLURM_PROCID and SLURM_NTASKS (in a step that srun started), or JOB_COMPLETION_INDEX and \
          JOB_COMPLETIONS (which a Kubernetes job does not set by itself): none of these pairs is set; write `i/n`"
     )]
     NoVariables,
@@ -89,7 +89,19 @@ impl Shard {
         let first = number("SLURM_ARRAY_TASK_MIN").unwrap_or(0);
         let step = number("SLURM_ARRAY_TASK_STEP").unwrap_or(1);
         let array = part("SLURM_ARRAY_TASK_ID", first, step, "SLURM_ARRAY_TASK_COUNT")?;
-        let task = part("SLURM_PROCID", 0, 1, "SLURM_NTASKS")?;
+        if let (Some((_, 1)), 1..) = (array, first) {
+            // One task of a larger array, started again.
+            return Err(ShardError::Variables {
+                index: "SLURM_ARRAY_TASK_ID",
+                count: "SLURM_ARRAY_TASK_COUNT",
+                found: format!("{first} and 1"),
+            });
+        }
+        // A batch script has the variables of a task too, and only `srun` starts them all: it sets SLURM_STEP_ID.
+        let task = match number("SLURM_STEP_ID") {
+            Some(_) => part("SLURM_PROCID", 0, 1, "SLURM_NTASKS")?,
+            None => None,
+        };
         let slurm = match (array, task) {
             (Some((outer, outers)), Some((inner, inners))) => outers
                 .checked_mul(inners)
@@ -189,7 +201,11 @@ mod tests {
             "2/4"
         );
         assert!(shard(&array).contains("5 and 4"), "{}", shard(&array));
-        let tasks = [("SLURM_PROCID", "1"), ("SLURM_NTASKS", "2")];
+        let tasks = [
+            ("SLURM_STEP_ID", "0"),
+            ("SLURM_PROCID", "1"),
+            ("SLURM_NTASKS", "2"),
+        ];
         assert_eq!(shard(&tasks), "1/2");
         assert_eq!(
             shard(&[

@@ -9,7 +9,8 @@ use candle_core::Device;
 
 use super::build::{EngineOptions, WorkloadLengths, build_engine, describe};
 use super::{
-    ChatSettings, DeviceEngine, Job, JudgeError, JudgeText, RunEnd, RunOptions, Sink, jobs, run,
+    ChatSettings, DeviceEngine, Job, JudgeError, JudgeText, RulesMode, RunEnd, RunOptions, Sink,
+    jobs, run, run_rules,
 };
 use crate::checkpoint::weights::LoadProgress;
 use crate::checkpoint::{CheckpointError, ModelSource};
@@ -311,7 +312,8 @@ impl Judge {
     /// [`Verdict::index`] is the sample's place in `samples`; a blank [`Sample::id`] becomes the hash of its content.
     ///
     /// # Errors
-    /// When an engine fails. What is wrong with one sample is in its verdict's status, and is no error.
+    /// When the options cannot be, or an engine fails: of several the others judge the next call. What is wrong with one
+    /// sample is in its verdict's status, and is no error.
     pub fn judge(&mut self, samples: &[Sample]) -> Result<Vec<Verdict>, JudgeError> {
         let mut verdicts = Vec::with_capacity(samples.len());
         self.judge_each(samples, |verdict| {
@@ -334,10 +336,15 @@ impl Judge {
     ) -> Result<(), JudgeError> {
         let samples = Numbered::new(samples);
         let options = self.options.clone();
+        options.validate()?;
         let jobs = jobs::by_question(&samples, options.trials, |_, _| false);
         let stop = AtomicBool::new(false);
         let mut sink = Taking { take, stop: &stop };
-        self.run(&samples, &jobs, &options, &stop, &mut sink)?;
+        if options.rules == RulesMode::Only {
+            run_rules(&samples, &jobs, &options, &stop, &mut sink)?;
+        } else {
+            self.run(&samples, &jobs, &options, &stop, &mut sink)?;
+        }
         Ok(())
     }
 

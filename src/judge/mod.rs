@@ -126,6 +126,28 @@ impl Default for RunOptions {
     }
 }
 
+impl RunOptions {
+    /// Checks that every value can be.
+    ///
+    /// # Errors
+    /// [`JudgeError::Options`] with what is wrong.
+    pub fn validate(&self) -> Result<(), JudgeError> {
+        let wrong = |why: String| Err(JudgeError::Options(why));
+        if self.trials == 0 {
+            return wrong("trials must be at least 1".to_owned());
+        }
+        if self.max_new_tokens == 0 {
+            return wrong("max_new_tokens must be at least 1".to_owned());
+        }
+        if let Some(least) = self.min_confidence.filter(|p| !(0.5..=1.0).contains(p)) {
+            return wrong(format!("min_confidence {least} must be from 0.5 to 1"));
+        }
+        self.sampling
+            .validate()
+            .or_else(|error| wrong(error.to_string()))
+    }
+}
+
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunEnd {
@@ -163,6 +185,9 @@ pub enum JudgeError {
          to go on"
     )]
     Panicked(String),
+    /// Options that cannot be.
+    #[error("{0}")]
+    Options(String),
     /// Standard output could not be written.
     #[error("could not write to standard output: {0}")]
     Stdout(#[source] std::io::Error),

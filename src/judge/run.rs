@@ -74,7 +74,11 @@ pub fn run<S: Samples + ?Sized>(
         stop: AtomicBool::new(false),
         returned: Mutex::default(),
     };
-    let end = std::thread::scope(|scope| {
+    let _back = GiveBack {
+        engines,
+        returned: &run.returned,
+    };
+    std::thread::scope(|scope| {
         // However the run ends, its threads end too.
         let _stop = StopOnDrop(&run.stop);
         let (events_in, events) = sync_channel(VERDICTS_AHEAD);
@@ -86,11 +90,23 @@ pub fn run<S: Samples + ?Sized>(
         let feed = move |events: &SyncSender<Event>| run.feed(queues, events);
         spawn(scope, "feed", events_in, feed).map_err(threads::refused("prompts"))?;
         run.keep(&events, interrupted, sink)
-    });
-    let mut returned = std::mem::take(&mut *run.returned());
-    returned.sort_by_key(|(at, _)| *at);
-    engines.extend(returned.into_iter().map(|(_, engine)| engine));
-    end
+    })
+}
+
+/// Gives the engines back when a run ends, also where the sink panics.
+struct GiveBack<'r> {
+    engines: &'r mut Vec<DeviceEngine>,
+    returned: &'r Mutex<Vec<(usize, DeviceEngine)>>,
+}
+
+impl Drop for GiveBack<'_> {
+    fn drop(&mut self) {
+        let mut returned = self.returned.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut returned = std::mem::take(&mut *returned);
+        returned.sort_by_key(|(at, _)| *at);
+        self.engines
+            .extend(returned.into_iter().map(|(_, engine)| engine));
+    }
 }
 
 /// What the threads of a run share.

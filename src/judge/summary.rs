@@ -97,9 +97,13 @@ impl Summary {
         self.skipped += usize::from(verdict.skipped);
         self.outcomes_by_rules +=
             usize::from(verdict.status != Status::Ok && verdict.outcome_source.is_some());
-        if let (Some(OutcomeSource::Judge), Some(outcome)) =
-            (verdict.outcome_source, verdict.outcome)
-        {
+        // What was taken back counts too: its probability tells what it was.
+        let by_judge = match verdict.status {
+            Status::OutOfDomain | Status::Unsure => verdict.confidence.outcome.map(|p| p > 0.5),
+            _ if verdict.outcome_source == Some(OutcomeSource::Judge) => verdict.outcome,
+            _ => None,
+        };
+        if let Some(outcome) = by_judge {
             let agrees = verdict.rule_outcome.map(|by_rules| by_rules == outcome);
             self.agreement.add(agrees);
             let known =

@@ -5,7 +5,7 @@ mod dry_run;
 mod warnings;
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
@@ -17,8 +17,12 @@ use super::progress::{Progress, print_summary};
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
 use crate::checkpoint::hub::Want;
 use crate::dataset::journal::{Identity, earlier_input, journal_path};
-use crate::dataset::output::{OutputFormat, check_replaceable, has_place_beside, write_atomically};
-use crate::dataset::{Keep, LineLimit, LoadOptions, Loaded, Rows, Samples, Shard, index, sources};
+use crate::dataset::output::{
+    OutputFormat, check_place, check_replaceable, has_place_beside, write_atomically,
+};
+use crate::dataset::{
+    Keep, LineLimit, LoadOptions, Loaded, Rows, Samples, Shard, index, rejected_path, sources,
+};
 use crate::engine::Sampling;
 use crate::judge::{JudgeText, RulesMode, RunEnd, RunOptions, Session};
 use crate::model::DeviceChoice;
@@ -106,6 +110,15 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
             check_replaceable(out).or_usage()?;
         }
     }
+    check_side_files(
+        &arguments.inputs,
+        out.as_deref(),
+        &[
+            arguments.summary_json.as_deref(),
+            arguments.consensus.as_deref(),
+        ],
+    )
+    .or_usage()?;
     if arguments.consensus.is_some() && arguments.trials < 2 {
         return Err(anyhow!(
             "--consensus needs several trials of each sample: give --trials"
@@ -221,6 +234,28 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         consensus_out: arguments.consensus,
         restart: arguments.restart,
     })
+}
+
+/// Refuses a summary or consensus file that is another file of the run, or cannot be written.
+fn check_side_files(
+    inputs: &[PathBuf],
+    out: Option<&Path>,
+    files: &[Option<&Path>],
+) -> anyhow::Result<()> {
+    let of_run = out.map(|out| [out.to_owned(), journal_path(out), rejected_path(out)]);
+    let mut taken: Vec<PathBuf> = of_run.into_iter().flatten().collect();
+    for file in files.iter().copied().flatten() {
+        check_place(file)?;
+        sources(inputs, Some(file))?;
+        if taken.iter().any(|other| other == file) {
+            bail!(
+                "{} is given to two files of the run: name another",
+                file.display()
+            );
+        }
+        taken.push(file.to_owned());
+    }
+    Ok(())
 }
 
 /// `{shard}` in the output's name becomes the shard, as `0-of-4`.

@@ -16,7 +16,7 @@ pub(super) fn print(session: &Session, summary: &Summary) {
     if let (1.., Some(domain)) = (outside, domain) {
         say(&format!(
             "{outside} of {} are outside what `{name}` knows ({}) and have no reward; use --model with a larger judge for them, \
-             or judge them anyway with --force-domain",
+             or judge them anyway with --force-domain and another -o",
             summary.verdicts(),
             domain.description
         ));

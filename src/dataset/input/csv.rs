@@ -16,6 +16,7 @@ pub(super) struct Csv {
     reader: csv::Reader<Bounded>,
     /// Bytes that may still be read for the record at hand.
     left: Rc<Cell<u64>>,
+    unclosed: Rc<Cell<Option<usize>>>,
     limit: LineLimit,
     /// `"key":` of each column, as JSON.
     keys: Vec<String>,
@@ -27,6 +28,46 @@ pub(super) struct Csv {
 struct Bounded {
     bytes: Bytes,
     left: Rc<Cell<u64>>,
+    quotes: Quotes,
+    /// The line of a quote that is still open where the bytes end.
+    unclosed: Rc<Cell<Option<usize>>>,
+}
+
+/// Whether the bytes so far end within quotes: the `csv` crate ends a field there without a word.
+struct Quotes {
+    delimiter: u8,
+    state: InField,
+    line: usize,
+    /// The line of the last quote that opened a field.
+    opened: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum InField {
+    Begin,
+    Plain,
+    Quoted,
+    /// Behind a quote within quotes: the end of the field, or the first half of a quote.
+    Quote,
+}
+
+impl Quotes {
+    fn read(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.line += usize::from(byte == b'\n');
+            let ends = byte == self.delimiter || byte == b'\n' || byte == b'\r';
+            self.state = match (self.state, byte) {
+                (InField::Begin, b'"') => {
+                    self.opened = self.line;
+                    InField::Quoted
+                }
+                (InField::Quoted, b'"') => InField::Quote,
+                (InField::Quoted, _) | (InField::Quote, b'"') => InField::Quoted,
+                _ if ends => InField::Begin,
+                _ => InField::Plain,
+            };
+        }
+    }
 }
 
 impl Read for Bounded {
@@ -35,6 +76,10 @@ impl Read for Bounded {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, ""));
         }
         let read = self.bytes.reader.read(buffer)?;
+        self.quotes.read(&buffer[..read]);
+        if read == 0 && !buffer.is_empty() && self.quotes.state == InField::Quoted {
+            self.unclosed.set(Some(self.quotes.opened));
+        }
         self.left.set(self.left.get().saturating_sub(read as u64));
         Ok(read)
     }
@@ -72,6 +117,7 @@ pub(super) fn names(header: &[u8], delimiter: u8) -> Vec<String> {
 impl Csv {
     pub(super) fn new(bytes: Bytes, delimiter: u8) -> Result<Self, DatasetError> {
         let left = Rc::new(Cell::new(0));
+        let unclosed = Rc::new(Cell::new(None));
         let mut csv = Self {
             file: bytes.file.clone(),
             compression: bytes.compression,
@@ -83,8 +129,16 @@ impl Csv {
                 .from_reader(Bounded {
                     bytes,
                     left: Rc::clone(&left),
+                    quotes: Quotes {
+                        delimiter,
+                        state: InField::Begin,
+                        line: 1,
+                        opened: 1,
+                    },
+                    unclosed: Rc::clone(&unclosed),
                 }),
             left,
+            unclosed,
             keys: Vec::new(),
             record: csv::ByteRecord::new(),
             place: 0,
@@ -152,6 +206,12 @@ impl RowReader for Csv {
             row.extend(record.iter().collect::<Vec<_>>().join(&b','));
             Ok(Next::Bad(why))
         };
+        if let Some(line) = self.unclosed.get() {
+            let why = format!(
+                "the field is within quotes to the end of the file: the quote that opens on line {line} has no partner"
+            );
+            return bad(row, &self.record, why);
+        }
         if self.record.len() != self.keys.len() {
             let why = format!(
                 "{} fields, and the header has {}: a comma or a line break within a field needs quotes around the field",

@@ -7,6 +7,8 @@ use std::path::Path;
 use parquet::errors::ParquetError;
 use parquet::file::reader::SerializedFileReader;
 use parquet::record::reader::RowIter;
+use parquet::record::{Field, Row};
+use serde_json::{Number, Value};
 
 use super::bytes::Bytes;
 use super::line::LineLimit;
@@ -64,6 +66,43 @@ fn copy(bytes: &mut Bytes, output: Option<&Path>) -> io::Result<File> {
     Ok(file)
 }
 
+fn object(row: &Row) -> Value {
+    let entries = row.get_column_iter();
+    Value::Object(
+        entries
+            .map(|(key, value)| (key.clone(), json(value)))
+            .collect(),
+    )
+}
+
+/// A value as JSON: numbers of less than 64 bits with the digits that tell them from their neighbours, bytes that are text as
+/// text.
+fn json(field: &Field) -> Value {
+    match field {
+        Field::Float(value) => shortest(&value.to_string()),
+        Field::Float16(value) => {
+            let digits = (1..=5).map(|digits| format!("{:.*e}", digits - 1, value.to_f32()));
+            let shortest_text = digits.into_iter().find(|text| {
+                text.parse()
+                    .is_ok_and(|near| half::f16::from_f32(near) == *value)
+            });
+            shortest(&shortest_text.unwrap_or_else(|| value.to_f32().to_string()))
+        }
+        Field::Bytes(bytes) => match std::str::from_utf8(bytes.data()) {
+            Ok(text) => text.into(),
+            Err(_) => field.to_json_value(),
+        },
+        Field::Group(row) => object(row),
+        Field::ListInternal(list) => list.elements().iter().map(json).collect(),
+        _ => field.to_json_value(),
+    }
+}
+
+/// The number that is written so; null of what is none.
+fn shortest(text: &str) -> Value {
+    text.parse().ok().and_then(Number::from_f64).into()
+}
+
 /// A panic of the crate counts as an error of the file.
 fn flat<T>(result: Result<Result<T, ParquetError>, String>) -> Result<T, String> {
     match result {
@@ -86,7 +125,7 @@ impl RowReader for Parquet {
         row.clear();
         let next = panics::guarded(|| {
             let next = self.rows.next().transpose()?;
-            Ok(next.map(|next| next.to_json_value()))
+            Ok(next.map(|next| object(&next)))
         });
         let Some(value) = flat(next).map_err(|reason| damaged(&self.file, self.row, &reason))?
         else {

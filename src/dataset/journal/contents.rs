@@ -77,12 +77,14 @@ pub fn earlier_input(journal: &Path) -> Option<InputIdentity> {
     let mut line = Vec::new();
     let mut input = None;
     while read_line(&mut reader, &mut line, MOST).ok()? > 0 {
-        let json: Option<serde_json::Value> =
-            if line.starts_with(MANIFEST_START) || line.starts_with(INPUT_START) {
-                serde_json::from_slice(&line).ok()
-            } else {
-                None
-            };
+        let json: Option<serde_json::Value> = if (line.starts_with(MANIFEST_START)
+            || line.starts_with(INPUT_START))
+            && line.ends_with(b"\n")
+        {
+            serde_json::from_slice(&line).ok()
+        } else {
+            None
+        };
         if let Some(json) = json {
             let found = json.get("manifest").unwrap_or(&json).get("input");
             let found = found.and_then(|found| serde_json::from_value(found.clone()).ok());

@@ -283,14 +283,15 @@ impl<'o> Loader<'o> {
         let texts = row.texts(columns, preset, |field, key, passed_over| {
             used.push((field, key, passed_over));
         })?;
+        let responses = texts.is_list.then(|| texts.response_key.clone());
+        let kept = self.options.keep.of(&row, responses.as_deref())?;
         let mut drafts = texts.samples();
-        let kept = self.options.keep.of(&row)?;
         self.kept |= !kept.is_empty();
         for draft in &mut drafts {
             draft.kept.clone_from(&kept);
         }
         // All ids are claimed before any sample counts: a row is accepted whole or not at all.
-        let mut samples = Vec::with_capacity(drafts.len());
+        let mut samples: Vec<(Sample, Option<u32>)> = Vec::with_capacity(drafts.len());
         for mut sample in drafts {
             if self.full_with(samples.len()) {
                 break;
@@ -301,7 +302,11 @@ impl<'o> Loader<'o> {
                 sample.id = id;
                 Some(copy)
             } else {
-                sample.id = self.claim(sample.id, place)?;
+                sample.id = self.claim(sample.id, place).inspect_err(|_| {
+                    for (sample, _) in &samples {
+                        self.ids.remove(&id_hash(&sample.id));
+                    }
+                })?;
                 None
             };
             sample.index = self.accepted + samples.len();

@@ -17,6 +17,8 @@ use serde_json::Value;
 
 /// Rows that are kept in memory until a row group of a Parquet file is written.
 const ROW_GROUP: usize = 1 << 14;
+/// And of so many bytes of kept keys and completions.
+const ROW_GROUP_BYTES: usize = 16 << 20;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -197,11 +199,16 @@ pub(super) fn write_parquet(
     let mut table =
         SerializedFileWriter::new(&mut temporary, Arc::new(schema), Arc::new(properties))?;
     let mut rows: Vec<Value> = Vec::new();
+    let mut bytes = 0;
     fill(&mut JsonLineSink::new(|line: Value| {
+        let kept = line.get("input").map_or(0, |input| input.to_string().len());
+        let raw = line.get("raw").map_or(0, |raw| raw.to_string().len());
+        bytes += kept + raw;
         rows.push(line);
-        if rows.len() == ROW_GROUP {
+        if rows.len() == ROW_GROUP || bytes > ROW_GROUP_BYTES {
             write_group(&mut table, &columns, &rows)?;
             rows.clear();
+            bytes = 0;
         }
         Ok(())
     }))?;

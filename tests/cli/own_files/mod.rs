@@ -71,7 +71,7 @@ fn shapes() -> Vec<(&'static str, String, &'static str, Value)> {
                 "question": "1 + 1?", "reference_answer": "2"}),
             ),
             "openai-batch rows:",
-            json!([["c", true]]),
+            json!([["c:0", true]]),
         ),
         (
             "harness.jsonl",
@@ -80,7 +80,7 @@ fn shapes() -> Vec<(&'static str, String, &'static str, Value)> {
                 "resps": [["It is 2."]], "filtered_resps": ["2"]}),
             ),
             "lm-eval rows:",
-            json!([["4", true]]),
+            json!([["4:0", true]]),
         ),
         (
             "vllm.jsonl",
