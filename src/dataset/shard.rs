@@ -213,7 +213,8 @@ mod tests {
                 array[1],
                 ("SLURM_ARRAY_TASK_MIN", "3"),
                 tasks[0],
-                tasks[1]
+                tasks[1],
+                tasks[2],
             ]),
             "5/8"
         );

@@ -226,8 +226,8 @@ proptest! {
         ],
         0..20,
     )) {
-        // The head of a compressed file or an archive is another matter.
-        let content = [b" \n".to_vec(), lines.join(&b'\n')].concat();
+        // The head of a compressed file, an archive or a JSON array is another matter.
+        let content = [b" \n{}\n".to_vec(), lines.join(&b'\n')].concat();
         let files = Files::one(&content);
         let filled = content.split(|byte| *byte == b'\n').filter(|line| !line.iter().all(u8::is_ascii_whitespace)).count();
         let options = LoadOptions { skip_bad: true, ..LoadOptions::default() };
