@@ -13,24 +13,25 @@ from torch import Tensor
 import drills
 import layout
 import tokenizer as vocabulary
-from problems import Example, Step, generate
-from problems.core import apply
+from problems import Example, generate, outside
 
 ROLES = (
-    "", "form", "plan", "result", "copy", "want", "read", "fit", "misfit", "redo", "redo_wrong",
-    "same", "differs", "final", "agrees", "matches", "flags", "process", "outcome", "perfect",
+    "", "form", "domain_in", "domain_out", "numbers", "read", "source", "nowhere", "part", "sum", "redo", "redo_wrong",
+    "quotient", "same", "differs", "final", "reaches", "matches", "flaw", "flags", "process", "outcome", "perfect",
     "reason", "drill",
 )  # fmt: skip
 """What a target token can be for; '' carries no loss."""
 ROLE = {name: index for index, name in enumerate(ROLES)}
 SPARSE = ("skipped_step", "no_final", "cut_off", "bare_correct", "bare_wrong", "content_free")
 """Kinds of answers with fewer steps than the plan: they teach to read rather than to expect."""
-LENGTHS = (160, 192, 224, 256, 288, 320, 352, 416, 512)
+LENGTHS = (96, 128, 160, 192, 224, 256, 288, 320, 352, 416, 512)
 """The lengths rows are padded to: few, so that rows of like length soon fill a batch."""
 PROTECTED = frozenset(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
     " sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety"
-    " hundred plus minus times twice double triple half boxed text frac cdot".split()
+    " hundred plus minus times twice double triple thrice half third thirds quarter quarters fifth fifths fourth eighth"
+    " tenth percent per cent dozen week weeks day days hour hours minute minutes second seconds month months year years"
+    " average cents dollar dollars euro euros divided over of off am pm km cm kg boxed text frac cdot div".split()
 )
 """Words whose replacement would change what a text says in numbers."""
 
@@ -57,12 +58,14 @@ class Batch:
 class Mix:
     """How training rows are drawn."""
 
-    drill: float = 0.12
-    noisy: float = 0.25
-    scramble: float = 0.5
-    retry: float = 0.3
-    sparse: float = 0.08
-    reason: float = 0.2
+    drill: float = 0.15
+    noisy: float = 0.3
+    scramble: float = 0.4
+    sparse: float = 0.06
+    outside: float = 0.16
+    merged: float = 0.15
+    bare: float = 0.0
+    reason: float = 0.15
 
 
 def pseudo_word(rng: random.Random) -> str:
@@ -106,47 +109,6 @@ def scramble(example: Example, rng: random.Random) -> Example:
     )
 
 
-def wrong_plan(example: Example, rng: random.Random) -> tuple[Step, ...] | None:
-    """The plan with one or two slips, recomputed, or with a step too many or too few; None if
-    that leads to the reference too."""
-    if rng.random() < 0.3:
-        return _misjudged(example, rng)
-    steps, moved = [], {}
-    slips = {rng.randrange(len(example.plan)) for _ in range(rng.choice((1, 1, 2)))}
-    values = [n for s in example.plan for n in (s.a, s.b)]
-    for index, step in enumerate(example.plan):
-        a, op, b = moved.get(step.a, step.a), step.op, moved.get(step.b, step.b)
-        if index in slips:
-            u = rng.random()
-            if u < 0.6:
-                op = rng.choice([o for o in "+-*" if o != op])
-            elif u < 0.75:
-                a, b = b, a
-            elif u < 0.9:
-                b = rng.choice(values)
-            else:
-                a = rng.choice(values)
-        if not 0 <= apply(a, op, b) <= 999:
-            return None
-        steps.append(Step(a, op, b, apply(a, op, b)))
-        moved[step.result] = steps[-1].result
-    return tuple(steps) if steps[-1].result != example.plan[-1].result else None
-
-
-def _misjudged(example: Example, rng: random.Random) -> tuple[Step, ...] | None:
-    """The plan without its last step, or with one more."""
-    steps = list(example.plan)
-    if len(steps) > 1 and rng.random() < 0.4:
-        steps.pop()
-    else:
-        a, op = steps[-1].result, rng.choice("+-*")
-        b = rng.choice([n for s in example.plan for n in (s.a, s.b)])
-        if not 0 <= apply(a, op, b) <= 999:
-            return None
-        steps.append(Step(a, op, b, apply(a, op, b)))
-    return tuple(steps) if steps[-1].result != example.plan[-1].result else None
-
-
 class Encoder:
     """Turns examples into rows, as the `juror` binary tokenises them."""
 
@@ -188,22 +150,22 @@ class Encoder:
         """A random row for training."""
         if rng.random() < mix.drill:
             return self.row([], drills.row(rng))
-        if rng.random() < mix.sparse:
+        u = rng.random()
+        if u < mix.outside:
+            example = outside(rng, "train")
+        elif u < mix.outside + mix.sparse:
             example = generate(rng, split="train", kind=rng.choice(SPARSE))
+        elif u < mix.outside + mix.sparse + mix.bare:
+            example = generate(rng, split="train", topic="bare")
         else:
-            example = generate(rng, split="train", noisy=rng.random() < mix.noisy)
-        attempts, give_up = [], False
-        if rng.random() < mix.retry:
-            attempts = [p for p in (wrong_plan(example, rng),) if p]
-            if attempts and rng.random() < 0.4:
-                attempts += [p for p in (wrong_plan(example, rng),) if p]
-                give_up = len(attempts) > 1
-        if rng.random() < mix.scramble:
+            merged, noisy = rng.random() < mix.merged, rng.random() < mix.noisy
+            example = generate(rng, split="train", noisy=noisy)
+            while merged and all(step.shown for step in example.student_steps):  # several steps in one expression
+                example = generate(rng, split="train", noisy=noisy)
+        if rng.random() < (mix.scramble if example.inside else mix.scramble / 4):
             example = scramble(example, rng)
         with_reason = rng.random() < mix.reason
-        return self.row(
-            self.prompt(example), layout.target(example, with_reason, attempts, give_up)
-        )
+        return self.row(self.prompt(example), layout.target(example, with_reason))
 
 
 def collate(rows: list[Row], pad: int, length: int | None = None) -> Batch:

@@ -1,104 +1,95 @@
-"""Drills: rows packed with arithmetic and comparisons, in the very form of the thinking.
+"""Drills: rows packed with arithmetic, in the very form of the thinking.
 
 In a student's answer the written result is usually right, so a model that copies it is
-usually right too and never learns to compute.  A drill row shows nothing to copy from:
-random steps and plans, with loss on results and verdicts only.
+usually right too and never learns to compute.  A drill row shows nothing to copy from: a
+list of numbers and unrelated steps over them, with loss on results, origins and verdicts.
 """
 
 from __future__ import annotations
 
 import random
+from fractions import Fraction
 
-from layout import ERRORS, Expression, Piece
-from problems.core import apply
+from layout import Piece, product_pieces
+from problems.core import CENTS, PERCENTS
+from problems.numbers import Clock, apply, exact, form, known, same, workable
+from problems.students import slip
 
 
-def number(rng: random.Random) -> int:
+def number(rng: random.Random, top: int, decimals: bool):
     """An operand: small ones more often."""
     u = rng.random()
-    return (
-        rng.randint(0, 12) if u < 0.25 else rng.randint(10, 99) if u < 0.9 else rng.randint(0, 199)
-    )
+    if decimals and u < 0.5:
+        cents = rng.choice(CENTS) if rng.random() < 0.6 else rng.randint(1, 99)
+        return exact(Fraction(rng.randint(0, min(top, 999)) * 100 + cents, 100))
+    n = rng.randint(0, 12) if u < 0.2 else rng.randint(10, 99) if u < 0.5 else rng.randint(2, top)
+    return n // 10 * 10 if n > 99 and rng.random() < 0.3 else n
 
 
-def expression(rng: random.Random) -> Expression:
-    """A random operation whose result is neither negative nor above 999."""
+def operation(rng: random.Random, given: list, results: list, top: int, decimals: bool):
+    """A random operation that the judge can check, and where its operands are from."""
     while True:
-        op = rng.choice("++--**")
-        a, b = number(rng), number(rng)
-        if op == "*":
-            small = rng.randint(0, 12) if rng.random() < 0.9 else rng.randint(0, 25)
-            a, b = (a, small) if rng.random() < 0.6 else (small, a)
-            if a * b > 199 and rng.random() < 0.7:
-                continue
-        if 0 <= apply(a, op, b) <= 999:
-            return Expression(a, op, b)
-
-
-def value(e: Expression) -> int:
-    """What an expression gives."""
-    return apply(e.a, e.op, e.b)
-
-
-def near(rng: random.Random, n: int) -> int:
-    """A plausible wrong value for n."""
-    while True:
+        op = rng.choice("++--***/")
+        pair = []
+        for _ in range(2):
+            u = rng.random()
+            if results and u < 0.4:
+                pair.append(rng.choice(results[-2:]))
+            elif u < 0.85:
+                pair.append(rng.choice(given))
+            else:
+                pair.append(number(rng, top, decimals))
+        a, b = pair
         u = rng.random()
-        if u < 0.4:
-            wrong = n + rng.choice((-2, -1, 1, 2))
-        elif u < 0.7:
-            wrong = n + rng.choice((-20, -10, 10, 20))
-        elif u < 0.8:
-            wrong = int(str(n)[::-1])
-        else:
-            wrong = rng.randint(0, 99)
-        if wrong >= 0 and wrong != n:
-            return wrong
+        if op == "*" and u < 0.6:
+            b = rng.randint(2, 12) if u < 0.3 else rng.randint(2, 99) if u < 0.45 else exact(Fraction(rng.choice(PERCENTS), 100))
+            a, b = (a, b) if rng.random() < 0.6 else (b, a)
+        elif op == "/":
+            b = rng.randint(2, 12) if u < 0.7 else rng.randint(2, 60)
+            if isinstance(a, int) and u < 0.6:
+                a = a // b * b
+        elif op in "+-" and u < 0.05:
+            a, b = Clock(rng.randint(13, 130) * 5), rng.randint(1, 90)
+        if workable(a, op, b) and a and b:
+            return a, op, b
 
 
-def step_line(rng: random.Random) -> list[Piece]:
-    """One step of an imagined student: wanted, written, verdict; value, claimed, verdict."""
-    want = got = expression(rng)
-    fit = "ok"
-    if rng.random() < 0.4:
-        if rng.random() < 0.5:
-            others = [op for op in "+-*" if op != got.op and 0 <= apply(got.a, op, got.b) <= 999]
-            want = Expression(got.a, rng.choice(others), got.b) if others else got
-            fit = ERRORS["operation"] if others else "ok"
-        else:
-            changed = (near(rng, got.a), got.b) if rng.random() < 0.5 else (got.a, near(rng, got.b))
-            want, fit = Expression(changed[0], got.op, changed[1]), ERRORS["copied"]
-    true = value(got)
-    claimed = true if rng.random() < 0.5 else near(rng, true)
-    return [
-        Piece(f"{want},{got}", ""),
-        Piece(f" {fit}", "misfit" if fit != "ok" else "fit"),
-        Piece("=", ""),
-        Piece(str(true), "drill"),
-        Piece(f",{claimed}", ""),
-        Piece(" ok\n" if claimed == true else " calc\n", "same" if claimed == true else "differs"),
-    ]
+def mark(value, given: list, results: list) -> str:
+    """Where an operand comes from, by the rules of `layout.sources`."""
+    if results and same(results[-1], value):
+        return "s"
+    if any(same(value, n) for n in given) or not isinstance(value, Clock) and value < 1 and exact(value * 100) in given:
+        return "q"
+    return "s" if any(same(value, r) for r in results) else "x"
 
 
-def plan_line(rng: random.Random) -> list[Piece]:
-    """A plan of unrelated steps and its verdict against an imagined reference."""
-    pieces, true = [Piece("plan ", "")], 0
-    steps = rng.randint(2, 5)
-    for index in range(steps):
-        e = expression(rng)
-        true = value(e)
-        pieces += [Piece(f"{e}=", ""), Piece(str(true), "drill")]
-        pieces.append(Piece(";" if index + 1 < steps else ",", ""))
-    reference = true if rng.random() < 0.5 else near(rng, true)
-    pieces.append(Piece(str(reference), ""))
-    pieces.append(Piece(" ok\n" if reference == true else " no\n", "same"))
-    return pieces
-
-
-def row(rng: random.Random, lines: int = 14) -> list[Piece]:
+def row(rng: random.Random, lines: int = 12) -> list[Piece]:
     """A packed row."""
-    make = plan_line if rng.random() < 0.5 else step_line
-    pieces = [Piece("<think>", "")]
-    for _ in range(lines if make is step_line else lines // 2):
-        pieces += make(rng)
-    return pieces
+    top = rng.choice((60, 99, 99, 300, 999, 999, 4999))
+    decimals = rng.random() < 0.35
+    given = [number(rng, top, decimals) for _ in range(rng.randint(4, 8))]
+    given = list(dict.fromkeys(n for n in given if n))
+    results: list = []
+    pieces = [Piece("<think>", ""), Piece("domain in\n", ""), Piece(f"num {','.join(map(form, given))}\n", "")]
+    for _ in range(lines):
+        a, op, b = operation(rng, given, results, top, decimals)
+        true = apply(a, op, b)
+        claimed = true if rng.random() < 0.5 else slip(true, a, op, b, rng)
+        if op == "/" and not workable(claimed, "*", b) or not known(claimed):
+            claimed = true
+        right = same(claimed, true)
+        verdict = Piece(" ok\n" if right else " no\n", "same" if right else "differs")
+        for value, after in ((a, op), (b, "")):
+            pieces += [Piece(form(value), ""), Piece(mark(value, given, results), "drill"), Piece(after, "")]
+        if op == "/":
+            pieces += [Piece(f",{form(claimed)}*{form(b)}", "")] + _product(claimed, b) + [verdict]
+        elif op == "*":
+            pieces += [*_product(a, b), Piece(f",{form(claimed)}", ""), verdict]
+        else:
+            pieces += [Piece("=", ""), Piece(form(true), "drill"), Piece(f",{form(claimed)}", ""), verdict]
+        results.append(claimed)
+    return [p for p in pieces if p.text]
+
+
+def _product(a, b) -> list[Piece]:
+    return [Piece(p.text, "drill") for p in product_pieces(a, b)]

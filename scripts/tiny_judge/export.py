@@ -71,6 +71,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("--out", type=Path, default=vocabulary.FOLDER)
+    parser.add_argument("--tokenizer", type=Path, help="folder of the tokenizer files, where it is not --out")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     state = torch.load(options.checkpoint, weights_only=True)
@@ -80,11 +81,13 @@ def main() -> None:
     save_file(weights, scratch, metadata={"format": "pt"})
     scratch.chmod(0o644)
     scratch.rename(options.out / "model.safetensors")
-    words = vocabulary.load()
+    if options.tokenizer:
+        vocabulary.save(vocabulary.load(options.tokenizer), options.out)
+    words = vocabulary.load(options.out)
     end, pad = words.token_to_id("<|im_end|>"), words.token_to_id("<|endoftext|>")
     config = config_json(Config(**state["config"]), end, pad)
     (options.out / "config.json").write_text(json.dumps(config, indent=2) + "\n")
-    limits = {"eos_token_id": end, "pad_token_id": pad, "max_new_tokens": 512}
+    limits = {"eos_token_id": end, "pad_token_id": pad, "max_new_tokens": 640}
     generation = {"do_sample": False, **limits}
     (options.out / "generation_config.json").write_text(json.dumps(generation, indent=2) + "\n")
     size = (options.out / "model.safetensors").stat().st_size

@@ -4,24 +4,33 @@ The prompt is the text of `prompts/prime.txt` in the chat template, token for to
 `juror` binary builds it: trusted segments are tokenised with the added tokens, each text
 under judgement alone and without them.
 
-The thinking is a fixed little protocol of pairs, each followed at once by its verdict:
+The thinking is a fixed little protocol:
 
-    plan 12+5=17;17-4=13,13 ok      the judge's own way, its result, the reference
-    12+5,12+5 ok=17,17 ok           per step: wanted, written, verdict; true value, claimed, verdict
-    17-4,17+4 op=21,21 ok
-    final 21,21 ok                  the last step's value, the final answer
-    ref 21,13 no                    the final answer, the reference
+    domain in                       or: domain out, and nothing but the verdict follows
+    num 24,15,3,50                  the numbers of the question
+    24q+15q=39,39 ok                per step: the operation as written, its value, the student's value
+    39s*12k=390+78=468,468 ok       long multiplication by partial products
+    468s/3q,156*3=450+18=468 ok     a quotient is checked by multiplication
+    156s-40x=116,115 no             q from the question, s an earlier step, k known, x from nowhere
+    last 115,50 no                  the last step's value, the reference
+    end 50,50 ok                    the final answer, the reference
+    flaw 4 copy                     none, or the first step that is wrong: calc, copy, fit
     flags none                      or: no_steps missing cut repeat extra contradiction
+
+Every decision is a comparison of two neighbours, followed at once by its verdict. That the
+derivation is sound follows from its steps, the origin of their numbers and where they end,
+not from a plan of the judge's own: a phrase that it does not understand does no harm.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from problems import Example, Step, StudentStep
+from problems import Example, StudentStep
+from problems.numbers import Clock, apply, exact, form, partials, same
+from problems.reading import listed
 
 PROMPT = (Path(__file__).resolve().parents[2] / "prompts" / "prime.txt").read_text().rstrip("\n")
 FIELDS = ("question", "student_answer", "reference_answer")
@@ -30,7 +39,6 @@ RESERVED = re.compile(
     r"|reason|think|thinking|analysis|result|overall|verdict)\b)",
     re.IGNORECASE,
 )
-ERRORS = {"operation": "op", "copied": "copy"}
 FLAGS = ("no_steps", "missing", "cut", "repeat", "extra", "contradiction")
 
 
@@ -39,18 +47,6 @@ class Piece(NamedTuple):
 
     text: str
     role: str
-
-
-@dataclass(frozen=True)
-class Expression:
-    """An operation without its result."""
-
-    a: int
-    op: str
-    b: int
-
-    def __str__(self) -> str:
-        return f"{self.a}{self.op}{self.b}"
 
 
 def neutralise(text: str) -> str:
@@ -74,149 +70,144 @@ def segments(short: bool = False) -> list[str]:
     return [*parts, text]
 
 
-def own_plan(example: Example) -> tuple[Step, ...]:
-    """The plan the judge writes: the generator's, or the student's own where that is another
-    valid way (steps regrouped, not merely commuted)."""
-    steps = example.student_steps
-    sound = all(step.error is None and step.claimed == step.true for step in steps)
-    if not sound or len(steps) != len(example.plan) or steps[-1].true != example.plan[-1].result:
-        return example.plan
-    if sorted(map(_shape, steps)) == sorted(map(_shape, example.plan)):
-        return example.plan
-    return tuple(Step(step.a, step.op, step.b, step.true) for step in steps)
+def sources(example: Example) -> list[tuple[str, str]]:
+    """Where the operands of every step come from: q, s, k or x."""
+    given = listed(example.question)
+    results, found = [], []
+    for step in example.student_steps:
+        pair = []
+        for side, value in (("a", step.a), ("b", step.b)):
+            if results and same(results[-1], value):
+                mark = "s"
+            elif any(same(value, n) for n in given) or not isinstance(value, Clock) and exact(value * 100) in given and value < 1:
+                mark = "q"
+            elif any(same(value, r) for r in results):
+                mark = "s"
+            else:
+                mark = "x" if step.bad == side else "k"
+            pair.append(mark)
+        results.append(step.claimed)
+        found.append(tuple(pair))
+    return found
 
 
-def _shape(step: Step | StudentStep) -> tuple:
-    """A step regardless of the order of its operands where that does not matter."""
-    pair = (step.a, step.b) if step.op == "-" else tuple(sorted((step.a, step.b)))
-    return (step.op, *pair)
+def flaw(example: Example) -> tuple[int, str] | None:
+    """The first step with a definite error (calc: its value, copy: a number from nowhere), else one that does not fit."""
+    marks = sources(example)
+    for index, (step, pair) in enumerate(zip(example.student_steps, marks, strict=True)):
+        if not same(step.claimed, step.true):
+            return index, "calc"
+        if "x" in pair:
+            return index, "copy"
+    for index, step in enumerate(example.student_steps):
+        if step.error in ("operation", "copied"):
+            return index, "fit"
+    return None
 
 
-def wanted(example: Example) -> list[Expression | None]:
-    """For every step of the student, the expression that was called for at that place.
-
-    A sound step is what was wanted, in the student's own order.  For a flawed one, the
-    plan's step is taken over with the student's earlier results in it.
-    """
-    plan, steps = example.plan, example.student_steps
-    places = list(range(len(steps)))
-    if len(steps) > 1 and len(plan) > 1:
-        straight = _distance(steps[0], plan[0]) + _distance(steps[1], plan[1])
-        crossed = _distance(steps[0], plan[1]) + _distance(steps[1], plan[0])
-        if crossed < straight:
-            places[:2] = 1, 0
-    result = []
-    for index, step in enumerate(steps):
-        if step.error in (None, "calculation", "carried"):
-            result.append(Expression(step.a, step.op, step.b))
-        elif places[index] >= len(plan):
-            result.append(None)
-        else:
-            pairs = zip(places[:index], steps[:index], strict=True)
-            carried = [(plan[place].result, s.claimed) for place, s in pairs if place < len(plan)]
-            result.append(_repaired(step, plan[places[index]], carried))
-    return result
+def product_pieces(a, b) -> list[Piece]:
+    """``=P1+P2=S+P3=S``: the partial products and their running sum; the value alone where one is enough."""
+    parts = partials(a, b)
+    pieces, total = [Piece("=", "form"), Piece(form(parts[0]), "part")], parts[0]
+    for part in parts[1:]:
+        total = exact(total + part)
+        pieces += [Piece("+", "form"), Piece(form(part), "part"), Piece("=", "form"), Piece(form(total), "sum")]
+    assert total == apply(a, "*", b)
+    return pieces
 
 
-def _distance(written: StudentStep, planned: Step | Expression) -> int:
-    """In how many of operation and operands two steps differ, whatever the operands' order."""
-    straight = (written.a != planned.a) + (written.b != planned.b)
-    crossed = (written.a != planned.b) + (written.b != planned.a)
-    return (written.op != planned.op) + min(straight, crossed)
-
-
-def _repaired(step: StudentStep, target: Step, carried: list[tuple[int, int]]) -> Expression:
-    """The step `target` of the plan in the student's numbers, as near to `step` as can be."""
-    options = [
-        Expression(a, target.op, b)
-        for a in {target.a, *(claimed for result, claimed in carried if result == target.a)}
-        for b in {target.b, *(claimed for result, claimed in carried if result == target.b)}
-    ]
-    options += [Expression(e.b, e.op, e.a) for e in options if e.op != "-"]
-
-    def distance(e: Expression) -> tuple:
-        off = (e.a != step.a) + (e.b != step.b) + (e.op != step.op)
-        return (off or 4, e.a, e.b)
-
-    return min(options, key=distance)
-
-
-def plan_pieces(plan, reference: int) -> list[Piece]:
-    """One attempt at the plan: its steps, its result beside the reference, the verdict."""
-    pieces = [Piece("plan ", "form")]
-    for index, step in enumerate(plan):
-        pieces.append(Piece(f"{step.a}{step.op}{step.b}=", "plan"))
-        pieces.append(Piece(str(step.result), "result"))
-        pieces.append(Piece(";" if index + 1 < len(plan) else ",", "plan"))
-    verdict = " ok\n" if plan[-1].result == reference else " no\n"
-    return [*pieces, Piece(str(reference), "copy"), Piece(verdict, "plan")]
-
-
-def step_pieces(step: StudentStep, want: Expression | None) -> list[Piece]:
+def step_pieces(step: StudentStep, marks: tuple[str, str]) -> list[Piece]:
     """One step of the student, redone."""
-    fit = ERRORS.get(step.error, "ok")
-    flawed = fit != "ok"
-    right = step.claimed == step.true
-    claimed = str(step.claimed) if step.shown else "-"
-    value = "ok" if right or not step.shown else "calc"
-    return [
-        Piece(f"{want or '?'},", "want"),
-        Piece(str(Expression(step.a, step.op, step.b)), "read"),
-        Piece(f" {fit}", "misfit" if flawed else "fit"),
-        Piece("=", "form"),
-        Piece(str(step.true), "redo" if right else "redo_wrong"),
-        Piece(f",{claimed}", "read"),
-        Piece(f" {value}\n", "same" if right else "differs"),
-    ]
+    right = same(step.claimed, step.true)
+    claimed = form(step.claimed) if step.shown else "-"
+    verdict = Piece(" ok\n" if right else " no\n", "same" if right else "differs")
+    pieces = []
+    for value, mark, after in ((step.a, marks[0], step.op), (step.b, marks[1], "")):
+        pieces += [Piece(form(value), "read"), Piece(mark, "nowhere" if mark == "x" else "source"), Piece(after, "read")]
+    if step.op == "/":
+        pieces += [Piece(",", "form"), Piece(form(step.claimed), "read" if step.shown else "quotient"), Piece(f"*{form(step.b)}", "form")]
+        return [p for p in pieces if p.text] + product_pieces(step.claimed, step.b) + [verdict]
+    if step.op == "*":
+        pieces += product_pieces(step.a, step.b)
+    else:
+        pieces += [Piece("=", "form"), Piece(form(step.true), "redo" if right else "redo_wrong")]
+    return [p for p in pieces if p.text] + [Piece(f",{claimed}", "read"), verdict]
 
 
-def end_pieces(example: Example, reference: int) -> list[Piece]:
-    """The final answer against the derivation and against the reference; the flags."""
+def end_pieces(example: Example, reference) -> list[Piece]:
+    """Derivation and final answer against the reference; the first flaw; the flags."""
     steps, final = example.student_steps, example.final
-    last = str(steps[-1].claimed) if steps else "-"
-    stated = "?" if final is None else str(final)
-    agrees = "ok" if final is not None and (not steps or final == steps[-1].claimed) else "no"
-    matches = "ok" if final == reference else "no"
-    present = example.flags | ({"missing"} if example.kind == "skipped_step" else set())
-    flags = " ".join(flag for flag in FLAGS if flag in present) or "none"
+    last = form(steps[-1].claimed) if steps else "-"
+    stated = "?" if final is None else form(final)
+    reaches = "ok" if steps and same(steps[-1].claimed, reference) else "no"
+    matches = "ok" if final is not None and same(final, reference) else "no"
+    found = flaw(example)
+    flags = " ".join(flag for flag in FLAGS if flag in example.flags) or "none"
     return [
-        Piece(f"final {last},{stated}", "final"),
-        Piece(f" {agrees}\n", "agrees"),
-        Piece(f"ref {stated},{reference}", "final"),
+        Piece(f"last {last},{form(reference)}", "final"),
+        Piece(f" {reaches}\n", "reaches"),
+        Piece(f"end {stated},{form(reference)}", "final"),
         Piece(f" {matches}\n", "matches"),
+        Piece(f"flaw {found[0] + 1} {found[1]}\n" if found else "flaw none\n", "flaw"),
         Piece(f"flags {flags}\n", "flags"),
     ]
 
 
-def target(example: Example, reason: bool, attempts=(), give_up: bool = False) -> list[Piece]:
-    """All that the judge writes for `example`.
+_SIGN = {"+": "+", "-": "-", "*": "x", "/": "/"}
 
-    `attempts` are wrong plans before the right one, with loss only on where they end and on
-    their check against the reference; with `give_up` the right one does not follow and the
-    steps are judged without a plan.
-    Without `reason` the target ends at </perfect>.
-    """
-    reference = example.plan[-1].result
-    own = own_plan(example)
-    pieces = [Piece("<think>", "form")]
-    for plan in attempts:
-        *steps, stated, verdict = plan_pieces(plan, reference)
-        # Where a plan ends must not depend on whether it has met the reference.
-        ends = "plan" if len(plan) == len(own) else ""
-        pieces += [Piece(p.text, ends if p.text in ";," else "") for p in steps]
-        pieces += [stated, verdict]
-    if give_up:
-        pieces.append(Piece("plan ?\n", "plan"))
-    else:
-        pieces += plan_pieces(own, reference)
-    for step, want in zip(example.student_steps, wanted(example), strict=True):
-        pieces += step_pieces(step, None if give_up else want)
-    pieces += end_pieces(example, reference)
+
+def reason(example: Example) -> str:
+    """The deciding flaw in one or two short sentences, each true of the text."""
+    if not example.inside:
+        return "The problem is outside what this judge knows."
+    if "cut" in example.flags:
+        return "The answer is cut off before its end."
+    if "repeat" in example.flags:
+        return "The answer repeats the same content many times."
+    steps, final, answer = example.student_steps, example.final, example.plan[-1].result
+    found = flaw(example)
+    if found:
+        index, what = found
+        s, marks = steps[index], sources(example)[index]
+        expression = f"{form(s.a)} {_SIGN[s.op]} {form(s.b)}"
+        if what == "calc" and s.op == "/":
+            text = f"{expression} is not {form(s.claimed)}, for {form(s.claimed)} x {form(s.b)} is {form(apply(s.claimed, '*', s.b))}."
+        elif what == "calc":
+            text = f"{expression} is {form(s.true)}, not {form(s.claimed)}."
+        elif what == "copy":
+            value = s.a if marks[0] == "x" else s.b
+            text = f"{form(value)} in {expression} is neither given nor found before."
+        else:
+            text = f"{expression} does not fit the problem."
+        return text + (" The final answer matches only by luck." if example.outcome else "")
+    if final is None:
+        return "There is no final answer."
+    if not example.outcome:
+        lead = "Every step holds, but the" if steps else "The"
+        return f"{lead} final answer {form(final)} does not match {form(answer)}."
+    if not steps:
+        return "Only the answer is given and it matches."
+    if "missing" in example.flags:
+        return "What is shown holds and the result matches, but a necessary step is missing."
+    if "extra" in example.flags:
+        return "Every step holds and the result matches, but there is irrelevant content."
+    return "Every step holds and the result matches."
+
+
+def target(example: Example, with_reason: bool) -> list[Piece]:
+    """All that the judge writes for `example`; without the reason it ends at </perfect>."""
+    pieces = [Piece("<think>", "form"), Piece("domain in\n" if example.inside else "domain out\n", "domain_in" if example.inside else "domain_out")]
+    if example.inside:
+        given = list(dict.fromkeys(form(n) for n in listed(example.question)))
+        pieces.append(Piece(f"num {','.join(given) or 'none'}\n", "numbers"))
+        for step, marks in zip(example.student_steps, sources(example), strict=True):
+            pieces += step_pieces(step, marks)
+        pieces += end_pieces(example, example.plan[-1].result)
     pieces.append(Piece("</think>\n", "form"))
     for field in ("process", "outcome", "perfect"):
         pieces.append(Piece(f"<{field}>", "form"))
         pieces.append(Piece(f" {getattr(example, field)}", field))
         pieces.append(Piece(f" </{field}>" + "\n" * (field != "perfect"), "form"))
-    if reason:
-        pieces.append(Piece(f"\n<reason> {example.reason} </reason><|im_end|>", "reason"))
+    if with_reason:
+        pieces.append(Piece(f"\n<reason> {reason(example)} </reason><|im_end|>", "reason"))
     return pieces

@@ -96,12 +96,13 @@ class Attention(nn.Module):
         return rotate(q, cos * scale, sin * scale), rotate(k, cos, sin), v
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
-        """The output for all queries; `mask` broadcasts over [rows, kv, group, length, keys]."""
+        """The output for all queries; `mask` covers the last keys and broadcasts over [rows, kv, group, length, keys]."""
         rows, heads, length, dim = q.shape
         # All queries that look at one key head go together, so that keys are not repeated.
         grouped = q.reshape(rows, self.kv_heads, -1, dim)
         scores = grouped @ k.transpose(-1, -2)
-        scores = scores.view(rows, self.kv_heads, -1, length, k.shape[2]) + mask
+        scores = scores.view(rows, self.kv_heads, -1, length, k.shape[2])
+        scores[..., -mask.shape[-1] :] += mask  # what comes before is open to all queries
         out = scores.softmax(-1).view(rows, self.kv_heads, -1, k.shape[2]) @ v
         out = out.view(rows, heads, length, dim).transpose(1, 2)
         return self.o_proj(out.reshape(rows, length, heads * dim))
@@ -185,8 +186,7 @@ class Judge(nn.Module):
         x = self.embed_tokens(ids).to(self.precision)
         cos = self.cos[start : start + length].to(x.dtype)
         sin = self.sin[start : start + length].to(x.dtype)
-        before = 0 if past is None else past[0][0].shape[2]
-        mask = torch.full((length, before + length), -1e4, dtype=x.dtype).triu(before + 1)
+        mask = torch.full((length, length), -1e4, dtype=x.dtype, device=x.device).triu(1)
         kept = []
         for index, layer in enumerate(self.layers):
             x, new = layer(x, cos, sin, mask, None if past is None else past[index])

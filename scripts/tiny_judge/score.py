@@ -1,12 +1,13 @@
-"""Score an exported judge on fresh problems, by kind of answer, with greedy decoding.
+"""Score a judge on fresh problems, by kind of answer and topic, with greedy decoding.
 
-    python scripts/tiny_judge/score.py --split domain --seed 2001 --count 2000
-    python scripts/tiny_judge/score.py --split heldout --seed 2001 --count 2000
+    python scripts/tiny_judge/score.py --split domain --seed 1001 --count 2000
+    python scripts/tiny_judge/score.py --split heldout --seed 1001 --count 2000
     python scripts/tiny_judge/score.py --file scripts/tiny_judge/handwritten.jsonl
+    python scripts/tiny_judge/score.py --checkpoint runs/a.pt --model runs/state --short --count 300
 
 `domain` draws on the phrasings of training with new seeds, `heldout` on sentence frames,
-names, objects and answer styles that training never saw.  `--file` takes problems typed by
-hand, with their labels.
+names, objects and answer styles that training never saw; a seventh of the problems lie outside
+the domain. `--file` takes problems typed by hand, with their labels.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ import argparse
 import json
 import random
 import re
-from collections import defaultdict
 from pathlib import Path
 
 import torch
@@ -25,10 +25,9 @@ import tokenizer as vocabulary
 from data import Encoder
 from decode import Decoder
 from export import load
-from problems import Example, generate
-
-FIELDS = ("process", "outcome", "perfect")
-LUCKY = "lucky guesses"
+from model import Config, Judge
+from problems import Example, generate, outside
+from tables import FIELDS, Table
 
 
 def verdict(text: str) -> dict[str, bool] | None:
@@ -40,57 +39,40 @@ def verdict(text: str) -> dict[str, bool] | None:
     return {field: found[1] == "True" for field, found in grades.items()}
 
 
-class Table:
-    """Counts per kind of answer."""
-
-    columns = ("outcome", "process", "overall", "perfect", "unparsed")
-
-    def __init__(self) -> None:
-        self.counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-
-    def add(self, example: Example, found: dict[str, bool] | None) -> None:
-        """Count one verdict; what cannot be read is wrong everywhere."""
-        groups = [example.kind, "all"]
-        if example.outcome and not example.process:
-            groups.append(LUCKY)
-        for group in groups:
-            row = self.counts[group]
-            row["problems"] += 1
-            if found is None:
-                row["unparsed"] += 1
-                continue
-            for field in FIELDS:
-                row[field] += found[field] == getattr(example, field)
-            overall = found["process"] and found["outcome"]
-            row["overall"] += overall == (example.process and example.outcome)
-
-    def text(self) -> str:
-        """The table in Markdown, in percent."""
-        last = [LUCKY, "all"]
-        lines = [
-            "| answer | problems | " + " | ".join(self.columns) + " |",
-            "|---|---:|" + "---:|" * len(self.columns),
-        ]
-        for kind in [*sorted(set(self.counts) - set(last)), *last]:
-            row = self.counts[kind]
-            cells = " | ".join(
-                f"{100 * row[c] / max(1, row['problems']):.1f}" for c in self.columns
-            )
-            lines.append(f"| {kind.replace('_', ' ')} | {row['problems']} | {cells} |")
-        return "\n".join(lines)
+def called_outside(text: str) -> bool:
+    """Whether the judge says that the problem is outside its domain."""
+    return text.startswith("<think>domain out")
 
 
 def from_file(path: Path) -> list[Example]:
-    """Problems typed by hand: the three inputs and the three labels."""
-    nothing = {"plan": (), "student_steps": (), "final": None, "flags": frozenset(), "reason": ""}
-    lines = map(json.loads, path.read_text().splitlines())
-    return [Example(kind="handwritten", **line, **nothing) for line in lines]
+    """Problems typed by hand: the three inputs, the labels, and perhaps a topic; `inside` false without labels."""
+    nothing = {"plan": (), "student_steps": (), "final": None, "flags": frozenset()}
+    labels = {"kind": "handwritten", "process": False, "outcome": False, "perfect": False, "topic": "handwritten"}
+    lines = (json.loads(line) for line in path.read_text().splitlines() if line.strip())
+    return [Example(**{**labels, **line}, **nothing) for line in lines]
+
+
+def draw(split: str, count: int, seed: int) -> list[Example]:
+    """The labelled problems, always the same for the same arguments; every seventh is outside."""
+    rng = random.Random(f"{split} {seed}")
+    return [outside(rng, split) if i % 7 == 6 else generate(rng, split=split) for i in range(count)]
+
+
+def judge_of(options: argparse.Namespace) -> Judge:
+    """The exported judge or that of a checkpoint."""
+    if not options.checkpoint:
+        return load(options.model)
+    state = torch.load(options.checkpoint, weights_only=True)
+    model = Judge(Config(**state["config"]))
+    model.load_state_dict(state["model"])
+    return model.eval()
 
 
 def main() -> None:
     """Decode and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", type=Path, default=vocabulary.FOLDER)
+    parser.add_argument("--checkpoint", type=Path, help="weights of a training run; the tokenizer is that of --model")
     parser.add_argument("--split", choices=("domain", "heldout"), default="domain")
     parser.add_argument("--file", type=Path, help="JSON lines to judge instead")
     parser.add_argument("--seed", type=int, default=1001)
@@ -103,12 +85,11 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     encoder = Encoder(options.model)
     prefix = encoder.prefix if options.short else encoder.template
-    decoder = Decoder(load(options.model), prefix, {encoder.stop, encoder.end})
-    rng = random.Random(options.seed)
+    decoder = Decoder(judge_of(options), prefix, {encoder.stop, encoder.end})
     if options.file:
         examples = from_file(options.file)
     else:
-        examples = [generate(rng, split=options.split) for _ in range(options.count)]
+        examples = draw(options.split, options.count, options.seed)
     prompts = [encoder.prompt(example) for example in examples]
     order = sorted(range(len(examples)), key=lambda index: len(prompts[index]))
     table, shown = Table(), 0
@@ -117,14 +98,12 @@ def main() -> None:
         for index, tokens in zip(chosen, decoder.greedy([prompts[i] for i in chosen]), strict=True):
             example = examples[index]
             text = encoder.trusted.decode(tokens, skip_special_tokens=False)
-            found = verdict(text)
-            table.add(example, found)
-            right = found and all(found[f] == getattr(example, f) for f in FIELDS[:2])
+            right = table.add(example, verdict(text), called_outside(text))
             if not right and shown < options.show:
                 shown += 1
-                pieces = layout.target(example, reason=False) if example.plan else ()
-                expected = "".join(piece.text for piece in pieces)
-                print(f"--- {example.kind}\n{example.question}\n>> {example.student_answer}")
+                expected = "".join(p.text for p in layout.target(example, False)) if example.plan or not example.inside else (
+                    f"process {example.process}, outcome {example.outcome}")
+                print(f"--- {example.kind}, {example.topic}\n{example.question}\n>> {example.student_answer}\n== {example.reference_answer}")
                 print(f"expected {expected}\nfound    {text}\n")
     source = options.file or f"{options.split}, seed {options.seed}"
     print(f"{source}\n\n{table.text()}")

@@ -98,15 +98,15 @@ def save(tokenizer: Tokenizer, folder: Path = FOLDER) -> None:
 def corpus(seed: int, problems: int):
     """What the vocabulary is learnt from: training problems, their verdicts, the template."""
     import layout
-    from problems import generate
+    from problems import generate, outside
 
     rng = random.Random(seed)
     for _ in range(problems):
-        example = generate(rng, split="train")
+        example = outside(rng, "train") if rng.random() < 0.15 else generate(rng, split="train")
         yield layout.neutralise(example.question)
         yield layout.neutralise(example.student_answer)
         # The words of the thinking stand alone, so that each becomes one token.
-        yield "".join(piece.text for piece in layout.target(example, reason=True))
+        yield "".join(piece.text for piece in layout.target(example, with_reason=True))
     for _ in range(problems // 40):
         yield layout.PROMPT
 
@@ -116,7 +116,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--problems", type=int, default=20_000)
-    parser.add_argument("--vocabulary", type=int, default=1_400)
+    parser.add_argument("--vocabulary", type=int, default=2_000)
     parser.add_argument("--out", type=Path, default=FOLDER)
     options = parser.parse_args()
     tokenizer = train(corpus(options.seed, options.problems), options.vocabulary)

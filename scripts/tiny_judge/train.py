@@ -4,6 +4,8 @@
         --out runs/short.pt
     python train.py --stage full --workers 2 --steps 2000 --rate 0.75 0.0 --seed 2 \\
         --init runs/short.pt --out runs/full.pt
+    python train.py --stage full --device cuda --feeders 14 --tokens 65536 --minutes 9 --rate 1.0 0.0 \\
+        --init runs/short.pt --out runs/full.pt
 
 Stage `short` leaves the instruction part of the prompt out, which halves the cost of an
 example; stage `full` ends the training behind the whole template, whose keys and values
@@ -17,6 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import signal
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -25,16 +28,20 @@ import torch
 from torch import multiprocessing
 from torch.nn import functional as F
 
+import tokenizer as vocabulary
 from data import ROLES, Batch, Encoder, Mix, Row, batches, collate
 from layout import target
 from model import Config, Judge
 from muon import Muon
-from problems import generate
+from problems import generate, outside
 
 WATCHED = (
-    "plan", "result", "copy", "want", "read", "misfit", "redo_wrong", "differs", "final",
-    "agrees", "matches", "flags", "process", "outcome", "perfect", "drill",
+    "domain_in", "domain_out", "numbers", "read", "source", "nowhere", "part", "sum", "redo", "redo_wrong", "quotient",
+    "same", "differs", "reaches", "matches", "flaw", "flags", "process", "outcome", "perfect", "drill",
 )  # fmt: skip
+
+WEIGHTS = {"domain_in": 5.0, "domain_out": 5.0, "flaw": 2.0, "flags": 2.0, "numbers": 2.0, "read": 2.0}
+"""How much a token counts in the loss, where not 1: a row decides its domain in a single token."""
 
 
 def parse() -> argparse.Namespace:
@@ -47,6 +54,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--init", type=Path, help="a checkpoint to go on from")
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--tokenizer", type=Path, default=vocabulary.FOLDER, help="folder of tokenizer.json")
     parser.add_argument("--tokens", type=int, default=2816, help="tokens in a batch")
     parser.add_argument(
         "--rate",
@@ -62,8 +70,28 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--shape", type=json.loads, default={}, help="JSON over model.Config")
     parser.add_argument("--mix", type=json.loads, default={}, help="JSON over data.Mix")
     parser.add_argument("--workers", type=int, default=1, help="processes of one thread")
+    parser.add_argument("--device", default="cpu", help="cpu or cuda")
+    parser.add_argument("--feeders", type=int, default=0, help="processes that draw the batches (for a GPU)")
     parser.add_argument("--every", type=int, default=500, help="steps between evaluations")
     return parser.parse_args()  # fmt: skip
+
+
+def feed(options: argparse.Namespace, seed: int, queue) -> None:
+    """A feeder: draws batches for ever."""
+    torch.set_num_threads(1)
+    encoder = Encoder(options.tokenizer)
+    for batch in batches(encoder, random.Random(seed), Mix(**options.mix), options.tokens):
+        queue.put(tuple(part.numpy() for part in (batch.ids, batch.where, batch.labels, batch.roles)))
+
+
+def fed(options: argparse.Namespace, seed: int):
+    """An endless stream of batches from several processes, in the order in which they come."""
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue(4 * options.feeders)
+    for index in range(options.feeders):
+        context.Process(target=feed, args=(options, seed + 101 * index, queue), daemon=True).start()
+    while True:
+        yield Batch(*(torch.from_numpy(part) for part in queue.get()))
 
 
 class Together:
@@ -96,13 +124,14 @@ class Trainer:
     ):
         torch.manual_seed(options.seed)
         self.options, self.rank, self.together = options, rank, together
-        self.encoder = Encoder()
-        state = torch.load(options.init, weights_only=True) if options.init else None
+        self.encoder = Encoder(options.tokenizer)
+        state = torch.load(options.init, weights_only=True, map_location="cpu") if options.init else None
         shape = state["config"] if state else options.shape
         shape = {"vocab_size": self.encoder.trusted.get_vocab_size(), **shape}
         self.model = Judge(Config(**shape))
         if state:
             self.model.load_state_dict(state["model"])
+        self.model.to(options.device)
         matrices, others = [], []
         for name, parameter in self.model.named_parameters():
             is_matrix = parameter.ndim == 2 and "embed" not in name
@@ -114,29 +143,44 @@ class Trainer:
             ),
         ]
         self.base = [options.muon, options.adam]
+        self.warming = 20 if state and "optimizers" in state else 100
         if state and "optimizers" in state:
             for optimizer, saved in zip(self.optimizers, state["optimizers"], strict=True):
                 optimizer.load_state_dict(saved)
         prefix = self.encoder.template if options.stage == "full" else self.encoder.prefix
-        self.prefix = torch.tensor([prefix])
+        self.prefix = torch.tensor([prefix], device=options.device)
+        self.past, self.age = None, 0
+        self.weights = torch.ones(len(ROLES), device=options.device)
+        for role, weight in WEIGHTS.items():
+            self.weights[ROLES.index(role)] = weight
         self.model.precision = torch.bfloat16
 
     def predict(self, batch: Batch):
         """Scores at the positions of a batch that predict."""
-        with torch.no_grad():
-            past = self.model(self.prefix)[1]
-        hidden, _ = self.model(batch.ids, past, self.prefix.shape[1])
+        if self.past is None or self.age % 4 == 0:  # the weights change little in four steps
+            with torch.no_grad():
+                self.past = self.model(self.prefix)[1]
+        self.age += 1
+        hidden, _ = self.model(batch.ids, self.past, self.prefix.shape[1])
         return self.model.logits(hidden.flatten(0, 1)[batch.where])
+
+    def here(self, batch: Batch) -> Batch:
+        """The batch on the device of the model."""
+        ids, where, labels = (part.to(self.options.device, non_blocking=True) for part in (batch.ids, batch.where, batch.labels))
+        return Batch(ids, where, labels, batch.roles)
 
     def step(self, batch: Batch, step: int, progress: float) -> tuple[float, float]:
         """One update; returns the loss and the progress all workers agree on."""
-        loss = F.cross_entropy(self.predict(batch), batch.labels)
+        batch = self.here(batch)
+        weights = self.weights[batch.roles.to(self.weights.device)]
+        losses = F.cross_entropy(self.predict(batch), batch.labels, reduction="none")
+        loss = (losses * weights).sum() / weights.sum()
         loss.backward()
         if self.together:
             progress = self.together.average(self.rank, list(self.model.parameters()), progress)
         start, end = self.options.rate
         through = max(0.0, (progress - self.options.hold) / (1 - self.options.hold))
-        factor = (start + (end - start) * min(1.0, through)) * min(1.0, step / 100)
+        factor = (start + (end - start) * min(1.0, through)) * min(1.0, step / self.warming)
         others = self.optimizers[1].param_groups[0]["params"]
         torch.nn.utils.clip_grad_norm_(others, 1.0)
         for optimizer, rate in zip(self.optimizers, self.base, strict=True):
@@ -144,14 +188,15 @@ class Trainer:
                 group["lr"] = rate * factor
             optimizer.step()
             optimizer.zero_grad()
-        return loss.item(), progress
+        return loss.detach(), progress
 
     @torch.no_grad()
     def gate(self, rows: list[Row]) -> tuple[dict[str, float], float]:
         """Share of right tokens per role, and of rows that are right throughout."""
+        self.past = None
         hits, totals, whole = defaultdict(int), defaultdict(int), 0
         for start in range(0, len(rows), 16):
-            batch = collate(rows[start : start + 16], self.encoder.end)
+            batch = self.here(collate(rows[start : start + 16], self.encoder.end))
             right = self.predict(batch).argmax(-1) == batch.labels
             for role, hit in zip(batch.roles.tolist(), right.tolist(), strict=True):
                 hits[ROLES[role]] += hit
@@ -165,7 +210,7 @@ class Trainer:
         path.parent.mkdir(parents=True, exist_ok=True)
         state = {
             "config": self.model.config.to_dict(),
-            "model": self.model.state_dict(),
+            "model": {name: value.cpu() for name, value in self.model.state_dict().items()},
             "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
             "step": step,
         }
@@ -178,8 +223,8 @@ def gate_rows(encoder: Encoder, split: str, count: int, seed: int) -> list[Row]:
     rng = random.Random(seed)
     rows = []
     for index in range(count):
-        example = generate(rng, split=split, noisy=index % 2 == 1)
-        rows.append(encoder.row(encoder.prompt(example), target(example, reason=False)))
+        example = outside(rng, split) if index % 6 == 5 else generate(rng, split=split, noisy=index % 3 == 1)
+        rows.append(encoder.row(encoder.prompt(example), target(example, with_reason=False)))
     return sorted(rows, key=lambda row: len(row.ids))
 
 
@@ -191,17 +236,23 @@ def run(rank: int, options: argparse.Namespace, together: Together | None) -> No
     watched = {}
     if first:
         splits = ("domain", "heldout")
-        watched = {split: gate_rows(trainer.encoder, split, 192, 77) for split in splits}
+        watched = {split: gate_rows(trainer.encoder, split, 144, 77) for split in splits}
         parameters = sum(p.numel() for p in trainer.model.parameters())
         print(f"{parameters / 1e6:.2f} M parameters, prefix {trainer.prefix.shape[1]}", flush=True)
     rng = random.Random(1000 * options.seed + rank)
-    stream = batches(trainer.encoder, rng, Mix(**options.mix), options.tokens)
+    if options.feeders:
+        stream = fed(options, 1000 * options.seed + 17 * rank)
+    else:
+        stream = batches(trainer.encoder, rng, Mix(**options.mix), options.tokens)
+    stopped: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: stopped.append(number))  # ends with a checkpoint
     begun = saved = time.time()
     losses, rows, step, progress = [], 0, 0, 0.0
     while progress < 1:
         step += 1
         elapsed = (time.time() - begun) / 60
         progress = step / options.steps if options.steps else elapsed / options.minutes
+        progress = 1.0 if stopped else progress
         batch = next(stream)
         rows += len(batch.ids) * options.workers
         loss, progress = trainer.step(batch, step, progress)
@@ -211,12 +262,12 @@ def run(rank: int, options: argparse.Namespace, together: Together | None) -> No
         if step % 50 == 0:
             speed = rows / (time.time() - begun)
             print(
-                f"{step} rows {rows} loss {sum(losses) / len(losses):.4f} {speed:.1f}/s"
+                f"{step} rows {rows} loss {torch.stack(losses).mean().item():.4f} {speed:.1f}/s"
                 f" progress {progress:.3f}",
                 flush=True,
             )
             losses = []
-        if step % options.every == 0 or progress >= 1:
+        if step % options.every == 0 or progress >= 1 and not stopped:
             for split, fixed in watched.items():
                 shares, whole = trainer.gate(fixed)
                 line = " ".join(f"{r} {100 * shares[r]:.1f}" for r in WATCHED if r in shares)

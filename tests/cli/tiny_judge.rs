@@ -51,24 +51,24 @@ fn accuracy(labels: &[&Value], verdicts: &HashMap<String, Value>, fields: &[&str
     right.count() as f64 / labels.len() as f64
 }
 
+/// `outside`: the least share of problems outside the domain that it must know as such. Inside, an abstention is wrong.
 #[track_caller]
-fn check(split: &str, outcome: f64, overall: f64, lucky: f64) {
+fn check(split: &str, outcome: f64, overall: f64, lucky: f64, outside: f64) {
     let path = repository("tests/data/tiny").join(format!("{split}.jsonl"));
     let labels = read(&path);
     let verdicts = judge(&path, &[]);
     assert_eq!(verdicts.len(), labels.len());
-    // Where the rules contradict it, it abstains.
-    let judged = |label: &&Value| verdicts[label["id"].as_str().unwrap()]["status"] == "ok";
-    let all: Vec<&Value> = labels.iter().filter(judged).collect();
-    let guesses: Vec<&Value> = all
+    let (inside, others): (Vec<&Value>, Vec<&Value>) =
+        labels.iter().partition(|label| label["inside"] == true);
+    let guesses: Vec<&Value> = inside
         .iter()
         .copied()
         .filter(|label| is_lucky(label))
         .collect();
-    assert!(guesses.len() > 30);
+    assert!(guesses.len() > 30 && others.len() > 30);
     for (name, labels, fields, least) in [
-        ("outcome", &all, ["outcome"], outcome),
-        ("overall", &all, ["overall"], overall),
+        ("outcome", &inside, ["outcome"], outcome),
+        ("overall", &inside, ["overall"], overall),
         ("lucky guesses", &guesses, ["overall"], lucky),
     ] {
         let share = accuracy(labels, &verdicts, &fields);
@@ -77,26 +77,34 @@ fn check(split: &str, outcome: f64, overall: f64, lucky: f64) {
             "{split}: {name} {share:.3}, at least {least} expected"
         );
     }
-    for (status, most) in [("unparsed", 100), ("out_of_domain", 10)] {
-        let count = verdicts
-            .values()
-            .filter(|verdict| verdict["status"] == status)
-            .count();
-        assert!(
-            count <= labels.len() / most,
-            "{split}: {count} are {status}"
-        );
-    }
+    let status = |label: &&Value| &verdicts[label["id"].as_str().unwrap()]["status"];
+    let known = others
+        .iter()
+        .filter(|label| *status(label) == "out_of_domain")
+        .count();
+    let share = known as f64 / others.len() as f64;
+    assert!(
+        share >= outside,
+        "{split}: {share:.3} of the problems outside are known as such, at least {outside} expected"
+    );
+    let unparsed = verdicts
+        .values()
+        .filter(|verdict| verdict["status"] == "unparsed")
+        .count();
+    assert!(
+        unparsed <= labels.len() / 50,
+        "{split}: {unparsed} are unparsed"
+    );
 }
 
 #[test]
 fn it_is_right_on_new_problems_in_phrasing_it_knows() {
-    check("domain", 0.97, 0.95, 0.92);
+    check("domain", 0.94, 0.88, 0.94, 0.93);
 }
 
 #[test]
 fn it_is_mostly_right_on_phrasing_it_has_never_seen() {
-    check("heldout", 0.93, 0.88, 0.80);
+    check("heldout", 0.92, 0.85, 0.92, 0.75);
 }
 
 #[test]

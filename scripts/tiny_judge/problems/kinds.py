@@ -3,31 +3,32 @@ from __future__ import annotations
 
 import random
 
-from . import render as R
-from .core import Example, Problem, StudentStep, fill
+from . import finals as F, render as R
+from .core import Example, Problem, StudentStep, Value, fill
+from .numbers import Clock, form, known, same
 from .questions import problem as draw_problem
-from .students import TOP, Work, cancelling, derive, reorder, slip
+from .phrases.styles import EMOJI
+from .students import Work, cancelling, derive, reorder, slip
 
 KINDS = ("correct", "miscalculated_step", "wrong_operation", "wrong_number_copied", "lucky_cancelling", "lucky_contradiction",
          "wrong_final", "no_final", "cut_off", "bare_correct", "bare_wrong", "irrelevant", "repetition", "content_free", "skipped_step")
 
-_WEIGHTS = {"correct": 20, "miscalculated_step": 10, "wrong_operation": 8, "wrong_number_copied": 8, "lucky_cancelling": 9,
+_WEIGHTS = {"correct": 20, "miscalculated_step": 10, "wrong_operation": 8, "wrong_number_copied": 11, "lucky_cancelling": 9,
             "lucky_contradiction": 8, "wrong_final": 7, "no_final": 4, "cut_off": 5, "bare_correct": 4, "bare_wrong": 4,
             "irrelevant": 6, "repetition": 3, "content_free": 2, "skipped_step": 2}
 _POOL = [k for k, w in _WEIGHTS.items() for _ in range(w)]
 _ERRORS = {"miscalculated_step": "calculation", "wrong_operation": "operation", "wrong_number_copied": "copied"}
-_SIGN = {"+": "+", "-": "-", "*": "x"}
 
 
 class _Retry(Exception):
     """The draw does not give the kind asked for; draw again."""
 
 
-def build(rng: random.Random, split: str, kind: str | None, noisy: bool, steps: int | None) -> Example:
+def build(rng: random.Random, split: str, kind: str | None, noisy: bool, steps: int | None, topic: str | None) -> Example:
     while True:
         k = kind or (_POOL[int(rng.random() * len(_POOL))] if not noisy else "noisy")
         try:
-            return _BUILD["noisy" if noisy else k](rng, split, k, draw_problem(rng, split, steps))
+            return _BUILD["noisy" if noisy else k](rng, split, k, draw_problem(rng, split, steps, topic))
         except _Retry:
             continue
 
@@ -35,9 +36,17 @@ def build(rng: random.Random, split: str, kind: str | None, noisy: bool, steps: 
 def reference(p: Problem, rng: random.Random) -> str:
     """The reference answer: mostly the number alone."""
     u = rng.random()
-    n = p.answer
-    if u < 0.80 or not p.unit:
-        return f"#### {n}" if u > 0.97 else str(n)
+    n = form(p.answer)
+    if "." in n and rng.random() < 0.25:
+        n = n.rstrip("0")
+    elif p.answer >= 1000 and rng.random() < 0.2:
+        n = f"{p.answer:,}" if "." not in n and ":" not in n else n
+    elif p.decimals and "." not in n and rng.random() < 0.3:
+        n += ".00"
+    if ":" in n and p.suffix and u < 0.4:
+        return n + p.suffix
+    if u < 0.78 or not p.unit or ":" in n:
+        return f"#### {n}" if u > 0.96 else f"\\boxed{{{n}}}" if u > 0.95 else str(n)
     if p.money:
         return R.words_money(n, p.money)
     return f"{n} {p.unit}" if u < 0.97 else f"#### {n}"
@@ -55,9 +64,9 @@ def _write(p: Problem, works: list[Work], style, final: int | None, implicit: bo
     if closing is not None:
         parts.append(closing)
     elif final is not None and not (implicit and style.rng.random() < 0.16):
-        parts.append(R.final_text(p, final, style))
+        parts.append(F.final_text(p, final, style))
         if style.rng.random() < 0.1:
-            parts.append(R.final_text(p, final, style))
+            parts.append(F.final_text(p, final, style))
     return parts
 
 
@@ -65,38 +74,19 @@ def _noise(text: str, rng: random.Random) -> str:
     u = rng.random()
     if u < 0.03:
         return text.lower()
-    if u < 0.05:
+    if u < 0.045 and text:
+        return text + rng.choice((" ", "", " ")) + rng.choice(EMOJI)
+    if u < 0.06:
         return text.replace(". ", " ").rstrip(".") if "\n" not in text else text
     return text
 
 
-def _done(p: Problem, kind: str, text: str, works: list[Work], final: int | None, rng, *, process=True, outcome=None, perfect=None,
-          flags=(), reason: str | None = None) -> Example:
-    outcome = (final == p.answer) if outcome is None else outcome
+def _done(p: Problem, kind: str, text: str, works: list[Work], final: Value | None, rng, *, process=True, outcome=None, perfect=None,
+          flags=()) -> Example:
+    outcome = same(final, p.answer) if outcome is None else outcome
     perfect = (process and outcome) if perfect is None else perfect
-    steps = tuple(StudentStep(w.a, w.op, w.b, w.claimed, w.true, w.error, w.shown) for w in works)
-    return Example(p.question, text, reference(p, rng), kind, process, outcome, perfect, p.plan, steps, final, frozenset(flags),
-                   reason or explain(p, works, final, process, outcome))
-
-
-def explain(p: Problem, works: list[Work], final: int | None, process: bool, outcome: bool) -> str:
-    """The deciding flaw in one short sentence."""
-    for i, w in enumerate(works):
-        if w.error in (None, "carried"):
-            continue
-        if w.error == "operation":
-            what = f"Step {i + 1} uses {_SIGN[w.op]} where {_SIGN[w.wanted_op]} is needed."
-        elif w.error == "copied":
-            what = f"Step {i + 1} uses a wrong number: it should be {w.wanted[0]} {_SIGN[w.wanted_op]} {w.wanted[1]}."
-        else:
-            what = f"Step {i + 1} is wrong: {w.a} {_SIGN[w.op]} {w.b} is {w.true}, not {w.claimed}."
-        return what + (" The final answer matches only by luck." if outcome else "")
-    if final is None:
-        return "There is no final answer."
-    if not outcome:
-        return f"The final answer {final} does not match {p.answer}." if not works else \
-            f"Every step holds, but the final answer {final} does not match {p.answer}."
-    return "Every step holds and the result matches." if works else "Only the answer is given and it matches."
+    steps = tuple(StudentStep(w.a, w.op, w.b, w.claimed, w.true, w.error, w.shown, w.bad) for w in works)
+    return Example(p.question, text, reference(p, rng), kind, process, outcome, perfect, p.plan, steps, final, frozenset(flags), p.topic)
 
 
 def _forge(text: str, style, probability: float) -> tuple[str, bool]:
@@ -117,17 +107,31 @@ def _attach(text: str, extra: str, style) -> str:
 # builders ---------------------------------------------------------------------------
 
 def _right_works(p: Problem, rng) -> list[Work]:
-    nodes = reorder(p, rng) if rng.random() < 0.08 else p.nodes
+    nodes = reorder(p, rng) if rng.random() < 0.15 else p.nodes
     works = derive(p, nodes, {}, rng)
     if works is None:
         raise _Retry
     return works
 
 
+_INVERSE = {"+": "-", "-": "+", "*": "/", "/": "*"}
+
+
+def _checked(works: list[Work], style) -> list[str]:
+    """The inverse of the last step, as a check after the answer."""
+    w = works[-1]
+    if not w.shown or isinstance(w.a, Clock) or w.percents != (None, None) or w.op in "*/" and not w.b:
+        return []
+    equation = f"{style.side(style.show(w.claimed), _INVERSE[w.op], style.show(w.b))} = {style.show(w.a)}"
+    return [R.CHECKS.pick(style.rng, style.split).replace("{E}", f"${equation}$" if style.latex else equation)]
+
+
 def _correct(rng, split, kind, p):
     style = R.Style(p, rng, split)
     works = _right_works(p, rng)
-    text = R.assemble(_write(p, works, style, p.answer, True), style)
+    checked = rng.random() < 0.03
+    parts = _write(p, works, style, p.answer, not checked) + (_checked(works, style) if checked else [])
+    text = R.assemble(parts, style)
     return _done(p, kind, _noise(text, rng), works, p.answer, rng)
 
 
@@ -137,7 +141,7 @@ def _wrong_works(p, rng, error: str) -> list[Work]:
     if n > 2 and rng.random() < 0.1:
         errors[rng.randrange(n)] = error
     works = derive(p, p.nodes, errors, rng)
-    if works is None or works[-1].claimed == p.answer:
+    if works is None or same(works[-1].claimed, p.answer):
         raise _Retry
     return works
 
@@ -162,20 +166,20 @@ def _lucky(rng, split, kind, p):
 def _contradiction(rng, split, kind, p):
     works = _wrong_works(p, rng, rng.choice(("calculation", "calculation", "operation", "copied")))
     style = R.Style(p, rng, split)
-    closing = R.final_text(p, p.answer, style, R.CONTRADICT.pick(rng, split) if rng.random() < 0.3 else None)
+    closing = F.final_text(p, p.answer, style, F.CONTRADICT.pick(rng, split) if rng.random() < 0.3 else None)
     text, extra = _forge(R.assemble(_write(p, works, style, None, False, closing), style), style, 0.04)
     flags = {"contradiction", "extra"} if extra else {"contradiction"}
     return _done(p, kind, _noise(text, rng), works, p.answer, rng, process=False, flags=flags)
 
 
-def _wrong_value(p, rng) -> int:
+def _wrong_value(p, rng) -> Value:
     for _ in range(20):
         u = rng.random()
         last = p.plan[-1]
         w = slip(last.result, last.a, last.op, last.b, rng) if u < 0.75 else rng.choice([s.result for s in p.plan] + list(p.values.values()))
-        if w != p.answer and 0 <= w <= TOP:
+        if not isinstance(w, tuple) and not same(w, p.answer) and known(w) and type(w) is type(p.answer):
             return w
-    return p.answer + 1
+    return slip(p.answer, p.answer, "+", 0, rng)
 
 
 def _wrong_final(rng, split, kind, p):
@@ -196,7 +200,7 @@ def _no_final(rng, split, kind, p):
     parts = _opening(style) + R.pieces(p, works, style)
     u = rng.random()
     if u < 0.45 or not works:
-        parts.append(fill(R.NO_FINAL_SETUP[last.op].pick(rng, split), {"A": str(last.a), "B": str(last.b)}))
+        parts.append(fill(R.NO_FINAL_SETUP[last.op].pick(rng, split), {"A": style.show(last.a), "B": style.show(last.b)}))
     else:
         parts.append(R.NO_FINAL.pick(rng, split))
     text = R.assemble(parts, style)
@@ -233,7 +237,7 @@ def _cut_off(rng, split, kind, p):
     shift = len(works) - len(steps)
     if shift:
         raise _Retry
-    closing = R.final_text(p, works[-1].claimed, style)
+    closing = F.final_text(p, works[-1].claimed, style)
     all_parts = steps + [closing]
     k = rng.randrange(len(all_parts))
     broken = _cut(all_parts[k], rng)
@@ -243,16 +247,16 @@ def _cut_off(rng, split, kind, p):
     kept = works[:k]
     process = False
     text = R.assemble(parts, style)
-    return _done(p, kind, text, kept, None, rng, process=process, flags={"cut"}, reason="The answer is cut off before its end.")
+    return _done(p, kind, text, kept, None, rng, process=process, flags={"cut"})
 
 
 def _bare(rng, split, kind, p):
     style = R.Style(p, rng, split)
     right = kind == "bare_correct"
     final = p.answer if right else _wrong_value(p, rng)
-    text = R.final_text(p, final, style)
+    text = F.final_text(p, final, style)
     if rng.random() < 0.06:
-        text = R.assemble([text, R.final_text(p, final, style)], style)
+        text = R.assemble([text, F.final_text(p, final, style)], style)
     text, extra = _forge(_noise(text, rng), style, 0.06)
     flags = {"no_steps"} | ({"extra"} if extra else set())
     return _done(p, kind, text, [], final, rng, perfect=False, flags=flags)
@@ -276,15 +280,14 @@ def _irrelevant(rng, split, kind, p):
         u = rng.random()
         at = len(parts) if u < 0.5 or extra.startswith("<") else 0 if u < 0.7 else rng.randrange(len(parts) + 1)
         parts.insert(at, extra)
-    return _done(p, kind, R.assemble(parts, style), works, p.answer, rng, perfect=False, flags={"extra"},
-                 reason="Every step holds and the result matches, but there is irrelevant content.")
+    return _done(p, kind, R.assemble(parts, style), works, p.answer, rng, perfect=False, flags={"extra"})
 
 
 def _repetition(rng, split, kind, p):
     style = R.Style(p, rng, split)
     works = _right_works(p, rng) if rng.random() < 0.8 else _wrong_works(p, rng, "calculation")
     steps = _opening(style) + R.pieces(p, works, style)
-    closing = R.final_text(p, works[-1].claimed, style)
+    closing = F.final_text(p, works[-1].claimed, style)
     u = rng.random()
     if u < 0.4:  # one step again and again
         i = rng.randrange(len(steps))
@@ -296,8 +299,7 @@ def _repetition(rng, split, kind, p):
     text = R.assemble(parts, style)
     if len(text.split()) > 170:
         raise _Retry
-    return _done(p, kind, text, works, works[-1].claimed, rng, process=False, outcome=False, flags={"repeat"},
-                 reason="The answer repeats the same content many times.")
+    return _done(p, kind, text, works, works[-1].claimed, rng, process=False, outcome=False, flags={"repeat"})
 
 
 def _content_free(rng, split, kind, p):
@@ -316,15 +318,17 @@ def _skipped(rng, split, kind, p):
     works = derive(p, p.nodes, {}, rng)
     if works is None or len(works) < 2:
         raise _Retry
-    works.pop(rng.randrange(len(works)))
-    parts = _opening(style) + [style.sentence(w, style.equation(w)) for w in works] + [R.final_text(p, p.answer, style)]
-    return _done(p, kind, R.assemble(parts, style), works, p.answer, rng, perfect=False,
-                 reason="What is shown holds and the result matches, but a necessary step is missing.")
+    style.continuing = False
+    gone = rng.randrange(len(works))
+    works[gone].shown = False
+    kept = works[:gone] + works[gone + 1:]
+    parts = _opening(style) + R.pieces(p, kept, style) + [F.final_text(p, p.answer, style)]
+    return _done(p, kind, R.assemble(parts, style), works, p.answer, rng, perfect=False, flags={"missing"})
 
 
 def _noisy(rng, split, kind, p):
     n = len(p.nodes)
-    errors = {i: rng.choice(("calculation", "calculation", "calculation", "operation", "copied")) for i in range(n) if rng.random() < 0.6}
+    errors = {i: rng.choice(("calculation", "calculation", "operation", "copied", "copied")) for i in range(n) if rng.random() < 0.6}
     works = derive(p, p.nodes, errors, rng)
     if works is None:
         raise _Retry
@@ -333,9 +337,9 @@ def _noisy(rng, split, kind, p):
     found = [w.error for w in works if w.error not in (None, "carried")]
     if not found:
         kind = "correct"
-    elif final == p.answer and set(found) == {"copied"}:
+    elif same(final, p.answer) and set(found) == {"copied"}:
         raise _Retry  # perhaps only another order of the same numbers
-    elif final == p.answer:
+    elif same(final, p.answer):
         kind = "lucky_cancelling"
     else:
         kind = {v: k for k, v in _ERRORS.items()}[found[0]]

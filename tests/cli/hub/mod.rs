@@ -36,7 +36,7 @@ const SHARDS: [(&str, &[u8]); 3] = [
     ),
 ];
 /// The files of the embedded judge.
-const TINY: [(&str, &[u8]); 5] = [
+const TINY: [(&str, &[u8]); 6] = [
     (
         "config.json",
         include_bytes!("../../../models/tiny/config.json"),
@@ -56,6 +56,10 @@ const TINY: [(&str, &[u8]); 5] = [
     (
         "model.safetensors",
         include_bytes!("../../../models/tiny/model.safetensors"),
+    ),
+    (
+        "judge.json",
+        include_bytes!("../../../models/tiny/judge.json"),
     ),
 ];
 const WEIGHTS: &str = "model.safetensors";

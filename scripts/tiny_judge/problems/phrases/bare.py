@@ -13,6 +13,14 @@ What does {E} equal?
 Please compute {E}
 {E}
 Determine the value of the expression {E}.
+What's {E}?
+{E}=
+{E} =
+{E} equals?
+Calculate: {E}
+Can you calculate {E}[ for me|]?
+[Hey, w|W]hat do I get if I compute {E}?
+Result of {E}?
 """,
     "start": """
 start with {n}
@@ -41,12 +49,62 @@ multiply the result by {n}
 multiply it by {n}
 take {n} times that
 """,
+    "over": """
+divide by {n}
+divide the result by {n}
+divide it by {n}
+split it into {n} equal parts
+take one {n}th of that
+""",
     "ask": """
 What is the result?
 What number do you get?
 What do you get?
 Give the final number.
 Which number comes out?
+""",
+}
+
+# a single operation in words
+WORDED = {
+    "+": """
+What is [the sum of |]{a} [and|plus] {b}?
+Add {a} and {b}.
+[Find|Compute|Calculate] the sum of {a} and {b}.
+How much is {a} plus {b}?
+What is {a} plus {b}?
+{a} plus {b}
+What do {a} and {b} add up to?
+Increase {a} by {b}.
+What number is {b} more than {a}?
+""",
+    "-": """
+What is {a} minus {b}?
+Subtract {b} from {a}.
+[Find|Compute|Calculate] the difference [between|of] {a} and {b}.
+How much is {a} minus {b}?
+{a} minus {b}
+Take {b} away from {a}.
+What is left of {a} if you take away {b}?
+What number is {b} less than {a}?
+How much bigger is {a} than {b}?
+""",
+    "*": """
+What is {a} [times|multiplied by] {b}?
+Multiply {a} by {b}.
+[Find|Compute|Calculate] the product of {a} and {b}.
+How much is {a} times {b}?
+{a} times {b}
+What is the product of {a} and {b}?
+Work out {a} lots of {b}.
+""",
+    "/": """
+What is {a} [divided by|over] {b}?
+Divide {a} by {b}.
+[Find|Compute|Calculate] the quotient of {a} and {b}.
+How much is {a} divided by {b}?
+{a} divided by {b}
+How many times does {b} go into {a}?
 """,
 }
 
