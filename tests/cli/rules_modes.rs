@@ -177,7 +177,11 @@ fn first_the_rules_spare_the_model_what_is_wrong() {
             assert!(line["process"].is_null() && !asked, "{line}");
         } else {
             assert!(line.get("skipped").is_none() && asked, "{line}");
-            assert_eq!(line["status"], "unparsed");
+            // Sampled, its four tokens may also say that it does not know the problem.
+            assert!(
+                ["unparsed", "out_of_domain"].contains(&line["status"].as_str().unwrap()),
+                "{line}"
+            );
         }
     }
 }

@@ -24,7 +24,7 @@ use crate::dataset::{
     Keep, LineLimit, LoadOptions, Loaded, Rows, Samples, Shard, index, rejected_path, sources,
 };
 use crate::engine::Sampling;
-use crate::judge::{JudgeText, RulesMode, RunEnd, RunOptions, Session};
+use crate::judge::{GenerationDefaults, JudgeText, RulesMode, RunEnd, RunOptions, Session};
 use crate::model::DeviceChoice;
 use crate::rules::OutcomeRules;
 
@@ -161,7 +161,13 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
 
     let recommended = match &judge {
         Some((_, text)) => text.run_options(arguments.trials),
-        None => RunOptions::default(),
+        // As the manifests of earlier versions have it.
+        None => {
+            let mut options = RunOptions::default();
+            options.sampling = GenerationDefaults::default().sampling_for(arguments.trials);
+            options.max_new_tokens = protocol.max_new_tokens();
+            options
+        }
     };
     let sampling = Sampling {
         temperature: arguments

@@ -162,7 +162,7 @@ fn a_pull_fetches_what_a_judge_needs_and_lays_it_out_as_others_do() {
         0,
         &[
             "org/name at commit 0123456789abcdef",
-            "5 files",
+            "6 files",
             "fetched now",
         ],
     );
@@ -186,11 +186,7 @@ fn a_pull_fetches_what_a_judge_needs_and_lays_it_out_as_others_do() {
     );
     assert_eq!(
         names(&repository(&folder).join(".no_exist").join(COMMIT)),
-        [
-            "chat_template.jinja",
-            "judge.json",
-            "special_tokens_map.json"
-        ]
+        ["chat_template.jinja", "special_tokens_map.json"]
     );
     for unwanted in [
         "README.md",
@@ -249,7 +245,7 @@ fn a_model_of_the_hub_judges_as_the_same_files_elsewhere_do() {
     );
     let listed = run(&folder, &hub, &["models", "list"]).stdout;
     let line = listed.lines().find(|line| line.starts_with(ID)).unwrap();
-    for part in ["refs/pr/1", "0123456789ab", "5.1 MB", "Qwen3, "] {
+    for part in ["refs/pr/1", "0123456789ab", "6.8 MB", "Qwen3, "] {
         assert!(line.contains(part), "{part}: {line}");
     }
 
@@ -260,12 +256,12 @@ fn a_model_of_the_hub_judges_as_the_same_files_elsewhere_do() {
         "judge",
         "long.jsonl",
         "-o",
-        "long.out",
+        "long-out.jsonl",
         "--model",
         "org/name@v1",
     ];
     run(&folder, &hub, &journalled).expect(3, &[]);
-    let journal = folder.read("long.out.journal");
+    let journal = folder.read("long-out.jsonl.journal");
     assert!(
         journal.contains(&format!("\"model_origin\":\"org/name@{COMMIT}\"")),
         "{journal}"
