@@ -159,14 +159,14 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         Some((source, Arc::new(text)))
     };
 
-    let recommended = match &judge {
-        Some((_, text)) => text.run_options(arguments.trials),
+    let recommended = if let Some((_, text)) = &judge {
+        text.run_options(arguments.trials)
+    } else {
         // As the manifests of earlier versions have it.
-        None => {
-            let mut options = RunOptions::default();
-            options.sampling = GenerationDefaults::default().sampling_for(arguments.trials);
-            options.max_new_tokens = protocol.max_new_tokens();
-            options
+        RunOptions {
+            sampling: GenerationDefaults::default().sampling_for(arguments.trials),
+            max_new_tokens: protocol.max_new_tokens(),
+            ..RunOptions::default()
         }
     };
     let sampling = Sampling {
