@@ -6,14 +6,12 @@ use std::sync::atomic::AtomicBool;
 use candle_core::Device;
 use juror::checkpoint::ModelSource;
 use juror::dataset::{LoadOptions, load};
-use juror::engine::{Sampling, Stats};
+use juror::engine::Stats;
 use juror::judge::{
     DeviceEngine, EngineOptions, JudgeError, JudgeText, RulesMode, RunOptions, Sink,
     WorkloadLengths, build_engine, jobs, run,
 };
 use juror::protocol::{self, PromptTemplate};
-use juror::reward::RewardPolicy;
-use juror::rules::OutcomeRules;
 use juror::verdict::{Status, Verdict};
 
 use super::{gpu, root};
