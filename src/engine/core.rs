@@ -42,6 +42,8 @@ pub struct EngineConfig {
 /// host plans and books while the device computes, and the device never waits. A sequence that turns out to have ended
 /// has one row too many in the step under way, which is dropped; apart from that nothing differs.
 pub struct Engine {
+    /// Dropped first, so declared first.
+    before_drop: Option<Box<dyn Send>>,
     model: Box<dyn StepModel>,
     scheduler: Scheduler,
     /// The step under way.
@@ -93,6 +95,7 @@ impl Engine {
             .blocks
             .map_or(config.blocks, |blocks| blocks.min(config.blocks));
         Ok(Self {
+            before_drop: None,
             model,
             scheduler: Scheduler::new(config, blocks, properties.short_context),
             in_flight: None,
@@ -106,6 +109,11 @@ impl Engine {
             shortage: Shortage::new(config.least_blocks),
             observer: None,
         })
+    }
+
+    /// Has `guard` dropped before the model and its cache, on whichever thread the engine is dropped.
+    pub fn before_drop(&mut self, guard: Box<dyn Send>) {
+        self.before_drop = Some(guard);
     }
 
     /// The configuration it was built with. [`Stats::blocks`] is the number of blocks after any shortage of memory.

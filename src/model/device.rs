@@ -131,3 +131,34 @@ impl fmt::Display for DeviceChoice {
         }
     }
 }
+/// Makes a device the current one of the thread that drops this: an NVIDIA GPU's memory can be given back on a thread where its
+/// context is current, and nowhere else.
+pub struct CurrentOnDrop {
+    device: Device,
+}
+
+impl CurrentOnDrop {
+    /// For what lies in the memory of `device`.
+    pub fn new(device: &Device) -> Self {
+        Self {
+            device: device.clone(),
+        }
+    }
+}
+
+impl Drop for CurrentOnDrop {
+    fn drop(&mut self) {
+        make_current(&self.device);
+    }
+}
+
+fn make_current(device: &Device) {
+    #[cfg(feature = "cuda")]
+    if let Device::Cuda(cuda) = device {
+        // Where this fails the memory is given back when the process ends.
+        let _ = cuda.cuda_stream().context().bind_to_thread();
+    }
+    // Other devices have no current one.
+    #[cfg(not(feature = "cuda"))]
+    let _ = device;
+}

@@ -28,7 +28,7 @@ use crate::engine::{Engine, EngineConfig, EngineError, StepModel};
 use crate::model::memory::check_memory;
 use crate::model::precision::{KvType, WeightType};
 use crate::model::profile::Profile;
-use crate::model::{ModelError, Precision, StepBatch};
+use crate::model::{CurrentOnDrop, ModelError, Precision, StepBatch};
 pub use lengths::WorkloadLengths;
 pub use options::EngineOptions;
 pub use plain::PagedDecoder;
@@ -92,7 +92,9 @@ pub fn build_engine(
             ..*options
         });
     }
-    Engine::new(model, &config)
+    let mut engine = Engine::new(model, &config)?;
+    engine.before_drop(Box::new(CurrentOnDrop::new(device)));
+    Ok(engine)
 }
 
 /// Reads the weights to the device, for our own kernels where the device has them and they run this model, else for
