@@ -47,8 +47,9 @@ impl EngineThread {
             .name("engine".into())
             .spawn(move || {
                 // A panic is a failure of the engine like any other: it ends the run with what it says, and nothing is lost.
-                match panics::guarded(|| worker.run()) {
-                    Ok(end) => (end == End::Usable).then_some(worker.engine),
+                // A step that is under way is waited for on this thread, where the device is known.
+                match panics::guarded(|| worker.run() == End::Usable && worker.is_cleared()) {
+                    Ok(is_usable) => is_usable.then_some(worker.engine),
                     Err(why) => {
                         let _ = worker.completions.send(Err(EngineError::Panicked(why)));
                         None
@@ -99,8 +100,7 @@ impl EngineThread {
 
     /// Stops after the current step and gives the engine back, without requests; `None` if it failed.
     pub fn into_engine(mut self) -> Option<Engine> {
-        let mut engine = self.stop()?;
-        engine.drop_requests().is_ok().then_some(engine)
+        self.stop()
     }
 
     fn stop(&mut self) -> Option<Engine> {
@@ -140,6 +140,11 @@ struct Worker {
 }
 
 impl Worker {
+    /// Drops what the engine was not done with; false if that failed.
+    fn is_cleared(&mut self) -> bool {
+        self.engine.drop_requests().is_ok()
+    }
+
     fn run(&mut self) -> End {
         let mut open = true;
         while !self.cancelled.load(Ordering::Relaxed) {
