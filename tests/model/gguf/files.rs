@@ -65,7 +65,7 @@ fn a_file_judges_as_the_embedded_model_does() {
             "--quantize",
             "q4k",
         ])
-        .expect(1, &["already"]);
+        .expect(2, &["already"]);
     let shown = folder.run(&["models", "show", "small.gguf"]);
     assert!(
         shown.stdout.contains("Qwen3") && shown.stdout.contains("<|im_end|>"),
