@@ -450,7 +450,8 @@ impl Queue {
 fn read_rows(sources: &[Source], max_line: LineLimit, queue: &Queue) -> Result<(), DatasetError> {
     let mut line = Vec::new();
     for source in sources {
-        let mut rows = source.open(max_line, None)?;
+        let keys = ["gold".to_owned(), "pred".to_owned()];
+        let mut rows = source.open(max_line, None, &keys)?;
         loop {
             let row = match rows.next(&mut line)? {
                 Next::End => break,

@@ -7,9 +7,10 @@ use clap::Args;
 
 use super::progress::print_summary;
 use super::{DONE, Failure, INCOMPLETE, OrFail, say};
-use crate::dataset::output::{OutputError, OutputFormat};
+use crate::dataset::output::{OutputError, OutputFormat, check_place, write_atomically};
 use crate::dataset::{MergeError, Shards};
 use crate::judge::Summary;
+use crate::judge::consensus::{ConsensusBuilder, ConsensusSummary};
 
 /// Join the outputs of all shards of one input, in the order of the input.
 #[derive(Debug, Args)]
@@ -23,6 +24,9 @@ pub(super) struct MergeArguments {
     /// Replace OUT if it is there
     #[arg(long)]
     force: bool,
+    /// Write the summary as JSON too
+    #[arg(long, value_name = "FILE")]
+    summary_json: Option<PathBuf>,
     /// Print errors only
     #[arg(short, long)]
     quiet: bool,
@@ -45,10 +49,24 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<u8, Failure> {
         return Err(OutputError::Exists { path }).or_usage();
     }
     let shards = Shards::open(&arguments.outputs).or_usage()?;
+    if let Some(path) = &arguments.summary_json {
+        check_place(path).or_usage()?;
+        let taken = arguments.outputs.iter().chain([&arguments.output]);
+        if taken.into_iter().any(|other| other == path) {
+            let shown = path.display();
+            return Err(anyhow!("{shown} is given to two files: name another")).or_usage();
+        }
+    }
     let mut summary = Summary::default();
+    let (mut builder, mut consensus) = (ConsensusBuilder::default(), ConsensusSummary::default());
     let mut failed: Option<MergeError> = None;
     let written = format.write(&arguments.output, shards.keep(), |writer| {
-        let copied = shards.copy(writer, &mut |verdict| summary.add(verdict));
+        let copied = shards.copy(writer, &mut |verdict| {
+            summary.add(verdict);
+            if let Some(sample) = builder.add(verdict) {
+                consensus.add(&sample);
+            }
+        });
         copied.map_err(|error| {
             let message = error.to_string();
             failed = Some(error);
@@ -59,6 +77,16 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<u8, Failure> {
         return Err(error).or_usage();
     }
     written.or_fail()?;
+    if shards.trials() > 1 {
+        if let Some(sample) = builder.finish() {
+            consensus.add(&sample);
+        }
+        summary.consensus = Some(consensus);
+    }
+    if let Some(path) = &arguments.summary_json {
+        let text = format!("{:#}\n", summary.to_json());
+        write_atomically(path, |writer| writer.write_all(text.as_bytes())).or_fail()?;
+    }
     if !arguments.quiet {
         print_summary(&summary);
         say(&format!("verdicts in {}", arguments.output.display()));

@@ -67,7 +67,8 @@ pub(super) fn refuse(command: &Command, matches: &ArgMatches) -> anyhow::Result<
 fn judge(given: &Given) -> anyhow::Result<()> {
     match given.matches.get_one("rules") {
         Some(RulesArgument::Only) => {
-            let mut of_a_model = given.all(&[JUDGE, CHAT, ENGINE, SAMPLING], &["raw"]);
+            let mut of_a_model =
+                given.all(&[JUDGE, CHAT, ENGINE, SAMPLING], &["raw", "min_confidence"]);
             let option = of_a_model.find(|option| !matches!(*option, "seed" | "trials"));
             if let Some(option) = option {
                 bail!(

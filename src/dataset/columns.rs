@@ -242,6 +242,11 @@ impl ColumnMap {
         })
     }
 
+    /// The keys that the user named.
+    pub(super) fn named(&self) -> &[String] {
+        &self.named
+    }
+
     /// Reads every row by this preset.
     #[must_use]
     pub fn with_preset(self, preset: Option<&'static Preset>) -> Self {

@@ -83,6 +83,12 @@ pub enum MergeError {
         /// [`Verdict::trial`].
         trial: u32,
     },
+    /// A run that has a journal and no output.
+    #[error("{} is not there yet, only its journal: the run of this shard is not finished; run its command again to go on", path.display())]
+    NotFinished {
+        /// The output.
+        path: PathBuf,
+    },
     /// The merged output could not be written.
     #[error("could not write the output: {source}")]
     Write {
@@ -172,6 +178,11 @@ impl Shards {
         })
     }
 
+    /// Generations for each sample.
+    pub fn trials(&self) -> u32 {
+        self.manifest.trials
+    }
+
     /// The keys of the input that the verdicts hold.
     pub fn keep(&self) -> &[String] {
         &self.manifest.input.keep
@@ -228,9 +239,13 @@ struct Part {
 
 impl Part {
     fn open(path: &Path) -> Result<Self, MergeError> {
-        let file = File::open(path).map_err(|source| MergeError::Read {
-            path: path.to_owned(),
-            source,
+        let file = File::open(path).map_err(|source| {
+            let path = path.to_owned();
+            if source.kind() == io::ErrorKind::NotFound {
+                MergeError::NotFinished { path }
+            } else {
+                MergeError::Read { path, source }
+            }
         })?;
         let mut part = Self {
             path: path.to_owned(),

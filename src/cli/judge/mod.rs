@@ -125,17 +125,6 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         ))
         .or_usage();
     }
-    if rules == RulesMode::Only {
-        for (given, option) in [
-            (arguments.force_domain, "--force-domain"),
-            (arguments.min_confidence.is_some(), "--min-confidence"),
-        ] {
-            if given {
-                let error = anyhow!("{option} is about a judge model, and --rules only asks none");
-                return Err(error).or_usage();
-            }
-        }
-    }
     let devices = devices(arguments.model.device, &arguments.gpus).or_usage()?;
     let (protocol, template) = arguments.judge.prompt().or_usage()?;
     let judge = if rules == RulesMode::Only {

@@ -1,6 +1,7 @@
 //! CSV and TSV: the first record names the keys, every other record is a row of texts.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::rc::Rc;
 
@@ -17,6 +18,8 @@ pub(super) struct Csv {
     /// Bytes that may still be read for the record at hand.
     left: Rc<Cell<u64>>,
     unclosed: Rc<Cell<Option<usize>>>,
+    /// The lines from the record at hand on, as far as they were read ahead.
+    lines: Rc<RefCell<VecDeque<LineStart>>>,
     limit: LineLimit,
     /// `"key":` of each column, as JSON.
     keys: Vec<String>,
@@ -29,15 +32,25 @@ struct Bounded {
     bytes: Bytes,
     left: Rc<Cell<u64>>,
     quotes: Quotes,
+    lines: Rc<RefCell<VecDeque<LineStart>>>,
     /// The line of a quote that is still open where the bytes end.
     unclosed: Rc<Cell<Option<usize>>>,
+}
+
+/// A line that is not blank.
+struct LineStart {
+    offset: u64,
+    number: usize,
 }
 
 /// Whether the bytes so far end within quotes: the `csv` crate ends a field there without a word.
 struct Quotes {
     delimiter: u8,
     state: InField,
+    offset: u64,
     line: usize,
+    /// Had the line a byte that is not of its end?
+    begun: bool,
     /// The line of the last quote that opened a field.
     opened: usize,
 }
@@ -52,9 +65,20 @@ enum InField {
 }
 
 impl Quotes {
-    fn read(&mut self, bytes: &[u8]) {
+    /// Reads on; `lines` is told of each line that is not blank.
+    fn read(&mut self, bytes: &[u8], lines: &mut VecDeque<LineStart>) {
         for &byte in bytes {
-            self.line += usize::from(byte == b'\n');
+            if byte == b'\n' {
+                self.line += 1;
+                self.begun = false;
+            } else if !self.begun && byte != b'\r' {
+                self.begun = true;
+                lines.push_back(LineStart {
+                    offset: self.offset,
+                    number: self.line,
+                });
+            }
+            self.offset += 1;
             let ends = byte == self.delimiter || byte == b'\n' || byte == b'\r';
             self.state = match (self.state, byte) {
                 (InField::Begin, b'"') => {
@@ -76,7 +100,8 @@ impl Read for Bounded {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, ""));
         }
         let read = self.bytes.reader.read(buffer)?;
-        self.quotes.read(&buffer[..read]);
+        self.quotes
+            .read(&buffer[..read], &mut self.lines.borrow_mut());
         if read == 0 && !buffer.is_empty() && self.quotes.state == InField::Quoted {
             self.unclosed.set(Some(self.quotes.opened));
         }
@@ -118,6 +143,7 @@ impl Csv {
     pub(super) fn new(bytes: Bytes, delimiter: u8) -> Result<Self, DatasetError> {
         let left = Rc::new(Cell::new(0));
         let unclosed = Rc::new(Cell::new(None));
+        let lines = Rc::new(RefCell::new(VecDeque::new()));
         let mut csv = Self {
             file: bytes.file.clone(),
             compression: bytes.compression,
@@ -132,13 +158,17 @@ impl Csv {
                     quotes: Quotes {
                         delimiter,
                         state: InField::Begin,
+                        offset: 0,
                         line: 1,
+                        begun: false,
                         opened: 1,
                     },
+                    lines: Rc::clone(&lines),
                     unclosed: Rc::clone(&unclosed),
                 }),
             left,
             unclosed,
+            lines,
             keys: Vec::new(),
             record: csv::ByteRecord::new(),
             place: 0,
@@ -162,7 +192,17 @@ impl Csv {
         let error = match self.reader.read_byte_record(&mut self.record) {
             Ok(more) => {
                 if let Some(position) = self.record.position() {
-                    self.place = position.line() as usize;
+                    // The crate's record begins behind the byte that ended the one before: the line is not yet told.
+                    let mut lines = self.lines.borrow_mut();
+                    while lines
+                        .front()
+                        .is_some_and(|line| line.offset < position.byte())
+                    {
+                        lines.pop_front();
+                    }
+                    self.place = lines
+                        .front()
+                        .map_or(position.line() as usize, |line| line.number);
                 }
                 return Ok(more);
             }

@@ -47,7 +47,8 @@ impl Source {
     }
 
     /// Opens it, and tells by its first bytes how it is compressed and what rows it holds. No row is taken into memory
-    /// further than `limit`; what must be copied to be read is copied to a temporary file beside `output`.
+    /// further than `limit`; what must be copied to be read is copied to a temporary file beside `output`. `named` are keys
+    /// that the user named: a first line with one of them is a table's header.
     ///
     /// # Errors
     /// When it cannot be read, or is of a kind that is not read.
@@ -55,12 +56,14 @@ impl Source {
         &self,
         limit: LineLimit,
         output: Option<&Path>,
+        named: &[String],
     ) -> Result<Box<dyn RowReader>, DatasetError> {
         match self {
             Self::Stdin => rows(
                 Bytes::new(self.name(), io::stdin().lock(), limit, false)?,
                 None,
                 output,
+                named,
             ),
             Self::File(path) => {
                 let unreadable = |source| DatasetError::Read {
@@ -73,6 +76,7 @@ impl Source {
                     Bytes::new(self.name(), file, limit, regular)?,
                     Some(path),
                     output,
+                    named,
                 )
             }
         }
@@ -84,6 +88,7 @@ fn rows(
     mut bytes: Bytes,
     path: Option<&Path>,
     output: Option<&Path>,
+    named: &[String],
 ) -> Result<Box<dyn RowReader>, DatasetError> {
     let file = bytes.file.clone();
     let head = bytes.beginning()?;
@@ -105,9 +110,8 @@ fn rows(
     let bare = bare.unwrap_or(&file);
     let named_so = ending(bare, "csv") || ending(bare, "tsv");
     let names = csv::names(header, delimiter);
-    if !utf16
-        && (named_so || (names.len() > 1 && names.iter().any(|name| preset::is_known_key(name))))
-    {
+    let is_known = |name: &String| preset::is_known_key(name) || named.contains(name);
+    if !utf16 && (named_so || (names.len() > 1 && names.iter().any(is_known))) {
         return Ok(Box::new(Csv::new(bytes, delimiter)?));
     }
     Ok(Box::new(JsonLines::new(bytes)))

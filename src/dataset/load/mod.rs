@@ -215,7 +215,8 @@ impl<'o> Loader<'o> {
 
     fn read(&mut self, source: &Source) -> Result<(), DatasetError> {
         let output = self.options.output.as_deref();
-        let mut rows = source.open(self.options.max_line, output)?;
+        let named = self.options.columns.named();
+        let mut rows = source.open(self.options.max_line, output, named)?;
         self.files.push(source.name());
         let Source::File(path) = source else {
             return self.read_rows(&mut *rows, None);

@@ -105,6 +105,70 @@ fn tables_and_arrays_that_are_damaged_say_where() {
 }
 
 #[test]
+fn lines_of_a_table_are_counted_as_an_editor_counts_them() {
+    for content in [
+        "question,answer,response\r\nq,a,r\r\n\r\n\"q\r\nq\",a,r\r\nbad\r\n",
+        "question,answer,response\nq,a,r\n\n\"q\nq\",a,r\nbad\n",
+    ] {
+        let files = Files::new(&[("rows.csv", content.as_bytes())]);
+        let message = files.message(files.load(&["rows.csv"], &LoadOptions::default()));
+        assert!(
+            message.contains("rows.csv:6: 1 fields"),
+            "{content:?}: {message}"
+        );
+    }
+}
+
+#[test]
+fn a_quote_that_is_open_at_the_end_is_told() {
+    let content = "question,answer,response\na,4,4\nb,5,\"oops 5\nc,6,6\nd,7,7\n";
+    let files = Files::new(&[("rows.csv", content.as_bytes())]);
+    let message = files.message(files.load(&["rows.csv"], &LoadOptions::default()));
+    assert!(
+        message.contains("rows.csv:3: ") && message.contains("opens on line 3"),
+        "{message}"
+    );
+    // Within a field that has none around it a quote is a character.
+    let content = "question,answer,response\na,4,a 5\" pipe\nb,5,\"say \"\"5\"\"\"\n";
+    let (samples, _) = read("rows.csv", content);
+    assert_eq!(samples[0][2], "a 5\" pipe");
+    assert_eq!(samples[1][2], "say \"5\"");
+}
+
+#[test]
+fn a_header_is_known_by_the_keys_that_are_named() {
+    let files = Files::new(&[("rows", b"Frage;Antwort;Modell\nq;a;r\n")]);
+    let columns = ["question=Frage", "reference=Antwort", "response=Modell"];
+    let options = LoadOptions {
+        columns: ColumnMap::parse(columns).unwrap(),
+        ..LoadOptions::default()
+    };
+    let loaded = files.load(&["rows"], &options).unwrap();
+    assert_eq!(loaded.samples[0].question, "q");
+}
+
+#[test]
+fn nulls_and_missing_elements_are_not_passed_over_in_silence() {
+    // A table has a null where a row has nothing.
+    let row = r#"{"messages": null, "id": null, "question": "q", "reference_answer": null, "answer": "a", "response": "r"}"#;
+    assert_eq!(read("rows.jsonl", row).0[0][..3], ["q", "a", "r"]);
+    let row = r#"{"prompt": "q", "answer": "a", "outputs": [{"text": "r"}, {"error": "e"}]}"#;
+    let message = reason(row);
+    assert!(
+        message.contains("1 of 2 elements have no `text`"),
+        "{message}"
+    );
+    let row = r#"{"messages": [{"role": "user", "content": "q"}], "answer": "a", "response": "r"}"#;
+    assert_eq!(read("rows.jsonl", row).0[0][2], "r");
+    let row =
+        r#"{"messages": [{"role": "user", "content": "q"}, {"role": "assistant", "content": "g"}],
+        "answer": "a", "response": "r"}"#
+            .replace('\n', " ");
+    let message = reason(row);
+    assert!(message.contains("--columns response=response"), "{message}");
+}
+
+#[test]
 fn a_quote_without_its_partner_takes_no_more_than_the_limit() {
     let files = Files::new(&[("rows.csv", b"question,answer,response\nq,a,\"")]);
     let mut content = fs::read(files.path("rows.csv")).unwrap();
