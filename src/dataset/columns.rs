@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use serde_json::{Map, Value as Json};
-
 use super::path::KeyPath;
 use super::preset::{PLAIN, Preset};
 use super::row::{Row, Value};
@@ -158,7 +156,7 @@ enum Lookup {
 /// Where in a row the question, the reference answer, the response and the id are.
 ///
 /// Each row is resolved for itself, so what a row means never depends on its neighbours: a key named by the user, or
-/// else the first of the preset's paths that the row has (even if its value is null). The preset is the user's, or the
+/// else the first of the preset's paths that the row has, one that is null only where there is no other. The preset is the user's, or the
 /// one whose keys the row has. [`ColumnsUsed`] tells what was found.
 ///
 /// A named key may be a path into nested values, such as `reward_model.ground_truth` or `outputs[*].text`; a top-level
@@ -303,8 +301,7 @@ impl ColumnMap {
                         passed_over: Vec::new(),
                     });
                 }
-                let found = found.or(null.filter(|_| field != Field::Id));
-                Ok(found)
+                Ok(found.or(null.filter(|_| field != Field::Id)))
             }
         }
     }
@@ -332,68 +329,6 @@ impl ColumnMap {
                 paths.join(", ")
             }
         }
-    }
-}
-
-/// Which keys of a row go into its verdicts, as [`Sample::kept`](super::Sample::kept).
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Keep {
-    paths: Vec<KeyPath>,
-}
-
-impl Keep {
-    /// Every key of a row, in place of a name.
-    const ALL: &'static str = "all";
-
-    /// Reads keys and paths, or `all`.
-    pub fn parse<S: AsRef<str>>(keys: impl IntoIterator<Item = S>) -> Self {
-        let paths = keys
-            .into_iter()
-            .map(|key| KeyPath::parse(key.as_ref().trim()));
-        Self {
-            paths: paths.collect(),
-        }
-    }
-
-    /// Is nothing kept?
-    pub fn is_empty(&self) -> bool {
-        self.paths.is_empty()
-    }
-
-    /// The keys as they were given.
-    pub fn keys(&self) -> Vec<&str> {
-        self.paths.iter().map(KeyPath::text).collect()
-    }
-
-    /// The values of a row's kept keys; a key that the row does not have is left out. `all` leaves out the key that holds a
-    /// list of responses, `responses`: with each of them it would be written again.
-    ///
-    /// # Errors
-    /// When a key is there twice or a value cannot be read, as text for the user.
-    pub(super) fn of(
-        &self,
-        row: &Row,
-        responses: Option<&str>,
-    ) -> Result<Map<String, Json>, String> {
-        let mut kept = Map::new();
-        for path in &self.paths {
-            if path.text() == Self::ALL && !row.has(Self::ALL) {
-                for key in row.keys().filter(|key| Some(*key) != responses) {
-                    if let Some(value) = row.get(key)? {
-                        kept.insert(key.to_owned(), value.json(key)?);
-                    }
-                }
-                continue;
-            }
-            let values = path.find(row)?;
-            let mut values = values.iter().map(|value| value.json(path.text()));
-            if path.is_of_each() {
-                kept.insert(path.text().to_owned(), values.collect::<Result<_, _>>()?);
-            } else if let Some(value) = values.next() {
-                kept.insert(path.text().to_owned(), value?);
-            }
-        }
-        Ok(kept)
     }
 }
 

@@ -5,10 +5,15 @@
 //! | [`load()`] | files, folders or stdin into [`Sample`]s, with every bad line named |
 //! | [`find()`] | the one sample that is wanted |
 //! | [`index()`] | the same, for any number of samples: they stay in their files as [`Rows`], read when needed |
-//! | [`ColumnMap`] | which key of a row holds the question, the reference, the response, the id |
+//! | [`Source`] | a file's rows: JSON lines, a JSON array, CSV or Parquet, told by content (`input/`) |
+//! | [`Preset`] | the shapes of rows that other programs write (`presets.toml`) |
+//! | [`ColumnMap`] | which key of a row, or path into it, holds the question, the reference, the response, the id |
+//! | `messages` | chat messages as a question or a response |
+//! | [`Keep`] | which keys of a row go into its verdicts |
 //! | [`Shard`] | one machine's part of the input |
 //! | [`journal`] | each finished verdict, on disk before it counts |
-//! | [`output`] | the finished verdicts, in input order, by atomic rename |
+//! | [`output`] | the finished verdicts, in input order, by atomic rename: JSON lines, CSV or Parquet |
+//! | [`Shards`] | the outputs of all shards into one |
 //!
 //! Nothing here guesses: a row that cannot be read is reported with its file and line, and by default stops the run
 //! before anything is judged.
@@ -17,6 +22,7 @@ mod columns;
 mod error;
 mod input;
 pub mod journal;
+mod keep;
 mod load;
 mod merge;
 mod messages;
@@ -31,9 +37,10 @@ mod samples;
 mod shard;
 mod spool;
 
-pub use columns::{ColumnError, ColumnMap, ColumnsUsed, Field, FieldUse, Keep};
+pub use columns::{ColumnError, ColumnMap, ColumnsUsed, Field, FieldUse};
 pub use error::{BadLines, DatasetError};
 pub use input::{LineLimit, Next, RowReader, Source, read_text, sources};
+pub use keep::Keep;
 pub use load::{LoadOptions, Loaded, find, index, load};
 pub use merge::{MergeError, Shards};
 pub use preset::{Preset, presets};

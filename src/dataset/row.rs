@@ -44,6 +44,11 @@ pub(super) struct Texts {
 }
 
 impl Texts {
+    /// The row's key that holds a list of responses, if one does.
+    pub(super) fn response_list(&self) -> Option<&str> {
+        self.is_list.then_some(&self.response_key)
+    }
+
     /// A sample for each response. Their ids are empty where the row has none, and their indices are 0.
     pub(super) fn samples(self) -> Vec<Sample> {
         let Self {

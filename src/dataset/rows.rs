@@ -12,8 +12,9 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::columns::{ColumnMap, Keep};
+use super::columns::ColumnMap;
 use super::error::DatasetError;
+use super::keep::Keep;
 use super::load::LoadOptions;
 use super::row::Row;
 use super::sample::Sample;
@@ -173,8 +174,7 @@ impl Rows {
             let row = Row::parse(std::str::from_utf8(line).ok()?).ok()?;
             let preset = self.columns.preset(&row).ok()?;
             let texts = row.texts(&self.columns, preset, |_, _, _| {}).ok()?;
-            let responses = texts.is_list.then(|| texts.response_key.clone());
-            let kept = self.keep.of(&row, responses.as_deref()).ok()?;
+            let kept = self.keep.of(&row, texts.response_list()).ok()?;
             Some((texts.samples(), kept))
         };
         let (drafts, kept) = row(line).unwrap_or_default();

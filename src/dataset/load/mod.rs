@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::columns::{ColumnMap, ColumnsUsed, Field, Keep};
+use super::columns::{ColumnMap, ColumnsUsed, Field};
 use super::error::{BadLines, DatasetError};
 use super::input::{LineLimit, Next, RowReader, Source, sources};
+use super::keep::Keep;
 use super::rejected::{Rejected, RejectedBuilder, RejectedLine};
 use super::row::Row;
 use super::rows::{RawRow, Rows, RowsBuilder};
@@ -284,8 +285,7 @@ impl<'o> Loader<'o> {
         let texts = row.texts(columns, preset, |field, key, passed_over| {
             used.push((field, key, passed_over));
         })?;
-        let responses = texts.is_list.then(|| texts.response_key.clone());
-        let kept = self.options.keep.of(&row, responses.as_deref())?;
+        let kept = self.options.keep.of(&row, texts.response_list())?;
         let mut drafts = texts.samples();
         self.kept |= !kept.is_empty();
         for draft in &mut drafts {
