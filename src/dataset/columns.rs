@@ -1,5 +1,6 @@
 //! Which key of a row holds what.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use super::path::KeyPath;
@@ -271,7 +272,7 @@ impl ColumnMap {
             Lookup::Named(path) => {
                 let values = path.find(row)?;
                 Ok((!values.is_empty()).then(|| Found {
-                    key: path.text(),
+                    key: Cow::Borrowed(path.text()),
                     values,
                     is_of_each: path.is_of_each(),
                     passed_over: Vec::new(),
@@ -288,14 +289,19 @@ impl ColumnMap {
                         }
                         continue;
                     }
-                    let values = path.find(row)?;
+                    let mut values = path.find(row)?;
+                    let mut key = Cow::Borrowed(path.text());
                     if values.is_empty() {
-                        continue;
+                        let Some(other) = row.spelled_otherwise(path.text()) else {
+                            continue;
+                        };
+                        values.extend(row.get(other)?);
+                        key = Cow::Owned(other.to_owned());
                     }
                     let is_null = values.iter().all(|value| value.is_null());
                     let slot = if is_null { &mut null } else { &mut found };
                     slot.get_or_insert(Found {
-                        key: path.text(),
+                        key,
                         values,
                         is_of_each: path.is_of_each(),
                         passed_over: Vec::new(),
@@ -334,7 +340,7 @@ impl ColumnMap {
 
 /// Values, the key they were found under, and other keys of the field that the row has too.
 pub(super) struct Found<'m, 'a> {
-    pub(super) key: &'m str,
+    pub(super) key: Cow<'m, str>,
     pub(super) values: Vec<Value<'a>>,
     /// Are they every element of a list?
     pub(super) is_of_each: bool,

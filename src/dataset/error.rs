@@ -80,8 +80,8 @@ pub enum DatasetError {
         /// Bytes read of it.
         read: u64,
     },
-    /// A JSON array that is not one.
-    #[error("{file}:{line}: the JSON array {what}: mend the file, or write one JSON object a line")]
+    /// A JSON array that is not one, or objects between which there is something else.
+    #[error("{file}:{line}: the JSON {what}: mend the file, or write one JSON object a line")]
     Array {
         /// The file.
         file: String,
@@ -103,7 +103,7 @@ pub enum DatasetError {
         reason: String,
     },
     /// Keys to be kept that no row has.
-    #[error("no row has a key of --keep {keys}: name keys of the input, or `all`")]
+    #[error("no row has {keys}, named by --keep: name keys of the input, or `all`")]
     NothingKept {
         /// The keys.
         keys: String,

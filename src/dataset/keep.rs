@@ -35,6 +35,14 @@ impl Keep {
         self.paths.iter().map(KeyPath::text).collect()
     }
 
+    /// Marks the keys that a row has, by its kept values.
+    pub(super) fn mark(&self, kept: &Map<String, Json>, found: &mut [bool]) {
+        for (path, found) in self.paths.iter().zip(found) {
+            *found |=
+                kept.contains_key(path.text()) || (path.text() == Self::ALL && !kept.is_empty());
+        }
+    }
+
     /// The values of a row's kept keys; a key that the row does not have is left out. `all` leaves out the key that holds a
     /// list of responses, `responses`: with each of them it would be written again.
     ///

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::columns::{Field, PerField};
 use super::path::KeyPath;
-use super::row::Row;
+use super::row::{Row, spelled_plainly};
 
 /// A shape of rows: where each field of a sample is.
 #[derive(Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub struct Preset {
     pub name: String,
     /// What has this shape.
     pub about: String,
+    /// What to do where a row of it has no question, if that is not to name its key.
+    pub(super) without_question: Option<String>,
     /// The keys that tell it.
     when: Vec<KeyPath>,
     /// Where each field is looked for, the first found wins.
@@ -26,6 +28,8 @@ pub struct Preset {
 #[serde(deny_unknown_fields)]
 struct Table {
     about: String,
+    #[serde(default)]
+    without_question: Option<String>,
     when: Vec<String>,
     question: Vec<String>,
     reference: Vec<String>,
@@ -51,6 +55,7 @@ static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| {
             Preset {
                 name: name.clone(),
                 about: table.about.clone(),
+                without_question: table.without_question.clone(),
                 when: paths(&table.when),
                 paths: PerField::new(|field| {
                     let mut texts = own.get(field).clone();
@@ -132,6 +137,7 @@ impl Preset {
 
 /// Is `key` one that a preset reads at the top of a row?
 pub(super) fn is_known_key(key: &str) -> bool {
+    let key = &*spelled_plainly(key);
     presets().iter().any(|preset| {
         Field::ALL.into_iter().any(|field| {
             preset

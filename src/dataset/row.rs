@@ -3,6 +3,7 @@
 //! Values stay text until then (raw values of `serde_json`): columns nobody needs cost nothing, and a number keeps the
 //! digits it was written with, however many they are.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -133,6 +134,12 @@ impl<'a> Row<'a> {
         self.entries.iter().any(|(other, _)| other == key)
     }
 
+    /// The one key that is `key` but for case and separators, as a person writes a header: `Reference Answer`.
+    pub(super) fn spelled_otherwise(&self, key: &str) -> Option<&str> {
+        let mut found = self.keys().filter(|other| spelled_plainly(other) == key);
+        found.next().filter(|_| found.next().is_none())
+    }
+
     /// Is the value of `key` null?
     pub(super) fn is_null(&self, key: &str) -> bool {
         let mut entries = self.entries.iter();
@@ -170,18 +177,18 @@ impl<'a> Row<'a> {
                         found.key, found.key
                     ));
                 }
-                found.key = other;
+                found.key = Cow::Borrowed(other);
                 found.values = self.get(other)?.into_iter().collect();
                 found.passed_over = Vec::new();
             }
             let mut read = FieldTexts::default();
             for value in &found.values {
-                value.read(field, found.key, &mut read)?;
+                value.read(field, &found.key, &mut read)?;
             }
             read.is_list |= found.is_of_each;
             let blank = read.texts.iter().any(|text| text.trim().is_empty());
             let one = matches!(field, Field::Question | Field::Id);
-            let (key, noun) = (found.key, noun(field));
+            let (key, noun) = (&*found.key, noun(field));
             match read.texts.len() {
                 0 => return Err(format!("`{key}` (the {noun}) is an empty list")),
                 several @ 2.. if one => {
@@ -255,7 +262,19 @@ impl<'a> Row<'a> {
 
     fn missing(&self, field: Field, columns: &ColumnMap, preset: &'static Preset) -> String {
         let either = matches!(field, Field::Reference | Field::Response) && self.has("solution");
-        let advice = if either {
+        let holder = self.entries.iter().find(|(_, value)| {
+            let value = value.get();
+            value.starts_with("[{") && Messages::parse(value).is_none()
+        });
+        let advice = if field == Field::Question
+            && let Some(advice) = &preset.without_question
+        {
+            advice.clone()
+        } else if let (Field::Question, Some((key, _))) = (field, holder) {
+            format!(
+                "if the rows are the objects in `{key}`, write them one a line, as with `jq -c '.{key}[]'`"
+            )
+        } else if either {
             "`solution` may be the reference or the response: say which with `--columns reference=solution` or \
              `--columns response=solution`"
                 .to_owned()
@@ -305,6 +324,15 @@ impl<'a> Value<'a> {
                         broken(&error, json, self.line)
                     )
                 })?;
+                // A table has no lists: its cells hold them as JSON.
+                let list = text.trim_start().starts_with('[');
+                if let Some(messages) = list.then(|| Messages::parse(&text)).flatten() {
+                    match field {
+                        Field::Question => return read.turn(messages.question(), field, key),
+                        Field::Response => return read.turn(messages.response(), field, key),
+                        Field::Reference | Field::Id => {}
+                    }
+                }
                 let answer = (field == Field::Reference)
                     .then(|| gsm8k_answer(&text))
                     .flatten();
@@ -314,7 +342,7 @@ impl<'a> Value<'a> {
                 read.texts.push(answer.map_or(text.clone(), str::to_owned));
                 return Ok(());
             }
-            Some(b'0'..=b'9' | b'-') if matches!(field, Field::Reference | Field::Id) => {
+            Some(b'0'..=b'9' | b'-') if field != Field::Question => {
                 read.texts.push(json.to_owned());
                 return Ok(());
             }
@@ -350,7 +378,7 @@ impl<'a> Value<'a> {
             Field::Reference => "text or a number, or a list of such, any of which is right",
             Field::Id => "text or a number (without the key, the id is made from the content)",
             Field::Question => "text or chat messages",
-            Field::Response => "text, chat messages, or a list of such",
+            Field::Response => "text, a number, chat messages, or a list of such",
         };
         Err(format!(
             "`{key}` (the {}) is {found}: it must be {wanted}",
@@ -393,6 +421,11 @@ impl<'a> Value<'a> {
         let line = self.line;
         elements.into_iter().map(|raw| Self { line, raw }).collect()
     }
+}
+
+/// A key in small letters, with `_` for spaces and hyphens.
+pub(super) fn spelled_plainly(key: &str) -> String {
+    key.trim().to_lowercase().replace([' ', '-'], "_")
 }
 
 /// The final answer of a GSM8K solution: what is behind `####` on the last line.

@@ -1,4 +1,4 @@
-//! A JSON array: one row an element.
+//! A JSON array: one row an element; or objects that are written over several lines, one after another.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use super::bytes::Bytes;
 use super::{Next, RowReader, too_long};
 use crate::dataset::DatasetError;
 
-/// The elements of an array that fills a source.
+/// The elements of an array that fills a source, or its objects without an array.
 pub(super) struct JsonArray {
     bytes: Bytes,
     /// Lines begun so far.
@@ -26,6 +26,8 @@ enum State {
     /// An element was read.
     Within,
     Closed,
+    /// There is no array, but objects alone.
+    Bare,
 }
 
 impl JsonArray {
@@ -40,14 +42,22 @@ impl JsonArray {
         }
     }
 
+    /// `bytes` begins with an object that goes on over several lines.
+    pub(super) fn of_objects(bytes: Bytes) -> Self {
+        Self {
+            state: State::Bare,
+            ..Self::new(bytes)
+        }
+    }
+
     /// The next byte that is no space, not taken.
     fn next_byte(&mut self) -> Result<Option<u8>, DatasetError> {
         loop {
             match self.bytes.peek(self.line)? {
                 Some(b'\n') => self.line += 1,
                 Some(b' ' | b'\t' | b'\r') => {}
-                // The mark's three bytes, before the array alone.
-                Some(0xef | 0xbb | 0xbf) if self.state == State::Outside => {}
+                // The byte order mark.
+                Some(0xef | 0xbb | 0xbf) if self.bytes.read < 3 => {}
                 other => return Ok(other),
             }
             self.bytes.take(1);
@@ -62,6 +72,13 @@ impl JsonArray {
         }
     }
 
+    fn unfinished(&self) -> &'static str {
+        match self.state {
+            State::Bare => "object is not closed",
+            _ => "array ends within an element",
+        }
+    }
+
     /// Reads to the comma or bracket behind an element, which is not taken; of an element that is too long the beginning
     /// alone is kept.
     fn element(&mut self, row: &mut Vec<u8>) -> Result<(), DatasetError> {
@@ -70,7 +87,7 @@ impl JsonArray {
         let (mut depth, mut in_string, mut escaped) = (0_u64, false, false);
         loop {
             let buffer = match self.bytes.reader.fill_buf() {
-                Ok([]) => return Err(self.broken("ends within an element")),
+                Ok([]) => return Err(self.broken(self.unfinished())),
                 Ok(buffer) => buffer,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(source) => return Err(self.bytes.broken_off(self.line, source)),
@@ -94,6 +111,10 @@ impl JsonArray {
                     _ => {}
                 }
                 used += 1;
+                if depth == 0 && byte == b'}' && self.state == State::Bare && !in_string {
+                    ended = true;
+                    break;
+                }
             }
             let room = (most + 1).saturating_sub(row.len());
             row.extend_from_slice(&buffer[..used.min(room)]);
@@ -119,9 +140,12 @@ impl RowReader for JsonArray {
         }
         let next = self.next_byte()?;
         match (&self.state, next) {
+            (State::Bare, None) => return Ok(Next::End),
+            (State::Bare, Some(b'{')) => {}
+            (State::Bare, Some(_)) => return Err(self.broken("object is followed by more text")),
             (State::Closed, None) => return Ok(Next::End),
-            (State::Closed, Some(_)) => return Err(self.broken("is followed by more text")),
-            (_, None) => return Err(self.broken("is not closed")),
+            (State::Closed, Some(_)) => return Err(self.broken("array is followed by more text")),
+            (_, None) => return Err(self.broken("array is not closed")),
             (_, Some(b']')) => {
                 self.bytes.take(1);
                 self.state = State::Closed;
@@ -131,12 +155,14 @@ impl RowReader for JsonArray {
                 // The element before ended at a comma: nothing else is left but the bracket.
                 self.bytes.take(1);
                 if self.next_byte()?.is_none() {
-                    return Err(self.broken("is not closed"));
+                    return Err(self.broken("array is not closed"));
                 }
             }
             _ => {}
         }
-        self.state = State::Within;
+        if self.state != State::Bare {
+            self.state = State::Within;
+        }
         self.place = self.line;
         self.offset = self.bytes.read;
         self.element(row)?;

@@ -20,6 +20,7 @@ pub(super) use self::line::read_line;
 pub use self::line::{LineLimit, read_text};
 use self::parquet::Parquet;
 use super::error::DatasetError;
+use super::journal::journal_path;
 use super::preset;
 
 /// The endings of names that are read in a folder; each also with one of [`COMPRESSED`].
@@ -96,12 +97,16 @@ fn rows(
         return Ok(Box::new(Parquet::new(bytes, path, output)?));
     }
     let text = without_mark(&head);
-    match text.first() {
-        Some(b'[') => return Ok(Box::new(JsonArray::new(bytes))),
-        Some(b'{') | None => return Ok(Box::new(JsonLines::new(bytes))),
-        Some(_) => {}
+    if text.starts_with(b"[") {
+        return Ok(Box::new(JsonArray::new(bytes)));
     }
     let header = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    if header.trim_ascii_end() == b"{" {
+        return Ok(Box::new(JsonArray::of_objects(bytes)));
+    }
+    if header.first().is_none_or(|&byte| byte == b'{') {
+        return Ok(Box::new(JsonLines::new(bytes)));
+    }
     let delimiter = csv::delimiter(&file, header);
     let utf16 = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
     let bare = COMPRESSED
@@ -212,6 +217,10 @@ impl Finder {
                 continue;
             }
             if is_rows(&name) && metadata(&path)?.is_file() {
+                // A file with a journal beside it holds the verdicts of another run.
+                if journal_path(&path).exists() {
+                    continue;
+                }
                 self.file(&path, false)?;
                 continue;
             }

@@ -63,7 +63,7 @@ pub struct Loaded<S = Vec<Sample>> {
 ///
 /// A file may be gzip or zstd. What it holds is told by its first bytes, not its name. A folder stands for the files in
 /// it and in its folders whose names end in .jsonl, .ndjson, .json, .csv, .tsv or .parquet (also with .gz or .zst),
-/// sorted by path, without hidden ones and without what juror itself set aside (`*.rejected.jsonl`). Blank lines, CRLF
+/// sorted by path, without hidden ones and without what juror itself wrote (outputs with a journal, `*.rejected.jsonl`). Blank lines, CRLF
 /// and a byte order mark are no matter.
 ///
 /// A row's own id must be unique in the whole input. A row without one gets [`Sample::content_id`]; the second row
@@ -177,8 +177,8 @@ struct Loader<'o> {
     rejected: RejectedBuilder,
     bad_total: usize,
     columns: ColumnsUsed,
-    /// Had a row a key to be kept?
-    kept: bool,
+    /// Had a row the key, of each that is to be kept?
+    kept: Vec<bool>,
     accepted: usize,
     lines_read: usize,
 }
@@ -197,7 +197,7 @@ impl<'o> Loader<'o> {
             rejected: RejectedBuilder::default(),
             bad_total: 0,
             columns: ColumnsUsed::default(),
-            kept: false,
+            kept: vec![false; options.keep.keys().len()],
             accepted: 0,
             lines_read: 0,
         }
@@ -287,7 +287,7 @@ impl<'o> Loader<'o> {
         })?;
         let kept = self.options.keep.of(&row, texts.response_list())?;
         let mut drafts = texts.samples();
-        self.kept |= !kept.is_empty();
+        self.options.keep.mark(&kept, &mut self.kept);
         for draft in &mut drafts {
             draft.kept.clone_from(&kept);
         }
@@ -392,9 +392,14 @@ impl<'o> Loader<'o> {
                 lines_read: self.lines_read,
             }));
         }
-        if !self.options.keep.is_empty() && !self.kept && self.accepted > 0 {
+        let keys = self.options.keep.keys();
+        let nowhere: Vec<&str> = (keys.into_iter().zip(&self.kept))
+            .filter(|(_, found)| !**found)
+            .map(|(key, _)| key)
+            .collect();
+        if !nowhere.is_empty() && self.accepted > 0 {
             return Err(DatasetError::NothingKept {
-                keys: self.options.keep.keys().join(", "),
+                keys: nowhere.join(", "),
             });
         }
         Ok(Loaded {

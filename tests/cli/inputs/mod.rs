@@ -50,8 +50,8 @@ fn bad_lines() -> Vec<(Vec<u8>, &'static str)> {
             "no response (looked for student_answer, response, ",
         ),
         (
-            text(r#"{"question": "q", "reference_answer": "1", "response": 1}"#),
-            "`response` (the response) is a number: it must be text",
+            text(r#"{"question": "q", "reference_answer": "1", "response": true}"#),
+            "`response` (the response) is true or false: it must be text",
         ),
         (
             text(r#"{"question": null, "reference_answer": "1", "response": "1"}"#),

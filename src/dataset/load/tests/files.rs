@@ -80,6 +80,8 @@ fn folders_are_read_whole_and_sorted() {
         ("in/verdicts.jsonl", b"{}"),
         ("in/verdicts.jsonl.journal", b"{}"),
         ("in/verdicts.jsonl.rejected.jsonl", b"{}"),
+        ("in/earlier.csv", b"verdicts of another run"),
+        ("in/earlier.csv.journal", b"{}"),
         ("none/README.md", b""),
     ]);
     let options = LoadOptions {

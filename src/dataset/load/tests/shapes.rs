@@ -344,8 +344,80 @@ fn keys_are_kept() {
     assert!(
         kept(&["levle"])
             .unwrap_err()
-            .contains("no row has a key of --keep levle")
+            .contains("no row has levle, named by --keep")
     );
+    // One that is there does not hide one that is not.
+    let error = kept(&["level", "levle"]).unwrap_err();
+    assert!(error.contains("no row has levle, named"), "{error}");
+}
+
+#[test]
+fn objects_over_several_lines_are_rows() {
+    let object = "{\n  \"question\": \"q}\",\n  \"answer\": 4,\n  \"response\": 5\n}";
+    let (samples, _) = read("rows.json", format!("{object}\n{object}"));
+    assert_eq!(samples.len(), 2);
+    assert_eq!(samples[1][..3], ["q}", "4", "5"]);
+    assert_eq!(read("rows.json", format!("\u{feff}{object}\n")).0.len(), 1);
+    for (text, expected) in [
+        (
+            format!("{object},\n{object}"),
+            "rows.json:5: the JSON object is followed by more text",
+        ),
+        (
+            object.replace('}', "") + "\n",
+            "the JSON object is not closed",
+        ),
+    ] {
+        let files = Files::new(&[("rows.json", text.as_bytes())]);
+        let error = files.load(&["rows.json"], &LoadOptions::default());
+        let message = error.unwrap_err().to_string();
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+fn headers_are_read_as_people_write_them() {
+    let (samples, columns) = read(
+        "rows.txt",
+        "Question,Reference Answer,Student-Answer,ID\nq,a,r,i\n",
+    );
+    assert_eq!(samples, [["q", "a", "r", "i", ""].map(str::to_owned)]);
+    assert!(
+        columns.contains("reference ← Reference Answer"),
+        "{columns}"
+    );
+    // Two that differ in case alone: neither is taken.
+    let files = Files::one(r#"{"question": "q", "Answer": "a", "ANSWER": "b", "response": "r"}"#);
+    let error = files.rows(&LoadOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("no reference answer"), "{error}");
+}
+
+#[test]
+fn messages_in_a_cell_are_messages() {
+    let messages = r#"[{"role": "system", "content": "s"}, {"role": "user", "content": "q"}]"#;
+    let cell = messages.replace('"', "\"\"");
+    let (samples, _) = read(
+        "rows.csv",
+        format!("prompt,answer,response\n\"{cell}\",a,r\n"),
+    );
+    assert_eq!(samples[0][0], "s\n\nq");
+}
+
+#[test]
+fn rows_that_need_work_first_say_which() {
+    for (row, expected) in [
+        (
+            r#"{"data": [{"question": "q", "answer": "a", "response": "r"}]}"#,
+            "as with `jq -c '.data[]'`",
+        ),
+        (
+            r#"{"custom_id": "1", "response": {"body": {"choices": [{"message": {"content": "r"}}]}}, "error": null}"#,
+            "found by `custom_id` in what the batch was made from",
+        ),
+    ] {
+        let error = Files::one(row).rows(&LoadOptions::default()).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+    }
 }
 
 #[test]
