@@ -22,6 +22,8 @@ import model
 SOURCE = Path(__file__).with_name("fused.cpp")
 FLAGS = "-O3 -march=sapphirerapids -ffast-math -fno-finite-math-only -shared -fPIC -std=c++17".split()
 HALF = torch.bfloat16
+M_MMAP_THRESHOLD = -3
+"""The option of glibc's `mallopt`."""
 kernels: ctypes.CDLL
 
 
@@ -139,6 +141,8 @@ def install() -> bool:
     if library is None:
         return False
     kernels = ctypes.CDLL(str(library))
+    # Large buffers change their size with every batch: given back to the system they do not fragment the heap.
+    ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 2_000_000)
     kernels.prefix_new.restype = c_void_p
     plain = model.Judge.forward
     packed: tuple = (None, [])

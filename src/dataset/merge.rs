@@ -146,7 +146,8 @@ impl Shards {
             match &first {
                 None => first = Some((manifest, path.clone())),
                 Some((whole, whole_path)) => {
-                    let differences = whole.listed_differences(&manifest);
+                    let names = [whole_path, path].map(|path| path.display().to_string());
+                    let differences = whole.listed_differences(&names[0], &manifest, &names[1]);
                     if !differences.is_empty() {
                         return Err(MergeError::Different {
                             first: whole_path.clone(),

@@ -61,7 +61,7 @@ pub enum JournalError {
         reason: String,
     },
     /// It belongs to a run with other settings or another input.
-    #[error("{} was begun by a different run:\n{}\nUse the earlier settings to go on with it, choose another output, or pass --restart to throw its verdicts away and begin anew", path.display(), manifest::listing(differences))]
+    #[error("{} was begun by a different run:\n{}\nUse the earlier settings to go on with it, choose another output, or pass --restart to throw its verdicts away and begin anew", path.display(), manifest::listing(differences, "in the journal", "now"))]
     Different {
         /// The journal.
         path: PathBuf,

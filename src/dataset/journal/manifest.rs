@@ -1,7 +1,6 @@
 //! Everything that decides what the verdicts of a run are.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -65,12 +64,14 @@ impl Manifest {
     /// Fields that say where something came from, not what it is.
     const TOLD_ALONE: [&str; 1] = ["model_origin"];
 
-    /// What differs between this manifest and another, a line for each field; empty where nothing does.
-    pub fn listed_differences(&self, other: &Self) -> String {
+    /// What differs between this manifest and another, a line for each field, with the names of the two; empty where
+    /// nothing does.
+    pub fn listed_differences(&self, name: &str, other: &Self, other_name: &str) -> String {
         let other = serde_json::to_string(other)
             .and_then(|text| serde_json::from_str(&text))
             .unwrap_or(Value::Null);
-        listing(&self.differences(&other))
+        let (here, there) = (format!("in {name}"), format!("in {other_name}"));
+        listing(&self.differences(&other), &there, &here)
     }
 
     /// Every field that differs between this manifest and the one in a journal, down to the single value.
@@ -166,25 +167,21 @@ pub struct Difference {
     pub now: String,
 }
 
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}: {} in the journal, {} now",
-            shortened(&self.field),
-            shortened(&self.journal),
-            shortened(&self.now)
-        )
-    }
-}
-
-/// The differences, a line each: a manifest has some twenty fields, but a foreign file may say anything.
-pub(super) fn listing(differences: &[Difference]) -> String {
+/// The differences, a line each, with what the two sides are called: a manifest has some twenty fields, but a foreign file
+/// may say anything.
+pub(super) fn listing(differences: &[Difference], earlier: &str, now: &str) -> String {
     const LISTED: usize = 40;
     let mut lines: Vec<String> = differences
         .iter()
         .take(LISTED)
-        .map(|difference| format!("  {}", escaped(&difference.to_string())))
+        .map(|difference| {
+            let (field, was) = (shortened(&difference.field), shortened(&difference.journal));
+            let is = shortened(&difference.now);
+            format!(
+                "  {}",
+                escaped(&format!("{field}: {was} {earlier}, {is} {now}"))
+            )
+        })
         .collect();
     if differences.len() > LISTED {
         lines.push(format!("  … and {} more", differences.len() - LISTED));

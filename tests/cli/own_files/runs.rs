@@ -101,6 +101,16 @@ fn shards_are_merged_and_checked() {
     merge(&parts[..2], "two.jsonl").expect(2, &["shard 2/3 is missing"]);
     merge(&[parts[0], parts[0], parts[1]], "two.jsonl").expect(2, &["needed once"]);
     merge(&["out.jsonl"], "two.jsonl").expect(2, &["is no shard"]);
+    let compat = ["--rules-profile", "compat", "-o", "compat.jsonl"];
+    let part = ["judge", "--rules", "only", "in.jsonl", "--shard", "1/3"];
+    folder.run(&[&part[..], &compat].concat()).expect(0, &[]);
+    merge(&[parts[0], "compat.jsonl", parts[2]], "two.jsonl").expect(
+        2,
+        &[
+            "part-0-of-3.jsonl and compat.jsonl are of different runs",
+            "in compat.jsonl, ",
+        ],
+    );
     let text = folder.read(parts[1]);
     folder.write(parts[1], lines(&text, 1));
     merge(&parts, "two.jsonl").expect(2, &["is not finished"]);
