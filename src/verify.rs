@@ -42,6 +42,7 @@ pub struct Row {
 
 /// The keys of a row as JSON; values are looked at afterwards, so that each can be named.
 #[derive(Deserialize)]
+#[serde(expecting = "an object with `gold` and `pred`")]
 struct RawRow<'r> {
     #[serde(borrow)]
     id: Option<&'r RawValue>,
@@ -63,7 +64,7 @@ impl Row {
         let row: RawRow = serde_json::from_str(&line)
             .map_err(|error| format!("not a JSON object of a pair: {error}"))?;
         let text = |name: &str, value: Option<&RawValue>| {
-            let value = value.ok_or_else(|| format!("there is no `{name}`"))?.get();
+            let value = value.ok_or_else(|| no_pair(name, &line))?.get();
             match value.as_bytes().first() {
                 Some(b'"') => Ok(json_string(value)),
                 // A reference that is a number is often written as one.
@@ -78,6 +79,21 @@ impl Row {
             config: row.config,
         })
     }
+}
+
+/// What is said of a row without `gold` or `pred`.
+fn no_pair(name: &str, line: &str) -> String {
+    let row: Map<String, Value> = serde_json::from_str(line).unwrap_or_default();
+    let keys: Vec<&str> = row.keys().map(String::as_str).take(20).collect();
+    format!(
+        "there is no `{name}`: a pair has `gold` and `pred`, and this row has {}; rollouts are compared by `juror judge \
+         --rules only`",
+        if keys.is_empty() {
+            "no keys".to_owned()
+        } else {
+            keys.join(", ")
+        }
+    )
 }
 
 fn kind(value: &str) -> &'static str {

@@ -1,6 +1,6 @@
 //! Errors of checkpoints.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// An error of a checkpoint: what happened, where, and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +41,16 @@ pub enum CheckpointError {
     /// The model could not be had from the hub or its cache.
     #[error(transparent)]
     Hub(#[from] super::hub::HubError),
+    /// The same, of a name that may be meant as a path: the folder it would lie in is there.
+    #[error("{source}. If {} is meant as a path: {} holds nothing of that name", path.display(), folder.display())]
+    NeitherHubNorPath {
+        /// What was asked for.
+        path: PathBuf,
+        /// The folder that is there.
+        folder: PathBuf,
+        /// What the hub gave.
+        source: Box<super::hub::HubError>,
+    },
     /// A file could not be read.
     #[error("{path}: {source}")]
     Io {
@@ -84,11 +94,28 @@ pub enum CheckpointError {
 }
 
 impl CheckpointError {
+    /// An error of the hub that also says that `path` is nothing here, if its folder is there.
+    pub(super) fn of_path(self, path: &Path) -> Self {
+        match (self, path.parent()) {
+            (Self::Hub(source), Some(folder))
+                if folder.is_dir() && !folder.as_os_str().is_empty() =>
+            {
+                Self::NeitherHubNorPath {
+                    path: path.into(),
+                    folder: folder.into(),
+                    source: source.into(),
+                }
+            }
+            (error, _) => error,
+        }
+    }
+
     /// True for a model that was named wrongly, is missing, or cannot be read; false for the network, for readable weights
     /// that do not fit their configuration, and for a failed tensor operation.
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Hub(error) => error.is_usage(),
+            Self::NeitherHubNorPath { source, .. } => source.is_usage(),
             Self::Mismatch { .. } | Self::Tensor(_) => false,
             _ => true,
         }

@@ -98,7 +98,9 @@ impl ModelSource {
         }
         match known_judges::hub_id(name)? {
             Some(id) => {
-                let snapshot = Hub::from_environment()?.fetch(&id, want, watch)?;
+                let snapshot = Hub::from_environment()?
+                    .fetch(&id, want, watch)
+                    .map_err(|error| error.of_path(place))?;
                 match snapshot.file {
                     Some(file) => Ok(Self::Gguf(Arc::new(Gguf::open(&file)?))),
                     None => Ok(Self::Folder(snapshot.folder)),

@@ -1,8 +1,9 @@
 //! `juror verify`: the rule-based verifier on its own.
 
 use std::fmt::Write as _;
-use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,7 @@ use serde_json::{Map, Value};
 use super::inputs::{self, refuse_data_sets};
 use super::progress::Lines;
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
-use crate::dataset::output::{self, has_place_beside, write_atomically};
+use crate::dataset::output::{self, OutputError, OutputFormat, has_place_beside, write_atomically};
 use crate::dataset::{LineLimit, Source, sources};
 use crate::rules::{self, Config, Profile, Status, Verification};
 use crate::terminal::escaped;
@@ -24,12 +25,16 @@ use crate::verify::{Counts, Explain, Settings, VerifyError};
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct VerifyArguments {
-    /// JSON lines (plain, gzip, zstd) with `gold` and `pred`, and if you like `id` and `config`; `-` for standard input
+    /// Rows with `gold` and `pred`, and if you like `id` and `config`: JSON lines, a JSON array, CSV, TSV or Parquet; `-`
+    /// for standard input
     #[arg(value_name = "INPUT", default_value = "-", conflicts_with = "gold")]
     input: PathBuf,
     /// Where the verdicts go, in the order of the rows [default: standard output]
     #[arg(short, long, value_name = "OUT", conflicts_with = "gold")]
     output: Option<PathBuf>,
+    /// Replace OUT also where it is no earlier output of `verify`
+    #[arg(long, requires = "output")]
+    force: bool,
     /// Verify this one pair instead of a file: the reference answer
     #[arg(
         long,
@@ -47,10 +52,10 @@ pub(super) struct VerifyArguments {
     )]
     pred: Option<String>,
     /// What is mathematically true, or what Math-Verify 0.9.0 says
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, alias = "rules-profile", value_enum, default_value_t)]
     profile: ProfileArgument,
     /// Settings of every row that has none of its own, by Math-Verify's names, for one `{"float_rounding": 2}`
-    #[arg(long, value_name = "JSON", value_parser = parse_settings)]
+    #[arg(long, alias = "rules-config", value_name = "JSON", value_parser = parse_settings)]
     config: Option<Map<String, Value>>,
     /// Longest line that is read; a longer one is no pair
     #[arg(long, value_name = "N", default_value_t = LineLimit::DEFAULT.0, value_parser = clap::value_parser!(u32).range(1..))]
@@ -134,6 +139,11 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
     let inputs = sources(input, out.as_deref()).map_err(inputs::failure)?;
     if let Some(out) = &out {
         output::check_place(out).or_usage()?;
+        check_lines(out)?;
+        if !arguments.force && !is_own_output(out) {
+            let path = out.clone();
+            return Err(OutputError::Exists { path }).or_usage();
+        }
     }
     let interrupted = catch_interrupts().or_fail()?;
     let started = Instant::now();
@@ -192,6 +202,33 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
         Err(VerifyError::Input(error)) => Err(inputs::failure(error)),
         Err(error) => Err(error).or_fail(),
     }
+}
+
+/// Refuses names that promise another format than JSON lines.
+fn check_lines(out: &Path) -> Result<(), Failure> {
+    match OutputFormat::of(out) {
+        Ok(OutputFormat::JsonLines) => Ok(()),
+        _ => Err(anyhow!(
+            "{}: `juror verify` writes JSON lines; end the name in .jsonl",
+            out.display()
+        ))
+        .or_usage(),
+    }
+}
+
+/// May `out` be replaced: is it nothing, empty, no regular file, or what `verify` wrote before?
+fn is_own_output(out: &Path) -> bool {
+    let regular = has_place_beside(out) && out.metadata().is_ok_and(|found| found.is_file());
+    let Some(file) = regular.then(|| File::open(out)).and_then(Result::ok) else {
+        return true;
+    };
+    let mut line = Vec::new();
+    let read = BufReader::new(file)
+        .take(1 << 20)
+        .read_until(b'\n', &mut line);
+    let keys: Map<String, Value> = serde_json::from_slice(&line).unwrap_or_default();
+    read.is_ok()
+        && (line.is_empty() || (keys.contains_key("equal") && keys.contains_key("profile")))
 }
 
 struct Run<'r> {

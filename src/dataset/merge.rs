@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
+use super::input::REJECTED;
 use super::journal::{JournalError, Manifest, finished_manifest, journal_path};
 use super::output::OutputFormat;
 use super::shard::Shard;
@@ -105,6 +106,11 @@ pub enum MergeError {
     },
 }
 
+/// Is it what a run set aside (`*.rejected.jsonl`)? A pattern for outputs matches that too.
+fn is_rejected(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(REJECTED)
+}
+
 /// The outputs of every shard of one run.
 #[derive(Debug)]
 pub struct Shards {
@@ -120,7 +126,13 @@ impl Shards {
     pub fn open(outputs: &[PathBuf]) -> Result<Self, MergeError> {
         let mut found: Vec<(Shard, PathBuf)> = Vec::new();
         let mut first: Option<(Manifest, PathBuf)> = None;
-        for path in outputs {
+        for path in outputs.iter().filter(|path| !is_rejected(path)) {
+            if !path.exists() && !journal_path(path).exists() {
+                return Err(MergeError::Read {
+                    path: path.clone(),
+                    source: io::ErrorKind::NotFound.into(),
+                });
+            }
             if OutputFormat::of(path).ok() != Some(OutputFormat::JsonLines) {
                 return Err(MergeError::Format { path: path.clone() });
             }

@@ -6,9 +6,15 @@ use serde_json::value::RawValue;
 /// One message, as chat completions have it.
 #[derive(Debug, Deserialize)]
 struct Message {
+    /// ShareGPT calls it `from`.
+    #[serde(alias = "from")]
     role: String,
-    #[serde(default)]
+    /// ShareGPT calls it `value`.
+    #[serde(default, alias = "value")]
     content: Option<Content>,
+    /// What some servers set apart of the thinking; not judged.
+    #[serde(default, alias = "reasoning")]
+    reasoning_content: Option<serde::de::IgnoredAny>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -54,7 +60,8 @@ impl Messages {
     /// # Errors
     /// When there is no such turn, or it holds more than text; as text for the user.
     pub(super) fn question(&self) -> Result<Turn, String> {
-        let last = self.0.iter().rposition(|message| message.role == "user");
+        let is_user = |message: &Message| matches!(message.role.as_str(), "user" | "human");
+        let last = self.0.iter().rposition(is_user);
         let last = last.ok_or("chat messages without a turn of the user")?;
         let is_system =
             |message: &&Message| matches!(message.role.as_str(), "system" | "developer");
@@ -84,9 +91,12 @@ impl Messages {
     /// When it is not, or holds more than text; as text for the user.
     pub(super) fn response(&self) -> Result<Turn, String> {
         match self.0.last() {
-            Some(message) if message.role == "assistant" => Ok(Turn {
+            Some(message) if matches!(message.role.as_str(), "assistant" | "gpt") => Ok(Turn {
                 text: message.text()?,
-                what: "last assistant turn",
+                what: match message.reasoning_content {
+                    Some(_) => "last assistant turn; its reasoning left out",
+                    None => "last assistant turn",
+                },
             }),
             _ => Err("chat messages whose last turn is not the assistant's".to_owned()),
         }

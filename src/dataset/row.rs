@@ -380,8 +380,13 @@ impl<'a> Value<'a> {
             Field::Question => "text or chat messages",
             Field::Response => "text, a number, chat messages, or a list of such",
         };
+        let path = if found == "an object" {
+            format!("; a text within it is named by a path, as `--columns {field}={key}.KEY`")
+        } else {
+            String::new()
+        };
         Err(format!(
-            "`{key}` (the {}) is {found}: it must be {wanted}",
+            "`{key}` (the {}) is {found}: it must be {wanted}{path}",
             noun(field)
         ))
     }

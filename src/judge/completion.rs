@@ -255,7 +255,9 @@ impl<'a> VerdictBuilder<'a> {
         if certainty.is_none_or(|certainty| certainty < least) {
             let why = match certainty {
                 Some(certainty) => {
-                    format!("the judge is sure by {certainty:.3}, below --min-confidence {least}")
+                    // Rounded down, so that it is never shown as what it is below.
+                    let shown = (certainty * 1e6).floor() / 1e6;
+                    format!("the calibrated confidence {shown} is below --min-confidence {least}")
                 }
                 None => {
                     "how sure the judge is was not recorded, and --min-confidence is set".to_owned()

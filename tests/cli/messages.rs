@@ -29,6 +29,24 @@ fn prepared() -> Folder {
 }
 
 #[test]
+fn a_path_with_nothing_there_is_no_hub_id() {
+    let folder = prepared();
+    // Looks like a file: never asked for on the hub.
+    refused(&folder, "model/none.gguf", &["no model `model/none.gguf`"]);
+    let run = folder
+        .juror(&["models", "show", "model/step-100"])
+        .env("HF_ENDPOINT", "http://127.0.0.1:9")
+        .env("HF_HOME", folder.path("cache"))
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&run.stderr);
+    assert!(
+        stderr.contains("model holds nothing of that name"),
+        "{stderr}"
+    );
+}
+
+#[test]
 fn an_adapter_is_told_with_how_to_merge_it() {
     let folder = prepared();
     let adapter = json!({"peft_type": "LORA", "base_model_name_or_path": "Qwen/Qwen3-8B"});

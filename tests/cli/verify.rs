@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
-use crate::common::{Folder, Ran, json_lines};
+use crate::common::{Folder, Ran, json_lines, rollouts};
 use serde_json::{Value, json};
 
 fn pair(gold: &str, pred: &str) -> String {
@@ -50,6 +50,38 @@ fn a_line_for_each_row_in_its_order() {
     let few: String = rows.split_inclusive('\n').take(100).collect();
     let piped = folder.pipe(few.as_bytes(), &["verify"]);
     assert!(shown.stdout.starts_with(&piped.stdout) && piped.lines().len() == 100);
+}
+
+#[test]
+fn another_file_is_not_replaced() {
+    let folder = Folder::new();
+    folder.write("pairs.jsonl", pair("1", "1"));
+    folder.write("verdicts.jsonl", "{\"id\": \"a\"}\n");
+    let verify = |out: &str, more: &[&str]| {
+        folder.run(&[&["verify", "pairs.jsonl", "-o", out], more].concat())
+    };
+    verify("verdicts.jsonl", &[]).expect(2, &["verdicts.jsonl is there", "--force"]);
+    assert_eq!(folder.read("verdicts.jsonl"), "{\"id\": \"a\"}\n");
+    verify("verdicts.jsonl", &["--force"]).expect(0, &[]);
+    verify("verdicts.jsonl", &[]).expect(0, &[]); // its own output by now
+    for name in ["out.csv", "out.parquet", "out.jsonl.gz", "out.txt"] {
+        verify(name, &[]).expect(2, &[name, "writes JSON lines"]);
+        assert!(!folder.has(name));
+    }
+}
+
+#[test]
+fn rollouts_are_told_where_they_belong() {
+    let folder = Folder::new();
+    folder.write("in.jsonl", rollouts(1));
+    let ran = folder.run(&["verify", "in.jsonl"]);
+    ran.expect(3, &[]);
+    let line = &json_lines(&ran.stdout)[0];
+    let error = line["error"].as_str().unwrap();
+    assert!(
+        error.contains("this row has ") && error.contains("`juror judge --rules only`"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -250,7 +282,7 @@ fn what_cannot_be_done_is_said() {
     // A compressed file that ends too soon fails, and leaves what was there.
     folder.write("cut.jsonl.gz", [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xab]);
     folder
-        .run(&["verify", "cut.jsonl.gz", "-o", "before.jsonl"])
+        .run(&["verify", "cut.jsonl.gz", "-o", "before.jsonl", "--force"])
         .expect(2, &["cut.jsonl.gz"]);
     assert_eq!(folder.read("before.jsonl"), "before");
 }

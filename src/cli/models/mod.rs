@@ -14,6 +14,7 @@ use crate::checkpoint::CheckpointError;
 use crate::checkpoint::config::CONFIG_FILE;
 use crate::checkpoint::hub::{CachedModel, Hub, Want, bytes};
 use crate::checkpoint::{ModelConfig, ModelSource, known_judges};
+use crate::judge::JudgeFile;
 use crate::protocol;
 
 #[derive(Debug, Subcommand)]
@@ -63,10 +64,10 @@ fn list(out: &mut StdoutLock) -> Result<(), Failure> {
             "built in".into(),
             "–".into(),
             bytes(model.weights.len() as u64),
-            format!(
-                "{}: word problems of 2 to 4 steps over +, − and ×",
-                what_it_is(&config)
-            ),
+            match JudgeFile::load(&source).or_fail()?.domain {
+                Some(domain) => format!("{}: {}", what_it_is(&config), domain.description),
+                None => what_it_is(&config),
+            },
         ]);
     }
     let hub = Hub::from_environment().map_err(|error| download::failure(error.into()))?;

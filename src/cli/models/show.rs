@@ -146,7 +146,7 @@ fn rows_of(
         (
             "attention",
             format!(
-                "{} heads over {} of keys, {} wide",
+                "{} query heads, {} key-value heads, head dimension {}",
                 config.heads, config.kv_heads, config.head_dim
             ),
         ),
@@ -311,7 +311,7 @@ fn kv_cache(config: &ModelConfig) -> String {
 /// How the model's thinking is told from its answer, and what `--thinking` does: as a run of `judge` would have it.
 fn thinking(prompts: &PromptBuilder) -> String {
     let switch = match prompts.switch() {
-        ThinkingSwitch::None => "--thinking is refused: the template asks for none",
+        ThinkingSwitch::None => "--thinking is refused: the chat template has no thinking switch",
         ThinkingSwitch::On => "--thinking off gives another prompt, --thinking on the usual one",
         ThinkingSwitch::Off => "--thinking on gives another prompt, --thinking off the usual one",
         ThinkingSwitch::Neither => "--thinking on and --thinking off each give another prompt",

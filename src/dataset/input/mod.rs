@@ -25,9 +25,12 @@ use super::preset;
 
 /// The endings of names that are read in a folder; each also with one of [`COMPRESSED`].
 const ENDINGS: [&str; 6] = [".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet"];
+/// Said of a first line that may be a table's header.
+pub(super) const MAY_BE_TABLE: &str =
+    "if this is a table, name its columns with `--columns`, or end the file's name in .csv";
 const COMPRESSED: [&str; 2] = [".gz", ".zst"];
 /// The lines that an earlier run set aside.
-const REJECTED: &str = ".rejected.jsonl";
+pub(super) const REJECTED: &str = ".rejected.jsonl";
 
 /// One file of rows, or standard input.
 #[derive(Debug, Clone, PartialEq, Eq)]

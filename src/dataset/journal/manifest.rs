@@ -177,10 +177,12 @@ pub(super) fn listing(differences: &[Difference], earlier: &str, now: &str) -> S
         .map(|difference| {
             let (field, was) = (shortened(&difference.field), shortened(&difference.journal));
             let is = shortened(&difference.now);
-            format!(
-                "  {}",
-                escaped(&format!("{field}: {was} {earlier}, {is} {now}"))
-            )
+            let meaning = match difference.field.as_str() {
+                "input.fingerprint" => " (rows were changed, removed or put in between)",
+                _ => "",
+            };
+            let line = format!("{field}: {was} {earlier}, {is} {now}{meaning}");
+            format!("  {}", escaped(&line))
         })
         .collect();
     if differences.len() > LISTED {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::columns::{ColumnMap, ColumnsUsed, Field};
 use super::error::{BadLines, DatasetError};
-use super::input::{LineLimit, Next, RowReader, Source, sources};
+use super::input::{LineLimit, MAY_BE_TABLE, Next, RowReader, Source, sources};
 use super::keep::Keep;
 use super::rejected::{Rejected, RejectedBuilder, RejectedLine};
 use super::row::Row;
@@ -368,6 +368,15 @@ impl<'o> Loader<'o> {
 
     fn reject(&mut self, line: &[u8], number: usize, reason: String) -> Result<(), DatasetError> {
         self.bad_total += 1;
+        let may_be_table = number == 1
+            && reason.starts_with("not valid JSON")
+            && !line.starts_with(b"{")
+            && line.iter().any(|byte| matches!(byte, b',' | b';' | b'\t'));
+        let reason = if may_be_table {
+            format!("{reason}; {MAY_BE_TABLE}")
+        } else {
+            reason
+        };
         let rejected = RejectedLine {
             file: self.files.last().cloned().unwrap_or_default(),
             line: number,

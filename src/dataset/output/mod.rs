@@ -38,7 +38,7 @@ pub enum OutputError {
         path: PathBuf,
     },
     /// A file that is no run's output would be replaced.
-    #[error("{} is there, and not as the output of this command: choose another output, or replace it with --force", path.display())]
+    #[error("{} is there, and would be replaced: choose another output, or pass --force", path.display())]
     Exists {
         /// The output.
         path: PathBuf,

@@ -97,6 +97,11 @@ fn shards_are_merged_and_checked() {
     merge(&[parts[2], parts[0], parts[1]], "merged.jsonl").expect(0, &["verdicts  20 (20 ok)"]);
     assert_eq!(folder.read("merged.jsonl"), folder.read("out.jsonl"));
     merge(&parts, "merged.parquet").expect(0, &[]);
+    // A pattern for the parts matches what they set aside too.
+    folder.write("part-0-of-3.jsonl.rejected.jsonl", "{}\n");
+    let with_rejected = [&parts[..], &["part-0-of-3.jsonl.rejected.jsonl"]].concat();
+    merge(&with_rejected, "again.jsonl").expect(0, &[]);
+    merge(&["none.jsonl"], "two.jsonl").expect(2, &["could not read none.jsonl"]);
     merge(&parts, "merged.jsonl").expect(2, &["merged.jsonl is there", "--force"]);
     merge(&parts[..2], "two.jsonl").expect(2, &["shard 2/3 is missing"]);
     merge(&[parts[0], parts[0], parts[1]], "two.jsonl").expect(2, &["needed once"]);

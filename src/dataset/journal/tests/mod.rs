@@ -4,6 +4,7 @@ use std::fs;
 
 use proptest::prelude::*;
 
+use super::manifest::listing;
 use super::*;
 use crate::verdict::{Confidence, OutcomeSource, Status, Usage};
 
@@ -229,7 +230,7 @@ fn another_manifest_is_refused_with_every_difference() {
     assert_eq!(
         message,
         "OUT.journal was begun by a different run:
-  input.fingerprint: \"0123\" in the journal, \"4567\" now
+  input.fingerprint: \"0123\" in the journal, \"4567\" now (rows were changed, removed or put in between)
   model: {\"hash\":\"abc\",\"name\":\"tiny\"} in the journal, null now
   sampling.temperature: 0.7 in the journal, 0.0 now
   sampling.top_p: 0.95 in the journal, null now
@@ -253,17 +254,10 @@ fn fields_of_another_version_count_as_differences() {
     earlier["beams"] = 4.into();
     earlier["sampling"]["temperature"] = serde_json::from_str("0.7").unwrap();
     earlier["sampling"]["top_p"] = serde_json::from_str("0.95").unwrap();
-    let differences: Vec<String> = manifest()
-        .differences(&earlier)
-        .iter()
-        .map(ToString::to_string)
-        .collect();
+    let differences = manifest().differences(&earlier);
     assert_eq!(
-        differences,
-        [
-            "beams: 4 in the journal, nothing now",
-            "sampling.top_k: nothing in the journal, null now"
-        ]
+        listing(&differences, "in the journal", "now"),
+        "  beams: 4 in the journal, nothing now\n  sampling.top_k: nothing in the journal, null now"
     );
 }
 

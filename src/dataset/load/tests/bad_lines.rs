@@ -56,7 +56,7 @@ fn every_kind_of_bad_line_says_what_is_wrong() {
         ),
         (
             br#"{"question": "q", "answer": "1", "response": {"text": "r"}}"#,
-            "`response` (the response) is an object: it must be text, a number, chat messages, or a list of such",
+            "`response` (the response) is an object: it must be text, a number, chat messages, or a list of such; a text within it is named by a path, as `--columns response=response.KEY`",
         ),
         (
             br#"{"question": "q", "answer": "1", "response": [{"role": "user", "content": "r"}]}"#,

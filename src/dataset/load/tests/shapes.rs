@@ -404,6 +404,29 @@ fn messages_in_a_cell_are_messages() {
 }
 
 #[test]
+fn a_turn_with_reasoning_beside_it_is_said() {
+    let row = r#"{"messages": [{"role": "user", "content": "q"}, {"role": "assistant", "reasoning_content": "t", "content": "r"}], "answer": "a"}"#;
+    let (samples, columns) = read("rows.jsonl", row);
+    assert_eq!(samples[0][..3], ["q", "a", "r"]);
+    assert!(columns.contains("its reasoning left out"), "{columns}");
+    let row = r#"{"conversations": [{"from": "human", "value": "q"}, {"from": "gpt", "value": "r"}], "answer": "a"}"#;
+    let (samples, columns) = read("rows.jsonl", row);
+    assert_eq!(samples[0][..3], ["q", "a", "r"]);
+    assert!(columns.contains("sharegpt rows"), "{columns}");
+}
+
+#[test]
+fn a_table_without_a_known_header_is_told_as_one() {
+    let files = Files::new(&[("rows.txt", b"Frage,Antwort\nq,a\n")]);
+    let message = files.message(files.load(&["rows.txt"], &LoadOptions::default()));
+    assert!(message.contains("rows.txt:1: not valid JSON"), "{message}");
+    assert!(
+        message.contains("if this is a table, name its columns"),
+        "{message}"
+    );
+}
+
+#[test]
 fn rows_that_need_work_first_say_which() {
     for (row, expected) in [
         (
