@@ -1,6 +1,6 @@
 //! The rules on a stream of rows: JSON lines in, one line of verdict for each out, in the same order.
 //!
-//! A row is `{"id"?, "gold", "pred", "config"?}`; other keys are ignored. Rows are verified on all cores as they come:
+//! A row is `{"id"?, "gold", "pred", "config"?}`, other keys ignored, or a rollout as `judge` reads it. Rows are verified on all cores as they come:
 //! what has been read is answered at once, so a program may write one row, wait for its line, and write the next.
 
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::dataset::output::OutputError;
-use crate::dataset::{DatasetError, LineLimit, Next, Source};
+use crate::dataset::{ColumnMap, DatasetError, LineLimit, Next, Pair, Source};
 use crate::panics;
 use crate::rules::{self, Config, Profile, Status, Verification, Verifier};
 use crate::threads::{self, ThreadError};
@@ -58,13 +58,24 @@ impl Row {
     /// comparison may be anything.
     ///
     /// # Errors
-    /// A sentence, where the line is not JSON or lacks `gold` or `pred`.
-    pub fn parse(line: &[u8]) -> Result<Self, String> {
+    /// A sentence, where the line is not JSON, or neither a pair nor a rollout.
+    pub fn parse(line: &[u8], columns: &ColumnMap) -> Result<Self, String> {
         let line = String::from_utf8_lossy(line);
         let row: RawRow = serde_json::from_str(&line)
             .map_err(|error| format!("not a JSON object of a pair: {error}"))?;
+        if *columns != ColumnMap::default() || (row.gold.is_none() && row.pred.is_none()) {
+            let pair = Pair::parse(&line, columns).map_err(|why| {
+                format!("neither a pair of `gold` and `pred` nor a rollout: {why}")
+            })?;
+            return Ok(Self {
+                id: pair.id.map(|id| Value::from(id).to_string()),
+                gold: pair.reference,
+                pred: pair.response,
+                config: row.config,
+            });
+        }
         let text = |name: &str, value: Option<&RawValue>| {
-            let value = value.ok_or_else(|| no_pair(name, &line))?.get();
+            let value = value.ok_or_else(|| format!("there is no `{name}`"))?.get();
             match value.as_bytes().first() {
                 Some(b'"') => Ok(json_string(value)),
                 // A reference that is a number is often written as one.
@@ -79,21 +90,6 @@ impl Row {
             config: row.config,
         })
     }
-}
-
-/// What is said of a row without `gold` or `pred`.
-fn no_pair(name: &str, line: &str) -> String {
-    let row: Map<String, Value> = serde_json::from_str(line).unwrap_or_default();
-    let keys: Vec<&str> = row.keys().map(String::as_str).take(20).collect();
-    format!(
-        "there is no `{name}`: a pair has `gold` and `pred`, and this row has {}; rollouts are compared by `juror judge \
-         --rules only`",
-        if keys.is_empty() {
-            "no keys".to_owned()
-        } else {
-            keys.join(", ")
-        }
-    )
 }
 
 fn kind(value: &str) -> &'static str {
@@ -160,6 +156,8 @@ pub struct Settings {
     pub profile: Profile,
     /// Settings of every row that has none of its own, as JSON: a row's `config` replaces them key by key.
     pub config: Map<String, Value>,
+    /// Where rollouts have reference answer and response.
+    pub columns: ColumnMap,
     /// How long a line may be.
     pub max_line: LineLimit,
 }
@@ -256,7 +254,7 @@ impl Settings {
         let row = match line
             .as_ref()
             .map_err(Clone::clone)
-            .and_then(|line| Row::parse(line))
+            .and_then(|line| Row::parse(line, &self.columns))
         {
             Ok(row) => row,
             Err(error) => return (None, self.json(None, index, Err(&error))),
@@ -309,10 +307,12 @@ impl Settings {
         let queue = Arc::new(Queue::default());
         let reader = Arc::clone(&queue);
         let max_line = self.max_line;
+        let mut keys = vec!["gold".to_owned(), "pred".to_owned()];
+        keys.extend_from_slice(self.columns.named());
         // The reader is not joined: it may sit in a read of standard input that never returns.
         let read = move || {
             // Whatever happens, nobody waits for rows that do not come.
-            let failed = panics::guarded(|| read_rows(&sources, max_line, &reader).err());
+            let failed = panics::guarded(|| read_rows(&sources, max_line, &keys, &reader).err());
             match failed {
                 Ok(error) => reader.close(error, None),
                 Err(why) => reader.close(None, Some(why)),
@@ -463,11 +463,15 @@ impl Queue {
     }
 }
 
-fn read_rows(sources: &[Source], max_line: LineLimit, queue: &Queue) -> Result<(), DatasetError> {
+fn read_rows(
+    sources: &[Source],
+    max_line: LineLimit,
+    keys: &[String],
+    queue: &Queue,
+) -> Result<(), DatasetError> {
     let mut line = Vec::new();
     for source in sources {
-        let keys = ["gold".to_owned(), "pred".to_owned()];
-        let mut rows = source.open(max_line, None, &keys)?;
+        let mut rows = source.open(max_line, None, keys)?;
         loop {
             let row = match rows.next(&mut line)? {
                 Next::End => break,

@@ -22,6 +22,11 @@ pub(super) struct ColumnArguments {
 }
 
 impl ColumnArguments {
+    /// Was nothing said?
+    pub(super) fn is_empty(&self) -> bool {
+        self.columns.is_empty() && self.preset.is_none()
+    }
+
     /// The columns that were named.
     pub(super) fn map(&self) -> Result<ColumnMap, ColumnError> {
         Ok(ColumnMap::parse(&self.columns)?.with_preset(self.preset))

@@ -12,6 +12,7 @@ use clap::{Args, ValueEnum};
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Map, Value};
 
+use super::columns::ColumnArguments;
 use super::inputs::{self, refuse_data_sets};
 use super::progress::Lines;
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
@@ -25,8 +26,8 @@ use crate::verify::{Counts, Explain, Settings, VerifyError};
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct VerifyArguments {
-    /// Rows with `gold` and `pred`, and if you like `id` and `config`: JSON lines, a JSON array, CSV, TSV or Parquet; `-`
-    /// for standard input
+    /// Rows with `gold` and `pred`, and if you like `id` and `config`, or rollouts as `judge` reads them: JSON lines, a
+    /// JSON array, CSV, TSV or Parquet; `-` for standard input
     #[arg(value_name = "INPUT", default_value = "-", conflicts_with = "gold")]
     input: PathBuf,
     /// Where the verdicts go, in the order of the rows [default: standard output]
@@ -57,6 +58,8 @@ pub(super) struct VerifyArguments {
     /// Settings of every row that has none of its own, by Math-Verify's names, for one `{"float_rounding": 2}`
     #[arg(long, alias = "rules-config", value_name = "JSON", value_parser = parse_settings)]
     config: Option<Map<String, Value>>,
+    #[command(flatten)]
+    columns: ColumnArguments,
     /// Longest line that is read; a longer one is no pair
     #[arg(long, value_name = "N", default_value_t = LineLimit::DEFAULT.0, value_parser = clap::value_parser!(u32).range(1..))]
     max_line_bytes: u32,
@@ -122,9 +125,16 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
     let settings = Settings {
         profile: arguments.profile.into(),
         config: arguments.config.unwrap_or_default(),
+        columns: arguments.columns.map().or_usage()?,
         max_line: LineLimit(arguments.max_line_bytes),
     };
     if let (Some(gold), Some(pred)) = (&arguments.gold, &arguments.pred) {
+        if !arguments.columns.is_empty() {
+            return Err(anyhow!(
+                "--columns and --preset say where rows have what: leave them out beside --gold and --pred"
+            ))
+            .or_usage();
+        }
         return one(&settings, gold, pred, arguments.explain);
     }
     if arguments.input.as_os_str() == "-" && io::stdin().is_terminal() {

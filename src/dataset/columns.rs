@@ -242,7 +242,7 @@ impl ColumnMap {
     }
 
     /// The keys that the user named.
-    pub(super) fn named(&self) -> &[String] {
+    pub fn named(&self) -> &[String] {
         &self.named
     }
 

@@ -29,6 +29,27 @@ pub(super) struct Value<'a> {
     raw: &'a RawValue,
 }
 
+/// A row's reference answer and response.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pair {
+    /// The row's id, if it has one.
+    pub id: Option<String>,
+    /// The reference answer.
+    pub reference: String,
+    /// The response.
+    pub response: String,
+}
+
+impl Pair {
+    /// The pair of a rollout, a JSON object.
+    ///
+    /// # Errors
+    /// What is wrong with it, as text for the user.
+    pub fn parse(line: &str, columns: &ColumnMap) -> Result<Self, String> {
+        Row::parse(line)?.pair(columns)
+    }
+}
+
 /// What a row says, by itself.
 #[derive(Debug)]
 pub(super) struct Texts {
@@ -151,6 +172,100 @@ impl<'a> Row<'a> {
         only(&self.entries, key, self.line)
     }
 
+    /// The texts of one field, `None` where the row has none; `used` is told of the key.
+    ///
+    /// # Errors
+    /// What is wrong with the row, as text for the user.
+    fn field(
+        &self,
+        field: Field,
+        columns: &ColumnMap,
+        preset: &'static Preset,
+        used: &mut impl FnMut(Field, String, Vec<&'static str>),
+    ) -> Result<Option<FieldTexts>, String> {
+        let Some(mut found) = columns.find(field, preset, self)? else {
+            return Ok(None);
+        };
+        if let (Field::Response, [value], [other, ..]) =
+            (field, found.values.as_slice(), found.passed_over.as_slice())
+            && let Some(messages) = value.messages()
+        {
+            // The answer may stand in the conversation, or beside it.
+            if messages.response().is_ok() {
+                return Err(format!(
+                    "`{}` ends with an answer, and there is `{other}` too: say which is the response with `--columns \
+                     response={}` or `--columns response={other}`",
+                    found.key, found.key
+                ));
+            }
+            found.key = Cow::Borrowed(other);
+            found.values = self.get(other)?.into_iter().collect();
+            found.passed_over = Vec::new();
+        }
+        let mut read = FieldTexts::default();
+        for value in &found.values {
+            value.read(field, &found.key, &mut read)?;
+        }
+        read.is_list |= found.is_of_each;
+        let blank = read.texts.iter().any(|text| text.trim().is_empty());
+        let one = matches!(field, Field::Question | Field::Id);
+        let (key, noun) = (&*found.key, noun(field));
+        match read.texts.len() {
+            0 => return Err(format!("`{key}` (the {noun}) is an empty list")),
+            several @ 2.. if one => {
+                return Err(format!(
+                    "`{key}` (the {noun}) is {several} texts: it must be one"
+                ));
+            }
+            _ => {}
+        }
+        if blank && field == Field::Id {
+            return Err(format!(
+                "`{key}` (the id) is blank: give it a value, or remove the key and the id is made from the content"
+            ));
+        }
+        if blank && field != Field::Response {
+            return Err(format!(
+                "`{key}` (the {noun}) is blank: there is nothing to judge by"
+            ));
+        }
+        let top = key.split(['.', '[']).next().unwrap_or(key);
+        top.clone_into(&mut read.key);
+        let key = match read.how {
+            Some(how) => format!("{key} ({how})"),
+            None => key.to_owned(),
+        };
+        used(field, key, found.passed_over);
+        Ok(Some(read))
+    }
+
+    /// The reference answer and the response, whatever the question: what rules compare.
+    ///
+    /// # Errors
+    /// What is wrong with the row, as text for the user.
+    pub(super) fn pair(&self, columns: &ColumnMap) -> Result<Pair, String> {
+        let preset = columns.preset(self)?;
+        let one = |field: Field| {
+            let found = self.field(field, columns, preset, &mut |_, _, _| {})?;
+            let found = found.ok_or_else(|| self.missing(field, columns, preset))?;
+            match <[String; 1]>::try_from(found.texts) {
+                Ok([text]) => Ok(text),
+                Err(several) => Err(format!(
+                    "`{}` (the {}) is {} texts: `juror judge --rules only` compares each",
+                    found.key,
+                    noun(field),
+                    several.len()
+                )),
+            }
+        };
+        let id = self.field(Field::Id, columns, preset, &mut |_, _, _| {})?;
+        Ok(Pair {
+            id: id.map(|mut id| id.texts.swap_remove(0)),
+            reference: one(Field::Reference)?,
+            response: one(Field::Response)?,
+        })
+    }
+
     /// The row's texts and id, as the columns say; `used` is told of every key that was read, and how.
     ///
     /// # Errors
@@ -161,62 +276,7 @@ impl<'a> Row<'a> {
         preset: &'static Preset,
         mut used: impl FnMut(Field, String, Vec<&'static str>),
     ) -> Result<Texts, String> {
-        let mut read = |field: Field| -> Result<Option<FieldTexts>, String> {
-            let Some(mut found) = columns.find(field, preset, self)? else {
-                return Ok(None);
-            };
-            if let (Field::Response, [value], [other, ..]) =
-                (field, found.values.as_slice(), found.passed_over.as_slice())
-                && let Some(messages) = value.messages()
-            {
-                // The answer may stand in the conversation, or beside it.
-                if messages.response().is_ok() {
-                    return Err(format!(
-                        "`{}` ends with an answer, and there is `{other}` too: say which is the response with `--columns \
-                         response={}` or `--columns response={other}`",
-                        found.key, found.key
-                    ));
-                }
-                found.key = Cow::Borrowed(other);
-                found.values = self.get(other)?.into_iter().collect();
-                found.passed_over = Vec::new();
-            }
-            let mut read = FieldTexts::default();
-            for value in &found.values {
-                value.read(field, &found.key, &mut read)?;
-            }
-            read.is_list |= found.is_of_each;
-            let blank = read.texts.iter().any(|text| text.trim().is_empty());
-            let one = matches!(field, Field::Question | Field::Id);
-            let (key, noun) = (&*found.key, noun(field));
-            match read.texts.len() {
-                0 => return Err(format!("`{key}` (the {noun}) is an empty list")),
-                several @ 2.. if one => {
-                    return Err(format!(
-                        "`{key}` (the {noun}) is {several} texts: it must be one"
-                    ));
-                }
-                _ => {}
-            }
-            if blank && field == Field::Id {
-                return Err(format!(
-                    "`{key}` (the id) is blank: give it a value, or remove the key and the id is made from the content"
-                ));
-            }
-            if blank && field != Field::Response {
-                return Err(format!(
-                    "`{key}` (the {noun}) is blank: there is nothing to judge by"
-                ));
-            }
-            let top = key.split(['.', '[']).next().unwrap_or(key);
-            top.clone_into(&mut read.key);
-            let key = match read.how {
-                Some(how) => format!("{key} ({how})"),
-                None => key.to_owned(),
-            };
-            used(field, key, found.passed_over);
-            Ok(Some(read))
-        };
+        let mut read = |field: Field| self.field(field, columns, preset, &mut used);
         let mut required = |field: Field| match read(field) {
             Ok(Some(texts)) => Ok(texts),
             Ok(None) => Err(self.missing(field, columns, preset)),

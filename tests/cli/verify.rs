@@ -71,17 +71,36 @@ fn another_file_is_not_replaced() {
 }
 
 #[test]
-fn rollouts_are_told_where_they_belong() {
+fn rollouts_are_pairs_too() {
     let folder = Folder::new();
-    folder.write("in.jsonl", rollouts(1));
+    folder.write("in.jsonl", rollouts(3));
     let ran = folder.run(&["verify", "in.jsonl"]);
-    ran.expect(3, &[]);
-    let line = &json_lines(&ran.stdout)[0];
-    let error = line["error"].as_str().unwrap();
-    assert!(
-        error.contains("this row has ") && error.contains("`juror judge --rules only`"),
-        "{error}"
+    ran.expect(0, &["3 pairs"]);
+    folder.run(&["judge", "in.jsonl", "--rules", "only", "-o", "out.jsonl"]);
+    let judged = folder.lines("out.jsonl");
+    for (line, verdict) in json_lines(&ran.stdout).iter().zip(&judged) {
+        assert_eq!(line["equal"], verdict["rule_outcome"], "{line}");
+        assert_eq!(line["id"], verdict["id"], "{line}");
+    }
+    let rows = [
+        json!({"id": 7, "target": "4", "text": {"final": "It is 4."}}),
+        json!({"target": ["4", "5"], "text": {"final": "It is 4."}}),
+        json!({"text": {"final": "It is 4."}}),
+    ];
+    folder.write("own.jsonl", rows.map(|row| format!("{row}\n")).concat());
+    let columns = "reference=target,response=text.final";
+    let ran = folder.run(&["verify", "own.jsonl", "--columns", columns]);
+    ran.expect(3, &["3 pairs: 1 equal"]);
+    let lines = json_lines(&ran.stdout);
+    assert_eq!(
+        (&lines[0]["id"], &lines[0]["equal"]),
+        (&json!("7"), &json!(true))
     );
+    let error = |line: &Value| line["error"].as_str().unwrap().to_owned();
+    assert!(error(&lines[1]).contains("is 2 texts: `juror judge --rules only`"));
+    assert!(error(&lines[2]).contains("no reference answer"));
+    let gold = ["verify", "--gold", "1", "--pred", "1", "--columns", columns];
+    folder.run(&gold).expect(2, &["leave them out"]);
 }
 
 #[test]
