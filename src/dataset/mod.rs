@@ -9,7 +9,7 @@
 //! | [`Preset`] | the shapes of rows that other programs write (`presets.toml`) |
 //! | [`ColumnMap`] | which key of a row, or path into it, holds the question, the reference, the response, the id |
 //! | `messages` | chat messages as a question or a response |
-//! | [`Pair`] | reference answer and response of a row, for the rules |
+//! | [`Pair`] | reference answer and response of a row, for the rules (`texts`) |
 //! | [`Keep`] | which keys of a row go into its verdicts |
 //! | [`Shard`] | one machine's part of the input |
 //! | [`journal`] | each finished verdict, on disk before it counts |
@@ -37,6 +37,7 @@ mod sample;
 mod samples;
 mod shard;
 mod spool;
+mod texts;
 
 pub use columns::{ColumnError, ColumnMap, ColumnsUsed, Field, FieldUse};
 pub use error::{BadLines, DatasetError};
@@ -46,8 +47,8 @@ pub use load::{LoadOptions, Loaded, find, index, load};
 pub use merge::{MergeError, Shards};
 pub use preset::{Preset, presets};
 pub use rejected::{Rejected, RejectedLine, rejected_path, write_rejected};
-pub use row::Pair;
 pub use rows::Rows;
 pub use sample::{Sample, id_hash};
 pub use samples::{Outline, Samples};
 pub use shard::{Shard, ShardError};
+pub use texts::Pair;

@@ -1,0 +1,374 @@
+//! What a row says: question, references, responses and id, by the columns and the preset.
+
+use std::borrow::Cow;
+
+use serde_json::Map;
+
+use super::columns::{ColumnMap, Field};
+use super::messages::{Messages, Turn};
+use super::preset::Preset;
+use super::row::{Row, Value};
+use super::sample::Sample;
+
+/// What a row says, by itself.
+#[derive(Debug)]
+pub(super) struct Texts {
+    /// The row's id, if it has one.
+    pub(super) id: Option<String>,
+    pub(super) question: String,
+    /// The reference answer: of several, each of which is right, all of them.
+    pub(super) references: Vec<String>,
+    pub(super) responses: Vec<String>,
+    /// Are the responses a list? It may hold just one.
+    pub(super) is_list: bool,
+    /// The row's key that the responses are in.
+    pub(super) response_key: String,
+}
+
+impl Texts {
+    /// The row's key that holds a list of responses, if one does.
+    pub(super) fn response_list(&self) -> Option<&str> {
+        self.is_list.then_some(&self.response_key)
+    }
+
+    /// A sample for each response. Their ids are empty where the row has none, and their indices are 0.
+    pub(super) fn samples(self) -> Vec<Sample> {
+        let Self {
+            id,
+            question,
+            references,
+            responses,
+            is_list,
+            response_key: _,
+        } = self;
+        let reference_answer = match references.as_slice() {
+            [one] => one.clone(),
+            several => shown_together(several),
+        };
+        let alternatives = if references.len() > 1 {
+            references
+        } else {
+            Vec::new()
+        };
+        let group = is_list.then(|| match &id {
+            Some(id) => id.clone(),
+            // No response: that of a blank one has this id.
+            None => Sample::content_id(&question, &reference_answer, "\u{1}"),
+        });
+        let with_id = |part: usize| match &id {
+            Some(id) if is_list => format!("{id}:{part}"),
+            Some(id) => id.clone(),
+            None => String::new(),
+        };
+        responses
+            .into_iter()
+            .enumerate()
+            .map(|(part, student_answer)| Sample {
+                id: with_id(part),
+                index: 0,
+                question: question.clone(),
+                reference_answer: reference_answer.clone(),
+                alternatives: alternatives.clone(),
+                student_answer,
+                group: group.clone(),
+                kept: Map::new(),
+            })
+            .collect()
+    }
+}
+
+/// Reference answers any of which is right, as one text for the judge.
+fn shown_together(references: &[String]) -> String {
+    let mut text = "Any one of these answers is correct:".to_owned();
+    for reference in references {
+        text.push_str("\n- ");
+        text.push_str(reference);
+    }
+    text
+}
+
+/// A row's reference answer and response.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pair {
+    /// The row's id, if it has one.
+    pub id: Option<String>,
+    /// The reference answer.
+    pub reference: String,
+    /// The response.
+    pub response: String,
+}
+
+impl Pair {
+    /// The pair of a rollout, a JSON object.
+    ///
+    /// # Errors
+    /// What is wrong with it, as text for the user.
+    pub fn parse(line: &str, columns: &ColumnMap) -> Result<Self, String> {
+        Row::parse(line)?.pair(columns)
+    }
+}
+
+impl Row<'_> {
+    /// The texts of one field, `None` where the row has none; `used` is told of the key.
+    ///
+    /// # Errors
+    /// What is wrong with the row, as text for the user.
+    fn field(
+        &self,
+        field: Field,
+        columns: &ColumnMap,
+        preset: &'static Preset,
+        used: &mut impl FnMut(Field, String, Vec<&'static str>),
+    ) -> Result<Option<FieldTexts>, String> {
+        let Some(mut found) = columns.find(field, preset, self)? else {
+            return Ok(None);
+        };
+        if let (Field::Response, [value], [other, ..]) =
+            (field, found.values.as_slice(), found.passed_over.as_slice())
+            && let Some(messages) = value.messages()
+        {
+            // The answer may stand in the conversation, or beside it.
+            if messages.response().is_ok() {
+                return Err(format!(
+                    "`{}` ends with an answer, and there is `{other}` too: say which is the response with `--columns \
+                     response={}` or `--columns response={other}`",
+                    found.key, found.key
+                ));
+            }
+            found.key = Cow::Borrowed(other);
+            found.values = self.get(other)?.into_iter().collect();
+            found.passed_over = Vec::new();
+        }
+        let mut read = FieldTexts::default();
+        for value in &found.values {
+            value.read(field, &found.key, &mut read)?;
+        }
+        read.is_list |= found.is_of_each;
+        let blank = read.texts.iter().any(|text| text.trim().is_empty());
+        let one = matches!(field, Field::Question | Field::Id);
+        let (key, noun) = (&*found.key, noun(field));
+        match read.texts.len() {
+            0 => return Err(format!("`{key}` (the {noun}) is an empty list")),
+            several @ 2.. if one => {
+                return Err(format!(
+                    "`{key}` (the {noun}) is {several} texts: it must be one"
+                ));
+            }
+            _ => {}
+        }
+        if blank && field == Field::Id {
+            return Err(format!(
+                "`{key}` (the id) is blank: give it a value, or remove the key and the id is made from the content"
+            ));
+        }
+        if blank && field != Field::Response {
+            return Err(format!(
+                "`{key}` (the {noun}) is blank: there is nothing to judge by"
+            ));
+        }
+        let top = key.split(['.', '[']).next().unwrap_or(key);
+        top.clone_into(&mut read.key);
+        let key = match read.how {
+            Some(how) => format!("{key} ({how})"),
+            None => key.to_owned(),
+        };
+        used(field, key, found.passed_over);
+        Ok(Some(read))
+    }
+
+    /// The reference answer and the response, whatever the question: what rules compare.
+    ///
+    /// # Errors
+    /// What is wrong with the row, as text for the user.
+    pub(super) fn pair(&self, columns: &ColumnMap) -> Result<Pair, String> {
+        let preset = columns.preset(self)?;
+        let one = |field: Field| {
+            let found = self.field(field, columns, preset, &mut |_, _, _| {})?;
+            let found = found.ok_or_else(|| self.missing(field, columns, preset))?;
+            match <[String; 1]>::try_from(found.texts) {
+                Ok([text]) => Ok(text),
+                Err(several) => Err(format!(
+                    "`{}` (the {}) is {} texts: `juror judge --rules only` compares each",
+                    found.key,
+                    noun(field),
+                    several.len()
+                )),
+            }
+        };
+        let id = self.field(Field::Id, columns, preset, &mut |_, _, _| {})?;
+        Ok(Pair {
+            id: id.map(|mut id| id.texts.swap_remove(0)),
+            reference: one(Field::Reference)?,
+            response: one(Field::Response)?,
+        })
+    }
+
+    /// The row's texts and id, as the columns say; `used` is told of every key that was read, and how.
+    ///
+    /// # Errors
+    /// What is wrong with the row, as text for the user.
+    pub(super) fn texts(
+        &self,
+        columns: &ColumnMap,
+        preset: &'static Preset,
+        mut used: impl FnMut(Field, String, Vec<&'static str>),
+    ) -> Result<Texts, String> {
+        let mut read = |field: Field| self.field(field, columns, preset, &mut used);
+        let mut required = |field: Field| match read(field) {
+            Ok(Some(texts)) => Ok(texts),
+            Ok(None) => Err(self.missing(field, columns, preset)),
+            Err(reason) => Err(reason),
+        };
+        let question = required(Field::Question)?.texts.swap_remove(0);
+        let references = required(Field::Reference)?.texts;
+        let responses = required(Field::Response)?;
+        Ok(Texts {
+            id: read(Field::Id)?.map(|mut id| id.texts.swap_remove(0)),
+            question,
+            references,
+            responses: responses.texts,
+            is_list: responses.is_list,
+            response_key: responses.key,
+        })
+    }
+
+    fn missing(&self, field: Field, columns: &ColumnMap, preset: &'static Preset) -> String {
+        let either = matches!(field, Field::Reference | Field::Response) && self.has("solution");
+        let advice = if field == Field::Question
+            && let Some(advice) = &preset.without_question
+        {
+            advice.clone()
+        } else if let (Field::Question, Some(key)) = (field, self.list_of_objects()) {
+            format!(
+                "if the rows are the objects in `{key}`, write them one a line, as with `jq -c '.{key}[]'`"
+            )
+        } else if either {
+            "`solution` may be the reference or the response: say which with `--columns reference=solution` or \
+             `--columns response=solution`"
+                .to_owned()
+        } else {
+            format!("name its key with `--columns {field}=KEY`")
+        };
+        format!(
+            "no {} (looked for {}): the row has {}; {advice}",
+            noun(field),
+            columns.looked_for(field, preset),
+            self.shown_keys(),
+        )
+    }
+}
+
+/// The texts of a field.
+#[derive(Debug, Default)]
+struct FieldTexts {
+    texts: Vec<String>,
+    /// Were they in a list?
+    is_list: bool,
+    /// The row's key that they are in.
+    key: String,
+    /// What of a value was taken, where that is not all of it.
+    how: Option<&'static str>,
+}
+
+impl FieldTexts {
+    fn turn(&mut self, turn: Result<Turn, String>, field: Field, key: &str) -> Result<(), String> {
+        let turn = turn.map_err(|why| format!("`{key}` (the {}) is {why}", noun(field)))?;
+        self.texts.push(turn.text);
+        self.how = Some(turn.what);
+        Ok(())
+    }
+}
+
+impl Value<'_> {
+    /// Adds the value's texts to those of `field`.
+    fn read(self, field: Field, key: &str, read: &mut FieldTexts) -> Result<(), String> {
+        let json = self.text();
+        let found = match json.as_bytes().first() {
+            Some(b'"') => {
+                let text = self
+                    .string()
+                    .map_err(|why| format!("`{key}` (the {}) is {why}", noun(field)))?;
+                // A table has no lists: its cells hold them as JSON.
+                let list = text.trim_start().starts_with('[');
+                if let Some(messages) = list.then(|| Messages::parse(&text)).flatten() {
+                    match field {
+                        Field::Question => return read.turn(messages.question(), field, key),
+                        Field::Response => return read.turn(messages.response(), field, key),
+                        Field::Reference | Field::Id => {}
+                    }
+                }
+                let answer = (field == Field::Reference)
+                    .then(|| gsm8k_answer(&text))
+                    .flatten();
+                if answer.is_some() {
+                    read.how = Some("behind ####");
+                }
+                read.texts.push(answer.map_or(text.clone(), str::to_owned));
+                return Ok(());
+            }
+            Some(b'0'..=b'9' | b'-') if field != Field::Question => {
+                read.texts.push(json.to_owned());
+                return Ok(());
+            }
+            Some(b'0'..=b'9' | b'-') => "a number",
+            Some(b'{') => "an object",
+            Some(b'[') => match Messages::parse(json) {
+                Some(messages) if field == Field::Question => {
+                    return read.turn(messages.question(), field, key);
+                }
+                Some(messages) if field == Field::Response => {
+                    return read.turn(messages.response(), field, key);
+                }
+                Some(_) => "a list of chat messages",
+                None if field == Field::Id => "a list",
+                None => {
+                    read.is_list = true;
+                    for element in self.elements() {
+                        if element.is_plain_list() {
+                            return Err(format!(
+                                "`{key}` (the {}) is a list of lists",
+                                noun(field)
+                            ));
+                        }
+                        element.read(field, key, read)?;
+                    }
+                    return Ok(());
+                }
+            },
+            Some(b'n') => "null",
+            _ => "true or false",
+        };
+        let wanted = match field {
+            Field::Reference => "text or a number, or a list of such, any of which is right",
+            Field::Id => "text or a number (without the key, the id is made from the content)",
+            Field::Question => "text or chat messages",
+            Field::Response => "text, a number, chat messages, or a list of such",
+        };
+        let path = if found == "an object" {
+            format!("; a text within it is named by a path, as `--columns {field}={key}.KEY`")
+        } else {
+            String::new()
+        };
+        Err(format!(
+            "`{key}` (the {}) is {found}: it must be {wanted}{path}",
+            noun(field)
+        ))
+    }
+}
+
+/// The final answer of a GSM8K solution: what is behind `####` on the last line.
+fn gsm8k_answer(text: &str) -> Option<&str> {
+    let last = text.trim_end().lines().last()?;
+    let answer = last.trim_start().strip_prefix("####")?.trim();
+    (!answer.is_empty()).then_some(answer)
+}
+
+/// What a field is called in a sentence.
+fn noun(field: Field) -> &'static str {
+    match field {
+        Field::Question => "question",
+        Field::Reference => "reference answer",
+        Field::Response => "response",
+        Field::Id => "id",
+    }
+}
