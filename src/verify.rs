@@ -50,12 +50,13 @@ struct RawRow<'r> {
     gold: Option<&'r RawValue>,
     #[serde(borrow)]
     pred: Option<&'r RawValue>,
-    config: Option<Map<String, Value>>,
+    #[serde(borrow)]
+    config: Option<&'r RawValue>,
 }
 
 impl Row {
-    /// Reads one line. Bytes that are not UTF-8, and lone surrogates, become replacement characters: the text under
-    /// comparison may be anything.
+    /// Reads one line. Bytes that are not UTF-8, and in pairs lone surrogates too, become replacement characters: the text
+    /// under comparison may be anything.
     ///
     /// # Errors
     /// A sentence, where the line is not JSON, or neither a pair nor a rollout.
@@ -71,7 +72,7 @@ impl Row {
                 id: pair.id.map(|id| Value::from(id).to_string()),
                 gold: pair.reference,
                 pred: pair.response,
-                config: row.config,
+                config: None,
             });
         }
         let text = |name: &str, value: Option<&RawValue>| {
@@ -87,7 +88,11 @@ impl Row {
             id: row.id.map(|id| id.get().to_owned()),
             gold: text("gold", row.gold)?,
             pred: text("pred", row.pred)?,
-            config: row.config,
+            config: (row.config.map(RawValue::get))
+                .map(serde_json::from_str)
+                .transpose()
+                .map_err(|error| format!("`config` must be an object of settings: {error}"))?
+                .flatten(),
         })
     }
 }

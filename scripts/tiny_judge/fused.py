@@ -70,7 +70,7 @@ class Attend(torch.autograd.Function):
         scales, sums = torch.empty(rows, length, 6), torch.empty(rows, 4, length)
         kernels.prepare(*at(qkv, q_norm, k_norm, cos, sin), c_float(eps), *size, *at(q, k, scales))
         out = torch.empty(rows, length, 128, dtype=HALF)
-        kernels.forward(*at(q, k, qkv), prefix and prefix.handle, *size, *at(out, sums))
+        kernels.forward(*at(q, k, qkv), prefix.handle, *size, *at(out, sums))
         ctx.save_for_backward(out, q, k, qkv, scales, sums, q_norm, k_norm, cos, sin)
         ctx.prefix = prefix
         return out
@@ -81,7 +81,7 @@ class Attend(torch.autograd.Function):
         qkv = kept[3]
         size = c_int(qkv.shape[0]), c_int(qkv.shape[1])
         result, of_q, of_k = torch.empty_like(qkv), torch.zeros_like(q_norm), torch.zeros_like(k_norm)
-        prefix = ctx.prefix and ctx.prefix.handle
+        prefix = ctx.prefix.handle
         gradient = gradient.contiguous()
         norms = at(q_norm, k_norm, cos, sin)
         kernels.backward(*at(gradient, *kept), prefix, *norms, *size, *at(result, of_q, of_k))
@@ -151,20 +151,20 @@ def install() -> bool:
         nonlocal packed
         length, c = ids.shape[1], self.config
         shape = c.head_dim, c.num_attention_heads, c.num_key_value_heads
-        if self.precision != HALF or shape != (32, 4, 2) or length % 32 or past and len(past[0][0]) > 1:
+        if not past or self.precision != HALF or shape != (32, 4, 2) or length % 32 or len(past[0][0]) > 1:
             return plain(self, ids, past, start)
-        if past and packed[0] is not past:
+        if packed[0] is not past:
             packed = past, [Prefix(kv) for kv in past]
         x = self.embed_tokens(ids).to(HALF)
         cos, sin = self.cos[start : start + length], self.sin[start : start + length]
-        for layer, prefix in zip(self.layers, packed[1] if past else [None] * len(self.layers), strict=True):
+        for layer, prefix in zip(self.layers, packed[1], strict=True):
             attention, mlp, before, after = layer.self_attn, layer.mlp, layer.input_layernorm, layer.post_attention_layernorm
             qkv = joined(Norm.apply(x, before.weight, before.eps), attention.q_proj, attention.k_proj, attention.v_proj)
             norms = attention.q_norm.weight, attention.k_norm.weight
             x = x + attention.o_proj(Attend.apply(qkv, *norms, cos, sin, attention.q_norm.eps, prefix))
             both = joined(Norm.apply(x, after.weight, after.eps), mlp.gate_proj, mlp.up_proj)
             x = x + mlp.down_proj(SwiGLU.apply(both))
-        return Norm.apply(x, self.norm.weight, self.norm.eps), []
+        return Norm.apply(x, self.norm.weight, self.norm.eps), []  # nothing attends to the rows of a batch
 
     model.Judge.forward = forward
     return True

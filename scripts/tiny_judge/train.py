@@ -28,6 +28,7 @@ import torch
 from torch import multiprocessing
 from torch.nn import functional as F
 
+import fused
 import tokenizer as vocabulary
 from data import ROLES, Batch, Encoder, Mix, Row, batches, collate
 from layout import target
@@ -231,6 +232,8 @@ def gate_rows(encoder: Encoder, split: str, count: int, seed: int) -> list[Row]:
 def run(rank: int, options: argparse.Namespace, together: Together | None) -> None:
     """One worker; the first also evaluates, prints and saves."""
     torch.set_num_threads(1)
+    if options.device == "cpu" and not fused.install() and rank == 0:
+        print("no AMX or no g++: training with torch's own operations, about three times slower", flush=True)
     trainer = Trainer(options, rank, together)
     first = rank == 0
     watched = {}

@@ -96,6 +96,11 @@ impl ModelSource {
         if place.is_file() {
             return Err(unsuitable::file(place));
         }
+        // A repository of such a name is written with its revision.
+        let is_file = gguf::is_gguf(place) || name.ends_with(".safetensors");
+        if is_file && name.matches('/').count() == 1 && !name.contains('@') {
+            return Err(CheckpointError::UnknownModel { name: name.into() });
+        }
         match known_judges::hub_id(name)? {
             Some(id) => {
                 let snapshot = Hub::from_environment()?

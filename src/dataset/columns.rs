@@ -1,6 +1,5 @@
 //! Which key of a row holds what.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use super::path::KeyPath;
@@ -261,18 +260,18 @@ impl ColumnMap {
     }
 
     /// The field's values in a row, with the key they were found under; `None` if the row has none.
-    pub(super) fn find<'m, 'a>(
-        &'m self,
+    pub(super) fn find<'a>(
+        &self,
         field: Field,
         preset: &'static Preset,
         row: &Row<'a>,
-    ) -> Result<Option<Found<'m, 'a>>, String> {
+    ) -> Result<Option<Found<'a>>, String> {
         match self.lookups.get(field) {
             Lookup::Content => Ok(None),
             Lookup::Named(path) => {
                 let values = path.find(row)?;
                 Ok((!values.is_empty()).then(|| Found {
-                    key: Cow::Borrowed(path.text()),
+                    key: path.text().to_owned(),
                     values,
                     is_of_each: path.is_of_each(),
                     passed_over: Vec::new(),
@@ -282,32 +281,41 @@ impl ColumnMap {
                 let mut found: Option<Found> = None;
                 // A null is what a table has where a row has nothing: it counts where there is nothing else.
                 let mut null: Option<Found> = None;
-                for path in self.paths(field, preset) {
-                    if let Some(found) = &mut found {
-                        if row.has(path.text()) && !row.is_null(path.text()) {
-                            found.passed_over.push(path.text());
-                        }
-                        continue;
-                    }
-                    let mut values = path.find(row)?;
-                    let mut key = Cow::Borrowed(path.text());
-                    if values.is_empty() {
-                        let Some(other) = row.spelled_otherwise(path.text()) else {
-                            continue;
-                        };
-                        values.extend(row.get(other)?);
-                        key = Cow::Owned(other.to_owned());
-                    }
+                let mut passed_over: Vec<String> = Vec::new();
+                let mut take = |key: &str, values: Vec<Value<'a>>, is_of_each| {
                     let is_null = values.iter().all(|value| value.is_null());
-                    let slot = if is_null { &mut null } else { &mut found };
-                    slot.get_or_insert(Found {
-                        key,
-                        values,
-                        is_of_each: path.is_of_each(),
-                        passed_over: Vec::new(),
-                    });
+                    match (&found, is_null) {
+                        (Some(_), true) => {}
+                        (Some(_), false) => passed_over.push(key.to_owned()),
+                        (None, _) => {
+                            let slot = if is_null { &mut null } else { &mut found };
+                            slot.get_or_insert(Found {
+                                key: key.to_owned(),
+                                values,
+                                is_of_each,
+                                passed_over: Vec::new(),
+                            });
+                        }
+                    }
+                };
+                for path in self.paths(field, preset) {
+                    let values = path.find(row)?;
+                    if !values.is_empty() {
+                        take(path.text(), values, path.is_of_each());
+                    }
                 }
-                Ok(found.or(null.filter(|_| field != Field::Id)))
+                // Keys as a person writes them come after those that are written exactly.
+                for path in self.paths(field, preset) {
+                    let other = row.spelled_otherwise(path.text());
+                    if let Some(other) = other.filter(|key| !self.named.iter().any(|n| n == key)) {
+                        take(other, row.get(other)?.into_iter().collect(), false);
+                    }
+                }
+                let found = found.or(null.filter(|_| field != Field::Id));
+                Ok(found.map(|found| Found {
+                    passed_over,
+                    ..found
+                }))
             }
         }
     }
@@ -339,12 +347,12 @@ impl ColumnMap {
 }
 
 /// Values, the key they were found under, and other keys of the field that the row has too.
-pub(super) struct Found<'m, 'a> {
-    pub(super) key: Cow<'m, str>,
+pub(super) struct Found<'a> {
+    pub(super) key: String,
     pub(super) values: Vec<Value<'a>>,
     /// Are they every element of a list?
     pub(super) is_of_each: bool,
-    pub(super) passed_over: Vec<&'static str>,
+    pub(super) passed_over: Vec<String>,
 }
 
 /// The keys one field was read from.
@@ -353,7 +361,7 @@ pub struct FieldUse {
     /// Each key and the number of rows it served, in the order of first use.
     pub keys: Vec<(String, usize)>,
     /// Aliases of the field that were in a row as well, and were not used.
-    pub passed_over: Vec<&'static str>,
+    pub passed_over: Vec<String>,
 }
 
 /// The keys every field was read from, to be shown before anything is judged.
@@ -396,7 +404,7 @@ impl ColumnsUsed {
     }
 
     /// Counts one row's key.
-    pub(super) fn count(&mut self, field: Field, key: &str, passed_over: &[&'static str]) {
+    pub(super) fn count(&mut self, field: Field, key: &str, passed_over: &[String]) {
         let used = self.fields.get_mut(field);
         match used.keys.iter_mut().find(|(other, _)| other == key) {
             Some((_, rows)) => *rows += 1,
@@ -404,7 +412,7 @@ impl ColumnsUsed {
         }
         for alias in passed_over {
             if !used.passed_over.contains(alias) {
-                used.passed_over.push(alias);
+                used.passed_over.push(alias.clone());
             }
         }
     }

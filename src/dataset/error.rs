@@ -24,7 +24,7 @@ pub enum DatasetError {
     },
     /// A folder without a single file to read.
     #[error(
-        "{folder} holds no file to read: juror looks for names that end in .jsonl, .ndjson, .json, .csv, .tsv or .parquet (also with .gz or .zst)"
+        "{folder} holds no file to read: juror looks for names that end in .jsonl, .ndjson, .json, .csv, .tsv or .parquet (also with .gz or .zst), and leaves out outputs with a journal beside them"
     )]
     EmptyFolder {
         /// The folder.
@@ -103,7 +103,7 @@ pub enum DatasetError {
         reason: String,
     },
     /// Keys to be kept that no row has.
-    #[error("no row has {keys}, named by --keep: name keys of the input, or `all`")]
+    #[error("none of the rows read has {keys}, named by --keep: name keys of the input, or `all`")]
     NothingKept {
         /// The keys.
         keys: String,

@@ -65,7 +65,7 @@ impl Keep {
             }
             let values = path.find(row)?;
             let mut values = values.iter().map(|value| value.json(path.text()));
-            if path.is_of_each() {
+            if path.is_of_each() && values.len() > 0 {
                 kept.insert(path.text().to_owned(), values.collect::<Result<_, _>>()?);
             } else if let Some(value) = values.next() {
                 kept.insert(path.text().to_owned(), value?);

@@ -127,10 +127,12 @@ impl Shards {
         let mut found: Vec<(Shard, PathBuf)> = Vec::new();
         let mut first: Option<(Manifest, PathBuf)> = None;
         for path in outputs.iter().filter(|path| !is_rejected(path)) {
-            if !path.exists() && !journal_path(path).exists() {
+            if let Err(source) = path.metadata()
+                && !journal_path(path).exists()
+            {
                 return Err(MergeError::Read {
                     path: path.clone(),
-                    source: io::ErrorKind::NotFound.into(),
+                    source,
                 });
             }
             if OutputFormat::of(path).ok() != Some(OutputFormat::JsonLines) {

@@ -1,20 +1,19 @@
 //! Chat messages as a question or a response.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-/// One message, as chat completions have it.
+/// One message, as chat completions have it, or ShareGPT (`from`, `value`).
 #[derive(Debug, Deserialize)]
 struct Message {
-    /// ShareGPT calls it `from`.
-    #[serde(alias = "from")]
-    role: String,
-    /// ShareGPT calls it `value`.
-    #[serde(default, alias = "value")]
+    role: Option<String>,
+    from: Option<String>,
     content: Option<Content>,
-    /// What some servers set apart of the thinking; not judged.
-    #[serde(default, alias = "reasoning")]
-    reasoning_content: Option<serde::de::IgnoredAny>,
+    value: Option<Content>,
+    /// The thinking, where a server set it apart; not judged.
+    reasoning_content: Option<IgnoredAny>,
+    reasoning: Option<IgnoredAny>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -52,7 +51,29 @@ impl Messages {
             return None;
         }
         let messages: Vec<Message> = serde_json::from_str(json).ok()?;
-        (!messages.is_empty()).then_some(Self(messages))
+        let have_roles = messages.iter().all(|message| message.role().is_some());
+        (have_roles && !messages.is_empty()).then_some(Self(messages))
+    }
+
+    /// The messages that a text holds as JSON. A text may be a list of other objects, so each must have a role that is known
+    /// and content.
+    pub(super) fn in_text(text: &str) -> Option<Self> {
+        const ROLES: [&str; 8] = [
+            "system",
+            "developer",
+            "user",
+            "human",
+            "assistant",
+            "gpt",
+            "tool",
+            "function",
+        ];
+        let text = text.trim_start();
+        let messages = text.starts_with('[').then(|| Self::parse(text)).flatten()?;
+        let is_known = |message: &Message| {
+            message.role().is_some_and(|role| ROLES.contains(&role)) && message.content().is_some()
+        };
+        messages.0.iter().all(is_known).then_some(messages)
     }
 
     /// What is asked: the system text and the last user turn.
@@ -60,11 +81,10 @@ impl Messages {
     /// # Errors
     /// When there is no such turn, or it holds more than text; as text for the user.
     pub(super) fn question(&self) -> Result<Turn, String> {
-        let is_user = |message: &Message| matches!(message.role.as_str(), "user" | "human");
+        let is_user = |message: &Message| matches!(message.role(), Some("user" | "human"));
         let last = self.0.iter().rposition(is_user);
         let last = last.ok_or("chat messages without a turn of the user")?;
-        let is_system =
-            |message: &&Message| matches!(message.role.as_str(), "system" | "developer");
+        let is_system = |message: &&Message| matches!(message.role(), Some("system" | "developer"));
         let before = &self.0[..last];
         let mut texts = Vec::new();
         for message in before.iter().filter(is_system) {
@@ -91,11 +111,11 @@ impl Messages {
     /// When it is not, or holds more than text; as text for the user.
     pub(super) fn response(&self) -> Result<Turn, String> {
         match self.0.last() {
-            Some(message) if matches!(message.role.as_str(), "assistant" | "gpt") => Ok(Turn {
+            Some(message) if matches!(message.role(), Some("assistant" | "gpt")) => Ok(Turn {
                 text: message.text()?,
-                what: match message.reasoning_content {
-                    Some(_) => "last assistant turn; its reasoning left out",
-                    None => "last assistant turn",
+                what: match (&message.reasoning_content, &message.reasoning) {
+                    (None, None) => "last assistant turn",
+                    _ => "last assistant turn; its reasoning left out",
                 },
             }),
             _ => Err("chat messages whose last turn is not the assistant's".to_owned()),
@@ -104,8 +124,16 @@ impl Messages {
 }
 
 impl Message {
+    fn role(&self) -> Option<&str> {
+        self.role.as_deref().or(self.from.as_deref())
+    }
+
+    fn content(&self) -> Option<&Content> {
+        self.content.as_ref().or(self.value.as_ref())
+    }
+
     fn text(&self) -> Result<String, String> {
-        match &self.content {
+        match self.content() {
             Some(Content::Text(text)) => Ok(text.clone()),
             Some(Content::Parts(parts)) => parts
                 .iter()

@@ -137,7 +137,7 @@ impl Preset {
 
 /// Is `key` one that a preset reads at the top of a row?
 pub(super) fn is_known_key(key: &str) -> bool {
-    let key = &*spelled_plainly(key);
+    let key = &*spelled_plainly(key).unwrap_or_else(|| key.to_owned());
     presets().iter().any(|preset| {
         Field::ALL.into_iter().any(|field| {
             preset

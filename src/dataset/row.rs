@@ -16,6 +16,8 @@ pub(super) struct Row<'a> {
     /// The whole line, to tell columns by.
     line: &'a str,
     entries: Vec<(String, &'a RawValue)>,
+    /// Keys with capitals, spaces or hyphens: without them, and their place.
+    respelled: Vec<(String, usize)>,
 }
 
 /// One value of a row.
@@ -38,9 +40,15 @@ impl<'a> Row<'a> {
             _ if line.trim() == "null" => "null",
             _ if matches!(line.trim(), "true" | "false") => "true or false",
             _ => {
+                let entries = entries(line, line)?;
+                let respelled = (entries.iter().enumerate())
+                    .map(|(place, (key, _))| (spelled_plainly(key), place))
+                    .filter_map(|(plain, place)| Some((plain?, place)))
+                    .collect();
                 return Ok(Self {
                     line,
-                    entries: entries(line, line)?,
+                    entries,
+                    respelled,
                 });
             }
         };
@@ -55,14 +63,9 @@ impl<'a> Row<'a> {
 
     /// The one key that is `key` but for case and separators, as a person writes a header: `Reference Answer`.
     pub(super) fn spelled_otherwise(&self, key: &str) -> Option<&str> {
-        let mut found = self.keys().filter(|other| spelled_plainly(other) == key);
-        found.next().filter(|_| found.next().is_none())
-    }
-
-    /// Is the value of `key` null?
-    pub(super) fn is_null(&self, key: &str) -> bool {
-        let mut entries = self.entries.iter();
-        entries.any(|(other, value)| other == key && value.get() == "null")
+        let mut found = self.respelled.iter().filter(|(plain, _)| plain == key);
+        let (_, place) = found.next().filter(|_| found.next().is_none())?;
+        Some(&self.entries[*place].0)
     }
 
     /// The value of `key`; an error if the row has the key twice, for then nobody knows which is meant.
@@ -75,7 +78,8 @@ impl<'a> Row<'a> {
         let mut entries = self.entries.iter();
         let found = entries.find(|(_, value)| {
             let value = value.get();
-            value.starts_with("[{") && Messages::parse(value).is_none()
+            let within = value.strip_prefix('[').map(str::trim_start);
+            within.is_some_and(|within| within.starts_with('{')) && Messages::parse(value).is_none()
         });
         found.map(|(key, _)| key.as_str())
     }
@@ -109,7 +113,10 @@ impl<'a> Row<'a> {
 impl<'a> Value<'a> {
     /// The chat messages that it is.
     pub(super) fn messages(self) -> Option<Messages> {
-        Messages::parse(self.raw.get())
+        match self.raw.get().as_bytes().first() {
+            Some(b'"') => Messages::in_text(&self.string().ok()?),
+            _ => Messages::parse(self.raw.get()),
+        }
     }
 
     /// It as it is written.
@@ -158,9 +165,10 @@ impl<'a> Value<'a> {
     }
 }
 
-/// A key in small letters, with `_` for spaces and hyphens.
-pub(super) fn spelled_plainly(key: &str) -> String {
-    key.trim().to_lowercase().replace([' ', '-'], "_")
+/// A key in small letters, with `_` for spaces and hyphens; `None` if that is how it is written.
+pub(super) fn spelled_plainly(key: &str) -> Option<String> {
+    let is_plain = |byte: u8| !byte.is_ascii_uppercase() && byte != b' ' && byte != b'-';
+    (!key.bytes().all(is_plain)).then(|| key.trim().to_lowercase().replace([' ', '-'], "_"))
 }
 
 /// The one value of `key` among `entries`.

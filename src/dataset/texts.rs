@@ -1,7 +1,5 @@
 //! What a row says: question, references, responses and id, by the columns and the preset.
 
-use std::borrow::Cow;
-
 use serde_json::Map;
 
 use super::columns::{ColumnMap, Field};
@@ -118,7 +116,7 @@ impl Row<'_> {
         field: Field,
         columns: &ColumnMap,
         preset: &'static Preset,
-        used: &mut impl FnMut(Field, String, Vec<&'static str>),
+        used: &mut impl FnMut(Field, String, Vec<String>),
     ) -> Result<Option<FieldTexts>, String> {
         let Some(mut found) = columns.find(field, preset, self)? else {
             return Ok(None);
@@ -135,8 +133,8 @@ impl Row<'_> {
                     found.key, found.key
                 ));
             }
-            found.key = Cow::Borrowed(other);
             found.values = self.get(other)?.into_iter().collect();
+            found.key.clone_from(other);
             found.passed_over = Vec::new();
         }
         let mut read = FieldTexts::default();
@@ -211,7 +209,7 @@ impl Row<'_> {
         &self,
         columns: &ColumnMap,
         preset: &'static Preset,
-        mut used: impl FnMut(Field, String, Vec<&'static str>),
+        mut used: impl FnMut(Field, String, Vec<String>),
     ) -> Result<Texts, String> {
         let mut read = |field: Field| self.field(field, columns, preset, &mut used);
         let mut required = |field: Field| match read(field) {
@@ -233,14 +231,15 @@ impl Row<'_> {
     }
 
     fn missing(&self, field: Field, columns: &ColumnMap, preset: &'static Preset) -> String {
-        let either = matches!(field, Field::Reference | Field::Response) && self.has("solution");
+        let either = matches!(field, Field::Reference | Field::Response)
+            && (self.has("solution") || self.spelled_otherwise("solution").is_some());
         let advice = if field == Field::Question
             && let Some(advice) = &preset.without_question
         {
             advice.clone()
         } else if let (Field::Question, Some(key)) = (field, self.list_of_objects()) {
             format!(
-                "if the rows are the objects in `{key}`, write them one a line, as with `jq -c '.{key}[]'`"
+                "if the rows are the objects in `{key}`, write them one a line, as with `jq -c '.[\"{key}\"][]'`"
             )
         } else if either {
             "`solution` may be the reference or the response: say which with `--columns reference=solution` or \
@@ -289,8 +288,7 @@ impl Value<'_> {
                     .string()
                     .map_err(|why| format!("`{key}` (the {}) is {why}", noun(field)))?;
                 // A table has no lists: its cells hold them as JSON.
-                let list = text.trim_start().starts_with('[');
-                if let Some(messages) = list.then(|| Messages::parse(&text)).flatten() {
+                if let Some(messages) = Messages::in_text(&text) {
                     match field {
                         Field::Question => return read.turn(messages.question(), field, key),
                         Field::Response => return read.turn(messages.response(), field, key),
@@ -345,7 +343,8 @@ impl Value<'_> {
             Field::Response => "text, a number, chat messages, or a list of such",
         };
         let path = if found == "an object" {
-            format!("; a text within it is named by a path, as `--columns {field}={key}.KEY`")
+            let each = if read.is_list { "[*]" } else { "" };
+            format!("; a text within it is named by a path, as `--columns {field}={key}{each}.KEY`")
         } else {
             String::new()
         };

@@ -64,6 +64,8 @@ fn another_file_is_not_replaced() {
     assert_eq!(folder.read("verdicts.jsonl"), "{\"id\": \"a\"}\n");
     verify("verdicts.jsonl", &["--force"]).expect(0, &[]);
     verify("verdicts.jsonl", &[]).expect(0, &[]); // its own output by now
+    verify("explained", &["--explain"]).expect(0, &[]);
+    verify("explained", &["--explain"]).expect(0, &[]);
     for name in ["out.csv", "out.parquet", "out.jsonl.gz", "out.txt"] {
         verify(name, &[]).expect(2, &[name, "writes JSON lines"]);
         assert!(!folder.has(name));
@@ -84,21 +86,27 @@ fn rollouts_are_pairs_too() {
     }
     let rows = [
         json!({"id": 7, "target": "4", "text": {"final": "It is 4."}}),
+        json!({"target": 5, "text": {"final": "It is 5."}, "config": "main"}),
         json!({"target": ["4", "5"], "text": {"final": "It is 4."}}),
         json!({"text": {"final": "It is 4."}}),
     ];
     folder.write("own.jsonl", rows.map(|row| format!("{row}\n")).concat());
     let columns = "reference=target,response=text.final";
     let ran = folder.run(&["verify", "own.jsonl", "--columns", columns]);
-    ran.expect(3, &["3 pairs: 1 equal"]);
+    ran.expect(3, &["4 pairs: 2 equal"]);
     let lines = json_lines(&ran.stdout);
     assert_eq!(
         (&lines[0]["id"], &lines[0]["equal"]),
         (&json!("7"), &json!(true))
     );
     let error = |line: &Value| line["error"].as_str().unwrap().to_owned();
-    assert!(error(&lines[1]).contains("is 2 texts: `juror judge --rules only`"));
-    assert!(error(&lines[2]).contains("no reference answer"));
+    assert!(error(&lines[2]).contains("is 2 texts: `juror judge --rules only`"));
+    assert!(error(&lines[3]).contains("no reference answer"));
+    // The keys of pairs are names of the fields too.
+    folder.write("pairs.csv", "uid,Gold,Pred\n9,1/2,0.5\n");
+    let ran = folder.run(&["verify", "pairs.csv", "--columns", "id=uid"]);
+    ran.expect(0, &["1 pairs: 1 equal"]);
+    assert_eq!(json_lines(&ran.stdout)[0]["id"], "9");
     let gold = ["verify", "--gold", "1", "--pred", "1", "--columns", columns];
     folder.run(&gold).expect(2, &["leave them out"]);
 }

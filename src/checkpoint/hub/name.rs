@@ -44,10 +44,6 @@ impl HubId {
                 _ => return Ok(None),
             },
         };
-        let is_file = |name: &str| is_gguf(Path::new(name)) || name.ends_with(".safetensors");
-        if file.is_none() && is_file(name) {
-            return Ok(None);
-        }
         let repository = format!("{organisation}/{name}");
         if !is_repository_part(organisation) || !is_repository_part(name) || repository.len() > 96 {
             return Ok(None);

@@ -72,10 +72,14 @@ impl JsonArray {
         }
     }
 
-    fn unfinished(&self) -> &'static str {
+    fn unfinished(&self) -> DatasetError {
         match self.state {
-            State::Bare => "object is not closed",
-            _ => "array ends within an element",
+            State::Bare => DatasetError::Array {
+                file: self.bytes.file.clone(),
+                line: self.place,
+                what: "object that begins here is not closed",
+            },
+            _ => self.broken("array ends within an element"),
         }
     }
 
@@ -87,7 +91,7 @@ impl JsonArray {
         let (mut depth, mut in_string, mut escaped) = (0_u64, false, false);
         loop {
             let buffer = match self.bytes.reader.fill_buf() {
-                Ok([]) => return Err(self.broken(self.unfinished())),
+                Ok([]) => return Err(self.unfinished()),
                 Ok(buffer) => buffer,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(source) => return Err(self.bytes.broken_off(self.line, source)),

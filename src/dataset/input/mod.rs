@@ -104,7 +104,9 @@ fn rows(
         return Ok(Box::new(JsonArray::new(bytes)));
     }
     let header = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    if header.trim_ascii_end() == b"{" {
+    // A lone brace before another object is a damaged line of JSON lines.
+    let behind = text.get(header.len()..).unwrap_or_default();
+    if header.trim_ascii_end() == b"{" && !behind.trim_ascii_start().starts_with(b"{") {
         return Ok(Box::new(JsonArray::of_objects(bytes)));
     }
     if header.first().is_none_or(|&byte| byte == b'{') {

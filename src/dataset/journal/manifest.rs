@@ -178,7 +178,7 @@ pub(super) fn listing(differences: &[Difference], earlier: &str, now: &str) -> S
             let (field, was) = (shortened(&difference.field), shortened(&difference.journal));
             let is = shortened(&difference.now);
             let meaning = match difference.field.as_str() {
-                "input.fingerprint" => " (rows were changed, removed or put in between)",
+                "input.fingerprint" => " (other rows, or other keys read from them)",
                 _ => "",
             };
             let line = format!("{field}: {was} {earlier}, {is} {now}{meaning}");

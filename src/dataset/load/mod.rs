@@ -287,7 +287,6 @@ impl<'o> Loader<'o> {
         })?;
         let kept = self.options.keep.of(&row, texts.response_list())?;
         let mut drafts = texts.samples();
-        self.options.keep.mark(&kept, &mut self.kept);
         for draft in &mut drafts {
             draft.kept.clone_from(&kept);
         }
@@ -313,6 +312,7 @@ impl<'o> Loader<'o> {
             sample.index = self.accepted + samples.len();
             samples.push((sample, copy));
         }
+        self.options.keep.mark(&kept, &mut self.kept);
         self.columns.count_row(preset);
         for (field, key, passed_over) in used {
             self.columns.count(field, &key, &passed_over);
@@ -406,7 +406,8 @@ impl<'o> Loader<'o> {
             .filter(|(_, found)| !**found)
             .map(|(key, _)| key)
             .collect();
-        if !nowhere.is_empty() && self.accepted > 0 {
+        // With a limit they may be further on.
+        if !nowhere.is_empty() && self.accepted > 0 && !self.full() {
             return Err(DatasetError::NothingKept {
                 keys: nowhere.join(", "),
             });

@@ -230,7 +230,7 @@ fn another_manifest_is_refused_with_every_difference() {
     assert_eq!(
         message,
         "OUT.journal was begun by a different run:
-  input.fingerprint: \"0123\" in the journal, \"4567\" now (rows were changed, removed or put in between)
+  input.fingerprint: \"0123\" in the journal, \"4567\" now (other rows, or other keys read from them)
   model: {\"hash\":\"abc\",\"name\":\"tiny\"} in the journal, null now
   sampling.temperature: 0.7 in the journal, 0.0 now
   sampling.top_p: 0.95 in the journal, null now

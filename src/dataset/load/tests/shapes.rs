@@ -344,11 +344,20 @@ fn keys_are_kept() {
     assert!(
         kept(&["levle"])
             .unwrap_err()
-            .contains("no row has levle, named by --keep")
+            .contains("none of the rows read has levle, named by --keep")
     );
     // One that is there does not hide one that is not.
     let error = kept(&["level", "levle"]).unwrap_err();
-    assert!(error.contains("no row has levle, named"), "{error}");
+    assert!(error.contains("rows read has levle, named"), "{error}");
+    assert!(kept(&["nowhere[*].x"]).is_err());
+    // The limit may end before the first row that has the key.
+    let options = LoadOptions {
+        keep: Keep::parse(["late"]),
+        limit: Some(1),
+        ..LoadOptions::default()
+    };
+    let late = row.replacen('{', r#"{"late": 1, "#, 1);
+    assert!(Files::one(format!("{row}\n{late}")).rows(&options).is_ok());
 }
 
 #[test]
@@ -358,6 +367,20 @@ fn objects_over_several_lines_are_rows() {
     assert_eq!(samples.len(), 2);
     assert_eq!(samples[1][..3], ["q}", "4", "5"]);
     assert_eq!(read("rows.json", format!("\u{feff}{object}\n")).0.len(), 1);
+    let windows = format!("\u{feff}{object}\n{object}\n").replace('\n', "\r\n");
+    assert_eq!(read("rows.json", &windows).0.len(), 2);
+    assert_eq!(read("rows.json.gz", gzip(&windows)).0.len(), 2);
+    // A damaged first line of JSON lines is one bad line.
+    let line = r#"{"question": "q", "answer": "a", "response": "r"}"#;
+    let files = Files::new(&[("rows.jsonl", format!("{{\n{line}\n").as_bytes())]);
+    let options = LoadOptions {
+        skip_bad: true,
+        ..LoadOptions::default()
+    };
+    assert_eq!(
+        files.load(&["rows.jsonl"], &options).unwrap().samples.len(),
+        1
+    );
     for (text, expected) in [
         (
             format!("{object},\n{object}"),
@@ -365,7 +388,7 @@ fn objects_over_several_lines_are_rows() {
         ),
         (
             object.replace('}', "") + "\n",
-            "the JSON object is not closed",
+            "rows.json:1: the JSON object that begins here is not closed",
         ),
     ] {
         let files = Files::new(&[("rows.json", text.as_bytes())]);
@@ -386,6 +409,24 @@ fn headers_are_read_as_people_write_them() {
         columns.contains("reference ← Reference Answer"),
         "{columns}"
     );
+    // A key that is written exactly comes first, whatever its place among the names.
+    let (samples, columns) = read(
+        "rows.jsonl",
+        r#"{"question": "q", "answer": "a", "Ground Truth": "b", "response": "r"}"#,
+    );
+    assert_eq!(samples[0][1], "a");
+    assert!(columns.contains("answer (not Ground Truth)"), "{columns}");
+    // What the user gave to one field is no other's.
+    let files = Files::new(&[("rows.csv", b"Question,Answer,Gold\nq,5,4\n")]);
+    let options = LoadOptions {
+        columns: ColumnMap::parse(["response=Answer"]).unwrap(),
+        ..LoadOptions::default()
+    };
+    let sample = &files.load(&["rows.csv"], &options).unwrap().samples[0];
+    assert_eq!(
+        (&*sample.reference_answer, &*sample.student_answer),
+        ("4", "5")
+    );
     // Two that differ in case alone: neither is taken.
     let files = Files::one(r#"{"question": "q", "Answer": "a", "ANSWER": "b", "response": "r"}"#);
     let error = files.rows(&LoadOptions::default()).unwrap_err().to_string();
@@ -401,6 +442,26 @@ fn messages_in_a_cell_are_messages() {
         format!("prompt,answer,response\n\"{cell}\",a,r\n"),
     );
     assert_eq!(samples[0][0], "s\n\nq");
+    // A conversation that ends with an answer, beside a response: which is meant?
+    let answered = messages.replace(']', r#", {"role": "assistant", "content": "a"}]"#);
+    let cell = answered.replace('"', "\"\"");
+    let files = Files::new(&[(
+        "rows.csv",
+        format!("messages,answer,response\n\"{cell}\",a,r\n").as_bytes(),
+    )]);
+    let message = files.message(files.load(&["rows.csv"], &LoadOptions::default()));
+    assert!(
+        message.contains("ends with an answer, and there is `response` too"),
+        "{message}"
+    );
+    // Lists of other objects are text.
+    for text in [
+        r#"[{"from": "Paris", "to": "Rome"}]"#,
+        r#"[{"role": "admin"}]"#,
+    ] {
+        let row = serde_json::json!({"question": "q", "answer": "a", "response": text});
+        assert_eq!(read("rows.jsonl", row.to_string()).0[0][2], text);
+    }
 }
 
 #[test]
@@ -409,6 +470,8 @@ fn a_turn_with_reasoning_beside_it_is_said() {
     let (samples, columns) = read("rows.jsonl", row);
     assert_eq!(samples[0][..3], ["q", "a", "r"]);
     assert!(columns.contains("its reasoning left out"), "{columns}");
+    let row = row.replace(r#""content": "r""#, r#""reasoning": "t", "content": "r""#);
+    assert_eq!(read("rows.jsonl", &row).0[0][2], "r");
     let row = r#"{"conversations": [{"from": "human", "value": "q"}, {"from": "gpt", "value": "r"}], "answer": "a"}"#;
     let (samples, columns) = read("rows.jsonl", row);
     assert_eq!(samples[0][..3], ["q", "a", "r"]);
@@ -430,8 +493,12 @@ fn a_table_without_a_known_header_is_told_as_one() {
 fn rows_that_need_work_first_say_which() {
     for (row, expected) in [
         (
-            r#"{"data": [{"question": "q", "answer": "a", "response": "r"}]}"#,
-            "as with `jq -c '.data[]'`",
+            r#"{"my rows": [ {"question": "q", "answer": "a", "response": "r"}]}"#,
+            r#"as with `jq -c '.["my rows"][]'`"#,
+        ),
+        (
+            r#"{"question": "q", "answer": "a", "responses": [{"text": "r"}]}"#,
+            "`--columns response=responses[*].KEY`",
         ),
         (
             r#"{"custom_id": "1", "response": {"body": {"choices": [{"message": {"content": "r"}}]}}, "error": null}"#,
