@@ -33,7 +33,7 @@ pub(super) struct VerifyArguments {
     /// Where the verdicts go, in the order of the rows [default: standard output]
     #[arg(short, long, value_name = "OUT", conflicts_with = "gold")]
     output: Option<PathBuf>,
-    /// Replace OUT also where it is no earlier output of `verify`
+    /// Replace OUT also where it is no earlier output of `verify` (without `--explain`)
     #[arg(long, requires = "output")]
     force: bool,
     /// Verify this one pair instead of a file: the reference answer
@@ -237,11 +237,8 @@ fn is_own_output(out: &Path) -> bool {
         .take(64 << 20)
         .read_until(b'\n', &mut line);
     let keys: Map<String, Value> = serde_json::from_slice(&line).unwrap_or_default();
-    let explained = line.starts_with(b"gold     ");
     read.is_ok()
-        && (line.is_empty()
-            || explained
-            || (keys.contains_key("equal") && keys.contains_key("profile")))
+        && (line.is_empty() || (keys.contains_key("equal") && keys.contains_key("profile")))
 }
 
 struct Run<'r> {

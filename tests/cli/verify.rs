@@ -64,8 +64,6 @@ fn another_file_is_not_replaced() {
     assert_eq!(folder.read("verdicts.jsonl"), "{\"id\": \"a\"}\n");
     verify("verdicts.jsonl", &["--force"]).expect(0, &[]);
     verify("verdicts.jsonl", &[]).expect(0, &[]); // its own output by now
-    verify("explained", &["--explain"]).expect(0, &[]);
-    verify("explained", &["--explain"]).expect(0, &[]);
     for name in ["out.csv", "out.parquet", "out.jsonl.gz", "out.txt"] {
         verify(name, &[]).expect(2, &[name, "writes JSON lines"]);
         assert!(!folder.has(name));
