@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-/// One message, as chat completions have it, or ShareGPT (`from`, `value`).
+/// One message, as chat completions have it, or `ShareGPT` (`from`, `value`).
 #[derive(Debug, Deserialize)]
 struct Message {
     role: Option<String>,

@@ -144,10 +144,9 @@ impl RowReader for JsonArray {
         }
         let next = self.next_byte()?;
         match (&self.state, next) {
-            (State::Bare, None) => return Ok(Next::End),
             (State::Bare, Some(b'{')) => {}
             (State::Bare, Some(_)) => return Err(self.broken("object is followed by more text")),
-            (State::Closed, None) => return Ok(Next::End),
+            (State::Bare | State::Closed, None) => return Ok(Next::End),
             (State::Closed, Some(_)) => return Err(self.broken("array is followed by more text")),
             (_, None) => return Err(self.broken("array is not closed")),
             (_, Some(b']')) => {
