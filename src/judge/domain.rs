@@ -120,9 +120,13 @@ impl Temperature {
     }
 }
 
+/// The distance from 1 that an `f32` does not tell apart from none.
+const ROUNDED: f64 = 1e-7;
+
 /// The calibrated probability of the likelier value.
 fn said(probability_of_true: f32, temperature: f64) -> f64 {
-    let p = f64::from(probability_of_true);
+    // A probability that was rounded to 0 or 1 is no certainty.
+    let p = f64::from(probability_of_true).clamp(ROUNDED, 1.0 - ROUNDED);
     let log_odds = (p / (1.0 - p)).ln().abs() / temperature;
     1.0 / (1.0 + (-log_odds).exp())
 }
@@ -144,6 +148,16 @@ mod tests {
                 .unwrap()
         };
         assert!((certainty(1.0, 1.0) - 0.9).abs() < 1e-6);
+        let certain = Confidence {
+            process: Some(1.0),
+            outcome: Some(0.0),
+            ..confidence
+        };
+        let humble = Temperature {
+            process: 1e6,
+            outcome: 1e6,
+        };
+        assert!((humble.certainty(&certain).unwrap() - 0.5).abs() < 1e-4);
         // Odds of 9 become 3.
         assert!((certainty(2.0, 1.0) - 0.75).abs() < 1e-6);
         // Odds of 99 become about 2.15.
