@@ -125,8 +125,12 @@ const ROUNDED: f64 = 1e-7;
 
 /// The calibrated probability of the likelier value.
 fn said(probability_of_true: f32, temperature: f64) -> f64 {
+    let p = f64::from(probability_of_true);
+    if (temperature - 1.0).abs() < f64::EPSILON {
+        return p.max(1.0 - p);
+    }
     // A probability that was rounded to 0 or 1 is no certainty.
-    let p = f64::from(probability_of_true).clamp(ROUNDED, 1.0 - ROUNDED);
+    let p = p.clamp(ROUNDED, 1.0 - ROUNDED);
     let log_odds = (p / (1.0 - p)).ln().abs() / temperature;
     1.0 / (1.0 + (-log_odds).exp())
 }
