@@ -70,6 +70,20 @@ struct Packed {  // one key head's keys and values, in the forms that tiles want
 };
 struct Prefix { int length, padded; Packed heads[KV]; };
 
+// 32 keys before or among the own ones, as 16 queries from `query` on see them.
+struct Keys {
+    const Packed& packed;
+    int at, last, step;  // the last key that the first query sees, and how many more each further one
+    Keys(const Prefix& prefix, const Packed& own, int head, int j, int query)
+        : packed(j < prefix.padded ? prefix.heads[head] : own), at(j < prefix.padded ? j : j - prefix.padded),
+          last(j < prefix.padded ? prefix.length - 1 - at : query - at), step(j < prefix.padded ? 0 : 1) {}
+    bool edge() const { return last < 31; }
+    // Sets to zero what query `n` does not see of keys `from` and 15 more.
+    __m512 seen(__m512 x, int from, int n) const {
+        return _mm512_maskz_mov_ps(_mm512_cmple_epi32_mask(_mm512_add_epi32(LANES, _mm512_set1_epi32(from)), _mm512_set1_epi32(last + step * n)), x);
+    }
+};
+
 extern "C" {
 // keys and values [KV, length, 32] of the prefix
 void* prefix_new(const bf* k, const bf* v, int length) {
@@ -115,7 +129,7 @@ void forward(const bf* q, const bf* k, const bf* qkv, void* before, int R, int L
     alignas(64) bf p[512];
     alignas(64) float out[2][256];
     auto* prefix = (Prefix*)before;
-    int P = prefix ? prefix->padded : 0;
+    int P = prefix->padded;
     for (int r = 0; r < R; r++)
         for (int g = 0; g < KV; g++) {
             std::vector<bf> vs(L * D);
@@ -129,30 +143,19 @@ void forward(const bf* q, const bf* k, const bf* qkv, void* before, int R, int L
                     for (int n = 0; n < 16; n++) sums[n] = _mm512_setzero_ps();
                     int end = P + i + 16;
                     for (int j = 0; j < end; j += 32) {
-                        bool early = j < P;
-                        const Packed& packed = early ? prefix->heads[g] : own;
-                        int at = early ? j : j - P;
-                        _tile_loadd(1, &packed.kt[at * D], 64); _tile_zero(2); _tile_dpbf16ps(2, 0, 1); _tile_stored(2, s[0], 64);
-                        _tile_loadd(4, &packed.kt[(at + 16) * D], 64); _tile_zero(3); _tile_dpbf16ps(3, 0, 4); _tile_stored(3, s[1], 64);
-                        bool edge = early ? j + 32 > prefix->length : at + 31 > i;
-                        if (!edge)
-                            for (int n = 0; n < 16; n++) {
-                                __m512 a = exp2(_mm512_load_ps(s[0] + 16 * n)), b = exp2(_mm512_load_ps(s[1] + 16 * n));
-                                sums[n] = _mm512_add_ps(sums[n], _mm512_add_ps(a, b));
-                                pair(p + 32 * n, a, b);
-                            }
-                        else
-                            for (int n = 0; n < 16; n++) {
-                                int last = early ? prefix->length - 1 - at : i + n - at;  // the last key that this query sees
-                                __m512i limit = _mm512_set1_epi32(last);
-                                __m512 a = _mm512_maskz_mov_ps(_mm512_cmple_epi32_mask(LANES, limit), exp2(_mm512_load_ps(s[0] + 16 * n)));
-                                __m512 b = _mm512_maskz_mov_ps(_mm512_cmple_epi32_mask(_mm512_add_epi32(LANES, _mm512_set1_epi32(16)), limit), exp2(_mm512_load_ps(s[1] + 16 * n)));
-                                sums[n] = _mm512_add_ps(sums[n], _mm512_add_ps(a, b));
-                                pair(p + 32 * n, a, b);
-                            }
+                        Keys keys(*prefix, own, g, j, i);
+                        _tile_loadd(1, &keys.packed.kt[keys.at * D], 64); _tile_zero(2); _tile_dpbf16ps(2, 0, 1); _tile_stored(2, s[0], 64);
+                        _tile_loadd(4, &keys.packed.kt[(keys.at + 16) * D], 64); _tile_zero(3); _tile_dpbf16ps(3, 0, 4); _tile_stored(3, s[1], 64);
+                        bool edge = keys.edge();
+                        for (int n = 0; n < 16; n++) {
+                            __m512 a = exp2(_mm512_load_ps(s[0] + 16 * n)), b = exp2(_mm512_load_ps(s[1] + 16 * n));
+                            if (edge) { a = keys.seen(a, 0, n); b = keys.seen(b, 16, n); }
+                            sums[n] = _mm512_add_ps(sums[n], _mm512_add_ps(a, b));
+                            pair(p + 32 * n, a, b);
+                        }
                         _tile_loadd(5, p, 64);
-                        _tile_loadd(1, &packed.vn[at * D], 64); _tile_dpbf16ps(6, 5, 1);
-                        _tile_loadd(4, &packed.vn[at * D + 512], 64); _tile_dpbf16ps(7, 5, 4);
+                        _tile_loadd(1, &keys.packed.vn[keys.at * D], 64); _tile_dpbf16ps(6, 5, 1);
+                        _tile_loadd(4, &keys.packed.vn[keys.at * D + 512], 64); _tile_dpbf16ps(7, 5, 4);
                     }
                     _tile_stored(6, out[0], 64); _tile_stored(7, out[1], 64);
                     for (int n = 0; n < 16; n++) {
@@ -189,7 +192,7 @@ void backward(const bf* dout, const bf* o, const bf* q, const bf* k, const bf* q
     alignas(64) float s[2][256], t[2][256], z[4][256];
     alignas(64) bf p[512], ds[512];
     auto* prefix = (Prefix*)before;
-    int P = prefix ? prefix->padded : 0;
+    int P = prefix->padded;
     std::vector<float> delta(G * L);
     std::vector<bf> vs(L * D), qt[G], dt[G], qn[G], dn[G];
     __m512 gq[2] = {}, gk[2] = {};
@@ -216,29 +219,23 @@ void backward(const bf* dout, const bf* o, const bf* q, const bf* k, const bf* q
                     _tile_zero(6); _tile_zero(7);
                     int end = P + i + 16;
                     for (int j = 0; j < end; j += 32) {
-                        bool early = j < P;
-                        const Packed& packed = early ? prefix->heads[g] : own;
-                        int at = early ? j : j - P;
-                        _tile_loadd(2, &packed.kt[at * D], 64); _tile_zero(3); _tile_dpbf16ps(3, 0, 2); _tile_stored(3, s[0], 64);
-                        _tile_loadd(5, &packed.kt[(at + 16) * D], 64); _tile_zero(4); _tile_dpbf16ps(4, 0, 5); _tile_stored(4, s[1], 64);
-                        _tile_loadd(2, &packed.vt[at * D], 64); _tile_zero(3); _tile_dpbf16ps(3, 1, 2); _tile_stored(3, t[0], 64);
-                        _tile_loadd(5, &packed.vt[(at + 16) * D], 64); _tile_zero(4); _tile_dpbf16ps(4, 1, 5); _tile_stored(4, t[1], 64);
-                        bool edge = early ? j + 32 > prefix->length : at + 31 > i;
+                        Keys block(*prefix, own, g, j, i);
+                        _tile_loadd(2, &block.packed.kt[block.at * D], 64); _tile_zero(3); _tile_dpbf16ps(3, 0, 2); _tile_stored(3, s[0], 64);
+                        _tile_loadd(5, &block.packed.kt[(block.at + 16) * D], 64); _tile_zero(4); _tile_dpbf16ps(4, 0, 5); _tile_stored(4, s[1], 64);
+                        _tile_loadd(2, &block.packed.vt[block.at * D], 64); _tile_zero(3); _tile_dpbf16ps(3, 1, 2); _tile_stored(3, t[0], 64);
+                        _tile_loadd(5, &block.packed.vt[(block.at + 16) * D], 64); _tile_zero(4); _tile_dpbf16ps(4, 1, 5); _tile_stored(4, t[1], 64);
+                        bool edge = block.edge();
                         for (int n = 0; n < 16; n++) {
                             __m512 log = _mm512_set1_ps(logs[i + n]), d = _mm512_set1_ps(delta[c * L + i + n]);
                             __m512 a = exp2(_mm512_sub_ps(_mm512_load_ps(s[0] + 16 * n), log)), b = exp2(_mm512_sub_ps(_mm512_load_ps(s[1] + 16 * n), log));
                             a = _mm512_mul_ps(a, _mm512_sub_ps(_mm512_load_ps(t[0] + 16 * n), d));
                             b = _mm512_mul_ps(b, _mm512_sub_ps(_mm512_load_ps(t[1] + 16 * n), d));
-                            if (edge) {
-                                __m512i limit = _mm512_set1_epi32(early ? prefix->length - 1 - at : i + n - at);
-                                a = _mm512_maskz_mov_ps(_mm512_cmple_epi32_mask(LANES, limit), a);
-                                b = _mm512_maskz_mov_ps(_mm512_cmple_epi32_mask(_mm512_add_epi32(LANES, _mm512_set1_epi32(16)), limit), b);
-                            }
+                            if (edge) { a = block.seen(a, 0, n); b = block.seen(b, 16, n); }
                             pair(ds + 32 * n, a, b);
                         }
                         _tile_loadd(5, ds, 64);
-                        _tile_loadd(2, &packed.kn[at * D], 64); _tile_dpbf16ps(6, 5, 2);
-                        _tile_loadd(3, &packed.kn[at * D + 512], 64); _tile_dpbf16ps(7, 5, 3);
+                        _tile_loadd(2, &block.packed.kn[block.at * D], 64); _tile_dpbf16ps(6, 5, 2);
+                        _tile_loadd(3, &block.packed.kn[block.at * D + 512], 64); _tile_dpbf16ps(7, 5, 3);
                     }
                     _tile_stored(6, s[0], 64); _tile_stored(7, s[1], 64);
                     for (int n = 0; n < 16; n++) {

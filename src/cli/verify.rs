@@ -33,7 +33,7 @@ pub(super) struct VerifyArguments {
     /// Where the verdicts go, in the order of the rows [default: standard output]
     #[arg(short, long, value_name = "OUT", conflicts_with = "gold")]
     output: Option<PathBuf>,
-    /// Replace OUT also where it is no earlier output of `verify` (without `--explain`)
+    /// Replace OUT even if it is not an earlier output of `verify` (explanations are not told from other text)
     #[arg(long, requires = "output")]
     force: bool,
     /// Verify this one pair instead of a file: the reference answer
@@ -228,9 +228,11 @@ fn check_lines(out: &Path) -> Result<(), Failure> {
 
 /// May `out` be replaced: is it nothing, empty, no regular file, or what `verify` wrote before?
 fn is_own_output(out: &Path) -> bool {
-    let regular = has_place_beside(out) && out.metadata().is_ok_and(|found| found.is_file());
-    let Some(file) = regular.then(|| File::open(out)).and_then(Result::ok) else {
+    if !(has_place_beside(out) && out.metadata().is_ok_and(|found| found.is_file())) {
         return true;
+    }
+    let Ok(file) = File::open(out) else {
+        return false;
     };
     let mut line = Vec::new();
     let read = BufReader::new(file)

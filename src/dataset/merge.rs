@@ -126,7 +126,12 @@ impl Shards {
     pub fn open(outputs: &[PathBuf]) -> Result<Self, MergeError> {
         let mut found: Vec<(Shard, PathBuf)> = Vec::new();
         let mut first: Option<(Manifest, PathBuf)> = None;
-        for path in outputs.iter().filter(|path| !is_rejected(path)) {
+        // Named alone, what was set aside is no output either.
+        let all_rejected = outputs.iter().all(|path| is_rejected(path));
+        for path in outputs
+            .iter()
+            .filter(|path| all_rejected || !is_rejected(path))
+        {
             if let Err(source) = path.metadata()
                 && !journal_path(path).exists()
             {

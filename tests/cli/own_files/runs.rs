@@ -102,6 +102,8 @@ fn shards_are_merged_and_checked() {
     let with_rejected = [&parts[..], &["part-0-of-3.jsonl.rejected.jsonl"]].concat();
     merge(&with_rejected, "again.jsonl").expect(0, &[]);
     merge(&["none.jsonl"], "two.jsonl").expect(2, &["could not read none.jsonl"]);
+    merge(&["part-0-of-3.jsonl.rejected.jsonl"], "two.jsonl")
+        .expect(2, &["rejected.jsonl has no journal beside it"]);
     merge(&parts, "merged.jsonl").expect(2, &["merged.jsonl is there", "--force"]);
     merge(&parts[..2], "two.jsonl").expect(2, &["shard 2/3 is missing"]);
     merge(&[parts[0], parts[0], parts[1]], "two.jsonl").expect(2, &["needed once"]);

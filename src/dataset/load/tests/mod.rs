@@ -5,6 +5,7 @@ use super::*;
 use crate::dataset::Samples as _;
 
 mod bad_lines;
+mod by_people;
 mod columns;
 mod files;
 mod shapes;

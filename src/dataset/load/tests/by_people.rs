@@ -1,0 +1,169 @@
+//! Files as people write them by hand or with small tools: headers, layouts, cells.
+
+use super::shapes::read;
+use super::*;
+
+#[test]
+fn objects_over_several_lines_are_rows() {
+    let object = "{\n  \"question\": \"q}\",\n  \"answer\": 4,\n  \"response\": 5\n}";
+    let (samples, _) = read("rows.json", format!("{object}\n{object}"));
+    assert_eq!(samples.len(), 2);
+    assert_eq!(samples[1][..3], ["q}", "4", "5"]);
+    assert_eq!(read("rows.json", format!("\u{feff}{object}\n")).0.len(), 1);
+    let windows = format!("\u{feff}{object}\n{object}\n").replace('\n', "\r\n");
+    assert_eq!(read("rows.json", &windows).0.len(), 2);
+    assert_eq!(read("rows.json.gz", gzip(&windows)).0.len(), 2);
+    // A damaged first line of JSON lines is one bad line.
+    let line = r#"{"question": "q", "answer": "a", "response": "r"}"#;
+    let files = Files::new(&[("rows.jsonl", format!("{{\n{line}\n").as_bytes())]);
+    let options = LoadOptions {
+        skip_bad: true,
+        ..LoadOptions::default()
+    };
+    assert_eq!(
+        files.load(&["rows.jsonl"], &options).unwrap().samples.len(),
+        1
+    );
+    for (text, expected) in [
+        (
+            format!("{object},\n{object}"),
+            "rows.json:5: the JSON object is followed by more text",
+        ),
+        (
+            object.replace('}', "") + "\n",
+            "rows.json:1: the JSON object that begins here is not closed",
+        ),
+    ] {
+        let files = Files::new(&[("rows.json", text.as_bytes())]);
+        let error = files.load(&["rows.json"], &LoadOptions::default());
+        let message = error.unwrap_err().to_string();
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+fn headers_are_read_as_people_write_them() {
+    let (samples, columns) = read(
+        "rows.txt",
+        "Question,Reference Answer,Student-Answer,ID\nq,a,r,i\n",
+    );
+    assert_eq!(samples, [["q", "a", "r", "i", ""].map(str::to_owned)]);
+    assert!(
+        columns.contains("reference ← Reference Answer"),
+        "{columns}"
+    );
+    // A key that is written exactly comes first, whatever its place among the names.
+    let (samples, columns) = read(
+        "rows.jsonl",
+        r#"{"question": "q", "answer": "a", "Ground Truth": "b", "response": "r"}"#,
+    );
+    assert_eq!(samples[0][1], "a");
+    assert!(columns.contains("answer (not Ground Truth)"), "{columns}");
+    // What the user gave to one field is no other's.
+    let files = Files::new(&[("rows.csv", b"Question,Answer,Gold\nq,5,4\n")]);
+    let options = LoadOptions {
+        columns: ColumnMap::parse(["response=Answer"]).unwrap(),
+        ..LoadOptions::default()
+    };
+    let sample = &files.load(&["rows.csv"], &options).unwrap().samples[0];
+    assert_eq!(
+        (&*sample.reference_answer, &*sample.student_answer),
+        ("4", "5")
+    );
+    // Two that differ in case alone: neither is taken.
+    let files = Files::one(r#"{"question": "q", "Answer": "a", "ANSWER": "b", "response": "r"}"#);
+    let error = files.rows(&LoadOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("no reference answer"), "{error}");
+}
+
+#[test]
+fn messages_in_a_cell_are_messages() {
+    let messages = r#"[{"role": "system", "content": "s"}, {"role": "user", "content": "q"}]"#;
+    let cell = messages.replace('"', "\"\"");
+    let (samples, _) = read(
+        "rows.csv",
+        format!("prompt,answer,response\n\"{cell}\",a,r\n"),
+    );
+    assert_eq!(samples[0][0], "s\n\nq");
+    // A conversation that ends with an answer, beside a response: which is meant?
+    let answered = messages.replace(']', r#", {"role": "assistant", "content": "a"}]"#);
+    let cell = answered.replace('"', "\"\"");
+    let files = Files::new(&[(
+        "rows.csv",
+        format!("messages,answer,response\n\"{cell}\",a,r\n").as_bytes(),
+    )]);
+    let message = files.message(files.load(&["rows.csv"], &LoadOptions::default()));
+    assert!(
+        message.contains("ends with an answer, and there is `response` too"),
+        "{message}"
+    );
+    // Lists of other objects are text.
+    for text in [
+        r#"[{"from": "Paris", "to": "Rome"}]"#,
+        r#"[{"role": "admin"}]"#,
+    ] {
+        let row = serde_json::json!({"question": "q", "answer": "a", "response": text});
+        assert_eq!(read("rows.jsonl", row.to_string()).0[0][2], text);
+    }
+}
+
+#[test]
+fn a_turn_with_reasoning_beside_it_is_said() {
+    let row = r#"{"messages": [{"role": "user", "content": "q"}, {"role": "assistant", "reasoning_content": "t", "content": "r"}], "answer": "a"}"#;
+    let (samples, columns) = read("rows.jsonl", row);
+    assert_eq!(samples[0][..3], ["q", "a", "r"]);
+    assert!(columns.contains("its reasoning left out"), "{columns}");
+    let row = row.replace(r#""content": "r""#, r#""reasoning": "t", "content": "r""#);
+    assert_eq!(read("rows.jsonl", &row).0[0][2], "r");
+    let row = r#"{"conversations": [{"from": "human", "value": "q"}, {"from": "gpt", "value": "r"}], "answer": "a"}"#;
+    let (samples, columns) = read("rows.jsonl", row);
+    assert_eq!(samples[0][..3], ["q", "a", "r"]);
+    assert!(columns.contains("sharegpt rows"), "{columns}");
+}
+
+#[test]
+fn a_table_without_a_known_header_is_told_as_one() {
+    let files = Files::new(&[("rows.txt", b"Frage,Antwort\nq,a\n")]);
+    let message = files.message(files.load(&["rows.txt"], &LoadOptions::default()));
+    assert!(message.contains("rows.txt:1: not valid JSON"), "{message}");
+    assert!(
+        message.contains("if this is a table, name its columns"),
+        "{message}"
+    );
+}
+
+#[test]
+fn rows_that_need_work_first_say_which() {
+    for (row, expected) in [
+        (
+            r#"{"my rows": [ {"question": "q", "answer": "a", "response": "r"}]}"#,
+            r#"as with `jq -c '.["my rows"][]'`"#,
+        ),
+        (
+            r#"{"question": "q", "answer": "a", "responses": [{"text": "r"}]}"#,
+            "`--columns response=responses[*].KEY`",
+        ),
+        (
+            r#"{"custom_id": "1", "response": {"body": {"choices": [{"message": {"content": "r"}}]}}, "error": null}"#,
+            "found by `custom_id` in what the batch was made from",
+        ),
+    ] {
+        let error = Files::one(row).rows(&LoadOptions::default()).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn the_prompt_of_a_logged_sample_is_its_question() {
+    for arguments in [
+        r#"{"gen_args_0": {"arg_0": "q", "arg_1": {}}}"#,
+        r#"[["q", {}]]"#,
+    ] {
+        let row = format!(
+            r#"{{"doc_id": 3, "doc": {{"x": 1}}, "target": "a", "arguments": {arguments}, "resps": [["r"]]}}"#
+        );
+        let (samples, columns) = read("rows.jsonl", row);
+        assert_eq!(samples[0][..4], ["q", "a", "r", "3:0"]);
+        assert!(columns.contains("lm-eval rows"), "{columns}");
+    }
+}
