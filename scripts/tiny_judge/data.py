@@ -22,7 +22,7 @@ ROLES = (
 )  # fmt: skip
 """What a target token can be for; '' carries no loss."""
 ROLE = {name: index for index, name in enumerate(ROLES)}
-SPARSE = ("skipped_step", "no_final", "cut_off", "bare_correct", "bare_wrong", "content_free")
+SPARSE = ("skipped_step", "skipped_step", "no_final", "cut_off", "bare_correct", "bare_wrong", "content_free")
 """Kinds of answers with fewer steps than the plan: they teach to read rather than to expect."""
 LENGTHS = (96, 128, 160, 192, 224, 256, 288, 320, 352, 416, 512)
 """The lengths rows are padded to: few, so that rows of like length soon fill a batch."""

@@ -28,6 +28,7 @@ WORDS = {op: bank(text + S.MORE_WORDS[op]) for op, text in WORDS.items()}
 CONTINUED = {op: bank(text) for op, text in S.CONTINUED.items()}
 ECHO, PERCENT, FRACTION, GIVEN, CHECKS = bank(S.ECHO), bank(S.PERCENT), bank(S.FRACTION), bank(S.GIVEN), bank(S.CHECKS)
 CONVERSION, IMPLIED = bank(S.CONVERSION), {op: bank(text) for op, text in S.IMPLIED.items()}
+IMPLIED_WITH = {op: bank(text) for op, text in S.IMPLIED_WITH.items()}
 CONNECT = {"first": bank(A.CONNECT_FIRST), "middle": bank(A.CONNECT), "last": bank(A.CONNECT_LAST)}
 HEADS = bank(A.HEADS)
 NO_FINAL = bank(A.NO_FINAL)
@@ -39,6 +40,7 @@ PLEAS = bank(A.PLEAS)
 _TIMES = ("x", "×", "*", "×", "·", "x", "*")
 _MINUS = ("-", "-", "-", "-", "-", "−", "–")
 _UNITS = {"km", "m", "cm", "kg", "g", "kg a day", "liters"}
+_UNIT_FRACTIONS = {2: "half", 3: "a third", 4: "a quarter", 5: "a fifth", 8: "an eighth", 10: "a tenth"}
 _OVER = ("/", "/", "÷", "÷", "/", ":")
 
 
@@ -75,7 +77,7 @@ class Style:
         self.terse = not self.latex and r() < 0.07
         self.timed = not self.latex and r() < 0.3
         self.converting = not self.latex and r() < 0.5
-        self.implying = not self.latex and r() < 0.15
+        self.implying = not self.latex and r() < 0.2
         u = r()
         self.units = "no" if u < 0.6 or not problem.unit else "all" if u < 0.76 else "result"
         if self.latex:
@@ -271,7 +273,8 @@ class Style:
             if "%" in a and w.percents[0] is not None:
                 return fill(PERCENT.pick(self.rng, self.split), {"P": self.show(w.percents[0]), "A": b, "R": r})
             if self._part(w, a):
-                return fill(FRACTION.pick(self.rng, self.split), {"P": f"1/{w.b}", "A": a, "R": r})
+                part = _UNIT_FRACTIONS.get(w.b, f"1/{w.b}") if self.rng.random() < 0.4 else f"1/{w.b}"
+                return capital(fill(FRACTION.pick(self.rng, self.split), {"P": part, "A": a, "R": r}))
             if self.spelled and all(isinstance(n, int) and n < 100 and str(n) in t for t, n in ((a, w.a), (b, w.b), (r, w.claimed))):
                 a, b, r = (t.replace(str(n), words.spelled(n), 1) if t[0].isdigit() else t for t, n in ((a, w.a), (b, w.b), (r, w.claimed)))
                 return capital(fill(WORDS[w.op].pick(self.rng, self.split), {"A": a, "B": b, "R": r}))
@@ -358,9 +361,13 @@ def _conversion(w: Work, style: Style) -> str | None:
 
 
 def _implied(works: list[Work], i: int, style: Style) -> str | None:
-    """``That leaves 48 ducks.`` for a step that takes up the result before it."""
+    """``That leaves 48 ducks.`` or ``3 are gone, so 48.`` for a step that takes up the result before it."""
     w = works[i]
-    if not style.implying or not i or w.op not in IMPLIED or not w.label or works[i - 1].node not in w.refs or w.error not in (None, "calculation", "carried"):
+    if not style.implying or not i or works[i - 1].node not in w.refs or w.error not in (None, "calculation", "carried"):
+        return None
+    if w.refs == (works[i - 1].node, None) and w.percents == (None, None) and style.rng.random() < 0.5:
+        return fill(IMPLIED_WITH[w.op].pick(style.rng, style.split), {"B": style.show(w.b), "R": style.show(w.claimed)})
+    if w.op not in IMPLIED or not w.label:
         return None
     unit = w.unit if style.units != "no" and style.rng.random() < 0.6 else ""
     return IMPLIED[w.op].pick(style.rng, style.split).replace("{V}", style.quantity(w.claimed, unit)).replace("{L}", w.label)

@@ -143,7 +143,7 @@ ASK_WORDS = r"""
 \bhave now\?=>have in the end?|have at the end?|end up with?|have after all this?|have then?|finally have?
 \bare there now\?=>are there in the end?|are there at the end?|are there then?|are there after that?|are there finally?
 \bdo they have together\?=>do they have in total?|do they have altogether?|do they own together?|do both have together?|do they have all together?
-\b(he|she) pay\?=>\\1 have to pay?|\\1 need to pay?|\\1 pay altogether?|\\1 spend?|\\1 pay at the checkout?
+\b(he|she) pay\?=>\1 have to pay?|\1 need to pay?|\1 pay altogether?|\1 spend?|\1 pay at the checkout?
 \bat the end\?=>in the end?|at last?|after everything?|when all is done?
 """
 

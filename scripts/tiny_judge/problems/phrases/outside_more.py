@@ -31,6 +31,34 @@ State [Newton's third law|Ohm's law|the first law of thermodynamics|Archimedes' 
 What is the SI unit of [force|pressure|electric charge|magnetic flux|capacitance]? ## The newton. ## newton
 A sound wave travels at 343 m/s. The echo returns after {a} s. How far away is the wall? ## 343 * {a} / 2 = {b} m ## {b} m
 What is the terminal velocity of a skydiver with a mass of {a} kg? ## mg = 1/2 ρ v² C A ## {b} m/s
+[What|How much] power does a [heater|motor|lamp|kettle] [use|draw|consume] at {a} V and {b} A? ## P = U·I = {a}·{b} = {c} W ## {c} W
+How much electrical energy does a {a} W [heater|bulb] use in {b} hours? ## * ## {c} kWh
+A [kettle|toaster] takes {a} amps from a {b} volt outlet. What is its power in watts? ## {a} * {b} = {c} ## {c}
+[An|The] echo of a [shout|clap] comes back after {a} seconds. How far is the cliff, if sound travels at 340 m/s? ## * ## {b} m
+Thunder is heard {a} seconds after the lightning. How far away was it? ## {a} * 340 = {b} ## {b} m
+Sound travels at {L} m/s. How long does it need for {a} km? ## {a}/{L} = {b} ## {b} s
+What is the weight in newtons of a [man|rock|bag] with a mass of {a} kg? ## {a} * 10 = {b} ## {b} N
+A force of {a} N acts on a {b} kg [block|cart]. What is the acceleration? ## {a}/{b} = {c} ## {c} m/s²
+A [cyclist|runner|skater] speeds up from {a} m/s to {b} m/s in {c} s. What is the average acceleration? ## ({b} - {a})/{c} = {d} ## {d}
+A lever has arms of {a} cm and {b} cm. A weight of {c} N hangs on the short arm. Which force balances it? ## {a} * {c} = {b} * F ## {d} N
+A gear with {a} teeth drives one with {b} teeth. The first turns {c} times a minute. How fast does the second turn? ## {a}*{c}/{b} = {d} ## {d}
+The density of [iron|gold|oil|ice] is {a}.{b} g/cm³. What is the mass of {c} cm³? ## * ## {d} g
+A stone of {a} g has a volume of {b} mL. Does it float in water? ## {a}/{b} = {c} ## no
+How deep must a diver go for a pressure of {a} bar? ## {a} - 1 = {b}, times 10 = {c} ## {c} m
+What [current|voltage|resistance] results from {a} volts and {b} ohms? ## {a}/{b} = {c} ## {c}
+A fuse blows at {a} A. How many {b} W lamps can run on {c} V? ## {a} * {c} = {d} ## {e}
+[A pulley|A crane] lifts {a} kg by {b} m in {c} s. What is its power? ## * ## {d} W
+What is the efficiency of a machine that takes in {a} J and gives out {b} J of useful work? ## {b}/{a} ## {c}%
+A ball of {a} kg at {b} m/s hits a resting ball of {c} kg and they stick together. How fast do they move? ## {a}*{b} = {d}, /{e} ## {f} m/s
+A wheel of radius {a} cm turns {b} times per second. What is the speed of a point on the rim? ## 2π·{a}·{b} ## {c}
+A light year is how many kilometers, if light moves at 300,000 km/s? ## * ## 9.46 trillion
+How many [volts|batteries of 1.5 V] are needed in series for {a} V? ## {a}/1.5 = {b} ## {b}
+Water of {a} °C is mixed with the same amount at {b} °C. What is the final temperature? ## ({a} + {b})/2 = {c} ## {c} °C
+[A gas|Air] is compressed from {a} L to {b} L at constant temperature. The pressure was {c} kPa. What is it then? ## p1 V1 = p2 V2 ## {d} kPa
+Which colour of light has the [longest|shortest] wavelength? ## red ## red
+Does a heavy ball fall faster than a light one in a vacuum? ## No, both fall alike. ## no
+A rocket burns {a} kg of fuel a second with an exhaust speed of {b} m/s. Find the thrust. ## * ## {c} N
+[At what|What] angle does the light leave, when it hits a mirror at {a} degrees? ## {a} degrees, by reflection ## {a}
 """,
     "chemistry": r"""
 How many [grams|g] of [NaOH|CO2|CaCO3|glucose|H2SO4] are in {a} [moles|mol]? ## n·M = {a}·40 = {b} g ## {b} g
@@ -48,6 +76,12 @@ Name [CH3CH2OH|NaHCO3|CuSO4|Fe2O3]. ## ethanol ## ethanol
 Is [sulfuric acid|ammonia|lemon juice|bleach] an acid or a base? ## an acid ## acid
 How many atoms are in {a} g of [gold|carbon|silver]? ## n·N_A = {b} x 10^22 ## {b} x 10^22
 What kind of bond holds [NaCl|a water molecule|diamond] together? ## an ionic bond ## ionic
+How many atoms are in one molecule of [glucose|water|ammonia|methane]? ## 6 + 12 + 6 = 24 ## 24
+A [solution|drink] of {a} mL contains {b}% alcohol. How much pure alcohol is that by mass? ## * ## {c} g
+An atom has {a} protons and {b} neutrons. What is its mass number? ## {a} + {b} = {c} ## {c}
+An ion has {a} protons and {b} electrons. What is its charge? ## {a} - {b} = {c} ## +{c}
+How many electrons fit into the [first|second|third] shell? ## 2 * 2^2 = 8 ## 8
+How much does {a} mol of [water|carbon|helium] weigh? ## {a} * 18 = {b} ## {b} g
 """,
     "geometry": r"""
 [Find|What is|Calculate] the area of a circle [with|of] [radius|diameter] {a}[ cm| m|]. ## A = π r² = {b}π ## {b}π
@@ -71,6 +105,12 @@ A shadow of a {a} m pole is {b} m long. How tall is a tree with a shadow of {c} 
 What is sin({a}°)[ + cos({b}°)|]? ## 1/2 ## 1/2
 Find the equation of the circle with center ({a}, {b}) and radius {c}. ## ({x}-{a})^2 + ({y}-{b})^2 = {c}^2 ## ({x}-{a})^2+({y}-{b})^2={d}
 An arc of a circle with radius {a} spans {b} degrees. [How long is it?|Find the area of the sector.] ## {b}/360·2π·{a} ## {c}π
+The [volume|surface] of a cube with edges of {a} is? ## * ## {b}
+Two angles on a straight line are {a}° and x. What is x? ## 180 - {a} = {b} ## {b}
+How many degrees are the angles of a [pentagon|quadrilateral|triangle] together? ## 540 ## 540
+How far apart are ({a}, 0) and (0, {b})? ## sqrt({a}^2 + {b}^2) ## {c}
+Reflect the point ({a}, {b}) in the x-axis. ## ({a}, -{b}) ## ({a}, -{b})
+A map has a scale of 1:{L}00. Two towns are {a} cm apart on it. How far is that really? ## {a} * {L} = {b} ## {b} m
 """,
     "algebra": r"""
 Solve {a}{x} [+|-] {b} = {c}. ## {a}{x} = {c} - {b}\n{x} = {d} ## {d}
@@ -105,6 +145,29 @@ The ratio of [cats to dogs|red to blue cars|sugar to flour] is {a}:{b}. There ar
 After a discount of {a}% a [coat|phone|bike] costs ${b}. What was the original price? ## 0.{c}p = {b}, p = {d} ## ${d}
 {N} can paint a [wall|fence|room] in {a} hours and {N}'s friend in {b} hours. How long do they need together? ## 1/{a} + 1/{b} = 1/t ## {c}/{d}
 A [train|car|bus] leaves at {a} mph and another [one hour|two hours] later at {b} mph. When does the second catch up? ## {a}(t+1) = {b}t ## {c}
+[N|n] + {a} = {b}. What is [N|n]? ## {b} - {a} = {c} ## {c}
+{a} + ? = {b} ## {b} - {a} = {c} ## {c}
+Fill in the blank: {a} x ___ = {b} ## {b} / {a} = {c} ## {c}
+Which number must be added to {a} to get {b}? ## {b} - {a} = {c} ## {c}
+If I multiply my age by {a} and add {b}, I get {c}. How old am I? ## ({c} - {b})/{a} = {d} ## {d}
+{N} has some [coins|cards|eggs]. After losing {a} and doubling the rest, there are {b}. How many were there at first? ## {b}/2 + {a} = {c} ## {c}
+[Half|A third|A quarter] of a number is {a}. What is the number? ## {a} * 4 = {b} ## {b}
+{a}% of a number is {b}. What is the number? ## {b} / 0.{a} = {c} ## {c}
+{a} is what percent of {b}? ## {a}/{b} = 0.{c} ## {c}%
+By what percent did the price change from ${a} to ${b}? ## ({b} - {a})/{a} ## {c}%
+{N} and {N}'s twin are together {a} years old. In how many years will they be {b}? ## {b} - {a} = {c}, /2 ## {d}
+[Two|Three] pens and a book cost ${a}; a pen and a book cost ${b}. What does a pen cost? ## {a} - {b} = {c} ## ${c}
+The average of {a}, {b} and an unknown number is {c}. What is that number? ## 3*{c} = {d}, - {a} - {b} ## {e}
+After how many [weeks|months] does {N}, who has ${a} and saves ${b}, have as much as a friend with ${c} who saves ${d}? ## {c} - {a} = {e} ## {f}
+Twice a number [plus|minus] {a} is {b}. [Find it.|Which number is it?] ## ({b} - {a})/2 = {c} ## {c}
+A rectangle has a perimeter of {a} and one side of {b}. How long is the other? ## ({a} - 2*{b})/2 = {c} ## {c}
+Write an expression for the cost of {x} tickets at ${a} each plus a fee of ${b}. ## {a}{x} + {b} ## {a}{x}+{b}
+Is ({a}, {b}) a solution of {y} = {c}{x} - {d}? ## {c}*{a} - {d} = {e} ## no
+Collect like terms: {a}{x} + {b}{y} - {c}{x} ## ({a}-{c}){x} + {b}{y} ## {d}{x}+{b}{y}
+Rearrange {y} = {a}{x} + {b} for {x}. ## {x} = ({y} - {b})/{a} ## ({y}-{b})/{a}
+What is the {y}-intercept of {y} = {a}{x} - {b}? ## -{b} ## -{b}
+If {a} * {x} = {b} * {y} and {x} + {y} = {c}, find {x}. ## substitute ## {d}
+A cyclist and a walker start together. The cyclist does {a} km/h, the walker {b}. When are they {c} km apart? ## {c}/({a} - {b}) = {d} ## {d} h
 """,
     "calculus": r"""
 [Evaluate|Compute|Calculate|Find] ∫_0^{a} {x}^{b} d{x}[.|] ## [{x}^{c}/{c}] from 0 to {a} = {d} ## {d}
@@ -157,6 +220,36 @@ What is {L},{L} [+|-] {L},{L}? ## {L},{L} ## {L},{L}
 [What is|Find] the [mean|median|mode|variance|standard deviation|range] of {a}, {b}, {c}, {d}, {e}, {f}, {a}? ## sorted: ... ## {c}
 Which is [bigger|larger|smaller], {a}/{b} or {c}/{d}? ## cross-multiply ## {a}/{b}
 How many [zeros|digits] are [at the end of|in] {a}^{b}? ## {c} ## {c}
+What is the [next|following|missing] number in the [pattern|series|sequence]: {a}, {b}, {c}, ...? ## the rule is +{d} ## {e}
+Complete the pattern: {a}, {b}, __, {c} ## halfway between ## {d}
+[Which|What] comes next: 1, 4, 9, 16, ...? ## 5 squared is 25 ## 25
+Is {a} [odd or even|even|a multiple of {b}|a square number]? ## {a} = 2·{b} ## even
+[Name|What is] the [smallest|largest] prime [above|below|greater than|less than] {a}. ## {b} ## {b}
+What [is|are] the common factors of {a} and {b}? ## 1, 2 ## 1, 2
+Write {a} as a product of primes. ## 2 · {b} ## 2·{b}
+What is the place value of {b} in {L}{b}? ## ones ## ones
+What is the [sum|product] of the digits of {L}? ## {a} + {b} = {c} ## {c}
+[Put|Write] {L}, {a}, {b} and {c} in order[, smallest first|]. ## {a}, {b}, {c}, {L} ## {a}, {b}, {c}, {L}
+[Estimate|About how much is] {a} x {b}[ by rounding|]. ## {c} x 10 = {d} ## {d}
+Which is [greater|smaller]: 0.{a} or 0.{L}? ## compare digits ## 0.{L}
+What is 1/{a} as a decimal? ## 0.{L} ## 0.{L}
+[Write|Turn] {a}.{b} [as|into] a fraction. ## {a}{b}/100 ## {a}{b}/100
+[What is|Work out] {a} 1/2 [+|-] {b} 3/4? ## {c} 1/4 ## {c} 1/4
+How many [thirds|quarters|eighths] are there in {a} 1/2? ## {b} ## {b}
+-{a} + {b} = ## -{c} ## -{c}
+[It is|The temperature is] -{a} degrees and rises by {b}. What is it then? ## -{a} + {b} = {c} ## {c}
+{a} less {L} is? ## {a} - {L} = -{b} ## -{b}
+[What is|Find] {a} cubed[?|.] ## {a} * {a} * {a} = {b} ## {b}
+2 to the power of {a}[?| =] ## * ## {b}
+Which whole number is closest to sqrt({a})? ## {b} ## {b}
+How many times does the digit {a} appear from 1 to {L}? ## {b} ## {b}
+How many [even|odd] numbers are there between {a} and {L}? ## ({L} - {a})/2 = {b} ## {b}
+Write the [Roman|binary] number [XIV|MCMX|1101|10010] in ordinary digits. ## {a} ## {a}
+Write [three thousand and {a}|two million five|a quarter of a million] in digits. ## 3{L} ## 3{L}
+What is the [mode|middle value|spread] of {a}, {b}, {a}, {c}, {d}? ## {a} occurs twice ## {a}
+What is {a} divided by {b}, with remainder? ## {c} remainder 1 ## {c} R 1
+{L} cookies are packed in boxes of {a}. How many are left over? ## {L} = {a}*{b} + {c} ## {c}
+{a} / 0 = ? ## undefined ## undefined
 """,
     "chance": r"""
 A [bag|box|jar|drawer] [contains|has|holds] {a} [red|white|green] and {b} [blue|black|yellow] [marbles|socks|balls|candies]. [One is drawn at random.|You pick one without looking.] What is the probability that it is [red|white|green]? ## {a}/({a}+{b}) ## {a}/{c}
@@ -172,6 +265,14 @@ How many [handshakes|games|matches] are there if {a} [people|teams] all [meet|pl
 What is the expected [value|number] of [heads in {a} tosses|a roll of a die with {a} faces]? ## {b}.5 ## {b}.5
 How many routes lead from the corner (0,0) to ({a},{b}) on a grid? ## binomial ## {c}
 {a} red, {b} blue and {c} green balls are in an urn. Two are drawn. P(both red)? ## {a}/{d} · ... ## {e}/{f}
+[A spinner|A wheel] has {a} equal parts, {b} of them red. What is the chance of [red|not red]? ## {b}/{a} ## {b}/{a}
+How likely is it to draw [a king|a heart|a red card] from a deck of cards? ## 4/52 = 1/13 ## 1/13
+A class has {a} girls and {b} boys. One child is picked at random. What is the probability that it is a girl? ## {a}/({a} + {b}) = {c} ## {c}
+In a raffle of {L} tickets {N} has {a}. What is {N}'s chance to win? ## {a}/{L} ## {a}/{L}
+It rains on {a}% of the days. What is the chance of two dry days in a row? ## (1 - 0.{a})^2 ## 0.{b}
+How many ways are there to [pick|choose] a captain and a goalkeeper from {a} players? ## {a} * {b} = {c} ## {c}
+How many codes of {a} digits have no digit twice? ## 10*9*8 = {b} ## {b}
+[Eight|Ten|{a}] runners race. In how many ways can gold, silver and bronze go? ## {a}·{b}·{c} = {d} ## {d}
 """,
     "logic": r"""
 All [roses|cats|squares] are [flowers|animals|rectangles]. Some [flowers|animals|rectangles] [fade|sleep|are red]. [Does it follow that some roses fade?|What can we conclude?] ## No, that does not follow. ## no
@@ -190,6 +291,24 @@ Rearrange the letters of "[listen|silent|{N}]" to form another word. ## listen -
 Find the odd one out: [apple, pear, carrot, plum|red, green, seven, blue|2, 3, 5, 9]. ## carrot ## carrot
 [Cat is to kitten|Hot is to cold|Hand is to glove] as [dog is to|up is to|foot is to] what? ## puppy ## puppy
 Two [fathers|mothers] and two [sons|daughters] catch {a} fish each, yet there are only three people. How many fish? ## {a}*3 = {b} ## {b}
+A [snail|worm|beetle|climber] goes up {a} [m|feet|cm] by day and down {b} by night. The [wall|pole|tree] is {c} high. After how many days is it at the top? ## ({c} - {a})/({a} - {b}) + 1 = {d} ## {d}
+[A frog|A toad] in a {a} foot well jumps {b} feet and slides {c} feet. How many jumps until it is out? ## {b} - {c} = {d} a jump ## {e}
+{N} has {a} brothers and each brother has one sister. How many children are there? ## {a} + 1 = {b} ## {b}
+If {a} cats catch {a} mice in {a} minutes, how many cats catch {b} mice in {b} minutes? ## {a} cats ## {a}
+A doctor gives you {a} pills and says to take one every half hour. How long do they last? ## {a} - 1 = {b} halves ## {c} hours
+How many months have 28 days? ## All of them. ## 12
+You overtake the second runner in a race. Which place are you in? ## second ## second
+A farmer has {a} sheep, and all but {b} die. How many are left? ## {b} ## {b}
+It takes {a} minutes to cut a log into {b} pieces. How long for {c} pieces? ## {b} - 1 = {d} cuts ## {e}
+A lily pad doubles every day and covers the pond on day {a}. When is half covered? ## day {b} ## {b}
+{N} sits between Ana and Ben. Ben is not at the end. Who sits where? ## Ana, {N}, Ben ## Ana
+Every [blip|dax] is a [wug|fep]. No [wug|fep] is red. Can a [blip|dax] be red? ## no ## no
+Which statement is false: (1) one of these is false (2) two of these are false? ## the second ## 2
+In {N}'s family the grandfather, two fathers and two sons are only {a} people. How? ## one is both ## three generations
+{a} hours ago it was [Monday|Friday] {b} o'clock. What time is it now? ## count forward ## {c} o'clock
+Yesterday's tomorrow is [Sunday|Tuesday]. What day is today? ## Sunday ## Sunday
+What is the angle of the hands at {b}:{a}? ## {a} * 6 = {c} ## {c}°
+A bat and a ball cost $1.{a} together, and the bat costs $1 more than the ball. What does the ball cost? ## (1.{a} - 1)/2 ## 0.{b}
 """,
     "knowledge": r"""
 [What is|Name] the capital of [Spain|Japan|Canada|Egypt|Brazil|Kenya]? ## It is Madrid. ## Madrid
@@ -220,6 +339,12 @@ Extract the names from: "{N} met Bob on Friday at {a}." ## {N}, Bob ## {N}, Bob
 What is the best way to [learn guitar|cook rice|lose weight|save money]? ## Practice every day. ## ...
 Plan a {a}-day trip to [Rome|Tokyo|Iceland] for {b} people. ## Day 1: arrive ... ## (open)
 Recommend {a} books about [space|history|cooking]. ## 1. Cosmos ## (open)
+How many [legs|wings|eyes] has a [spider|bee|crab|centipede]? ## It has {a}. ## {a}
+How many [players|strings|keys|squares] has a [volleyball team|guitar|piano|chess board]? ## {a} ## {a}
+How many [letters|vowels] does the word "[banana|rhythm|{N}]" have? ## {a} letters ## {a}
+How many [days|weeks] are in [a leap year|February]? ## There are {a}. ## {a}
+How many [moons|rings] has [Mars|Saturn|Jupiter]? ## {a} ## {a}
+[What|Which] [holiday|festival] is on [25 December|31 October|4 July]? ## Christmas ## Christmas
 """,
     "code": r"""
 [Write|Implement|Give me] a [function|method|program|script] in [Python|JavaScript|Rust|Java|C|Go] that [reverses a string|sorts a list|checks whether a number is prime|computes the {a}th Fibonacci number|counts words]. ## def f(s): return s[::-1] ## f
@@ -233,6 +358,15 @@ Why does this [crash|fail|loop forever]? while True: x = x + {a} ## There is no 
 How do I [install a package with pip|undo the last commit|center a div|exit vim|parse JSON in Python]? ## pip install name ## pip install
 How many [bits|bytes] are [needed for|in] {a} [different values|kilobytes|integers of 32 bits]? ## log2({a}) = {b} ## {b}
 What is [0x{a}|0b101|0o{a}] in decimal? ## 16*{b} + {c} = {d} ## {d}
+How many [bits|nibbles|words] are there in {a} [bytes|megabytes|kB]? ## {a} * 8 = {b} ## {b}
+How many bytes does an array of {a} [int32|float64|char] values take? ## {a} * 4 = {b} ## {b}
+How large is a file of {a} kilobytes in bytes? ## {a} * 1024 = {b} ## {b}
+What is {a} [AND|XOR|OR] {b} bitwise? ## {c} ## {c}
+A list has indices 0 to {a}. How many elements has it? ## {a} + 1 = {b} ## {b}
+What is the value of x after `x = {a}; x -= {b}; x *= 2`? ## ({a} - {b}) * 2 = {c} ## {c}
+How many times is the body of `for (i = {a}; i < {L}; i += {b})` executed? ## ({L} - {a})/{b} = {c} ## {c}
+How many comparisons does binary search need for {L} items? ## log2({L}) = {a} ## {a}
+A download of {a} MB runs at {b} Mbit/s. How long does it take? ## {a} * 8 / {b} = {c} ## {c} s
 """,
     "units": r"""
 [Convert|Express] {a} [miles|feet|yards|inches|light years] [to|in] [kilometers|meters|centimeters]. ## {a} * 1.609 = {b} ## {b}
@@ -247,6 +381,12 @@ How many [pounds|ounces|stones] [is|are] {a} [kg|grams|kilograms]? ## {a} * 2.20
 [Convert|Express] {a} [radians|degrees|gradians] [to|in] [degrees|radians]. ## {a}·180/π ## {b}
 How many [calories|joules|watts] are {a} [kilojoules|kWh|horsepower]? ## {a}*0.239 = {b} ## {b}
 What is {a}:{b} pm in [24-hour time|UTC|New York if it is in London]? ## 12 + {a} = {c} ## {c}:{b}
+How many [ounces|pints|tablespoons|teaspoons] are in {a} [pounds|gallons|cups]? ## {a} * 16 = {b} ## {b}
+How many [inches|feet|yards] are there in {a} [feet|yards|miles]? ## {a} * 12 = {b} ## {b}
+How many square [inches|feet|cm] is {a} square [feet|yards|m]? ## {a} * 144 = {b} ## {b}
+${a} are how many euros, if one euro is $1.{b}? ## {a} / 1.{b} = {c} ## {c}
+A recipe is for {a} °C. What is that in Fahrenheit? ## {a} * 9/5 + 32 = {b} ## {b}
+How many [decades|centuries|fortnights] are {a} [years|days]? ## {a} / 10 = {b} ## {b}
 """,
     "finance": r"""
 [${L}|{L} dollars|€{L}] [is invested|are put into a bank|grows] at {a}% [compound interest|interest compounded yearly|per year compounded monthly] for {b} years. [How much is it then?|Find the final amount.] ## {L}(1 + 0.0{a})^{b} = {c} ## {c}
@@ -257,6 +397,10 @@ How long does it take for money to double at {a}%? ## ln 2 / ln 1.0{a} ## {b} ye
 A [machine|car] worth ${L}00 loses {a}% of its value each year. What is it worth after {b} years? ## {L}00·(0.{c})^{b} ## {d}
 What is the [IRR|net present value|Sharpe ratio|beta] of the following cash flows: -{L}, {a}, {b}, {c}? ## NPV = sum ... ## {d}
 What is the difference between a stock and a bond? ## A stock is a share. ## ...
+[The|An] inflation rate is {a}%. What will ${L} be worth in {b} years? ## {L} * 0.{c}^{b} ## {d}
+{N} buys {a} shares at ${b} and sells them at ${c}. What is the return in percent? ## ({c} - {b})/{b} ## {d}%
+A bond of ${L} pays {a}% a year. What is its yield at a price of ${L}? ## {a}% ## {a}%
+What is the break-even point with fixed costs of ${L}, a price of ${a} and a unit cost of ${b}? ## {L}/({a} - {b}) = {c} ## {c}
 """,
     "advanced": r"""
 [Prove|Show] that [there are infinitely many primes|sqrt({a}) is irrational|n^2 + n is even for every n|every tree has n - 1 edges|the set of reals is uncountable]. ## Suppose not. Then ... a contradiction. ## proof
@@ -276,6 +420,12 @@ Let p be a prime [greater|larger] than {a}. Show that p^2 - 1 is divisible by 24
 [Find|What is] the [minimum|maximum] of {x}^2 + {y}^2 subject to {x} + {y} = {a}. ## by symmetry {x} = {y} ## {b}
 A function f: R -> R satisfies f({x} + {y}) = f({x}) + f({y}) and f(1) = {a}. Find f({b}). ## f(n) = n f(1) ## {c}
 Two players alternately take 1 to {a} stones from a pile of {b}. Who wins? ## multiples of {c} lose ## the first
+How many ways are there to tile a 2 by {a} board with dominoes? ## Fibonacci ## {b}
+What is the {a}th triangular number? ## {a}({a} + 1)/2 = {b} ## {b}
+Find the smallest number that leaves 1 when divided by {a} and 2 when divided by {b}. ## Chinese remainders ## {c}
+What is the sum of the angles of a polygon with {a} sides? ## ({a} - 2) * 180 = {b} ## {b}
+How many diagonals has a polygon with {a} corners? ## {a}*({a} - 3)/2 = {b} ## {b}
+What is {a} in base {b}? ## {c} ## {c}
 """,
 }
 

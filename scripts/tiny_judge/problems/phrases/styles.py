@@ -73,6 +73,9 @@ Got {R}.
 ok, {V}.
 """
 PERCENT = """
+{P}% of {A} are {R}.
+{P}% out of {A} is {R}
+{R} is {P}% of {A}.
 {P}% of {A} is {R}.
 {P}% of {A} = {R}
 {P}% of {A}: {R}
@@ -83,6 +86,8 @@ We take {P}% of {A}, which is {R}.
 Calculate {P}% of {A}: {R}
 """
 FRACTION = """
+{P} of {A} are {R}
+{R} is {P} of {A}.
 {P} of {A} is {R}.
 {P} of {A} = {R}
 {P} of {A}: {R}
@@ -276,5 +281,50 @@ Left: {V}
 {L}: {V}
 So there are still {V}.
 What remains: {V}
+""",
+}
+
+# like IMPLIED, with the number that is added, taken away, multiplied or divided by
+IMPLIED_WITH = {
+    "+": """
+{B} more, so {R}.
+{B} more makes {R}
+Another {B}, that's {R}.
+Then {B} come on top: {R}
+Add {B}: {R}
+with the {B} it's {R}
+Plus the {B}, and we are at {R}.
+{B} are added, giving {R}.
+The other {B} bring it to {R}.
+and {B}, so {R} in all
+""",
+    "-": """
+{B} are gone, so {R}.
+Take off {B}: {R}
+{B} go, {R} stay.
+gave {B} away so {R}
+Less the {B}, {R}.
+Minus {B} leaves {R}.
+{B} fewer is {R}.
+Then {B} come off: {R}
+Now {B} are taken, so only {R}.
+without the {B} it's {R}
+""",
+    "*": """
+{B} of those is {R}.
+Times {B} makes {R}
+{B} times that: {R}
+For {B} it is {R}.
+so {B} of them make {R}
+That {B} times over is {R}.
+And this for all {B}: {R}
+""",
+    "/": """
+Among {B} that's {R} each.
+Divided by {B}: {R}
+Split {B} ways it is {R}.
+{B} equal parts of {R}
+so for each of the {B}, {R}
+Over {B}, so {R}.
 """,
 }

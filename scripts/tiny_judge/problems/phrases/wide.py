@@ -33,6 +33,16 @@ Each [bus|van] has {b} seats. {a} pupils and {c} teachers go on a trip, and ever
 {N} plants {a} [#1trees|tulips|bushes] in {b} equal rows. {He} adds {c} more [#1trees|tulips|bushes] to every row. ## How many are in one row then? ## a/b:in a row; _+c:in a row then ## [#1trees|tulips|bushes]
 {N} pours {a} liters of juice into bottles of {b} liters and sells them at {$c} a bottle. ## How much money does {he} take in? ## a/b:@bottles bottles; _*c:money taken in ## money
 A {box} of {a} {o} weighs {b} kg. ## How many kg do {c} such {boxes} weigh? ## b*c:kg in all ## kg
+{N} made {a} [#1cookies|pierogi|muffins] for {b} [guests|friends|cousins], the same number for everyone. One of them gave {c} of {his} share away. ## How many did that one keep? ## a/b:for each; _-c:kept ## [#1cookies|pierogi|muffins]
+There are {a} [#1pages|problems|words] to [learn|do] and {b} days left. ## How many per day? ## a/b:per day ## [#1pages|problems|words]
+A bag of {a} [sweets|nuts|grapes] is [shared|split] fairly by {N}, {M} and {K}. {N} finds {b} more in {his} pocket. ## How many does {N} have in the end? ## a/3:for each; _+b:in the end ## [sweets|nuts|grapes]
+In {b} minutes a pump moves {a} liters of water. ## How many liters does it move in {c} minutes? ## a/b:liters a minute; _*c:liters ## liters
+{a} chairs stand in rows of {b}. {c} rows are [taken away|removed]. ## How many rows are there now? ## a/b:rows; _-c:rows now ## rows
+{b} [pens|tickets|apples] together cost {$a}. {N} has {$c} and buys one. ## How much money is left? ## a/b:price of one; c-_:money left ## money
+{N} cut a {a} cm board into {b} equal pieces and then took {c} cm off one of them. ## How long is that piece, in cm? ## a/b:cm of a piece; _-c:cm left ## cm
+Six friends rent a boat for {$a} and buy snacks for {$b}. They split everything evenly. ## What does each of them pay? ## a+b:everything; _/6:for each ## money
+{N} has {a} stamps. An album page takes {b} stamps, and {N} has filled {c} pages. ## How many pages will {he} still fill? ## a/b:pages in all; _-c:pages still to fill ## pages
+A runner does {a} laps in {b} hours, always at one pace. ## How many laps would {he} do in {c} hours? ## a/b:laps an hour; _*c:laps ## laps
 """
 
 PERCENT = """
@@ -54,6 +64,21 @@ In a class of {a} [#1students|pupils], {b%}% are girls. {c} girls are absent. ##
 {N} deposits {$a} in a bank with {b%}% simple interest a year. ## How much interest does {he} get in {c} years? ## a*b%:interest a year; _*c:interest ## money
 {b%}% of {N}'s {a} {o} are given to {M}, who already had {c}. ## How many {o} does {M} have now? ## a*b%:{o} given; _+c:{o} of {M} now ## {o}
 A jacket costs {$a} and shoes cost {$b}. There is {c%}% off on everything. ## What do both cost now? ## a+b:full price; _*c%:discount; s1-s2:price now ## money
+In an office of {a} people, {b%}% cycle to work. ## How many don't? ## a*b%:people who cycle; a-_:people who do not ## people
+In our [village|street|club] of {a} people, {b%}% own a [dog|car|boat]. ## How many people own none? ## a*b%:owners; a-_:people without one ## people
+[Boots|Headphones|A lamp|A tent] are listed at {$a}. This [week|weekend] everything is {b%}% off. ## What would {N} pay? ## a*b%:discount; a-_:to pay ## money
+What is {b%}% of {a}, plus {c}? ## Give the result. ## a*b%:the part; _+c:result ##
+[An orchard|A farm] harvested {a} kg of apples. {b%}% were bad and thrown away. ## How many kg were good? ## a*b%:kg of bad apples; a-_:kg of good apples ## kg
+{N} has a goal of {a} steps. By noon {he} has done {b%}%. ## How many steps are still to go? ## a*b%:steps done; a-_:steps to go ## steps
+The [hotel|flight|course] is {$a} plus {b%}% tax. ## What is the total price? ## a*b%:tax; a+_:total price ## money
+A battery of {a} units loses {b%}% in a day. ## How much is in it after one day? ## a*b%:units lost; a-_:units left ## units
+{b%}% of {a} emails are spam. {N} answers {c} of the others. ## How many real emails are not answered yet? ## a*b%:spam; a-_:real emails; _-c:not answered ## emails
+A [team|player] won {b%}% of its {a} games and drew {c} of them. ## How many games did it lose? ## a*b%:games won; a-_:games not won; _-c:games lost ## games
+Rent is {$a} a month. Next year it [goes up|increases] by {b%}%. ## By how much does the rent for {c} months grow? ## a*b%:more a month; _*c:more in all ## money
+A [mug|scarf|board game] cost {$a} last year and is {b%}% [more expensive|dearer] now. ## What does it cost now? ## a*b%:increase; a+_:price now ## money
+{N} scored {b%}% on a test of {a} points. {M} scored {c} points less. ## How many points did {M} get? ## a*b%:points of {N}; _-c:points of {M} ## points
+On the {a} km [race|ride|hike], {N} has finished {b%}%. ## How many km lie ahead? ## a*b%:km done; a-_:km ahead ## km
+{a} people were asked. {b%}% said yes, {c} said maybe, the others said no. ## How many said no? ## a*b%:people who said yes; a-_:all others; _-c:people who said no ## people
 """
 
 FRACTIONS = """
@@ -73,6 +98,14 @@ A trip is {a} km long. After {f/} of the way {N} [takes a break|stops for lunch]
 {N} picked {a} apples. {He} used {f/} for a pie and ate {b}. ## How many apples remain? ## a~f:apples for the pie; a-_:apples after the pie; _-b:apples left ## apples
 Out of {a} [guests|visitors], {f/} are children, and {b} of the children are under five. ## How many children are older? ## a~f:children; _-b:older children ## children
 {N} spends {f/} of {his} {a} minutes of [homework|training] on [maths|running]. ## How many minutes are left for the rest? ## a~f:minutes for the first; a-_:minutes for the rest ## minutes
+There were {a} [ducks|geese|swans] on the lake. {f/} of them flew [off|away] and later {b} came back. ## How many are on the lake [now|]? ## a~f:that flew away; a-_:still there; _+b:on the lake ## [ducks|geese|swans]
+{f/} of the {a} kids on a trip bring [lunch|a packed lunch]. The others each buy one for {$b}. ## How much do they pay in total? ## a~f:@kids kids with lunch; a-_:@kids kids without lunch; _*b:money paid ## money
+A recipe needs {a} g of flour. {N} makes {f/} of the recipe and adds {b} g extra. ## How many g of flour does {he} use? ## a~f:g for the recipe; _+b:g of flour ## g
+{N} drove {f/} of the {a} km before lunch and {b} km after it. ## How many km are still ahead? ## a~f:km before lunch; a-_:km after lunch; _-b:km ahead ## km
+Half of the {a} seats on a [plane|ferry] are empty. Then {b} more people come on board. ## How many people are on board? ## a/2:people at first; _+b:people on board ## people
+{N} spent {f/} of {his} {$a} on a ticket. {He} then earned {$b}. ## How much money does {he} have? ## a~f:price of the ticket; a-_:money left; _+b:money then ## money
+A pizza [party|evening] has {a} slices. {N} and {his} friends eat {f/} of them. {M} takes {b} slices home. ## How many slices remain? ## a~f:slices eaten; a-_:slices left then; _-b:slices left ## slices
+{f/} of a wall of {a} bricks is done. ## How many bricks are still to be laid? ## a~f:bricks laid; a-_:bricks to lay ## bricks
 """
 
 CENTS = """
@@ -87,6 +120,10 @@ Lunch costs {$a} a day. {N} buys lunch on {b} days and a drink for {$c} once. ##
 A monthly plan is {$a}. {N} pays it for {b} months and gets {$c} back. ## What did it cost [in the end|altogether]? ## a*b:for the months; _-c:in the end ## money
 One {o1} is {$a}, {b} of them are sold in a pack for {$c}. ## How much is saved by buying the pack? ## a*b:price of single ones; _-c:money saved ## money
 {N} works {b} hours at {$a} an hour and pays {$c} for the bus. ## How much does {he} keep? ## a*b:money earned; _-c:money kept ## money
+{N} buys {a} bottles of water for {$b} each and pays with a {$c} note. ## What is {his} change? ## a*b:price of the water; c-_:change ## money
+A [sandwich|burger] costs {$a}, a drink {$b} less. ## What do both cost together? ## a-b:price of the drink; a+_:both together ## money
+{N} puts {$a} into a jar every [Sunday|month] and takes out {$b} once. ## How much is in the jar after {c} [times|payments]? ## a*c:money put in; _-b:money in the jar ## money
+Two adults pay {$a} each and {b} children pay {$c} each for the [zoo|museum|bus]. ## How much is it for all of them? ## 2*a:adults; b*c:children; s1+s2:for all of them ## money
 """
 
 MEASURE = """
@@ -110,6 +147,11 @@ A phone has {a} photos. {N} deletes {b}, takes {c} new ones and copies {d} to it
 A mountain is {a} m high. {N} starts at {b} m and climbs {c} m. ## How many m below the top is {he}? ## b+c:height reached; a-_:m below the top ## m
 A company has {a} employees in {b} offices of equal size. {c} people leave one office. ## How many employees are left in that office? ## a/b:employees in an office; _-c:employees left ## employees
 The [concert|show] sold {a} tickets at {$b} and {c} tickets at {$d}. ## How much money came in? ## a*b:cheaper or first tickets; c*d:other tickets; s1+s2:all the money ## money
+A concert hall sells {a} tickets at {$b} and gives {c} free tickets to schools. ## How many seats are used? ## a+c:seats used ## seats
+A warehouse had {a} boxes. A truck takes {b}, and {c} trucks like that leave. ## How many boxes are left? ## b*c:boxes taken; a-_:boxes left ## boxes
+{N}'s game shows {a} points, {M}'s shows {b} more, and {K}'s shows as many as both. ## How many points does {K} have? ## a+b:points of {M}; a+_:points of {K} ## points
+From a roll of {a} m of cable, {b} pieces of {c} m are cut for one house and {d} m for another. ## How many m remain? ## b*c:m for one house; a-_:m left then; _-d:m left ## m
+A website had {a} visitors on Saturday and {b} fewer on Sunday. ## How many visitors did it have that weekend? ## a-b:visitors on Sunday; a+_:visitors in all ## visitors
 """
 
 TIME = """
@@ -139,6 +181,16 @@ School [starts|begins] at {a:}. {N} needs {b} minutes to [walk|ride|get] there. 
 A [trip|hike|drive] takes {a} hours. After {b} minutes {N} stops for a break. ## How many minutes [are still to go|of the way remain]? ## a*60:minutes of the trip; _-b:minutes to go ## minutes
 {N} [works|practices] {a} minutes a day. ## How many hours is that in {b} days? ## a*b:@minutes minutes; _/60:hours ## hours
 {N} works from Monday to Friday, {a} hours a day, for {$b} an hour. ## How much does {he} earn in the week? ## a*5:@hours hours; _*b:money earned ## money
+The [school play|show|match] begins at {a:} and runs for {b} minutes, with a {c} minute [intermission|break] in the middle. ## At what time [is it over|does everybody go home]? ## b+c:minutes in all; a+_:end ##
+{N} watches two episodes of {a} minutes each and then a film that is {b} hours long. ## How many minutes does {he} watch in total? ## 2*a:minutes of the episodes; b*60:minutes of the film; s1+s2:minutes in total ## minutes
+{N} arrived at {a:}, {b} minutes late. ## When was {he} expected? ## a-b:time expected ##
+The swimming lesson takes {a} minutes and ends at {b:}. ## When does it start? ## b-a:start ##
+{N} [naps|reads|paints] for {a} minutes on {b} days. {M} does the same for {c} hours in all. ## How many minutes more does {M} do than {N}? ## a*b:minutes of {N}; c*60:minutes of {M}; s2-s1:minutes more ## minutes
+A flight leaves at {a:}. Boarding is {b} minutes before that, and {N} wants to be there {c} minutes before boarding. ## When should {he} be there? ## a-b:boarding; _-c:time to be there ##
+One load of washing takes {a} minutes. {N} washes {b} loads, one after the other, from {c:} on. ## When is the last one done? ## a*b:minutes in all; c+_:time when done ##
+{N} has {a} hours for a test with {b} tasks. {He} needs {c} minutes for each. ## How many minutes are left over? ## a*60:minutes for the test; b*c:minutes needed; s1-s2:minutes left over ## minutes
+A baby sleeps {a} hours at night and {b} hours during the day. ## How many hours is that in a week? ## a+b:hours a day; _*7:hours in a week ## hours
+From {a:} to {b:} {N} is at [school|work]. {c} minutes of that are breaks. ## How many minutes does {he} work? ## b-a:minutes there; _-c:minutes of work ## minutes
 """
 
 LONGER = """
@@ -152,6 +204,14 @@ Adults pay {$a} and children {$b}. {c} adults and {d} children go, and the group
 A farmer has {a} hens. Each lays {b} eggs a week. He sells the eggs of {c} weeks by the dozen, at {$d} a dozen. ## How much does he earn? ## a*b:@eggs eggs a week; _*c:@eggs eggs; _/12:@dozens dozens; _*d:money earned ## money
 A tank has {a} liters. {b} liters are used each day for {c} days, then {d} buckets of {e} liters are poured in. ## How many liters are in it? ## b*c:liters used; a-_:liters left; d*e:liters poured in; s2+s3:liters in it ## liters
 {N} buys {a} {o} at {$b}, {c} {p} at {$d}, and pays with {$e}. The cashier also gives {him} {$f} for [old bottles|a coupon]. ## How much money does {he} get back? ## a*b:{o}; c*d:{p}; s1+s2:total; e-_:change; _+f:money back ## money
+A class of {a} collects money for a trip. Each student brings {$b}. The bus costs {$c} and the tickets cost {$d} per student. ## How much money is left? ## a*b:money collected; a*d:money for tickets; s1-c:money after the bus; s3-s2:money left ## money
+{N} has {a} rows of {b} [bulbs|seeds|plants]. {He} buys {c} bags of {d} more, gives {e} to a neighbor and loses {f} in the frost. ## How many are left? ## a*b:in the rows; c*d:in the bags; s1+s2:all of them; _-e:after the gift; _-f:left ## [bulbs|seeds|plants]
+{N} works {a} hours on Monday, {b} hours more on Tuesday, and twice as long on Wednesday as on Monday, for {$c} an hour. ## How much does {he} earn on these days? ## a+b:@hours hours on Tuesday; a*2:@hours hours on Wednesday; a+s1:@hours first two days; _+s2:@hours hours in all; _*c:money earned ## money
+A shop has {a} {boxes} of {b} {o}. {c} {boxes} are sold in the morning, {d} single {o} in the afternoon, and {f/} of what is left in the evening. ## How many {o} are left at night? ## a-c:{boxes} left; _*b:{o} left then; _-d:{o} in the evening; _~f:{o} sold in the evening; s3-s4:{o} at night ## {o}
+{N} starts with {$a}, spends {$b} on food and {$c} on a book, earns {$d} for each of {e} lessons and gives half of what {he} has then to {M}. ## How much does {N} have in the end? ## a-b:after the food; _-c:after the book; d*e:money earned; s2+s3:money then; _/2:in the end ## money
+A theater has {a} rows with {b} seats and {c} rows with {d} seats. {e} seats are broken and {f} are kept free. ## How many tickets can be sold? ## a*b:first seats; c*d:other seats; s1+s2:seats in all; _-e:seats that work; _-f:tickets ## tickets
+{N} fills {a} bags with {b} kg of potatoes each and {c} bags with {d} kg each. {e} kg are bad, and the rest is sold at {$f} a kg. ## How much money is that? ## a*b:@kg kg in the first bags; c*d:@kg kg in the others; s1+s2:@kg kg in all; _-e:@kg good kg; _*f:money ## money
+A train starts with {a} people. At the first stop {b} get off and {c} get on, at the second {d} get off and {e} get on. ## How many people travel on? ## a-b:people left at the first stop; _+c:people after the first stop; _-d:people left at the second stop; _+e:people who travel on ## people
 """
 
 TOPICS = {"division": DIVISION, "percent": PERCENT, "fraction": FRACTIONS, "cents": CENTS, "measure": MEASURE, "large": LARGE,
