@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::protocol::Yields;
 use crate::verdict::Status;
 
 /// How a verdict becomes a reward.
@@ -24,6 +25,21 @@ pub enum RewardPolicy {
 impl RewardPolicy {
     /// Every policy, the default first.
     pub const ALL: [Self; 2] = [Self::ProcessOutcome, Self::Outcome];
+
+    /// The policy where the user names none: of a protocol that does not judge the process, the outcome.
+    pub fn default_for(yields: Yields) -> Self {
+        if yields.process {
+            Self::ProcessOutcome
+        } else {
+            Self::Outcome
+        }
+    }
+
+    /// Why the policy makes no sense of a protocol's verdicts, if it does not.
+    pub fn refused_by(self, yields: Yields) -> Option<&'static str> {
+        (self == Self::ProcessOutcome && !yields.process)
+            .then_some("it does not judge the process; use --reward outcome, or leave --reward out")
+    }
 
     /// The name on the command line and in a run's manifest.
     pub fn as_str(self) -> &'static str {

@@ -67,7 +67,7 @@ pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
     match action {
         PromptsAction::List => {
             for protocol in protocol::known() {
-                writeln!(out, "{:<8}  {}", protocol.name(), protocol.description()).or_fail()?;
+                writeln!(out, "{:<16}  {}", protocol.name(), protocol.description()).or_fail()?;
             }
         }
         PromptsAction::Show {
@@ -78,7 +78,7 @@ pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
         } => {
             let choice = JudgeChoice {
                 model,
-                protocol: name,
+                protocol: Some(name),
                 prompt,
                 few_shots,
                 ..JudgeChoice::default()

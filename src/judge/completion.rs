@@ -7,7 +7,8 @@ use super::{JudgeText, RulesMode, RunOptions, guarded};
 use crate::dataset::Sample;
 use crate::engine::{Completion, FinishReason};
 use crate::protocol::unknown_tags::without_unknown_tags;
-use crate::protocol::{ParsedVerdict, Unreadable, ValueSpans};
+use crate::protocol::view::paragraphs;
+use crate::protocol::{ParsedVerdict, Unreadable, ValueSpans, Yields};
 use crate::reward::reward;
 use crate::rules::RuleVerdict;
 use crate::text::reasoning::{Answer, ThinkingStyle};
@@ -16,12 +17,23 @@ use crate::verdict::{Confidence, OutcomeSource, Raw, Status, Usage, Verdict};
 /// Makes verdicts of completions, and of samples that never reach the model.
 pub(super) struct VerdictBuilder<'a> {
     options: &'a RunOptions,
+    yields: Yields,
 }
 
+/// What is asked of a verdict where no judge is asked.
+const OF_RULES: Yields = Yields {
+    process: true,
+    outcome: true,
+    perfect: false,
+};
+
 impl<'a> VerdictBuilder<'a> {
-    /// Makes verdicts under the run's options.
-    pub(super) fn new(options: &'a RunOptions) -> Self {
-        Self { options }
+    /// Makes verdicts under the run's options, of the judge `text` or of the rules alone.
+    pub(super) fn new(options: &'a RunOptions, text: Option<&JudgeText>) -> Self {
+        Self {
+            options,
+            yields: text.map_or(OF_RULES, |text| text.protocol.yields()),
+        }
     }
 
     /// A verdict with the rules' outcome, if the rules are used, and everything else unknown.
@@ -44,6 +56,9 @@ impl<'a> VerdictBuilder<'a> {
             process: None,
             outcome: None,
             perfect: None,
+            label: None,
+            answer: None,
+            first_error: None,
             overall: None,
             reward: None,
             reason: None,
@@ -85,6 +100,7 @@ impl<'a> VerdictBuilder<'a> {
             verdict.overall = match (verdict.process, verdict.outcome) {
                 (Some(process), Some(outcome)) => Some(process && outcome),
                 (Some(false), None) | (None, Some(false)) => Some(false),
+                (None, outcome) if !self.yields.process => outcome,
                 _ => None,
             };
         }
@@ -179,7 +195,7 @@ impl<'a> VerdictBuilder<'a> {
             return self.without_completion(sample, trial, Status::Failed, why);
         }
         let answer = read_answer(text, &completion);
-        let parsed = parse(text, &answer);
+        let parsed = parse(text, &answer).and_then(|parsed| check_step(parsed, sample));
         let mut verdict = self.blank(sample, trial, Status::Ok);
         verdict.usage = Usage {
             prompt_tokens: completion.prompt.len(),
@@ -217,11 +233,18 @@ impl<'a> VerdictBuilder<'a> {
         completion: &Completion,
     ) {
         let fields = parsed.fields;
-        verdict.process = Some(fields.process);
-        verdict.outcome = Some(fields.outcome);
-        verdict.perfect = Some(fields.perfect);
+        verdict.process = fields.process;
+        verdict.outcome = fields.outcome;
+        verdict.perfect = fields.perfect;
+        verdict.label = fields.label;
+        verdict.answer = fields.answer;
+        verdict.first_error = fields.first_error;
         verdict.reason = fields.reason.filter(|_| self.options.wants_reason);
-        verdict.outcome_source = Some(OutcomeSource::Judge);
+        if self.yields.outcome {
+            verdict.outcome_source = Some(OutcomeSource::Judge);
+        } else {
+            Self::outcome_by_rules(verdict);
+        }
         verdict.parse_rule = Some(parsed.rule);
         verdict.inconsistent = parsed.inconsistent;
         verdict.confidence = confidence(completion, &parsed.spans, |tokens| {
@@ -251,7 +274,9 @@ impl<'a> VerdictBuilder<'a> {
         let Some(least) = self.options.min_confidence else {
             return;
         };
-        let certainty = text.temperature.certainty(&verdict.confidence);
+        let certainty = text
+            .temperature
+            .certainty(&verdict.confidence, self.yields);
         if certainty.is_none_or(|certainty| certainty < least) {
             let why = match certainty {
                 Some(certainty) => {
@@ -274,6 +299,9 @@ impl<'a> VerdictBuilder<'a> {
         verdict.process = None;
         verdict.outcome = None;
         verdict.perfect = None;
+        verdict.label = None;
+        verdict.answer = None;
+        verdict.first_error = None;
         verdict.reason = None;
         verdict.outcome_source = None;
         verdict.inconsistent = false;
@@ -335,6 +363,17 @@ fn parse(text: &JudgeText, answer: &Answer) -> Result<ParsedVerdict, Unreadable>
         _ => Cow::Borrowed(visible),
     };
     text.protocol.parse(&visible, thinking.starts_in_thinking())
+}
+
+/// Refuses the index of a step that the response does not have.
+fn check_step(parsed: ParsedVerdict, sample: &Sample) -> Result<ParsedVerdict, Unreadable> {
+    if let Some(index) = parsed.fields.first_error {
+        let steps = paragraphs(&sample.student_answer).count();
+        if index >= steps {
+            return Err(Unreadable::NoSuchStep { index, steps });
+        }
+    }
+    Ok(parsed)
 }
 
 /// The odds recorded at the tokens that wrote the three values. `length` gives the bytes that tokens decode to.

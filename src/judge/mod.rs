@@ -49,7 +49,7 @@ pub use domain::{Domain, JudgeFile, Temperature};
 pub use generation::GenerationDefaults;
 pub use jobs::Job;
 pub use loaded::{Judge, JudgeBuilder, LoadError};
-pub use model::{ChatSettings, JudgeText, OWN_HEAD};
+pub use model::{ChatSettings, JudgeText, OWN_HEAD, default_protocol};
 pub use run::{run, run_rules};
 pub use session::{Session, SessionError};
 pub use summary::{Share, Summary};

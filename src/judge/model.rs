@@ -6,12 +6,14 @@ use super::RunOptions;
 use super::domain::{Domain, JudgeFile, Temperature};
 use super::generation::GenerationDefaults;
 use super::prompt::{PromptBuilder, PromptError, PromptTokens, TokenCount, TooLong};
+use crate::checkpoint::known_judges::{self, KnownJudge, KnownSampling};
 use crate::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
 use crate::dataset::Sample;
 use crate::dataset::journal::{ChatIdentity, Identity};
-use crate::engine::Choices;
+use crate::engine::{Choices, Sampling};
 use crate::panics;
 use crate::protocol::{PromptTemplate, Protocol};
+use crate::reward::RewardPolicy;
 use crate::text::TextError;
 use crate::text::chat_template::{ChatOptions, ChatTemplate, Moment};
 use crate::text::reasoning::ThinkingStyle;
@@ -35,12 +37,12 @@ pub struct ChatSettings {
 /// The judge's text side: writes prompts and reads answers. Needs no weights.
 pub struct JudgeText {
     /// The protocol.
-    pub protocol: &'static dyn Protocol,
+    pub protocol: Arc<dyn Protocol>,
     /// Writes prompts.
     pub prompts: PromptBuilder,
     /// Tokens that end a generation.
     pub eos: Arc<[u32]>,
-    /// Token variants of True and False.
+    /// Token variants of True and False, or of the protocol's labels.
     pub choices: Arc<Choices>,
     /// The model's sizes.
     pub config: ModelConfig,
@@ -89,7 +91,7 @@ impl JudgeText {
     /// When one of them is missing or damaged, or the prompt does not pass through the chat template.
     pub fn load(
         source: &ModelSource,
-        protocol: &'static dyn Protocol,
+        protocol: Arc<dyn Protocol>,
         template: &PromptTemplate,
     ) -> Result<Self, PromptError> {
         Self::load_with(source, protocol, template, &ChatSettings::default())
@@ -101,12 +103,13 @@ impl JudgeText {
     /// Also when the chat template has no use for an option.
     pub fn load_with(
         source: &ModelSource,
-        protocol: &'static dyn Protocol,
+        protocol: Arc<dyn Protocol>,
         template: &PromptTemplate,
         settings: &ChatSettings,
     ) -> Result<Self, PromptError> {
         // Decoders and templates of damaged files may panic in the libraries that run them.
-        panics::guarded(|| Self::read(source, protocol, template, settings)).unwrap_or_else(|why| {
+        let read = || Self::read(source, Arc::clone(&protocol), template, settings);
+        panics::guarded(read).unwrap_or_else(|why| {
             Err(TextError::Tokenizer(format!(
                 "{source}: its tokenizer or chat template cannot be used: {why}"
             ))
@@ -116,7 +119,7 @@ impl JudgeText {
 
     fn read(
         source: &ModelSource,
-        protocol: &'static dyn Protocol,
+        protocol: Arc<dyn Protocol>,
         template: &PromptTemplate,
         settings: &ChatSettings,
     ) -> Result<Self, PromptError> {
@@ -128,7 +131,11 @@ impl JudgeText {
         };
         let tokenizer_config =
             optional(source, "tokenizer_config.json")?.unwrap_or_else(|| "{}".into());
-        let chat = ChatTemplate::new(&tokenizer_config, separate)?;
+        let chat = if protocol.chat() {
+            ChatTemplate::new(&tokenizer_config, separate)?
+        } else {
+            ChatTemplate::new("{}", Some(BARE.to_owned()))?
+        };
         if let Some(moment) = settings.moment {
             chat.clock().set(moment);
         }
@@ -148,6 +155,7 @@ impl JudgeText {
             Arc::clone(&tokenizer),
             &chat,
             template,
+            protocol.view(),
             &settings.options,
             settings.style.clone(),
             &answer_start,
@@ -165,9 +173,23 @@ impl JudgeText {
             let path = source.describe("generation_config.json");
             (generation, notes) = GenerationDefaults::read(&json, &path)?;
         }
+        let known = known_judge(source)?;
+        generation.sampling = known
+            .and_then(|judge| judge.sampling)
+            .map(sampling_of)
+            .or(protocol.sampling())
+            .or(generation.sampling);
+        if protocol.sampling().is_some() {
+            generation.max_new_tokens = Some(protocol.max_new_tokens());
+        }
+        if let Some(most) = known.and_then(|judge| judge.max_new_tokens) {
+            generation.max_new_tokens = Some(most);
+        }
         notes.extend_from_slice(prompts.notes());
-        let own_text = PromptTemplate::parse(protocol.template_text())
-            .is_ok_and(|own| own.hash() == template.hash());
+        let own_text = protocol
+            .template_text()
+            .and_then(|text| PromptTemplate::parse(text).ok())
+            .is_some_and(|own| own.hash() == template.hash());
         let trained = protocols.iter().any(|name| name == protocol.name()) && own_text;
         if !(protocols.is_empty() || trained) {
             notes.push(format!(
@@ -184,9 +206,14 @@ impl JudgeText {
         {
             eos.push(id);
         }
+        let (yes, no) = protocol.choices();
+        let variants = |words: Vec<&str>| -> Vec<u32> {
+            let tokens = words.into_iter().flat_map(|word| tokenizer.variants(word));
+            tokens.collect()
+        };
         let choices = Arc::new(Choices {
-            yes: tokenizer.variants("true"),
-            no: tokenizer.variants("false"),
+            yes: variants(yes),
+            no: variants(no),
         });
         Ok(Self {
             protocol,
@@ -211,6 +238,7 @@ impl JudgeText {
                 .max_new_tokens
                 .unwrap_or(self.protocol.max_new_tokens()),
             trials,
+            reward: RewardPolicy::default_for(self.protocol.yields()),
             ..RunOptions::default()
         }
     }
@@ -226,6 +254,35 @@ impl JudgeText {
         }
         self.config = settled;
         Ok(())
+    }
+}
+
+/// The chat template of a prompt that goes without one.
+const BARE: &str = "{{ messages[-1].content }}";
+
+/// The protocol that a model is asked under where the user names none: a known judge's own, else `prime`.
+///
+/// # Errors
+/// When the table of known judges is damaged.
+pub fn default_protocol(model: &str) -> Result<&'static str, CheckpointError> {
+    let name = model.split_once('@').map_or(model, |(name, _)| name);
+    Ok(known_judges::find(name)?.map_or("prime", |judge| judge.protocol.as_str()))
+}
+
+/// The entry of a model from the hub among the known judges.
+fn known_judge(source: &ModelSource) -> Result<Option<&'static KnownJudge>, CheckpointError> {
+    let Some(origin) = source.origin() else {
+        return Ok(None);
+    };
+    known_judges::find(origin.split('@').next().unwrap_or_default())
+}
+
+fn sampling_of(known: KnownSampling) -> Sampling {
+    Sampling {
+        temperature: known.temperature,
+        top_k: known.top_k.unwrap_or(0),
+        top_p: known.top_p.unwrap_or(1.0),
+        min_p: known.min_p.unwrap_or(0.0),
     }
 }
 

@@ -134,7 +134,7 @@ impl<'a> RequestBuilder<'a> {
 
     fn asking(&self, sample: &Arc<Sample>, trial: u32, prompt: Vec<u32>) -> Request {
         let prompts = &self.text.prompts;
-        let (protocol, wants_reason) = (self.text.protocol, self.options.wants_reason);
+        let (protocol, wants_reason) = (&self.text.protocol, self.options.wants_reason);
         let starts_in_thinking = prompts.thinking().starts_in_thinking();
         let failure = Arc::new(OnceLock::new());
         let id = self.in_flight.add(Asked {
@@ -154,12 +154,15 @@ impl<'a> RequestBuilder<'a> {
                 trial,
             },
             eos: self.text.eos.clone(),
-            stop: Some(Box::new(TextStop {
-                stream: prompts.thinking().stream(prompts.tokenizer().clone()),
-                matcher: protocol.stop(starts_in_thinking, wants_reason),
-                restarted: Box::new(move || protocol.stop(false, wants_reason)),
-                failure,
-            })),
+            stop: protocol.stop(starts_in_thinking, wants_reason).map(|matcher| {
+                let protocol = Arc::clone(protocol);
+                Box::new(TextStop {
+                    stream: prompts.thinking().stream(prompts.tokenizer().clone()),
+                    matcher,
+                    restarted: Box::new(move || protocol.stop(false, wants_reason)),
+                    failure,
+                }) as Box<dyn Stop>
+            }),
             choices: Some(self.text.choices.clone()),
         }
     }
@@ -170,7 +173,7 @@ struct TextStop {
     stream: AnswerStream,
     matcher: Box<dyn StopMatcher>,
     /// Makes a matcher that has read nothing, for an answer that begins only now.
-    restarted: Box<dyn Fn() -> Box<dyn StopMatcher> + Send>,
+    restarted: Box<dyn Fn() -> Option<Box<dyn StopMatcher>> + Send>,
     failure: Arc<OnceLock<String>>,
 }
 
@@ -179,8 +182,10 @@ impl Stop for TextStop {
         // On the engine's thread, where a panic would end every sample's generation.
         guarded(|| {
             let added = self.stream.push(token);
-            if added.restart {
-                self.matcher = (self.restarted)();
+            if added.restart
+                && let Some(matcher) = (self.restarted)()
+            {
+                self.matcher = matcher;
             }
             !added.text.is_empty() && self.matcher.push(&added.text)
         })

@@ -37,8 +37,8 @@ fn judge_examples(device: &Device) -> Vec<Verdict> {
     .unwrap();
     let source = ModelSource::resolve("tiny").unwrap();
     let protocol = protocol::find("prime").unwrap();
-    let template = PromptTemplate::parse(protocol.template_text()).unwrap();
-    let text = JudgeText::load(&source, protocol, &template).unwrap();
+    let template = PromptTemplate::parse(protocol.template_text().unwrap()).unwrap();
+    let text = JudgeText::load(&source, protocol.clone(), &template).unwrap();
     let max_new_tokens = text
         .generation
         .max_new_tokens

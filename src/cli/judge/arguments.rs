@@ -1,8 +1,9 @@
 //! What `juror judge` is told.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 
 use crate::cli::EXIT_CODES;
@@ -10,7 +11,7 @@ use crate::cli::chat::ChatArguments;
 use crate::cli::columns::ColumnArguments;
 use crate::cli::engine::{EngineArguments, JUDGE, ModelArguments};
 use crate::dataset::{LineLimit, Shard, ShardError, read_text};
-use crate::judge::RulesMode;
+use crate::judge::{RulesMode, default_protocol};
 use crate::protocol::{self, PromptTemplate, Protocol};
 use crate::reward::RewardPolicy;
 use crate::rules::{Config, RulesProfile};
@@ -139,9 +140,10 @@ pub(in crate::cli) struct JudgeArguments {
     /// Settings of the rules under strict and compat, by Math-Verify's names, for one `{"float_rounding": 2}`
     #[arg(long, value_name = "JSON", value_parser = crate::cli::verify::parse_config, help_heading = "Verdict")]
     pub(super) rules_config: Option<Config>,
-    /// What a verdict is worth: process-outcome (1 only if both hold) or outcome (the final answer alone)
-    #[arg(long, value_name = "POLICY", default_value_t, help_heading = "Verdict")]
-    pub(super) reward: RewardPolicy,
+    /// What a verdict is worth: process-outcome (1 only if both hold) or outcome (the final answer alone) [default: what the
+    /// protocol judges]
+    #[arg(long, value_name = "POLICY", help_heading = "Verdict")]
+    pub(super) reward: Option<RewardPolicy>,
     /// Give a verdict the status `unsure`, without a reward, where the judge gives its process or its outcome a calibrated
     /// probability below P (0.5 to 1)
     #[arg(long, value_name = "P", value_parser = parse_probability, help_heading = "Verdict")]
@@ -226,14 +228,10 @@ pub(in crate::cli) struct JudgeChoice {
         help_heading = JUDGE
     )]
     pub(in crate::cli) model: String,
-    /// What the judge is asked, and how its answer is read; `juror prompts list` names them
-    #[arg(
-        long,
-        value_name = "NAME",
-        default_value = "prime",
-        help_heading = JUDGE
-    )]
-    pub(in crate::cli) protocol: String,
+    /// What the judge is asked, and how its answer is read: a name that `juror prompts list` shows, or your own file
+    /// [default: that of a known judge, else prime]
+    #[arg(long, value_name = "NAME|FILE.toml", help_heading = JUDGE)]
+    pub(in crate::cli) protocol: Option<String>,
     /// Your own prompt text, with `{{question}}`, `{{student_answer}}`, `{{reference_answer}}` and, if you like,
     /// `{{few_shots}}`
     #[arg(long, value_name = "FILE", help_heading = JUDGE)]
@@ -247,23 +245,19 @@ pub(in crate::cli) struct JudgeChoice {
 
 impl JudgeChoice {
     /// The protocol and the prompt text.
-    pub(in crate::cli) fn prompt(&self) -> anyhow::Result<(&'static dyn Protocol, PromptTemplate)> {
-        let protocol = protocol::find(&self.protocol).ok_or_else(|| {
-            let names: Vec<&str> = protocol::known()
-                .iter()
-                .map(|protocol| protocol.name())
-                .collect();
-            anyhow!(
-                "no protocol `{}`; there is {}",
-                self.protocol,
-                names.join(", ")
-            )
-        })?;
-        let mut template = match &self.prompt {
-            Some(path) => {
+    pub(in crate::cli) fn prompt(&self) -> anyhow::Result<(Arc<dyn Protocol>, PromptTemplate)> {
+        let protocol = self.protocol()?;
+        let mut template = match (&self.prompt, protocol.template_text()) {
+            (Some(path), _) => {
                 PromptTemplate::parse(&read(path)?).with_context(|| path.display().to_string())?
             }
-            None => PromptTemplate::parse(protocol.template_text())?,
+            (None, Some(text)) => {
+                PromptTemplate::parse(text).with_context(|| protocol.name().to_owned())?
+            }
+            (None, None) => bail!(
+                "protocol {} comes without its prompt text: give one with --prompt FILE",
+                protocol.name()
+            ),
         };
         if let Some(path) = &self.few_shots {
             template = template
@@ -271,6 +265,16 @@ impl JudgeChoice {
                 .with_context(|| path.display().to_string())?;
         }
         Ok((protocol, template))
+    }
+}
+
+impl JudgeChoice {
+    fn protocol(&self) -> anyhow::Result<Arc<dyn Protocol>> {
+        let name = match &self.protocol {
+            Some(name) => name,
+            None => default_protocol(&self.model)?,
+        };
+        Ok(protocol::resolve(name)?)
     }
 }
 

@@ -140,7 +140,8 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         let begun = out.as_deref().filter(|_| !arguments.restart);
         let mut chat = arguments.judge.chat.settings(begun).or_usage()?;
         chat.force_domain = arguments.force_domain;
-        let mut text = JudgeText::load_with(&source, protocol, &template, &chat).or_usage()?;
+        let mut text =
+            JudgeText::load_with(&source, Arc::clone(&protocol), &template, &chat).or_usage()?;
         arguments.judge.chat.check(&text).or_usage()?;
         if want == Want::Everything {
             text.settle_head(&source).map_err(download::failure)?;
@@ -178,6 +179,16 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
     let max_new_tokens = arguments
         .max_new_tokens
         .map_or(recommended.max_new_tokens, |tokens| tokens as usize);
+    let reward = arguments.reward.unwrap_or(recommended.reward);
+    if let Some((_, text)) = &judge
+        && let Some(why) = reward.refused_by(text.protocol.yields())
+    {
+        return Err(anyhow!(
+            "--reward {reward} has no meaning under protocol {}: {why}",
+            text.protocol.name()
+        ))
+        .or_usage();
+    }
     let engine = arguments.engine.options(&arguments.model);
 
     let begun = out.as_deref().filter(|_| !arguments.restart);
@@ -214,13 +225,15 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
                 arguments.rules_profile,
                 arguments.rules_config.unwrap_or_default(),
             ),
-            reward: arguments.reward,
+            reward,
             min_confidence: arguments.min_confidence,
         },
         judge,
         protocol: Identity {
             name: protocol.name().into(),
-            hash: template.hash(),
+            hash: protocol
+                .hash()
+                .map_or_else(|| template.hash(), |own| format!("{own} {}", template.hash())),
         },
         model_name: arguments.judge.model,
         devices,
