@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use clap::Subcommand;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::columns::ColumnArguments;
 use super::download;
 use super::inputs::{self, refuse_data_sets};
 use super::judge::JudgeChoice;
-use super::{Failure, OrFail, for_output, say};
+use super::{DONE, Failure, INCOMPLETE, OrFail, for_output, say};
 use crate::checkpoint::hub::Want;
 use crate::dataset::{LineLimit, LoadOptions, Sample, find};
 use crate::judge::JudgeText;
 use crate::judge::prompt::PromptTokens;
-use crate::protocol;
+use crate::protocol::{self, PromptTemplate, Yields};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum PromptsAction {
@@ -37,6 +37,15 @@ pub(super) enum PromptsAction {
         /// Text for the prompt's `{{few_shots}}`
         #[arg(long, value_name = "FILE")]
         few_shots: Option<PathBuf>,
+    },
+    /// Check a protocol of your own: its file, its prompt text, and how it reads what a judge wrote
+    Check {
+        /// A file that ends in .toml, or a built-in protocol's name
+        protocol: String,
+        /// What a judge wrote: JSON lines with `output`, and if you like `case` (a name) and `expect` (the fields that must be
+        /// read, null for none)
+        #[arg(long, value_name = "FILE")]
+        outputs: Option<PathBuf>,
     },
     /// Print the exact prompt of one sample as a model would see it, and its tokens
     Render {
@@ -62,7 +71,7 @@ pub(super) enum PromptsAction {
     },
 }
 
-pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
+pub(super) fn run(action: PromptsAction) -> Result<u8, Failure> {
     let mut out = std::io::stdout().lock();
     match action {
         PromptsAction::List => {
@@ -93,6 +102,9 @@ pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
                 text.prompts.shared_prefix().len(),
                 choice.model
             ));
+        }
+        PromptsAction::Check { protocol, outputs } => {
+            return check(&mut out, &protocol, outputs.as_deref());
         }
         PromptsAction::Render {
             input,
@@ -154,7 +166,99 @@ pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
             say(&format!("{} tokens: {}", ids.len(), parts.join(" + ")));
         }
     }
-    Ok(())
+    Ok(DONE)
+}
+
+/// Checks a protocol, and how it reads the outputs of a file.
+fn check(out: &mut impl Write, name: &str, outputs: Option<&Path>) -> Result<u8, Failure> {
+    let protocol = protocol::resolve(name).or_usage()?;
+    let mut notes = Vec::new();
+    match protocol.template_text() {
+        Some(text) => {
+            let template = PromptTemplate::parse(text).or_usage()?;
+            let unprotected = template.delimiters().unprotected;
+            notes.extend(unprotected.iter().map(ToString::to_string));
+        }
+        None => notes.push("it has no prompt text: it needs --prompt FILE".to_owned()),
+    }
+    let Yields {
+        process,
+        outcome,
+        perfect,
+    } = protocol.yields();
+    let yields: Vec<&str> = [
+        (process, "process"),
+        (outcome, "outcome"),
+        (perfect, "perfect"),
+    ]
+    .iter()
+    .filter_map(|(yields, name)| yields.then_some(*name))
+    .collect();
+    say(&format!(
+        "{}: judges {}; the judge sees {} of the response, {}; at most {} new tokens",
+        protocol.name(),
+        yields.join(", "),
+        protocol.view(),
+        if protocol.chat() {
+            "in its chat template"
+        } else {
+            "without its chat template"
+        },
+        protocol.max_new_tokens()
+    ));
+    for note in notes {
+        say(&format!("note: {note}"));
+    }
+    let Some(path) = outputs else {
+        return Ok(DONE);
+    };
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| anyhow!("could not read {}: {error}", path.display()))
+        .or_usage()?;
+    let (mut count, mut wrong) = (0, 0);
+    for (number, line) in text.lines().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let at = |why: String| anyhow!("{}:{}: {why}", path.display(), number + 1);
+        let row: Value = serde_json::from_str(line)
+            .map_err(|error| at(error.to_string()))
+            .or_usage()?;
+        let output = row["output"]
+            .as_str()
+            .ok_or_else(|| at("`output` is missing, or no text".to_owned()))
+            .or_usage()?;
+        let read = protocol.parse(output, false);
+        let as_expected = match (&read, row.get("expect")) {
+            (_, None) => None,
+            (Ok(parsed), Some(Value::Object(expected))) => {
+                Some(parsed.fields.match_expected(expected))
+            }
+            (read, Some(expected)) => Some(read.is_err() && expected.is_null()),
+        };
+        let mut shown = json!({"line": number + 1});
+        if let Some(case) = row.get("case") {
+            shown["case"] = case.clone();
+        }
+        match read {
+            Ok(parsed) => {
+                shown["read"] = json!(parsed.fields);
+                shown["rule"] = json!(parsed.rule);
+            }
+            Err(why) => {
+                shown["read"] = Value::Null;
+                shown["error"] = json!(why.to_string());
+            }
+        }
+        if let Some(as_expected) = as_expected {
+            shown["as_expected"] = json!(as_expected);
+            wrong += usize::from(!as_expected);
+        }
+        count += 1;
+        writeln!(out, "{shown}").or_fail()?;
+    }
+    say(&format!("{count} outputs read, {wrong} not as expected"));
+    Ok(if wrong == 0 { DONE } else { INCOMPLETE })
 }
 
 /// Notes about the prompt.

@@ -51,6 +51,9 @@ pub use template::{FieldName, Fields, PromptTemplate, Segment, TemplateError};
 pub use untrusted::neutralise;
 pub use view::View;
 
+use serde::Serialize;
+use serde_json::{Map, Value};
+
 use crate::engine::Sampling;
 use crate::verdict::ParseRule;
 
@@ -124,25 +127,40 @@ pub struct Yields {
 }
 
 /// The content of a judge's verdict; `None` for what the protocol does not ask for.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct VerdictFields {
     /// Is the derivation free of errors?
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub process: Option<bool>,
     /// Is the final answer right?
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<bool>,
     /// Is the work free of even small flaws?
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub perfect: Option<bool>,
     /// The deciding flaw; `None` where none was written or asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The label that the judge gave, under its canonical name.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The final answer that the judge found in the response.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
     /// The index of the first wrong step, from 0; `None` where no step is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub first_error: Option<usize>,
 }
 
 impl VerdictFields {
+    /// Do these fields hold what a row of a test table expects: an object of fields, null for what must be unknown?
+    pub fn match_expected(&self, expected: &Map<String, Value>) -> bool {
+        let own = serde_json::to_value(self).unwrap_or_default();
+        expected
+            .iter()
+            .all(|(key, value)| own.get(key).unwrap_or(&Value::Null) == value)
+    }
+
     /// `perfect` without `process` and `outcome`: the judge contradicts itself. To be marked, never mended.
     pub fn is_inconsistent(&self) -> bool {
         self.perfect == Some(true) && [self.process, self.outcome].contains(&Some(false))
