@@ -104,12 +104,7 @@ impl<'a> VerdictBuilder<'a> {
                 _ => None,
             };
         }
-        verdict.reward = reward(
-            self.options.reward,
-            verdict.status,
-            verdict.process,
-            verdict.outcome,
-        );
+        verdict.reward = reward(self.options.reward, self.yields, &verdict);
         verdict
     }
 

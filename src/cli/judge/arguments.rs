@@ -140,8 +140,8 @@ pub(in crate::cli) struct JudgeArguments {
     /// Settings of the rules under strict and compat, by Math-Verify's names, for one `{"float_rounding": 2}`
     #[arg(long, value_name = "JSON", value_parser = crate::cli::verify::parse_config, help_heading = "Verdict")]
     pub(super) rules_config: Option<Config>,
-    /// What a verdict is worth: process-outcome (1 only if both hold) or outcome (the final answer alone) [default: what the
-    /// protocol judges]
+    /// What a verdict is worth: process-outcome (1 only if both hold), outcome (the final answer alone) or soft (the product of
+    /// the judge's probabilities) [default: process-outcome, or outcome where the protocol does not judge the process]
     #[arg(long, value_name = "POLICY", help_heading = "Verdict")]
     pub(super) reward: Option<RewardPolicy>,
     /// Give a verdict the status `unsure`, without a reward, where the judge gives its process or its outcome a calibrated
