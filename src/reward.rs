@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::Yields;
+use crate::protocol::{Protocol, Yields};
 use crate::verdict::{OutcomeSource, Status, Verdict};
 
 /// How a verdict becomes a reward.
@@ -37,10 +37,17 @@ impl RewardPolicy {
         }
     }
 
-    /// Why the policy makes no sense of a protocol's verdicts, if it does not.
-    pub fn refused_by(self, yields: Yields) -> Option<&'static str> {
-        (self == Self::ProcessOutcome && !yields.process)
-            .then_some("it does not judge the process; use --reward outcome, or leave --reward out")
+    /// Why the policy makes no sense of a protocol's verdicts, if it does not. `rules`: they may give an outcome.
+    pub fn refused_by(self, protocol: &dyn Protocol, rules: bool) -> Option<&'static str> {
+        let yields = protocol.yields();
+        if self == Self::ProcessOutcome && !yields.process {
+            return Some("it does not judge the process; use --reward outcome, or leave --reward out");
+        }
+        if self == Self::Soft && !protocol.has_odds() {
+            return Some("no probabilities are recorded of what it says");
+        }
+        (!yields.outcome && !rules)
+            .then_some("it does not judge the outcome, and --rules off leaves that to nobody")
     }
 
     /// The name on the command line and in a run's manifest.

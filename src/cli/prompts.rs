@@ -17,7 +17,7 @@ use crate::checkpoint::hub::Want;
 use crate::dataset::{LineLimit, LoadOptions, Sample, find};
 use crate::judge::JudgeText;
 use crate::judge::prompt::PromptTokens;
-use crate::protocol::{self, PromptTemplate, Yields};
+use crate::protocol::{self, PromptTemplate, VerdictFields, Yields};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum PromptsAction {
@@ -92,7 +92,8 @@ pub(super) fn run(action: PromptsAction) -> Result<u8, Failure> {
                 few_shots,
                 ..JudgeChoice::default()
             };
-            let (protocol, template) = choice.prompt().or_usage()?;
+            let named = choice.named_protocol().or_usage()?;
+            let (protocol, template) = choice.prompt_for(named, None).or_usage()?;
             let source = download::resolve(&choice.model, Want::Description)?;
             let text = JudgeText::load(&source, protocol, &template).or_usage()?;
             say_notes(&text);
@@ -115,7 +116,7 @@ pub(super) fn run(action: PromptsAction) -> Result<u8, Failure> {
             raw,
             judge,
         } => {
-            let (protocol, template) = judge.prompt().or_usage()?;
+            let named = judge.named_protocol().or_usage()?;
             let columns = columns.map().or_usage()?;
             let limit = if id.is_none() { Some(1) } else { None };
             let options = LoadOptions {
@@ -127,6 +128,7 @@ pub(super) fn run(action: PromptsAction) -> Result<u8, Failure> {
             refuse_data_sets(std::slice::from_ref(&input))?;
             let sample = pick(&input, &options, id.as_deref())?;
             let source = download::resolve(&judge.model, Want::Description)?;
+            let (protocol, template) = judge.prompt_for(named, Some(&source)).or_usage()?;
             let chat = judge.chat.settings(None).or_usage()?;
             let text = JudgeText::load_with(&source, protocol, &template, &chat).or_usage()?;
             judge.chat.check(&text).or_usage()?;
@@ -175,7 +177,9 @@ fn check(out: &mut impl Write, name: &str, outputs: Option<&Path>) -> Result<u8,
     let mut notes = Vec::new();
     match protocol.template_text() {
         Some(text) => {
-            let template = PromptTemplate::parse(text).or_usage()?;
+            let template = PromptTemplate::parse(text)
+                .map_err(|error| anyhow!("{}: {error}", protocol.name()))
+                .or_usage()?;
             let unprotected = template.delimiters().unprotected;
             notes.extend(unprotected.iter().map(ToString::to_string));
         }
@@ -204,7 +208,9 @@ fn check(out: &mut impl Write, name: &str, outputs: Option<&Path>) -> Result<u8,
         } else {
             "without its chat template"
         },
-        protocol.max_new_tokens()
+        protocol
+            .max_new_tokens()
+            .map_or("the model's".to_owned(), |most| most.to_string())
     ));
     for note in notes {
         say(&format!("note: {note}"));
@@ -224,6 +230,14 @@ fn check(out: &mut impl Write, name: &str, outputs: Option<&Path>) -> Result<u8,
         let row: Value = serde_json::from_str(line)
             .map_err(|error| at(error.to_string()))
             .or_usage()?;
+        let known = ["case", "output", "expect"];
+        if let Some(key) = row
+            .as_object()
+            .and_then(|row| row.keys().find(|key| !known.contains(&key.as_str())))
+        {
+            let why = format!("unknown key `{key}`; a row has {}", known.join(", "));
+            return Err(at(why)).or_usage();
+        }
         let output = row["output"]
             .as_str()
             .ok_or_else(|| at("`output` is missing, or no text".to_owned()))
@@ -231,10 +245,18 @@ fn check(out: &mut impl Write, name: &str, outputs: Option<&Path>) -> Result<u8,
         let read = protocol.parse(output, false);
         let as_expected = match (&read, row.get("expect")) {
             (_, None) => None,
-            (Ok(parsed), Some(Value::Object(expected))) => {
-                Some(parsed.fields.match_expected(expected))
+            (read, Some(Value::Object(expected))) => {
+                if let Some(key) = VerdictFields::unknown_key(expected) {
+                    return Err(at(format!("`expect` has no field `{key}`"))).or_usage();
+                }
+                let fields = read.as_ref().map(|parsed| &parsed.fields);
+                Some(fields.is_ok_and(|fields| fields.match_expected(expected)))
             }
-            (read, Some(expected)) => Some(read.is_err() && expected.is_null()),
+            (read, Some(Value::Null)) => Some(read.is_err()),
+            (_, Some(_)) => {
+                let why = "`expect` must be an object of fields, or null".to_owned();
+                return Err(at(why)).or_usage();
+            }
         };
         let mut shown = json!({"line": number + 1});
         if let Some(case) = row.get("case") {

@@ -1,6 +1,7 @@
 //! From a completion to a verdict: the answer is read by the protocol, the rules add theirs, the reward follows.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::request::Asked;
 use super::{JudgeText, RulesMode, RunOptions, guarded};
@@ -190,7 +191,11 @@ impl<'a> VerdictBuilder<'a> {
             return self.without_completion(sample, trial, Status::Failed, why);
         }
         let answer = read_answer(text, &completion);
-        let parsed = parse(text, &answer).and_then(|parsed| check_step(parsed, sample));
+        let is_cut = completion.finish == FinishReason::Length && !text.protocol.reads_cut();
+        let parsed = match is_cut {
+            true => Err(Unreadable::Cut),
+            false => parse(text, &answer).and_then(|parsed| check_step(parsed, sample)),
+        };
         let mut verdict = self.blank(sample, trial, Status::Ok);
         verdict.usage = Usage {
             prompt_tokens: completion.prompt.len(),
@@ -371,25 +376,32 @@ fn check_step(parsed: ParsedVerdict, sample: &Sample) -> Result<ParsedVerdict, U
     Ok(parsed)
 }
 
-/// The odds recorded at the tokens that wrote the three values. `length` gives the bytes that tokens decode to.
+/// The odds recorded at the tokens with which the words of the values begin. `length` gives the bytes that tokens decode to.
 fn confidence(
     completion: &Completion,
     spans: &ValueSpans,
     length: impl Fn(&[u32]) -> usize,
 ) -> Confidence {
-    let mut confidence = Confidence::default();
-    for &(token, odds) in &completion.odds {
-        let start = length(&completion.tokens[..token]);
-        let end = length(&completion.tokens[..=token]);
-        for (span, field) in [
-            (&spans.process, &mut confidence.process),
-            (&spans.outcome, &mut confidence.outcome),
-            (&spans.perfect, &mut confidence.perfect),
-        ] {
-            if start < span.end && span.start < end {
-                *field = Some(odds);
+    let odds = |span: &Range<usize>| {
+        if span.is_empty() || completion.odds.is_empty() {
+            return None;
+        }
+        // The first token that ends behind the word's beginning.
+        let (mut low, mut high) = (0, completion.tokens.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if length(&completion.tokens[..=middle]) <= span.start {
+                low = middle + 1;
+            } else {
+                high = middle;
             }
         }
+        let found = completion.odds.binary_search_by_key(&low, |(at, _)| *at);
+        found.ok().map(|at| completion.odds[at].1)
+    };
+    Confidence {
+        process: odds(&spans.process),
+        outcome: odds(&spans.outcome),
+        perfect: odds(&spans.perfect),
     }
-    confidence
 }

@@ -41,9 +41,7 @@ pub enum LoadError {
     #[error(transparent)]
     Protocol(#[from] DeclarationError),
     /// The protocol comes without a prompt text.
-    #[error(
-        "protocol {protocol} comes without its prompt text, whose licence forbids it: give the published one as the prompt"
-    )]
+    #[error("protocol {protocol} has no prompt text of its own: give one as the prompt")]
     NoPrompt {
         /// The protocol.
         protocol: String,
@@ -180,15 +178,16 @@ impl JudgeBuilder {
     /// # Errors
     /// [`LoadError`]: what is missing or damaged, or which device cannot be used.
     pub fn load(self) -> Result<Judge, LoadError> {
-        let protocol = match &self.protocol {
-            Some(name) => protocol::resolve(name)?,
-            None => protocol::resolve(default_protocol(&self.model)?)?,
+        let named = self.protocol.as_deref().map(protocol::resolve).transpose()?;
+        let source = ModelSource::resolve(&self.model)?;
+        let protocol = match named {
+            Some(protocol) => protocol,
+            None => protocol::resolve(default_protocol(&source)?)?,
         };
         let text = self.prompt.as_deref().or(protocol.template_text());
         let template = PromptTemplate::parse(text.ok_or_else(|| LoadError::NoPrompt {
             protocol: protocol.name().to_owned(),
         })?)?;
-        let source = ModelSource::resolve(&self.model)?;
         let mut text = JudgeText::load_with(&source, protocol, &template, &self.chat)?;
         text.settle_head(&source)?;
         let options = text.run_options(1);
@@ -209,7 +208,7 @@ impl JudgeBuilder {
 }
 
 impl Judge {
-    /// Loads a model under the protocol `prime`, with the settings that its makers recommend: `tiny` (built in), a folder, a
+    /// Loads a model under a known judge's own protocol, else `prime`, with the settings that its makers recommend: `tiny` (built in), a folder, a
     /// GGUF file, or an id on the Hugging Face hub, as `--model` on the command line.
     ///
     /// # Errors

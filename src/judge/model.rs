@@ -17,7 +17,7 @@ use crate::reward::RewardPolicy;
 use crate::text::TextError;
 use crate::text::chat_template::{ChatOptions, ChatTemplate, Moment};
 use crate::text::reasoning::ThinkingStyle;
-use crate::text::tokenizer::Tokenizer;
+use crate::text::tokenizer::{Place, Tokenizer};
 
 /// The user's settings of the chat template and of the thinking style; by default none.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -127,15 +127,12 @@ impl JudgeText {
         let tokenizer = Arc::new(Tokenizer::from_json(&source.read_text("tokenizer.json")?)?);
         let separate = match &settings.template {
             Some((_, text)) => Some(text.clone()),
+            None if !protocol.chat() => Some(BARE.to_owned()),
             None => optional(source, "chat_template.jinja")?,
         };
         let tokenizer_config =
             optional(source, "tokenizer_config.json")?.unwrap_or_else(|| "{}".into());
-        let chat = if protocol.chat() {
-            ChatTemplate::new(&tokenizer_config, separate)?
-        } else {
-            ChatTemplate::new("{}", Some(BARE.to_owned()))?
-        };
+        let chat = ChatTemplate::new(&tokenizer_config, separate)?;
         if let Some(moment) = settings.moment {
             chat.clock().set(moment);
         }
@@ -173,24 +170,29 @@ impl JudgeText {
             let path = source.describe("generation_config.json");
             (generation, notes) = GenerationDefaults::read(&json, &path)?;
         }
+        // A known judge's settings are for its own protocol; under another, that protocol's come first.
         let known = known_judge(source)?;
-        generation.sampling = known
-            .and_then(|judge| judge.sampling)
-            .map(sampling_of)
+        let own = known.filter(|judge| judge.protocol == protocol.name());
+        let sampling = |judge: Option<&KnownJudge>| Some(sampling_of(judge?.sampling?));
+        generation.sampling = sampling(own)
             .or(protocol.sampling())
+            .or(sampling(known))
             .or(generation.sampling);
-        if protocol.sampling().is_some() {
-            generation.max_new_tokens = Some(protocol.max_new_tokens());
-        }
-        if let Some(most) = known.and_then(|judge| judge.max_new_tokens) {
-            generation.max_new_tokens = Some(most);
-        }
+        // A prompt needs room too.
+        let fits = |tokens: usize| tokens.min(config.max_positions / 2);
+        generation.max_new_tokens = own
+            .and_then(|judge| judge.max_new_tokens)
+            .map(fits)
+            .or(protocol.max_new_tokens())
+            .or(generation.max_new_tokens);
         notes.extend_from_slice(prompts.notes());
         let own_text = protocol
             .template_text()
             .and_then(|text| PromptTemplate::parse(text).ok())
             .is_some_and(|own| own.hash() == template.hash());
-        let trained = protocols.iter().any(|name| name == protocol.name()) && own_text;
+        let built_in = protocol.hash().is_none();
+        let trained =
+            protocols.iter().any(|name| name == protocol.name()) && own_text && built_in;
         if !(protocols.is_empty() || trained) {
             notes.push(format!(
                 "{source} knows no other prompt than that of protocol {}: with this one its verdicts mean nothing; use another \
@@ -206,15 +208,7 @@ impl JudgeText {
         {
             eos.push(id);
         }
-        let (yes, no) = protocol.choices();
-        let variants = |words: Vec<&str>| -> Vec<u32> {
-            let tokens = words.into_iter().flat_map(|word| tokenizer.variants(word));
-            tokens.collect()
-        };
-        let choices = Arc::new(Choices {
-            yes: variants(yes),
-            no: variants(no),
-        });
+        let choices = Arc::new(choices(protocol.as_ref(), &tokenizer)?);
         Ok(Self {
             protocol,
             eos: prompts.thinking().ends(&eos, &tokenizer).into(),
@@ -236,7 +230,7 @@ impl JudgeText {
             max_new_tokens: self
                 .generation
                 .max_new_tokens
-                .unwrap_or(self.protocol.max_new_tokens()),
+                .unwrap_or(MAX_NEW_TOKENS),
             trials,
             reward: RewardPolicy::default_for(self.protocol.yields()),
             ..RunOptions::default()
@@ -257,16 +251,52 @@ impl JudgeText {
     }
 }
 
+/// The longest completion where neither the protocol nor the model's makers say.
+pub(crate) const MAX_NEW_TOKENS: usize = 2048;
+
 /// The chat template of a prompt that goes without one.
 const BARE: &str = "{{ messages[-1].content }}";
+
+/// The tokens whose odds are recorded: those of True and False, or those with which the spellings of the protocol's labels
+/// begin. A token with which labels of both kinds begin tells nothing.
+fn choices(protocol: &dyn Protocol, tokenizer: &Tokenizer) -> Result<Choices, TextError> {
+    let Some((yes, no)) = protocol.choices() else {
+        return Ok(Choices {
+            yes: tokenizer.variants("true"),
+            no: tokenizer.variants("false"),
+        });
+    };
+    let beginnings = |words: Vec<&str>| {
+        let mut tokens = Vec::new();
+        for word in words {
+            let (lower, upper) = (word.to_lowercase(), word.to_uppercase());
+            let mut capital = lower.clone();
+            if let Some(first) = capital.get_mut(..1) {
+                first.make_ascii_uppercase();
+            }
+            for spelling in [word, &lower, &upper, &capital] {
+                for text in [spelling.to_owned(), format!(" {spelling}")] {
+                    tokens.extend(tokenizer.encode_trusted_at(&text, Place::Within)?.first());
+                }
+            }
+        }
+        tokens.sort_unstable();
+        tokens.dedup();
+        Ok::<Vec<u32>, TextError>(tokens)
+    };
+    let (mut yes, mut no) = (beginnings(yes)?, beginnings(no)?);
+    let both: Vec<u32> = yes.iter().copied().filter(|token| no.contains(token)).collect();
+    yes.retain(|token| !both.contains(token));
+    no.retain(|token| !both.contains(token));
+    Ok(Choices { yes, no })
+}
 
 /// The protocol that a model is asked under where the user names none: a known judge's own, else `prime`.
 ///
 /// # Errors
 /// When the table of known judges is damaged.
-pub fn default_protocol(model: &str) -> Result<&'static str, CheckpointError> {
-    let name = model.split_once('@').map_or(model, |(name, _)| name);
-    Ok(known_judges::find(name)?.map_or("prime", |judge| judge.protocol.as_str()))
+pub fn default_protocol(source: &ModelSource) -> Result<&'static str, CheckpointError> {
+    Ok(known_judge(source)?.map_or("prime", |judge| judge.protocol.as_str()))
 }
 
 /// The entry of a model from the hub among the known judges.

@@ -5,7 +5,8 @@
 //! template = "letter.txt"        # beside this file; `--prompt FILE` takes its place
 //! view = "full"                  # what of a response the judge is shown
 //! chat = true                    # false: the text is all that the model sees, without its chat template
-//! max_new_tokens = 16
+//! max_new_tokens = 16            # left out: the model's recommendation, else 2048
+//! stop = ["\nUser:"]             # texts that end an answer
 //! sampling = { temperature = 0.0 }
 //!
 //! [answer]
@@ -25,10 +26,12 @@ use regex::RegexBuilder;
 use serde::{Deserialize, Serialize};
 
 use super::labels::{Label, Labels, Rule, Take};
+use super::stop::TextStop;
+use super::unknown_tags::without_unknown_pairs;
 use super::verdict_reader::Wanted;
 use super::{
-    ParsedVerdict, Protocol, StopMatcher, Unreadable, VerdictStop, View, Yields, json, parser,
-    steps, visible,
+    ParsedVerdict, PromptTemplate, Protocol, StopMatcher, Unreadable, VerdictStop, View, Yields,
+    json, parser, steps, visible,
 };
 use crate::engine::Sampling;
 
@@ -73,7 +76,9 @@ struct File {
     view: Option<String>,
     #[serde(default = "yes")]
     chat: bool,
-    max_new_tokens: usize,
+    #[serde(default)]
+    stop: Vec<String>,
+    max_new_tokens: Option<usize>,
     #[serde(default)]
     sampling: Option<SamplingFile>,
     answer: AnswerFile,
@@ -102,6 +107,8 @@ enum AnswerFile {
         rules: Vec<RuleFile>,
         labels: BTreeMap<String, LabelFile>,
         unclear: Option<String>,
+        #[serde(default)]
+        cut: bool,
     },
     /// One JSON object.
     Json {
@@ -111,7 +118,7 @@ enum AnswerFile {
         labels: BTreeMap<String, LabelFile>,
     },
     /// The index of the first wrong step.
-    Step,
+    Step {},
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -196,9 +203,11 @@ pub struct Declared {
     template: Option<String>,
     view: View,
     chat: bool,
-    max_new_tokens: usize,
+    stop: Vec<String>,
+    max_new_tokens: Option<usize>,
     sampling: Option<Sampling>,
     answer: Answer,
+    reads_cut: bool,
     hash: Option<String>,
 }
 
@@ -232,7 +241,12 @@ impl Declared {
         let file = format(&path.display().to_string(), &text)?;
         if let Some(template) = &file.template {
             let beside = path.parent().unwrap_or(Path::new("")).join(template);
-            declared.template = Some(read(&beside)?);
+            let text = read(&beside)?;
+            PromptTemplate::parse(&text).map_err(|error| DeclarationError::Format {
+                origin: beside.display().to_string(),
+                message: error.to_string(),
+            })?;
+            declared.template = Some(text);
         }
         declared.hash = Some(blake3::hash(text.as_bytes()).to_hex().to_string());
         Ok(declared)
@@ -268,7 +282,7 @@ impl Declared {
                 .map_err(|error: super::view::UnknownView| value("view", error.to_string()))?,
             None => View::Full,
         };
-        if file.max_new_tokens == 0 {
+        if file.max_new_tokens == Some(0) {
             return Err(value("max_new_tokens", "must be at least 1".into()));
         }
         let sampling = file.sampling.map(|own| Sampling {
@@ -282,11 +296,19 @@ impl Declared {
                 .validate()
                 .map_err(|error| value("sampling", error.to_string()))?;
         }
+        if file.stop.iter().any(String::is_empty) {
+            return Err(value("stop", "holds an empty text".into()));
+        }
+        let reads_cut = matches!(
+            file.answer,
+            AnswerFile::Tags { .. } | AnswerFile::Labels { cut: true, .. }
+        );
         let answer = match file.answer {
             AnswerFile::Tags { fields } => {
                 let wanted = |field| fields.contains(&field);
-                if fields.is_empty() {
-                    return Err(value("answer.fields", "names no field".into()));
+                if !wanted(TagField::Process) && !wanted(TagField::Outcome) {
+                    let why = "must name process or outcome, or both".into();
+                    return Err(value("answer.fields", why));
                 }
                 Answer::Tags(Wanted {
                     process: wanted(TagField::Process),
@@ -298,6 +320,7 @@ impl Declared {
                 rules,
                 labels,
                 unclear,
+                cut: _,
             } => {
                 if rules.is_empty() {
                     return Err(value("answer.rules", "has no rule".into()));
@@ -328,7 +351,11 @@ impl Declared {
                 },
                 meanings(labels).map_err(|why| value("answer.labels", why))?,
             ),
-            AnswerFile::Step => Answer::Step,
+            AnswerFile::Step {} if view != View::Steps => {
+                let why = "the form `step` needs `view = \"steps\"`, which numbers them";
+                return Err(value("view", why.into()));
+            }
+            AnswerFile::Step {} => Answer::Step,
         };
         Ok(Self {
             name: name.to_owned(),
@@ -336,9 +363,11 @@ impl Declared {
             template: template.map(str::to_owned),
             view,
             chat: file.chat,
+            stop: file.stop,
             max_new_tokens: file.max_new_tokens,
             sampling,
             answer,
+            reads_cut,
             hash: None,
         })
     }
@@ -351,9 +380,16 @@ fn format(origin: &str, text: &str) -> Result<File, DeclarationError> {
     })
 }
 
+/// What a verdict's `parse_rule` says by itself.
+const RESERVED_NAMES: [&str; 4] = ["exact", "lenient", "unclosed", "unclear"];
+
 /// A rule, or its key and what is wrong with it.
 fn compile(rule: RuleFile) -> Result<Rule, (String, String)> {
     let key = format!("answer.rules: {}", rule.name);
+    if RESERVED_NAMES.contains(&rule.name.as_str()) || rule.name.trim().is_empty() {
+        let why = format!("the name must be another than {}", RESERVED_NAMES.join(", "));
+        return Err((key, why));
+    }
     let pattern = RegexBuilder::new(&rule.pattern)
         .size_limit(MAX_PATTERN)
         .build()
@@ -385,6 +421,9 @@ fn meanings(labels: BTreeMap<String, LabelFile>) -> Result<Labels, String> {
             outcome: label.outcome,
         };
         for spelling in label.spellings() {
+            if spelling.trim() != spelling || spelling.is_empty() {
+                return Err(format!("`{spelling}` has spaces around it, or is blank"));
+            }
             let taken = found.iter().find(|other| {
                 other
                     .spellings()
@@ -405,6 +444,10 @@ fn meanings(labels: BTreeMap<String, LabelFile>) -> Result<Labels, String> {
         return Err(
             "all must say the same things: each an `outcome`, each a `process`, or each both".into(),
         );
+    }
+    let values = |value| found.iter().any(|label| label.outcome.or(label.process) == Some(value));
+    if !values(true) || !values(false) {
+        return Err("there must be a label that means true, and one that means false".into());
     }
     Ok(Labels {
         rules: Vec::new(),
@@ -457,13 +500,21 @@ impl Protocol for Declared {
         self.sampling
     }
 
-    fn max_new_tokens(&self) -> usize {
+    fn max_new_tokens(&self) -> Option<usize> {
         self.max_new_tokens
     }
 
-    fn choices(&self) -> (Vec<&str>, Vec<&str>) {
+    fn reads_cut(&self) -> bool {
+        self.reads_cut
+    }
+
+    fn has_odds(&self) -> bool {
+        !matches!(self.answer, Answer::Step)
+    }
+
+    fn choices(&self) -> Option<(Vec<&str>, Vec<&str>)> {
         let (Answer::Labels(labels) | Answer::Json(_, labels)) = &self.answer else {
-            return (vec!["true"], vec!["false"]);
+            return None;
         };
         let of = |value| {
             let labels = labels.labels.iter();
@@ -472,7 +523,7 @@ impl Protocol for Declared {
                 .flat_map(Label::spellings)
                 .collect()
         };
-        (of(true), of(false))
+        Some((of(true), of(false)))
     }
 
     fn hash(&self) -> Option<String> {
@@ -486,7 +537,8 @@ impl Protocol for Declared {
                 starts_in_thinking,
                 wants_reason,
             ))),
-            _ => None,
+            _ if self.stop.is_empty() => None,
+            _ => Some(Box::new(TextStop::new(&self.stop))),
         }
     }
 
@@ -495,14 +547,22 @@ impl Protocol for Declared {
         completion: &str,
         starts_in_thinking: bool,
     ) -> Result<ParsedVerdict, Unreadable> {
-        let answer = || {
-            visible::answer(completion, starts_in_thinking).ok_or(Unreadable::ThinkingNotFinished)
+        if let Answer::Tags(wanted) = self.answer {
+            return parser::parse_wanted(wanted, completion, starts_in_thinking);
+        }
+        let answer = visible::answer(completion, starts_in_thinking)
+            .ok_or(Unreadable::ThinkingNotFinished)?;
+        let ends = self.stop.iter().filter_map(|stop| answer.find(stop.as_str()));
+        let (answer, tag) = without_unknown_pairs(&answer[..ends.min().unwrap_or(answer.len())]);
+        let read = match &self.answer {
+            Answer::Tags(wanted) => parser::parse_wanted(*wanted, &answer, false),
+            Answer::Labels(labels) => labels.read(&answer),
+            Answer::Json(keys, labels) => json::read(keys, labels, &answer),
+            Answer::Step => steps::read(&answer),
         };
-        match &self.answer {
-            Answer::Tags(wanted) => parser::parse_wanted(*wanted, completion, starts_in_thinking),
-            Answer::Labels(labels) => labels.read(&answer()?),
-            Answer::Json(keys, labels) => json::read(keys, labels, &answer()?),
-            Answer::Step => steps::read(&answer()?),
+        match (read, tag) {
+            (Err(_), Some(tag)) => Err(Unreadable::InUnknownTags { tag }),
+            (read, _) => read,
         }
     }
 }

@@ -174,9 +174,16 @@ pub(super) fn verdict(label: &Label, rule: ParseRule, span: Range<usize>) -> Par
         },
         rule,
         inconsistent: false,
-        spans: ValueSpans {
-            outcome: span,
-            ..ValueSpans::default()
+        spans: if label.outcome.is_some() {
+            ValueSpans {
+                outcome: span,
+                ..ValueSpans::default()
+            }
+        } else {
+            ValueSpans {
+                process: span,
+                ..ValueSpans::default()
+            }
         },
     }
 }

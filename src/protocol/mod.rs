@@ -86,12 +86,24 @@ pub trait Protocol: fmt::Debug + Send + Sync {
         None
     }
 
-    /// How many tokens a judge may generate unless the user says otherwise.
-    fn max_new_tokens(&self) -> usize;
+    /// How many tokens a judge may generate unless the user says otherwise; `None` leaves it to the model's makers.
+    fn max_new_tokens(&self) -> Option<usize> {
+        None
+    }
 
-    /// The words whose tokens mean a right and a wrong outcome: the odds between them are the confidence.
-    fn choices(&self) -> (Vec<&str>, Vec<&str>) {
-        (vec!["true"], vec!["false"])
+    /// The words that mean a right and a wrong outcome: the odds between them are the confidence. `None`: True and False.
+    fn choices(&self) -> Option<(Vec<&str>, Vec<&str>)> {
+        None
+    }
+
+    /// Whether a completion that was cut at its length limit may be read: not where a later word may take an earlier one back.
+    fn reads_cut(&self) -> bool {
+        true
+    }
+
+    /// Whether the probabilities of what it says are recorded.
+    fn has_odds(&self) -> bool {
+        true
     }
 
     /// A hash of what is declared beside the prompt text, for a run's manifest; none for a built-in protocol.
@@ -153,6 +165,23 @@ pub struct VerdictFields {
 }
 
 impl VerdictFields {
+    /// A key of a row's expectation that is none of the fields.
+    pub fn unknown_key(expected: &Map<String, Value>) -> Option<&str> {
+        const KEYS: [&str; 7] = [
+            "process",
+            "outcome",
+            "perfect",
+            "reason",
+            "label",
+            "answer",
+            "first_error",
+        ];
+        expected
+            .keys()
+            .map(String::as_str)
+            .find(|key| !KEYS.contains(key))
+    }
+
     /// Do these fields hold what a row of a test table expects: an object of fields, null for what must be unknown?
     pub fn match_expected(&self, expected: &Map<String, Value>) -> bool {
         let own = serde_json::to_value(self).unwrap_or_default();
@@ -265,6 +294,9 @@ pub enum Unreadable {
         /// The labels, listed.
         labels: String,
     },
+    /// The completion was cut before its end, where its end counts.
+    #[error("the answer was cut before its end")]
+    Cut,
     /// Labels that do not agree, where each would count.
     #[error("the verdict contradicts itself: {first} and {second}")]
     Labels {

@@ -1,52 +1,67 @@
 //! Answers that name the first wrong step: its index in `\boxed{…}`, -1 where no step is wrong.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
 use super::{ParsedVerdict, Unreadable, ValueSpans, VerdictFields, shorten};
 use crate::verdict::ParseRule;
 
-/// Reads an answer without its thinking: the last box with an index.
+const BOXED: &str = "\\boxed";
+
+/// Reads an answer without its thinking: the last box, which must hold an index.
 ///
 /// # Errors
-/// Where no box holds an index.
+/// Where there is no box, or the last one holds something else: an earlier one may be quoted.
 pub(super) fn read(answer: &str) -> Result<ParsedVerdict, Unreadable> {
-    static INDEX: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r"\\boxed\s*\{\s*(?:\\(?:text|mathrm|mathbf)\s*\{\s*)?([-−–]?\s*\d{1,9})\s*(?:\}\s*)?\}",
-        )
-        .ok()
-    });
-    static BOX: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"\\boxed\s*\{([^{}]*)").ok());
     if answer.trim().is_empty() {
         return Err(Unreadable::Empty);
     }
-    let last = |pattern: &Option<Regex>| {
-        let found = pattern.as_ref()?.captures_iter(answer).last()?;
-        found.get(1).map(|group| group.as_str().to_owned())
-    };
-    let not_a_step = |found: &str| Unreadable::NotAStep {
-        found: shorten(found),
-    };
-    let Some(written) = last(&INDEX) else {
-        return Err(last(&BOX).map_or(Unreadable::NoStep, |found| not_a_step(&found)));
-    };
-    let digits = written.trim_start_matches(|sign: char| !sign.is_ascii_digit());
-    let negative = digits.len() < written.len();
-    let index: usize = digits.parse().map_err(|_| not_a_step(&written))?;
-    if negative && index != 1 {
-        return Err(not_a_step(&written));
-    }
+    let at = answer.rfind(BOXED).ok_or(Unreadable::NoStep)?;
+    let written = &answer[at + BOXED.len()..];
+    let index = index(written).ok_or_else(|| {
+        let line = written.lines().next().unwrap_or_default();
+        Unreadable::NotAStep {
+            found: shorten(line),
+        }
+    })?;
     Ok(ParsedVerdict {
         fields: VerdictFields {
-            process: Some(negative),
-            first_error: (!negative).then_some(index),
+            process: Some(index.is_none()),
+            first_error: index,
             ..VerdictFields::default()
         },
         rule: ParseRule::Named("boxed".to_owned()),
         inconsistent: false,
         spans: ValueSpans::default(),
     })
+}
+
+/// The index in a box, from its opening brace on: `Some(None)` for -1.
+fn index(written: &str) -> Option<Option<usize>> {
+    let inside = written.trim_start().strip_prefix('{')?.trim_start();
+    let wrapped = ["\\text", "\\mathrm", "\\mathbf", "\\textbf"]
+        .iter()
+        .find_map(|command| inside.strip_prefix(command)?.trim_start().strip_prefix('{'));
+    let text = wrapped.unwrap_or(inside).trim_start();
+    let unsigned = text.strip_prefix(['-', '−', '–']).map(str::trim_start);
+    let text = unsigned.unwrap_or(text);
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let number: usize = match digits {
+        1..=9 => text[..digits].parse().ok()?,
+        _ => return None,
+    };
+    let mut rest = text[digits..].trim_start();
+    if wrapped.is_some() {
+        rest = rest.strip_prefix('}')?.trim_start();
+    }
+    let behind = rest.strip_prefix('}')?;
+    // `\boxed{2}/3` is no index.
+    if behind.starts_with(|next: char| next.is_alphanumeric() || "/^_+-*=.".contains(next))
+        && !behind.starts_with(". ")
+        && behind.trim_end() != "."
+    {
+        return None;
+    }
+    match unsigned {
+        None => Some(Some(number)),
+        Some(_) if number == 1 => Some(None),
+        Some(_) => None,
+    }
 }

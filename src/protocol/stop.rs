@@ -37,6 +37,36 @@ impl StopMatcher for VerdictStop {
     }
 }
 
+/// Ends a generation at one of some texts, in bounded memory.
+#[derive(Debug, Clone)]
+pub(super) struct TextStop {
+    texts: Vec<String>,
+    /// The end of what was written, as long as the longest text.
+    tail: String,
+}
+
+impl TextStop {
+    pub(super) fn new(texts: &[String]) -> Self {
+        Self {
+            texts: texts.to_vec(),
+            tail: String::new(),
+        }
+    }
+}
+
+impl StopMatcher for TextStop {
+    fn push(&mut self, piece: &str) -> bool {
+        self.tail.push_str(piece);
+        if self.texts.iter().any(|text| self.tail.contains(text)) {
+            return true;
+        }
+        let longest = self.texts.iter().map(String::len).max().unwrap_or(0);
+        let from = self.tail.len().saturating_sub(longest);
+        self.tail.drain(..self.tail.floor_char_boundary(from));
+        false
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -54,6 +84,17 @@ mod tests {
 
     const VERDICT: &str =
         "<process> True </process>\n<outcome> True </outcome>\n<perfect> False </perfect>";
+
+    #[test]
+    fn a_text_ends_a_generation_however_it_is_cut() {
+        let mut stop = TextStop::new(&["\nUser:".to_owned(), "é!".to_owned()]);
+        assert!(!stop.push("Final Decision: Yes\nUs"));
+        assert!(!stop.push("e"));
+        assert!(stop.push("r: 2"));
+        let mut stop = TextStop::new(&["é!".to_owned()]);
+        assert!(!stop.push("ééé") && !stop.push(" é"));
+        assert!(stop.push("!"));
+    }
 
     #[test]
     fn stops_right_after_what_is_wanted() {

@@ -33,7 +33,10 @@ fn check_table(name: &str, table: &str) {
         let read = protocol.parse(row["output"].as_str().unwrap(), false);
         let is_right = match (&read, row["expect"].as_object()) {
             (Err(_), None) => true,
-            (Ok(parsed), Some(expected)) => parsed.fields.match_expected(expected),
+            (Ok(parsed), Some(expected)) => {
+                assert_eq!(VerdictFields::unknown_key(expected), None, "{case}");
+                parsed.fields.match_expected(expected)
+            }
             _ => false,
         };
         if !is_right {

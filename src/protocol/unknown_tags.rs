@@ -33,6 +33,42 @@ pub(crate) fn without_unknown_tags(completion: &str) -> String {
     plain
 }
 
+/// A completion with what stands in pairs of unknown tags replaced by spaces, byte for byte, for answers that are not in tags;
+/// and the first such tag. What follows one that is never closed counts as inside.
+pub(super) fn without_unknown_pairs(completion: &str) -> (String, Option<String>) {
+    let mut plain = String::with_capacity(completion.len());
+    let (mut copied, mut first) = (0, None);
+    let mut open: Option<(usize, Vec<String>)> = None;
+    for place in in_text(completion) {
+        let tag = &completion[place.clone()];
+        match &open {
+            Some((start, closings)) => {
+                if closings.iter().any(|close| close == tag) {
+                    plain.push_str(&completion[copied..*start]);
+                    blank(&mut plain, place.end - start);
+                    copied = place.end;
+                    open = None;
+                }
+            }
+            None => {
+                let in_word = completion[..place.start].ends_with(char::is_alphanumeric);
+                let closings = closing(tag);
+                if !in_word && is_watched(tag) && !closings.is_empty() {
+                    first.get_or_insert_with(|| tag.to_owned());
+                    open = Some((place.start, closings));
+                }
+            }
+        }
+    }
+    if let Some((start, _)) = open {
+        plain.push_str(&completion[copied..start]);
+        blank(&mut plain, completion.len() - start);
+        copied = completion.len();
+    }
+    plain.push_str(&completion[copied..]);
+    (plain, first)
+}
+
 /// The shortest name that counts as a tag's: shorter ones are formatting, or variables between `<` and `>`.
 const SHORTEST: usize = 3;
 

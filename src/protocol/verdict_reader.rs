@@ -163,7 +163,8 @@ impl Block {
             perfect: read(self.wanted.perfect, &self.perfect)?,
         };
         let by_alias = values.outcome.is_some() && self.outcome.statement.is_none();
-        (!by_alias || values.process != Some(false)).then_some(values)
+        // Also where the process is not asked for and was written all the same.
+        (!by_alias || self.process.value() != Some(false)).then_some(values)
     }
 
     /// The slot that the outcome is read from.

@@ -3,6 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 /// What of a response the judge is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -16,8 +19,8 @@ pub enum View {
     LastLine,
     /// Its last paragraph.
     LastStep,
-    /// Its final answer alone: the last `\boxed{…}`, else what follows the colon of the last line that speaks of the
-    /// answer, else nothing.
+    /// Its final answer alone: the content of the last `\boxed{…}`, else what follows the last "answer is" or "answer:" (on
+    /// the next line, where nothing follows on its own), else nothing.
     Extracted,
     /// Its last characters.
     Tail(usize),
@@ -88,7 +91,7 @@ impl View {
             Self::Steps => {
                 let steps: Vec<String> = paragraphs(response)
                     .enumerate()
-                    .map(|(index, step)| format!("[{index}] {step}"))
+                    .map(|(index, step)| format!("[{index}] {}", without_marks(step)))
                     .collect();
                 steps.join("\n\n").into()
             }
@@ -119,6 +122,29 @@ pub fn paragraphs(response: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// A step in which no line begins like a step's number.
+fn without_marks(step: &str) -> String {
+    let mut plain = String::with_capacity(step.len());
+    for line in step.split_inclusive('\n') {
+        let text = line.trim_start();
+        let digits = text.strip_prefix('[').map(|rest| {
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            (digits, rest[digits..].starts_with(']'))
+        });
+        match digits {
+            Some((digits @ 1.., true)) => {
+                plain.push_str(&line[..line.len() - text.len()]);
+                plain.push('(');
+                plain.push_str(&text[1..=digits]);
+                plain.push(')');
+                plain.push_str(&text[digits + 2..]);
+            }
+            _ => plain.push_str(line),
+        }
+    }
+    plain
+}
+
 fn after_thinking(response: &str) -> &str {
     const OPEN: &str = "<think>";
     const CLOSE: &str = "</think>";
@@ -130,53 +156,52 @@ fn after_thinking(response: &str) -> &str {
 
 /// The final answer that a response states.
 fn extracted(response: &str) -> Option<&str> {
+    static STATED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(concat!(
+            r"(?im)(?:\banswer[*_]*(?:\s+is\b|[ \t]*[:：=])|^[#*_ \t]*(?:final\s+)?answer[*_ \t]*\n)",
+            r"[*_]*\s*:?[ \t]*([^\n]*)"
+        ))
+        .ok()
+    });
     if let Some(content) = last_boxed(response) {
         return Some(content);
     }
-    let line = response
-        .lines()
-        .rev()
-        .map(str::trim)
-        .find(|line| line.to_ascii_lowercase().contains("answer"))?;
-    let lower = line.to_ascii_lowercase();
-    let behind = lower.rfind("answer")? + "answer".len();
-    let rest = line[behind..].trim_start_matches(['*', '_', ' ']);
-    let rest = rest
-        .strip_prefix(':')
-        .or_else(|| rest.strip_prefix("is"))
-        .map_or(rest, |rest| rest.trim_start_matches([':', ' ']));
-    let answer = rest.trim_matches(['*', '_', ' ', '.']);
+    let found = STATED.as_ref()?.captures_iter(response).last()?.get(1)?;
+    let answer = found
+        .as_str()
+        .trim_start_matches(['*', '_', ' '])
+        .trim_end_matches(['*', '_', ' ', '.']);
     (!answer.is_empty()).then_some(answer)
 }
 
-/// The content of the last `\boxed{…}` whose braces close.
+/// The content of the last `\boxed{…}` whose braces close, in one pass.
 fn last_boxed(response: &str) -> Option<&str> {
-    const BOXED: &str = "\\boxed{";
-    let mut end = response.len();
-    while let Some(at) = response[..end].rfind(BOXED) {
-        let content = &response[at + BOXED.len()..];
-        let mut depth = 1_usize;
-        for (place, byte) in content.bytes().enumerate() {
-            match byte {
-                b'{' => depth += 1,
-                b'}' => depth -= 1,
-                _ => {}
+    const BOXED: &str = "\\boxed";
+    // The depth in which each open box stands, and where its content begins.
+    let mut boxes: Vec<(usize, usize)> = Vec::new();
+    let (mut depth, mut found) = (0_usize, None);
+    for (at, byte) in response.bytes().enumerate() {
+        match byte {
+            b'{' => {
+                if response[..at].trim_end().ends_with(BOXED) {
+                    boxes.push((depth, at + 1));
+                }
+                depth += 1;
             }
-            if depth == 0 {
-                return Some(content[..place].trim());
+            b'}' => {
+                depth = depth.saturating_sub(1);
+                if let Some((of_box, start)) = boxes.last().copied()
+                    && of_box >= depth
+                {
+                    boxes.pop();
+                    found = Some(response[start..at].trim());
+                }
             }
+            _ => {}
         }
-        // An open one: at most a few are tried, so that a response of nothing else costs no more than its length.
-        if response.len() - at > MAX_BOXED {
-            return None;
-        }
-        end = at;
     }
-    None
+    found
 }
-
-/// How far from the end a box is looked for, in bytes, where the last ones do not close.
-const MAX_BOXED: usize = 16 << 10;
 
 #[cfg(test)]
 mod tests {
@@ -202,12 +227,19 @@ mod tests {
             View::Steps.of("a\nb\n \nc"),
             "[0] a\nb\n\n[1] c"
         );
+        assert_eq!(View::Steps.of("a\n[7] b\n\n [12]"), "[0] a\n(7) b\n\n[1] (12)");
         for (response, answer) in [
             ("I think.\n**Final answer:** 12 cm.", "12 cm"),
             ("The answer is 7.", "7"),
             ("Answer: x\nso", "x"),
             ("no idea", ""),
             ("\\boxed{1} \\boxed{2", "1"),
+            ("\\boxed {5}", "5"),
+            ("The answer is .5", ".5"),
+            ("### Final Answer\n12", "12"),
+            ("**Answer**: 5\n\nI hope this answers your question!", "5"),
+            ("The answer isn't clear", ""),
+            ("Answer：x = 5", "x = 5"),
             ("", ""),
         ] {
             assert_eq!(View::Extracted.of(response), answer, "{response}");

@@ -42,7 +42,7 @@ fn judge_examples(device: &Device) -> Vec<Verdict> {
     let max_new_tokens = text
         .generation
         .max_new_tokens
-        .unwrap_or(protocol.max_new_tokens());
+        .unwrap_or(2048);
     let engine = build_engine(
         &source,
         &text,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 
+use crate::checkpoint::ModelSource;
 use crate::cli::EXIT_CODES;
 use crate::cli::chat::ChatArguments;
 use crate::cli::columns::ColumnArguments;
@@ -244,9 +245,11 @@ pub(in crate::cli) struct JudgeChoice {
 }
 
 impl JudgeChoice {
-    /// The protocol and the prompt text.
-    pub(in crate::cli) fn prompt(&self) -> anyhow::Result<(Arc<dyn Protocol>, PromptTemplate)> {
-        let protocol = self.protocol()?;
+    /// The prompt text under a protocol.
+    fn prompt(
+        &self,
+        protocol: Arc<dyn Protocol>,
+    ) -> anyhow::Result<(Arc<dyn Protocol>, PromptTemplate)> {
         let mut template = match (&self.prompt, protocol.template_text()) {
             (Some(path), _) => {
                 PromptTemplate::parse(&read(path)?).with_context(|| path.display().to_string())?
@@ -269,12 +272,23 @@ impl JudgeChoice {
 }
 
 impl JudgeChoice {
-    fn protocol(&self) -> anyhow::Result<Arc<dyn Protocol>> {
-        let name = match &self.protocol {
-            Some(name) => name,
-            None => default_protocol(&self.model)?,
+    /// The protocol that is named, if one is: to be found at fault before a model is fetched.
+    pub(in crate::cli) fn named_protocol(&self) -> anyhow::Result<Option<Arc<dyn Protocol>>> {
+        Ok(self.protocol.as_deref().map(protocol::resolve).transpose()?)
+    }
+
+    /// The protocol that is named, else the model's own, and its prompt text.
+    pub(in crate::cli) fn prompt_for(
+        &self,
+        named: Option<Arc<dyn Protocol>>,
+        source: Option<&ModelSource>,
+    ) -> anyhow::Result<(Arc<dyn Protocol>, PromptTemplate)> {
+        let protocol = match (named, source) {
+            (Some(protocol), _) => protocol,
+            (None, Some(source)) => protocol::resolve(default_protocol(source)?)?,
+            (None, None) => protocol::resolve("prime")?,
         };
-        Ok(protocol::resolve(name)?)
+        self.prompt(protocol)
     }
 }
 

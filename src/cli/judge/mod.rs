@@ -24,6 +24,7 @@ use crate::dataset::{
     Keep, LineLimit, LoadOptions, Loaded, Rows, Samples, Shard, index, rejected_path, sources,
 };
 use crate::engine::Sampling;
+use crate::judge::model::MAX_NEW_TOKENS;
 use crate::judge::{GenerationDefaults, JudgeText, RulesMode, RunEnd, RunOptions, Session};
 use crate::model::DeviceChoice;
 use crate::rules::OutcomeRules;
@@ -126,9 +127,10 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         .or_usage();
     }
     let devices = devices(arguments.model.device, &arguments.gpus).or_usage()?;
-    let (protocol, template) = arguments.judge.prompt().or_usage()?;
-    let judge = if rules == RulesMode::Only {
-        None
+    let named = arguments.judge.named_protocol().or_usage()?;
+    let (judge, protocol, template) = if rules == RulesMode::Only {
+        let (protocol, template) = arguments.judge.prompt_for(named, None).or_usage()?;
+        (None, protocol, template)
     } else {
         // A dry run reads no weights.
         let want = if arguments.dry_run {
@@ -136,7 +138,13 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         } else {
             Want::Everything
         };
+        if let Some(protocol) = &named {
+            // Its prompt text may be at fault.
+            let own = Some(Arc::clone(protocol));
+            arguments.judge.prompt_for(own, None).or_usage()?;
+        }
         let source = download::resolve(&arguments.judge.model, want)?;
+        let (protocol, template) = arguments.judge.prompt_for(named, Some(&source)).or_usage()?;
         let begun = out.as_deref().filter(|_| !arguments.restart);
         let mut chat = arguments.judge.chat.settings(begun).or_usage()?;
         chat.force_domain = arguments.force_domain;
@@ -146,7 +154,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         if want == Want::Everything {
             text.settle_head(&source).map_err(download::failure)?;
         }
-        Some((source, Arc::new(text)))
+        (Some((source, Arc::new(text))), protocol, template)
     };
 
     let recommended = if let Some((_, text)) = &judge {
@@ -155,7 +163,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         // As the manifests of earlier versions have it.
         RunOptions {
             sampling: GenerationDefaults::default().sampling_for(arguments.trials),
-            max_new_tokens: protocol.max_new_tokens(),
+            max_new_tokens: MAX_NEW_TOKENS,
             ..RunOptions::default()
         }
     };
@@ -181,10 +189,20 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         .map_or(recommended.max_new_tokens, |tokens| tokens as usize);
     let reward = arguments.reward.unwrap_or(recommended.reward);
     if let Some((_, text)) = &judge
-        && let Some(why) = reward.refused_by(text.protocol.yields())
+        && let Some(why) = reward.refused_by(text.protocol.as_ref(), rules != RulesMode::Off)
     {
         return Err(anyhow!(
             "--reward {reward} has no meaning under protocol {}: {why}",
+            text.protocol.name()
+        ))
+        .or_usage();
+    }
+    if let Some((_, text)) = &judge
+        && arguments.min_confidence.is_some()
+        && !text.protocol.has_odds()
+    {
+        return Err(anyhow!(
+            "--min-confidence has no meaning under protocol {}: no probabilities are recorded of what it says",
             text.protocol.name()
         ))
         .or_usage();
