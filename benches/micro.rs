@@ -26,7 +26,8 @@ fn samples() -> Vec<Sample> {
 fn prompt(criterion: &mut Criterion) {
     let source = ModelSource::resolve("tiny").expect("the embedded model");
     let protocol = protocol::known()[0].clone();
-    let template = PromptTemplate::parse(protocol.template_text().unwrap_or_default()).expect("the built-in prompt");
+    let template = PromptTemplate::parse(protocol.template_text().unwrap_or_default())
+        .expect("the built-in prompt");
     let text =
         JudgeText::load(&source, protocol, &template).expect("the embedded model's text side");
     let samples = samples();

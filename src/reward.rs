@@ -41,7 +41,9 @@ impl RewardPolicy {
     pub fn refused_by(self, protocol: &dyn Protocol, rules: bool) -> Option<&'static str> {
         let yields = protocol.yields();
         if self == Self::ProcessOutcome && !yields.process {
-            return Some("it does not judge the process; use --reward outcome, or leave --reward out");
+            return Some(
+                "it does not judge the process; use --reward outcome, or leave --reward out",
+            );
         }
         if self == Self::Soft && !protocol.has_odds() {
             return Some("no probabilities are recorded of what it says");
@@ -200,6 +202,10 @@ mod tests {
             assert_eq!(json, format!("\"{policy}\""));
         }
         let error = "lucky".parse::<RewardPolicy>().unwrap_err();
-        assert!(error.to_string().contains("process-outcome, outcome or soft"));
+        assert!(
+            error
+                .to_string()
+                .contains("process-outcome, outcome or soft")
+        );
     }
 }

@@ -183,7 +183,10 @@ mod tests {
             assert_ne!(name, "tiny", "an embedded model has this name");
             assert_eq!(hub_id(name).unwrap().unwrap().to_string(), judge.id);
             for protocol in judge.others.iter().chain([&judge.protocol]) {
-                assert!(crate::protocol::find(protocol).is_some(), "{name}: {protocol}");
+                assert!(
+                    crate::protocol::find(protocol).is_some(),
+                    "{name}: {protocol}"
+                );
             }
             assert!(!judge.others.contains(&judge.protocol), "{name}");
             assert!(

@@ -274,9 +274,7 @@ impl<'a> VerdictBuilder<'a> {
         let Some(least) = self.options.min_confidence else {
             return;
         };
-        let certainty = text
-            .temperature
-            .certainty(&verdict.confidence, self.yields);
+        let certainty = text.temperature.certainty(&verdict.confidence, self.yields);
         if certainty.is_none_or(|certainty| certainty < least) {
             let why = match certainty {
                 Some(certainty) => {

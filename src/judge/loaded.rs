@@ -77,9 +77,7 @@ impl LoadError {
             Self::Device { source, .. } => source.is_usage(),
             Self::Model(error) => error.is_usage(),
             Self::Thread(_) => false,
-            Self::Protocol(_) | Self::NoPrompt { .. } | Self::Template(_) | Self::Prompt(_) => {
-                true
-            }
+            Self::Protocol(_) | Self::NoPrompt { .. } | Self::Template(_) | Self::Prompt(_) => true,
         }
     }
 }
@@ -178,7 +176,11 @@ impl JudgeBuilder {
     /// # Errors
     /// [`LoadError`]: what is missing or damaged, or which device cannot be used.
     pub fn load(self) -> Result<Judge, LoadError> {
-        let named = self.protocol.as_deref().map(protocol::resolve).transpose()?;
+        let named = self
+            .protocol
+            .as_deref()
+            .map(protocol::resolve)
+            .transpose()?;
         let source = ModelSource::resolve(&self.model)?;
         let protocol = match named {
             Some(protocol) => protocol,

@@ -191,8 +191,7 @@ impl JudgeText {
             .and_then(|text| PromptTemplate::parse(text).ok())
             .is_some_and(|own| own.hash() == template.hash());
         let built_in = protocol.hash().is_none();
-        let trained =
-            protocols.iter().any(|name| name == protocol.name()) && own_text && built_in;
+        let trained = protocols.iter().any(|name| name == protocol.name()) && own_text && built_in;
         if !(protocols.is_empty() || trained) {
             notes.push(format!(
                 "{source} knows no other prompt than that of protocol {}: with this one its verdicts mean nothing; use another \
@@ -227,10 +226,7 @@ impl JudgeText {
     pub fn run_options(&self, trials: u32) -> RunOptions {
         RunOptions {
             sampling: self.generation.sampling_for(trials),
-            max_new_tokens: self
-                .generation
-                .max_new_tokens
-                .unwrap_or(MAX_NEW_TOKENS),
+            max_new_tokens: self.generation.max_new_tokens.unwrap_or(MAX_NEW_TOKENS),
             trials,
             reward: RewardPolicy::default_for(self.protocol.yields()),
             ..RunOptions::default()
@@ -285,7 +281,11 @@ fn choices(protocol: &dyn Protocol, tokenizer: &Tokenizer) -> Result<Choices, Te
         Ok::<Vec<u32>, TextError>(tokens)
     };
     let (mut yes, mut no) = (beginnings(yes)?, beginnings(no)?);
-    let both: Vec<u32> = yes.iter().copied().filter(|token| no.contains(token)).collect();
+    let both: Vec<u32> = yes
+        .iter()
+        .copied()
+        .filter(|token| no.contains(token))
+        .collect();
     yes.retain(|token| !both.contains(token));
     no.retain(|token| !both.contains(token));
     Ok(Choices { yes, no })

@@ -346,4 +346,3 @@ fn generation_prompt<'r>(
     let end = rendered.trim_end();
     &rendered[end.rfind('\n').map_or(0, |at| at + 1)..]
 }
-

@@ -154,15 +154,17 @@ impl<'a> RequestBuilder<'a> {
                 trial,
             },
             eos: self.text.eos.clone(),
-            stop: protocol.stop(starts_in_thinking, wants_reason).map(|matcher| {
-                let protocol = Arc::clone(protocol);
-                Box::new(TextStop {
-                    stream: prompts.thinking().stream(prompts.tokenizer().clone()),
-                    matcher,
-                    restarted: Box::new(move || protocol.stop(false, wants_reason)),
-                    failure,
-                }) as Box<dyn Stop>
-            }),
+            stop: protocol
+                .stop(starts_in_thinking, wants_reason)
+                .map(|matcher| {
+                    let protocol = Arc::clone(protocol);
+                    Box::new(TextStop {
+                        stream: prompts.thinking().stream(prompts.tokenizer().clone()),
+                        matcher,
+                        restarted: Box::new(move || protocol.stop(false, wants_reason)),
+                        failure,
+                    }) as Box<dyn Stop>
+                }),
             choices: Some(self.text.choices.clone()),
         }
     }

@@ -257,7 +257,10 @@ fn pairs_are_found_and_known_by_ids_or_by_letters() {
                 let visible = thinking.read(&tokenizer, tokens).visible?;
                 parse(&visible, thinking.starts_in_thinking()).ok()
             };
-            assert!(read(&thinking, &tokens).unwrap().fields.process == Some(true), "{open}");
+            assert!(
+                read(&thinking, &tokens).unwrap().fields.process == Some(true),
+                "{open}"
+            );
             assert_eq!(
                 stopped_after(&thinking, &tokenizer, &tokens),
                 Some(tokens.len()),
@@ -269,7 +272,10 @@ fn pairs_are_found_and_known_by_ids_or_by_letters() {
             let tokens = tokenizer
                 .encode_trusted(&format!("hm {draft}{last}"))
                 .unwrap();
-            assert!(read(&opened, &tokens).unwrap().fields.process == Some(true), "{open}");
+            assert!(
+                read(&opened, &tokens).unwrap().fields.process == Some(true),
+                "{open}"
+            );
             assert_eq!(
                 stopped_after(&opened, &tokenizer, &tokens),
                 Some(tokens.len()),
@@ -331,5 +337,8 @@ fn a_judge_that_does_not_think_may_write_any_tags() {
     };
     let error = read(None).unwrap_err().to_string();
     assert!(error.contains("--thinking-style none"), "{error}");
-    assert_eq!(read(Some(ThinkingStyle::None)).unwrap().fields.process, Some(true));
+    assert_eq!(
+        read(Some(ThinkingStyle::None)).unwrap().fields.process,
+        Some(true)
+    );
 }

@@ -256,11 +256,7 @@ impl Declared {
     ///
     /// # Errors
     /// As [`Self::load`].
-    pub fn parse(
-        name: &str,
-        text: &str,
-        template: Option<&str>,
-    ) -> Result<Self, DeclarationError> {
+    pub fn parse(name: &str, text: &str, template: Option<&str>) -> Result<Self, DeclarationError> {
         Self::parse_from(&format!("{name}.toml"), name, text, template)
     }
 
@@ -387,7 +383,10 @@ const RESERVED_NAMES: [&str; 4] = ["exact", "lenient", "unclosed", "unclear"];
 fn compile(rule: RuleFile) -> Result<Rule, (String, String)> {
     let key = format!("answer.rules: {}", rule.name);
     if RESERVED_NAMES.contains(&rule.name.as_str()) || rule.name.trim().is_empty() {
-        let why = format!("the name must be another than {}", RESERVED_NAMES.join(", "));
+        let why = format!(
+            "the name must be another than {}",
+            RESERVED_NAMES.join(", ")
+        );
         return Err((key, why));
     }
     let pattern = RegexBuilder::new(&rule.pattern)
@@ -442,10 +441,15 @@ fn meanings(labels: BTreeMap<String, LabelFile>) -> Result<Labels, String> {
     let same = |of: fn(&Label) -> bool| found.iter().all(|label| of(label) == of(&found[0]));
     if !same(|label| label.process.is_some()) || !same(|label| label.outcome.is_some()) {
         return Err(
-            "all must say the same things: each an `outcome`, each a `process`, or each both".into(),
+            "all must say the same things: each an `outcome`, each a `process`, or each both"
+                .into(),
         );
     }
-    let values = |value| found.iter().any(|label| label.outcome.or(label.process) == Some(value));
+    let values = |value| {
+        found
+            .iter()
+            .any(|label| label.outcome.or(label.process) == Some(value))
+    };
     if !values(true) || !values(false) {
         return Err("there must be a label that means true, and one that means false".into());
     }
@@ -552,7 +556,10 @@ impl Protocol for Declared {
         }
         let answer = visible::answer(completion, starts_in_thinking)
             .ok_or(Unreadable::ThinkingNotFinished)?;
-        let ends = self.stop.iter().filter_map(|stop| answer.find(stop.as_str()));
+        let ends = self
+            .stop
+            .iter()
+            .filter_map(|stop| answer.find(stop.as_str()));
         let (answer, tag) = without_unknown_pairs(&answer[..ends.min().unwrap_or(answer.len())]);
         let read = match &self.answer {
             Answer::Tags(wanted) => parser::parse_wanted(*wanted, &answer, false),

@@ -43,7 +43,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-pub use declared::{Declared, DeclarationError};
+pub use declared::{DeclarationError, Declared};
 pub use delimiters::{Delimiters, Unprotected};
 pub use reserved::Reserved;
 pub use stop::{StopMatcher, VerdictStop};

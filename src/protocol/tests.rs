@@ -45,7 +45,12 @@ fn check_table(name: &str, table: &str) {
         count += 1;
     }
     assert!(count >= 40, "{name}: {count} cases");
-    assert!(wrong.is_empty(), "{name}: {} of {count}\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{name}: {} of {count}\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 macro_rules! tables {

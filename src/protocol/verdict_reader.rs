@@ -27,8 +27,8 @@
 
 use std::ops::Range;
 
-use super::tags::{Scanned, Tag, TagName, TagScanner};
 use super::shorten;
+use super::tags::{Scanned, Tag, TagName, TagScanner};
 use super::unknown_tags::UnknownTags;
 
 /// The longest text between a field's tags that is looked at, in bytes.
@@ -189,7 +189,9 @@ impl Block {
 
     /// Do all closing tags stand where they should?
     pub(super) fn is_closed(&self) -> bool {
-        let mut statements = self.fields().filter_map(|(_, slot)| slot.statement.as_ref());
+        let mut statements = self
+            .fields()
+            .filter_map(|(_, slot)| slot.statement.as_ref());
         statements.all(|statement| statement.closed)
             && self.reason.as_ref().is_none_or(|reason| reason.closed)
     }

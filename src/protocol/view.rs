@@ -80,7 +80,10 @@ impl View {
             Self::AfterThinking => after_thinking(response).into(),
             Self::LastLine => {
                 let mut lines = response.lines().rev().map(str::trim);
-                lines.find(|line| !line.is_empty()).unwrap_or_default().into()
+                lines
+                    .find(|line| !line.is_empty())
+                    .unwrap_or_default()
+                    .into()
             }
             Self::LastStep => paragraphs(response).last().unwrap_or_default().into(),
             Self::Extracted => extracted(response).unwrap_or_default().into(),
@@ -209,10 +212,14 @@ mod tests {
 
     #[test]
     fn what_a_judge_is_shown() {
-        let response = "<think>\nhm 4\n</think>\nFirst 2 + 2.\nThat is 4.\n\n\nSo \\boxed{\\frac{8}{2}}.\n\n";
+        let response =
+            "<think>\nhm 4\n</think>\nFirst 2 + 2.\nThat is 4.\n\n\nSo \\boxed{\\frac{8}{2}}.\n\n";
         for (view, shown) in [
             ("full", response),
-            ("after-thinking", "First 2 + 2.\nThat is 4.\n\n\nSo \\boxed{\\frac{8}{2}}."),
+            (
+                "after-thinking",
+                "First 2 + 2.\nThat is 4.\n\n\nSo \\boxed{\\frac{8}{2}}.",
+            ),
             ("last-line", "So \\boxed{\\frac{8}{2}}."),
             ("last-step", "So \\boxed{\\frac{8}{2}}."),
             ("extracted", "\\frac{8}{2}"),
@@ -223,11 +230,11 @@ mod tests {
             assert_eq!(parsed.to_string(), view);
             assert_eq!(parsed.of(response), shown, "{view}");
         }
+        assert_eq!(View::Steps.of("a\nb\n \nc"), "[0] a\nb\n\n[1] c");
         assert_eq!(
-            View::Steps.of("a\nb\n \nc"),
-            "[0] a\nb\n\n[1] c"
+            View::Steps.of("a\n[7] b\n\n [12]"),
+            "[0] a\n(7) b\n\n[1] (12)"
         );
-        assert_eq!(View::Steps.of("a\n[7] b\n\n [12]"), "[0] a\n(7) b\n\n[1] (12)");
         for (response, answer) in [
             ("I think.\n**Final answer:** 12 cm.", "12 cm"),
             ("The answer is 7.", "7"),

@@ -62,7 +62,11 @@ mod tests {
             ("B</think>A", true, Some("A")),
             ("B</think>C</think>A", false, Some("A")),
             ("<analysis>B</think>C</analysis>A", false, Some("A")),
-            ("x<thinking>B</thinking>A", false, Some("x                      A")),
+            (
+                "x<thinking>B</thinking>A",
+                false,
+                Some("x                      A"),
+            ),
             ("<think>B", false, None),
             ("A", true, None),
             ("A<think>", false, None),

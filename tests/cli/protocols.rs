@@ -40,7 +40,10 @@ fn a_protocol_of_ones_own_judges_the_outcome_alone() {
             .expect(0, &[]);
         folder.lines(out)
     };
-    let (prime, own) = (judge("prime", "prime.jsonl"), judge("own.toml", "own.jsonl"));
+    let (prime, own) = (
+        judge("prime", "prime.jsonl"),
+        judge("own.toml", "own.jsonl"),
+    );
     for (prime, own) in prime.iter().zip(&own) {
         check_verdict(own);
         // The same model and the same prompt: the same outcome, read in another way.
@@ -48,21 +51,42 @@ fn a_protocol_of_ones_own_judges_the_outcome_alone() {
         assert_eq!(own["overall"], prime["outcome"], "{own}");
         let reward = if prime["outcome"] == true { 1.0 } else { 0.0 };
         assert_eq!(own["reward"], reward, "{own}");
-        assert_eq!((&own["process"], &own["perfect"]), (&Value::Null, &Value::Null));
+        assert_eq!(
+            (&own["process"], &own["perfect"]),
+            (&Value::Null, &Value::Null)
+        );
         assert_eq!(own["parse_rule"], "tag");
-        let label = if prime["outcome"] == true { "True" } else { "False" };
+        let label = if prime["outcome"] == true {
+            "True"
+        } else {
+            "False"
+        };
         assert_eq!(own["label"], label);
         assert!(own["confidence"]["outcome"].is_number(), "{own}");
         assert!(prime.get("label").is_none());
     }
     // Another protocol is another run.
     folder
-        .run(&["judge", "in.jsonl", "--protocol", "own.toml", "-o", "prime.jsonl"])
+        .run(&[
+            "judge",
+            "in.jsonl",
+            "--protocol",
+            "own.toml",
+            "-o",
+            "prime.jsonl",
+        ])
         .expect(2, &["protocol.name: "]);
     let changed = OWN.replace("take = \"last\"", "take = \"first\"");
     folder.write("own.toml", changed);
     folder
-        .run(&["judge", "in.jsonl", "--protocol", "own.toml", "-o", "own.jsonl"])
+        .run(&[
+            "judge",
+            "in.jsonl",
+            "--protocol",
+            "own.toml",
+            "-o",
+            "own.jsonl",
+        ])
         .expect(2, &["protocol.hash: "]);
 }
 
@@ -80,7 +104,14 @@ fn rewards_that_a_protocol_cannot_give_are_refused() {
         ("compass", "process-outcome", &["protocol compass"]),
     ] {
         folder
-            .run(&["judge", "in.jsonl", "--protocol", protocol, "--reward", reward])
+            .run(&[
+                "judge",
+                "in.jsonl",
+                "--protocol",
+                protocol,
+                "--reward",
+                reward,
+            ])
             .expect(2, expected);
     }
     folder
@@ -96,9 +127,17 @@ fn faults_of_a_protocol_are_named_with_their_place() {
     for (from, to, expected) in [
         ("form = \"labels\"", "form = \"letters\"", "letters"),
         ("take = \"last\"", "take = \"middle\"", "middle"),
-        ("(true|false|True|False)", "true", "put the label in parentheses"),
+        (
+            "(true|false|True|False)",
+            "true",
+            "put the label in parentheses",
+        ),
         ("(true|false|True|False)", "(true", "unclosed group"),
-        ("False = { outcome = false }", "False = {}", "`False` says nothing"),
+        (
+            "False = { outcome = false }",
+            "False = {}",
+            "`False` says nothing",
+        ),
         (
             "False = { outcome = false }",
             "False = { outcome = false, words = [\"true\"] }",
@@ -106,15 +145,32 @@ fn faults_of_a_protocol_are_named_with_their_place() {
         ),
         ("max_new_tokens = 512", "max_new_tokens = 0", "at least 1"),
         ("max_new_tokens = 512", "max_tokens = 512", "max_tokens"),
-        ("max_new_tokens = 512", "view = \"half\"\nmax_new_tokens = 512", "tail-chars:N"),
-        ("template = \"own.txt\"", "template = \"gone.txt\"", "gone.txt"),
+        (
+            "max_new_tokens = 512",
+            "view = \"half\"\nmax_new_tokens = 512",
+            "tail-chars:N",
+        ),
+        (
+            "template = \"own.txt\"",
+            "template = \"gone.txt\"",
+            "gone.txt",
+        ),
         ("temperature = 0.0", "temperature = -1.0", "sampling"),
     ] {
         assert!(OWN.contains(from), "{from}");
         folder.write("own.toml", OWN.replace(from, to));
         folder
             .run(&["judge", "in.jsonl", "--protocol", "own.toml"])
-            .expect(2, &["own.toml", expected].map(|part| if part == "own.toml" && expected == "gone.txt" { "could not read" } else { part }));
+            .expect(
+                2,
+                &["own.toml", expected].map(|part| {
+                    if part == "own.toml" && expected == "gone.txt" {
+                        "could not read"
+                    } else {
+                        part
+                    }
+                }),
+            );
     }
 }
 
@@ -139,12 +195,20 @@ fn check_reads_what_a_judge_wrote() {
         .collect();
     assert_eq!(lines[0]["as_expected"], true);
     assert_eq!(lines[0]["rule"], "tag");
-    assert_eq!((&lines[1]["read"], &lines[1]["case"]), (&Value::Null, &json!("none")));
+    assert_eq!(
+        (&lines[1]["read"], &lines[1]["case"]),
+        (&Value::Null, &json!("none"))
+    );
     assert_eq!(lines[2]["read"]["outcome"], false);
-    folder.write("outputs.jsonl", text.replace("\"outcome\":true", "\"outcome\":false"));
+    folder.write(
+        "outputs.jsonl",
+        text.replace("\"outcome\":true", "\"outcome\":false"),
+    );
     folder.run(&check).expect(3, &["1 not as expected"]);
     folder.write("outputs.jsonl", "{}\n");
-    folder.run(&check).expect(2, &["outputs.jsonl:1", "`output`"]);
+    folder
+        .run(&check)
+        .expect(2, &["outputs.jsonl:1", "`output`"]);
     folder
         .run(&["prompts", "check", "xverify"])
         .expect(0, &["needs --prompt FILE"]);
@@ -164,8 +228,14 @@ fn a_judge_sees_what_its_protocol_shows() {
     let last_line = shown("tencent-rlvr");
     assert!(last_line.contains("<student_answer>\nThe answer is 5.\n</student_answer>"));
     let extracted = shown("general-verifier");
-    assert!(extracted.contains("<student_answer>\n5\n</student_answer>"), "{extracted}");
+    assert!(
+        extracted.contains("<student_answer>\n5\n</student_answer>"),
+        "{extracted}"
+    );
     assert!(extracted.starts_with("User: ") && extracted.trim_end().ends_with("Assistant:"));
     let steps = shown("first-error");
-    assert!(steps.contains("[0] First 2 + 2 = 4.\n\n[1] Then 4 + 1 = 5."), "{steps}");
+    assert!(
+        steps.contains("[0] First 2 + 2 = 4.\n\n[1] Then 4 + 1 = 5."),
+        "{steps}"
+    );
 }

@@ -15,7 +15,9 @@ use juror::judge::{
 };
 use juror::model::ModelError;
 use juror::model::batch::StepBatch;
-use juror::protocol::{self, ParsedVerdict, PromptTemplate, Protocol, StopMatcher, Unreadable, Yields};
+use juror::protocol::{
+    self, ParsedVerdict, PromptTemplate, Protocol, StopMatcher, Unreadable, Yields,
+};
 use juror::verdict::{Status, Verdict};
 
 const NEW_TOKENS: usize = 24;
@@ -325,8 +327,8 @@ impl Protocol for Faulty {
         protocol::known()[0].yields()
     }
 
-    fn max_new_tokens(&self) -> usize {
-        NEW_TOKENS
+    fn max_new_tokens(&self) -> Option<usize> {
+        Some(NEW_TOKENS)
     }
 
     fn stop(&self, starts_in_thinking: bool, wants_reason: bool) -> Option<Box<dyn StopMatcher>> {

@@ -274,7 +274,11 @@ impl JudgeChoice {
 impl JudgeChoice {
     /// The protocol that is named, if one is: to be found at fault before a model is fetched.
     pub(in crate::cli) fn named_protocol(&self) -> anyhow::Result<Option<Arc<dyn Protocol>>> {
-        Ok(self.protocol.as_deref().map(protocol::resolve).transpose()?)
+        Ok(self
+            .protocol
+            .as_deref()
+            .map(protocol::resolve)
+            .transpose()?)
     }
 
     /// The protocol that is named, else the model's own, and its prompt text.

@@ -144,7 +144,10 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
             arguments.judge.prompt_for(own, None).or_usage()?;
         }
         let source = download::resolve(&arguments.judge.model, want)?;
-        let (protocol, template) = arguments.judge.prompt_for(named, Some(&source)).or_usage()?;
+        let (protocol, template) = arguments
+            .judge
+            .prompt_for(named, Some(&source))
+            .or_usage()?;
         let begun = out.as_deref().filter(|_| !arguments.restart);
         let mut chat = arguments.judge.chat.settings(begun).or_usage()?;
         chat.force_domain = arguments.force_domain;
@@ -249,9 +252,10 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         judge,
         protocol: Identity {
             name: protocol.name().into(),
-            hash: protocol
-                .hash()
-                .map_or_else(|| template.hash(), |own| format!("{own} {}", template.hash())),
+            hash: protocol.hash().map_or_else(
+                || template.hash(),
+                |own| format!("{own} {}", template.hash()),
+            ),
         },
         model_name: arguments.judge.model,
         devices,

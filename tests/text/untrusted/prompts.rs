@@ -341,7 +341,10 @@ fn the_fingerprint_tells_other_rules_apart_and_keeps_that_of_the_built_in_prompt
         hasher.update(text.as_bytes());
         hasher.finalize().to_hex().to_string()
     };
-    for text in protocol::known().iter().filter_map(|protocol| protocol.template_text()) {
+    for text in protocol::known()
+        .iter()
+        .filter_map(|protocol| protocol.template_text())
+    {
         let template = PromptTemplate::parse(text).unwrap();
         assert_eq!(template.hash(), plain(template.text()));
         assert_eq!(template.delimiters().unprotected, []);
