@@ -157,6 +157,9 @@ pub struct Verdict {
     /// The model was not asked, because the rules had already decided (`--rules first`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub skipped: bool,
+    /// The model was asked though the rules had decided (`--rules first --audit`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub audited: bool,
     /// Why the status is not `ok`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,

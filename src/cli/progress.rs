@@ -272,6 +272,20 @@ pub(super) fn print_summary(summary: &Summary) {
             format!("{} that the rules found wrong", summary.skipped),
         ));
     }
+    if let Some((low, high)) = summary.audited.interval() {
+        let Share { count, known } = summary.audited;
+        rows.push((
+            "audited",
+            format!(
+                "{} that the rules found wrong, {} right by the judge: {} (95 %: {:.1} to {:.1} %)",
+                known,
+                count,
+                percent(count, known),
+                100.0 * low,
+                100.0 * high
+            ),
+        ));
+    }
     if summary.inconsistent > 0 {
         rows.push((
             "inconsistent",

@@ -70,6 +70,7 @@ impl<'a> VerdictBuilder<'a> {
             parse_rule: None,
             inconsistent: false,
             skipped: false,
+            audited: false,
             error: None,
             raw: None,
             input: sample.kept.clone(),
@@ -129,9 +130,26 @@ impl<'a> VerdictBuilder<'a> {
         self.settle(verdict)
     }
 
-    /// Do the rules already find the final answer wrong?
+    /// Do the rules go first, find the final answer wrong, and is the sample not one of those that are audited?
     pub(super) fn is_skipped_by_rules(&self, sample: &Sample) -> bool {
-        self.verify(sample).outcome == Some(false)
+        self.options.rules == RulesMode::First
+            && !self.is_audited(sample)
+            && self.verify(sample).outcome == Some(false)
+    }
+
+    /// Whether the sample is judged though the rules find it wrong: decided by seed and id, so that a run that goes on, or
+    /// another shard, decides alike.
+    fn is_audited(&self, sample: &Sample) -> bool {
+        if self.options.audit <= 0.0 {
+            return false;
+        }
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(b"audit");
+        hasher.update(&self.options.seed.to_le_bytes());
+        hasher.update(sample.id.as_bytes());
+        let mut first = [0; 4];
+        first.copy_from_slice(&hasher.finalize().as_bytes()[..4]);
+        f64::from(u32::from_le_bytes(first)) < self.options.audit * f64::from(u32::MAX)
     }
 
     /// The verdict on a sample whose final answer the rules already find wrong.
@@ -197,6 +215,8 @@ impl<'a> VerdictBuilder<'a> {
             false => parse(text, &answer).and_then(|parsed| check_step(parsed, sample)),
         };
         let mut verdict = self.blank(sample, trial, Status::Ok);
+        verdict.audited =
+            self.options.rules == RulesMode::First && verdict.rule_outcome == Some(false);
         verdict.usage = Usage {
             prompt_tokens: completion.prompt.len(),
             cached_tokens: completion.cached_tokens,

@@ -99,6 +99,9 @@ pub struct RunOptions {
     pub raw: bool,
     /// How the rules are used.
     pub rules: RulesMode,
+    /// Under [`RulesMode::First`]: the share, from 0 to 1, of the samples that the rules find wrong and that are judged all the
+    /// same, to tell how often the rules err.
+    pub audit: f64,
     /// How the rules compare answers.
     pub outcome_rules: OutcomeRules,
     /// What a verdict is worth.
@@ -119,6 +122,7 @@ impl Default for RunOptions {
             wants_reason: false,
             raw: false,
             rules: RulesMode::default(),
+            audit: 0.0,
             outcome_rules: OutcomeRules::default(),
             reward: RewardPolicy::default(),
             min_confidence: None,
@@ -141,6 +145,9 @@ impl RunOptions {
         }
         if let Some(least) = self.min_confidence.filter(|p| !(0.5..=1.0).contains(p)) {
             return wrong(format!("min_confidence {least} must be from 0.5 to 1"));
+        }
+        if !(0.0..=1.0).contains(&self.audit) {
+            return wrong(format!("audit {} must be from 0 to 1", self.audit));
         }
         self.sampling
             .validate()

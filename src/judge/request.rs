@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::completion::VerdictBuilder;
 use super::prompt::TooLong;
-use super::{JudgeText, RulesMode, RunOptions, guarded};
+use super::{JudgeText, RunOptions, guarded};
 use crate::dataset::Sample;
 use crate::engine::{RandomKey, Request, Stop};
 use crate::protocol::StopMatcher;
@@ -84,7 +84,7 @@ impl<'a> RequestBuilder<'a> {
     /// The prompt of a sample, or why the model is not asked.
     pub(super) fn prompt(&self, sample: &Sample) -> Prompt {
         let prompt = || {
-            if self.options.rules == RulesMode::First && self.verdicts.is_skipped_by_rules(sample) {
+            if self.verdicts.is_skipped_by_rules(sample) {
                 return Err(NotAsked::Skipped);
             }
             let max_new = self.options.max_new_tokens;

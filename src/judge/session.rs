@@ -137,7 +137,17 @@ impl Session {
         let sampling = options.sampling;
         let rules = match options.rules {
             RulesMode::Off => options.rules.as_str().to_owned(),
-            mode => format!("{} ({})", mode.as_str(), options.outcome_rules.describe()),
+            mode => {
+                let audit = match options.audit {
+                    share if share > 0.0 => format!(", audit {share}"),
+                    _ => String::new(),
+                };
+                format!(
+                    "{} ({}{audit})",
+                    mode.as_str(),
+                    options.outcome_rules.describe()
+                )
+            }
         };
         Ok(Manifest {
             format: Manifest::FORMAT,

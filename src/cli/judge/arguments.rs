@@ -129,6 +129,10 @@ pub(in crate::cli) struct JudgeArguments {
     /// what is plainly wrong, judge alone without a model, or nothing
     #[arg(long, value_enum, default_value_t, help_heading = "Verdict")]
     pub(super) rules: RulesArgument,
+    /// Under --rules first: judge this share of what the rules find wrong all the same, as `5%` or `0.05`, and say how often
+    /// the judge finds it right
+    #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = "Verdict")]
+    pub(super) audit: Option<f64>,
     /// How the rules find and compare final answers: strict (what is mathematically true), compat (as Math-Verify
     /// 0.9.0), gsm8k (plain numbers only), or GSM8K's official, strict-match, flexible-extract or multi
     #[arg(
@@ -188,6 +192,18 @@ fn parse_probability(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(probability) if (0.5..=1.0).contains(&probability) => Ok(probability),
         _ => Err("must be a number from 0.5 to 1".into()),
+    }
+}
+
+/// `5%` or `0.05`.
+fn parse_share(text: &str) -> Result<f64, String> {
+    let (number, scale) = match text.strip_suffix('%') {
+        Some(percent) => (percent.trim_end(), 100.0),
+        None => (text, 1.0),
+    };
+    match number.parse::<f64>() {
+        Ok(share) if share > 0.0 && share <= scale => Ok(share / scale),
+        _ => Err("must be a share above 0, as `5%` or `0.05`".into()),
     }
 }
 
@@ -300,7 +316,7 @@ fn read(path: &Path) -> anyhow::Result<String> {
     read_text(path).with_context(|| format!("could not read {}", path.display()))
 }
 
-#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum RulesArgument {
     #[default]
     Fallback,

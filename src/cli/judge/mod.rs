@@ -242,6 +242,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
             wants_reason: arguments.reason,
             raw: arguments.raw,
             rules,
+            audit: arguments.audit.unwrap_or(0.0),
             outcome_rules: OutcomeRules::new(
                 arguments.rules_profile,
                 arguments.rules_config.unwrap_or_default(),

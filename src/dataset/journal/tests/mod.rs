@@ -75,6 +75,7 @@ fn verdict(index: usize, trial: u32) -> Verdict {
         parse_rule: None,
         inconsistent: false,
         skipped: false,
+        audited: false,
         error: None,
         raw: None,
         group: None,
