@@ -53,10 +53,10 @@ fn index(written: &str) -> Option<Option<usize>> {
     }
     let behind = rest.strip_prefix('}')?;
     // `\boxed{2}/3` is no index.
-    if behind.starts_with(|next: char| next.is_alphanumeric() || "/^_+-*=.".contains(next))
-        && !behind.starts_with(". ")
-        && behind.trim_end() != "."
-    {
+    let behind = behind.trim_start_matches([
+        '*', '_', '$', '.', ',', ';', ')', ']', '}', '"', '\'', '`', '\\',
+    ]);
+    if !(behind.is_empty() || behind.starts_with(char::is_whitespace)) {
         return None;
     }
     match unsigned {
