@@ -14,6 +14,7 @@
 //! | [`prompt`], `field_text` | a sample as the token ids that a judge sees |
 //! | `generation` | how tokens are chosen and how many, where the user does not say |
 //! | [`build`] | from a model's weights to an engine, and how large that is |
+//! | `groups` | the responses to one question together |
 //! | [`summary`] | a run in numbers |
 
 pub mod build;
@@ -23,6 +24,7 @@ mod dispatch;
 mod domain;
 mod field_text;
 mod generation;
+mod groups;
 pub mod jobs;
 mod loaded;
 pub mod model;
@@ -47,6 +49,7 @@ pub use build::{EngineOptions, WorkloadLengths, build_engine};
 pub use dispatch::{DeviceEngine, DeviceStats};
 pub use domain::{Domain, JudgeFile, Temperature};
 pub use generation::GenerationDefaults;
+pub use groups::GroupSummary;
 pub use jobs::Job;
 pub use loaded::{Judge, JudgeBuilder, LoadError};
 pub use model::{ChatSettings, JudgeText, OWN_HEAD, default_protocol};

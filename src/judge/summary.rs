@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::DeviceStats;
 use super::consensus::ConsensusSummary;
+use super::groups::GroupSummary;
 use crate::engine::Stats;
 use crate::verdict::{OutcomeSource, Status, Usage, Verdict};
 
@@ -84,6 +85,8 @@ pub struct Summary {
     pub disagreeing: Vec<String>,
     /// What the trials of each sample say together, once a run of several trials is complete.
     pub consensus: Option<ConsensusSummary>,
+    /// Questions with several rewards, once the run has ended.
+    pub groups: Option<GroupSummary>,
     /// Tokens of all verdicts.
     pub tokens: Usage,
     /// Verdicts that an earlier run had finished.
@@ -163,6 +166,12 @@ impl Summary {
             "consensus": self.consensus.map(|consensus| json!({
                 "overall": share(consensus.overall),
                 "unanimous": share(consensus.unanimous),
+                "hard": share(consensus.hard),
+            })),
+            "groups": self.groups.map(|groups| json!({
+                "groups": groups.groups,
+                "all_0": groups.all_0,
+                "all_1": groups.all_1,
             })),
             "usage": self.tokens,
             "resumed": self.resumed,
