@@ -173,7 +173,7 @@ fn rows_of(
             rows.push((
                 "prompt",
                 format!(
-                    "{} tokens of {} shared by all samples",
+                    "{} tokens shared by all samples under {}",
                     text.prompts.shared_prefix().len(),
                     protocol.name()
                 ),
