@@ -25,8 +25,9 @@ fn samples() -> Vec<Sample> {
 
 fn prompt(criterion: &mut Criterion) {
     let source = ModelSource::resolve("tiny").expect("the embedded model");
-    let protocol = protocol::known()[0];
-    let template = PromptTemplate::parse(protocol.template_text()).expect("the built-in prompt");
+    let protocol = protocol::known()[0].clone();
+    let template = PromptTemplate::parse(protocol.template_text().unwrap_or_default())
+        .expect("the built-in prompt");
     let text =
         JudgeText::load(&source, protocol, &template).expect("the embedded model's text side");
     let samples = samples();
@@ -43,7 +44,7 @@ fn prompt(criterion: &mut Criterion) {
 }
 
 fn parse(criterion: &mut Criterion) {
-    let protocol = protocol::known()[0];
+    let protocol = protocol::known()[0].clone();
     let thinking = "12+5=17 17 yes ; 17-4=13 14 no\n".repeat(4);
     let short = format!(
         "<think>{thinking}</think>\n<process> False </process>\n<outcome> True </outcome>\n<perfect> False </perfect>"

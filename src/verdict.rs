@@ -35,7 +35,7 @@ pub enum OutcomeSource {
 }
 
 /// The rule by which a completion was read as a verdict, from strict to lenient.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ParseRule {
     /// Exactly the asked-for tags in the asked-for order, `True` or `False` inside.
@@ -44,6 +44,9 @@ pub enum ParseRule {
     Lenient,
     /// The last field's closing tag is missing at the end of the text.
     Unclosed,
+    /// The rule of this name of a protocol whose answers are labels.
+    #[serde(untagged)]
+    Named(String),
 }
 
 /// Probability of `True` against `False` at the token where the judge chose, per field; `None` where it was not recorded.
@@ -122,7 +125,16 @@ pub struct Verdict {
     pub outcome: Option<bool>,
     /// Is the work free of even small flaws?
     pub perfect: Option<bool>,
-    /// `process` and `outcome`.
+    /// The label that the judge gave, where its protocol has labels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The final answer that the judge found in the response, where its protocol asks for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+    /// The index of the first wrong step, from 0, where its protocol asks for it and a step is wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_error: Option<usize>,
+    /// `process` and `outcome`; of a protocol that judges the outcome alone, the outcome.
     pub overall: Option<bool>,
     /// What the verdict is worth; null unless the status is `ok` and the policy can tell.
     pub reward: Option<f64>,
@@ -145,6 +157,9 @@ pub struct Verdict {
     /// The model was not asked, because the rules had already decided (`--rules first`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub skipped: bool,
+    /// The model was asked though the rules had decided (`--rules first --audit`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub audited: bool,
     /// Why the status is not `ok`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,

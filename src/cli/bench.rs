@@ -407,8 +407,12 @@ fn model_failure(error: ModelError) -> Failure {
 
 /// The prompts that `juror judge` would write for a file of rollouts.
 fn real_jobs(arguments: &BenchArguments) -> Result<(Vec<u32>, Vec<Job>), Failure> {
+    let named = arguments.judge.named_protocol().or_usage()?;
     let source = download::resolve(&arguments.judge.model, Want::Description)?;
-    let (protocol, template) = arguments.judge.prompt().or_usage()?;
+    let (protocol, template) = arguments
+        .judge
+        .prompt_for(named, Some(&source))
+        .or_usage()?;
     let chat = arguments.judge.chat.settings(None).or_usage()?;
     let text = JudgeText::load_with(&source, protocol, &template, &chat).or_usage()?;
     arguments.judge.chat.check(&text).or_usage()?;

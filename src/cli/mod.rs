@@ -208,7 +208,7 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Merge(arguments) => merge::run(&arguments),
         Command::Verify(arguments) => verify::run(*arguments),
         Command::Bench(arguments) => bench::run(&arguments),
-        Command::Prompts { action } => prompts::run(action).map(|()| DONE),
+        Command::Prompts { action } => prompts::run(action),
         Command::Models { action } => models::run(action),
         Command::Completions { shell } => manual::completions(shell).map(|()| DONE),
         Command::Man { folder } => manual::pages(&folder).map(|()| DONE),

@@ -235,6 +235,15 @@ pub(super) fn print_summary(summary: &Summary) {
             format!("{:.3} over {rewarded}", sum / rewarded as f64)
         },
     ));
+    if let Some(groups) = summary.groups {
+        rows.push((
+            "groups",
+            format!(
+                "{} questions with several rewards: {} all 0, {} all 1",
+                groups.groups, groups.all_0, groups.all_1
+            ),
+        ));
+    }
     let Share { count, known } = summary.agreement;
     if known > 0 {
         rows.push((
@@ -251,9 +260,10 @@ pub(super) fn print_summary(summary: &Summary) {
         rows.push((
             "consensus",
             format!(
-                "{} overall true ({count} of {known} samples with a majority), {} unanimous",
+                "{} overall true ({count} of {known} samples with a majority), {} unanimous, {} hard",
                 percent(count, known),
-                percent(unanimous.count, unanimous.known)
+                percent(unanimous.count, unanimous.known),
+                percent(consensus.hard.count, consensus.hard.known)
             ),
         ));
     }
@@ -270,6 +280,20 @@ pub(super) fn print_summary(summary: &Summary) {
         rows.push((
             "skipped",
             format!("{} that the rules found wrong", summary.skipped),
+        ));
+    }
+    if let Some((low, high)) = summary.audited.interval() {
+        let Share { count, known } = summary.audited;
+        rows.push((
+            "audited",
+            format!(
+                "{} that the rules found wrong, {} right by the judge: {} (95 %: {:.1} to {:.1} %)",
+                known,
+                count,
+                percent(count, known),
+                100.0 * low,
+                100.0 * high
+            ),
         ));
     }
     if summary.inconsistent > 0 {

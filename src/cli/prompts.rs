@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use clap::Subcommand;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::columns::ColumnArguments;
 use super::download;
 use super::inputs::{self, refuse_data_sets};
 use super::judge::JudgeChoice;
-use super::{Failure, OrFail, for_output, say};
+use super::{DONE, Failure, INCOMPLETE, OrFail, for_output, say};
 use crate::checkpoint::hub::Want;
 use crate::dataset::{LineLimit, LoadOptions, Sample, find};
 use crate::judge::JudgeText;
 use crate::judge::prompt::PromptTokens;
-use crate::protocol;
+use crate::protocol::{self, PromptTemplate, VerdictFields, Yields};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum PromptsAction {
@@ -37,6 +37,15 @@ pub(super) enum PromptsAction {
         /// Text for the prompt's `{{few_shots}}`
         #[arg(long, value_name = "FILE")]
         few_shots: Option<PathBuf>,
+    },
+    /// Check a protocol of your own: its file, its prompt text, and how it reads what a judge wrote
+    Check {
+        /// A file that ends in .toml, or a built-in protocol's name
+        protocol: String,
+        /// What a judge wrote: JSON lines with `output`, and if you like `case` (a name) and `expect` (the fields that must be
+        /// read, null for none)
+        #[arg(long, value_name = "FILE")]
+        outputs: Option<PathBuf>,
     },
     /// Print the exact prompt of one sample as a model would see it, and its tokens
     Render {
@@ -62,12 +71,12 @@ pub(super) enum PromptsAction {
     },
 }
 
-pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
+pub(super) fn run(action: PromptsAction) -> Result<u8, Failure> {
     let mut out = std::io::stdout().lock();
     match action {
         PromptsAction::List => {
             for protocol in protocol::known() {
-                writeln!(out, "{:<8}  {}", protocol.name(), protocol.description()).or_fail()?;
+                writeln!(out, "{:<16}  {}", protocol.name(), protocol.description()).or_fail()?;
             }
         }
         PromptsAction::Show {
@@ -78,12 +87,13 @@ pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
         } => {
             let choice = JudgeChoice {
                 model,
-                protocol: name,
+                protocol: Some(name),
                 prompt,
                 few_shots,
                 ..JudgeChoice::default()
             };
-            let (protocol, template) = choice.prompt().or_usage()?;
+            let named = choice.named_protocol().or_usage()?;
+            let (protocol, template) = choice.prompt_for(named, None).or_usage()?;
             let source = download::resolve(&choice.model, Want::Description)?;
             let text = JudgeText::load(&source, protocol, &template).or_usage()?;
             say_notes(&text);
@@ -94,6 +104,9 @@ pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
                 choice.model
             ));
         }
+        PromptsAction::Check { protocol, outputs } => {
+            return check(&mut out, &protocol, outputs.as_deref());
+        }
         PromptsAction::Render {
             input,
             id,
@@ -103,7 +116,7 @@ pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
             raw,
             judge,
         } => {
-            let (protocol, template) = judge.prompt().or_usage()?;
+            let named = judge.named_protocol().or_usage()?;
             let columns = columns.map().or_usage()?;
             let limit = if id.is_none() { Some(1) } else { None };
             let options = LoadOptions {
@@ -115,6 +128,7 @@ pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
             refuse_data_sets(std::slice::from_ref(&input))?;
             let sample = pick(&input, &options, id.as_deref())?;
             let source = download::resolve(&judge.model, Want::Description)?;
+            let (protocol, template) = judge.prompt_for(named, Some(&source)).or_usage()?;
             let chat = judge.chat.settings(None).or_usage()?;
             let text = JudgeText::load_with(&source, protocol, &template, &chat).or_usage()?;
             judge.chat.check(&text).or_usage()?;
@@ -154,7 +168,119 @@ pub(super) fn run(action: PromptsAction) -> Result<(), Failure> {
             say(&format!("{} tokens: {}", ids.len(), parts.join(" + ")));
         }
     }
-    Ok(())
+    Ok(DONE)
+}
+
+/// Checks a protocol, and how it reads the outputs of a file.
+fn check(out: &mut impl Write, name: &str, outputs: Option<&Path>) -> Result<u8, Failure> {
+    let protocol = protocol::resolve(name).or_usage()?;
+    let mut notes = Vec::new();
+    match protocol.template_text() {
+        Some(text) => {
+            let template = PromptTemplate::parse(text)
+                .map_err(|error| anyhow!("{}: {error}", protocol.name()))
+                .or_usage()?;
+            let unprotected = template.delimiters().unprotected;
+            notes.extend(unprotected.iter().map(ToString::to_string));
+        }
+        None => notes.push("it has no prompt text: it needs --prompt FILE".to_owned()),
+    }
+    let Yields {
+        process,
+        outcome,
+        perfect,
+    } = protocol.yields();
+    let yields: Vec<&str> = [
+        (process, "process"),
+        (outcome, "outcome"),
+        (perfect, "perfect"),
+    ]
+    .iter()
+    .filter_map(|(yields, name)| yields.then_some(*name))
+    .collect();
+    say(&format!(
+        "{}: judges {}; the judge sees {} of the response, {}; at most {} new tokens",
+        protocol.name(),
+        yields.join(", "),
+        protocol.view(),
+        if protocol.chat() {
+            "in its chat template"
+        } else {
+            "without its chat template"
+        },
+        protocol
+            .max_new_tokens()
+            .map_or("the model's".to_owned(), |most| most.to_string())
+    ));
+    for note in notes {
+        say(&format!("note: {note}"));
+    }
+    let Some(path) = outputs else {
+        return Ok(DONE);
+    };
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| anyhow!("could not read {}: {error}", path.display()))
+        .or_usage()?;
+    let (mut count, mut wrong) = (0, 0);
+    for (number, line) in text.lines().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let at = |why: String| anyhow!("{}:{}: {why}", path.display(), number + 1);
+        let row: Value = serde_json::from_str(line)
+            .map_err(|error| at(error.to_string()))
+            .or_usage()?;
+        let known = ["case", "output", "expect"];
+        if let Some(key) = row
+            .as_object()
+            .and_then(|row| row.keys().find(|key| !known.contains(&key.as_str())))
+        {
+            let why = format!("unknown key `{key}`; a row has {}", known.join(", "));
+            return Err(at(why)).or_usage();
+        }
+        let output = row["output"]
+            .as_str()
+            .ok_or_else(|| at("`output` is missing, or no text".to_owned()))
+            .or_usage()?;
+        let read = protocol.parse(output, false);
+        let as_expected = match (&read, row.get("expect")) {
+            (_, None) => None,
+            (read, Some(Value::Object(expected))) => {
+                if let Some(key) = VerdictFields::unknown_key(expected) {
+                    return Err(at(format!("`expect` has no field `{key}`"))).or_usage();
+                }
+                let fields = read.as_ref().map(|parsed| &parsed.fields);
+                Some(fields.is_ok_and(|fields| fields.match_expected(expected)))
+            }
+            (read, Some(Value::Null)) => Some(read.is_err()),
+            (_, Some(_)) => {
+                let why = "`expect` must be an object of fields, or null".to_owned();
+                return Err(at(why)).or_usage();
+            }
+        };
+        let mut shown = json!({"line": number + 1});
+        if let Some(case) = row.get("case") {
+            shown["case"] = case.clone();
+        }
+        match read {
+            Ok(parsed) => {
+                shown["read"] = json!(parsed.fields);
+                shown["rule"] = json!(parsed.rule);
+            }
+            Err(why) => {
+                shown["read"] = Value::Null;
+                shown["error"] = json!(why.to_string());
+            }
+        }
+        if let Some(as_expected) = as_expected {
+            shown["as_expected"] = json!(as_expected);
+            wrong += usize::from(!as_expected);
+        }
+        count += 1;
+        writeln!(out, "{shown}").or_fail()?;
+    }
+    say(&format!("{count} outputs read, {wrong} not as expected"));
+    Ok(if wrong == 0 { DONE } else { INCOMPLETE })
 }
 
 /// Notes about the prompt.

@@ -83,6 +83,11 @@ fn judge(given: &Given) -> anyhow::Result<()> {
         }
         _ => {}
     }
+    if given.has("audit") && given.matches.get_one("rules") != Some(&RulesArgument::First) {
+        bail!(
+            "--audit changes nothing without --rules first: no sample is skipped; leave one of them out"
+        );
+    }
     if let Some(profile) = given.matches.get_one::<RulesProfile>("rules_profile")
         && given.has("rules_config")
         && !matches!(profile, RulesProfile::Strict | RulesProfile::Compat)

@@ -1,13 +1,15 @@
 //! From a completion to a verdict: the answer is read by the protocol, the rules add theirs, the reward follows.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::request::Asked;
 use super::{JudgeText, RulesMode, RunOptions, guarded};
 use crate::dataset::Sample;
 use crate::engine::{Completion, FinishReason};
 use crate::protocol::unknown_tags::without_unknown_tags;
-use crate::protocol::{ParsedVerdict, Unreadable, ValueSpans};
+use crate::protocol::view::paragraphs;
+use crate::protocol::{ParsedVerdict, Unreadable, ValueSpans, Yields};
 use crate::reward::reward;
 use crate::rules::RuleVerdict;
 use crate::text::reasoning::{Answer, ThinkingStyle};
@@ -16,12 +18,23 @@ use crate::verdict::{Confidence, OutcomeSource, Raw, Status, Usage, Verdict};
 /// Makes verdicts of completions, and of samples that never reach the model.
 pub(super) struct VerdictBuilder<'a> {
     options: &'a RunOptions,
+    yields: Yields,
 }
 
+/// What is asked of a verdict where no judge is asked.
+const OF_RULES: Yields = Yields {
+    process: true,
+    outcome: true,
+    perfect: false,
+};
+
 impl<'a> VerdictBuilder<'a> {
-    /// Makes verdicts under the run's options.
-    pub(super) fn new(options: &'a RunOptions) -> Self {
-        Self { options }
+    /// Makes verdicts under the run's options, of the judge `text` or of the rules alone.
+    pub(super) fn new(options: &'a RunOptions, text: Option<&JudgeText>) -> Self {
+        Self {
+            options,
+            yields: text.map_or(OF_RULES, |text| text.protocol.yields()),
+        }
     }
 
     /// A verdict with the rules' outcome, if the rules are used, and everything else unknown.
@@ -44,6 +57,9 @@ impl<'a> VerdictBuilder<'a> {
             process: None,
             outcome: None,
             perfect: None,
+            label: None,
+            answer: None,
+            first_error: None,
             overall: None,
             reward: None,
             reason: None,
@@ -54,6 +70,7 @@ impl<'a> VerdictBuilder<'a> {
             parse_rule: None,
             inconsistent: false,
             skipped: false,
+            audited: false,
             error: None,
             raw: None,
             input: sample.kept.clone(),
@@ -85,15 +102,11 @@ impl<'a> VerdictBuilder<'a> {
             verdict.overall = match (verdict.process, verdict.outcome) {
                 (Some(process), Some(outcome)) => Some(process && outcome),
                 (Some(false), None) | (None, Some(false)) => Some(false),
+                (None, outcome) if !self.yields.process => outcome,
                 _ => None,
             };
         }
-        verdict.reward = reward(
-            self.options.reward,
-            verdict.status,
-            verdict.process,
-            verdict.outcome,
-        );
+        verdict.reward = reward(self.options.reward, self.yields, &verdict);
         verdict
     }
 
@@ -117,9 +130,26 @@ impl<'a> VerdictBuilder<'a> {
         self.settle(verdict)
     }
 
-    /// Do the rules already find the final answer wrong?
+    /// Do the rules go first, find the final answer wrong, and is the sample not one of those that are audited?
     pub(super) fn is_skipped_by_rules(&self, sample: &Sample) -> bool {
-        self.verify(sample).outcome == Some(false)
+        self.options.rules == RulesMode::First
+            && !self.is_audited(sample)
+            && self.verify(sample).outcome == Some(false)
+    }
+
+    /// Whether the sample is judged though the rules find it wrong: decided by seed and id, so that a run that goes on, or
+    /// another shard, decides alike.
+    fn is_audited(&self, sample: &Sample) -> bool {
+        if self.options.audit <= 0.0 {
+            return false;
+        }
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(b"audit");
+        hasher.update(&self.options.seed.to_le_bytes());
+        hasher.update(sample.id.as_bytes());
+        let mut first = [0; 4];
+        first.copy_from_slice(&hasher.finalize().as_bytes()[..4]);
+        f64::from(u32::from_le_bytes(first)) < self.options.audit * f64::from(u32::MAX)
     }
 
     /// The verdict on a sample whose final answer the rules already find wrong.
@@ -179,8 +209,14 @@ impl<'a> VerdictBuilder<'a> {
             return self.without_completion(sample, trial, Status::Failed, why);
         }
         let answer = read_answer(text, &completion);
-        let parsed = parse(text, &answer);
+        let is_cut = completion.finish == FinishReason::Length && !text.protocol.reads_cut();
+        let parsed = match is_cut {
+            true => Err(Unreadable::Cut),
+            false => parse(text, &answer).and_then(|parsed| check_step(parsed, sample)),
+        };
         let mut verdict = self.blank(sample, trial, Status::Ok);
+        verdict.audited =
+            self.options.rules == RulesMode::First && verdict.rule_outcome == Some(false);
         verdict.usage = Usage {
             prompt_tokens: completion.prompt.len(),
             cached_tokens: completion.cached_tokens,
@@ -217,11 +253,18 @@ impl<'a> VerdictBuilder<'a> {
         completion: &Completion,
     ) {
         let fields = parsed.fields;
-        verdict.process = Some(fields.process);
-        verdict.outcome = Some(fields.outcome);
-        verdict.perfect = Some(fields.perfect);
+        verdict.process = fields.process;
+        verdict.outcome = fields.outcome;
+        verdict.perfect = fields.perfect;
+        verdict.label = fields.label;
+        verdict.answer = fields.answer;
+        verdict.first_error = fields.first_error;
         verdict.reason = fields.reason.filter(|_| self.options.wants_reason);
-        verdict.outcome_source = Some(OutcomeSource::Judge);
+        if self.yields.outcome {
+            verdict.outcome_source = Some(OutcomeSource::Judge);
+        } else {
+            Self::outcome_by_rules(verdict);
+        }
         verdict.parse_rule = Some(parsed.rule);
         verdict.inconsistent = parsed.inconsistent;
         verdict.confidence = confidence(completion, &parsed.spans, |tokens| {
@@ -251,7 +294,7 @@ impl<'a> VerdictBuilder<'a> {
         let Some(least) = self.options.min_confidence else {
             return;
         };
-        let certainty = text.temperature.certainty(&verdict.confidence);
+        let certainty = text.temperature.certainty(&verdict.confidence, self.yields);
         if certainty.is_none_or(|certainty| certainty < least) {
             let why = match certainty {
                 Some(certainty) => {
@@ -274,6 +317,9 @@ impl<'a> VerdictBuilder<'a> {
         verdict.process = None;
         verdict.outcome = None;
         verdict.perfect = None;
+        verdict.label = None;
+        verdict.answer = None;
+        verdict.first_error = None;
         verdict.reason = None;
         verdict.outcome_source = None;
         verdict.inconsistent = false;
@@ -337,25 +383,43 @@ fn parse(text: &JudgeText, answer: &Answer) -> Result<ParsedVerdict, Unreadable>
     text.protocol.parse(&visible, thinking.starts_in_thinking())
 }
 
-/// The odds recorded at the tokens that wrote the three values. `length` gives the bytes that tokens decode to.
+/// Refuses the index of a step that the response does not have.
+fn check_step(parsed: ParsedVerdict, sample: &Sample) -> Result<ParsedVerdict, Unreadable> {
+    if let Some(index) = parsed.fields.first_error {
+        let steps = paragraphs(&sample.student_answer).count();
+        if index >= steps {
+            return Err(Unreadable::NoSuchStep { index, steps });
+        }
+    }
+    Ok(parsed)
+}
+
+/// The odds recorded at the tokens with which the words of the values begin. `length` gives the bytes that tokens decode to.
 fn confidence(
     completion: &Completion,
     spans: &ValueSpans,
     length: impl Fn(&[u32]) -> usize,
 ) -> Confidence {
-    let mut confidence = Confidence::default();
-    for &(token, odds) in &completion.odds {
-        let start = length(&completion.tokens[..token]);
-        let end = length(&completion.tokens[..=token]);
-        for (span, field) in [
-            (&spans.process, &mut confidence.process),
-            (&spans.outcome, &mut confidence.outcome),
-            (&spans.perfect, &mut confidence.perfect),
-        ] {
-            if start < span.end && span.start < end {
-                *field = Some(odds);
+    let odds = |span: &Range<usize>| {
+        if span.is_empty() || completion.odds.is_empty() {
+            return None;
+        }
+        // The first token that ends behind the word's beginning.
+        let (mut low, mut high) = (0, completion.tokens.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if length(&completion.tokens[..=middle]) <= span.start {
+                low = middle + 1;
+            } else {
+                high = middle;
             }
         }
+        let found = completion.odds.binary_search_by_key(&low, |(at, _)| *at);
+        found.ok().map(|at| completion.odds[at].1)
+    };
+    Confidence {
+        process: odds(&spans.process),
+        outcome: odds(&spans.outcome),
+        perfect: odds(&spans.perfect),
     }
-    confidence
 }

@@ -27,6 +27,12 @@ impl Votes {
         (self.yes != self.no).then_some(self.yes > self.no)
     }
 
+    /// The share of those who vote that say true.
+    fn share(self) -> Option<f64> {
+        let all = self.yes + self.no;
+        (all > 0).then(|| self.yes as f64 / all as f64)
+    }
+
     /// Do all trials say the same?
     fn is_unanimous(self, trials: usize) -> bool {
         self.yes == trials || self.no == trials
@@ -53,6 +59,9 @@ pub struct Consensus {
     pub outcome: Option<bool>,
     /// The majority on the whole: a vote of its own, not what follows from the two.
     pub overall: Option<bool>,
+    /// The share of the trials with a known whole that hold it for right: C(q, r) of PRIME. A sample is hard to judge where it
+    /// is neither 0 nor 1.
+    pub c: Option<f64>,
     /// The mean of the rewards.
     pub reward: Option<f64>,
     /// The votes behind `process`.
@@ -105,6 +114,7 @@ impl ConsensusBuilder {
         now.process = now.process_votes.majority();
         now.outcome = now.outcome_votes.majority();
         now.overall = now.overall_votes.majority();
+        now.c = now.overall_votes.share();
         now.reward = (count > 0).then(|| sum / count as f64);
         Some(now)
     }
@@ -117,6 +127,8 @@ pub struct ConsensusSummary {
     pub overall: Share,
     /// Samples whose trials all say the same on the whole, of all samples.
     pub unanimous: Share,
+    /// Samples on which some trials that vote say true and some false, of those with a vote.
+    pub hard: Share,
 }
 
 impl ConsensusSummary {
@@ -125,5 +137,6 @@ impl ConsensusSummary {
         self.overall.add(sample.overall);
         let unanimous = sample.overall_votes.is_unanimous(sample.trials);
         self.unanimous.add(Some(unanimous));
+        self.hard.add(sample.c.map(|c| c > 0.0 && c < 1.0));
     }
 }

@@ -16,6 +16,7 @@
 use serde::Deserialize;
 
 use crate::checkpoint::{CheckpointError, ModelSource};
+use crate::protocol::Yields;
 use crate::verdict::Confidence;
 
 /// The file's name.
@@ -112,11 +113,20 @@ impl Domain {
 }
 
 impl Temperature {
-    /// The lower of the two fields' calibrated probabilities of what was said; `None` if one was not recorded.
-    pub(super) fn certainty(self, confidence: &Confidence) -> Option<f64> {
-        let process = said(confidence.process?, self.process);
-        let outcome = said(confidence.outcome?, self.outcome);
-        Some(process.min(outcome))
+    /// The lower of the two fields' calibrated probabilities of what was said, as far as the protocol asks for them;
+    /// `None` if one was not recorded.
+    pub(super) fn certainty(self, confidence: &Confidence, yields: Yields) -> Option<f64> {
+        let mut least: Option<f64> = None;
+        for (asked, probability, temperature) in [
+            (yields.process, confidence.process, self.process),
+            (yields.outcome, confidence.outcome, self.outcome),
+        ] {
+            if asked {
+                let own = said(probability?, temperature);
+                least = Some(least.map_or(own, |least| least.min(own)));
+            }
+        }
+        least
     }
 }
 
@@ -139,6 +149,12 @@ fn said(probability_of_true: f32, temperature: f64) -> f64 {
 mod tests {
     use super::*;
 
+    const BOTH: Yields = Yields {
+        process: true,
+        outcome: true,
+        perfect: true,
+    };
+
     #[test]
     fn temperature_moves_a_confidence_towards_one_half() {
         let confidence = Confidence {
@@ -148,7 +164,7 @@ mod tests {
         };
         let certainty = |process, outcome| {
             Temperature { process, outcome }
-                .certainty(&confidence)
+                .certainty(&confidence, BOTH)
                 .unwrap()
         };
         assert!((certainty(1.0, 1.0) - 0.9).abs() < 1e-6);
@@ -161,7 +177,7 @@ mod tests {
             process: 1e6,
             outcome: 1e6,
         };
-        assert!((humble.certainty(&certain).unwrap() - 0.5).abs() < 1e-4);
+        assert!((humble.certainty(&certain, BOTH).unwrap() - 0.5).abs() < 1e-4);
         // Odds of 9 become 3.
         assert!((certainty(2.0, 1.0) - 0.75).abs() < 1e-6);
         // Odds of 99 become about 2.15.
@@ -174,9 +190,9 @@ mod tests {
             outcome: Some(0.0),
             perfect: None,
         };
-        assert_eq!(Temperature::default().certainty(&sure), Some(1.0));
+        assert_eq!(Temperature::default().certainty(&sure, BOTH), Some(1.0));
         assert_eq!(
-            Temperature::default().certainty(&Confidence::default()),
+            Temperature::default().certainty(&Confidence::default(), BOTH),
             None
         );
     }

@@ -50,11 +50,14 @@ impl GenerationDefaults {
     /// How tokens are chosen where the user does not say: as recommended, else greedily; with several trials, of which all
     /// greedy ones would be the same, with some temperature.
     pub fn sampling_for(&self, trials: u32) -> Sampling {
-        let temperature = if trials > 1 { TRIALS_TEMPERATURE } else { 0.0 };
-        self.sampling.unwrap_or(Sampling {
-            temperature,
-            ..Sampling::GREEDY
-        })
+        match self.sampling {
+            Some(sampling) if trials == 1 || sampling.temperature > 0.0 => sampling,
+            _ if trials > 1 => Sampling {
+                temperature: TRIALS_TEMPERATURE,
+                ..Sampling::GREEDY
+            },
+            _ => Sampling::GREEDY,
+        }
     }
 
     /// Reads the file's text. Also gives a line for each setting in it that is not applied.

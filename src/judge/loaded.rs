@@ -16,10 +16,11 @@ use crate::checkpoint::weights::LoadProgress;
 use crate::checkpoint::{CheckpointError, ModelSource};
 use crate::dataset::{DatasetError, Outline, Sample, Samples};
 use crate::engine::{EngineError, Stats};
+use crate::judge::model::default_protocol;
 use crate::judge::prompt::PromptError;
 use crate::model::{DeviceChoice, ModelError, PrecisionChoice};
 use crate::panics;
-use crate::protocol::{self, PromptTemplate, TemplateError};
+use crate::protocol::{self, DeclarationError, PromptTemplate, TemplateError};
 use crate::threads::{self, ThreadError};
 use crate::verdict::Verdict;
 
@@ -36,11 +37,14 @@ pub enum LoadError {
     /// The device could not be opened.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// No protocol has this name.
-    #[error("no protocol `{name}`; there is {}", protocol_names())]
-    NoProtocol {
-        /// The name.
-        name: String,
+    /// There is no such protocol, or its file cannot be used.
+    #[error(transparent)]
+    Protocol(#[from] DeclarationError),
+    /// The protocol comes without a prompt text.
+    #[error("protocol {protocol} has no prompt text of its own: give one as the prompt")]
+    NoPrompt {
+        /// The protocol.
+        protocol: String,
     },
     /// The prompt text has a fault.
     #[error("prompt text: {0}")]
@@ -64,14 +68,6 @@ pub enum LoadError {
     Thread(#[from] ThreadError),
 }
 
-fn protocol_names() -> String {
-    let names: Vec<&str> = protocol::known()
-        .iter()
-        .map(|protocol| protocol.name())
-        .collect();
-    names.join(", ")
-}
-
 impl LoadError {
     /// True where the caller's input is at fault: files that are missing or damaged.
     pub fn is_usage(&self) -> bool {
@@ -81,7 +77,7 @@ impl LoadError {
             Self::Device { source, .. } => source.is_usage(),
             Self::Model(error) => error.is_usage(),
             Self::Thread(_) => false,
-            Self::NoProtocol { .. } | Self::Template(_) | Self::Prompt(_) => true,
+            Self::Protocol(_) | Self::NoPrompt { .. } | Self::Template(_) | Self::Prompt(_) => true,
         }
     }
 }
@@ -116,7 +112,7 @@ pub struct Judge {
 #[derive(Debug, Clone)]
 pub struct JudgeBuilder {
     model: String,
-    protocol: String,
+    protocol: Option<String>,
     prompt: Option<String>,
     devices: Vec<DeviceChoice>,
     chat: ChatSettings,
@@ -124,10 +120,11 @@ pub struct JudgeBuilder {
 }
 
 impl JudgeBuilder {
-    /// The protocol: what the judge is asked, and how its answer is read. `prime` if not set.
+    /// The protocol: what the judge is asked, and how its answer is read. A built-in one's name, or the path of a file that
+    /// ends in `.toml`; a known judge's own, else `prime`, if not set.
     #[must_use]
     pub fn protocol(mut self, name: impl Into<String>) -> Self {
-        self.protocol = name.into();
+        self.protocol = Some(name.into());
         self
     }
 
@@ -179,12 +176,20 @@ impl JudgeBuilder {
     /// # Errors
     /// [`LoadError`]: what is missing or damaged, or which device cannot be used.
     pub fn load(self) -> Result<Judge, LoadError> {
-        let protocol = protocol::find(&self.protocol).ok_or(LoadError::NoProtocol {
-            name: self.protocol,
-        })?;
-        let template =
-            PromptTemplate::parse(self.prompt.as_deref().unwrap_or(protocol.template_text()))?;
+        let named = self
+            .protocol
+            .as_deref()
+            .map(protocol::resolve)
+            .transpose()?;
         let source = ModelSource::resolve(&self.model)?;
+        let protocol = match named {
+            Some(protocol) => protocol,
+            None => protocol::resolve(default_protocol(&source)?)?,
+        };
+        let text = self.prompt.as_deref().or(protocol.template_text());
+        let template = PromptTemplate::parse(text.ok_or_else(|| LoadError::NoPrompt {
+            protocol: protocol.name().to_owned(),
+        })?)?;
         let mut text = JudgeText::load_with(&source, protocol, &template, &self.chat)?;
         text.settle_head(&source)?;
         let options = text.run_options(1);
@@ -205,7 +210,7 @@ impl JudgeBuilder {
 }
 
 impl Judge {
-    /// Loads a model under the protocol `prime`, with the settings that its makers recommend: `tiny` (built in), a folder, a
+    /// Loads a model under a known judge's own protocol, else `prime`, with the settings that its makers recommend: `tiny` (built in), a folder, a
     /// GGUF file, or an id on the Hugging Face hub, as `--model` on the command line.
     ///
     /// # Errors
@@ -218,7 +223,7 @@ impl Judge {
     pub fn builder(model: impl Into<String>) -> JudgeBuilder {
         JudgeBuilder {
             model: model.into(),
-            protocol: "prime".to_owned(),
+            protocol: None,
             prompt: None,
             devices: vec![DeviceChoice::Auto],
             chat: ChatSettings::default(),

@@ -14,6 +14,7 @@
 //! | [`prompt`], `field_text` | a sample as the token ids that a judge sees |
 //! | `generation` | how tokens are chosen and how many, where the user does not say |
 //! | [`build`] | from a model's weights to an engine, and how large that is |
+//! | `groups` | the responses to one question together |
 //! | [`summary`] | a run in numbers |
 
 pub mod build;
@@ -23,6 +24,7 @@ mod dispatch;
 mod domain;
 mod field_text;
 mod generation;
+mod groups;
 pub mod jobs;
 mod loaded;
 pub mod model;
@@ -47,9 +49,10 @@ pub use build::{EngineOptions, WorkloadLengths, build_engine};
 pub use dispatch::{DeviceEngine, DeviceStats};
 pub use domain::{Domain, JudgeFile, Temperature};
 pub use generation::GenerationDefaults;
+pub use groups::GroupSummary;
 pub use jobs::Job;
 pub use loaded::{Judge, JudgeBuilder, LoadError};
-pub use model::{ChatSettings, JudgeText, OWN_HEAD};
+pub use model::{ChatSettings, JudgeText, OWN_HEAD, default_protocol};
 pub use run::{run, run_rules};
 pub use session::{Session, SessionError};
 pub use summary::{Share, Summary};
@@ -99,6 +102,9 @@ pub struct RunOptions {
     pub raw: bool,
     /// How the rules are used.
     pub rules: RulesMode,
+    /// Under [`RulesMode::First`]: the share, from 0 to 1, of the samples that the rules find wrong and that are judged all the
+    /// same, to tell how often the rules err.
+    pub audit: f64,
     /// How the rules compare answers.
     pub outcome_rules: OutcomeRules,
     /// What a verdict is worth.
@@ -119,6 +125,7 @@ impl Default for RunOptions {
             wants_reason: false,
             raw: false,
             rules: RulesMode::default(),
+            audit: 0.0,
             outcome_rules: OutcomeRules::default(),
             reward: RewardPolicy::default(),
             min_confidence: None,
@@ -141,6 +148,9 @@ impl RunOptions {
         }
         if let Some(least) = self.min_confidence.filter(|p| !(0.5..=1.0).contains(p)) {
             return wrong(format!("min_confidence {least} must be from 0.5 to 1"));
+        }
+        if !(0.0..=1.0).contains(&self.audit) {
+            return wrong(format!("audit {} must be from 0 to 1", self.audit));
         }
         self.sampling
             .validate()

@@ -6,16 +6,18 @@ use super::RunOptions;
 use super::domain::{Domain, JudgeFile, Temperature};
 use super::generation::GenerationDefaults;
 use super::prompt::{PromptBuilder, PromptError, PromptTokens, TokenCount, TooLong};
+use crate::checkpoint::known_judges::{self, KnownJudge, KnownSampling};
 use crate::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
 use crate::dataset::Sample;
 use crate::dataset::journal::{ChatIdentity, Identity};
-use crate::engine::Choices;
+use crate::engine::{Choices, Sampling};
 use crate::panics;
 use crate::protocol::{PromptTemplate, Protocol};
+use crate::reward::RewardPolicy;
 use crate::text::TextError;
 use crate::text::chat_template::{ChatOptions, ChatTemplate, Moment};
 use crate::text::reasoning::ThinkingStyle;
-use crate::text::tokenizer::Tokenizer;
+use crate::text::tokenizer::{Place, Tokenizer};
 
 /// The user's settings of the chat template and of the thinking style; by default none.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -35,12 +37,12 @@ pub struct ChatSettings {
 /// The judge's text side: writes prompts and reads answers. Needs no weights.
 pub struct JudgeText {
     /// The protocol.
-    pub protocol: &'static dyn Protocol,
+    pub protocol: Arc<dyn Protocol>,
     /// Writes prompts.
     pub prompts: PromptBuilder,
     /// Tokens that end a generation.
     pub eos: Arc<[u32]>,
-    /// Token variants of True and False.
+    /// Token variants of True and False, or of the protocol's labels.
     pub choices: Arc<Choices>,
     /// The model's sizes.
     pub config: ModelConfig,
@@ -89,7 +91,7 @@ impl JudgeText {
     /// When one of them is missing or damaged, or the prompt does not pass through the chat template.
     pub fn load(
         source: &ModelSource,
-        protocol: &'static dyn Protocol,
+        protocol: Arc<dyn Protocol>,
         template: &PromptTemplate,
     ) -> Result<Self, PromptError> {
         Self::load_with(source, protocol, template, &ChatSettings::default())
@@ -101,12 +103,13 @@ impl JudgeText {
     /// Also when the chat template has no use for an option.
     pub fn load_with(
         source: &ModelSource,
-        protocol: &'static dyn Protocol,
+        protocol: Arc<dyn Protocol>,
         template: &PromptTemplate,
         settings: &ChatSettings,
     ) -> Result<Self, PromptError> {
         // Decoders and templates of damaged files may panic in the libraries that run them.
-        panics::guarded(|| Self::read(source, protocol, template, settings)).unwrap_or_else(|why| {
+        let read = || Self::read(source, Arc::clone(&protocol), template, settings);
+        panics::guarded(read).unwrap_or_else(|why| {
             Err(TextError::Tokenizer(format!(
                 "{source}: its tokenizer or chat template cannot be used: {why}"
             ))
@@ -116,7 +119,7 @@ impl JudgeText {
 
     fn read(
         source: &ModelSource,
-        protocol: &'static dyn Protocol,
+        protocol: Arc<dyn Protocol>,
         template: &PromptTemplate,
         settings: &ChatSettings,
     ) -> Result<Self, PromptError> {
@@ -124,6 +127,7 @@ impl JudgeText {
         let tokenizer = Arc::new(Tokenizer::from_json(&source.read_text("tokenizer.json")?)?);
         let separate = match &settings.template {
             Some((_, text)) => Some(text.clone()),
+            None if !protocol.chat() => Some(BARE.to_owned()),
             None => optional(source, "chat_template.jinja")?,
         };
         let tokenizer_config =
@@ -148,6 +152,7 @@ impl JudgeText {
             Arc::clone(&tokenizer),
             &chat,
             template,
+            protocol.view(),
             &settings.options,
             settings.style.clone(),
             &answer_start,
@@ -165,10 +170,28 @@ impl JudgeText {
             let path = source.describe("generation_config.json");
             (generation, notes) = GenerationDefaults::read(&json, &path)?;
         }
+        // A known judge's settings are for its own protocol; under another, that protocol's come first.
+        let known = known_judge(source)?;
+        let own = known.filter(|judge| judge.protocol == protocol.name());
+        let sampling = |judge: Option<&KnownJudge>| Some(sampling_of(judge?.sampling?));
+        generation.sampling = sampling(own)
+            .or(protocol.sampling())
+            .or(sampling(known))
+            .or(generation.sampling);
+        // A prompt needs room too.
+        let fits = |tokens: usize| tokens.min(config.max_positions / 2);
+        generation.max_new_tokens = own
+            .and_then(|judge| judge.max_new_tokens)
+            .map(fits)
+            .or(protocol.max_new_tokens())
+            .or(generation.max_new_tokens);
         notes.extend_from_slice(prompts.notes());
-        let own_text = PromptTemplate::parse(protocol.template_text())
-            .is_ok_and(|own| own.hash() == template.hash());
-        let trained = protocols.iter().any(|name| name == protocol.name()) && own_text;
+        let own_text = protocol
+            .template_text()
+            .and_then(|text| PromptTemplate::parse(text).ok())
+            .is_some_and(|own| own.hash() == template.hash());
+        let built_in = protocol.hash().is_none();
+        let trained = protocols.iter().any(|name| name == protocol.name()) && own_text && built_in;
         if !(protocols.is_empty() || trained) {
             notes.push(format!(
                 "{source} knows no other prompt than that of protocol {}: with this one its verdicts mean nothing; use another \
@@ -184,10 +207,7 @@ impl JudgeText {
         {
             eos.push(id);
         }
-        let choices = Arc::new(Choices {
-            yes: tokenizer.variants("true"),
-            no: tokenizer.variants("false"),
-        });
+        let choices = Arc::new(choices(protocol.as_ref(), &tokenizer)?);
         Ok(Self {
             protocol,
             eos: prompts.thinking().ends(&eos, &tokenizer).into(),
@@ -206,11 +226,9 @@ impl JudgeText {
     pub fn run_options(&self, trials: u32) -> RunOptions {
         RunOptions {
             sampling: self.generation.sampling_for(trials),
-            max_new_tokens: self
-                .generation
-                .max_new_tokens
-                .unwrap_or(self.protocol.max_new_tokens()),
+            max_new_tokens: self.generation.max_new_tokens.unwrap_or(MAX_NEW_TOKENS),
             trials,
+            reward: RewardPolicy::default_for(self.protocol.yields()),
             ..RunOptions::default()
         }
     }
@@ -226,6 +244,75 @@ impl JudgeText {
         }
         self.config = settled;
         Ok(())
+    }
+}
+
+/// The longest completion where neither the protocol nor the model's makers say.
+pub(crate) const MAX_NEW_TOKENS: usize = 2048;
+
+/// The chat template of a prompt that goes without one.
+const BARE: &str = "{{ messages[-1].content }}";
+
+/// The tokens whose odds are recorded: those of True and False, or those with which the spellings of the protocol's labels
+/// begin. A token with which labels of both kinds begin tells nothing.
+fn choices(protocol: &dyn Protocol, tokenizer: &Tokenizer) -> Result<Choices, TextError> {
+    let Some((yes, no)) = protocol.choices() else {
+        return Ok(Choices {
+            yes: tokenizer.variants("true"),
+            no: tokenizer.variants("false"),
+        });
+    };
+    let beginnings = |words: Vec<&str>| {
+        let mut tokens = Vec::new();
+        for word in words {
+            let (lower, upper) = (word.to_lowercase(), word.to_uppercase());
+            let mut capital = lower.clone();
+            if let Some(first) = capital.get_mut(..1) {
+                first.make_ascii_uppercase();
+            }
+            for spelling in [word, &lower, &upper, &capital] {
+                for text in [spelling.to_owned(), format!(" {spelling}")] {
+                    tokens.extend(tokenizer.encode_trusted_at(&text, Place::Within)?.first());
+                }
+            }
+        }
+        tokens.sort_unstable();
+        tokens.dedup();
+        Ok::<Vec<u32>, TextError>(tokens)
+    };
+    let (mut yes, mut no) = (beginnings(yes)?, beginnings(no)?);
+    let both: Vec<u32> = yes
+        .iter()
+        .copied()
+        .filter(|token| no.contains(token))
+        .collect();
+    yes.retain(|token| !both.contains(token));
+    no.retain(|token| !both.contains(token));
+    Ok(Choices { yes, no })
+}
+
+/// The protocol that a model is asked under where the user names none: a known judge's own, else `prime`.
+///
+/// # Errors
+/// When the table of known judges is damaged.
+pub fn default_protocol(source: &ModelSource) -> Result<&'static str, CheckpointError> {
+    Ok(known_judge(source)?.map_or("prime", |judge| judge.protocol.as_str()))
+}
+
+/// The entry of a model from the hub among the known judges.
+fn known_judge(source: &ModelSource) -> Result<Option<&'static KnownJudge>, CheckpointError> {
+    let Some(origin) = source.origin() else {
+        return Ok(None);
+    };
+    known_judges::find(origin.split('@').next().unwrap_or_default())
+}
+
+fn sampling_of(known: KnownSampling) -> Sampling {
+    Sampling {
+        temperature: known.temperature,
+        top_k: known.top_k.unwrap_or(0),
+        top_p: known.top_p.unwrap_or(1.0),
+        min_p: known.min_p.unwrap_or(0.0),
     }
 }
 

@@ -1,13 +1,14 @@
 //! A sample as the token ids a judge sees.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 use super::field_text::FieldText;
 use crate::checkpoint::CheckpointError;
 use crate::dataset::Sample;
-use crate::protocol::template::{FieldName, Fields, PromptTemplate, Segment, split_marks};
-use crate::protocol::{Delimiters, TemplateError};
+use crate::protocol::template::{FieldName, PromptTemplate, Segment, split_marks};
+use crate::protocol::{Delimiters, TemplateError, View};
 use crate::text::TextError;
 use crate::text::chat_template::{ChatOptions, ChatTemplate, ThinkingSwitch};
 use crate::text::reasoning::Thinking;
@@ -107,6 +108,7 @@ pub struct PromptBuilder {
     tokenizer: Arc<Tokenizer>,
     segments: Vec<Segment>,
     stretches: Vec<Stretch>,
+    view: View,
     fields: FieldText,
     thinking: Thinking,
     notes: Vec<String>,
@@ -114,8 +116,9 @@ pub struct PromptBuilder {
 }
 
 impl PromptBuilder {
-    /// Renders the template into the model's chat template and tokenises what all prompts share. `style` is how the
-    /// model writes its thinking, if that is not to be found out; `answer_start` is what every answer begins with.
+    /// Renders the template into the model's chat template and tokenises what all prompts share. `view` is what of a
+    /// response goes in; `style` is how the model writes its thinking, if that is not to be found out; `answer_start` is
+    /// what every answer begins with.
     ///
     /// # Errors
     /// When the chat template fails, drops or repeats the prompt, or has no use for an option.
@@ -123,6 +126,7 @@ impl PromptBuilder {
         tokenizer: Arc<Tokenizer>,
         chat: &ChatTemplate,
         template: &PromptTemplate,
+        view: View,
         options: &ChatOptions,
         style: Option<ThinkingStyle>,
         answer_start: &str,
@@ -182,6 +186,7 @@ impl PromptBuilder {
             tokenizer,
             segments,
             stretches,
+            view,
             fields,
             thinking,
             notes,
@@ -228,8 +233,8 @@ impl PromptBuilder {
             let Stretch::Own(own) = stretch else {
                 continue;
             };
-            let text = fields(sample).get(own.name);
-            let text = self.fields.neutralised(text, &own.before, &own.after);
+            let text = self.field(sample, own.name);
+            let text = self.fields.neutralised(&text, &own.before, &own.after);
             if text.len() > tokenised
                 && let Some(least) = self.tokenizer.more_tokens_than(left, &text)
             {
@@ -240,10 +245,19 @@ impl PromptBuilder {
     }
 
     fn own(&self, sample: &Sample, own: &OwnStretch) -> Result<Vec<u32>, TextError> {
-        let text = fields(sample).get(own.name);
+        let text = self.field(sample, own.name);
         self.fields
-            .tokens(text, own.place, &own.before, &own.after)
+            .tokens(&text, own.place, &own.before, &own.after)
             .map_err(|error| TextError::Tokenizer(format!("{}: {error}", own.name)))
+    }
+
+    /// A field's text, as far as the judge is to see it.
+    fn field<'s>(&self, sample: &'s Sample, name: FieldName) -> Cow<'s, str> {
+        match name {
+            FieldName::Question => sample.question.as_str().into(),
+            FieldName::StudentAnswer => self.view.of(&sample.student_answer),
+            FieldName::ReferenceAnswer => sample.reference_answer.as_str().into(),
+        }
     }
 
     /// The prompt of a sample, as text.
@@ -257,10 +271,10 @@ impl PromptBuilder {
             match segment {
                 Segment::Trusted(text) => prompt.push_str(text),
                 Segment::Field(name) => {
-                    let text = fields(sample).get(*name);
+                    let text = self.field(sample, *name);
                     if let Some(own) = stretches.next() {
                         prompt.push_str(&self.fields.text(
-                            text,
+                            &text,
                             own.place,
                             &own.before,
                             &own.after,
@@ -331,12 +345,4 @@ fn generation_prompt<'r>(
     // Then the last line that is not blank: where a template opens the thinking.
     let end = rendered.trim_end();
     &rendered[end.rfind('\n').map_or(0, |at| at + 1)..]
-}
-
-fn fields(sample: &Sample) -> Fields<'_> {
-    Fields {
-        question: &sample.question,
-        student_answer: &sample.student_answer,
-        reference_answer: &sample.reference_answer,
-    }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::completion::VerdictBuilder;
 use super::prompt::TooLong;
-use super::{JudgeText, RulesMode, RunOptions, guarded};
+use super::{JudgeText, RunOptions, guarded};
 use crate::dataset::Sample;
 use crate::engine::{RandomKey, Request, Stop};
 use crate::protocol::StopMatcher;
@@ -84,7 +84,7 @@ impl<'a> RequestBuilder<'a> {
     /// The prompt of a sample, or why the model is not asked.
     pub(super) fn prompt(&self, sample: &Sample) -> Prompt {
         let prompt = || {
-            if self.options.rules == RulesMode::First && self.verdicts.is_skipped_by_rules(sample) {
+            if self.verdicts.is_skipped_by_rules(sample) {
                 return Err(NotAsked::Skipped);
             }
             let max_new = self.options.max_new_tokens;
@@ -134,7 +134,7 @@ impl<'a> RequestBuilder<'a> {
 
     fn asking(&self, sample: &Arc<Sample>, trial: u32, prompt: Vec<u32>) -> Request {
         let prompts = &self.text.prompts;
-        let (protocol, wants_reason) = (self.text.protocol, self.options.wants_reason);
+        let (protocol, wants_reason) = (&self.text.protocol, self.options.wants_reason);
         let starts_in_thinking = prompts.thinking().starts_in_thinking();
         let failure = Arc::new(OnceLock::new());
         let id = self.in_flight.add(Asked {
@@ -154,12 +154,17 @@ impl<'a> RequestBuilder<'a> {
                 trial,
             },
             eos: self.text.eos.clone(),
-            stop: Some(Box::new(TextStop {
-                stream: prompts.thinking().stream(prompts.tokenizer().clone()),
-                matcher: protocol.stop(starts_in_thinking, wants_reason),
-                restarted: Box::new(move || protocol.stop(false, wants_reason)),
-                failure,
-            })),
+            stop: protocol
+                .stop(starts_in_thinking, wants_reason)
+                .map(|matcher| {
+                    let protocol = Arc::clone(protocol);
+                    Box::new(TextStop {
+                        stream: prompts.thinking().stream(prompts.tokenizer().clone()),
+                        matcher,
+                        restarted: Box::new(move || protocol.stop(false, wants_reason)),
+                        failure,
+                    }) as Box<dyn Stop>
+                }),
             choices: Some(self.text.choices.clone()),
         }
     }
@@ -170,7 +175,7 @@ struct TextStop {
     stream: AnswerStream,
     matcher: Box<dyn StopMatcher>,
     /// Makes a matcher that has read nothing, for an answer that begins only now.
-    restarted: Box<dyn Fn() -> Box<dyn StopMatcher> + Send>,
+    restarted: Box<dyn Fn() -> Option<Box<dyn StopMatcher>> + Send>,
     failure: Arc<OnceLock<String>>,
 }
 
@@ -179,8 +184,10 @@ impl Stop for TextStop {
         // On the engine's thread, where a panic would end every sample's generation.
         guarded(|| {
             let added = self.stream.push(token);
-            if added.restart {
-                self.matcher = (self.restarted)();
+            if added.restart
+                && let Some(matcher) = (self.restarted)()
+            {
+                self.matcher = matcher;
             }
             !added.text.is_empty() && self.matcher.push(&added.text)
         })

@@ -51,7 +51,7 @@ pub fn run<S: Samples + ?Sized>(
     interrupted: &AtomicBool,
     sink: &mut dyn Sink,
 ) -> Result<RunEnd, JudgeError> {
-    let verdicts = VerdictBuilder::new(options);
+    let verdicts = VerdictBuilder::new(options, Some(text));
     let in_flight = InFlight::default();
     let ahead = requests_ahead(engines.len());
     let (mut devices, mut threads, mut queues) = (Vec::new(), Vec::new(), Vec::new());
@@ -304,7 +304,7 @@ pub fn run_rules<S: Samples + ?Sized>(
     interrupted: &AtomicBool,
     sink: &mut dyn Sink,
 ) -> Result<RunEnd, JudgeError> {
-    let verdicts = VerdictBuilder::new(options);
+    let verdicts = VerdictBuilder::new(options, None);
     let mut rest = jobs;
     while !rest.is_empty() {
         let now = jobs::cut(&mut rest, samples, JOBS_AHEAD * 16);

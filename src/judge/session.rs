@@ -10,6 +10,7 @@ use candle_core::Device;
 
 use super::build::{EngineOptions, WorkloadLengths};
 use super::consensus::{Consensus, ConsensusBuilder, ConsensusSummary};
+use super::groups::Groups;
 use super::{
     DeviceStats, Job, Judge, JudgeError, JudgeText, LoadError, RulesMode, RunEnd, RunOptions, Sink,
     Summary, jobs, run_rules,
@@ -137,7 +138,17 @@ impl Session {
         let sampling = options.sampling;
         let rules = match options.rules {
             RulesMode::Off => options.rules.as_str().to_owned(),
-            mode => format!("{} ({})", mode.as_str(), options.outcome_rules.describe()),
+            mode => {
+                let audit = match options.audit {
+                    share if share > 0.0 => format!(", audit {share}"),
+                    _ => String::new(),
+                };
+                format!(
+                    "{} ({}{audit})",
+                    mode.as_str(),
+                    options.outcome_rules.describe()
+                )
+            }
         };
         Ok(Manifest {
             format: Manifest::FORMAT,
@@ -205,6 +216,7 @@ impl Session {
         let trials = self.options.trials;
         check_memory(samples.count(), trials)?;
         let mut summary = Summary::default();
+        let mut groups = Groups::default();
         let mut finished = Finished::new(samples.count(), trials);
         let mut note = |verdict: Verdict, line| {
             let Verdict { index, trial, .. } = verdict;
@@ -220,7 +232,12 @@ impl Session {
             let noted =
                 position.map_or(Noted::Unknown, |place| finished.insert(place, trial, line));
             match noted {
-                Noted::New => summary.add(&verdict),
+                Noted::New => {
+                    summary.add(&verdict);
+                    if let Some(position) = position {
+                        groups.add(samples.outline(position).question, verdict.reward);
+                    }
+                }
                 Noted::Before => {}
                 Noted::Unknown => {
                     return Err(format!("this run has no trial {trial} of a sample {index}"));
@@ -255,6 +272,7 @@ impl Session {
             samples,
             finished,
             summary,
+            groups,
             observer,
             started: Instant::now(),
             synced: Instant::now(),
@@ -272,8 +290,10 @@ impl Session {
             mut journal,
             finished,
             mut summary,
+            groups,
             ..
         } = keeper;
+        summary.groups = groups.summary();
         if end == RunEnd::Complete && trials > 1 {
             summary.consensus = Some(self.consensus(&mut journal, &finished)?);
         }
@@ -377,6 +397,7 @@ struct Keeper<'a> {
     samples: &'a Rows,
     finished: Finished,
     summary: Summary,
+    groups: Groups,
     observer: &'a mut dyn FnMut(&Summary),
     started: Instant,
     synced: Instant,
@@ -427,6 +448,8 @@ impl Sink for Keeper<'_> {
         }
         if let Some(position) = self.samples.position(verdict.index) {
             self.finished.insert(position, verdict.trial, line);
+            let question = self.samples.outline(position).question;
+            self.groups.add(question, verdict.reward);
         }
         self.summary.add(&verdict);
         let due = |stream: &Stream| stream.written.elapsed() > WRITE_EVERY;

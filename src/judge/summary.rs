@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::DeviceStats;
 use super::consensus::ConsensusSummary;
+use super::groups::GroupSummary;
 use crate::engine::Stats;
 use crate::verdict::{OutcomeSource, Status, Usage, Verdict};
 
@@ -25,6 +26,24 @@ impl Share {
             self.count += usize::from(value);
             self.known += 1;
         }
+    }
+
+    /// The 95 % interval of the share that this one estimates (Wilson's score interval); `None` of nothing.
+    pub fn interval(self) -> Option<(f64, f64)> {
+        /// The quantile of the normal distribution that leaves 2.5 % on either side.
+        const Z: f64 = 1.959_964;
+        if self.known == 0 {
+            return None;
+        }
+        let n = self.known as f64;
+        let p = self.count as f64 / n;
+        let centre = p + Z * Z / (2.0 * n);
+        let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
+        let scale = 1.0 + Z * Z / n;
+        Some((
+            ((centre - half) / scale).max(0.0),
+            ((centre + half) / scale).min(1.0),
+        ))
     }
 }
 
@@ -56,6 +75,8 @@ pub struct Summary {
     pub inconsistent: usize,
     /// Samples the rules decided before the model was asked.
     pub skipped: usize,
+    /// Outcomes that the judge finds right, of those audited, which the rules find wrong.
+    pub audited: Share,
     /// Outcomes that the rules gave because the judge's could not be read.
     pub outcomes_by_rules: usize,
     /// Verdicts where judge and rules agree, of those where both gave an outcome.
@@ -64,6 +85,8 @@ pub struct Summary {
     pub disagreeing: Vec<String>,
     /// What the trials of each sample say together, once a run of several trials is complete.
     pub consensus: Option<ConsensusSummary>,
+    /// Questions with several rewards, once the run has ended.
+    pub groups: Option<GroupSummary>,
     /// Tokens of all verdicts.
     pub tokens: Usage,
     /// Verdicts that an earlier run had finished.
@@ -95,6 +118,9 @@ impl Summary {
             usize::from(verdict.outcome == Some(true) && verdict.process == Some(false));
         self.inconsistent += usize::from(verdict.inconsistent);
         self.skipped += usize::from(verdict.skipped);
+        if verdict.audited && verdict.outcome_source == Some(OutcomeSource::Judge) {
+            self.audited.add(verdict.outcome);
+        }
         self.outcomes_by_rules +=
             usize::from(verdict.status != Status::Ok && verdict.outcome_source.is_some());
         // What was taken back counts too: its probability tells what it was.
@@ -131,6 +157,8 @@ impl Summary {
             "lucky_guesses": self.lucky_guesses,
             "inconsistent": self.inconsistent,
             "skipped": self.skipped,
+            "audited": share(self.audited),
+            "audited_interval": self.audited.interval(),
             "outcomes_by_rules": self.outcomes_by_rules,
             "rules_agree": share(self.agreement),
             "rules_disagree_ids": self.disagreeing,
@@ -138,6 +166,12 @@ impl Summary {
             "consensus": self.consensus.map(|consensus| json!({
                 "overall": share(consensus.overall),
                 "unanimous": share(consensus.unanimous),
+                "hard": share(consensus.hard),
+            })),
+            "groups": self.groups.map(|groups| json!({
+                "groups": groups.groups,
+                "all_0": groups.all_0,
+                "all_1": groups.all_1,
             })),
             "usage": self.tokens,
             "resumed": self.resumed,
@@ -171,5 +205,28 @@ impl Summary {
     pub fn verdicts_per_second(&self) -> Option<f64> {
         let judged = self.verdicts() - self.resumed;
         (judged > 0 && !self.elapsed.is_zero()).then(|| judged as f64 / self.elapsed.as_secs_f64())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_those_of_wilson() {
+        // Figures of Newcombe 1998, table I: 81 of 263, 15 of 148, 0 of 20, 1 of 29.
+        for (count, known, low, high) in [
+            (81, 263, 0.2553, 0.3662),
+            (15, 148, 0.0624, 0.1605),
+            (0, 20, 0.0, 0.1611),
+            (1, 29, 0.0061, 0.1718),
+        ] {
+            let (below, above) = Share { count, known }.interval().unwrap();
+            assert!(
+                (below - low).abs() < 5e-5 && (above - high).abs() < 5e-5,
+                "{count} of {known}: {below} {above}"
+            );
+        }
+        assert_eq!(Share::default().interval(), None);
     }
 }

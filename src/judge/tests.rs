@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::checkpoint::ModelSource;
 use crate::protocol::parser::parse;
 use crate::protocol::unknown_tags::without_unknown_tags;
+use crate::protocol::verdict_reader::Wanted;
 use crate::protocol::{StopMatcher, VerdictStop};
 use crate::text::reasoning::{Answer, Thinking, ThinkingStyle, ThinkingTags};
 use crate::text::tokenizer::Tokenizer;
@@ -55,11 +56,11 @@ fn written(tokenizer: &Tokenizer, parts: &[&str]) -> Vec<u32> {
 /// How many tokens a generation takes before it is stopped.
 fn stopped_after(thinking: &Thinking, tokenizer: &Arc<Tokenizer>, tokens: &[u32]) -> Option<usize> {
     let mut stream = thinking.stream(Arc::clone(tokenizer));
-    let mut stop = VerdictStop::new(thinking.starts_in_thinking(), false);
+    let mut stop = VerdictStop::new(Wanted::ALL, thinking.starts_in_thinking(), false);
     for (at, &token) in tokens.iter().enumerate() {
         let added = stream.push(token);
         if added.restart {
-            stop = VerdictStop::new(false, false);
+            stop = VerdictStop::new(Wanted::ALL, false, false);
         }
         if stop.push(&added.text) {
             return Some(at + 1);
@@ -256,7 +257,10 @@ fn pairs_are_found_and_known_by_ids_or_by_letters() {
                 let visible = thinking.read(&tokenizer, tokens).visible?;
                 parse(&visible, thinking.starts_in_thinking()).ok()
             };
-            assert!(read(&thinking, &tokens).unwrap().fields.process, "{open}");
+            assert!(
+                read(&thinking, &tokens).unwrap().fields.process == Some(true),
+                "{open}"
+            );
             assert_eq!(
                 stopped_after(&thinking, &tokenizer, &tokens),
                 Some(tokens.len()),
@@ -268,7 +272,10 @@ fn pairs_are_found_and_known_by_ids_or_by_letters() {
             let tokens = tokenizer
                 .encode_trusted(&format!("hm {draft}{last}"))
                 .unwrap();
-            assert!(read(&opened, &tokens).unwrap().fields.process, "{open}");
+            assert!(
+                read(&opened, &tokens).unwrap().fields.process == Some(true),
+                "{open}"
+            );
             assert_eq!(
                 stopped_after(&opened, &tokenizer, &tokens),
                 Some(tokens.len()),
@@ -330,5 +337,8 @@ fn a_judge_that_does_not_think_may_write_any_tags() {
     };
     let error = read(None).unwrap_err().to_string();
     assert!(error.contains("--thinking-style none"), "{error}");
-    assert!(read(Some(ThinkingStyle::None)).unwrap().fields.process);
+    assert_eq!(
+        read(Some(ThinkingStyle::None)).unwrap().fields.process,
+        Some(true)
+    );
 }

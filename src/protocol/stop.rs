@@ -1,6 +1,6 @@
 //! When a generation may end, because everything asked for is known.
 
-use super::verdict_reader::VerdictReader;
+use super::verdict_reader::{VerdictReader, Wanted};
 
 /// Says when a generation may end.
 pub trait StopMatcher: Send {
@@ -8,10 +8,9 @@ pub trait StopMatcher: Send {
     fn push(&mut self, piece: &str) -> bool;
 }
 
-/// Ends a `prime` generation right after the last field that is wanted.
+/// Ends a generation in tags right after the last field that is wanted.
 ///
-/// It fires once all three verdict fields, and the reason if it is wanted, were written and closed outside the
-/// thinking. It runs the parser's own state machine, so whenever it fires, the text so far can be parsed. It keeps a
+/// It fires once all fields, and the reason if it is wanted, were written and closed outside the thinking. It runs the parser's own state machine, so whenever it fires, the text so far can be parsed. It keeps a
 /// bounded amount of text, however long the completion.
 #[derive(Debug, Clone)]
 pub struct VerdictStop {
@@ -21,9 +20,9 @@ pub struct VerdictStop {
 
 impl VerdictStop {
     /// `starts_in_thinking`: the prompt ends inside a thinking block that the chat template has opened.
-    pub fn new(starts_in_thinking: bool, wants_reason: bool) -> Self {
+    pub fn new(wanted: Wanted, starts_in_thinking: bool, wants_reason: bool) -> Self {
         Self {
-            reader: VerdictReader::new(starts_in_thinking),
+            reader: VerdictReader::new(wanted, starts_in_thinking),
             wants_reason,
         }
     }
@@ -38,6 +37,36 @@ impl StopMatcher for VerdictStop {
     }
 }
 
+/// Ends a generation at one of some texts, in bounded memory.
+#[derive(Debug, Clone)]
+pub(super) struct TextStop {
+    texts: Vec<String>,
+    /// The end of what was written, as long as the longest text.
+    tail: String,
+}
+
+impl TextStop {
+    pub(super) fn new(texts: &[String]) -> Self {
+        Self {
+            texts: texts.to_vec(),
+            tail: String::new(),
+        }
+    }
+}
+
+impl StopMatcher for TextStop {
+    fn push(&mut self, piece: &str) -> bool {
+        self.tail.push_str(piece);
+        if self.texts.iter().any(|text| self.tail.contains(text)) {
+            return true;
+        }
+        let longest = self.texts.iter().map(String::len).max().unwrap_or(0);
+        let from = self.tail.len().saturating_sub(longest);
+        self.tail.drain(..self.tail.floor_char_boundary(from));
+        false
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -47,7 +76,7 @@ mod tests {
 
     /// The text up to which a character-wise generation runs.
     fn stopped_at(text: &str, starts_in_thinking: bool, wants_reason: bool) -> Option<&str> {
-        let mut stop = VerdictStop::new(starts_in_thinking, wants_reason);
+        let mut stop = VerdictStop::new(Wanted::ALL, starts_in_thinking, wants_reason);
         text.char_indices()
             .find(|(at, character)| stop.push(&text[*at..at + character.len_utf8()]))
             .map(|(at, character)| &text[..at + character.len_utf8()])
@@ -55,6 +84,17 @@ mod tests {
 
     const VERDICT: &str =
         "<process> True </process>\n<outcome> True </outcome>\n<perfect> False </perfect>";
+
+    #[test]
+    fn a_text_ends_a_generation_however_it_is_cut() {
+        let mut stop = TextStop::new(&["\nUser:".to_owned(), "é!".to_owned()]);
+        assert!(!stop.push("Final Decision: Yes\nUs"));
+        assert!(!stop.push("e"));
+        assert!(stop.push("r: 2"));
+        let mut stop = TextStop::new(&["é!".to_owned()]);
+        assert!(!stop.push("ééé") && !stop.push(" é"));
+        assert!(stop.push("!"));
+    }
 
     #[test]
     fn stops_right_after_what_is_wanted() {
@@ -119,7 +159,7 @@ mod tests {
             starts_in_thinking: bool,
             wants_reason: bool,
         ) {
-            let mut stop = VerdictStop::new(starts_in_thinking, wants_reason);
+            let mut stop = VerdictStop::new(Wanted::ALL, starts_in_thinking, wants_reason);
             let mut text = String::new();
             for piece in pieces {
                 text.push_str(&piece);

@@ -1,6 +1,7 @@
 //! Unknown tags in a completion: a model may write its thinking between them.
 
 use super::tags::TagName;
+use super::verdict_reader::Wanted;
 use crate::text::reasoning::tag_mask::blank;
 use crate::text::reasoning::tag_pairs::{MAX_TAG, closing, in_text, parts};
 
@@ -32,6 +33,42 @@ pub(crate) fn without_unknown_tags(completion: &str) -> String {
     plain
 }
 
+/// A completion with what stands in pairs of unknown tags replaced by spaces, byte for byte, for answers that are not in tags;
+/// and the first such tag. What follows one that is never closed counts as inside.
+pub(super) fn without_unknown_pairs(completion: &str) -> (String, Option<String>) {
+    let mut plain = String::with_capacity(completion.len());
+    let (mut copied, mut first) = (0, None);
+    let mut open: Option<(usize, Vec<String>)> = None;
+    for place in in_text(completion) {
+        let tag = &completion[place.clone()];
+        match &open {
+            Some((start, closings)) => {
+                if closings.iter().any(|close| close == tag) {
+                    plain.push_str(&completion[copied..*start]);
+                    blank(&mut plain, place.end - start);
+                    copied = place.end;
+                    open = None;
+                }
+            }
+            None => {
+                let in_word = completion[..place.start].ends_with(char::is_alphanumeric);
+                let closings = closing(tag);
+                if !in_word && is_watched(tag) && !closings.is_empty() {
+                    first.get_or_insert_with(|| tag.to_owned());
+                    open = Some((place.start, closings));
+                }
+            }
+        }
+    }
+    if let Some((start, _)) = open {
+        plain.push_str(&completion[copied..start]);
+        blank(&mut plain, completion.len() - start);
+        copied = completion.len();
+    }
+    plain.push_str(&completion[copied..]);
+    (plain, first)
+}
+
 /// The shortest name that counts as a tag's: shorter ones are formatting, or variables between `<` and `>`.
 const SHORTEST: usize = 3;
 
@@ -49,8 +86,9 @@ fn is_watched(tag: &str) -> bool {
 }
 
 /// Searches a completion for pairs of unknown tags, piece by piece, in bounded memory. Their content may be thinking.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct UnknownTags {
+    wanted: Wanted,
     /// The beginning of what may be a tag.
     pending: String,
     /// A letter or a digit stands right before: `vector<int>` holds no tag.
@@ -67,14 +105,21 @@ pub(super) struct UnknownTags {
     found: Option<String>,
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 struct Inside {
     text: bool,
-    /// Fields of a verdict: process, outcome, perfect.
+    /// Fields of a verdict: process, outcome, perfect. Those that are not asked for count as seen.
     fields: [bool; 3],
 }
 
 impl Inside {
+    fn new(wanted: Wanted) -> Self {
+        Self {
+            text: false,
+            fields: [!wanted.process, !wanted.outcome, !wanted.perfect],
+        }
+    }
+
     fn holds_verdict_and_more(&self) -> bool {
         self.text && self.fields == [true; 3]
     }
@@ -84,6 +129,20 @@ impl Inside {
 const MAX_OPEN: usize = 32;
 
 impl UnknownTags {
+    /// Nothing seen yet of a completion that is to hold the fields `wanted`.
+    pub(super) fn new(wanted: Wanted) -> Self {
+        Self {
+            wanted,
+            pending: String::new(),
+            in_word: false,
+            open: Vec::new(),
+            inside: Inside::new(wanted),
+            late: false,
+            begun: false,
+            found: None,
+        }
+    }
+
     /// Is an unknown tag open, or was there a pair around a verdict and other text?
     pub(super) fn are_open(&self) -> bool {
         !self.open.is_empty() || self.found.is_some()
@@ -180,7 +239,7 @@ impl UnknownTags {
             }
         } else if !self.in_word && is_watched(tag) && !closing(tag).is_empty() {
             if self.open.is_empty() {
-                self.inside = Inside::default();
+                self.inside = Inside::new(self.wanted);
                 self.late = self.begun;
             }
             if self.open.len() < MAX_OPEN {
@@ -198,7 +257,7 @@ mod tests {
 
     #[test]
     fn a_megabyte_of_tags_is_linear() {
-        let mut tags = UnknownTags::default();
+        let mut tags = UnknownTags::new(Wanted::ALL);
         tags.text(&"<abc>".repeat(200_000), true);
         assert_eq!(tags.open.len(), MAX_OPEN);
     }

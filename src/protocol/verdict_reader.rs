@@ -11,8 +11,9 @@
 //! never taken off. A field that closes but cannot be read is an unreadable statement; one that neither closes nor can be
 //! read is a mention in prose (`the <process> tag`) and is ignored.
 //!
-//! **A block** collects the three fields in any order. A field that repeats within a block must agree with itself. Once a
-//! block has all three, the next repetition begins a new block; the last block whose three fields are readable counts.
+//! **A block** collects the fields that the protocol asks for, in any order; others are ignored. A field that repeats
+//! within a block must agree with itself. Once a block has all of them, the next repetition begins a new block; the last
+//! block whose fields are all readable counts.
 //!
 //! **Unknown tags** may be a model's own notation for thinking. While one is open, no verdict is final; where a pair of
 //! them holds a verdict and other text, nothing is read.
@@ -21,16 +22,56 @@
 //! verdict could be a quotation or a missing closing tag: then nothing is read.
 //!
 //! **Aliases.** Where a block has no `<outcome>`, a `<result>`, `<overall>` or `<verdict>` is read as the outcome only if
-//! the process is True: whether it means the outcome or "process and outcome", it then says the same. With a process of
-//! False the two meanings differ and nothing is read. Beside an `<outcome>` they are ignored.
+//! the process is True, or not asked for: whether it means the outcome or "process and outcome", it then says the same. With
+//! a process of False the two meanings differ and nothing is read. Beside an `<outcome>` they are ignored.
 
 use std::ops::Range;
 
+use super::shorten;
 use super::tags::{Scanned, Tag, TagName, TagScanner};
 use super::unknown_tags::UnknownTags;
 
 /// The longest text between a field's tags that is looked at, in bytes.
 const MAX_VALUE: usize = 256;
+
+/// Which fields a protocol asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wanted {
+    /// `<process>`.
+    pub process: bool,
+    /// `<outcome>`.
+    pub outcome: bool,
+    /// `<perfect>`.
+    pub perfect: bool,
+}
+
+impl Wanted {
+    /// All three.
+    pub const ALL: Self = Self {
+        process: true,
+        outcome: true,
+        perfect: true,
+    };
+
+    /// In the order in which they are to be written.
+    pub(super) fn names(self) -> impl Iterator<Item = TagName> {
+        [
+            (self.process, TagName::Process),
+            (self.outcome, TagName::Outcome),
+            (self.perfect, TagName::Perfect),
+        ]
+        .into_iter()
+        .filter_map(|(wanted, name)| wanted.then_some(name))
+    }
+}
+
+/// The values of a block; of a field that is not asked for none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Values {
+    pub(super) process: Option<bool>,
+    pub(super) outcome: Option<bool>,
+    pub(super) perfect: Option<bool>,
+}
 
 /// The value read from a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,6 +116,7 @@ pub(super) struct ReasonSpan {
 /// The fields that belong together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Block {
+    wanted: Wanted,
     pub(super) process: Slot,
     pub(super) outcome: Slot,
     pub(super) perfect: Slot,
@@ -92,9 +134,10 @@ pub(super) struct Block {
     pub(super) wrapped: Option<String>,
 }
 
-impl Default for Block {
-    fn default() -> Self {
+impl Block {
+    fn new(wanted: Wanted) -> Self {
         Self {
+            wanted,
             process: Slot::default(),
             outcome: Slot::default(),
             perfect: Slot::default(),
@@ -107,17 +150,21 @@ impl Default for Block {
             wrapped: None,
         }
     }
-}
 
-impl Block {
-    /// Process, outcome and perfect, where all three are readable.
-    pub(super) fn values(&self) -> Option<(bool, bool, bool)> {
-        let process = self.process.value()?;
-        let outcome = self.outcome_slot().value()?;
-        if self.outcome.statement.is_none() && !process {
-            return None;
-        }
-        Some((process, outcome, self.perfect.value()?))
+    /// The values, where all that are asked for are readable.
+    pub(super) fn values(&self) -> Option<Values> {
+        let read = |wanted, slot: &Slot| match wanted {
+            true => slot.value().map(Some),
+            false => Some(None),
+        };
+        let values = Values {
+            process: read(self.wanted.process, &self.process)?,
+            outcome: read(self.wanted.outcome, self.outcome_slot())?,
+            perfect: read(self.wanted.perfect, &self.perfect)?,
+        };
+        let by_alias = values.outcome.is_some() && self.outcome.statement.is_none();
+        // Also where the process is not asked for and was written all the same.
+        (!by_alias || self.process.value() != Some(false)).then_some(values)
     }
 
     /// The slot that the outcome is read from.
@@ -128,23 +175,34 @@ impl Block {
         }
     }
 
+    /// The fields that are asked for, each with the name that it was or should have been written under.
+    pub(super) fn fields(&self) -> impl Iterator<Item = (TagName, &Slot)> {
+        self.wanted.names().map(|name| match name {
+            TagName::Process => (name, &self.process),
+            TagName::Perfect => (name, &self.perfect),
+            _ => match (&self.outcome.statement, self.alias_name) {
+                (None, Some(alias)) => (alias, &self.alias),
+                _ => (name, &self.outcome),
+            },
+        })
+    }
+
     /// Do all closing tags stand where they should?
     pub(super) fn is_closed(&self) -> bool {
-        let slots = [&self.process, self.outcome_slot(), &self.perfect];
-        let mut statements = slots.into_iter().filter_map(|slot| slot.statement.as_ref());
+        let mut statements = self
+            .fields()
+            .filter_map(|(_, slot)| slot.statement.as_ref());
         statements.all(|statement| statement.closed)
             && self.reason.as_ref().is_none_or(|reason| reason.closed)
     }
 
     /// Every field was written, readable or not.
     fn is_filled(&self) -> bool {
-        [&self.process, self.outcome_slot(), &self.perfect]
-            .iter()
-            .all(|slot| slot.statement.is_some())
+        self.fields().all(|(_, slot)| slot.statement.is_some())
     }
 
     fn is_blank(&self) -> bool {
-        *self == Self::default()
+        *self == Self::new(self.wanted)
     }
 
     fn slot(&mut self, name: TagName) -> &mut Slot {
@@ -158,13 +216,12 @@ impl Block {
 
     /// Notes the order of the fields: process, outcome, perfect, reason.
     fn written(&mut self, name: TagName) {
-        let rank = match name {
-            TagName::Process => 1,
-            TagName::Outcome => 2,
-            TagName::Perfect => 3,
-            TagName::Reason => 4,
-            _ => 0,
-        };
+        let place = self
+            .wanted
+            .names()
+            .chain([TagName::Reason])
+            .position(|wanted| wanted == name);
+        let rank = place.map_or(0, |place| place as u8 + 1);
         self.exact &= rank == self.rank + 1;
         self.rank = rank;
     }
@@ -211,8 +268,9 @@ pub(super) struct VerdictReader {
     state: State,
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 struct State {
+    wanted: Wanted,
     thinking: Option<Thinking>,
     /// The last readable block before the current one.
     last: Option<Block>,
@@ -227,10 +285,10 @@ struct State {
 
 impl VerdictReader {
     /// `starts_in_thinking`: the prompt ends inside a thinking block.
-    pub(super) fn new(starts_in_thinking: bool) -> Self {
+    pub(super) fn new(wanted: Wanted, starts_in_thinking: bool) -> Self {
         let state = State {
             thinking: starts_in_thinking.then_some(Thinking::Given),
-            ..State::default()
+            ..State::new(wanted)
         };
         Self {
             scanner: TagScanner::default(),
@@ -292,6 +350,19 @@ impl VerdictReader {
 }
 
 impl State {
+    fn new(wanted: Wanted) -> Self {
+        Self {
+            wanted,
+            thinking: None,
+            last: None,
+            block: Block::new(wanted),
+            open: None,
+            reason: None,
+            stray: false,
+            unknown: UnknownTags::new(wanted),
+        }
+    }
+
     fn take(&mut self, scanned: Scanned<'_>) {
         if matches!(scanned, Scanned::Tag(_)) {
             self.unknown.interrupt(self.open.is_none());
@@ -323,7 +394,7 @@ impl State {
 
     fn thinking_tag(&mut self, tag: Tag) {
         match (self.thinking, tag.closing) {
-            (None, true) => *self = Self::default(),
+            (None, true) => *self = Self::new(self.wanted),
             (None, false) => {
                 if self.reason.is_some() {
                     self.end_reason(tag.start, None);
@@ -358,7 +429,7 @@ impl State {
             self.reason = Some(OpenReason {
                 start: tag.end,
                 plain: tag.plain,
-                quoted: Block::default(),
+                quoted: Block::new(self.wanted),
                 differs: false,
                 reopened: false,
             });
@@ -401,7 +472,7 @@ impl State {
 
     /// The current block is over; it is remembered where it can be read.
     fn begin_block(&mut self) {
-        let block = std::mem::take(&mut self.block);
+        let block = std::mem::replace(&mut self.block, Block::new(self.wanted));
         if block.values().is_some() || block.ambiguous {
             self.last = Some(block);
         } else {
@@ -444,7 +515,7 @@ impl State {
             && matches!(open.text.trim(), "True" | "False");
         if let Some(reason) = &mut self.reason {
             if reason.quoted.is_filled() && reason.quoted.slot(open.name).statement.is_some() {
-                reason.quoted = Block::default();
+                reason.quoted = Block::new(self.wanted);
             }
             state_field(&mut reason.quoted, open.name, statement, plain);
             let quoted = reason.quoted.values();
@@ -513,13 +584,4 @@ fn read_value(text: &str) -> Option<(bool, Range<usize>)> {
         return None;
     };
     Some((value, start..start + word.len()))
-}
-
-/// At most forty characters, for a message.
-fn shorten(text: &str) -> String {
-    let text = text.trim();
-    match text.char_indices().nth(40) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
 }

@@ -16,6 +16,7 @@ mod hub;
 mod inputs;
 mod messages;
 mod own_files;
+mod protocols;
 mod resume;
 mod rules_modes;
 mod scale;

@@ -329,3 +329,86 @@ fn every_sample_ends_in_exactly_one_state() {
         ran.expect(if ok == lines.len() { 0 } else { 3 }, &[&said]);
     }
 }
+
+#[test]
+fn an_audit_judges_a_share_of_what_the_rules_find_wrong() {
+    let folder = Folder::new();
+    let question = "Mia has 3 pens and buys 4 more. How many pens has she now?";
+    let rows: String = (0..40)
+        .map(|number| row(&format!("w{number}"), question, "7", "3 + 4 = 8.\n#### 8"))
+        .collect();
+    folder.write("in.jsonl", rows);
+    let judge = |audit: &str, out: &str| {
+        let ran = folder.run(&[
+            "judge", "in.jsonl", "--rules", "first", "--audit", audit, "-o", out,
+        ]);
+        let lines = folder.lines(out);
+        lines.iter().for_each(check_verdict);
+        (ran, lines)
+    };
+    let audited = |lines: &[Value]| -> Vec<Value> {
+        let of = lines.iter().filter(|line| line["audited"] == true);
+        of.map(|line| line["id"].clone()).collect()
+    };
+    let (ran, lines) = judge("25%", "quarter.jsonl");
+    ran.expect(
+        0,
+        &[
+            "audited",
+            "that the rules found wrong, 0 right by the judge",
+            "95 %: 0.0 to",
+        ],
+    );
+    let quarter = audited(&lines);
+    assert!((3..=20).contains(&quarter.len()), "{}", quarter.len());
+    for line in &lines {
+        assert_eq!(line["skipped"] == true, line["audited"] != true, "{line}");
+        let source = if line["audited"] == true {
+            "judge"
+        } else {
+            "rules"
+        };
+        assert_eq!(line["outcome_source"], source, "{line}");
+    }
+    // The same seed takes the same samples, and a larger share takes more.
+    let (_, lines) = judge("0.5", "half.jsonl");
+    let half = audited(&lines);
+    assert!(quarter.iter().all(|id| half.contains(id)) && half.len() > quarter.len());
+    assert_eq!(audited(&judge("100%", "all.jsonl").1).len(), 40);
+    // Another share is another run.
+    judge("30%", "half.jsonl").0.expect(2, &["rules: "]);
+    for wrong in ["0", "120%", "-1", "x"] {
+        folder
+            .run(&["judge", "in.jsonl", "--rules", "first", "--audit", wrong])
+            .expect(2, &["--audit"]);
+    }
+    folder
+        .run(&["judge", "in.jsonl", "--audit", "5%"])
+        .expect(2, &["--audit", "--rules first"]);
+}
+
+#[test]
+fn groups_whose_rewards_are_all_alike_are_counted() {
+    let folder = Folder::new();
+    let rows = [
+        ("1 + 1?", "2", ["2", "2"]),
+        ("1 + 2?", "3", ["4", "5"]),
+        ("1 + 3?", "4", ["4", "5"]),
+    ];
+    let text: String = rows
+        .iter()
+        .map(|(question, gold, responses)| {
+            let row = json!({"question": question, "reference_answer": gold, "responses": responses});
+            format!("{row}\n")
+        })
+        .collect();
+    folder.write("in.jsonl", text);
+    let arguments = ["judge", "in.jsonl", "--rules", "only", "--reward", "outcome"];
+    let judge = [&arguments[..], &["-o", "out.jsonl", "--summary-json", "sum.json"]].concat();
+    let said = "groups  3 questions with several rewards: 1 all 0, 1 all 1";
+    folder.run(&judge).expect(0, &[said]);
+    let summary: Value = serde_json::from_str(&folder.read("sum.json")).unwrap();
+    assert_eq!(summary["groups"], json!({"groups": 3, "all_0": 1, "all_1": 1}));
+    // A run that has nothing left to do says the same.
+    folder.run(&judge).expect(0, &[said]);
+}

@@ -15,7 +15,9 @@ use juror::judge::{
 };
 use juror::model::ModelError;
 use juror::model::batch::StepBatch;
-use juror::protocol::{self, ParsedVerdict, PromptTemplate, Protocol, StopMatcher, Unreadable};
+use juror::protocol::{
+    self, ParsedVerdict, PromptTemplate, Protocol, StopMatcher, Unreadable, Yields,
+};
 use juror::verdict::{Status, Verdict};
 
 const NEW_TOKENS: usize = 24;
@@ -59,9 +61,9 @@ impl Keep {
     }
 }
 
-fn text(protocol: &'static dyn Protocol) -> (ModelSource, JudgeText) {
+fn text(protocol: Arc<dyn Protocol>) -> (ModelSource, JudgeText) {
     let source = ModelSource::resolve("tiny").unwrap();
-    let template = PromptTemplate::parse(protocol.template_text()).unwrap();
+    let template = PromptTemplate::parse(protocol.template_text().unwrap()).unwrap();
     let text = JudgeText::load(&source, protocol, &template).unwrap();
     (source, text)
 }
@@ -294,16 +296,11 @@ fn an_engine_that_fails_stops_the_run_and_is_named() {
 }
 
 /// `prime`, with an error of our own in each of its parts, once.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Faulty {
     matchers: AtomicUsize,
     parsed: AtomicUsize,
 }
-
-static FAULTY: Faulty = Faulty {
-    matchers: AtomicUsize::new(0),
-    parsed: AtomicUsize::new(0),
-};
 
 struct FaultyMatcher;
 
@@ -314,26 +311,30 @@ impl StopMatcher for FaultyMatcher {
 }
 
 impl Protocol for Faulty {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "faulty"
     }
 
-    fn description(&self) -> &'static str {
+    fn description(&self) -> &str {
         "prime, with faults"
     }
 
-    fn template_text(&self) -> &'static str {
+    fn template_text(&self) -> Option<&str> {
         protocol::known()[0].template_text()
     }
 
-    fn max_new_tokens(&self) -> usize {
-        NEW_TOKENS
+    fn yields(&self) -> Yields {
+        protocol::known()[0].yields()
     }
 
-    fn stop(&self, starts_in_thinking: bool, wants_reason: bool) -> Box<dyn StopMatcher> {
+    fn max_new_tokens(&self) -> Option<usize> {
+        Some(NEW_TOKENS)
+    }
+
+    fn stop(&self, starts_in_thinking: bool, wants_reason: bool) -> Option<Box<dyn StopMatcher>> {
         match self.matchers.fetch_add(1, Ordering::Relaxed) {
             2 => panic!("the protocol's fault"),
-            4 => Box::new(FaultyMatcher),
+            4 => Some(Box::new(FaultyMatcher)),
             _ => protocol::known()[0].stop(starts_in_thinking, wants_reason),
         }
     }
@@ -358,7 +359,7 @@ fn an_error_of_our_own_costs_one_sample() {
     let peaceful = peaceful.sorted();
 
     let samples = samples();
-    let (source, text) = text(&FAULTY);
+    let (source, text) = text(Arc::new(Faulty::default()));
     let sizes = EngineOptions {
         max_sequences: Some(4),
         token_budget: Some(128),

@@ -78,7 +78,7 @@ fn judge(
 ) -> (Vec<Essence>, Stats) {
     let source = ModelSource::resolve("tiny").unwrap();
     let protocol = protocol::find("prime").unwrap();
-    let template = PromptTemplate::parse(protocol.template_text()).unwrap();
+    let template = PromptTemplate::parse(protocol.template_text().unwrap()).unwrap();
     let text = JudgeText::load(&source, protocol, &template).unwrap();
     let device = candle_core::Device::Cpu;
     let engine = build_engine(

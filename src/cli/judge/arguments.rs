@@ -1,16 +1,18 @@
 //! What `juror judge` is told.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 
+use crate::checkpoint::ModelSource;
 use crate::cli::EXIT_CODES;
 use crate::cli::chat::ChatArguments;
 use crate::cli::columns::ColumnArguments;
 use crate::cli::engine::{EngineArguments, JUDGE, ModelArguments};
 use crate::dataset::{LineLimit, Shard, ShardError, read_text};
-use crate::judge::RulesMode;
+use crate::judge::{RulesMode, default_protocol};
 use crate::protocol::{self, PromptTemplate, Protocol};
 use crate::reward::RewardPolicy;
 use crate::rules::{Config, RulesProfile};
@@ -127,6 +129,10 @@ pub(in crate::cli) struct JudgeArguments {
     /// what is plainly wrong, judge alone without a model, or nothing
     #[arg(long, value_enum, default_value_t, help_heading = "Verdict")]
     pub(super) rules: RulesArgument,
+    /// Under --rules first: judge this share of what the rules find wrong all the same, as `5%` or `0.05`, and say how often
+    /// the judge finds it right
+    #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = "Verdict")]
+    pub(super) audit: Option<f64>,
     /// How the rules find and compare final answers: strict (what is mathematically true), compat (as Math-Verify
     /// 0.9.0), gsm8k (plain numbers only), or GSM8K's official, strict-match, flexible-extract or multi
     #[arg(
@@ -139,9 +145,10 @@ pub(in crate::cli) struct JudgeArguments {
     /// Settings of the rules under strict and compat, by Math-Verify's names, for one `{"float_rounding": 2}`
     #[arg(long, value_name = "JSON", value_parser = crate::cli::verify::parse_config, help_heading = "Verdict")]
     pub(super) rules_config: Option<Config>,
-    /// What a verdict is worth: process-outcome (1 only if both hold) or outcome (the final answer alone)
-    #[arg(long, value_name = "POLICY", default_value_t, help_heading = "Verdict")]
-    pub(super) reward: RewardPolicy,
+    /// What a verdict is worth: process-outcome (1 only if both hold), outcome (the final answer alone) or soft (the product of
+    /// the judge's probabilities) [default: process-outcome, or outcome where the protocol does not judge the process]
+    #[arg(long, value_name = "POLICY", help_heading = "Verdict")]
+    pub(super) reward: Option<RewardPolicy>,
     /// Give a verdict the status `unsure`, without a reward, where the judge gives its process or its outcome a calibrated
     /// probability below P (0.5 to 1)
     #[arg(long, value_name = "P", value_parser = parse_probability, help_heading = "Verdict")]
@@ -188,6 +195,18 @@ fn parse_probability(text: &str) -> Result<f64, String> {
     }
 }
 
+/// `5%` or `0.05`.
+fn parse_share(text: &str) -> Result<f64, String> {
+    let (number, scale) = match text.strip_suffix('%') {
+        Some(percent) => (percent.trim_end(), 100.0),
+        None => (text, 1.0),
+    };
+    match number.parse::<f64>() {
+        Ok(share) if share > 0.0 && share <= scale => Ok(share / scale),
+        _ => Err("must be a share above 0, as `5%` or `0.05`".into()),
+    }
+}
+
 /// Heading of what chooses tokens.
 pub(in crate::cli) const SAMPLING: &str = "Sampling";
 
@@ -226,14 +245,10 @@ pub(in crate::cli) struct JudgeChoice {
         help_heading = JUDGE
     )]
     pub(in crate::cli) model: String,
-    /// What the judge is asked, and how its answer is read; `juror prompts list` names them
-    #[arg(
-        long,
-        value_name = "NAME",
-        default_value = "prime",
-        help_heading = JUDGE
-    )]
-    pub(in crate::cli) protocol: String,
+    /// What the judge is asked, and how its answer is read: a name that `juror prompts list` shows, or your own file
+    /// [default: that of a known judge, else prime]
+    #[arg(long, value_name = "NAME|FILE.toml", help_heading = JUDGE)]
+    pub(in crate::cli) protocol: Option<String>,
     /// Your own prompt text, with `{{question}}`, `{{student_answer}}`, `{{reference_answer}}` and, if you like,
     /// `{{few_shots}}`
     #[arg(long, value_name = "FILE", help_heading = JUDGE)]
@@ -246,24 +261,22 @@ pub(in crate::cli) struct JudgeChoice {
 }
 
 impl JudgeChoice {
-    /// The protocol and the prompt text.
-    pub(in crate::cli) fn prompt(&self) -> anyhow::Result<(&'static dyn Protocol, PromptTemplate)> {
-        let protocol = protocol::find(&self.protocol).ok_or_else(|| {
-            let names: Vec<&str> = protocol::known()
-                .iter()
-                .map(|protocol| protocol.name())
-                .collect();
-            anyhow!(
-                "no protocol `{}`; there is {}",
-                self.protocol,
-                names.join(", ")
-            )
-        })?;
-        let mut template = match &self.prompt {
-            Some(path) => {
+    /// The prompt text under a protocol.
+    fn prompt(
+        &self,
+        protocol: Arc<dyn Protocol>,
+    ) -> anyhow::Result<(Arc<dyn Protocol>, PromptTemplate)> {
+        let mut template = match (&self.prompt, protocol.template_text()) {
+            (Some(path), _) => {
                 PromptTemplate::parse(&read(path)?).with_context(|| path.display().to_string())?
             }
-            None => PromptTemplate::parse(protocol.template_text())?,
+            (None, Some(text)) => {
+                PromptTemplate::parse(text).with_context(|| protocol.name().to_owned())?
+            }
+            (None, None) => bail!(
+                "protocol {} comes without its prompt text: give one with --prompt FILE",
+                protocol.name()
+            ),
         };
         if let Some(path) = &self.few_shots {
             template = template
@@ -274,11 +287,36 @@ impl JudgeChoice {
     }
 }
 
+impl JudgeChoice {
+    /// The protocol that is named, if one is: to be found at fault before a model is fetched.
+    pub(in crate::cli) fn named_protocol(&self) -> anyhow::Result<Option<Arc<dyn Protocol>>> {
+        Ok(self
+            .protocol
+            .as_deref()
+            .map(protocol::resolve)
+            .transpose()?)
+    }
+
+    /// The protocol that is named, else the model's own, and its prompt text.
+    pub(in crate::cli) fn prompt_for(
+        &self,
+        named: Option<Arc<dyn Protocol>>,
+        source: Option<&ModelSource>,
+    ) -> anyhow::Result<(Arc<dyn Protocol>, PromptTemplate)> {
+        let protocol = match (named, source) {
+            (Some(protocol), _) => protocol,
+            (None, Some(source)) => protocol::resolve(default_protocol(source)?)?,
+            (None, None) => protocol::resolve("prime")?,
+        };
+        self.prompt(protocol)
+    }
+}
+
 fn read(path: &Path) -> anyhow::Result<String> {
     read_text(path).with_context(|| format!("could not read {}", path.display()))
 }
 
-#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum RulesArgument {
     #[default]
     Fallback,

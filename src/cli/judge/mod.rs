@@ -24,6 +24,7 @@ use crate::dataset::{
     Keep, LineLimit, LoadOptions, Loaded, Rows, Samples, Shard, index, rejected_path, sources,
 };
 use crate::engine::Sampling;
+use crate::judge::model::MAX_NEW_TOKENS;
 use crate::judge::{GenerationDefaults, JudgeText, RulesMode, RunEnd, RunOptions, Session};
 use crate::model::DeviceChoice;
 use crate::rules::OutcomeRules;
@@ -126,9 +127,10 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         .or_usage();
     }
     let devices = devices(arguments.model.device, &arguments.gpus).or_usage()?;
-    let (protocol, template) = arguments.judge.prompt().or_usage()?;
-    let judge = if rules == RulesMode::Only {
-        None
+    let named = arguments.judge.named_protocol().or_usage()?;
+    let (judge, protocol, template) = if rules == RulesMode::Only {
+        let (protocol, template) = arguments.judge.prompt_for(named, None).or_usage()?;
+        (None, protocol, template)
     } else {
         // A dry run reads no weights.
         let want = if arguments.dry_run {
@@ -136,16 +138,26 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         } else {
             Want::Everything
         };
+        if let Some(protocol) = &named {
+            // Its prompt text may be at fault.
+            let own = Some(Arc::clone(protocol));
+            arguments.judge.prompt_for(own, None).or_usage()?;
+        }
         let source = download::resolve(&arguments.judge.model, want)?;
+        let (protocol, template) = arguments
+            .judge
+            .prompt_for(named, Some(&source))
+            .or_usage()?;
         let begun = out.as_deref().filter(|_| !arguments.restart);
         let mut chat = arguments.judge.chat.settings(begun).or_usage()?;
         chat.force_domain = arguments.force_domain;
-        let mut text = JudgeText::load_with(&source, protocol, &template, &chat).or_usage()?;
+        let mut text =
+            JudgeText::load_with(&source, Arc::clone(&protocol), &template, &chat).or_usage()?;
         arguments.judge.chat.check(&text).or_usage()?;
         if want == Want::Everything {
             text.settle_head(&source).map_err(download::failure)?;
         }
-        Some((source, Arc::new(text)))
+        (Some((source, Arc::new(text))), protocol, template)
     };
 
     let recommended = if let Some((_, text)) = &judge {
@@ -154,7 +166,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         // As the manifests of earlier versions have it.
         RunOptions {
             sampling: GenerationDefaults::default().sampling_for(arguments.trials),
-            max_new_tokens: protocol.max_new_tokens(),
+            max_new_tokens: MAX_NEW_TOKENS,
             ..RunOptions::default()
         }
     };
@@ -178,6 +190,26 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
     let max_new_tokens = arguments
         .max_new_tokens
         .map_or(recommended.max_new_tokens, |tokens| tokens as usize);
+    let reward = arguments.reward.unwrap_or(recommended.reward);
+    if let Some((_, text)) = &judge
+        && let Some(why) = reward.refused_by(text.protocol.as_ref(), rules != RulesMode::Off)
+    {
+        return Err(anyhow!(
+            "--reward {reward} has no meaning under protocol {}: {why}",
+            text.protocol.name()
+        ))
+        .or_usage();
+    }
+    if let Some((_, text)) = &judge
+        && arguments.min_confidence.is_some()
+        && !text.protocol.has_odds()
+    {
+        return Err(anyhow!(
+            "--min-confidence has no meaning under protocol {}: no probabilities are recorded of what it says",
+            text.protocol.name()
+        ))
+        .or_usage();
+    }
     let engine = arguments.engine.options(&arguments.model);
 
     let begun = out.as_deref().filter(|_| !arguments.restart);
@@ -210,17 +242,21 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
             wants_reason: arguments.reason,
             raw: arguments.raw,
             rules,
+            audit: arguments.audit.unwrap_or(0.0),
             outcome_rules: OutcomeRules::new(
                 arguments.rules_profile,
                 arguments.rules_config.unwrap_or_default(),
             ),
-            reward: arguments.reward,
+            reward,
             min_confidence: arguments.min_confidence,
         },
         judge,
         protocol: Identity {
             name: protocol.name().into(),
-            hash: template.hash(),
+            hash: protocol.hash().map_or_else(
+                || template.hash(),
+                |own| format!("{own} {}", template.hash()),
+            ),
         },
         model_name: arguments.judge.model,
         devices,

@@ -15,7 +15,6 @@ use crate::checkpoint::config::CONFIG_FILE;
 use crate::checkpoint::hub::{CachedModel, Hub, Want, bytes};
 use crate::checkpoint::{ModelConfig, ModelSource, known_judges};
 use crate::judge::JudgeFile;
-use crate::protocol;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ModelsAction {
@@ -155,16 +154,11 @@ fn list_known(out: &mut StdoutLock) -> Result<(), Failure> {
         |figure: Option<f64>| figure.map_or_else(|| "–".into(), |figure| format!("{figure:.2}"));
     let mut rows = Vec::new();
     for judge in known_judges::judges().or_fail()? {
-        let mark = if protocol::find(&judge.protocol).is_some() {
-            ""
-        } else {
-            " *"
-        };
         rows.push([
             judge.alias.clone(),
             judge.id.clone(),
             judge.base.clone(),
-            format!("{}{mark}", judge.protocol),
+            judge.protocol.clone(),
             percent(judge.prime.map(|prime| prime.outcome)),
             percent(judge.prime.map(|prime| prime.overall)),
             percent(judge.prime.map(|prime| prime.f1)),
@@ -187,19 +181,6 @@ fn list_known(out: &mut StdoutLock) -> Result<(), Failure> {
         "The figures are percent on PRIME (arXiv 2602.11570): outcome and overall accuracy, F1, lucky guesses recognised. \
          `juror models show ALIAS` has thinking, sampling and licence; `juror models pull ALIAS` fetches one.",
     )?;
-    if rows.iter().any(|row| row[3].ends_with('*')) {
-        let known: Vec<&str> = protocol::known()
-            .iter()
-            .map(|protocol| protocol.name())
-            .collect();
-        table::write_text(
-            out,
-            &format!(
-                "* needs a protocol that this version does not have: it would be asked under another ({}).",
-                known.join(", ")
-            ),
-        )?;
-    }
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! `juror models show`
 
 use std::io::{StdoutLock, Write};
+use std::sync::Arc;
 
 use candle_core::DType;
 
@@ -156,20 +157,25 @@ fn rows_of(
     if let Some(head) = head {
         rows.push(("output head", head.into()));
     }
-    let protocol = protocol::known()[0];
-    let template = PromptTemplate::parse(protocol.template_text()).or_fail()?;
-    match JudgeText::load(source, protocol, &template) {
+    let protocol = judge
+        .and_then(|judge| protocol::find(&judge.protocol))
+        .filter(|protocol| protocol.template_text().is_some())
+        .unwrap_or_else(|| Arc::clone(&protocol::known()[0]));
+    let template = PromptTemplate::parse(protocol.template_text().unwrap_or_default()).or_fail()?;
+    match JudgeText::load(source, Arc::clone(&protocol), &template) {
         Ok(text) => {
             rows.push(("chat template", thinking(&text.prompts)));
             let tokenizer = text.prompts.tokenizer();
             let ends: Vec<String> = text.eos.iter().map(|&id| tokenizer.decode(&[id])).collect();
             rows.push(("ends with", ends.join(" ")));
-            rows.push(("protocol", suggested(judge, protocol.name())));
+            let own = judge.map_or(protocol.name(), |judge| judge.protocol.as_str());
+            rows.push(("protocol", own.to_owned()));
             rows.push((
-                "prime prompt",
+                "prompt",
                 format!(
-                    "{} tokens shared by all samples",
-                    text.prompts.shared_prefix().len()
+                    "{} tokens shared by all samples under {}",
+                    text.prompts.shared_prefix().len(),
+                    protocol.name()
                 ),
             ));
         }
@@ -317,20 +323,6 @@ fn thinking(prompts: &PromptBuilder) -> String {
         ThinkingSwitch::Neither => "--thinking on and --thinking off each give another prompt",
     };
     format!("there; {}; {switch}", prompts.thinking().describe())
-}
-
-/// The protocol that fits, and whether this program has it.
-fn suggested(judge: Option<&KnownJudge>, general: &str) -> String {
-    let Some(judge) = judge else {
-        return general.into();
-    };
-    if protocol::find(&judge.protocol).is_some() {
-        return judge.protocol.clone();
-    }
-    format!(
-        "{}, which this version does not have; under {general} it is used for what it was not made for",
-        judge.protocol
-    )
 }
 
 #[cfg(test)]

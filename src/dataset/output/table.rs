@@ -31,7 +31,7 @@ enum Kind {
 
 /// The columns of every table, by the verdict line's keys: `confidence.process` becomes the column `confidence_process`.
 /// What is neither here nor among the kept keys is in no table: `raw`.
-const COLUMNS: [(&str, Kind); 24] = [
+const COLUMNS: [(&str, Kind); 28] = [
     ("id", Kind::Text),
     ("index", Kind::Integer),
     ("group", Kind::Text),
@@ -40,6 +40,9 @@ const COLUMNS: [(&str, Kind); 24] = [
     ("process", Kind::Boolean),
     ("outcome", Kind::Boolean),
     ("perfect", Kind::Boolean),
+    ("label", Kind::Text),
+    ("answer", Kind::Text),
+    ("first_error", Kind::Integer),
     ("overall", Kind::Boolean),
     ("reward", Kind::Number),
     ("reason", Kind::Text),
@@ -54,6 +57,7 @@ const COLUMNS: [(&str, Kind); 24] = [
     ("parse_rule", Kind::Text),
     ("inconsistent", Kind::Boolean),
     ("skipped", Kind::Boolean),
+    ("audited", Kind::Boolean),
     ("error", Kind::Text),
     ("raw.completion", Kind::Text),
 ];

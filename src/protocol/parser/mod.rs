@@ -6,108 +6,9 @@ use std::ops::Range;
 
 use super::tags::TagName;
 use super::untrusted::neutralise;
-use super::verdict_reader::{Block, Slot, VerdictReader};
+use super::verdict_reader::{Block, Slot, Values, VerdictReader, Wanted};
+use super::{ParsedVerdict, Unreadable, ValueSpans, VerdictFields, listed};
 use crate::verdict::ParseRule;
-
-/// The content of a judge's verdict.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct VerdictFields {
-    /// Is the derivation free of errors?
-    pub process: bool,
-    /// Is the final answer right?
-    pub outcome: bool,
-    /// Is the work free of even small flaws?
-    pub perfect: bool,
-    /// The deciding flaw; `None` where none was written or asked for.
-    pub reason: Option<String>,
-}
-
-impl VerdictFields {
-    /// `perfect` without `process` and `outcome`: the judge contradicts itself. To be marked, never mended.
-    pub fn is_inconsistent(&self) -> bool {
-        self.perfect && !(self.process && self.outcome)
-    }
-}
-
-/// Where the words of the three values stand in the completion, in bytes; for looking up the probabilities with which
-/// they were chosen.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ValueSpans {
-    /// The word of `process`.
-    pub process: Range<usize>,
-    /// The word of `outcome`.
-    pub outcome: Range<usize>,
-    /// The word of `perfect`.
-    pub perfect: Range<usize>,
-}
-
-/// A verdict that was read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ParsedVerdict {
-    /// Its content.
-    pub fields: VerdictFields,
-    /// How it was read.
-    pub rule: ParseRule,
-    /// `perfect` without `process` and `outcome`.
-    pub inconsistent: bool,
-    /// Where the values stand.
-    pub spans: ValueSpans,
-}
-
-/// Why a completion holds no readable verdict.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unreadable {
-    /// The judge was still thinking when its completion ended.
-    #[error("thinking not finished")]
-    ThinkingNotFinished,
-    /// None of the three fields was written.
-    #[error("no verdict: none of the fields process, outcome and perfect was written")]
-    NoVerdict,
-    /// A field is missing.
-    #[error("no complete verdict: {field} is missing")]
-    Missing {
-        /// The field.
-        field: &'static str,
-    },
-    /// A field holds neither True nor False.
-    #[error("{field} holds `{found}`, which is neither True nor False")]
-    NotAValue {
-        /// The field.
-        field: &'static str,
-        /// The field's text, shortened.
-        found: String,
-    },
-    /// A field is given twice in one block, and the two do not agree.
-    #[error("{field} contradicts itself: `{first}` and `{second}` in one verdict")]
-    Contradiction {
-        /// The field.
-        field: &'static str,
-        /// Its first text, shortened.
-        first: String,
-        /// Its second text, shortened.
-        second: String,
-    },
-    /// An alias stands for the outcome, but it could as well mean process and outcome together.
-    #[error(
-        "outcome is missing, and `<{alias}>` cannot be read as it: with a process of False it may mean the outcome or the whole"
-    )]
-    AmbiguousAlias {
-        /// The alias.
-        alias: &'static str,
-    },
-    /// A pair of unknown tags holds a verdict and other text: it may be thinking, and the verdict a draft.
-    #[error(
-        "a verdict stands with other text inside `{tag}` tags, which may be the judge's thinking: name them with \
-         --thinking-tags if they are, or say --thinking-style none if it does not think"
-    )]
-    InUnknownTags {
-        /// The tag.
-        tag: String,
-    },
-    /// A reason does not end before another verdict that differs.
-    #[error("the reason does not end before a verdict that differs from the one before it")]
-    ReasonHoldsVerdict,
-}
 
 /// Reads the last complete verdict block outside the thinking.
 ///
@@ -117,14 +18,26 @@ pub enum Unreadable {
 /// ```
 /// # use juror::protocol::parser::parse;
 /// let parsed = parse("<think>2 + 2 = 4</think>\n<process> True </process>\n<outcome> **false**. </outcome><perfect>False", false)?;
-/// assert!(parsed.fields.process && !parsed.fields.outcome && !parsed.fields.perfect);
+/// assert_eq!((parsed.fields.process, parsed.fields.outcome), (Some(true), Some(false)));
 /// # Ok::<(), juror::protocol::Unreadable>(())
 /// ```
 ///
 /// # Errors
 /// When there is no such block; nothing is guessed.
 pub fn parse(completion: &str, starts_in_thinking: bool) -> Result<ParsedVerdict, Unreadable> {
-    let mut reader = VerdictReader::new(starts_in_thinking);
+    parse_wanted(Wanted::ALL, completion, starts_in_thinking)
+}
+
+/// As [`parse`], of the fields that a protocol asks for.
+///
+/// # Errors
+/// When there is no block with all of them.
+pub fn parse_wanted(
+    wanted: Wanted,
+    completion: &str,
+    starts_in_thinking: bool,
+) -> Result<ParsedVerdict, Unreadable> {
+    let mut reader = VerdictReader::new(wanted, starts_in_thinking);
     reader.push(completion);
     let block = reader.finish().ok_or(Unreadable::ThinkingNotFinished)?;
     if let Some(tag) = block.wrapped {
@@ -133,7 +46,12 @@ pub fn parse(completion: &str, starts_in_thinking: bool) -> Result<ParsedVerdict
     if block.ambiguous {
         return Err(Unreadable::ReasonHoldsVerdict);
     }
-    let Some((process, outcome, perfect)) = block.values() else {
+    let Some(Values {
+        process,
+        outcome,
+        perfect,
+    }) = block.values()
+    else {
         return Err(blame(&block));
     };
     let reason = block
@@ -147,6 +65,7 @@ pub fn parse(completion: &str, starts_in_thinking: bool) -> Result<ParsedVerdict
         outcome,
         perfect,
         reason,
+        ..VerdictFields::default()
     };
     let rule = if !block.is_closed() {
         ParseRule::Unclosed
@@ -173,12 +92,17 @@ pub fn parse(completion: &str, starts_in_thinking: bool) -> Result<ParsedVerdict
 /// written `‹` (see [`neutralise`]). Every other reason comes back as it was.
 pub fn write(fields: &VerdictFields) -> String {
     let word = |value: bool| if value { "True" } else { "False" };
-    let mut text = format!(
-        "<process> {} </process>\n<outcome> {} </outcome>\n<perfect> {} </perfect>",
-        word(fields.process),
-        word(fields.outcome),
-        word(fields.perfect)
-    );
+    let values = [
+        ("process", fields.process),
+        ("outcome", fields.outcome),
+        ("perfect", fields.perfect),
+    ];
+    let lines: Vec<String> = values
+        .iter()
+        .filter_map(|(name, value)| Some((name, word((*value)?))))
+        .map(|(name, value)| format!("<{name}> {value} </{name}>"))
+        .collect();
+    let mut text = lines.join("\n");
     let reason = fields.reason.as_deref().unwrap_or_default().trim();
     if !reason.is_empty() {
         text.push_str("\n<reason> ");
@@ -196,20 +120,14 @@ fn span(slot: &Slot) -> Range<usize> {
 
 /// Why a block cannot be read.
 fn blame(block: &Block) -> Unreadable {
-    let outcome_name = match (&block.outcome.statement, block.alias_name) {
-        (None, Some(alias)) => alias,
-        _ => TagName::Outcome,
-    };
-    let fields = [
-        (TagName::Process, &block.process),
-        (outcome_name, block.outcome_slot()),
-        (TagName::Perfect, &block.perfect),
-    ];
     let untouched = |slot: &Slot| slot.statement.is_none() && slot.mention.is_none();
-    if fields.iter().all(|(_, slot)| untouched(slot)) {
-        return Unreadable::NoVerdict;
+    if block.fields().all(|(_, slot)| untouched(slot)) {
+        let names: Vec<&str> = block.fields().map(|(name, _)| name.as_str()).collect();
+        return Unreadable::NoVerdict {
+            fields: listed(&names),
+        };
     }
-    for (name, slot) in fields {
+    for (name, slot) in block.fields() {
         let field = name.as_str();
         match (&slot.statement, &slot.contradiction, &slot.mention) {
             (Some(first), Some(second), _) => {
@@ -232,7 +150,7 @@ fn blame(block: &Block) -> Unreadable {
         }
     }
     Unreadable::AmbiguousAlias {
-        alias: outcome_name.as_str(),
+        alias: block.alias_name.map_or("verdict", TagName::as_str),
     }
 }
 

@@ -7,7 +7,7 @@ use super::*;
 /// The three values as letters, e.g. `TFF`, and the rule.
 fn read(completion: &str) -> (String, ParseRule) {
     let parsed = parse(completion, false).unwrap_or_else(|error| panic!("{completion}: {error}"));
-    let letter = |value| if value { 'T' } else { 'F' };
+    let letter = |value| if value == Some(true) { 'T' } else { 'F' };
     let fields = &parsed.fields;
     let letters = [fields.process, fields.outcome, fields.perfect];
     (letters.map(letter).iter().collect(), parsed.rule)
@@ -21,10 +21,10 @@ fn refused(completion: &str) -> String {
 fn block(letters: &str) -> String {
     let values: Vec<bool> = letters.chars().map(|letter| letter == 'T').collect();
     write(&VerdictFields {
-        process: values[0],
-        outcome: values[1],
-        perfect: values[2],
-        reason: None,
+        process: Some(values[0]),
+        outcome: Some(values[1]),
+        perfect: Some(values[2]),
+        ..VerdictFields::default()
     })
 }
 
@@ -168,7 +168,7 @@ fn thinking_never_counts() {
         assert_eq!(read(&completion).0, "FTF", "{completion}");
     }
     let given = format!("{draft}<think>{draft}</think>{verdict}");
-    assert!(!parse(&given, true).unwrap().fields.process);
+    assert_eq!(parse(&given, true).unwrap().fields.process, Some(false));
     assert_eq!(parse(&draft, true), Err(Unreadable::ThinkingNotFinished));
     assert_eq!(parse("", true), Err(Unreadable::ThinkingNotFinished));
 }
@@ -181,7 +181,10 @@ fn tags_in_a_reason_do_not_count() {
         block("TTT")
     );
     let parsed = parse(&quoting, false).unwrap();
-    assert!(!parsed.fields.process && !parsed.fields.outcome);
+    assert_eq!(
+        (parsed.fields.process, parsed.fields.outcome),
+        (Some(false), Some(false))
+    );
     assert!(
         parsed
             .fields
@@ -204,7 +207,7 @@ fn tags_in_a_reason_do_not_count() {
     let second = parse(&twice, false).unwrap().fields;
     assert_eq!(
         (second.process, second.reason.as_deref()),
-        (false, Some("s"))
+        (Some(false), Some("s"))
     );
 }
 
@@ -312,10 +315,11 @@ fn fields() -> impl Strategy<Value = VerdictFields> {
         any::<String>(),
     ]);
     (any::<[bool; 3]>(), reason).prop_map(|([process, outcome, perfect], reason)| VerdictFields {
-        process,
-        outcome,
-        perfect,
+        process: Some(process),
+        outcome: Some(outcome),
+        perfect: Some(perfect),
         reason,
+        ..VerdictFields::default()
     })
 }
 
@@ -379,7 +383,7 @@ proptest! {
                 (parsed.spans.outcome, fields.outcome),
                 (parsed.spans.perfect, fields.perfect),
             ] {
-                prop_assert_eq!(text[span].to_lowercase(), value.to_string());
+                prop_assert_eq!(text[span].to_lowercase(), value.unwrap().to_string());
             }
             if let Some(reason) = &fields.reason {
                 prop_assert!(text.contains(reason.as_str()));

@@ -107,7 +107,7 @@ fn wrong_usage_is_refused_with_a_word_on_what_is_right() {
         ),
         (
             &["in.jsonl", "--reward", "much"],
-            &["process-outcome or outcome"],
+            &["process-outcome, outcome or soft"],
         ),
     ];
     let before = folder.names();

@@ -211,7 +211,7 @@ fn the_users_own_prompt_guards_its_fields_as_well() {
 
 static JUDGE: LazyLock<JudgeText> = LazyLock::new(|| {
     let protocol = protocol::find("prime").unwrap();
-    let template = PromptTemplate::parse(protocol.template_text()).unwrap();
+    let template = PromptTemplate::parse(protocol.template_text().unwrap()).unwrap();
     let source = ModelSource::resolve("tiny").unwrap();
     JudgeText::load(&source, protocol, &template).unwrap()
 });

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use juror::dataset::Sample;
 use juror::judge::prompt::PromptBuilder;
-use juror::protocol::{self, FieldName, PromptTemplate};
+use juror::protocol::{self, FieldName, PromptTemplate, View};
 use juror::text::chat_template::{ChatOptions, ChatTemplate};
 use juror::text::tokenizer::Tokenizer;
 use serde_json::json;
@@ -184,6 +184,7 @@ fn builder(prompt: &str) -> PromptBuilder {
         tokenizer,
         &chat,
         &template,
+        View::Full,
         &ChatOptions::default(),
         None,
         "",
@@ -290,6 +291,7 @@ fn one_character_that_is_folded_closes_no_fence() {
         tokenizer,
         &chat,
         &template,
+        View::Full,
         &ChatOptions::default(),
         None,
         "",
@@ -308,7 +310,7 @@ fn what_a_chat_template_writes_in_plain_letters_is_protected() {
     let chat =
         "[INST] <<SYS>>\nGrade.\n<</SYS>>\n\n{{ messages[0].content }} [/INST]\n### Response:\n";
     let chat = ChatTemplate::new("{}", Some(chat.into())).unwrap();
-    let template = PromptTemplate::parse(protocol::known()[0].template_text()).unwrap();
+    let template = PromptTemplate::parse(protocol::known()[0].template_text().unwrap()).unwrap();
     let tokenizer = Arc::new(
         Tokenizer::from_json(include_str!("../../../models/tiny/tokenizer.json")).unwrap(),
     );
@@ -316,6 +318,7 @@ fn what_a_chat_template_writes_in_plain_letters_is_protected() {
         tokenizer,
         &chat,
         &template,
+        View::Full,
         &ChatOptions::default(),
         None,
         "",
@@ -338,8 +341,11 @@ fn the_fingerprint_tells_other_rules_apart_and_keeps_that_of_the_built_in_prompt
         hasher.update(text.as_bytes());
         hasher.finalize().to_hex().to_string()
     };
-    for protocol in protocol::known() {
-        let template = PromptTemplate::parse(protocol.template_text()).unwrap();
+    for text in protocol::known()
+        .iter()
+        .filter_map(|protocol| protocol.template_text())
+    {
+        let template = PromptTemplate::parse(text).unwrap();
         assert_eq!(template.hash(), plain(template.text()));
         assert_eq!(template.delimiters().unprotected, []);
     }

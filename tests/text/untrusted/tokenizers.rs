@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use juror::dataset::Sample;
 use juror::judge::prompt::PromptBuilder;
-use juror::protocol::PromptTemplate;
+use juror::protocol::{PromptTemplate, View};
 use juror::text::chat_template::{ChatOptions, ChatTemplate};
 use juror::text::tokenizer::Tokenizer;
 use proptest::prelude::*;
@@ -143,6 +143,7 @@ fn case(name: String, tokenizer: Tokenizer) -> Case {
         tokenizer,
         &chat,
         &template,
+        View::Full,
         &ChatOptions::default(),
         None,
         "",

@@ -1,0 +1,67 @@
+//! Answers that name the first wrong step: its index in `\boxed{…}`, -1 where no step is wrong.
+
+use super::{ParsedVerdict, Unreadable, ValueSpans, VerdictFields, shorten};
+use crate::verdict::ParseRule;
+
+const BOXED: &str = "\\boxed";
+
+/// Reads an answer without its thinking: the last box, which must hold an index.
+///
+/// # Errors
+/// Where there is no box, or the last one holds something else: an earlier one may be quoted.
+pub(super) fn read(answer: &str) -> Result<ParsedVerdict, Unreadable> {
+    if answer.trim().is_empty() {
+        return Err(Unreadable::Empty);
+    }
+    let at = answer.rfind(BOXED).ok_or(Unreadable::NoStep)?;
+    let written = &answer[at + BOXED.len()..];
+    let index = index(written).ok_or_else(|| {
+        let line = written.lines().next().unwrap_or_default();
+        Unreadable::NotAStep {
+            found: shorten(line),
+        }
+    })?;
+    Ok(ParsedVerdict {
+        fields: VerdictFields {
+            process: Some(index.is_none()),
+            first_error: index,
+            ..VerdictFields::default()
+        },
+        rule: ParseRule::Named("boxed".to_owned()),
+        inconsistent: false,
+        spans: ValueSpans::default(),
+    })
+}
+
+/// The index in a box, from its opening brace on: `Some(None)` for -1.
+fn index(written: &str) -> Option<Option<usize>> {
+    let inside = written.trim_start().strip_prefix('{')?.trim_start();
+    let wrapped = ["\\text", "\\mathrm", "\\mathbf", "\\textbf"]
+        .iter()
+        .find_map(|command| inside.strip_prefix(command)?.trim_start().strip_prefix('{'));
+    let text = wrapped.unwrap_or(inside).trim_start();
+    let unsigned = text.strip_prefix(['-', '−', '–']).map(str::trim_start);
+    let text = unsigned.unwrap_or(text);
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let number: usize = match digits {
+        1..=9 => text[..digits].parse().ok()?,
+        _ => return None,
+    };
+    let mut rest = text[digits..].trim_start();
+    if wrapped.is_some() {
+        rest = rest.strip_prefix('}')?.trim_start();
+    }
+    let behind = rest.strip_prefix('}')?;
+    // `\boxed{2}/3` is no index.
+    let behind = behind.trim_start_matches([
+        '*', '_', '$', '.', ',', ';', ')', ']', '}', '"', '\'', '`', '\\',
+    ]);
+    if !(behind.is_empty() || behind.starts_with(char::is_whitespace)) {
+        return None;
+    }
+    match unsigned {
+        None => Some(Some(number)),
+        Some(_) if number == 1 => Some(None),
+        Some(_) => None,
+    }
+}
