@@ -398,17 +398,27 @@ fn groups_whose_rewards_are_all_alike_are_counted() {
     let text: String = rows
         .iter()
         .map(|(question, gold, responses)| {
-            let row = json!({"question": question, "reference_answer": gold, "responses": responses});
+            let row =
+                json!({"question": question, "reference_answer": gold, "responses": responses});
             format!("{row}\n")
         })
         .collect();
     folder.write("in.jsonl", text);
-    let arguments = ["judge", "in.jsonl", "--rules", "only", "--reward", "outcome"];
-    let judge = [&arguments[..], &["-o", "out.jsonl", "--summary-json", "sum.json"]].concat();
+    let arguments = [
+        "judge", "in.jsonl", "--rules", "only", "--reward", "outcome",
+    ];
+    let judge = [
+        &arguments[..],
+        &["-o", "out.jsonl", "--summary-json", "sum.json"],
+    ]
+    .concat();
     let said = "groups  3 questions with several rewards: 1 all 0, 1 all 1";
     folder.run(&judge).expect(0, &[said]);
     let summary: Value = serde_json::from_str(&folder.read("sum.json")).unwrap();
-    assert_eq!(summary["groups"], json!({"groups": 3, "all_0": 1, "all_1": 1}));
+    assert_eq!(
+        summary["groups"],
+        json!({"groups": 3, "all_0": 1, "all_1": 1})
+    );
     // A run that has nothing left to do says the same.
     folder.run(&judge).expect(0, &[said]);
 }
