@@ -29,7 +29,7 @@ fn prompt(criterion: &mut Criterion) {
     let template = PromptTemplate::parse(protocol.template_text().unwrap_or_default())
         .expect("the built-in prompt");
     let text =
-        JudgeText::load(&source, protocol, &template).expect("the embedded model's text side");
+        JudgeText::load(&source, &protocol, &template).expect("the embedded model's text side");
     let samples = samples();
     let mut group = criterion.benchmark_group("prompt");
     group.throughput(Throughput::Elements(samples.len() as u64));

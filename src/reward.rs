@@ -115,9 +115,10 @@ pub fn reward(policy: RewardPolicy, yields: Yields, verdict: &Verdict) -> Option
             if of_outcome == Some(0.0) {
                 return of_outcome;
             }
-            let of_process = match yields.process {
-                true => f64::from(confidence.process?),
-                false => 1.0,
+            let of_process = if yields.process {
+                f64::from(confidence.process?)
+            } else {
+                1.0
             };
             Some(of_process * of_outcome?)
         }

@@ -414,7 +414,7 @@ fn real_jobs(arguments: &BenchArguments) -> Result<(Vec<u32>, Vec<Job>), Failure
         .prompt_for(named, Some(&source))
         .or_usage()?;
     let chat = arguments.judge.chat.settings(None).or_usage()?;
-    let text = JudgeText::load_with(&source, protocol, &template, &chat).or_usage()?;
+    let text = JudgeText::load_with(&source, &protocol, &template, &chat).or_usage()?;
     arguments.judge.chat.check(&text).or_usage()?;
     refuse_data_sets(&arguments.inputs)?;
     let loaded = load(

@@ -95,7 +95,7 @@ pub(super) fn run(action: PromptsAction) -> Result<u8, Failure> {
             let named = choice.named_protocol().or_usage()?;
             let (protocol, template) = choice.prompt_for(named, None).or_usage()?;
             let source = download::resolve(&choice.model, Want::Description)?;
-            let text = JudgeText::load(&source, protocol, &template).or_usage()?;
+            let text = JudgeText::load(&source, &protocol, &template).or_usage()?;
             say_notes(&text);
             writeln!(out, "{}", for_output(template.text())).or_fail()?;
             say(&format!(
@@ -130,7 +130,7 @@ pub(super) fn run(action: PromptsAction) -> Result<u8, Failure> {
             let source = download::resolve(&judge.model, Want::Description)?;
             let (protocol, template) = judge.prompt_for(named, Some(&source)).or_usage()?;
             let chat = judge.chat.settings(None).or_usage()?;
-            let text = JudgeText::load_with(&source, protocol, &template, &chat).or_usage()?;
+            let text = JudgeText::load_with(&source, &protocol, &template, &chat).or_usage()?;
             judge.chat.check(&text).or_usage()?;
             say_notes(&text);
             let context = text.config.max_positions;

@@ -210,9 +210,10 @@ impl<'a> VerdictBuilder<'a> {
         }
         let answer = read_answer(text, &completion);
         let is_cut = completion.finish == FinishReason::Length && !text.protocol.reads_cut();
-        let parsed = match is_cut {
-            true => Err(Unreadable::Cut),
-            false => parse(text, &answer).and_then(|parsed| check_step(parsed, sample)),
+        let parsed = if is_cut {
+            Err(Unreadable::Cut)
+        } else {
+            parse(text, &answer).and_then(|parsed| check_step(parsed, sample))
         };
         let mut verdict = self.blank(sample, trial, Status::Ok);
         verdict.audited =

@@ -190,7 +190,7 @@ impl JudgeBuilder {
         let template = PromptTemplate::parse(text.ok_or_else(|| LoadError::NoPrompt {
             protocol: protocol.name().to_owned(),
         })?)?;
-        let mut text = JudgeText::load_with(&source, protocol, &template, &self.chat)?;
+        let mut text = JudgeText::load_with(&source, &protocol, &template, &self.chat)?;
         text.settle_head(&source)?;
         let options = text.run_options(1);
         let mut devices = Vec::new();

@@ -91,7 +91,7 @@ impl JudgeText {
     /// When one of them is missing or damaged, or the prompt does not pass through the chat template.
     pub fn load(
         source: &ModelSource,
-        protocol: Arc<dyn Protocol>,
+        protocol: &Arc<dyn Protocol>,
         template: &PromptTemplate,
     ) -> Result<Self, PromptError> {
         Self::load_with(source, protocol, template, &ChatSettings::default())
@@ -103,13 +103,12 @@ impl JudgeText {
     /// Also when the chat template has no use for an option.
     pub fn load_with(
         source: &ModelSource,
-        protocol: Arc<dyn Protocol>,
+        protocol: &Arc<dyn Protocol>,
         template: &PromptTemplate,
         settings: &ChatSettings,
     ) -> Result<Self, PromptError> {
         // Decoders and templates of damaged files may panic in the libraries that run them.
-        let read = || Self::read(source, Arc::clone(&protocol), template, settings);
-        panics::guarded(read).unwrap_or_else(|why| {
+        panics::guarded(|| Self::read(source, protocol, template, settings)).unwrap_or_else(|why| {
             Err(TextError::Tokenizer(format!(
                 "{source}: its tokenizer or chat template cannot be used: {why}"
             ))
@@ -119,7 +118,7 @@ impl JudgeText {
 
     fn read(
         source: &ModelSource,
-        protocol: Arc<dyn Protocol>,
+        protocol: &Arc<dyn Protocol>,
         template: &PromptTemplate,
         settings: &ChatSettings,
     ) -> Result<Self, PromptError> {
@@ -209,7 +208,7 @@ impl JudgeText {
         }
         let choices = Arc::new(choices(protocol.as_ref(), &tokenizer)?);
         Ok(Self {
-            protocol,
+            protocol: Arc::clone(protocol),
             eos: prompts.thinking().ends(&eos, &tokenizer).into(),
             prompts,
             choices,

@@ -328,7 +328,7 @@ impl Declared {
                 let mut labels = meanings(labels).map_err(|why| value("answer.labels", why))?;
                 labels.rules = rules;
                 if let Some(unclear) = unclear {
-                    let place = labels.labels.iter().position(|label| label.name == unclear);
+                    let place = labels.known.iter().position(|label| label.name == unclear);
                     let why = || format!("`{unclear}` is none of the labels {}", labels.listed());
                     labels.unclear = Some(place.ok_or_else(|| value("answer.unclear", why()))?);
                 }
@@ -455,7 +455,7 @@ fn meanings(labels: BTreeMap<String, LabelFile>) -> Result<Labels, String> {
     }
     Ok(Labels {
         rules: Vec::new(),
-        labels: found,
+        known: found,
         unclear: None,
     })
 }
@@ -481,8 +481,8 @@ impl Protocol for Declared {
                 perfect: wanted.perfect,
             },
             Answer::Labels(labels) | Answer::Json(_, labels) => Yields {
-                process: labels.labels.iter().any(|label| label.process.is_some()),
-                outcome: labels.labels.iter().any(|label| label.outcome.is_some()),
+                process: labels.known.iter().any(|label| label.process.is_some()),
+                outcome: labels.known.iter().any(|label| label.outcome.is_some()),
                 perfect: false,
             },
             Answer::Step => Yields {
@@ -521,7 +521,7 @@ impl Protocol for Declared {
             return None;
         };
         let of = |value| {
-            let labels = labels.labels.iter();
+            let labels = labels.known.iter();
             labels
                 .filter(|label| label.outcome.or(label.process) == Some(value))
                 .flat_map(Label::spellings)

@@ -59,7 +59,7 @@ type Found = (usize, Range<usize>);
 #[derive(Debug, Clone)]
 pub(super) struct Labels {
     pub(super) rules: Vec<Rule>,
-    pub(super) labels: Vec<Label>,
+    pub(super) known: Vec<Label>,
     /// The label of an answer in which no rule finds one.
     pub(super) unclear: Option<usize>,
 }
@@ -68,7 +68,7 @@ impl Labels {
     /// The label with this spelling, letter case left aside.
     fn find(&self, text: &str) -> Option<usize> {
         let text = text.trim();
-        self.labels.iter().position(|label| {
+        self.known.iter().position(|label| {
             label
                 .spellings()
                 .any(|word| word.eq_ignore_ascii_case(text))
@@ -77,16 +77,12 @@ impl Labels {
 
     /// The label that a text is, for other forms of answers.
     pub(super) fn named(&self, text: &str) -> Option<&Label> {
-        self.find(text).map(|at| &self.labels[at])
+        self.find(text).map(|at| &self.known[at])
     }
 
     /// The names of all labels.
     pub(super) fn listed(&self) -> String {
-        let names: Vec<&str> = self
-            .labels
-            .iter()
-            .map(|label| label.name.as_str())
-            .collect();
+        let names: Vec<&str> = self.known.iter().map(|label| label.name.as_str()).collect();
         listed(&names)
     }
 
@@ -101,13 +97,13 @@ impl Labels {
         for rule in &self.rules {
             if let Some((label, span)) = self.apply(rule, answer)? {
                 let rule = ParseRule::Named(rule.name.clone());
-                return Ok(verdict(&self.labels[label], rule, span));
+                return Ok(verdict(&self.known[label], rule, span));
             }
         }
         match self.unclear {
             Some(label) => {
                 let rule = ParseRule::Named("unclear".to_owned());
-                Ok(verdict(&self.labels[label], rule, 0..0))
+                Ok(verdict(&self.known[label], rule, 0..0))
             }
             None => Err(Unreadable::NoLabel {
                 labels: self.listed(),
@@ -155,8 +151,8 @@ impl Labels {
     fn agree(&self, before: Option<&Found>, label: usize) -> Result<(), Unreadable> {
         match before {
             Some((other, _)) if *other != label => Err(Unreadable::Labels {
-                first: self.labels[*other].name.clone(),
-                second: self.labels[label].name.clone(),
+                first: self.known[*other].name.clone(),
+                second: self.known[label].name.clone(),
             }),
             _ => Ok(()),
         }

@@ -15,7 +15,7 @@ pub(super) fn read(answer: &str) -> Result<ParsedVerdict, Unreadable> {
     }
     let at = answer.rfind(BOXED).ok_or(Unreadable::NoStep)?;
     let written = &answer[at + BOXED.len()..];
-    let index = index(written).ok_or_else(|| {
+    let step = first_wrong(written).ok_or_else(|| {
         let line = written.lines().next().unwrap_or_default();
         Unreadable::NotAStep {
             found: shorten(line),
@@ -23,8 +23,11 @@ pub(super) fn read(answer: &str) -> Result<ParsedVerdict, Unreadable> {
     })?;
     Ok(ParsedVerdict {
         fields: VerdictFields {
-            process: Some(index.is_none()),
-            first_error: index,
+            process: Some(step == Step::None),
+            first_error: match step {
+                Step::None => None,
+                Step::At(index) => Some(index),
+            },
             ..VerdictFields::default()
         },
         rule: ParseRule::Named("boxed".to_owned()),
@@ -33,8 +36,15 @@ pub(super) fn read(answer: &str) -> Result<ParsedVerdict, Unreadable> {
     })
 }
 
-/// The index in a box, from its opening brace on: `Some(None)` for -1.
-fn index(written: &str) -> Option<Option<usize>> {
+/// The first wrong step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    None,
+    At(usize),
+}
+
+/// What a box says, from its opening brace on.
+fn first_wrong(written: &str) -> Option<Step> {
     let inside = written.trim_start().strip_prefix('{')?.trim_start();
     let wrapped = ["\\text", "\\mathrm", "\\mathbf", "\\textbf"]
         .iter()
@@ -60,8 +70,8 @@ fn index(written: &str) -> Option<Option<usize>> {
         return None;
     }
     match unsigned {
-        None => Some(Some(number)),
-        Some(_) if number == 1 => Some(None),
+        None => Some(Step::At(number)),
+        Some(_) if number == 1 => Some(Step::None),
         Some(_) => None,
     }
 }

@@ -41,23 +41,20 @@ pub(super) fn without_unknown_pairs(completion: &str) -> (String, Option<String>
     let mut open: Option<(usize, Vec<String>)> = None;
     for place in in_text(completion) {
         let tag = &completion[place.clone()];
-        match &open {
-            Some((start, closings)) => {
-                if closings.iter().any(|close| close == tag) {
-                    plain.push_str(&completion[copied..*start]);
-                    blank(&mut plain, place.end - start);
-                    copied = place.end;
-                    open = None;
-                }
+        if let Some((start, closings)) = &open {
+            if closings.iter().any(|close| close == tag) {
+                plain.push_str(&completion[copied..*start]);
+                blank(&mut plain, place.end - start);
+                copied = place.end;
+                open = None;
             }
-            None => {
-                let in_word = completion[..place.start].ends_with(char::is_alphanumeric);
-                let closings = closing(tag);
-                if !in_word && is_watched(tag) && !closings.is_empty() {
-                    first.get_or_insert_with(|| tag.to_owned());
-                    open = Some((place.start, closings));
-                }
-            }
+            continue;
+        }
+        let in_word = completion[..place.start].ends_with(char::is_alphanumeric);
+        let closings = closing(tag);
+        if !in_word && is_watched(tag) && !closings.is_empty() {
+            first.get_or_insert_with(|| tag.to_owned());
+            open = Some((place.start, closings));
         }
     }
     if let Some((start, _)) = open {

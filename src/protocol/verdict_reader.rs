@@ -153,14 +153,14 @@ impl Block {
 
     /// The values, where all that are asked for are readable.
     pub(super) fn values(&self) -> Option<Values> {
-        let read = |wanted, slot: &Slot| match wanted {
-            true => slot.value().map(Some),
-            false => Some(None),
-        };
+        if self.fields().any(|(_, slot)| slot.value().is_none()) {
+            return None;
+        }
+        let of = |wanted: bool, slot: &Slot| slot.value().filter(|_| wanted);
         let values = Values {
-            process: read(self.wanted.process, &self.process)?,
-            outcome: read(self.wanted.outcome, self.outcome_slot())?,
-            perfect: read(self.wanted.perfect, &self.perfect)?,
+            process: of(self.wanted.process, &self.process),
+            outcome: of(self.wanted.outcome, self.outcome_slot()),
+            perfect: of(self.wanted.perfect, &self.perfect),
         };
         let by_alias = values.outcome.is_some() && self.outcome.statement.is_none();
         // Also where the process is not asked for and was written all the same.

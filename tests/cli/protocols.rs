@@ -183,7 +183,8 @@ fn check_reads_what_a_judge_wrote() {
         json!({"case": "none", "output": "fine", "expect": null}),
         json!({"output": "<think><outcome>True</outcome></think><outcome>False</outcome>"}),
     ];
-    let text: String = outputs.iter().map(|row| format!("{row}\n")).collect();
+    let lines: Vec<String> = outputs.iter().map(ToString::to_string).collect();
+    let text = lines.join("\n");
     folder.write("outputs.jsonl", &text);
     let check = ["prompts", "check", "own.toml", "--outputs", "outputs.jsonl"];
     let ran = folder.run(&check);

@@ -395,15 +395,14 @@ fn groups_whose_rewards_are_all_alike_are_counted() {
         ("1 + 2?", "3", ["4", "5"]),
         ("1 + 3?", "4", ["4", "5"]),
     ];
-    let text: String = rows
+    let lines: Vec<String> = rows
         .iter()
         .map(|(question, gold, responses)| {
-            let row =
-                json!({"question": question, "reference_answer": gold, "responses": responses});
-            format!("{row}\n")
+            json!({"question": question, "reference_answer": gold, "responses": responses})
+                .to_string()
         })
         .collect();
-    folder.write("in.jsonl", text);
+    folder.write("in.jsonl", lines.join("\n"));
     let arguments = [
         "judge", "in.jsonl", "--rules", "only", "--reward", "outcome",
     ];

@@ -61,7 +61,7 @@ impl Keep {
     }
 }
 
-fn text(protocol: Arc<dyn Protocol>) -> (ModelSource, JudgeText) {
+fn text(protocol: &Arc<dyn Protocol>) -> (ModelSource, JudgeText) {
     let source = ModelSource::resolve("tiny").unwrap();
     let template = PromptTemplate::parse(protocol.template_text().unwrap()).unwrap();
     let text = JudgeText::load(&source, protocol, &template).unwrap();
@@ -88,7 +88,7 @@ fn samples() -> Vec<Sample> {
 
 /// Engines on the CPU, of different sizes, so that they are not equally fast.
 fn engines(count: usize) -> (JudgeText, Vec<DeviceEngine>) {
-    let (source, text) = text(protocol::find("prime").unwrap());
+    let (source, text) = text(&protocol::find("prime").unwrap());
     let engines = (0..count)
         .map(|at| {
             let sizes = EngineOptions {
@@ -247,7 +247,7 @@ fn mortal(text: &JudgeText, steps_left: usize, end: End) -> Engine {
 #[test]
 fn an_engine_that_fails_stops_the_run_and_is_named() {
     let samples = samples();
-    let (_, text) = text(protocol::find("prime").unwrap());
+    let (_, text) = text(&protocol::find("prime").unwrap());
     let go_on = AtomicBool::new(false);
     for (end, said) in [(End::Error, "out of memory"), (End::Panic, "on purpose")] {
         for steps in [0, 3] {
@@ -311,11 +311,11 @@ impl StopMatcher for FaultyMatcher {
 }
 
 impl Protocol for Faulty {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "faulty"
     }
 
-    fn description(&self) -> &str {
+    fn description(&self) -> &'static str {
         "prime, with faults"
     }
 
@@ -359,7 +359,7 @@ fn an_error_of_our_own_costs_one_sample() {
     let peaceful = peaceful.sorted();
 
     let samples = samples();
-    let (source, text) = text(Arc::new(Faulty::default()));
+    let (source, text) = text(&(Arc::new(Faulty::default()) as Arc<dyn Protocol>));
     let sizes = EngineOptions {
         max_sequences: Some(4),
         token_budget: Some(128),

@@ -151,8 +151,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         let begun = out.as_deref().filter(|_| !arguments.restart);
         let mut chat = arguments.judge.chat.settings(begun).or_usage()?;
         chat.force_domain = arguments.force_domain;
-        let mut text =
-            JudgeText::load_with(&source, Arc::clone(&protocol), &template, &chat).or_usage()?;
+        let mut text = JudgeText::load_with(&source, &protocol, &template, &chat).or_usage()?;
         arguments.judge.chat.check(&text).or_usage()?;
         if want == Want::Everything {
             text.settle_head(&source).map_err(download::failure)?;

@@ -162,7 +162,7 @@ fn rows_of(
         .filter(|protocol| protocol.template_text().is_some())
         .unwrap_or_else(|| Arc::clone(&protocol::known()[0]));
     let template = PromptTemplate::parse(protocol.template_text().unwrap_or_default()).or_fail()?;
-    match JudgeText::load(source, Arc::clone(&protocol), &template) {
+    match JudgeText::load(source, &protocol, &template) {
         Ok(text) => {
             rows.push(("chat template", thinking(&text.prompts)));
             let tokenizer = text.prompts.tokenizer();

@@ -213,7 +213,7 @@ static JUDGE: LazyLock<JudgeText> = LazyLock::new(|| {
     let protocol = protocol::find("prime").unwrap();
     let template = PromptTemplate::parse(protocol.template_text().unwrap()).unwrap();
     let source = ModelSource::resolve("tiny").unwrap();
-    JudgeText::load(&source, protocol, &template).unwrap()
+    JudgeText::load(&source, &protocol, &template).unwrap()
 });
 
 fn sample([question, student_answer, reference_answer]: [&str; 3]) -> Sample {
