@@ -99,12 +99,12 @@ fn check(split: &str, outcome: f64, overall: f64, lucky: f64, outside: f64) {
 
 #[test]
 fn it_is_right_on_new_problems_in_phrasing_it_knows() {
-    check("domain", 0.97, 0.95, 0.94, 0.95);
+    check("domain", 0.98, 0.97, 0.97, 0.97);
 }
 
 #[test]
 fn it_is_mostly_right_on_phrasing_it_has_never_seen() {
-    check("heldout", 0.96, 0.92, 0.93, 0.87);
+    check("heldout", 0.97, 0.93, 0.93, 0.88);
 }
 
 #[test]
