@@ -31,7 +31,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::dataset::journal::JournalError;
-use crate::dataset::{BadLines, DatasetError};
+use crate::dataset::{BadLines, DatasetError, MergeError};
 use crate::judge::SessionError;
 use crate::panics;
 use crate::terminal::{escaped, escaped_lines};
@@ -264,12 +264,15 @@ fn has_lines(error: &anyhow::Error) -> bool {
                 Some(SessionError::Journal(JournalError::Different { .. }))
             )
     };
+    let shards = |cause: &(dyn std::error::Error + 'static)| {
+        matches!(cause.downcast_ref(), Some(MergeError::Different { .. }))
+    };
     let bad_lines = |cause: &(dyn std::error::Error + 'static)| {
         cause.is::<BadLines>() || matches!(cause.downcast_ref(), Some(DatasetError::BadLines(_)))
     };
     error
         .chain()
-        .any(|cause| journal(cause) || bad_lines(cause))
+        .any(|cause| journal(cause) || shards(cause) || bad_lines(cause))
 }
 
 /// The error and its causes in one line; a cause that was told already is not told again.

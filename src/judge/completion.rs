@@ -149,7 +149,7 @@ impl<'a> VerdictBuilder<'a> {
         hasher.update(sample.id.as_bytes());
         let mut first = [0; 4];
         first.copy_from_slice(&hasher.finalize().as_bytes()[..4]);
-        f64::from(u32::from_le_bytes(first)) < self.options.audit * f64::from(u32::MAX)
+        f64::from(u32::from_le_bytes(first)) < self.options.audit * 4_294_967_296.0
     }
 
     /// The verdict on a sample whose final answer the rules already find wrong.
@@ -402,21 +402,23 @@ fn confidence(
     length: impl Fn(&[u32]) -> usize,
 ) -> Confidence {
     let odds = |span: &Range<usize>| {
-        if span.is_empty() || completion.odds.is_empty() {
+        if span.is_empty() {
             return None;
         }
-        // The first token that ends behind the word's beginning.
-        let (mut low, mut high) = (0, completion.tokens.len());
-        while low < high {
-            let middle = low.midpoint(high);
-            if length(&completion.tokens[..=middle]) <= span.start {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        let found = completion.odds.binary_search_by_key(&low, |(at, _)| *at);
-        found.ok().map(|at| completion.odds[at].1)
+        // The last of the tokens with odds that begins before the word ends; the word must begin in it.
+        let recorded = &completion.odds;
+        let count =
+            recorded.partition_point(|&(token, _)| length(&completion.tokens[..token]) < span.end);
+        recorded[..count]
+            .iter()
+            .rev()
+            .take(LOOKED_AT)
+            .find(|&&(token, _)| {
+                let begins = length(&completion.tokens[..token]);
+                let ends = length(&completion.tokens[..=token]);
+                begins <= span.start && span.start < ends
+            })
+            .map(|&(_, odds)| odds)
     };
     Confidence {
         process: odds(&spans.process),
@@ -424,3 +426,6 @@ fn confidence(
         perfect: odds(&spans.perfect),
     }
 }
+
+/// Tokens with odds that are looked at for a word: more than a word has.
+const LOOKED_AT: usize = 8;

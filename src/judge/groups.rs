@@ -1,4 +1,6 @@
 //! Groups: the responses to one question. Where all of a group have the same reward, a policy learns nothing from it.
+//!
+//! Questions are told by their text alone.
 
 use std::collections::HashMap;
 
@@ -11,34 +13,36 @@ pub(super) struct Groups {
 
 #[derive(Debug)]
 struct Rewards {
-    count: u32,
+    /// The first sample with a reward.
+    sample: usize,
+    /// There is another.
+    several: bool,
     least: f64,
     most: f64,
 }
 
 impl Groups {
-    /// Adds the reward of a verdict, if it has one.
-    pub(super) fn add(&mut self, question: u64, reward: Option<f64>) {
+    /// Adds the reward of a trial of a sample, if it has one.
+    pub(super) fn add(&mut self, question: u64, sample: usize, reward: Option<f64>) {
         let Some(reward) = reward else { return };
         let of_group = self.rewards.entry(question).or_insert(Rewards {
-            count: 0,
+            sample,
+            several: false,
             least: reward,
             most: reward,
         });
-        of_group.count += 1;
+        of_group.several |= of_group.sample != sample;
         of_group.least = of_group.least.min(reward);
         of_group.most = of_group.most.max(reward);
     }
 
-    /// The groups of at least two rewards; `None` if there is none.
+    /// The groups of at least two samples with rewards; `None` if there is none.
     pub(super) fn summary(&self) -> Option<GroupSummary> {
         let mut summary = GroupSummary::default();
-        for Rewards { count, least, most } in self.rewards.values() {
-            if *count > 1 {
-                summary.groups += 1;
-                summary.all_0 += usize::from(*most <= 0.0);
-                summary.all_1 += usize::from(*least >= 1.0);
-            }
+        for group in self.rewards.values().filter(|group| group.several) {
+            summary.groups += 1;
+            summary.all_0 += usize::from(group.most <= 0.0);
+            summary.all_1 += usize::from(group.least >= 1.0);
         }
         (summary.groups > 0).then_some(summary)
     }
@@ -63,18 +67,21 @@ mod tests {
     fn groups_of_one_and_rewards_that_are_not_known_do_not_count() {
         let mut groups = Groups::default();
         assert_eq!(groups.summary(), None);
-        for (question, reward) in [
-            (1, Some(0.0)),
-            (1, Some(0.0)),
-            (2, Some(1.0)),
-            (2, Some(1.0)),
-            (2, None),
-            (3, Some(1.0)),
-            (3, Some(0.0)),
-            (4, Some(1.0)),
-            (4, None),
+        for (question, sample, reward) in [
+            (1, 0, Some(0.0)),
+            (1, 1, Some(0.0)),
+            (2, 2, Some(1.0)),
+            (2, 3, Some(1.0)),
+            (2, 4, None),
+            (3, 5, Some(1.0)),
+            (3, 6, Some(0.0)),
+            (4, 7, Some(1.0)),
+            (4, 8, None),
+            // Two trials of one sample.
+            (5, 9, Some(1.0)),
+            (5, 9, Some(1.0)),
         ] {
-            groups.add(question, reward);
+            groups.add(question, sample, reward);
         }
         let expected = GroupSummary {
             groups: 3,

@@ -171,7 +171,8 @@ impl JudgeText {
         }
         // A known judge's settings are for its own protocol; under another, that protocol's come first.
         let known = known_judge(source)?;
-        let own = known.filter(|judge| judge.protocol == protocol.name());
+        let own =
+            known.filter(|judge| protocol.hash().is_none() && judge.protocol == protocol.name());
         let sampling = |judge: Option<&KnownJudge>| Some(sampling_of(judge?.sampling?));
         generation.sampling = sampling(own)
             .or(protocol.sampling())
@@ -181,8 +182,8 @@ impl JudgeText {
         let fits = |tokens: usize| tokens.min(config.max_positions / 2);
         generation.max_new_tokens = own
             .and_then(|judge| judge.max_new_tokens)
-            .map(fits)
             .or(protocol.max_new_tokens())
+            .map(fits)
             .or(generation.max_new_tokens);
         notes.extend_from_slice(prompts.notes());
         let own_text = protocol

@@ -235,7 +235,8 @@ impl Session {
                 Noted::New => {
                     summary.add(&verdict);
                     if let Some(position) = position {
-                        groups.add(samples.outline(position).question, verdict.reward);
+                        let question = samples.outline(position).question;
+                        groups.add(question, position, verdict.reward);
                     }
                 }
                 Noted::Before => {}
@@ -449,7 +450,7 @@ impl Sink for Keeper<'_> {
         if let Some(position) = self.samples.position(verdict.index) {
             self.finished.insert(position, verdict.trial, line);
             let question = self.samples.outline(position).question;
-            self.groups.add(question, verdict.reward);
+            self.groups.add(question, position, verdict.reward);
         }
         self.summary.add(&verdict);
         let due = |stream: &Stream| stream.written.elapsed() > WRITE_EVERY;

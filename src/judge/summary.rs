@@ -118,9 +118,6 @@ impl Summary {
             usize::from(verdict.outcome == Some(true) && verdict.process == Some(false));
         self.inconsistent += usize::from(verdict.inconsistent);
         self.skipped += usize::from(verdict.skipped);
-        if verdict.audited && verdict.outcome_source == Some(OutcomeSource::Judge) {
-            self.audited.add(verdict.outcome);
-        }
         self.outcomes_by_rules +=
             usize::from(verdict.status != Status::Ok && verdict.outcome_source.is_some());
         // What was taken back counts too: its probability tells what it was.
@@ -129,6 +126,9 @@ impl Summary {
             _ if verdict.outcome_source == Some(OutcomeSource::Judge) => verdict.outcome,
             _ => None,
         };
+        if verdict.audited {
+            self.audited.add(by_judge);
+        }
         if let Some(outcome) = by_judge {
             let agrees = verdict.rule_outcome.map(|by_rules| by_rules == outcome);
             self.agreement.add(agrees);

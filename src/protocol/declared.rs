@@ -25,7 +25,7 @@ use std::sync::Arc;
 use regex::RegexBuilder;
 use serde::{Deserialize, Serialize};
 
-use super::labels::{Label, Labels, Rule, Take};
+use super::labels::{Label, Labels, Rule, Take, UNCLEAR};
 use super::stop::TextStop;
 use super::unknown_tags::without_unknown_pairs;
 use super::verdict_reader::Wanted;
@@ -34,6 +34,7 @@ use super::{
     json, parser, steps, visible,
 };
 use crate::engine::Sampling;
+use crate::verdict::ParseRule;
 
 /// The largest compiled pattern, in bytes.
 const MAX_PATTERN: usize = 1 << 20;
@@ -295,6 +296,10 @@ impl Declared {
         if file.stop.iter().any(String::is_empty) {
             return Err(value("stop", "holds an empty text".into()));
         }
+        if !file.stop.is_empty() && matches!(file.answer, AnswerFile::Tags { .. }) {
+            let why = "changes nothing with the form `tags`, whose last tag ends an answer";
+            return Err(value("stop", why.into()));
+        }
         let reads_cut = matches!(
             file.answer,
             AnswerFile::Tags { .. } | AnswerFile::Labels { cut: true, .. }
@@ -370,14 +375,20 @@ impl Declared {
 }
 
 fn format(origin: &str, text: &str) -> Result<File, DeclarationError> {
-    toml::from_str(text).map_err(|error| DeclarationError::Format {
-        origin: origin.to_owned(),
-        message: error.to_string(),
+    toml::from_str(text).map_err(|error| {
+        let line = error
+            .span()
+            .map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+        let place = line.map_or(String::new(), |line| format!("line {line}: "));
+        DeclarationError::Format {
+            origin: origin.to_owned(),
+            message: format!("{place}{}", error.message()),
+        }
     })
 }
 
 /// What a verdict's `parse_rule` says by itself.
-const RESERVED_NAMES: [&str; 4] = ["exact", "lenient", "unclosed", "unclear"];
+const RESERVED_NAMES: [&str; 4] = ["exact", "lenient", "unclosed", UNCLEAR];
 
 /// A rule, or its key and what is wrong with it.
 fn compile(rule: RuleFile) -> Result<Rule, (String, String)> {
@@ -460,6 +471,18 @@ fn meanings(labels: BTreeMap<String, LabelFile>) -> Result<Labels, String> {
     })
 }
 
+impl Declared {
+    /// Reads an answer without thinking.
+    fn read(&self, answer: &str) -> Result<ParsedVerdict, Unreadable> {
+        match &self.answer {
+            Answer::Tags(wanted) => parser::parse_wanted(*wanted, answer, false),
+            Answer::Labels(labels) => labels.read(answer),
+            Answer::Json(keys, labels) => json::read(keys, labels, answer),
+            Answer::Step => steps::read(answer),
+        }
+    }
+}
+
 impl Protocol for Declared {
     fn name(&self) -> &str {
         &self.name
@@ -513,7 +536,15 @@ impl Protocol for Declared {
     }
 
     fn has_odds(&self) -> bool {
-        !matches!(self.answer, Answer::Step)
+        // A label of both says one thing with its tokens and two with its values.
+        let Yields {
+            process, outcome, ..
+        } = self.yields();
+        match self.answer {
+            Answer::Tags(_) => true,
+            Answer::Labels(_) | Answer::Json(..) => process != outcome,
+            Answer::Step => false,
+        }
     }
 
     fn choices(&self) -> Option<(Vec<&str>, Vec<&str>)> {
@@ -560,16 +591,24 @@ impl Protocol for Declared {
             .stop
             .iter()
             .filter_map(|stop| answer.find(stop.as_str()));
-        let (answer, tag) = without_unknown_pairs(&answer[..ends.min().unwrap_or(answer.len())]);
-        let read = match &self.answer {
-            Answer::Tags(wanted) => parser::parse_wanted(*wanted, &answer, false),
-            Answer::Labels(labels) => labels.read(&answer),
-            Answer::Json(keys, labels) => json::read(keys, labels, &answer),
-            Answer::Step => steps::read(&answer),
+        let answer = &answer[..ends.min().unwrap_or(answer.len())];
+        let outside = without_unknown_pairs(answer);
+        let Some(tag) = outside.tag else {
+            return self.read(answer);
         };
-        match (read, tag) {
-            (Err(_), Some(tag)) => Err(Unreadable::InUnknownTags { tag }),
-            (read, _) => read,
+        let read = self.read(&outside.text);
+        let unclear = ParseRule::Named(UNCLEAR.to_owned());
+        let in_tags = match &read {
+            // What is in a tag that is never closed may take back what stands before it.
+            Ok(read) if outside.is_open => {
+                self.read(answer).map(|whole| whole.fields).as_ref() != Ok(&read.fields)
+            }
+            Ok(read) => read.rule == unclear,
+            Err(_) => self.read(answer).is_ok_and(|whole| whole.rule != unclear),
+        };
+        if in_tags {
+            return Err(Unreadable::InUnknownTags { tag });
         }
+        read
     }
 }

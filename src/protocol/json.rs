@@ -1,9 +1,10 @@
 //! Answers as one JSON object with the verdict under a key.
 //!
-//! The object may stand in a Markdown fence or between prose. The last complete one whose key holds a label counts; what is
-//! not JSON to the letter is not read.
+//! The object may stand in a Markdown fence or between prose. The last one that has the key counts, and must hold a label there;
+//! one that is not JSON to the letter makes the answer unreadable.
 
 use std::fmt;
+use std::ops::Range;
 
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -36,38 +37,40 @@ pub(super) fn read(
     if answer.trim().is_empty() {
         return Err(Unreadable::Empty);
     }
-    let mut refused = Unreadable::NoObject {
+    let none = || Unreadable::NoObject {
         key: keys.verdict.clone(),
     };
-    let mut found = None;
-    each_object(answer, |object, whole| {
+    let mut found = Err(none());
+    each_object(answer, |object| {
+        let Some((object, place)) = object else {
+            // A broken one may take back the one before it.
+            found = Err(none());
+            return;
+        };
         let written = match object.get(&keys.verdict) {
             None => return,
-            Some(Value::String(word)) => word.clone(),
-            Some(other) => other.to_string(),
+            Some(Value::String(word)) => Ok(word.clone()),
+            Some(other) => Err(other.to_string()),
         };
-        match labels.named(&written) {
-            Some(label) if object[&keys.verdict].is_string() => {
-                found = Some((object, whole, label, written));
-            }
-            _ => {
-                refused = Unreadable::NotALabel {
-                    found: shorten(&written),
-                    labels: labels.listed(),
-                };
-            }
-        }
+        let label = written.as_ref().ok().and_then(|word| labels.named(word));
+        found = match label {
+            Some(label) => Ok((object, place, label)),
+            None => Err(Unreadable::NotALabel {
+                found: shorten(&written.unwrap_or_else(|other| other)),
+                labels: labels.listed(),
+            }),
+        };
     });
-    let (object, whole, label, word) = found.ok_or(refused)?;
-    let rule = if whole {
+    let (object, place, label) = found?;
+    let before = answer[..place.start].trim();
+    let rule = if before.is_empty() && answer[place.end..].trim().is_empty() {
         ParseRule::Exact
     } else {
         ParseRule::Lenient
     };
-    // The word of the verdict, for its odds: the first that is quoted behind the last mention of the key.
-    let key = answer.rfind(&format!("\"{}\"", keys.verdict)).unwrap_or(0);
-    let quoted = answer[key..].find(&format!("\"{word}\""));
-    let span = quoted.map_or(0..0, |at| key + at + 1..key + at + 1 + word.len());
+    let span = word_of(&answer[place.clone()], &keys.verdict).map_or(0..0, |word| {
+        place.start + word.start..place.start + word.end
+    });
     let mut parsed = verdict(label, rule, span);
     parsed.fields.answer = keys.answer.as_ref().and_then(|key| text(object.get(key)));
     parsed.fields.reason = keys.reason.as_ref().and_then(|key| text(object.get(key)));
@@ -83,9 +86,21 @@ fn text(value: Option<&Value>) -> Option<String> {
     }
 }
 
-/// Hands on every complete object in a text, and whether nothing else was written. Objects inside of others are not looked
-/// at. Behind one that is broken nothing is: what follows may be a quotation inside of it.
-fn each_object(text: &str, mut take: impl FnMut(Map<String, Value>, bool)) {
+/// Where the value of a key stands in an object's text, without its quotes; for its odds.
+fn word_of(object: &str, key: &str) -> Option<Range<usize>> {
+    let behind = object.find(&format!("\"{key}\""))? + key.len() + 2;
+    let rest = object[behind..]
+        .trim_start()
+        .strip_prefix(':')?
+        .trim_start();
+    let word = rest.strip_prefix('"')?;
+    let start = object.len() - word.len();
+    Some(start..start + word.find('"')?)
+}
+
+/// Hands on every complete object in a text and its place, and `None` for one that is broken. Objects inside of others are not
+/// looked at. Behind one that is broken nothing is: what follows may be a quotation inside of it.
+fn each_object(text: &str, mut take: impl FnMut(Option<(Map<String, Value>, Range<usize>)>)) {
     let mut at = 0;
     while let Some(open) = text[at..].find('{') {
         let start = at + open;
@@ -93,11 +108,10 @@ fn each_object(text: &str, mut take: impl FnMut(Map<String, Value>, bool)) {
         at = match objects.next() {
             Some(Ok(Unique(object))) => {
                 let end = start + objects.byte_offset();
-                let whole = text[..start].trim().is_empty() && text[end..].trim().is_empty();
-                take(object, whole);
+                take(Some((object, start..end)));
                 end
             }
-            _ if text[start + 1..].trim_start().starts_with('"') => return,
+            _ if text[start + 1..].trim_start().starts_with(['"', '\'']) => return take(None),
             _ => start + 1,
         };
     }

@@ -52,6 +52,9 @@ impl Label {
     }
 }
 
+/// The rule of an answer in which no other rule finds a label.
+pub(super) const UNCLEAR: &str = "unclear";
+
 /// A label's place in the list, and where its word stands.
 type Found = (usize, Range<usize>);
 
@@ -102,7 +105,7 @@ impl Labels {
         }
         match self.unclear {
             Some(label) => {
-                let rule = ParseRule::Named("unclear".to_owned());
+                let rule = ParseRule::Named(UNCLEAR.to_owned());
                 Ok(verdict(&self.known[label], rule, 0..0))
             }
             None => Err(Unreadable::NoLabel {
@@ -170,16 +173,10 @@ pub(super) fn verdict(label: &Label, rule: ParseRule, span: Range<usize>) -> Par
         },
         rule,
         inconsistent: false,
-        spans: if label.outcome.is_some() {
-            ValueSpans {
-                outcome: span,
-                ..ValueSpans::default()
-            }
-        } else {
-            ValueSpans {
-                process: span,
-                ..ValueSpans::default()
-            }
+        spans: ValueSpans {
+            process: label.process.map_or(0..0, |_| span.clone()),
+            outcome: label.outcome.map_or(0..0, |_| span),
+            perfect: 0..0,
         },
     }
 }

@@ -15,7 +15,10 @@ pub(super) fn read(answer: &str) -> Result<ParsedVerdict, Unreadable> {
     }
     let at = answer.rfind(BOXED).ok_or(Unreadable::NoStep)?;
     let written = &answer[at + BOXED.len()..];
-    let step = first_wrong(written).ok_or_else(|| {
+    // A sign or a digit before the box belongs to it.
+    let before = answer[..at].trim_end_matches([' ', '$', '\\', '(', '{']);
+    let is_part = before.ends_with(|last: char| last.is_numeric() || "-−–".contains(last));
+    let step = first_wrong(written).filter(|_| !is_part).ok_or_else(|| {
         let line = written.lines().next().unwrap_or_default();
         Unreadable::NotAStep {
             found: shorten(line),

@@ -88,8 +88,8 @@ mod tests {
     #[test]
     fn a_text_ends_a_generation_however_it_is_cut() {
         let mut stop = TextStop::new(&["\nUser:".to_owned(), "é!".to_owned()]);
-        assert!(!stop.push("Final Decision: Yes\nUs"));
-        assert!(!stop.push("e"));
+        assert!(!stop.push("Final Decision: Yes\n"));
+        assert!(!stop.push("Use"));
         assert!(stop.push("r: 2"));
         let mut stop = TextStop::new(&["é!".to_owned()]);
         assert!(!stop.push("ééé") && !stop.push(" é"));

@@ -33,9 +33,18 @@ pub(crate) fn without_unknown_tags(completion: &str) -> String {
     plain
 }
 
-/// A completion with what stands in pairs of unknown tags replaced by spaces, byte for byte, for answers that are not in tags;
-/// and the first such tag. What follows one that is never closed counts as inside.
-pub(super) fn without_unknown_pairs(completion: &str) -> (String, Option<String>) {
+/// A completion without what stands in pairs of unknown tags.
+pub(super) struct WithoutPairs {
+    /// With spaces in place of the pairs, byte for byte. What follows a tag that is never closed counts as inside.
+    pub(super) text: String,
+    /// The first of the tags.
+    pub(super) tag: Option<String>,
+    /// The last of them is never closed: it may be thinking, or a note.
+    pub(super) is_open: bool,
+}
+
+/// For answers that are not in tags.
+pub(super) fn without_unknown_pairs(completion: &str) -> WithoutPairs {
     let mut plain = String::with_capacity(completion.len());
     let (mut copied, mut first) = (0, None);
     let mut open: Option<(usize, Vec<String>)> = None;
@@ -57,13 +66,18 @@ pub(super) fn without_unknown_pairs(completion: &str) -> (String, Option<String>
             open = Some((place.start, closings));
         }
     }
+    let is_open = open.is_some();
     if let Some((start, _)) = open {
         plain.push_str(&completion[copied..start]);
         blank(&mut plain, completion.len() - start);
         copied = completion.len();
     }
     plain.push_str(&completion[copied..]);
-    (plain, first)
+    WithoutPairs {
+        text: plain,
+        tag: first,
+        is_open,
+    }
 }
 
 /// The shortest name that counts as a tag's: shorter ones are formatting, or variables between `<` and `>`.

@@ -164,7 +164,8 @@ impl Block {
         };
         let by_alias = values.outcome.is_some() && self.outcome.statement.is_none();
         // Also where the process is not asked for and was written all the same.
-        (!by_alias || self.process.value() != Some(false)).then_some(values)
+        let no_process = self.process.statement.is_none();
+        (!by_alias || no_process || self.process.value() == Some(true)).then_some(values)
     }
 
     /// The slot that the outcome is read from.

@@ -161,17 +161,18 @@ fn after_thinking(response: &str) -> &str {
 fn extracted(response: &str) -> Option<&str> {
     static STATED: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(concat!(
-            r"(?im)(?:\banswer[*_]*(?:\s+is\b|[ \t]*[:：=])|^[#*_ \t]*(?:final\s+)?answer[*_ \t]*\n)",
-            r"[*_]*\s*:?[ \t]*([^\n]*)"
+            r"(?im)(?:\banswer[*_]*(?:\s+is\b|[ \t]*[:：=])|^[#*_ \t]*(?:final\s+)?answer[*_ \t]*$)",
+            r"[*_ \t]*:?[ \t]*\n?[ \t]*"
         ))
         .ok()
     });
+    let response = after_thinking(response);
     if let Some(content) = last_boxed(response) {
         return Some(content);
     }
-    let found = STATED.as_ref()?.captures_iter(response).last()?.get(1)?;
-    let answer = found
-        .as_str()
+    let behind = STATED.as_ref()?.find_iter(response).last()?.end();
+    let line = response[behind..].lines().next()?;
+    let answer = line
         .trim_start_matches(['*', '_', ' '])
         .trim_end_matches(['*', '_', ' ', '.']);
     (!answer.is_empty()).then_some(answer)
@@ -183,8 +184,13 @@ fn last_boxed(response: &str) -> Option<&str> {
     // The depth in which each open box stands, and where its content begins.
     let mut boxes: Vec<(usize, usize)> = Vec::new();
     let (mut depth, mut found) = (0_usize, None);
+    let mut escaped = false;
     for (at, byte) in response.bytes().enumerate() {
+        if std::mem::take(&mut escaped) {
+            continue;
+        }
         match byte {
+            b'\\' => escaped = true,
             b'{' => {
                 if response[..at].trim_end().ends_with(BOXED) {
                     boxes.push((depth, at + 1));
@@ -247,6 +253,10 @@ mod tests {
             ("**Answer**: 5\n\nI hope this answers your question!", "5"),
             ("The answer isn't clear", ""),
             ("Answer：x = 5", "x = 5"),
+            ("The answer is 5, no wait, the answer is 6.", "6"),
+            ("\\boxed{1} and \\boxed{\\{1,2)}", "\\{1,2)"),
+            ("<think>\\boxed{1}</think>The answer is 2", "2"),
+            ("The answer is\n\n## Check", ""),
             ("", ""),
         ] {
             assert_eq!(View::Extracted.of(response), answer, "{response}");

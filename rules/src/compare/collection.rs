@@ -4,10 +4,11 @@ use super::comparison::Comparison;
 use super::context::Context;
 use super::expressions;
 use super::matching;
+use super::naming;
 use super::system;
 use super::words;
 use crate::algebra::{Expr, Rational};
-use crate::answer::{Answer, Quantity};
+use crate::answer::{Answer, Operator, Quantity};
 
 /// Compares two answers of which neither is a relation, a region, a matrix, words or letters.
 pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -> Comparison {
@@ -169,11 +170,24 @@ fn single(
             matching::unordered(one, parts, true, context)
         };
     }
+    if let (false, Some(last)) = (as_set, last_result(parts)) {
+        return context.either_way(answer, last, swapped);
+    }
     if swapped {
         matching::lengths("list", parts.len(), 1, context)
     } else {
         matching::lengths("list", 1, parts.len(), context)
     }
+}
+
+/// The last of several equations between numbers: `2 + 3 = 5, 5 + 5 = 10` is a calculation, and its last result the answer.
+fn last_result(parts: &[Answer]) -> Option<&Answer> {
+    let is_step = |part: &Answer| {
+        matches!(part, Answer::Relation(relation)
+            if relation.operators.iter().all(|operator| *operator == Operator::Equal)
+                && relation.sides.iter().all(naming::is_number))
+    };
+    parts.iter().all(is_step).then(|| parts.last()).flatten()
 }
 
 /// `2 hours and 30 minutes` as one quantity in the smaller unit.

@@ -203,7 +203,7 @@ fn parse_share(text: &str) -> Result<f64, String> {
     };
     match number.parse::<f64>() {
         Ok(share) if share > 0.0 && share <= scale => Ok(share / scale),
-        _ => Err("must be a share above 0, as `5%` or `0.05`".into()),
+        _ => Err("must be a share above 0 and up to 1, as `0.05` or `5%`".into()),
     }
 }
 

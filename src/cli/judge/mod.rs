@@ -111,6 +111,17 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
             check_replaceable(out).or_usage()?;
         }
     }
+    for (option, file) in [
+        ("--summary-json", &arguments.summary_json),
+        ("--consensus", &arguments.consensus),
+    ] {
+        if file.as_deref() == Some(Path::new("-")) {
+            return Err(anyhow!(
+                "{option} - : standard output is for verdicts; name a file"
+            ))
+            .or_usage();
+        }
+    }
     check_side_files(
         &arguments.inputs,
         out.as_deref(),
@@ -195,6 +206,16 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
     {
         return Err(anyhow!(
             "--reward {reward} has no meaning under protocol {}: {why}",
+            text.protocol.name()
+        ))
+        .or_usage();
+    }
+    if let Some((_, text)) = &judge
+        && arguments.audit.is_some()
+        && !text.protocol.yields().outcome
+    {
+        return Err(anyhow!(
+            "--audit has no meaning under protocol {}: it does not judge the outcome",
             text.protocol.name()
         ))
         .or_usage();

@@ -78,9 +78,9 @@ pub fn parse_wanted(
         inconsistent: fields.is_inconsistent(),
         rule,
         spans: ValueSpans {
-            process: span(&block.process),
-            outcome: span(block.outcome_slot()),
-            perfect: span(&block.perfect),
+            process: process.map_or(0..0, |_| span(&block.process)),
+            outcome: outcome.map_or(0..0, |_| span(block.outcome_slot())),
+            perfect: perfect.map_or(0..0, |_| span(&block.perfect)),
         },
         fields,
     })
