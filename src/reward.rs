@@ -131,12 +131,6 @@ mod tests {
 
     use super::*;
 
-    const BOTH: Yields = Yields {
-        process: true,
-        outcome: true,
-        perfect: true,
-    };
-
     fn verdict(process: Option<bool>, outcome: Option<bool>) -> Verdict {
         let line = json!({
             "id": "a", "index": 0, "trial": 0, "status": "ok", "process": process, "outcome": outcome, "perfect": null,
@@ -164,12 +158,20 @@ mod tests {
         ] {
             let mut verdict = verdict(process, outcome);
             let what = format!("{process:?} {outcome:?}");
-            assert_eq!(reward(ProcessOutcome, BOTH, &verdict), both, "{what}");
-            assert_eq!(reward(Outcome, BOTH, &verdict), outcome_only, "{what}");
+            assert_eq!(
+                reward(ProcessOutcome, Yields::ALL, &verdict),
+                both,
+                "{what}"
+            );
+            assert_eq!(
+                reward(Outcome, Yields::ALL, &verdict),
+                outcome_only,
+                "{what}"
+            );
             for status in [Status::Unparsed, Status::TooLong, Status::Failed] {
                 verdict.status = status;
                 for policy in RewardPolicy::ALL {
-                    assert_eq!(reward(policy, BOTH, &verdict), None);
+                    assert_eq!(reward(policy, Yields::ALL, &verdict), None);
                 }
             }
         }
@@ -179,20 +181,20 @@ mod tests {
     fn a_soft_reward_is_the_product_of_what_the_protocol_judges() {
         let soft = |yields, verdict: &Verdict| reward(RewardPolicy::Soft, yields, verdict);
         let mut verdict = verdict(Some(true), Some(false));
-        assert_eq!(soft(BOTH, &verdict), Some(0.125));
+        assert_eq!(soft(Yields::ALL, &verdict), Some(0.125));
         let outcome = Yields {
             process: false,
-            ..BOTH
+            ..Yields::ALL
         };
         assert_eq!(soft(outcome, &verdict), Some(0.25));
         // The rules are certain.
         verdict.outcome_source = Some(OutcomeSource::Rules);
-        assert_eq!(soft(BOTH, &verdict), Some(0.0));
+        assert_eq!(soft(Yields::ALL, &verdict), Some(0.0));
         verdict.outcome = Some(true);
-        assert_eq!(soft(BOTH, &verdict), Some(0.5));
+        assert_eq!(soft(Yields::ALL, &verdict), Some(0.5));
         // Nothing is made up where no probability was recorded.
         verdict.confidence.process = None;
-        assert_eq!(soft(BOTH, &verdict), None);
+        assert_eq!(soft(Yields::ALL, &verdict), None);
     }
 
     #[test]

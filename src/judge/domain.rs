@@ -149,12 +149,6 @@ fn said(probability_of_true: f32, temperature: f64) -> f64 {
 mod tests {
     use super::*;
 
-    const BOTH: Yields = Yields {
-        process: true,
-        outcome: true,
-        perfect: true,
-    };
-
     #[test]
     fn temperature_moves_a_confidence_towards_one_half() {
         let confidence = Confidence {
@@ -164,7 +158,7 @@ mod tests {
         };
         let certainty = |process, outcome| {
             Temperature { process, outcome }
-                .certainty(&confidence, BOTH)
+                .certainty(&confidence, Yields::ALL)
                 .unwrap()
         };
         assert!((certainty(1.0, 1.0) - 0.9).abs() < 1e-6);
@@ -177,7 +171,7 @@ mod tests {
             process: 1e6,
             outcome: 1e6,
         };
-        assert!((humble.certainty(&certain, BOTH).unwrap() - 0.5).abs() < 1e-4);
+        assert!((humble.certainty(&certain, Yields::ALL).unwrap() - 0.5).abs() < 1e-4);
         // Odds of 9 become 3.
         assert!((certainty(2.0, 1.0) - 0.75).abs() < 1e-6);
         // Odds of 99 become about 2.15.
@@ -190,9 +184,12 @@ mod tests {
             outcome: Some(0.0),
             perfect: None,
         };
-        assert_eq!(Temperature::default().certainty(&sure, BOTH), Some(1.0));
         assert_eq!(
-            Temperature::default().certainty(&Confidence::default(), BOTH),
+            Temperature::default().certainty(&sure, Yields::ALL),
+            Some(1.0)
+        );
+        assert_eq!(
+            Temperature::default().certainty(&Confidence::default(), Yields::ALL),
             None
         );
     }

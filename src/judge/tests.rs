@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::checkpoint::ModelSource;
+use crate::protocol::Yields;
 use crate::protocol::parser::parse;
 use crate::protocol::unknown_tags::without_unknown_tags;
-use crate::protocol::verdict_reader::Wanted;
 use crate::protocol::{StopMatcher, VerdictStop};
 use crate::text::reasoning::{Answer, Thinking, ThinkingStyle, ThinkingTags};
 use crate::text::tokenizer::Tokenizer;
@@ -56,11 +56,11 @@ fn written(tokenizer: &Tokenizer, parts: &[&str]) -> Vec<u32> {
 /// How many tokens a generation takes before it is stopped.
 fn stopped_after(thinking: &Thinking, tokenizer: &Arc<Tokenizer>, tokens: &[u32]) -> Option<usize> {
     let mut stream = thinking.stream(Arc::clone(tokenizer));
-    let mut stop = VerdictStop::new(Wanted::ALL, thinking.starts_in_thinking(), false);
+    let mut stop = VerdictStop::new(Yields::ALL, thinking.starts_in_thinking(), false);
     for (at, &token) in tokens.iter().enumerate() {
         let added = stream.push(token);
         if added.restart {
-            stop = VerdictStop::new(Wanted::ALL, false, false);
+            stop = VerdictStop::new(Yields::ALL, false, false);
         }
         if stop.push(&added.text) {
             return Some(at + 1);

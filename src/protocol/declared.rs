@@ -1,43 +1,18 @@
-//! A protocol as a TOML file and a prompt text.
-//!
-//! ```toml
-//! description = "one letter: A right, B wrong"
-//! template = "letter.txt"        # beside this file; `--prompt FILE` takes its place
-//! view = "full"                  # what of a response the judge is shown
-//! chat = true                    # false: the text is all that the model sees, without its chat template
-//! max_new_tokens = 16            # left out: the model's recommendation, else 2048
-//! stop = ["\nUser:"]             # texts that end an answer
-//! sampling = { temperature = 0.0 }
-//!
-//! [answer]
-//! form = "labels"                # tags, labels, json or step
-//! rules = [{ name = "letter", pattern = '\A\W*([AB])\W*\z' }]
-//!
-//! [answer.labels]
-//! A = { outcome = true }
-//! B = { outcome = false }
-//! ```
+//! A protocol that is declared: a TOML file ([`declaration`](super::declaration)) and a prompt text.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use regex::RegexBuilder;
-use serde::{Deserialize, Serialize};
-
-use super::labels::{Label, Labels, Rule, Take, UNCLEAR};
+use super::declaration::{self, AnswerFile, DeclarationError, File, TagField};
+use super::labels::{Label, Labels, UNCLEAR};
 use super::stop::TextStop;
 use super::unknown_tags::without_unknown_pairs;
-use super::verdict_reader::Wanted;
 use super::{
     ParsedVerdict, PromptTemplate, Protocol, StopMatcher, Unreadable, VerdictStop, View, Yields,
     json, parser, steps, visible,
 };
 use crate::engine::Sampling;
 use crate::verdict::ParseRule;
-
-/// The largest compiled pattern, in bytes.
-const MAX_PATTERN: usize = 1 << 20;
 
 /// The name of a built-in protocol, its file and its prompt text.
 macro_rules! built_in_file {
@@ -66,131 +41,10 @@ const BUILT_IN: [(&str, &str, Option<&str>); 11] = [
     built_in_file!("first-error"),
 ];
 
-/// What a protocol's file says.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    description: String,
-    #[serde(default)]
-    template: Option<PathBuf>,
-    #[serde(default)]
-    view: Option<String>,
-    #[serde(default = "yes")]
-    chat: bool,
-    #[serde(default)]
-    stop: Vec<String>,
-    max_new_tokens: Option<usize>,
-    #[serde(default)]
-    sampling: Option<SamplingFile>,
-    answer: AnswerFile,
-}
-
-fn yes() -> bool {
-    true
-}
-
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SamplingFile {
-    temperature: f64,
-    top_p: Option<f64>,
-    top_k: Option<usize>,
-    min_p: Option<f64>,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(tag = "form", rename_all = "lowercase", deny_unknown_fields)]
-enum AnswerFile {
-    /// XML tags with True or False.
-    Tags { fields: Vec<TagField> },
-    /// Labels that ordered rules find.
-    Labels {
-        rules: Vec<RuleFile>,
-        labels: BTreeMap<String, LabelFile>,
-        unclear: Option<String>,
-        #[serde(default)]
-        cut: bool,
-    },
-    /// One JSON object.
-    Json {
-        verdict: String,
-        answer: Option<String>,
-        reason: Option<String>,
-        labels: BTreeMap<String, LabelFile>,
-    },
-    /// The index of the first wrong step.
-    Step {},
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum TagField {
-    Process,
-    Outcome,
-    Perfect,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RuleFile {
-    name: String,
-    pattern: String,
-    #[serde(default)]
-    take: Take,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LabelFile {
-    process: Option<bool>,
-    outcome: Option<bool>,
-    #[serde(default)]
-    words: Vec<String>,
-}
-
-/// Why a protocol's file cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DeclarationError {
-    /// No protocol has this name.
-    #[error("no protocol `{name}`; there is {known}, or a file of your own that ends in .toml")]
-    Unknown {
-        /// The name.
-        name: String,
-        /// The names of all built-in protocols.
-        known: String,
-    },
-    /// A file could not be read.
-    #[error("could not read {}: {message}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        message: String,
-    },
-    /// It is not TOML, or not of a protocol.
-    #[error("{origin}: {message}")]
-    Format {
-        /// Where it came from.
-        origin: String,
-        /// What is wrong, with its place.
-        message: String,
-    },
-    /// A value in it cannot be used.
-    #[error("{origin}: {key}: {message}")]
-    Value {
-        /// Where it came from.
-        origin: String,
-        /// The key.
-        key: String,
-        /// What is wrong.
-        message: String,
-    },
-}
-
 /// How an answer is read.
 #[derive(Debug, Clone)]
 enum Answer {
-    Tags(Wanted),
+    Tags(Yields),
     Labels(Labels),
     Json(json::Keys, Labels),
     Step,
@@ -238,9 +92,11 @@ impl Declared {
         };
         let text = read(path)?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        let mut declared = Self::parse_from(&path.display().to_string(), &name, &text, None)?;
-        let file = format(&path.display().to_string(), &text)?;
-        if let Some(template) = &file.template {
+        let origin = path.display().to_string();
+        let file = declaration::read(&origin, &text)?;
+        let template = file.template.clone();
+        let mut declared = Self::declare(&origin, &name, file)?;
+        if let Some(template) = template {
             let beside = path.parent().unwrap_or(Path::new("")).join(template);
             let text = read(&beside)?;
             PromptTemplate::parse(&text).map_err(|error| DeclarationError::Format {
@@ -258,21 +114,21 @@ impl Declared {
     /// # Errors
     /// As [`Self::load`].
     pub fn parse(name: &str, text: &str, template: Option<&str>) -> Result<Self, DeclarationError> {
-        Self::parse_from(&format!("{name}.toml"), name, text, template)
+        let origin = format!("{name}.toml");
+        let file = declaration::read(&origin, text)?;
+        Ok(Self {
+            template: template.map(str::to_owned),
+            ..Self::declare(&origin, name, file)?
+        })
     }
 
-    fn parse_from(
-        origin: &str,
-        name: &str,
-        text: &str,
-        template: Option<&str>,
-    ) -> Result<Self, DeclarationError> {
+    /// A protocol without its prompt text.
+    fn declare(origin: &str, name: &str, file: File) -> Result<Self, DeclarationError> {
         let value = |key: &str, message: String| DeclarationError::Value {
             origin: origin.to_owned(),
             key: key.to_owned(),
             message,
         };
-        let file = format(origin, text)?;
         let view = match &file.view {
             Some(view) => view
                 .parse()
@@ -311,7 +167,7 @@ impl Declared {
                     let why = "must name process or outcome, or both".into();
                     return Err(value("answer.fields", why));
                 }
-                Answer::Tags(Wanted {
+                Answer::Tags(Yields {
                     process: wanted(TagField::Process),
                     outcome: wanted(TagField::Outcome),
                     perfect: wanted(TagField::Perfect),
@@ -328,9 +184,10 @@ impl Declared {
                 }
                 let rules = rules
                     .into_iter()
-                    .map(|rule| compile(rule).map_err(|(name, why)| value(&name, why)))
+                    .map(|rule| declaration::compile(rule).map_err(|(name, why)| value(&name, why)))
                     .collect::<Result<_, _>>()?;
-                let mut labels = meanings(labels).map_err(|why| value("answer.labels", why))?;
+                let mut labels =
+                    declaration::meanings(labels).map_err(|why| value("answer.labels", why))?;
                 labels.rules = rules;
                 if let Some(unclear) = unclear {
                     let place = labels.known.iter().position(|label| label.name == unclear);
@@ -350,7 +207,7 @@ impl Declared {
                     answer,
                     reason,
                 },
-                meanings(labels).map_err(|why| value("answer.labels", why))?,
+                declaration::meanings(labels).map_err(|why| value("answer.labels", why))?,
             ),
             AnswerFile::Step {} if view != View::Steps => {
                 let why = "the form `step` needs `view = \"steps\"`, which numbers them";
@@ -361,7 +218,7 @@ impl Declared {
         Ok(Self {
             name: name.to_owned(),
             description: file.description,
-            template: template.map(str::to_owned),
+            template: None,
             view,
             chat: file.chat,
             stop: file.stop,
@@ -374,108 +231,11 @@ impl Declared {
     }
 }
 
-fn format(origin: &str, text: &str) -> Result<File, DeclarationError> {
-    toml::from_str(text).map_err(|error| {
-        let line = error
-            .span()
-            .map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-        let place = line.map_or(String::new(), |line| format!("line {line}: "));
-        DeclarationError::Format {
-            origin: origin.to_owned(),
-            message: format!("{place}{}", error.message()),
-        }
-    })
-}
-
-/// What a verdict's `parse_rule` says by itself.
-const RESERVED_NAMES: [&str; 4] = ["exact", "lenient", "unclosed", UNCLEAR];
-
-/// A rule, or its key and what is wrong with it.
-fn compile(rule: RuleFile) -> Result<Rule, (String, String)> {
-    let key = format!("answer.rules: {}", rule.name);
-    if RESERVED_NAMES.contains(&rule.name.as_str()) || rule.name.trim().is_empty() {
-        let why = format!(
-            "the name must be another than {}",
-            RESERVED_NAMES.join(", ")
-        );
-        return Err((key, why));
-    }
-    let pattern = RegexBuilder::new(&rule.pattern)
-        .size_limit(MAX_PATTERN)
-        .build()
-        .map_err(|error| (key.clone(), error.to_string()))?;
-    if pattern.captures_len() < 2 {
-        let why = "the pattern has no group: put the label in parentheses".to_owned();
-        return Err((key, why));
-    }
-    Ok(Rule {
-        name: rule.name,
-        pattern,
-        take: rule.take,
-    })
-}
-
-/// Labels without rules.
-fn meanings(labels: BTreeMap<String, LabelFile>) -> Result<Labels, String> {
-    let mut found: Vec<Label> = Vec::new();
-    for (name, label) in labels {
-        if (label.process, label.outcome) == (None, None) {
-            return Err(format!(
-                "`{name}` says nothing: give it an `outcome` or a `process`, true or false"
-            ));
-        }
-        let label = Label {
-            name,
-            words: label.words,
-            process: label.process,
-            outcome: label.outcome,
-        };
-        for spelling in label.spellings() {
-            if spelling.trim() != spelling || spelling.is_empty() {
-                return Err(format!("`{spelling}` has spaces around it, or is blank"));
-            }
-            let taken = found.iter().find(|other| {
-                other
-                    .spellings()
-                    .any(|word| word.eq_ignore_ascii_case(spelling))
-            });
-            if let Some(other) = taken {
-                let (one, two) = (&other.name, &label.name);
-                return Err(format!("`{spelling}` is a word of both {one} and {two}"));
-            }
-        }
-        found.push(label);
-    }
-    if found.is_empty() {
-        return Err("there is none".into());
-    }
-    let same = |of: fn(&Label) -> bool| found.iter().all(|label| of(label) == of(&found[0]));
-    if !same(|label| label.process.is_some()) || !same(|label| label.outcome.is_some()) {
-        return Err(
-            "all must say the same things: each an `outcome`, each a `process`, or each both"
-                .into(),
-        );
-    }
-    let values = |value| {
-        found
-            .iter()
-            .any(|label| label.outcome.or(label.process) == Some(value))
-    };
-    if !values(true) || !values(false) {
-        return Err("there must be a label that means true, and one that means false".into());
-    }
-    Ok(Labels {
-        rules: Vec::new(),
-        known: found,
-        unclear: None,
-    })
-}
-
 impl Declared {
-    /// Reads an answer without thinking.
-    fn read(&self, answer: &str) -> Result<ParsedVerdict, Unreadable> {
+    /// Reads an answer: of the form `tags` a whole completion, of the others what is left without thinking.
+    fn read(&self, answer: &str, starts_in_thinking: bool) -> Result<ParsedVerdict, Unreadable> {
         match &self.answer {
-            Answer::Tags(wanted) => parser::parse_wanted(*wanted, answer, false),
+            Answer::Tags(wanted) => parser::parse_wanted(*wanted, answer, starts_in_thinking),
             Answer::Labels(labels) => labels.read(answer),
             Answer::Json(keys, labels) => json::read(keys, labels, answer),
             Answer::Step => steps::read(answer),
@@ -498,11 +258,7 @@ impl Protocol for Declared {
 
     fn yields(&self) -> Yields {
         match &self.answer {
-            Answer::Tags(wanted) => Yields {
-                process: wanted.process,
-                outcome: wanted.outcome,
-                perfect: wanted.perfect,
-            },
+            Answer::Tags(wanted) => *wanted,
             Answer::Labels(labels) | Answer::Json(_, labels) => Yields {
                 process: labels.known.iter().any(|label| label.process.is_some()),
                 outcome: labels.known.iter().any(|label| label.outcome.is_some()),
@@ -582,8 +338,8 @@ impl Protocol for Declared {
         completion: &str,
         starts_in_thinking: bool,
     ) -> Result<ParsedVerdict, Unreadable> {
-        if let Answer::Tags(wanted) = self.answer {
-            return parser::parse_wanted(wanted, completion, starts_in_thinking);
+        if matches!(self.answer, Answer::Tags(_)) {
+            return self.read(completion, starts_in_thinking);
         }
         let answer = visible::answer(completion, starts_in_thinking)
             .ok_or(Unreadable::ThinkingNotFinished)?;
@@ -594,17 +350,19 @@ impl Protocol for Declared {
         let answer = &answer[..ends.min().unwrap_or(answer.len())];
         let outside = without_unknown_pairs(answer);
         let Some(tag) = outside.tag else {
-            return self.read(answer);
+            return self.read(answer, false);
         };
-        let read = self.read(&outside.text);
+        let read = self.read(&outside.text, false);
         let unclear = ParseRule::Named(UNCLEAR.to_owned());
         let in_tags = match &read {
             // What is in a tag that is never closed may take back what stands before it.
             Ok(read) if outside.is_open => {
-                self.read(answer).map(|whole| whole.fields).as_ref() != Ok(&read.fields)
+                self.read(answer, false).map(|whole| whole.fields).as_ref() != Ok(&read.fields)
             }
             Ok(read) => read.rule == unclear,
-            Err(_) => self.read(answer).is_ok_and(|whole| whole.rule != unclear),
+            Err(_) => self
+                .read(answer, false)
+                .is_ok_and(|whole| whole.rule != unclear),
         };
         if in_tags {
             return Err(Unreadable::InUnknownTags { tag });

@@ -8,9 +8,11 @@
 //! | [`delimiters`] | the delimiters of a prompt's fields, and which fields have none |
 //! | [`reserved`] | where a text under judgement holds a delimiter, and how that is broken |
 //! | [`untrusted`] | the rule for the tags that every prompt reserves |
-//! | [`declared`] | a protocol as a TOML file: prompt, view, decoding, form of the answer |
+//! | [`declaration`] | what a protocol's TOML file may say: prompt, view, decoding, form of the answer |
+//! | [`declared`] | a protocol made of such a file and a text; the built-in ones |
 //! | [`view`] | what of a response the judge is shown |
 //! | [`parser`] | answers in XML tags: a completion to a verdict, and a verdict to its canonical text |
+//! | `block` | the fields of a verdict that belong together |
 //! | [`tags`] | the incremental scanner that finds tags in a completion |
 //! | [`verdict_reader`] | the state machine that turns tags into verdict blocks, thinking left out |
 //! | `labels` | answers in labels (`A`, `Correct`, `YES`): ordered rules |
@@ -22,6 +24,8 @@
 //!
 //! Adding a protocol is a TOML file and a template in `prompts/`, and one line in `declared`.
 
+mod block;
+pub mod declaration;
 pub mod declared;
 pub mod delimiters;
 mod json;
@@ -43,7 +47,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-pub use declared::{DeclarationError, Declared};
+pub use declaration::DeclarationError;
+pub use declared::Declared;
 pub use delimiters::{Delimiters, Unprotected};
 pub use reserved::Reserved;
 pub use stop::{StopMatcher, VerdictStop};
@@ -127,7 +132,7 @@ pub trait Protocol: fmt::Debug + Send + Sync {
     ) -> Result<ParsedVerdict, Unreadable>;
 }
 
-/// What a protocol's verdicts hold: decides the default reward, and which policies make sense.
+/// What a protocol's verdicts hold: which tags are read, the default reward, and which policies make sense.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Yields {
     /// Is the derivation free of errors?
@@ -136,6 +141,15 @@ pub struct Yields {
     pub outcome: bool,
     /// Is the work free of even small flaws?
     pub perfect: bool,
+}
+
+impl Yields {
+    /// All three.
+    pub const ALL: Self = Self {
+        process: true,
+        outcome: true,
+        perfect: true,
+    };
 }
 
 /// The content of a judge's verdict; `None` for what the protocol does not ask for.

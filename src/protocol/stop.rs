@@ -1,6 +1,7 @@
 //! When a generation may end, because everything asked for is known.
 
-use super::verdict_reader::{VerdictReader, Wanted};
+use super::Yields;
+use super::verdict_reader::VerdictReader;
 
 /// Says when a generation may end.
 pub trait StopMatcher: Send {
@@ -20,7 +21,7 @@ pub struct VerdictStop {
 
 impl VerdictStop {
     /// `starts_in_thinking`: the prompt ends inside a thinking block that the chat template has opened.
-    pub fn new(wanted: Wanted, starts_in_thinking: bool, wants_reason: bool) -> Self {
+    pub fn new(wanted: Yields, starts_in_thinking: bool, wants_reason: bool) -> Self {
         Self {
             reader: VerdictReader::new(wanted, starts_in_thinking),
             wants_reason,
@@ -76,7 +77,7 @@ mod tests {
 
     /// The text up to which a character-wise generation runs.
     fn stopped_at(text: &str, starts_in_thinking: bool, wants_reason: bool) -> Option<&str> {
-        let mut stop = VerdictStop::new(Wanted::ALL, starts_in_thinking, wants_reason);
+        let mut stop = VerdictStop::new(Yields::ALL, starts_in_thinking, wants_reason);
         text.char_indices()
             .find(|(at, character)| stop.push(&text[*at..at + character.len_utf8()]))
             .map(|(at, character)| &text[..at + character.len_utf8()])
@@ -159,7 +160,7 @@ mod tests {
             starts_in_thinking: bool,
             wants_reason: bool,
         ) {
-            let mut stop = VerdictStop::new(Wanted::ALL, starts_in_thinking, wants_reason);
+            let mut stop = VerdictStop::new(Yields::ALL, starts_in_thinking, wants_reason);
             let mut text = String::new();
             for piece in pieces {
                 text.push_str(&piece);

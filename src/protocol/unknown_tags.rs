@@ -1,7 +1,7 @@
 //! Unknown tags in a completion: a model may write its thinking between them.
 
+use super::Yields;
 use super::tags::TagName;
-use super::verdict_reader::Wanted;
 use crate::text::reasoning::tag_mask::blank;
 use crate::text::reasoning::tag_pairs::{MAX_TAG, closing, in_text, parts};
 
@@ -99,7 +99,7 @@ fn is_watched(tag: &str) -> bool {
 /// Searches a completion for pairs of unknown tags, piece by piece, in bounded memory. Their content may be thinking.
 #[derive(Debug, Clone)]
 pub(super) struct UnknownTags {
-    wanted: Wanted,
+    wanted: Yields,
     /// The beginning of what may be a tag.
     pending: String,
     /// A letter or a digit stands right before: `vector<int>` holds no tag.
@@ -124,7 +124,7 @@ struct Inside {
 }
 
 impl Inside {
-    fn new(wanted: Wanted) -> Self {
+    fn new(wanted: Yields) -> Self {
         Self {
             text: false,
             fields: [!wanted.process, !wanted.outcome, !wanted.perfect],
@@ -141,7 +141,7 @@ const MAX_OPEN: usize = 32;
 
 impl UnknownTags {
     /// Nothing seen yet of a completion that is to hold the fields `wanted`.
-    pub(super) fn new(wanted: Wanted) -> Self {
+    pub(super) fn new(wanted: Yields) -> Self {
         Self {
             wanted,
             pending: String::new(),
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn a_megabyte_of_tags_is_linear() {
-        let mut tags = UnknownTags::new(Wanted::ALL);
+        let mut tags = UnknownTags::new(Yields::ALL);
         tags.text(&"<abc>".repeat(200_000), true);
         assert_eq!(tags.open.len(), MAX_OPEN);
     }

@@ -240,3 +240,22 @@ fn a_judge_sees_what_its_protocol_shows() {
         "{steps}"
     );
 }
+
+#[test]
+fn a_protocol_leaves_room_for_the_prompt() {
+    let folder = Folder::new();
+    folder.write("in.jsonl", rollouts(1));
+    // It would have 16,384 new tokens, and the model has a context of 4,096.
+    let judge = [
+        "judge",
+        "in.jsonl",
+        "--protocol",
+        "first-error",
+        "-o",
+        "out.jsonl",
+    ];
+    folder.run(&judge).expect(3, &["knows no other prompt"]);
+    let verdict = &folder.lines("out.jsonl")[0];
+    assert_ne!(verdict["status"], "too_long");
+    assert_ne!(verdict["usage"]["completion_tokens"], 0);
+}

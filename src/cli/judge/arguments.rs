@@ -261,33 +261,6 @@ pub(in crate::cli) struct JudgeChoice {
 }
 
 impl JudgeChoice {
-    /// The prompt text under a protocol.
-    fn prompt(
-        &self,
-        protocol: Arc<dyn Protocol>,
-    ) -> anyhow::Result<(Arc<dyn Protocol>, PromptTemplate)> {
-        let mut template = match (&self.prompt, protocol.template_text()) {
-            (Some(path), _) => {
-                PromptTemplate::parse(&read(path)?).with_context(|| path.display().to_string())?
-            }
-            (None, Some(text)) => {
-                PromptTemplate::parse(text).with_context(|| protocol.name().to_owned())?
-            }
-            (None, None) => bail!(
-                "protocol {} comes without its prompt text: give one with --prompt FILE",
-                protocol.name()
-            ),
-        };
-        if let Some(path) = &self.few_shots {
-            template = template
-                .with_few_shots(&read(path)?)
-                .with_context(|| path.display().to_string())?;
-        }
-        Ok((protocol, template))
-    }
-}
-
-impl JudgeChoice {
     /// The protocol that is named, if one is: to be found at fault before a model is fetched.
     pub(in crate::cli) fn named_protocol(&self) -> anyhow::Result<Option<Arc<dyn Protocol>>> {
         Ok(self
@@ -308,7 +281,24 @@ impl JudgeChoice {
             (None, Some(source)) => protocol::resolve(default_protocol(source)?)?,
             (None, None) => protocol::resolve("prime")?,
         };
-        self.prompt(protocol)
+        let mut template = match (&self.prompt, protocol.template_text()) {
+            (Some(path), _) => {
+                PromptTemplate::parse(&read(path)?).with_context(|| path.display().to_string())?
+            }
+            (None, Some(text)) => {
+                PromptTemplate::parse(text).with_context(|| protocol.name().to_owned())?
+            }
+            (None, None) => bail!(
+                "protocol {} comes without its prompt text: give one with --prompt FILE",
+                protocol.name()
+            ),
+        };
+        if let Some(path) = &self.few_shots {
+            template = template
+                .with_few_shots(&read(path)?)
+                .with_context(|| path.display().to_string())?;
+        }
+        Ok((protocol, template))
     }
 }
 

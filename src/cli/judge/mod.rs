@@ -201,34 +201,35 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         .max_new_tokens
         .map_or(recommended.max_new_tokens, |tokens| tokens as usize);
     let reward = arguments.reward.unwrap_or(recommended.reward);
-    if let Some((_, text)) = &judge
-        && let Some(why) = reward.refused_by(text.protocol.as_ref(), rules != RulesMode::Off)
-    {
-        return Err(anyhow!(
-            "--reward {reward} has no meaning under protocol {}: {why}",
-            text.protocol.name()
-        ))
-        .or_usage();
-    }
-    if let Some((_, text)) = &judge
-        && arguments.audit.is_some()
-        && !text.protocol.yields().outcome
-    {
-        return Err(anyhow!(
-            "--audit has no meaning under protocol {}: it does not judge the outcome",
-            text.protocol.name()
-        ))
-        .or_usage();
-    }
-    if let Some((_, text)) = &judge
-        && arguments.min_confidence.is_some()
-        && !text.protocol.has_odds()
-    {
-        return Err(anyhow!(
-            "--min-confidence has no meaning under protocol {}: no probabilities are recorded of what it says",
-            text.protocol.name()
-        ))
-        .or_usage();
+    if let Some((_, text)) = &judge {
+        let protocol = text.protocol.as_ref();
+        let has_odds = protocol.has_odds();
+        let of_odds = arguments.min_confidence.filter(|_| !has_odds);
+        let of_outcome = arguments.audit.filter(|_| !protocol.yields().outcome);
+        let why_not = [
+            (
+                &*format!("--reward {reward}"),
+                reward.refused_by(protocol, rules != RulesMode::Off),
+            ),
+            (
+                "--audit",
+                of_outcome.map(|_| "it does not judge the outcome"),
+            ),
+            (
+                "--min-confidence",
+                of_odds.map(|_| "no probabilities are recorded of what it says"),
+            ),
+        ];
+        if let Some((option, why)) = why_not
+            .iter()
+            .find_map(|(option, why)| Some((option, (*why)?)))
+        {
+            let name = protocol.name();
+            return Err(anyhow!(
+                "{option} has no meaning under protocol {name}: {why}"
+            ))
+            .or_usage();
+        }
     }
     let engine = arguments.engine.options(&arguments.model);
 

@@ -4,10 +4,11 @@
 
 use std::ops::Range;
 
+use super::block::{Block, Slot, Values};
 use super::tags::TagName;
 use super::untrusted::neutralise;
-use super::verdict_reader::{Block, Slot, Values, VerdictReader, Wanted};
-use super::{ParsedVerdict, Unreadable, ValueSpans, VerdictFields, listed};
+use super::verdict_reader::VerdictReader;
+use super::{ParsedVerdict, Unreadable, ValueSpans, VerdictFields, Yields, listed};
 use crate::verdict::ParseRule;
 
 /// Reads the last complete verdict block outside the thinking.
@@ -25,7 +26,7 @@ use crate::verdict::ParseRule;
 /// # Errors
 /// When there is no such block; nothing is guessed.
 pub fn parse(completion: &str, starts_in_thinking: bool) -> Result<ParsedVerdict, Unreadable> {
-    parse_wanted(Wanted::ALL, completion, starts_in_thinking)
+    parse_wanted(Yields::ALL, completion, starts_in_thinking)
 }
 
 /// As [`parse`], of the fields that a protocol asks for.
@@ -33,7 +34,7 @@ pub fn parse(completion: &str, starts_in_thinking: bool) -> Result<ParsedVerdict
 /// # Errors
 /// When there is no block with all of them.
 pub fn parse_wanted(
-    wanted: Wanted,
+    wanted: Yields,
     completion: &str,
     starts_in_thinking: bool,
 ) -> Result<ParsedVerdict, Unreadable> {
