@@ -406,7 +406,7 @@ fn confidence(
             return None;
         }
         // The last of the tokens with odds that begins before the word ends; the word must begin in it.
-        let recorded = &completion.odds;
+        let recorded = &completion.expected;
         let count =
             recorded.partition_point(|&(token, _)| length(&completion.tokens[..token]) < span.end);
         recorded[..count]

@@ -257,10 +257,10 @@ const BARE: &str = "{{ messages[-1].content }}";
 /// begin. A token with which labels of both kinds begin tells nothing.
 fn choices(protocol: &dyn Protocol, tokenizer: &Tokenizer) -> Result<Choices, TextError> {
     let Some((yes, no)) = protocol.choices() else {
-        return Ok(Choices {
-            yes: tokenizer.variants("true"),
-            no: tokenizer.variants("false"),
-        });
+        return Ok(Choices::yes_or_no(
+            &tokenizer.variants("true"),
+            &tokenizer.variants("false"),
+        ));
     };
     let beginnings = |words: Vec<&str>| {
         let mut tokens = Vec::new();
@@ -288,7 +288,7 @@ fn choices(protocol: &dyn Protocol, tokenizer: &Tokenizer) -> Result<Choices, Te
         .collect();
     yes.retain(|token| !both.contains(token));
     no.retain(|token| !both.contains(token));
-    Ok(Choices { yes, no })
+    Ok(Choices::yes_or_no(&yes, &no))
 }
 
 /// The protocol that a model is asked under where the user names none: a known judge's own, else `prime`.

@@ -8,7 +8,7 @@ use super::completion::VerdictBuilder;
 use super::prompt::TooLong;
 use super::{JudgeText, RunOptions, guarded};
 use crate::dataset::Sample;
-use crate::engine::{RandomKey, Request, Stop};
+use crate::engine::{Guide, Next, RandomKey, Request};
 use crate::protocol::StopMatcher;
 use crate::text::reasoning::AnswerStream;
 use crate::verdict::{Status, Verdict};
@@ -154,7 +154,7 @@ impl<'a> RequestBuilder<'a> {
                 trial,
             },
             eos: self.text.eos.clone(),
-            stop: protocol
+            guide: protocol
                 .stop(starts_in_thinking, wants_reason)
                 .map(|matcher| {
                     let protocol = Arc::clone(protocol);
@@ -163,7 +163,7 @@ impl<'a> RequestBuilder<'a> {
                         matcher,
                         restarted: Box::new(move || protocol.stop(false, wants_reason)),
                         failure,
-                    }) as Box<dyn Stop>
+                    }) as Box<dyn Guide>
                 }),
             choices: Some(self.text.choices.clone()),
         }
@@ -179,10 +179,10 @@ struct TextStop {
     failure: Arc<OnceLock<String>>,
 }
 
-impl Stop for TextStop {
-    fn push(&mut self, token: u32) -> bool {
+impl Guide for TextStop {
+    fn push(&mut self, token: u32) -> Next {
         // On the engine's thread, where a panic would end every sample's generation.
-        guarded(|| {
+        let is_over = guarded(|| {
             let added = self.stream.push(token);
             if added.restart
                 && let Some(matcher) = (self.restarted)()
@@ -194,6 +194,7 @@ impl Stop for TextStop {
         .unwrap_or_else(|why| {
             let _ = self.failure.set(why);
             true
-        })
+        });
+        if is_over { Next::END } else { Next::FREE }
     }
 }
