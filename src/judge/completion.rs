@@ -2,18 +2,20 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::PoisonError;
 
+use super::guide::Guided;
 use super::request::Asked;
 use super::{JudgeText, RulesMode, RunOptions, guarded};
 use crate::dataset::Sample;
 use crate::engine::{Completion, FinishReason};
 use crate::protocol::unknown_tags::without_unknown_tags;
 use crate::protocol::view::paragraphs;
-use crate::protocol::{ParsedVerdict, Unreadable, ValueSpans, Yields};
+use crate::protocol::{ChoiceField, ParsedVerdict, UNCLEAR, Unreadable, ValueSpans, Yields};
 use crate::reward::reward;
 use crate::rules::RuleVerdict;
 use crate::text::reasoning::{Answer, ThinkingStyle};
-use crate::verdict::{Confidence, OutcomeSource, Raw, Status, Usage, Verdict};
+use crate::verdict::{Confidence, OutcomeSource, ParseRule, Raw, Status, Usage, Verdict};
 
 /// Makes verdicts of completions, and of samples that never reach the model.
 pub(super) struct VerdictBuilder<'a> {
@@ -192,7 +194,11 @@ impl<'a> VerdictBuilder<'a> {
         let (sample, trial) = (asked.sample.as_ref(), asked.trial);
         let verdict = match asked.failure.get() {
             Some(why) => Err(why.clone()),
-            None => guarded(|| self.of_completion(text, sample, trial, completion)),
+            None => {
+                // Nothing panics while it holds the lock.
+                let guided = asked.guided.lock().unwrap_or_else(PoisonError::into_inner);
+                guarded(|| self.of_completion(text, sample, trial, &guided, completion))
+            }
         };
         verdict.unwrap_or_else(|why| self.broken(sample, trial, why))
     }
@@ -203,6 +209,7 @@ impl<'a> VerdictBuilder<'a> {
         text: &JudgeText,
         sample: &Sample,
         trial: u32,
+        guided: &Guided,
         completion: Completion,
     ) -> Verdict {
         if let FinishReason::Rejected(why) = completion.finish {
@@ -210,10 +217,13 @@ impl<'a> VerdictBuilder<'a> {
         }
         let answer = read_answer(text, &completion);
         let is_cut = completion.finish == FinishReason::Length && !text.protocol.reads_cut();
-        let parsed = if is_cut {
+        let parsed = if guided.complete && !guided.by_itself {
+            text.protocol.read_filled(guided.filled.clone())
+        } else if is_cut {
             Err(Unreadable::Cut)
         } else {
-            parse(text, &answer).and_then(|parsed| check_step(parsed, sample))
+            let steps = paragraphs(&sample.student_answer).count();
+            parse(text, &answer).and_then(|parsed| check_step(parsed, steps))
         };
         let mut verdict = self.blank(sample, trial, Status::Ok);
         verdict.audited =
@@ -232,7 +242,7 @@ impl<'a> VerdictBuilder<'a> {
                 Self::abstain(&mut verdict, Status::OutOfDomain, why.to_owned());
             }
             Ok(parsed) => {
-                self.fill(&mut verdict, parsed, text, &completion);
+                self.fill(&mut verdict, parsed, text, guided, &completion);
                 self.check_certainty(&mut verdict, text);
             }
             Err(why) => {
@@ -251,6 +261,7 @@ impl<'a> VerdictBuilder<'a> {
         verdict: &mut Verdict,
         parsed: ParsedVerdict,
         text: &JudgeText,
+        guided: &Guided,
         completion: &Completion,
     ) {
         let fields = parsed.fields;
@@ -268,9 +279,32 @@ impl<'a> VerdictBuilder<'a> {
         }
         verdict.parse_rule = Some(parsed.rule);
         verdict.inconsistent = parsed.inconsistent;
-        verdict.confidence = confidence(completion, &parsed.spans, |tokens| {
-            text.prompts.tokenizer().decode(tokens).len()
-        });
+        verdict.confidence = if verdict.parse_rule == Some(ParseRule::Constrained) {
+            self.confidence_of_choices(guided, completion)
+        } else {
+            confidence(completion, &parsed.spans, |tokens| {
+                text.prompts.tokenizer().decode(tokens).len()
+            })
+        };
+    }
+
+    /// The odds recorded where the words of a constrained answer were chosen.
+    fn confidence_of_choices(&self, guided: &Guided, completion: &Completion) -> Confidence {
+        let mut confidence = Confidence::default();
+        let choices = guided.filled.choices.iter().zip(&guided.tokens);
+        for ((field, _), token) in choices {
+            let recorded = completion.expected.iter().find(|(at, _)| at == token);
+            let odds = recorded.map(|(_, odds)| *odds);
+            match field {
+                ChoiceField::Process => confidence.process = odds,
+                ChoiceField::Outcome => confidence.outcome = odds,
+                ChoiceField::Perfect => confidence.perfect = odds,
+                ChoiceField::Label if self.yields.outcome => confidence.outcome = odds,
+                ChoiceField::Label => confidence.process = odds,
+                ChoiceField::Step => {}
+            }
+        }
+        confidence
     }
 
     /// Gives up a verdict that the rules contradict, where they must agree, or that the judge is not sure enough of.
@@ -361,6 +395,17 @@ impl<'a> VerdictBuilder<'a> {
     }
 }
 
+/// Whether a completion so far can be read, where the response has `steps` steps.
+pub(super) fn is_readable(text: &JudgeText, tokens: &[u32], steps: usize) -> bool {
+    let answer = text
+        .prompts
+        .thinking()
+        .read(text.prompts.tokenizer(), tokens);
+    parse(text, &answer)
+        .and_then(|parsed| check_step(parsed, steps))
+        .is_ok_and(|parsed| parsed.rule != ParseRule::Named(UNCLEAR.to_owned()))
+}
+
 /// The text of a completion, and the same without thinking.
 fn read_answer(text: &JudgeText, completion: &Completion) -> Answer {
     let tokens = match completion.finish {
@@ -385,14 +430,11 @@ fn parse(text: &JudgeText, answer: &Answer) -> Result<ParsedVerdict, Unreadable>
 }
 
 /// Refuses the index of a step that the response does not have.
-fn check_step(parsed: ParsedVerdict, sample: &Sample) -> Result<ParsedVerdict, Unreadable> {
-    if let Some(index) = parsed.fields.first_error {
-        let steps = paragraphs(&sample.student_answer).count();
-        if index >= steps {
-            return Err(Unreadable::NoSuchStep { index, steps });
-        }
+fn check_step(parsed: ParsedVerdict, steps: usize) -> Result<ParsedVerdict, Unreadable> {
+    match parsed.fields.first_error {
+        Some(index) if index >= steps => Err(Unreadable::NoSuchStep { index, steps }),
+        _ => Ok(parsed),
     }
-    Ok(parsed)
 }
 
 /// The odds recorded at the tokens with which the words of the values begin. `length` gives the bytes that tokens decode to.

@@ -1,6 +1,6 @@
 //! A judge: a model under a protocol, ready to be asked.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::RunOptions;
 use super::domain::{Domain, JudgeFile, Temperature};
@@ -10,9 +10,9 @@ use crate::checkpoint::known_judges::{self, KnownJudge, KnownSampling};
 use crate::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
 use crate::dataset::Sample;
 use crate::dataset::journal::{ChatIdentity, Identity};
-use crate::engine::{Choices, Sampling};
+use crate::engine::{Choices, Sampling, TokenSet};
 use crate::panics;
-use crate::protocol::{PromptTemplate, Protocol};
+use crate::protocol::{PromptTemplate, Protocol, ScaffoldWants};
 use crate::reward::RewardPolicy;
 use crate::text::TextError;
 use crate::text::chat_template::{ChatOptions, ChatTemplate, Moment};
@@ -56,6 +56,7 @@ pub struct JudgeText {
     pub temperature: Temperature,
     /// What the user should know before the first verdict.
     pub notes: Vec<String>,
+    blank: OnceLock<TokenSet>,
 }
 
 impl JudgeText {
@@ -83,6 +84,21 @@ impl JudgeText {
                 tokens: TokenCount::AtLeast(tokens),
             }),
         })
+    }
+
+    /// Whether its answers can be constrained.
+    pub(crate) fn has_scaffold(&self) -> bool {
+        let own_beginning = self
+            .domain
+            .as_ref()
+            .is_none_or(|domain| !domain.inside.is_empty());
+        own_beginning && self.protocol.scaffold(ScaffoldWants::default()).is_some()
+    }
+
+    /// The tokens that are white space.
+    pub(super) fn blank(&self) -> &TokenSet {
+        self.blank
+            .get_or_init(|| self.prompts.tokenizer().blank().into_iter().collect())
     }
 
     /// Reads configuration, tokenizer and chat template.
@@ -219,6 +235,7 @@ impl JudgeText {
             temperature,
             chat: identity(settings, &chat),
             notes,
+            blank: OnceLock::new(),
         })
     }
 

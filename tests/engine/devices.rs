@@ -61,10 +61,10 @@ impl Keep {
     }
 }
 
-fn text(protocol: &Arc<dyn Protocol>) -> (ModelSource, JudgeText) {
+fn text(protocol: &Arc<dyn Protocol>) -> (ModelSource, Arc<JudgeText>) {
     let source = ModelSource::resolve("tiny").unwrap();
     let template = PromptTemplate::parse(protocol.template_text().unwrap()).unwrap();
-    let text = JudgeText::load(&source, protocol, &template).unwrap();
+    let text = Arc::new(JudgeText::load(&source, protocol, &template).unwrap());
     (source, text)
 }
 
@@ -87,7 +87,7 @@ fn samples() -> Vec<Sample> {
 }
 
 /// Engines on the CPU, of different sizes, so that they are not equally fast.
-fn engines(count: usize) -> (JudgeText, Vec<DeviceEngine>) {
+fn engines(count: usize) -> (Arc<JudgeText>, Vec<DeviceEngine>) {
     let (source, text) = text(&protocol::find("prime").unwrap());
     let engines = (0..count)
         .map(|at| {

@@ -203,6 +203,8 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
     let reward = arguments.reward.unwrap_or(recommended.reward);
     if let Some((_, text)) = &judge {
         let protocol = text.protocol.as_ref();
+        const FREE: &str = "its answers are not constrained";
+        let has_scaffold = text.has_scaffold();
         let has_odds = protocol.has_odds();
         let of_odds = arguments.min_confidence.filter(|_| !has_odds);
         let of_outcome = arguments.audit.filter(|_| !protocol.yields().outcome);
@@ -214,6 +216,20 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
             (
                 "--audit",
                 of_outcome.map(|_| "it does not judge the outcome"),
+            ),
+            (
+                "--decide-only",
+                arguments
+                    .decide_only
+                    .then_some(FREE)
+                    .filter(|_| !has_scaffold),
+            ),
+            (
+                "--thinking-budget",
+                arguments
+                    .thinking_budget
+                    .map(|_| FREE)
+                    .filter(|_| !has_scaffold),
             ),
             (
                 "--min-confidence",
@@ -260,6 +276,9 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
             max_new_tokens,
             trials: arguments.trials,
             seed: arguments.seed,
+            constrained: !arguments.free,
+            decide_only: arguments.decide_only,
+            thinking_budget: arguments.thinking_budget.map(|tokens| tokens as usize),
             wants_reason: arguments.reason,
             raw: arguments.raw,
             rules,
