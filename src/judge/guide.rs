@@ -27,9 +27,10 @@ pub(super) struct Guided {
     pub(super) by_itself: bool,
     /// Tokens of the scaffold that were not needed.
     pub(super) saved: usize,
-    /// The thinking was ended at its budget.
-    pub(super) cut_thinking: bool,
 }
+
+/// Tokens kept free for the end of the thinking.
+const THINKING_END: usize = 16;
 
 /// When a verdict is known as far as it is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -387,8 +388,16 @@ impl Guide for VerdictGuide {
                             std::mem::replace(&mut self.state, State::Over)
                         }
                     };
-                } else if budget.is_some_and(|budget| self.tokens.len() >= budget) {
-                    self.guided.cut_thinking = true;
+                    if !self.has_room(0) {
+                        // The verdict does not fit any more: the thinking did not end in time.
+                        return Next::END;
+                    }
+                } else if budget.is_some_and(|budget| self.tokens.len() >= budget)
+                    || !self.has_room(THINKING_END)
+                {
+                    if budget.is_none() {
+                        return Next::END;
+                    }
                     return self.end_thinking(&thought);
                 } else {
                     self.state = State::Thinking(thought);
