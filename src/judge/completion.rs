@@ -192,13 +192,12 @@ impl<'a> VerdictBuilder<'a> {
         completion: Completion,
     ) -> Verdict {
         let (sample, trial) = (asked.sample.as_ref(), asked.trial);
-        let verdict = match asked.failure.get() {
-            Some(why) => Err(why.clone()),
-            None => {
-                // Nothing panics while it holds the lock.
-                let guided = asked.guided.lock().unwrap_or_else(PoisonError::into_inner);
-                guarded(|| self.of_completion(text, sample, trial, &guided, completion))
-            }
+        let verdict = if let Some(why) = asked.failure.get() {
+            Err(why.clone())
+        } else {
+            // Nothing panics while it holds the lock.
+            let guided = asked.guided.lock().unwrap_or_else(PoisonError::into_inner);
+            guarded(|| self.of_completion(text, sample, trial, &guided, completion))
         };
         verdict.unwrap_or_else(|why| self.broken(sample, trial, why))
     }
@@ -247,7 +246,8 @@ impl<'a> VerdictBuilder<'a> {
             }
             Err(why) => {
                 verdict.status = Status::Unparsed;
-                verdict.error = Some(self.unreadable(&why, &completion));
+                let is_cut = guided.no_room || completion.finish == FinishReason::Length;
+                verdict.error = Some(self.unreadable(&why, is_cut));
                 Self::outcome_by_rules(&mut verdict);
             }
         }
@@ -296,11 +296,10 @@ impl<'a> VerdictBuilder<'a> {
             let recorded = completion.expected.iter().find(|(at, _)| at == token);
             let odds = recorded.map(|(_, odds)| *odds);
             match field {
-                ChoiceField::Process => confidence.process = odds,
                 ChoiceField::Outcome => confidence.outcome = odds,
                 ChoiceField::Perfect => confidence.perfect = odds,
                 ChoiceField::Label if self.yields.outcome => confidence.outcome = odds,
-                ChoiceField::Label => confidence.process = odds,
+                ChoiceField::Process | ChoiceField::Label => confidence.process = odds,
                 ChoiceField::Step => {}
             }
         }
@@ -361,8 +360,8 @@ impl<'a> VerdictBuilder<'a> {
         Self::outcome_by_rules(verdict);
     }
 
-    fn unreadable(&self, why: &Unreadable, completion: &Completion) -> String {
-        if completion.finish == FinishReason::Length {
+    fn unreadable(&self, why: &Unreadable, is_cut: bool) -> String {
+        if is_cut {
             let limit = self.options.max_new_tokens;
             format!("{why} (stopped at the limit of {limit} new tokens)")
         } else {

@@ -25,8 +25,8 @@ pub(super) struct Guided {
     pub(super) complete: bool,
     /// The judge's own text could be read: the completion is to be read as a free one.
     pub(super) by_itself: bool,
-    /// Tokens of the scaffold that were not needed.
-    pub(super) saved: usize,
+    /// The thinking left no room for the verdict.
+    pub(super) no_room: bool,
 }
 
 /// Tokens kept free for the end of the thinking.
@@ -257,7 +257,6 @@ impl VerdictGuide {
                         .decides
                         .is_some_and(|decides| decides.is_decided(filled))
                     {
-                        self.guided.saved = self.least_left();
                         self.parts.clear();
                     }
                     self.next_part();
@@ -307,13 +306,7 @@ impl VerdictGuide {
     /// The most tokens that are needed behind the part at hand.
     fn most_left(&self) -> usize {
         let parts = self.parts.iter();
-        parts.map(|part| part.lengths().1).sum()
-    }
-
-    /// The fewest.
-    fn least_left(&self) -> usize {
-        let parts = self.parts.iter();
-        parts.map(|part| part.lengths().0).sum()
+        parts.map(TokenPart::longest).sum()
     }
 
     /// Whether there is room for one more token of the judge's own, and for the parts to come behind `close` more.
@@ -338,6 +331,13 @@ impl VerdictGuide {
             self.save();
         }
         self.guided.by_itself
+    }
+
+    /// The thinking did not end in time: the verdict does not fit any more.
+    fn give_up(&mut self) -> Next {
+        self.guided.no_room = true;
+        self.save();
+        Next::END
     }
 
     fn end_analysis(&mut self) -> Next {
@@ -389,14 +389,13 @@ impl Guide for VerdictGuide {
                         }
                     };
                     if !self.has_room(0) {
-                        // The verdict does not fit any more: the thinking did not end in time.
-                        return Next::END;
+                        return self.give_up();
                     }
                 } else if budget.is_some_and(|budget| self.tokens.len() >= budget)
                     || !self.has_room(THINKING_END)
                 {
                     if budget.is_none() {
-                        return Next::END;
+                        return self.give_up();
                     }
                     return self.end_thinking(&thought);
                 } else {
@@ -447,6 +446,8 @@ impl Guide for VerdictGuide {
 
     fn end(&mut self) -> Option<Next> {
         match std::mem::replace(&mut self.state, State::Over) {
+            // Without a budget nobody has said that the thinking may be cut.
+            State::Thinking(_) if self.options.thinking_budget.is_none() => None,
             State::Thinking(thought) => Some(self.end_thinking(&thought)),
             State::Analysis(_) => {
                 if self.is_readable() {

@@ -90,6 +90,10 @@ impl RulesMode {
 /// What decides the verdicts of a run, beside the model and the samples.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is an option that is on or off"
+)]
 pub struct RunOptions {
     /// How tokens are chosen.
     pub sampling: Sampling,

@@ -88,11 +88,9 @@ impl JudgeText {
 
     /// Whether its answers can be constrained.
     pub(crate) fn has_scaffold(&self) -> bool {
-        let own_beginning = self
-            .domain
-            .as_ref()
-            .is_none_or(|domain| !domain.inside.is_empty());
-        own_beginning && self.protocol.scaffold(ScaffoldWants::default()).is_some()
+        let domain = self.domain.as_ref();
+        domain.is_none_or(Domain::is_choice)
+            && self.protocol.scaffold(ScaffoldWants::default()).is_some()
     }
 
     /// The tokens that are white space.

@@ -176,15 +176,12 @@ impl Fork {
 }
 
 impl TokenPart {
-    /// The fewest and the most tokens that it takes, the judge's own text left aside.
-    pub(super) fn lengths(&self) -> (usize, usize) {
+    /// The most tokens that it takes, the judge's own text left aside.
+    pub(super) fn longest(&self) -> usize {
         match self {
-            Self::Analysis => (0, 0),
-            Self::Fork(fork) => {
-                let lengths = || fork.branches.iter().map(Vec::len);
-                (lengths().min().unwrap_or(0), lengths().max().unwrap_or(0))
-            }
-            Self::Reason { close, .. } => (close.len(), close.len()),
+            Self::Analysis => 0,
+            Self::Fork(fork) => fork.branches.iter().map(Vec::len).max().unwrap_or(0),
+            Self::Reason { close, .. } => close.len(),
         }
     }
 }

@@ -79,8 +79,7 @@ impl Scaffold {
         .into_iter()
         .flatten()
         {
-            text.push_str(&format!("<{name}>"));
-            parts.push(Part::Text(std::mem::take(&mut text)));
+            parts.push(Part::Text(format!("{text}<{name}>")));
             parts.push(Part::Choice {
                 field,
                 words: TRUE_OR_FALSE.map(str::to_owned).into(),

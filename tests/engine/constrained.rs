@@ -195,7 +195,7 @@ fn judge(
 fn samples(count: usize) -> Vec<Sample> {
     (0..count)
         .map(|index| {
-            let steps: Vec<String> = (0..1 + index % 13)
+            let steps: Vec<String> = (0..=index % 13)
                 .map(|step| format!("Step {step}."))
                 .collect();
             let mut sample = Sample::new(format!("What is {index} + 1?"), "4", steps.join("\n\n"))

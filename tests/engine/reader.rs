@@ -228,7 +228,7 @@ impl Scripted {
         self.state = (self.state ^ token).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let number = |at: u32| (self.state >> at) as u32;
         let append = match number(60) % 4 {
-            0 => (0..1 + number(50) % 7)
+            0 => (0..=number(50) % 7)
                 .map(|at| (number(40) + at) % EOS)
                 .collect(),
             _ => Vec::new(),
@@ -237,7 +237,7 @@ impl Scripted {
             0..=3 => Then::Free,
             4 if number(20) % 4 == 0 => Then::End,
             _ => {
-                let tokens: TokenSet = (0..1 + number(10) % 5)
+                let tokens: TokenSet = (0..=number(10) % 5)
                     .map(|at| (number(5) + at * 3) % EOS)
                     .collect();
                 let choices = Choices {
@@ -266,7 +266,7 @@ impl Guide for Scripted {
     fn end(&mut self) -> Option<Next> {
         let next = self.next(2000);
         let is_free = next.append.is_empty() && matches!(next.then, Then::Free);
-        (!is_free && self.state % 3 > 0).then_some(next)
+        (!is_free && !self.state.is_multiple_of(3)).then_some(next)
     }
 }
 

@@ -29,6 +29,9 @@ use crate::judge::{GenerationDefaults, JudgeText, RulesMode, RunEnd, RunOptions,
 use crate::model::DeviceChoice;
 use crate::rules::OutcomeRules;
 
+/// Why an option for constrained answers has no meaning.
+const FREE: &str = "its answers are not constrained";
+
 pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
     let quiet = arguments.quiet;
     let dry_run = arguments.dry_run;
@@ -203,7 +206,6 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
     let reward = arguments.reward.unwrap_or(recommended.reward);
     if let Some((_, text)) = &judge {
         let protocol = text.protocol.as_ref();
-        const FREE: &str = "its answers are not constrained";
         let has_scaffold = text.has_scaffold();
         let has_odds = protocol.has_odds();
         let of_odds = arguments.min_confidence.filter(|_| !has_odds);
