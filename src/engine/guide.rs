@@ -1,8 +1,6 @@
 //! What steers a generation: known text that is appended, the tokens that may be chosen, and when it ends.
 
-use std::sync::{Arc, OnceLock};
-
-use super::sampler::Choices;
+use std::sync::Arc;
 
 /// Steers a generation, token by token.
 ///
@@ -67,41 +65,9 @@ pub enum Then {
     /// The model chooses freely.
     Free,
     /// The model chooses one of these.
-    OneOf(Allowed),
+    OneOf(Arc<TokenSet>),
     /// It is over.
     End,
-}
-
-/// The tokens that one choice is made from.
-#[derive(Debug, Clone)]
-pub struct Allowed {
-    /// They may still be worked out while the model computes: whoever needs them waits.
-    tokens: Arc<OnceLock<TokenSet>>,
-    /// Replaces the request's own for this choice.
-    pub(super) choices: Option<Arc<Choices>>,
-}
-
-impl Allowed {
-    /// A set that is known. `choices`: what to record of this choice, instead of what the request says.
-    pub fn new(tokens: TokenSet, choices: Option<Arc<Choices>>) -> Self {
-        Self {
-            tokens: Arc::new(OnceLock::from(tokens)),
-            choices,
-        }
-    }
-
-    /// A set that another thread works out: it must be set in any case, or the engine waits for ever.
-    pub fn later(tokens: Arc<OnceLock<TokenSet>>) -> Self {
-        Self {
-            tokens,
-            choices: None,
-        }
-    }
-
-    /// The set, once it is known.
-    pub fn tokens(&self) -> &TokenSet {
-        self.tokens.wait()
-    }
 }
 
 /// A set of token ids: a bit for each.

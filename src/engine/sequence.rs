@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::block_pool::{BlockHash, BlockId};
-use super::guide::{Allowed, Guide, Next, Then};
+use super::guide::{Guide, Next, Then, TokenSet};
 use super::sampler::{Choices, Chosen, RowRequest, Sampling};
 use super::stats::Timing;
 use crate::model::batch::{BatchRow, StepBatch};
@@ -65,8 +65,6 @@ pub struct Completion {
     pub prompt: Vec<u32>,
     /// The generated token ids, and those that the guide has appended.
     pub tokens: Vec<u32>,
-    /// How many of them the guide has appended.
-    pub appended: usize,
     /// What [`Choices`] says of every chosen token that is one of them: (index into `tokens`, expected number), in order.
     pub expected: Vec<(usize, f32)>,
     /// Why it ended.
@@ -103,9 +101,7 @@ pub(super) struct Sequence {
     /// Grows when what launched steps are choosing is no longer wanted.
     round: u32,
     /// What the next token is to be chosen from; all tokens if there is none.
-    allowed: Option<Allowed>,
-    /// Tokens that the guide has appended.
-    appended: usize,
+    allowed: Option<Arc<TokenSet>>,
     /// Why it ended before any step, if it did.
     ended: Option<FinishReason>,
     /// Blocks that hold `computed + scheduled` tokens.
@@ -151,7 +147,6 @@ impl Sequence {
             last_row: 0,
             round: 0,
             allowed: None,
-            appended: 0,
             ended: None,
             blocks: Vec::new(),
             long,
@@ -345,12 +340,8 @@ impl Sequence {
             sampling: self.request.sampling,
             key: self.request.random_key,
             position: self.position(),
-            allowed: self.allowed.as_ref(),
-            choices: self
-                .allowed
-                .as_ref()
-                .and_then(|allowed| allowed.choices.as_deref())
-                .or(self.request.choices.as_deref()),
+            allowed: self.allowed.as_deref(),
+            choices: self.request.choices.as_deref(),
         })
     }
 
@@ -433,7 +424,6 @@ impl Sequence {
         let fits = next.append.len() <= room;
         for token in next.append.into_iter().take(room) {
             self.append(token);
-            self.appended += 1;
         }
         self.allowed = match next.then {
             Then::OneOf(allowed) => Some(allowed),
@@ -474,7 +464,6 @@ impl Sequence {
             id: self.request.id,
             prompt: self.request.prompt,
             tokens,
-            appended: self.appended,
             expected: self.expected,
             finish,
             cached_tokens,

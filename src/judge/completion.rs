@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::PoisonError;
 
-use super::guide::Guided;
+use super::guide::{Ending, Guided};
 use super::request::Asked;
 use super::{JudgeText, RulesMode, RunOptions, guarded};
 use crate::dataset::Sample;
@@ -195,7 +195,7 @@ impl<'a> VerdictBuilder<'a> {
         let verdict = if let Some(why) = asked.failure.get() {
             Err(why.clone())
         } else {
-            // Nothing panics while it holds the lock.
+            // A panic is caught before the lock is given back.
             let guided = asked.guided.lock().unwrap_or_else(PoisonError::into_inner);
             guarded(|| self.of_completion(text, sample, trial, &guided, completion))
         };
@@ -216,7 +216,7 @@ impl<'a> VerdictBuilder<'a> {
         }
         let answer = read_answer(text, &completion);
         let is_cut = completion.finish == FinishReason::Length && !text.protocol.reads_cut();
-        let parsed = if guided.complete && !guided.by_itself {
+        let parsed = if guided.ending == Ending::Chosen {
             text.protocol.read_filled(guided.filled.clone())
         } else if is_cut {
             Err(Unreadable::Cut)
@@ -246,7 +246,8 @@ impl<'a> VerdictBuilder<'a> {
             }
             Err(why) => {
                 verdict.status = Status::Unparsed;
-                let is_cut = guided.no_room || completion.finish == FinishReason::Length;
+                let is_cut =
+                    guided.ending == Ending::NoRoom || completion.finish == FinishReason::Length;
                 verdict.error = Some(self.unreadable(&why, is_cut));
                 Self::outcome_by_rules(&mut verdict);
             }

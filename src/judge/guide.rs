@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::request::TextStop;
 use super::token_scaffold::{Fork, TokenPart, tokenise};
 use super::{JudgeText, completion};
-use crate::engine::{Allowed, Choices, Guide, Next, Then, TokenSet};
+use crate::engine::{Guide, Next, Then, TokenSet};
 use crate::protocol::{ChoiceField, Filled, ScaffoldWants};
 use crate::reward::RewardPolicy;
 use crate::text::TextError;
@@ -21,12 +21,22 @@ pub(super) struct Guided {
     pub(super) filled: Filled,
     /// For each choice the index of the completion's token in which its words differ.
     pub(super) tokens: Vec<usize>,
-    /// All that is wanted is there.
-    pub(super) complete: bool,
-    /// The judge's own text could be read: the completion is to be read as a free one.
-    pub(super) by_itself: bool,
+    /// How it ended.
+    pub(super) ending: Ending,
+}
+
+/// How a constrained generation ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// It was cut, by its limit or in its thinking.
+    #[default]
+    Cut,
     /// The thinking left no room for the verdict.
-    pub(super) no_room: bool,
+    NoRoom,
+    /// The judge's own text can be read, as a free one.
+    ByItself,
+    /// All that is wanted was chosen.
+    Chosen,
 }
 
 /// Tokens kept free for the end of the thinking.
@@ -220,7 +230,7 @@ impl VerdictGuide {
                     append.extend(fork.take_known());
                     let Some(branch) = fork.taken_branch() else {
                         let options = fork.options();
-                        return self.choose(append, options, None);
+                        return self.choose(append, options);
                     };
                     let tokens = fork.branch(branch).to_vec();
                     match ways.get(branch) {
@@ -242,8 +252,8 @@ impl VerdictGuide {
                         if fork.is_whole() {
                             self.choice_at = self.tokens.len() + append.len();
                         }
-                        let (options, numbers) = (fork.options(), fork.numbers().cloned());
-                        return self.choose(append, options, numbers);
+                        let options = fork.options();
+                        return self.choose(append, options);
                     };
                     if let Some((field, words)) = fork.choice.take()
                         && let Some(word) = words.get(branch)
@@ -272,24 +282,18 @@ impl VerdictGuide {
                     let firsts = fork.beginnings();
                     let firsts = firsts.iter().filter_map(|tokens| tokens.first().copied());
                     let options = firsts.chain(self.text.blank().iter()).collect();
-                    return self.choose(append, options, None);
+                    return self.choose(append, options);
                 }
                 State::Over => {
-                    self.guided.complete = true;
-                    self.save();
+                    self.save(Ending::Chosen);
                     return self.emit(append, Then::End);
                 }
             }
         }
     }
 
-    fn choose(
-        &mut self,
-        append: Vec<u32>,
-        options: TokenSet,
-        numbers: Option<Arc<Choices>>,
-    ) -> Next {
-        self.emit(append, Then::OneOf(Allowed::new(options, numbers)))
+    fn choose(&mut self, append: Vec<u32>, options: TokenSet) -> Next {
+        self.emit(append, Then::OneOf(Arc::new(options)))
     }
 
     fn emit(&mut self, append: Vec<u32>, then: Then) -> Next {
@@ -297,7 +301,8 @@ impl VerdictGuide {
         Next { append, then }
     }
 
-    fn save(&self) {
+    fn save(&mut self, ending: Ending) {
+        self.guided.ending = ending;
         // Nothing panics while it holds the lock.
         let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
         result.clone_from(&self.guided);
@@ -325,18 +330,16 @@ impl VerdictGuide {
     /// The judge's own text is over: either it can be read, or the scaffold follows. True in the first case.
     fn is_readable(&mut self) -> bool {
         let steps = self.options.wants.steps;
-        self.guided.by_itself = completion::is_readable(&self.text, &self.tokens, steps);
-        if self.guided.by_itself {
-            self.guided.complete = true;
-            self.save();
+        let is_readable = completion::is_readable(&self.text, &self.tokens, steps);
+        if is_readable {
+            self.save(Ending::ByItself);
         }
-        self.guided.by_itself
+        is_readable
     }
 
     /// The thinking did not end in time: the verdict does not fit any more.
     fn give_up(&mut self) -> Next {
-        self.guided.no_room = true;
-        self.save();
+        self.save(Ending::NoRoom);
         Next::END
     }
 

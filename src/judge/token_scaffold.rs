@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::engine::{Choices, TokenSet};
+use crate::engine::TokenSet;
 use crate::protocol::{ChoiceField, Part, Scaffold};
 use crate::text::TextError;
 use crate::text::tokenizer::{Place, Tokenizer};
@@ -23,8 +23,6 @@ pub(super) enum TokenPart {
 pub(super) struct Fork {
     /// What it decides, and the words; none for known text.
     pub(super) choice: Option<(ChoiceField, Arc<[String]>)>,
-    /// What to record of the first token in which the words differ, if not what the request says.
-    numbers: Option<Arc<Choices>>,
     branches: Arc<[Vec<u32>]>,
     /// The branches that begin with what was taken so far.
     alive: Vec<usize>,
@@ -57,34 +55,10 @@ impl Fork {
         }
         Ok(Self {
             choice: None,
-            numbers: None,
             alive: (0..branches.len()).collect(),
             branches: branches.into(),
             taken: 0,
         })
-    }
-
-    /// Records the numbers that the branches stand for, if their first tokens that differ all do.
-    fn with_numbers(mut self, numbers: &[f32]) -> Self {
-        let at = self.common(0);
-        let tokens: Option<Vec<u32>> = self
-            .branches
-            .iter()
-            .map(|branch| branch.get(at).copied())
-            .collect();
-        self.numbers = tokens
-            .filter(|tokens| {
-                let mut seen = tokens.clone();
-                seen.sort_unstable();
-                seen.windows(2).all(|pair| pair[0] != pair[1])
-            })
-            .map(|tokens| {
-                Arc::new(Choices {
-                    tokens,
-                    numbers: numbers.to_vec(),
-                })
-            });
-        self
     }
 
     /// Up to where the branches that are alive are alike, from `from` on.
@@ -161,11 +135,6 @@ impl Fork {
             .collect()
     }
 
-    /// What to record of the next choice.
-    pub(super) fn numbers(&self) -> Option<&Arc<Choices>> {
-        self.numbers.as_ref().filter(|_| self.is_whole())
-    }
-
     /// Takes a token that was chosen.
     pub(super) fn push(&mut self, token: u32) {
         let (branches, at) = (&self.branches, self.taken);
@@ -209,11 +178,7 @@ pub(super) fn tokenise(
                 place = Place::Within;
             }
             Part::Text(text) => before.push_str(text),
-            Part::Choice {
-                field,
-                words,
-                numbers,
-            } => {
+            Part::Choice { field, words } => {
                 let mut after = String::new();
                 while let Some(Part::Text(text)) = rest.peek() {
                     after.push_str(text);
@@ -221,9 +186,6 @@ pub(super) fn tokenise(
                 }
                 let texts = words.iter().map(|word| format!("{before}{word}{after}"));
                 let mut fork = Fork::new(tokenizer, place, texts, end)?;
-                if let Some(numbers) = numbers {
-                    fork = fork.with_numbers(numbers);
-                }
                 fork.choice = Some((*field, words.as_slice().into()));
                 parts.push(TokenPart::Fork(fork));
                 before.clear();

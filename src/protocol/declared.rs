@@ -361,11 +361,7 @@ impl Protocol for Declared {
     }
 
     fn scaffold(&self, wants: ScaffoldWants) -> Option<Scaffold> {
-        let choice = |field, words| Part::Choice {
-            field,
-            words,
-            numbers: None,
-        };
+        let choice = |field, words| Part::Choice { field, words };
         match &self.answer {
             Answer::Tags(wanted) => Some(Scaffold::of_tags(*wanted, wants.reason)),
             Answer::Labels(labels) => {

@@ -23,8 +23,6 @@ pub enum Part {
         field: ChoiceField,
         /// The words; none of them is empty.
         words: Vec<String>,
-        /// The numbers that the words stand for, where the expected one is to be recorded; else the odds of right and wrong are.
-        numbers: Option<Vec<f32>>,
     },
     /// The reason: text of the judge's own, up to this one.
     Reason(String),
@@ -83,7 +81,6 @@ impl Scaffold {
             parts.push(Part::Choice {
                 field,
                 words: TRUE_OR_FALSE.map(str::to_owned).into(),
-                numbers: None,
             });
             text = format!(" </{name}>\n");
         }

@@ -8,6 +8,7 @@ mod common;
 mod abstention;
 mod bench;
 mod chat;
+mod constrained;
 mod exit_codes;
 #[cfg(target_os = "linux")]
 mod gpu_script;

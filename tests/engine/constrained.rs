@@ -7,16 +7,16 @@ use std::sync::atomic::AtomicBool;
 use candle_core::{Device, Tensor};
 use juror::checkpoint::ModelSource;
 use juror::dataset::Sample;
-use juror::engine::{Engine, EngineConfig, LogitsModel, Properties, Sampling, Stats};
-use juror::judge::{
-    ChatSettings, DeviceEngine, JudgeError, JudgeText, RulesMode, RunOptions, Sink, jobs, run,
-};
+use juror::engine::{Engine, EngineConfig, LogitsModel, Properties, Sampling};
+use juror::judge::{ChatSettings, DeviceEngine, JudgeText, RulesMode, RunOptions, jobs, run};
 use juror::model::ModelError;
 use juror::model::batch::StepBatch;
 use juror::protocol::{self, PromptTemplate, Protocol, ScaffoldWants};
 use juror::text::reasoning::ThinkingStyle;
 use juror::verdict::{ParseRule, Status, Verdict};
 use serde_json::{Value, json};
+
+use crate::devices::Keep;
 
 /// Logits from a hash of token and position.
 struct Nonsense {
@@ -144,17 +144,6 @@ fn text(way: Way, protocol: &Arc<dyn Protocol>) -> (Arc<JudgeText>, usize) {
     (Arc::new(text), vocab as usize)
 }
 
-struct Keep(Vec<Verdict>);
-
-impl Sink for Keep {
-    fn keep(&mut self, verdict: Verdict) -> Result<(), JudgeError> {
-        self.0.push(verdict);
-        Ok(())
-    }
-
-    fn progress(&mut self, _stats: &Stats) {}
-}
-
 fn judge(
     text: &Arc<JudgeText>,
     vocab: usize,
@@ -178,7 +167,7 @@ fn judge(
         engine,
     }];
     let jobs = jobs::by_question(samples, options.trials, |_, _| false);
-    let mut kept = Keep(Vec::new());
+    let mut kept = Keep::default();
     run(
         samples,
         &jobs,
@@ -189,7 +178,7 @@ fn judge(
         &mut kept,
     )
     .unwrap();
-    kept.0
+    kept.verdicts
 }
 
 fn samples(count: usize) -> Vec<Sample> {

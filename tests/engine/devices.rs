@@ -24,8 +24,8 @@ const NEW_TOKENS: usize = 24;
 
 /// Keeps verdicts, and raises the flag once there are `enough`.
 #[derive(Default)]
-struct Keep {
-    verdicts: Vec<Verdict>,
+pub(crate) struct Keep {
+    pub(crate) verdicts: Vec<Verdict>,
     devices: Vec<DeviceStats>,
     total: Stats,
     enough: Option<(usize, Arc<AtomicBool>)>,

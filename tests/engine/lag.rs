@@ -6,8 +6,8 @@ use std::sync::Arc;
 use candle_core::{DType, Device};
 use juror::checkpoint::{ModelConfig, ModelSource, Weights};
 use juror::engine::{
-    Allowed, Choices, Chosen, Completion, Engine, EngineConfig, FinishReason, Properties,
-    RandomKey, Request, RequestId, RowRequest, Sampling, StepModel, Ticket,
+    Choices, Chosen, Completion, Engine, EngineConfig, FinishReason, Properties, RandomKey,
+    Request, RequestId, RowRequest, Sampling, StepModel, Ticket, TokenSet,
 };
 use juror::judge::build::PagedDecoder;
 use juror::judge::build::plain::BuildCache;
@@ -38,7 +38,7 @@ struct OwnedRow {
     sampling: Sampling,
     key: RandomKey,
     position: usize,
-    allowed: Option<Allowed>,
+    allowed: Option<TokenSet>,
     choices: Option<Choices>,
 }
 
@@ -145,7 +145,6 @@ pub(crate) struct Essence {
     id: RequestId,
     tokens: Vec<u32>,
     finish: FinishReason,
-    appended: usize,
     expected: Vec<(usize, f32)>,
 }
 
@@ -156,7 +155,6 @@ pub(crate) fn essence(completions: &[Completion]) -> Vec<Essence> {
             id: completion.id,
             tokens: completion.tokens.clone(),
             finish: completion.finish.clone(),
-            appended: completion.appended,
             expected: completion.expected.clone(),
         })
         .collect()

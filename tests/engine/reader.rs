@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use candle_core::{Device, Tensor};
 use juror::engine::{
-    Allowed, Choices, Completion, Engine, EngineConfig, Guide, LogitsModel, Next, Properties,
-    RandomKey, Request, Sampling, Then, TokenSet,
+    Completion, Engine, EngineConfig, Guide, LogitsModel, Next, Properties, RandomKey, Request,
+    Sampling, Then, TokenSet,
 };
 use juror::model::ModelError;
 use juror::model::batch::StepBatch;
@@ -240,14 +240,7 @@ impl Scripted {
                 let tokens: TokenSet = (0..=number(10) % 5)
                     .map(|at| (number(5) + at * 3) % EOS)
                     .collect();
-                let choices = Choices {
-                    tokens: tokens.iter().collect(),
-                    numbers: tokens.iter().map(|token| token as f32).collect(),
-                };
-                Then::OneOf(Allowed::new(
-                    tokens,
-                    (number(25) % 2 == 0).then(|| Arc::new(choices)),
-                ))
+                Then::OneOf(Arc::new(tokens))
             }
         };
         Next { append, then }
@@ -287,7 +280,7 @@ pub(crate) fn expected_guided(
         }
         let logits = logits_after(&tokens, false);
         let allowed = |token: u32| match &next.then {
-            Then::OneOf(allowed) => allowed.tokens().contains(token),
+            Then::OneOf(allowed) => allowed.contains(token),
             _ => true,
         };
         let best = (0..VOCAB as u32)
