@@ -5,14 +5,16 @@ use std::ops::Range;
 use std::sync::PoisonError;
 
 use super::guide::{Ending, Guided};
-use super::request::Asked;
+use super::request::{Asked, wants_of};
 use super::{JudgeText, RulesMode, RunOptions, guarded};
 use crate::dataset::Sample;
 use crate::engine::{Completion, FinishReason};
 use crate::protocol::unknown_tags::without_unknown_tags;
-use crate::protocol::view::paragraphs;
-use crate::protocol::{ChoiceField, ParsedVerdict, UNCLEAR, Unreadable, ValueSpans, Yields};
+use crate::protocol::{
+    ChoiceField, ParsedVerdict, ScaffoldWants, UNCLEAR, Unreadable, ValueSpans, Yields,
+};
 use crate::reward::reward;
+use crate::rubric::{expected_score, weighted_score};
 use crate::rules::RuleVerdict;
 use crate::text::reasoning::{Answer, ThinkingStyle};
 use crate::verdict::{Confidence, OutcomeSource, ParseRule, Raw, Status, Usage, Verdict};
@@ -28,6 +30,8 @@ const OF_RULES: Yields = Yields {
     process: true,
     outcome: true,
     perfect: false,
+    score: false,
+    first_error: false,
 };
 
 impl<'a> VerdictBuilder<'a> {
@@ -43,6 +47,7 @@ impl<'a> VerdictBuilder<'a> {
     fn blank(&self, sample: &Sample, trial: u32, status: Status) -> Verdict {
         let rule_outcome = match self.options.rules {
             RulesMode::Off => None,
+            _ if self.yields.score => None,
             _ => self.verify(sample).outcome,
         };
         Self::unknown(sample, trial, status, rule_outcome)
@@ -62,6 +67,9 @@ impl<'a> VerdictBuilder<'a> {
             label: None,
             answer: None,
             first_error: None,
+            step_rewards: Vec::new(),
+            score: None,
+            criteria: Vec::new(),
             overall: None,
             reward: None,
             reason: None,
@@ -108,7 +116,13 @@ impl<'a> VerdictBuilder<'a> {
                 _ => None,
             };
         }
-        verdict.reward = reward(self.options.reward, self.yields, &verdict);
+        let options = self.options;
+        verdict.reward = reward(
+            options.reward,
+            options.require_process,
+            self.yields,
+            &verdict,
+        );
         verdict
     }
 
@@ -221,8 +235,7 @@ impl<'a> VerdictBuilder<'a> {
         } else if is_cut {
             Err(Unreadable::Cut)
         } else {
-            let steps = paragraphs(&sample.student_answer).count();
-            parse(text, &answer).and_then(|parsed| check_step(parsed, steps))
+            parse(text, &answer).and_then(|parsed| check(parsed, &wants_of(sample)))
         };
         let mut verdict = self.blank(sample, trial, Status::Ok);
         verdict.audited =
@@ -241,7 +254,7 @@ impl<'a> VerdictBuilder<'a> {
                 Self::abstain(&mut verdict, Status::OutOfDomain, why.to_owned());
             }
             Ok(parsed) => {
-                self.fill(&mut verdict, parsed, text, guided, &completion);
+                self.fill(&mut verdict, parsed, text, sample, guided, &completion);
                 self.check_certainty(&mut verdict, text);
             }
             Err(why) => {
@@ -262,6 +275,7 @@ impl<'a> VerdictBuilder<'a> {
         verdict: &mut Verdict,
         parsed: ParsedVerdict,
         text: &JudgeText,
+        sample: &Sample,
         guided: &Guided,
         completion: &Completion,
     ) {
@@ -272,10 +286,18 @@ impl<'a> VerdictBuilder<'a> {
         verdict.label = fields.label;
         verdict.answer = fields.answer;
         verdict.first_error = fields.first_error;
+        if self.yields.first_error {
+            let steps = wants_of(sample).steps;
+            let right = fields.first_error.unwrap_or(steps);
+            verdict.step_rewards = (0..steps)
+                .map(|step| f64::from(u8::from(step < right)))
+                .collect();
+        }
+        verdict.score = fields.score;
         verdict.reason = fields.reason.filter(|_| self.options.wants_reason);
         if self.yields.outcome {
             verdict.outcome_source = Some(OutcomeSource::Judge);
-        } else {
+        } else if !self.yields.score {
             Self::outcome_by_rules(verdict);
         }
         verdict.parse_rule = Some(parsed.rule);
@@ -287,21 +309,35 @@ impl<'a> VerdictBuilder<'a> {
                 text.prompts.tokenizer().decode(tokens).len()
             })
         };
+        if let Some(rubric) = sample
+            .rubric
+            .as_deref()
+            .filter(|_| !fields.grades.is_empty())
+        {
+            let expected: Vec<Option<f64>> = expected_of_choices(guided, completion)
+                .filter(|(field, _)| matches!(field, ChoiceField::Criterion(_)))
+                .map(|(_, expected)| expected.map(f64::from))
+                .collect();
+            // They were checked when they were read.
+            verdict.criteria = rubric
+                .verdicts(&fields.grades, &expected)
+                .unwrap_or_default();
+            verdict.score = Some(weighted_score(&verdict.criteria));
+            verdict.confidence.score = expected_score(&verdict.criteria).map(|score| score as f32);
+        }
     }
 
     /// The odds recorded where the words of a constrained answer were chosen.
     fn confidence_of_choices(&self, guided: &Guided, completion: &Completion) -> Confidence {
         let mut confidence = Confidence::default();
-        let choices = guided.filled.choices.iter().zip(&guided.tokens);
-        for ((field, _), token) in choices {
-            let recorded = completion.expected.iter().find(|(at, _)| at == token);
-            let odds = recorded.map(|(_, odds)| *odds);
+        for (field, odds) in expected_of_choices(guided, completion) {
             match field {
                 ChoiceField::Outcome => confidence.outcome = odds,
                 ChoiceField::Perfect => confidence.perfect = odds,
                 ChoiceField::Label if self.yields.outcome => confidence.outcome = odds,
+                ChoiceField::Label if self.yields.score => confidence.score = odds,
                 ChoiceField::Process | ChoiceField::Label => confidence.process = odds,
-                ChoiceField::Step => {}
+                ChoiceField::Step | ChoiceField::Criterion(_) => {}
             }
         }
         confidence
@@ -355,6 +391,9 @@ impl<'a> VerdictBuilder<'a> {
         verdict.label = None;
         verdict.answer = None;
         verdict.first_error = None;
+        verdict.step_rewards = Vec::new();
+        verdict.score = None;
+        verdict.criteria = Vec::new();
         verdict.reason = None;
         verdict.outcome_source = None;
         verdict.inconsistent = false;
@@ -395,14 +434,26 @@ impl<'a> VerdictBuilder<'a> {
     }
 }
 
-/// Whether a completion so far can be read, where the response has `steps` steps.
-pub(super) fn is_readable(text: &JudgeText, tokens: &[u32], steps: usize) -> bool {
+/// What was recorded where each choice of a constrained answer was made.
+fn expected_of_choices(
+    guided: &Guided,
+    completion: &Completion,
+) -> impl Iterator<Item = (ChoiceField, Option<f32>)> {
+    let choices = guided.filled.choices.iter().zip(&guided.tokens);
+    choices.map(|((field, _), token)| {
+        let recorded = completion.expected.iter().find(|(at, _)| at == token);
+        (*field, recorded.map(|(_, expected)| *expected))
+    })
+}
+
+/// Whether a completion so far can be read, and fits the sample.
+pub(super) fn is_readable(text: &JudgeText, tokens: &[u32], wants: &ScaffoldWants) -> bool {
     let answer = text
         .prompts
         .thinking()
         .read(text.prompts.tokenizer(), tokens);
     parse(text, &answer)
-        .and_then(|parsed| check_step(parsed, steps))
+        .and_then(|parsed| check(parsed, wants))
         .is_ok_and(|parsed| parsed.rule != ParseRule::Named(UNCLEAR.to_owned()))
 }
 
@@ -429,12 +480,21 @@ fn parse(text: &JudgeText, answer: &Answer) -> Result<ParsedVerdict, Unreadable>
     text.protocol.parse(&visible, thinking.starts_in_thinking())
 }
 
-/// Refuses the index of a step that the response does not have.
-fn check_step(parsed: ParsedVerdict, steps: usize) -> Result<ParsedVerdict, Unreadable> {
-    match parsed.fields.first_error {
-        Some(index) if index >= steps => Err(Unreadable::NoSuchStep { index, steps }),
-        _ => Ok(parsed),
+/// Refuses the index of a step that the response does not have, and grades that the rubric does not have.
+fn check(parsed: ParsedVerdict, wants: &ScaffoldWants) -> Result<ParsedVerdict, Unreadable> {
+    let steps = wants.steps;
+    if let Some(index) = parsed.fields.first_error.filter(|index| *index >= steps) {
+        return Err(Unreadable::NoSuchStep { index, steps });
     }
+    if let Some(rubric) = wants
+        .rubric
+        .as_deref()
+        .filter(|_| !parsed.fields.grades.is_empty())
+    {
+        let verdicts = rubric.verdicts(&parsed.fields.grades, &[]);
+        verdicts.map_err(Unreadable::Grades)?;
+    }
+    Ok(parsed)
 }
 
 /// The odds recorded at the tokens with which the words of the values begin. `length` gives the bytes that tokens decode to.
@@ -466,6 +526,7 @@ fn confidence(
         process: odds(&spans.process),
         outcome: odds(&spans.outcome),
         perfect: odds(&spans.perfect),
+        score: odds(&spans.score),
     }
 }
 

@@ -8,6 +8,7 @@ use super::field_text::FieldText;
 use crate::checkpoint::CheckpointError;
 use crate::dataset::Sample;
 use crate::protocol::template::{FieldName, PromptTemplate, Segment, split_marks};
+use crate::protocol::view::numbered;
 use crate::protocol::{Delimiters, TemplateError, View};
 use crate::text::TextError;
 use crate::text::chat_template::{ChatOptions, ChatTemplate, ThinkingSwitch};
@@ -133,7 +134,7 @@ impl PromptBuilder {
     ) -> Result<Self, PromptError> {
         let marked = template.render_with_marks();
         let rendered = chat.render(&marked, options)? + answer_start;
-        let segments = split_marks(&rendered)?;
+        let segments = split_marks(&rendered, template)?;
         let mut stretches = Vec::with_capacity(segments.len());
         let mut place = Place::Beginning;
         for (at, segment) in segments.iter().enumerate() {
@@ -255,8 +256,15 @@ impl PromptBuilder {
     fn field<'s>(&self, sample: &'s Sample, name: FieldName) -> Cow<'s, str> {
         match name {
             FieldName::Question => sample.question.as_str().into(),
+            FieldName::StudentAnswer if self.view == View::Steps && !sample.steps.is_empty() => {
+                numbered(sample.steps.iter().map(String::as_str)).into()
+            }
             FieldName::StudentAnswer => self.view.of(&sample.student_answer),
             FieldName::ReferenceAnswer => sample.reference_answer.as_str().into(),
+            FieldName::Rubric => sample
+                .rubric
+                .as_ref()
+                .map_or("".into(), |rubric| rubric.shown().into()),
         }
     }
 

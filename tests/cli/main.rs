@@ -19,6 +19,7 @@ mod messages;
 mod own_files;
 mod protocols;
 mod resume;
+mod rubric;
 mod rules_modes;
 mod scale;
 mod tiny_judge;

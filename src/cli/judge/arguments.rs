@@ -11,10 +11,13 @@ use crate::cli::EXIT_CODES;
 use crate::cli::chat::ChatArguments;
 use crate::cli::columns::ColumnArguments;
 use crate::cli::engine::{EngineArguments, JUDGE, ModelArguments};
-use crate::dataset::{LineLimit, Shard, ShardError, read_text};
+use crate::dataset::{
+    ColumnMap, Field, LineLimit, Needs, RubricNeed, Shard, ShardError, read_text,
+};
 use crate::judge::{RulesMode, default_protocol};
-use crate::protocol::{self, PromptTemplate, Protocol};
+use crate::protocol::{self, FieldName, PromptTemplate, Protocol};
 use crate::reward::RewardPolicy;
+use crate::rubric::Rubric;
 use crate::rules::{Config, RulesProfile};
 
 /// Judge rollouts: one verdict and reward for each.
@@ -156,10 +159,14 @@ pub(in crate::cli) struct JudgeArguments {
     /// Settings of the rules under strict and compat, by Math-Verify's names, for one `{"float_rounding": 2}`
     #[arg(long, value_name = "JSON", value_parser = crate::cli::verify::parse_config, help_heading = "Verdict")]
     pub(super) rules_config: Option<Config>,
-    /// What a verdict is worth: process-outcome (1 only if both hold), outcome (the final answer alone) or soft (the product of
-    /// the judge's probabilities) [default: process-outcome, or outcome where the protocol does not judge the process]
+    /// What a verdict is worth: process-outcome (1 only if both hold), outcome (the final answer alone), perfect-bonus (0.9, and 1
+    /// only for perfect work), soft (the product of the judge's probabilities), score (of a protocol that gives one), or weights,
+    /// as `process=0.3,outcome=0.7` [default: process-outcome, outcome or score, by what the protocol judges]
     #[arg(long, value_name = "POLICY", help_heading = "Verdict")]
     pub(super) reward: Option<RewardPolicy>,
+    /// No reward above 0 where the process is not known to be right, whatever --reward says
+    #[arg(long, help_heading = "Verdict")]
+    pub(super) require_process: bool,
     /// Give a verdict the status `unsure`, without a reward, where the judge gives its process or its outcome a calibrated
     /// probability below P (0.5 to 1)
     #[arg(long, value_name = "P", value_parser = parse_probability, help_heading = "Verdict")]
@@ -267,6 +274,9 @@ pub(in crate::cli) struct JudgeChoice {
     /// Text for the prompt's `{{few_shots}}`
     #[arg(long, value_name = "FILE", help_heading = JUDGE)]
     pub(in crate::cli) few_shots: Option<PathBuf>,
+    /// Criteria for every response, a TOML file; `--protocol rubric` without it takes each row's own
+    #[arg(long, value_name = "FILE.toml", help_heading = JUDGE)]
+    pub(in crate::cli) rubric: Option<PathBuf>,
     #[command(flatten)]
     pub(in crate::cli) chat: ChatArguments,
 }
@@ -274,11 +284,50 @@ pub(in crate::cli) struct JudgeChoice {
 impl JudgeChoice {
     /// The protocol that is named, if one is: to be found at fault before a model is fetched.
     pub(in crate::cli) fn named_protocol(&self) -> anyhow::Result<Option<Arc<dyn Protocol>>> {
-        Ok(self
-            .protocol
-            .as_deref()
-            .map(protocol::resolve)
-            .transpose()?)
+        let by_rubric = self.rubric.is_some().then_some("rubric");
+        let name = self.protocol.as_deref().or(by_rubric);
+        Ok(name.map(protocol::resolve).transpose()?)
+    }
+
+    /// What rows are read for under a protocol, where `columns` says which key holds what.
+    pub(in crate::cli) fn columns(
+        &self,
+        columns: &ColumnArguments,
+        protocol: &dyn Protocol,
+    ) -> anyhow::Result<ColumnMap> {
+        let columns = columns.map()?;
+        let needs_rubric = protocol.needs_rubric();
+        let rubric = match &self.rubric {
+            None if needs_rubric => RubricNeed::OfRow,
+            None => RubricNeed::None,
+            Some(_) if !needs_rubric => bail!(
+                "--rubric has no meaning under protocol {}, which does not judge by criteria: use --protocol rubric",
+                protocol.name()
+            ),
+            Some(path) => {
+                let rubric = Rubric::from_toml(&read(path)?);
+                RubricNeed::Of(Arc::new(
+                    rubric.with_context(|| path.display().to_string())?,
+                ))
+            }
+        };
+        let needs = Needs {
+            reference: protocol.needs_reference(),
+            steps: protocol.yields().first_error,
+            rubric,
+        };
+        for (field, is_read) in [
+            (Field::Steps, needs.steps),
+            (Field::Rubric, needs.rubric == RubricNeed::OfRow),
+        ] {
+            if columns.names(field) && !is_read {
+                bail!(
+                    "--columns {field}=… changes nothing here: under protocol {} no {field} is read from the rows",
+                    protocol.name()
+                );
+            }
+        }
+        Ok(columns.with_needs(needs))
     }
 
     /// The protocol that is named, else the model's own, and its prompt text.
@@ -304,6 +353,13 @@ impl JudgeChoice {
                 protocol.name()
             ),
         };
+        if protocol.needs_rubric() != template.has(FieldName::Rubric) {
+            let name = protocol.name();
+            if protocol.needs_rubric() {
+                bail!("the prompt has no `{{{{ rubric }}}}`, and protocol {name} judges by one");
+            }
+            bail!("the prompt has `{{{{ rubric }}}}`, and protocol {name} judges by none");
+        }
         if let Some(path) = &self.few_shots {
             template = template
                 .with_few_shots(&read(path)?)

@@ -27,6 +27,7 @@ use crate::engine::Sampling;
 use crate::judge::model::MAX_NEW_TOKENS;
 use crate::judge::{GenerationDefaults, JudgeText, RulesMode, RunEnd, RunOptions, Session};
 use crate::model::DeviceChoice;
+use crate::reward::RewardPolicy;
 use crate::rules::OutcomeRules;
 
 /// Why an option for constrained answers has no meaning.
@@ -142,6 +143,15 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
     }
     let devices = devices(arguments.model.device, &arguments.gpus).or_usage()?;
     let named = arguments.judge.named_protocol().or_usage()?;
+    if let (RulesMode::Only, Some(protocol)) = (rules, &named)
+        && protocol.yields().score
+    {
+        return Err(anyhow!(
+            "--rules only has no meaning under protocol {}: {ONLY_SCORE}",
+            protocol.name()
+        ))
+        .or_usage();
+    }
     let (judge, protocol, template) = if rules == RulesMode::Only {
         let (protocol, template) = arguments.judge.prompt_for(named, None).or_usage()?;
         (None, protocol, template)
@@ -209,8 +219,27 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         let has_scaffold = text.has_scaffold();
         let has_odds = protocol.has_odds();
         let of_odds = arguments.min_confidence.filter(|_| !has_odds);
-        let of_outcome = arguments.audit.filter(|_| !protocol.yields().outcome);
+        let yields = protocol.yields();
+        let of_outcome = arguments.audit.filter(|_| !yields.outcome);
+        let only_score = |given: bool| (given && yields.score).then_some(ONLY_SCORE);
+        let is_soft = reward == RewardPolicy::Soft;
         let why_not = [
+            (
+                "--require-process",
+                (arguments.require_process && !yields.process)
+                    .then_some("it does not judge the process"),
+            ),
+            ("--rules first", only_score(rules == RulesMode::First)),
+            ("--decide-only", only_score(arguments.decide_only)),
+            (
+                "--min-confidence",
+                only_score(arguments.min_confidence.is_some()),
+            ),
+            (
+                "--reward soft with --free",
+                (is_soft && arguments.free && protocol.needs_rubric())
+                    .then_some("probabilities are recorded where grades are chosen"),
+            ),
             (
                 &*format!("--reward {reward}"),
                 reward.refused_by(protocol, rules != RulesMode::Off),
@@ -250,6 +279,10 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         }
     }
     let engine = arguments.engine.options(&arguments.model);
+    let columns = arguments
+        .judge
+        .columns(&arguments.columns, protocol.as_ref())
+        .or_usage()?;
 
     let begun = out.as_deref().filter(|_| !arguments.restart);
     let earlier_samples = begun
@@ -258,7 +291,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
     let loaded = load_inputs(
         &arguments.inputs,
         &LoadOptions {
-            columns: arguments.columns.map().or_usage()?,
+            columns,
             keep: Keep::parse(&arguments.keep),
             limit: arguments.limit,
             shard: arguments.shard,
@@ -290,6 +323,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
                 arguments.rules_config.unwrap_or_default(),
             ),
             reward,
+            require_process: arguments.require_process,
             min_confidence: arguments.min_confidence,
         },
         judge,
@@ -308,6 +342,9 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         restart: arguments.restart,
     })
 }
+
+/// Why an option for truth values has no meaning.
+const ONLY_SCORE: &str = "it gives a score, and judges neither process nor outcome";
 
 /// Refuses a summary or consensus file that is another file of the run, or cannot be written.
 fn check_side_files(
