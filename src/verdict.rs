@@ -176,6 +176,9 @@ pub struct Verdict {
     /// The model was asked though the rules had decided (`--rules first --audit`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub audited: bool,
+    /// The model was not asked again: the answer is that to the very same prompt, in this run or from the cache.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reused: bool,
     /// Why the status is not `ok`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,

@@ -3,6 +3,7 @@
 //! Data goes to files or standard output; messages go to standard error.
 
 mod bench;
+mod cache;
 mod chat;
 mod columns;
 mod download;
@@ -85,6 +86,11 @@ enum Command {
     Prompts {
         #[command(subcommand)]
         action: prompts::PromptsAction,
+    },
+    /// Look after a cache of answers (`juror judge --cache`)
+    Cache {
+        #[command(subcommand)]
+        action: cache::CacheAction,
     },
     /// Show, fetch and describe the models that can judge
     Models {
@@ -209,6 +215,7 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Verify(arguments) => verify::run(*arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Prompts { action } => prompts::run(action),
+        Command::Cache { action } => cache::run(action),
         Command::Models { action } => models::run(action),
         Command::Completions { shell } => manual::completions(shell).map(|()| DONE),
         Command::Man { folder } => manual::pages(&folder).map(|()| DONE),

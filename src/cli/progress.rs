@@ -293,6 +293,17 @@ pub(super) fn print_summary(summary: &Summary) {
             ),
         ));
     }
+    if summary.reused > 0 {
+        let all = summary.verdicts();
+        rows.push((
+            "known",
+            format!(
+                "{} of {all} answers ({}), to equal prompts: the model was not asked again",
+                summary.reused,
+                percent(summary.reused, all)
+            ),
+        ));
+    }
     if summary.outcomes_by_rules > 0 {
         rows.push((
             "by the rules",

@@ -67,8 +67,10 @@ pub(super) fn refuse(command: &Command, matches: &ArgMatches) -> anyhow::Result<
 fn judge(given: &Given) -> anyhow::Result<()> {
     match given.matches.get_one("rules") {
         Some(RulesArgument::Only) => {
-            let mut of_a_model =
-                given.all(&[JUDGE, CHAT, ENGINE, SAMPLING], &["raw", "min_confidence"]);
+            let mut of_a_model = given.all(
+                &[JUDGE, CHAT, ENGINE, SAMPLING],
+                &["raw", "min_confidence", "require_process", "cache"],
+            );
             let option = of_a_model.find(|option| !matches!(*option, "seed" | "trials"));
             if let Some(option) = option {
                 bail!(
@@ -112,7 +114,13 @@ fn bench(given: &Given) -> anyhow::Result<()> {
     if !given.has("inputs")
         && let Some(option) = given.any(
             &[CHAT],
-            &["protocol", "prompt", "few_shots", "rubric", "max_line_bytes"],
+            &[
+                "protocol",
+                "prompt",
+                "few_shots",
+                "rubric",
+                "max_line_bytes",
+            ],
         )
     {
         bail!(

@@ -17,7 +17,7 @@ pub type RequestId = u64;
 pub struct RandomKey {
     /// The run's seed.
     pub seed: u64,
-    /// A hash of the sample's id.
+    /// A hash of what the sample's prompt is: equal prompts have equal draws.
     pub sample: u64,
     /// The trial's number.
     pub trial: u32,

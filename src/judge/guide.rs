@@ -4,6 +4,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use serde::{Deserialize, Serialize};
+
 use super::request::TextStop;
 use super::token_scaffold::{Fork, TokenPart, tokenise};
 use super::{JudgeText, completion};
@@ -15,7 +17,7 @@ use crate::text::reasoning::{Beginning, Thought};
 use crate::text::tokenizer::{Place, TextStream};
 
 /// What a guide has learnt, read once the generation is over.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Guided {
     /// What was chosen.
     pub(super) filled: Filled,
@@ -26,7 +28,7 @@ pub(super) struct Guided {
 }
 
 /// How a constrained generation ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Ending {
     /// It was cut, by its limit or in its thinking.
     #[default]

@@ -1,6 +1,7 @@
 //! A judge that stays loaded.
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -8,9 +9,10 @@ use std::time::Duration;
 use candle_core::Device;
 
 use super::build::{EngineOptions, WorkloadLengths, build_engine, describe};
+use super::cache::{self, CacheError};
 use super::{
-    ChatSettings, DeviceEngine, Job, JudgeError, JudgeText, RulesMode, RunEnd, RunOptions, Sink,
-    jobs, run, run_rules,
+    AnswerCache, ChatSettings, DeviceEngine, Job, JudgeError, JudgeText, RulesMode, RunEnd,
+    RunOptions, Sink, jobs, run, run_rules,
 };
 use crate::checkpoint::weights::LoadProgress;
 use crate::checkpoint::{CheckpointError, ModelSource};
@@ -63,6 +65,9 @@ pub enum LoadError {
         /// Why not.
         source: Box<EngineError>,
     },
+    /// The cache cannot be used.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
     /// A thread could not be started.
     #[error(transparent)]
     Thread(#[from] ThreadError),
@@ -77,6 +82,7 @@ impl LoadError {
             Self::Device { source, .. } => source.is_usage(),
             Self::Model(error) => error.is_usage(),
             Self::Thread(_) => false,
+            Self::Cache(error) => matches!(error, CacheError::NotACache { .. }),
             Self::Protocol(_) | Self::NoPrompt { .. } | Self::Template(_) | Self::Prompt(_) => true,
         }
     }
@@ -117,6 +123,7 @@ pub struct JudgeBuilder {
     devices: Vec<DeviceChoice>,
     chat: ChatSettings,
     engine: EngineOptions,
+    cache: Option<(PathBuf, u64)>,
 }
 
 impl JudgeBuilder {
@@ -171,6 +178,14 @@ impl JudgeBuilder {
         self
     }
 
+    /// Keeps answers in a folder of at most `size` bytes, and looks for them there before the model is asked: for other runs and
+    /// other processes.
+    #[must_use]
+    pub fn cache(mut self, folder: impl Into<PathBuf>, size: u64) -> Self {
+        self.cache = Some((folder.into(), size));
+        self
+    }
+
     /// Reads the model's files, fetching those of a model on the hub that the cache does not have, and builds the engines.
     ///
     /// # Errors
@@ -198,14 +213,18 @@ impl JudgeBuilder {
             devices.push((device.to_string(), device.open()?));
         }
         let lengths = WorkloadLengths::unknown(&text, options.max_new_tokens);
-        Judge::build(
-            &source,
-            Arc::new(text),
-            devices,
-            &self.engine,
-            &lengths,
-            &mut |_| {},
-        )
+        let cache = match &self.cache {
+            Some((folder, size)) => {
+                let devices = devices.iter().map(|(_, device)| device);
+                let model = cache::identity(&source, &self.engine, devices)?;
+                Some(Arc::new(AnswerCache::open(folder, model, *size)?))
+            }
+            None => None,
+        };
+        let text = Arc::new(text);
+        let mut judge = Judge::build(&source, text, devices, &self.engine, &lengths, &mut |_| {})?;
+        judge.options.cache = cache;
+        Ok(judge)
     }
 }
 
@@ -228,6 +247,7 @@ impl Judge {
             devices: vec![DeviceChoice::Auto],
             chat: ChatSettings::default(),
             engine: EngineOptions::default(),
+            cache: None,
         }
     }
 

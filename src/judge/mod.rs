@@ -7,6 +7,8 @@
 //! | `loaded` | [`Judge`]: a model that stays loaded and judges again and again |
 //! | [`jobs`] | which trials are to be run, and in which order |
 //! | `request` | a sample becomes a request: prompt tokens, random key, guide |
+//! | `in_flight` | who waits for which answer; what is asked twice is answered once |
+//! | [`cache`] | answers kept in files, for later runs |
 //! | `guide`, `token_scaffold` | constrained generations: thinking, then the protocol's known text, in which words are chosen |
 //! | `dispatch` | which of several engines gets a request |
 //! | `domain` | what a judge says it can judge (`judge.json`), and how sure it must be |
@@ -19,6 +21,7 @@
 //! | [`summary`] | a run in numbers |
 
 pub mod build;
+pub mod cache;
 mod completion;
 pub mod consensus;
 mod dispatch;
@@ -27,6 +30,7 @@ mod field_text;
 mod generation;
 mod groups;
 mod guide;
+mod in_flight;
 pub mod jobs;
 mod loaded;
 pub mod model;
@@ -39,6 +43,8 @@ pub mod summary;
 mod tests;
 mod token_scaffold;
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::DatasetError;
@@ -49,6 +55,7 @@ use crate::rules::OutcomeRules;
 use crate::threads::ThreadError;
 use crate::verdict::Verdict;
 pub use build::{EngineOptions, WorkloadLengths, build_engine};
+pub use cache::AnswerCache;
 pub use dispatch::{DeviceEngine, DeviceStats};
 pub use domain::{Domain, JudgeFile, Temperature};
 pub use generation::GenerationDefaults;
@@ -128,6 +135,8 @@ pub struct RunOptions {
     /// Verdicts that the judge is less sure of, process or outcome, become [`Status::Unsure`](crate::verdict::Status): a
     /// probability from 0.5 to 1, of the calibrated confidence.
     pub min_confidence: Option<f64>,
+    /// Where answers are looked for before the model is asked, and kept afterwards.
+    pub cache: Option<Arc<AnswerCache>>,
 }
 
 impl Default for RunOptions {
@@ -149,6 +158,7 @@ impl Default for RunOptions {
             reward: RewardPolicy::default(),
             require_process: false,
             min_confidence: None,
+            cache: None,
         }
     }
 }

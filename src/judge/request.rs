@@ -1,11 +1,13 @@
 //! From a sample to the engine's request: prompt tokens, sampling key, stop rule.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
+use serde_json::json;
+
+use super::cache::AnswerKey;
 use super::completion::VerdictBuilder;
 use super::guide::{Decides, GuideOptions, Guided, VerdictGuide};
+use super::in_flight::{Asked, InFlight, Known};
 use super::prompt::TooLong;
 use super::{JudgeText, RunOptions, guarded};
 use crate::dataset::Sample;
@@ -16,42 +18,18 @@ use crate::text::TextError;
 use crate::text::reasoning::AnswerStream;
 use crate::verdict::{Status, Verdict};
 
-/// The requests that the engines have, by their ids: as many as the engines hold, and no more.
-#[derive(Default)]
-pub(super) struct InFlight {
-    jobs: Mutex<HashMap<u64, Asked>>,
-    next: AtomicU64,
-}
-
-/// The sample and trial of a request that an engine has.
-pub(super) struct Asked {
-    pub(super) sample: Arc<Sample>,
-    pub(super) trial: u32,
-    /// Why the guide failed, if it did.
-    pub(super) failure: Arc<OnceLock<String>>,
-    /// What a constrained generation has chosen.
-    pub(super) guided: Arc<Mutex<Guided>>,
-}
-
-impl InFlight {
-    fn jobs(&self) -> MutexGuard<'_, HashMap<u64, Asked>> {
-        // Nothing panics while it holds the lock.
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn add(&self, asked: Asked) -> u64 {
-        let id = self.next.fetch_add(1, Ordering::Relaxed);
-        self.jobs().insert(id, asked);
-        id
-    }
-
-    pub(super) fn take(&self, id: u64) -> Option<Asked> {
-        self.jobs().remove(&id)
-    }
-}
-
 /// A prompt's tokens, if the model is to be asked.
 pub(super) type Prompt = Result<Vec<u32>, NotAsked>;
+
+/// What becomes of a trial.
+pub(super) enum Trial {
+    /// The model is to be asked.
+    Ask(Box<Request>),
+    /// It is being asked the very same already: the verdict comes with that answer.
+    Waits,
+    /// The verdict is known.
+    Judged(Box<Verdict>),
+}
 
 /// Why no request is made of a sample.
 pub(super) enum NotAsked {
@@ -69,6 +47,8 @@ pub(super) struct RequestBuilder<'a> {
     options: &'a RunOptions,
     verdicts: &'a VerdictBuilder<'a>,
     in_flight: &'a InFlight,
+    /// What the answers of the run depend on beside their prompts.
+    run: blake3::Hasher,
 }
 
 impl<'a> RequestBuilder<'a> {
@@ -83,6 +63,7 @@ impl<'a> RequestBuilder<'a> {
             options,
             verdicts,
             in_flight,
+            run: hash_of_run(text, options),
         }
     }
 
@@ -109,21 +90,13 @@ impl<'a> RequestBuilder<'a> {
         guarded(prompt).unwrap_or_else(|why| Err(NotAsked::Broken(why)))
     }
 
-    /// The request of a trial.
-    ///
-    /// # Errors
-    /// The verdict, where the model is not asked.
-    pub(super) fn request(
-        &self,
-        sample: &Arc<Sample>,
-        trial: u32,
-        prompt: &Prompt,
-    ) -> Result<Request, Box<Verdict>> {
+    /// What becomes of a trial.
+    pub(super) fn trial(&self, sample: &Arc<Sample>, trial: u32, prompt: &Prompt) -> Trial {
         let made = guarded(|| match prompt {
-            Ok(prompt) => Ok(self.asking(sample, trial, prompt.clone())),
-            Err(why) => Err(Box::new(self.not_asked(sample, trial, why))),
+            Ok(prompt) => self.ask(sample, trial, prompt),
+            Err(why) => Trial::Judged(Box::new(self.not_asked(sample, trial, why))),
         });
-        made.unwrap_or_else(|why| Err(Box::new(self.verdicts.broken(sample, trial, why))))
+        made.unwrap_or_else(|why| Trial::Judged(Box::new(self.verdicts.broken(sample, trial, why))))
     }
 
     fn not_asked(&self, sample: &Sample, trial: u32, why: &NotAsked) -> Verdict {
@@ -137,38 +110,67 @@ impl<'a> RequestBuilder<'a> {
         }
     }
 
-    fn asking(&self, sample: &Arc<Sample>, trial: u32, prompt: Vec<u32>) -> Request {
+    fn ask(&self, sample: &Arc<Sample>, trial: u32, prompt: &[u32]) -> Trial {
         let options = self.options;
+        let prompt_hash = hash_of_prompt(prompt);
+        let key = self.key(&prompt_hash, trial);
         let failure = Arc::new(OnceLock::new());
         let guided = Arc::new(Mutex::new(Guided::default()));
-        let id = self.in_flight.add(Asked {
-            sample: Arc::clone(sample),
+        let asked = Asked {
+            key,
             trial,
+            samples: vec![Arc::clone(sample)],
             failure: Arc::clone(&failure),
             guided: Arc::clone(&guided),
+        };
+        let id = match self.in_flight.ask(asked, options.cache.as_deref()) {
+            Known::Not(id) => id,
+            Known::Asked => return Trial::Waits,
+            Known::Answered(answer) => {
+                let verdict = self
+                    .verdicts
+                    .of_known_answer(self.text, sample, trial, prompt, &answer);
+                return Trial::Judged(Box::new(verdict));
+            }
+        };
+        // Others may wait for this answer: whatever goes wrong from here on is their verdict too.
+        let guide = guarded(|| {
+            self.guide(sample, prompt, guided)
+                .map_err(|error| error.to_string())
         });
-        let guide = match self.guide(sample, &prompt, guided) {
+        let guide = match guide.and_then(|guide| guide) {
             Ok(guide) => guide,
-            Err(error) => {
-                let _ = failure.set(error.to_string());
+            Err(why) => {
+                let _ = failure.set(why);
                 None
             }
         };
-        Request {
+        Trial::Ask(Box::new(Request {
             id,
-            prompt,
+            prompt: prompt.to_vec(),
             max_new_tokens: options.max_new_tokens,
             sampling: options.sampling,
             random_key: RandomKey {
                 seed: options.seed,
-                // Draws follow the sample's id, not its place.
-                sample: sample.id_hash(),
+                sample: u64::from_le_bytes(
+                    prompt_hash.as_bytes()[..8].try_into().unwrap_or_default(),
+                ),
                 trial,
             },
             eos: self.text.eos.clone(),
             guide: guide.map(|guide| Box::new(Guarded { guide, failure }) as Box<dyn Guide>),
             choices: Some(self.text.choices.clone()),
+        }))
+    }
+
+    /// What an answer depends on: the run's settings, the prompt, and where chance decides, the trial.
+    fn key(&self, prompt: &blake3::Hash, trial: u32) -> AnswerKey {
+        let mut hasher = self.run.clone();
+        hasher.update(prompt.as_bytes());
+        if self.options.sampling.temperature > 0.0 {
+            hasher.update(&trial.to_le_bytes());
         }
+        *hasher.finalize().as_bytes()
     }
 
     /// What steers the generation: the protocol's scaffold, or what ends it once all that is wanted was written.
@@ -199,6 +201,36 @@ impl<'a> RequestBuilder<'a> {
         let stop = TextStop::new(self.text, options.wants_reason);
         Ok(stop.map(|stop| Box::new(stop) as Box<dyn Guide>))
     }
+}
+
+/// What answers depend on beside their prompts, in one format: a change of it makes the answers of a cache unknown.
+fn hash_of_run(text: &JudgeText, options: &RunOptions) -> blake3::Hasher {
+    let sampling = options.sampling;
+    let chance = (sampling.temperature > 0.0).then_some(options.seed);
+    let settings = json!({
+        "format": 1,
+        "model": options.cache.as_ref().map(|cache| cache.model()),
+        "protocol": [text.protocol.name(), text.protocol.hash().unwrap_or_default()],
+        "chat": text.chat,
+        "sampling": [sampling.temperature, sampling.top_k as f64, sampling.top_p, sampling.min_p],
+        "seed": chance,
+        "max_new_tokens": options.max_new_tokens,
+        "constrained": options.constrained,
+        "decides": options.decide_only.then(|| format!("{} {}", options.reward, options.require_process)),
+        "thinking_budget": options.thinking_budget,
+        "reason": options.wants_reason,
+    });
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(settings.to_string().as_bytes());
+    hasher
+}
+
+fn hash_of_prompt(prompt: &[u32]) -> blake3::Hash {
+    let bytes: Vec<u8> = prompt
+        .iter()
+        .flat_map(|token| token.to_le_bytes())
+        .collect();
+    blake3::hash(&bytes)
 }
 
 /// What an answer must fit: the steps of the sample's response, and its rubric.

@@ -6,20 +6,22 @@
 //! ```
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SendError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
+use super::cache::AnswerCache;
 use super::completion::VerdictBuilder;
 use super::dispatch::{DeviceEngine, DeviceState, DeviceStats, Dispatch, Notify, requests_ahead};
+use super::in_flight::InFlight;
 use super::jobs::{self, Job};
-use super::request::{InFlight, RequestBuilder};
+use super::request::{RequestBuilder, Trial};
 use super::{JudgeError, JudgeText, RunEnd, RunOptions, Sink, guarded};
 use crate::dataset::Samples;
-use crate::engine::{EngineError, EngineThread, Request, Stats};
+use crate::engine::{Completion, EngineError, EngineThread, Request, Stats};
 use crate::panics;
 use crate::threads;
 use crate::verdict::Verdict;
@@ -66,6 +68,7 @@ pub fn run<S: Samples + ?Sized>(
         samples,
         jobs,
         text,
+        cache: options.cache.as_deref(),
         requests: RequestBuilder::new(text, options, &verdicts, &in_flight),
         in_flight: &in_flight,
         verdicts: &verdicts,
@@ -114,6 +117,7 @@ struct Run<'a, S: ?Sized> {
     samples: &'a S,
     jobs: &'a [Job],
     text: &'a JudgeText,
+    cache: Option<&'a AnswerCache>,
     requests: RequestBuilder<'a>,
     in_flight: &'a InFlight,
     verdicts: &'a VerdictBuilder<'a>,
@@ -165,11 +169,12 @@ impl<S: Samples + ?Sized> Run<'_, S> {
                     return;
                 }
                 let (prompt, sample) = &prompts[own];
-                let sent = match self.requests.request(sample, job.trial, prompt) {
-                    Ok(request) => {
-                        engines.send(request, self.samples.outline(job.position()).question)
+                let sent = match self.requests.trial(sample, job.trial, prompt) {
+                    Trial::Ask(request) => {
+                        engines.send(*request, self.samples.outline(job.position()).question)
                     }
-                    Err(verdict) => events.send(Event::Verdict(verdict)).is_ok(),
+                    Trial::Waits => true,
+                    Trial::Judged(verdict) => events.send(Event::Verdict(verdict)).is_ok(),
                 };
                 if !sent {
                     return;
@@ -184,35 +189,51 @@ impl<S: Samples + ?Sized> Run<'_, S> {
         while !self.stop.load(Ordering::Relaxed) {
             let received = engine.recv(PATIENCE);
             device.update(engine.stats(), matches!(received, Ok(Some(_))));
-            let event = match received {
+            let error = match received {
                 Ok(None) => continue,
                 Ok(Some(completion)) => {
                     self.has_room.notify();
-                    let Some(asked) = self.in_flight.take(completion.id) else {
-                        continue;
-                    };
-                    Event::Verdict(Box::new(
-                        self.verdicts.of_request(self.text, &asked, completion),
-                    ))
+                    if self.answered(completion, events).is_err() {
+                        break;
+                    }
+                    continue;
                 }
                 // All is done, and no more will come.
                 Err(EngineError::Stopped) if device.outstanding() == 0 => break,
-                Err(error) if self.devices.len() == 1 => Event::Failed(error.into()),
-                Err(error) => Event::Failed(JudgeError::Device {
+                Err(error) if self.devices.len() == 1 => error.into(),
+                Err(error) => JudgeError::Device {
                     device: device.stats().device,
                     source: Box::new(error),
-                }),
+                },
             };
-            let failed = matches!(event, Event::Failed(_));
-            if events.send(event).is_err() || failed {
-                break;
-            }
+            let _ = events.send(Event::Failed(error));
+            break;
         }
         // A thread that is blocked sending it a request then fails to send, and goes on.
         if let Some(engine) = engine.into_engine() {
             let device = device.stats().device;
             self.returned().push((at, DeviceEngine { device, engine }));
         }
+    }
+
+    /// A completion into the verdicts of all who asked for it.
+    fn answered(
+        &self,
+        completion: Completion,
+        events: &SyncSender<Event>,
+    ) -> Result<(), SendError<Event>> {
+        let Some((asked, answer)) = self.in_flight.answered(completion, self.cache) else {
+            return Ok(());
+        };
+        for (at, sample) in asked.samples.iter().enumerate() {
+            let mut verdict = self.verdicts.of_request(self.text, &asked, sample, &answer);
+            if at > 0 {
+                verdict.reused = true;
+                verdict.usage.cached_tokens = verdict.usage.prompt_tokens;
+            }
+            events.send(Event::Verdict(Box::new(verdict)))?;
+        }
+        Ok(())
     }
 
     /// Verdicts into the sink, until there is one for every job.

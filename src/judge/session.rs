@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use candle_core::Device;
 
 use super::build::{EngineOptions, WorkloadLengths};
+use super::cache::{AnswerCache, CacheError, identity};
 use super::consensus::{Consensus, ConsensusBuilder, ConsensusSummary};
 use super::groups::Groups;
 use super::{
@@ -66,6 +67,8 @@ pub struct Session {
     pub consensus_out: Option<PathBuf>,
     /// Throw away an earlier run's journal.
     pub restart: bool,
+    /// Where answers are kept for other runs, and how many bytes of them.
+    pub cache: Option<(PathBuf, u64)>,
 }
 
 /// Why a session failed.
@@ -95,6 +98,9 @@ pub enum SessionError {
     /// More verdicts than there is memory to track.
     #[error("{0}")]
     TooMany(String),
+    /// The cache cannot be used.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
     /// The verdicts could not be read again.
     #[error("could not read the verdicts again: {0}")]
     Consensus(#[source] std::io::Error),
@@ -115,6 +121,7 @@ impl SessionError {
             Self::Model(error) => error.is_usage(),
             Self::Journal(JournalError::Different { .. } | JournalError::NotAJournal { .. })
             | Self::TooMany(_)
+            | Self::Cache(CacheError::NotACache { .. })
             | Self::Output(OutputError::Folder { .. } | OutputError::NoFolder { .. }) => true,
             _ => false,
         }
@@ -361,6 +368,12 @@ impl Session {
             } else {
                 jobs::in_input_order(samples, trials, finished)
             };
+            let mut options = self.options.clone();
+            if let Some((folder, size)) = &self.cache {
+                let devices = devices.iter().map(|(_, device)| device);
+                let model = identity(source, &self.engine, devices)?;
+                options.cache = Some(Arc::new(AnswerCache::open(folder, model, *size)?));
+            }
             let new_tokens = self.options.max_new_tokens;
             let lengths = WorkloadLengths::of(samples, &jobs, text, new_tokens)?;
             let mut observe = |share| {
@@ -373,7 +386,10 @@ impl Session {
             keeper.summary.sizes = Some(judge.sizes());
             (keeper.observer)(&keeper.summary);
             keeper.started = Instant::now();
-            judge.run(samples, &jobs, &self.options, interrupted, keeper)?
+            let end = judge.run(samples, &jobs, &options, interrupted, keeper)?;
+            let kept = options.cache.as_ref().map(|cache| cache.sync());
+            keeper.summary.cache_failure = kept.and_then(Result::err);
+            end
         } else {
             let jobs = jobs::in_input_order(samples, trials, finished);
             run_rules(samples, &jobs, &self.options, interrupted, keeper)?

@@ -129,6 +129,8 @@ pub struct Summary {
     pub inconsistent: usize,
     /// Samples the rules decided before the model was asked.
     pub skipped: usize,
+    /// Verdicts whose answers were known: the model was not asked.
+    pub reused: usize,
     /// Outcomes that the judge finds right, of those audited, which the rules find wrong.
     pub audited: Share,
     /// Outcomes that the rules gave because the judge's could not be read.
@@ -143,6 +145,8 @@ pub struct Summary {
     pub groups: Option<GroupSummary>,
     /// Tokens of all verdicts.
     pub tokens: Usage,
+    /// Why answers were not kept in the cache, if they were not.
+    pub cache_failure: Option<String>,
     /// Verdicts that an earlier run had finished.
     pub resumed: usize,
     /// Time from the first request to the last verdict of this run.
@@ -205,7 +209,11 @@ impl Summary {
                 self.disagreeing.push(verdict.id.clone());
             }
         }
-        self.tokens += verdict.usage;
+        if verdict.reused {
+            self.reused += 1;
+        } else {
+            self.tokens += verdict.usage;
+        }
     }
 
     /// The summary as JSON, for programs: counts, no text to be shown. `schema` changes when a key changes its meaning.
@@ -232,6 +240,7 @@ impl Summary {
             })),
             "inconsistent": self.inconsistent,
             "skipped": self.skipped,
+            "reused": self.reused,
             "audited": share(self.audited),
             "audited_interval": self.audited.interval(),
             "outcomes_by_rules": self.outcomes_by_rules,

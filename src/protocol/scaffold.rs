@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::{ParsedVerdict, ValueSpans, VerdictFields, Yields};
 use crate::rubric::Rubric;
 use crate::verdict::ParseRule;
@@ -34,7 +36,7 @@ pub enum Part {
 }
 
 /// What a choice decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ChoiceField {
     /// Is the derivation free of errors?
     Process,
@@ -62,7 +64,7 @@ pub struct ScaffoldWants {
 }
 
 /// What was chosen.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Filled {
     /// The fields and the words, in order.
     pub choices: Vec<(ChoiceField, String)>,

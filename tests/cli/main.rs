@@ -7,6 +7,7 @@ mod common;
 
 mod abstention;
 mod bench;
+mod cache;
 mod chat;
 mod constrained;
 mod exit_codes;

@@ -178,6 +178,12 @@ pub(in crate::cli) struct JudgeArguments {
     /// Say what would be judged, show the first prompt, and stop
     #[arg(long, help_heading = "Run")]
     pub(super) dry_run: bool,
+    /// Keep the judge's answers in a folder, and take those that other runs have left there; any number of processes may share it
+    #[arg(long, value_name = "DIR", help_heading = "Run")]
+    pub(super) cache: Option<PathBuf>,
+    /// What --cache may hold, as `500MB` or `20GB`; beyond it the answers go that were not used for longest [default: 10GB]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, requires = "cache", help_heading = "Run")]
+    pub(super) cache_size: Option<u64>,
     /// Throw away what an earlier run with other settings left in the journal
     #[arg(long, help_heading = "Run")]
     pub(super) restart: bool,
@@ -222,6 +228,26 @@ fn parse_share(text: &str) -> Result<f64, String> {
     match number.parse::<f64>() {
         Ok(share) if share > 0.0 && share <= scale => Ok(share / scale),
         _ => Err("must be a share above 0 and up to 1, as `0.05` or `5%`".into()),
+    }
+}
+
+/// `500MB`, `20GB` or bytes.
+pub(in crate::cli) fn parse_size(text: &str) -> Result<u64, String> {
+    let units = [
+        ("KB", 1e3),
+        ("MB", 1e6),
+        ("GB", 1e9),
+        ("TB", 1e12),
+        ("B", 1.0),
+    ];
+    let upper = text.trim().to_uppercase();
+    let (number, unit) = units
+        .iter()
+        .find_map(|(name, unit)| Some((upper.strip_suffix(name)?, *unit)))
+        .unwrap_or((&upper, 1.0));
+    match number.trim().parse::<f64>() {
+        Ok(number) if number >= 0.0 && number * unit < 1e18 => Ok((number * unit) as u64),
+        _ => Err("must be a size, as `500MB` or `20GB`".into()),
     }
 }
 

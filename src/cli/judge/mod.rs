@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
 
-pub(super) use self::arguments::{JudgeArguments, JudgeChoice, RulesArgument, SAMPLING};
+pub(super) use self::arguments::{
+    JudgeArguments, JudgeChoice, RulesArgument, SAMPLING, parse_size,
+};
 use super::download;
 use super::inputs::{self, refuse_data_sets};
 use super::progress::{Progress, print_summary};
@@ -24,6 +26,7 @@ use crate::dataset::{
     Keep, LineLimit, LoadOptions, Loaded, Rows, Samples, Shard, index, rejected_path, sources,
 };
 use crate::engine::Sampling;
+use crate::judge::cache::CACHE_SIZE;
 use crate::judge::model::MAX_NEW_TOKENS;
 use crate::judge::{GenerationDefaults, JudgeText, RulesMode, RunEnd, RunOptions, Session};
 use crate::model::DeviceChoice;
@@ -325,6 +328,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
             reward,
             require_process: arguments.require_process,
             min_confidence: arguments.min_confidence,
+            cache: None,
         },
         judge,
         protocol: Identity {
@@ -340,6 +344,9 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         out,
         consensus_out: arguments.consensus,
         restart: arguments.restart,
+        cache: arguments
+            .cache
+            .map(|folder| (folder, arguments.cache_size.unwrap_or(CACHE_SIZE))),
     })
 }
 

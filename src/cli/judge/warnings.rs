@@ -8,6 +8,12 @@ use crate::verdict::Status;
 /// Says how many samples are outside the judge's domain, and whether judge and rules are at odds.
 pub(super) fn print(session: &Session, summary: &Summary) {
     let name = &session.model_name;
+    if let (Some(why), Some((folder, _))) = (&summary.cache_failure, &session.cache) {
+        say(&format!(
+            "answers were not kept in the cache {}: {why}",
+            folder.display()
+        ));
+    }
     let outside = summary.count(Status::OutOfDomain);
     let domain = session
         .judge

@@ -16,7 +16,7 @@ const ADDED: usize = KEY.len() + DIGITS + END.len() - 1;
 
 /// Makes and compares the checksums of one journal.
 #[derive(Debug, Clone)]
-pub(super) struct Checksum {
+pub(crate) struct Checksum {
     key: [u8; 32],
 }
 
@@ -29,7 +29,7 @@ impl Checksum {
     }
 
     /// Of the lines under this manifest, which is given as its line, checksum and all, without the line's end.
-    pub(super) fn under(manifest: &[u8]) -> Self {
+    pub(crate) fn under(manifest: &[u8]) -> Self {
         Self {
             key: *blake3::hash(manifest).as_bytes(),
         }
@@ -43,7 +43,7 @@ impl Checksum {
     }
 
     /// Adds the checksum to a JSON object that has at least one key.
-    pub(super) fn add(&self, object: &mut Vec<u8>) {
+    pub(crate) fn add(&self, object: &mut Vec<u8>) {
         let digits = self.digits(object);
         // The object's closing brace.
         object.pop();
@@ -56,7 +56,7 @@ impl Checksum {
     ///
     /// # Errors
     /// A part of a sentence: it has none, or another than its content has. The line is then as it was.
-    pub(super) fn take_off(&self, line: &mut Vec<u8>) -> Result<(), &'static str> {
+    pub(crate) fn take_off(&self, line: &mut Vec<u8>) -> Result<(), &'static str> {
         let at = line.len().saturating_sub(ADDED + 1);
         let digits = line[at..]
             .strip_prefix(KEY)

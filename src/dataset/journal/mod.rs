@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use checksum::Checksum;
+pub(crate) use checksum::Checksum;
 use contents::{Contents, InputLine, MOST, ManifestLine, check_beginning};
 pub use contents::{Resume, earlier_input, finished_manifest};
 pub use error::JournalError;

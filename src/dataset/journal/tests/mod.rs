@@ -80,6 +80,7 @@ fn verdict(index: usize, trial: u32) -> Verdict {
         inconsistent: false,
         skipped: false,
         audited: false,
+        reused: false,
         error: None,
         raw: None,
         group: None,

@@ -1,0 +1,94 @@
+//! `juror cache`
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use anyhow::anyhow;
+use clap::Subcommand;
+
+use super::judge::parse_size;
+use super::{DONE, Failure, INCOMPLETE, OrFail, for_output, say};
+use crate::bench::estimate::gigabytes;
+use crate::judge::cache::{self, CACHE_SIZE, CacheError, CacheStatistics};
+
+/// What to do with a cache.
+#[derive(Debug, Subcommand)]
+pub(super) enum CacheAction {
+    /// Count its answers and bytes
+    Stat {
+        /// The folder given to `juror judge --cache`
+        folder: PathBuf,
+    },
+    /// Write its answers anew in few files, each once, and remove those that were not used for longest
+    Prune {
+        /// The folder given to `juror judge --cache`
+        folder: PathBuf,
+        /// What it may hold, as `500MB` or `20GB` [default: 10GB]
+        #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+        cache_size: Option<u64>,
+    },
+    /// Read every answer, and name the lines that are none
+    Verify {
+        /// The folder given to `juror judge --cache`
+        folder: PathBuf,
+    },
+}
+
+pub(super) fn run(action: CacheAction) -> Result<u8, Failure> {
+    let mut out = std::io::stdout().lock();
+    match action {
+        CacheAction::Stat { folder } => {
+            print(&mut out, &cache::statistics(&folder).map_err(failure)?).or_fail()?;
+        }
+        CacheAction::Prune { folder, cache_size } => {
+            let before = cache::statistics(&folder).map_err(failure)?;
+            cache::prune(&folder, cache_size.unwrap_or(CACHE_SIZE)).map_err(failure)?;
+            let after = cache::statistics(&folder).map_err(failure)?;
+            print(&mut out, &after).or_fail()?;
+            let (was, is) = (before.bytes as usize, after.bytes as usize);
+            say(&format!("{} before, {} now", gigabytes(was), gigabytes(is)));
+        }
+        CacheAction::Verify { folder } => {
+            let statistics = cache::verify(&folder).map_err(failure)?;
+            print(&mut out, &statistics).or_fail()?;
+            for line in &statistics.broken {
+                writeln!(out, "{}", for_output(line)).or_fail()?;
+            }
+            if !statistics.broken.is_empty() {
+                let count = statistics.broken.len();
+                say(&format!(
+                    "{count} lines are no answers: they are passed over, and `juror cache prune` removes them"
+                ));
+                return Ok(INCOMPLETE);
+            }
+        }
+    }
+    Ok(DONE)
+}
+
+fn print(out: &mut impl Write, statistics: &CacheStatistics) -> std::io::Result<()> {
+    writeln!(out, "answers   {}", statistics.answers)?;
+    writeln!(out, "repeated  {}", statistics.repeated)?;
+    writeln!(out, "files     {}", statistics.segments)?;
+    writeln!(out, "bytes     {}", statistics.bytes)?;
+    let age = statistics
+        .oldest
+        .and_then(|oldest| SystemTime::now().duration_since(oldest).ok());
+    if let Some(age) = age {
+        let days = age.as_secs_f64() / 86_400.0;
+        writeln!(out, "oldest    used {days:.1} days ago")?;
+    }
+    Ok(())
+}
+
+fn failure(error: CacheError) -> Failure {
+    let CacheError::Io { path, source } = &error else {
+        return Failure::new(error, true);
+    };
+    if source.kind() == std::io::ErrorKind::NotFound {
+        let why = anyhow!("there is no cache {}", path.display());
+        return Failure::new(why, true);
+    }
+    Failure::new(error, false)
+}

@@ -1,0 +1,387 @@
+//! Answers kept in files, for later runs (`--cache DIR`).
+//!
+//! A cache is a folder of segments. Each process appends to a segment of its own and reads those of all others as they were when
+//! it began, so that nothing is locked and any number of processes may use one folder, also on a network file system. A segment
+//! is a file of lines, an answer each ([`segment`]); a line that a crash cut short, or whose checksum is not that of its content, is
+//! an answer that is not there.
+//!
+//! An answer is found by a hash of all that it depends on: the model's files and precision, the protocol, the chat settings, the
+//! sampling, the seed and trial where chance decides, the limits, and the prompt's tokens.
+
+mod segment;
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use candle_core::Device;
+
+use super::EngineOptions;
+use super::in_flight::KnownAnswer;
+use crate::checkpoint::{CheckpointError, ModelSource};
+use segment::{Place, Writer};
+
+/// The hash by which an answer is found.
+pub type AnswerKey = [u8; 32];
+
+/// Bytes that a cache may hold unless the user says otherwise.
+pub const CACHE_SIZE: u64 = 10_000_000_000;
+
+/// Segments that were changed within this time may be another process's own.
+const IN_USE: Duration = Duration::from_secs(600);
+
+/// Bytes of a segment that `prune` writes.
+const PRUNED_SEGMENT: u64 = 256 << 20;
+
+/// Why a cache cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum CacheError {
+    /// Its folder, or a file in it, cannot be read or written.
+    #[error("the cache {}: {source}", path.display())]
+    Io {
+        /// The folder or the file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The folder holds something else.
+    #[error("{} is no cache: it holds {found}; name a folder of its own", folder.display())]
+    NotACache {
+        /// The folder.
+        folder: PathBuf,
+        /// A file in it.
+        found: String,
+    },
+}
+
+/// A model and how it computes, as far as its answers depend on it: the hash of its files, the precision, and the kinds of devices.
+///
+/// # Errors
+/// When the model's files cannot be read.
+pub fn identity<'d>(
+    source: &ModelSource,
+    options: &EngineOptions,
+    devices: impl Iterator<Item = &'d Device>,
+) -> Result<String, CheckpointError> {
+    let mut kinds: Vec<&str> = devices.map(kind).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let precision = options.precision.describe().unwrap_or_default();
+    Ok(format!(
+        "{} {precision} {}",
+        source.hash()?,
+        kinds.join(" ")
+    ))
+}
+
+fn kind(device: &Device) -> &'static str {
+    match device {
+        Device::Cpu => "cpu",
+        Device::Cuda(_) => "cuda",
+        Device::Metal(_) => "metal",
+    }
+}
+
+/// A folder of answers, for the runs of one model.
+#[derive(Debug)]
+pub struct AnswerCache {
+    folder: PathBuf,
+    model: String,
+    /// Bytes that it may hold.
+    size: u64,
+    /// The segments there were at the beginning.
+    segments: Vec<Segment>,
+    places: HashMap<AnswerKey, (u32, Place)>,
+    own: Mutex<Own>,
+}
+
+#[derive(Debug)]
+struct Segment {
+    path: PathBuf,
+    file: Mutex<Option<File>>,
+    hits: AtomicUsize,
+}
+
+/// This process's segment.
+#[derive(Debug, Default)]
+struct Own {
+    writer: Option<Writer>,
+    /// Why nothing more is kept.
+    failed: Option<String>,
+}
+
+impl PartialEq for AnswerCache {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.folder, &self.model) == (&other.folder, &other.model)
+    }
+}
+
+impl AnswerCache {
+    /// Opens the cache in a folder, which is made if there is none, for a model: `model` tells it and how it computes. When the cache is
+    /// dropped, the segments that were not used for longest are removed until no more than `size` bytes are left.
+    ///
+    /// # Errors
+    /// When the folder cannot be read or made, or holds other files.
+    pub fn open(folder: &Path, model: String, size: u64) -> Result<Self, CacheError> {
+        fs::create_dir_all(folder).map_err(at(folder))?;
+        let mut cache = Self {
+            folder: folder.to_owned(),
+            model,
+            size,
+            segments: Vec::new(),
+            places: HashMap::new(),
+            own: Mutex::default(),
+        };
+        for path in segments(folder)? {
+            let number = cache.segments.len() as u32;
+            let places = &mut cache.places;
+            // One that another process removes meanwhile is as if it had not been there.
+            if segment::scan(&path, |key, place| {
+                places.insert(key, (number, place));
+            })
+            .is_ok()
+            {
+                cache.segments.push(Segment {
+                    path,
+                    file: Mutex::new(None),
+                    hits: AtomicUsize::new(0),
+                });
+            }
+        }
+        Ok(cache)
+    }
+
+    /// What the answers are of.
+    pub(super) fn model(&self) -> &str {
+        &self.model
+    }
+
+    fn own(&self) -> MutexGuard<'_, Own> {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The answer to a prompt, if it is there. What cannot be read is not there.
+    pub(super) fn get(&self, key: &AnswerKey) -> Option<KnownAnswer> {
+        let (number, place) = self.places.get(key)?;
+        let segment = self.segments.get(*number as usize)?;
+        let mut file = segment.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if file.is_none() {
+            *file = File::open(&segment.path).ok();
+        }
+        let answer = segment::read(file.as_mut()?, *place, key)?;
+        segment.hits.fetch_add(1, Ordering::Relaxed);
+        Some(answer)
+    }
+
+    /// Keeps an answer. A cache that cannot be written costs no run: it then keeps nothing more, and says why at the end.
+    pub(super) fn put(&self, key: &AnswerKey, answer: &KnownAnswer) {
+        let mut own = self.own();
+        if own.failed.is_some() {
+            return;
+        }
+        let result = match &mut own.writer {
+            Some(writer) => writer.append(key, answer),
+            none => Writer::create(&self.folder)
+                .and_then(|writer| none.insert(writer).append(key, answer)),
+        };
+        if let Err(error) = result {
+            own.failed = Some(error.to_string());
+        }
+    }
+
+    /// Waits until what was kept is on the disk.
+    ///
+    /// # Errors
+    /// Why answers are not kept any more.
+    pub fn sync(&self) -> Result<(), String> {
+        let mut own = self.own();
+        if let Some(writer) = &mut own.writer
+            && let Err(error) = writer.sync()
+        {
+            own.failed = Some(error.to_string());
+        }
+        own.failed.clone().map_or(Ok(()), Err)
+    }
+}
+
+impl Drop for AnswerCache {
+    fn drop(&mut self) {
+        let now = SystemTime::now();
+        for segment in &self.segments {
+            if segment.hits.load(Ordering::Relaxed) > 0 {
+                let file = File::options().append(true).open(&segment.path);
+                // On a file system that is read alone it stays as old as it is.
+                let _ = file.and_then(|file| file.set_modified(now));
+            }
+        }
+        let own = self.own();
+        let keep = own.writer.as_ref().map(|writer| writer.path().to_owned());
+        // Nobody is left to be told; the next run tries again.
+        let _ = evict(&self.folder, self.size, keep.as_deref());
+    }
+}
+
+/// Removes the segments that were not used for longest until no more than `size` bytes are left; returns how many.
+fn evict(folder: &Path, size: u64, keep: Option<&Path>) -> Result<usize, CacheError> {
+    let mut found: Vec<(SystemTime, PathBuf, u64)> = segments(folder)?
+        .into_iter()
+        .filter_map(|path| {
+            let about = fs::metadata(&path).ok()?;
+            Some((about.modified().ok()?, path, about.len()))
+        })
+        .collect();
+    found.sort();
+    let mut left: u64 = found.iter().map(|(.., bytes)| bytes).sum();
+    let mut removed = 0;
+    for (_, path, bytes) in found {
+        if left <= size {
+            break;
+        }
+        if Some(path.as_path()) != keep && fs::remove_file(&path).is_ok() {
+            left -= bytes;
+            removed += 1;
+        }
+    }
+    Ok(removed)
+}
+
+/// The segments of a cache, by name.
+fn segments(folder: &Path) -> Result<Vec<PathBuf>, CacheError> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(at(folder))? {
+        let path = entry.map_err(at(folder))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.ends_with(segment::ENDING) {
+            found.push(path);
+        } else if !name.starts_with('.') {
+            return Err(CacheError::NotACache {
+                folder: folder.to_owned(),
+                found: name.into_owned(),
+            });
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn at(path: &Path) -> impl Fn(io::Error) -> CacheError {
+    let path = path.to_owned();
+    move |source| CacheError::Io {
+        path: path.clone(),
+        source,
+    }
+}
+
+/// A cache in numbers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CacheStatistics {
+    /// Files.
+    pub segments: usize,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Answers, each once.
+    pub answers: usize,
+    /// Answers that are there more than once.
+    pub repeated: usize,
+    /// When the segment that was not used for longest was.
+    pub oldest: Option<SystemTime>,
+    /// Lines that are no answers, each as `file:line: why`: only [`verify`] looks for them.
+    pub broken: Vec<String>,
+}
+
+/// Counts what a cache holds.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn statistics(folder: &Path) -> Result<CacheStatistics, CacheError> {
+    let mut known: HashMap<AnswerKey, ()> = HashMap::new();
+    let mut statistics = CacheStatistics::default();
+    for path in segments(folder)? {
+        let about = fs::metadata(&path).map_err(at(&path))?;
+        statistics.segments += 1;
+        statistics.bytes += about.len();
+        if let Ok(used) = about.modified() {
+            let oldest = statistics.oldest.get_or_insert(used);
+            *oldest = used.min(*oldest);
+        }
+        segment::scan(&path, |key, _| {
+            statistics.repeated += usize::from(known.insert(key, ()).is_some());
+        })
+        .map_err(at(&path))?;
+    }
+    statistics.answers = known.len();
+    Ok(statistics)
+}
+
+/// As [`statistics`], and reads every answer.
+///
+/// # Errors
+/// When the cache cannot be read.
+pub fn verify(folder: &Path) -> Result<CacheStatistics, CacheError> {
+    let mut statistics = statistics(folder)?;
+    for path in segments(folder)? {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        segment::check(&path, |line, why| {
+            statistics.broken.push(format!("{name}:{line}: {why}"));
+        })
+        .map_err(at(&path))?;
+    }
+    Ok(statistics)
+}
+
+/// Writes all answers anew in few files, each answer once and without what is broken, then removes what was not used for longest
+/// until no more than `size` bytes are left. Segments that were changed in the last ten minutes may belong to a process that
+/// runs, and stay as they are.
+///
+/// # Errors
+/// When the cache cannot be read or written; what it holds is then as it was.
+pub fn prune(folder: &Path, size: u64) -> Result<(), CacheError> {
+    evict(folder, size, None)?;
+    let now = SystemTime::now();
+    let mut known: HashMap<AnswerKey, ()> = HashMap::new();
+    let mut writer: Option<Writer> = None;
+    let mut written = Vec::new();
+    for path in segments(folder)? {
+        let used = fs::metadata(&path).and_then(|about| about.modified());
+        let used = used.map_err(at(&path))?;
+        if now.duration_since(used).is_ok_and(|age| age < IN_USE) {
+            continue;
+        }
+        let mut file = File::open(&path).map_err(at(&path))?;
+        let mut places = Vec::new();
+        segment::scan(&path, |key, place| places.push((key, place))).map_err(at(&path))?;
+        for (key, place) in places {
+            let Some(answer) = segment::read(&mut file, place, &key) else {
+                continue;
+            };
+            if known.insert(key, ()).is_some() {
+                continue;
+            }
+            if writer
+                .as_ref()
+                .is_none_or(|own| own.bytes() > PRUNED_SEGMENT)
+            {
+                if let Some(full) = &mut writer {
+                    full.finish(used).map_err(at(folder))?;
+                }
+                writer = Some(Writer::create(folder).map_err(at(folder))?);
+            }
+            if let Some(own) = &mut writer {
+                own.append(&key, &answer).map_err(at(folder))?;
+            }
+        }
+        if let Some(own) = &mut writer {
+            // What was written of it lasts before it goes.
+            own.finish(used).map_err(at(folder))?;
+        }
+        written.push(path);
+    }
+    for path in written {
+        fs::remove_file(&path).map_err(at(&path))?;
+    }
+    Ok(())
+}

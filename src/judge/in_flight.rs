@@ -1,0 +1,135 @@
+//! Who waits for which answer. A prompt that is asked twice is answered once: what a judge writes depends on its prompt, the
+//! run's settings and the trial alone.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use super::cache::{AnswerCache, AnswerKey};
+use super::guide::Guided;
+use crate::dataset::Sample;
+use crate::engine::{Completion, FinishReason};
+
+/// Answers that are kept for samples to come: those of one question are judged near each other.
+const KEPT: usize = 2048;
+
+/// The requests that the engines have, and the latest answers.
+#[derive(Default)]
+pub(super) struct InFlight {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// By the request's id: as many as the engines hold, and no more.
+    asked: HashMap<u64, Asked>,
+    known: HashMap<AnswerKey, Entry>,
+    /// The answers among `known`, the oldest first.
+    answers: VecDeque<AnswerKey>,
+    next: u64,
+}
+
+enum Entry {
+    Asked(u64),
+    Answered(Arc<KnownAnswer>),
+}
+
+/// What an engine was asked.
+pub(super) struct Asked {
+    pub(super) key: AnswerKey,
+    pub(super) trial: u32,
+    /// The samples with this prompt; the first is the one that it was asked for.
+    pub(super) samples: Vec<Arc<Sample>>,
+    /// Why the guide failed, if it did.
+    pub(super) failure: Arc<OnceLock<String>>,
+    /// What a constrained generation has chosen.
+    pub(super) guided: Arc<Mutex<Guided>>,
+}
+
+/// An answer, and what was chosen in it.
+pub(super) struct KnownAnswer {
+    pub(super) completion: Completion,
+    pub(super) guided: Guided,
+}
+
+/// What is known of an answer.
+pub(super) enum Known {
+    /// Nothing: it is to be asked under this id.
+    Not(u64),
+    /// It is being asked, and the sample waits with the others.
+    Asked,
+    /// The answer; its completion has no prompt.
+    Answered(Arc<KnownAnswer>),
+}
+
+impl InFlight {
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing panics while it holds the lock.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that one sample's answer is wanted.
+    pub(super) fn ask(&self, mut asked: Asked, cache: Option<&AnswerCache>) -> Known {
+        let mut state = self.state();
+        match state.known.get(&asked.key) {
+            Some(Entry::Answered(answer)) => return Known::Answered(Arc::clone(answer)),
+            Some(&Entry::Asked(id)) => {
+                if let Some(first) = state.asked.get_mut(&id) {
+                    first.samples.append(&mut asked.samples);
+                    return Known::Asked;
+                }
+            }
+            None => {}
+        }
+        if let Some(answer) = cache.and_then(|cache| cache.get(&asked.key)) {
+            return Known::Answered(Arc::new(answer));
+        }
+        let id = state.next;
+        state.next += 1;
+        state.known.insert(asked.key, Entry::Asked(id));
+        state.asked.insert(id, asked);
+        Known::Not(id)
+    }
+
+    /// Takes an answer: who has asked for it, and the answer with what was chosen in it. `None` if nobody has.
+    pub(super) fn answered(
+        &self,
+        completion: Completion,
+        cache: Option<&AnswerCache>,
+    ) -> Option<(Asked, KnownAnswer)> {
+        let mut state = self.state();
+        let asked = state.asked.remove(&completion.id)?;
+        let guided = asked
+            .guided
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let answer = KnownAnswer { completion, guided };
+        let is_answer = asked.failure.get().is_none()
+            && !matches!(answer.completion.finish, FinishReason::Rejected(_));
+        if is_answer {
+            let kept = KnownAnswer {
+                completion: Completion {
+                    prompt: Vec::new(),
+                    ..answer.completion.clone()
+                },
+                guided: answer.guided.clone(),
+            };
+            state
+                .known
+                .insert(asked.key, Entry::Answered(Arc::new(kept)));
+            state.answers.push_back(asked.key);
+            if state.answers.len() > KEPT
+                && let Some(oldest) = state.answers.pop_front()
+            {
+                state.known.remove(&oldest);
+            }
+        } else {
+            state.known.remove(&asked.key);
+        }
+        drop(state);
+        if let (true, Some(cache)) = (is_answer, cache) {
+            cache.put(&asked.key, &answer);
+        }
+        Some((asked, answer))
+    }
+}
