@@ -76,8 +76,22 @@ pub struct Usage {
     pub prompt_tokens: usize,
     /// Prompt tokens whose keys and values were found in the prefix cache when the sequence was first admitted.
     pub cached_tokens: usize,
-    /// Tokens generated.
+    /// Tokens of the answer.
     pub completion_tokens: usize,
+    /// Of these, known text that was put in and not generated.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub known_tokens: usize,
+    /// Tokens of the rest of the answer, which was left out because the reward was known (`--decide-only`).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out_tokens: usize,
+}
+
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 impl AddAssign for Usage {
@@ -86,10 +100,14 @@ impl AddAssign for Usage {
             prompt_tokens,
             cached_tokens,
             completion_tokens,
+            known_tokens,
+            left_out_tokens,
         } = other;
         self.prompt_tokens += prompt_tokens;
         self.cached_tokens += cached_tokens;
         self.completion_tokens += completion_tokens;
+        self.known_tokens += known_tokens;
+        self.left_out_tokens += left_out_tokens;
     }
 }
 
@@ -154,6 +172,9 @@ pub struct Verdict {
     pub overall: Option<bool>,
     /// What the verdict is worth; null unless the status is `ok` and the policy can tell.
     pub reward: Option<f64>,
+    /// How far the reward is from the mean of all rewards of the question, in their standard deviations (`--advantages`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advantage: Option<f64>,
     /// The judge's few sentences, where asked for.
     pub reason: Option<String>,
     /// Where `outcome` came from; null when there is none.

@@ -344,16 +344,23 @@ pub(super) fn print_summary(summary: &Summary) {
     }
     let tokens = summary.tokens;
     if tokens.prompt_tokens > 0 {
-        rows.push((
-            "tokens",
-            format!(
-                "{} prompt ({} cached, {}), {} generated",
-                HumanCount(tokens.prompt_tokens as u64),
-                HumanCount(tokens.cached_tokens as u64),
-                percent(tokens.cached_tokens, tokens.prompt_tokens),
-                HumanCount(tokens.completion_tokens as u64)
-            ),
-        ));
+        let generated = tokens.completion_tokens.saturating_sub(tokens.known_tokens);
+        let mut text = format!(
+            "{} prompt ({} cached, {}), {} generated",
+            HumanCount(tokens.prompt_tokens as u64),
+            HumanCount(tokens.cached_tokens as u64),
+            percent(tokens.cached_tokens, tokens.prompt_tokens),
+            HumanCount(generated as u64)
+        );
+        for (count, what) in [
+            (tokens.known_tokens, "known and put in"),
+            (tokens.left_out_tokens, "left out"),
+        ] {
+            if count > 0 {
+                let _ = write!(text, ", {} {what}", HumanCount(count as u64));
+            }
+        }
+        rows.push(("tokens", text));
     }
     if summary.engine.out_of_memory > 0 {
         rows.push((

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::rubric::Rubric;
 
@@ -63,6 +63,30 @@ impl Sample {
             rubric: Some(rubric),
             ..self
         }
+    }
+
+    /// The sample as a row, in keys that are read again.
+    pub(crate) fn row(&self) -> Value {
+        let mut row = json!({"id": self.id, "question": self.question});
+        let mut set = |key: &str, value: Value| row[key] = value;
+        if self.alternatives.is_empty() {
+            set("reference_answer", json!(self.reference_answer));
+        } else {
+            set("reference_answer", json!(self.alternatives));
+        }
+        set("response", json!(self.student_answer));
+        if !self.steps.is_empty() {
+            set("steps", json!(self.steps));
+        }
+        if let Some(rubric) = &self.rubric {
+            set("rubric", json!(rubric.criteria()));
+        }
+        for (key, value) in &self.kept {
+            if row.get(key).is_none() {
+                row[key] = value.clone();
+            }
+        }
+        row
     }
 
     /// The reference answers: any of them is right.

@@ -72,6 +72,7 @@ impl<'a> VerdictBuilder<'a> {
             criteria: Vec::new(),
             overall: None,
             reward: None,
+            advantage: None,
             reason: None,
             outcome_source: None,
             rule_outcome,
@@ -270,6 +271,8 @@ impl<'a> VerdictBuilder<'a> {
             prompt_tokens: completion.prompt.len(),
             cached_tokens: completion.cached_tokens,
             completion_tokens: completion.tokens.len(),
+            known_tokens: guided.appended,
+            left_out_tokens: guided.left_out,
         };
         let domain = text.domain.as_ref();
         let says_outside = domain

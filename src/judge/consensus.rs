@@ -64,6 +64,8 @@ pub struct Consensus {
     pub c: Option<f64>,
     /// The mean of the rewards.
     pub reward: Option<f64>,
+    /// Their standard deviation: how far the trials are apart.
+    pub spread: Option<f64>,
     /// The votes behind `process`.
     pub process_votes: Votes,
     /// The votes behind `outcome`.
@@ -76,7 +78,8 @@ pub struct Consensus {
 #[derive(Debug, Default)]
 pub struct ConsensusBuilder {
     now: Option<Consensus>,
-    rewards: (usize, f64),
+    /// How many rewards, their sum, and that of their squares.
+    rewards: (usize, f64, f64),
 }
 
 impl ConsensusBuilder {
@@ -103,19 +106,22 @@ impl ConsensusBuilder {
         if let Some(reward) = verdict.reward {
             self.rewards.0 += 1;
             self.rewards.1 += reward;
+            self.rewards.2 += reward * reward;
         }
         before
     }
 
     /// The last sample.
     pub fn finish(&mut self) -> Option<Consensus> {
-        let (count, sum) = std::mem::take(&mut self.rewards);
+        let (count, sum, squares) = std::mem::take(&mut self.rewards);
         let mut now = self.now.take()?;
         now.process = now.process_votes.majority();
         now.outcome = now.outcome_votes.majority();
         now.overall = now.overall_votes.majority();
         now.c = now.overall_votes.share();
         now.reward = (count > 0).then(|| sum / count as f64);
+        let spread = |mean: f64| (squares / count as f64 - mean * mean).max(0.0).sqrt();
+        now.spread = now.reward.map(spread);
         Some(now)
     }
 }
@@ -131,12 +137,19 @@ pub struct ConsensusSummary {
     pub hard: Share,
 }
 
+impl Consensus {
+    /// Do some trials that vote hold the whole for right, and some for wrong?
+    pub fn is_hard(&self) -> Option<bool> {
+        self.c.map(|c| c > 0.0 && c < 1.0)
+    }
+}
+
 impl ConsensusSummary {
     /// Adds a sample.
     pub fn add(&mut self, sample: &Consensus) {
         self.overall.add(sample.overall);
         let unanimous = sample.overall_votes.is_unanimous(sample.trials);
         self.unanimous.add(Some(unanimous));
-        self.hard.add(sample.c.map(|c| c > 0.0 && c < 1.0));
+        self.hard.add(sample.is_hard());
     }
 }

@@ -4,6 +4,9 @@
 
 use std::collections::HashMap;
 
+/// What is added to a standard deviation, so that rewards that are all the same have an advantage of 0.
+const SMALL: f64 = 1e-4;
+
 /// Rewards by group, in a few bytes a group.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
@@ -19,6 +22,9 @@ struct Rewards {
     several: bool,
     least: f64,
     most: f64,
+    count: usize,
+    sum: f64,
+    squares: f64,
 }
 
 impl Groups {
@@ -30,10 +36,28 @@ impl Groups {
             several: false,
             least: reward,
             most: reward,
+            count: 0,
+            sum: 0.0,
+            squares: 0.0,
         });
         of_group.several |= of_group.sample != sample;
         of_group.least = of_group.least.min(reward);
         of_group.most = of_group.most.max(reward);
+        of_group.count += 1;
+        of_group.sum += reward;
+        of_group.squares += reward * reward;
+    }
+
+    /// The advantage of a reward among those of its question: its distance from their mean, divided by their standard deviation
+    /// (that of a sample) and [`SMALL`], as GRPO (arXiv 2402.03300) has it. 0 where there is no other reward.
+    pub(super) fn advantage(&self, question: u64, reward: f64) -> f64 {
+        let Some(group) = self.rewards.get(&question).filter(|group| group.count > 1) else {
+            return 0.0;
+        };
+        let count = group.count as f64;
+        let mean = group.sum / count;
+        let variance = (group.squares - count * mean * mean) / (count - 1.0);
+        (reward - mean) / (variance.max(0.0).sqrt() + SMALL)
     }
 
     /// The groups of at least two samples with rewards; `None` if there is none.
@@ -62,6 +86,28 @@ pub struct GroupSummary {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn advantages_are_distances_from_the_mean() {
+        let mut groups = Groups::default();
+        for (question, reward) in [
+            (1, 1.0),
+            (1, 0.0),
+            (1, 0.0),
+            (1, 1.0),
+            (2, 1.0),
+            (2, 1.0),
+            (3, 1.0),
+        ] {
+            groups.add(question, 0, Some(reward));
+        }
+        // The standard deviation of 1, 0, 0, 1 is the root of a third.
+        let expected = 0.5 / ((1.0_f64 / 3.0).sqrt() + SMALL);
+        assert!((groups.advantage(1, 1.0) - expected).abs() < 1e-12);
+        assert!((groups.advantage(1, 0.0) + expected).abs() < 1e-12);
+        assert_eq!(groups.advantage(2, 1.0).to_bits(), 0.0_f64.to_bits());
+        assert_eq!(groups.advantage(3, 1.0).to_bits(), 0.0_f64.to_bits());
+    }
 
     #[test]
     fn groups_of_one_and_rewards_that_are_not_known_do_not_count() {

@@ -25,6 +25,10 @@ pub(super) struct Guided {
     pub(super) tokens: Vec<usize>,
     /// How it ended.
     pub(super) ending: Ending,
+    /// Tokens of known text that were put in.
+    pub(super) appended: usize,
+    /// Tokens that were left out because the reward was known.
+    pub(super) left_out: usize,
 }
 
 /// How a constrained generation ended.
@@ -274,6 +278,7 @@ impl VerdictGuide {
                         .decides
                         .is_some_and(|decides| decides.is_decided(filled))
                     {
+                        self.guided.left_out = self.most_left();
                         self.parts.clear();
                     }
                     self.next_part();
@@ -292,8 +297,9 @@ impl VerdictGuide {
                     return self.choose(append, options, None);
                 }
                 State::Over => {
+                    let next = self.emit(append, Then::End);
                     self.save(Ending::Chosen);
-                    return self.emit(append, Then::End);
+                    return next;
                 }
             }
         }
@@ -311,6 +317,7 @@ impl VerdictGuide {
 
     fn emit(&mut self, append: Vec<u32>, then: Then) -> Next {
         self.tokens.extend(&append);
+        self.guided.appended += append.len();
         Next { append, then }
     }
 

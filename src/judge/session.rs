@@ -12,6 +12,7 @@ use super::build::{EngineOptions, WorkloadLengths};
 use super::cache::{AnswerCache, CacheError, identity};
 use super::consensus::{Consensus, ConsensusBuilder, ConsensusSummary};
 use super::groups::Groups;
+use super::jobs::cut_positions;
 use super::{
     DeviceStats, Job, Judge, JudgeError, JudgeText, LoadError, RulesMode, RunEnd, RunOptions, Sink,
     Summary, jobs, run_rules,
@@ -35,6 +36,9 @@ use crate::verdict::Verdict;
 
 /// How often the journal is synced to disk, so that a power cut loses no more.
 const SYNC_EVERY: Duration = Duration::from_secs(10);
+
+/// Hard samples that are read at a time.
+const HARD_AT_ONCE: usize = 256;
 
 /// How often verdicts are written to standard output.
 const WRITE_EVERY: Duration = Duration::from_millis(100);
@@ -65,6 +69,10 @@ pub struct Session {
     pub out: Option<PathBuf>,
     /// Where the consensus of each sample's trials goes, a line each.
     pub consensus_out: Option<PathBuf>,
+    /// Where the samples go on whose whole the trials disagree, a line each.
+    pub hard_out: Option<PathBuf>,
+    /// Give each verdict its advantage among those of its question.
+    pub advantages: bool,
     /// Throw away an earlier run's journal.
     pub restart: bool,
     /// Where answers are kept for other runs, and how many bytes of them.
@@ -311,30 +319,75 @@ impl Session {
         } = keeper;
         summary.groups = groups.summary();
         if end == RunEnd::Complete && trials > 1 {
-            summary.consensus = Some(self.consensus(&mut journal, &finished)?);
+            let (consensus, hard) = self.consensus(&mut journal, &finished)?;
+            summary.consensus = Some(consensus);
+            if let Some(out) = &self.hard_out {
+                self.write_hard(out, &hard)?;
+            }
         }
         if end == RunEnd::Complete
             && let Some(out) = &self.out
         {
             OutputFormat::of(out)?.write(out, &self.loaded.keep, |writer| {
-                journal.copy(finished.lines(), writer)
+                if !self.advantages {
+                    return journal.copy(finished.lines(), writer);
+                }
+                let with_advantage = |mut verdict: Verdict| {
+                    let position = samples.position(verdict.index);
+                    let question = position.map(|place| samples.outline(place).question);
+                    verdict.advantage = question
+                        .zip(verdict.reward)
+                        .map(|(question, reward)| groups.advantage(question, reward));
+                    serde_json::to_writer(&mut *writer, &verdict)?;
+                    writer.write_all(b"\n")
+                };
+                journal.copy(finished.lines(), &mut JsonLineSink::new(with_advantage))
             })?;
         }
         Ok((end, summary))
     }
 
-    /// What the trials of each sample say together; a line a sample where [`Self::consensus_out`] says.
+    /// Writes the samples at these positions, in the form in which rows are read.
+    fn write_hard(&self, out: &Path, positions: &[usize]) -> Result<(), SessionError> {
+        let samples = &self.loaded.samples;
+        let mut failed = None;
+        let written = write_atomically(out, |writer| {
+            let mut rest = positions;
+            while !rest.is_empty() {
+                let now = cut_positions(&mut rest, samples, HARD_AT_ONCE);
+                let fetched = samples.fetch(now).map_err(|error| {
+                    let told = std::io::Error::other(error.to_string());
+                    failed = Some(error);
+                    told
+                })?;
+                for sample in fetched {
+                    serde_json::to_writer(&mut *writer, &sample.row())?;
+                    writer.write_all(b"\n")?;
+                }
+            }
+            Ok(())
+        });
+        failed.map_or(Ok(()), |error| Err(SessionError::Input(error)))?;
+        Ok(written?)
+    }
+
+    /// What the trials of each sample say together; a line a sample where [`Self::consensus_out`] says. Also the positions of the samples
+    /// on whose whole they disagree.
     fn consensus(
         &self,
         journal: &mut Journal,
         finished: &Finished,
-    ) -> Result<ConsensusSummary, SessionError> {
+    ) -> Result<(ConsensusSummary, Vec<usize>), SessionError> {
         let mut summary = ConsensusSummary::default();
+        let mut hard = Vec::new();
         let mut write = |journal: &mut Journal, writer: &mut dyn Write| {
             let mut builder = ConsensusBuilder::default();
             let mut take = |sample: Option<Consensus>| {
                 let Some(sample) = sample else { return Ok(()) };
                 summary.add(&sample);
+                if sample.is_hard() == Some(true) {
+                    hard.extend(self.loaded.samples.position(sample.index));
+                }
                 serde_json::to_writer(&mut *writer, &sample)?;
                 writer.write_all(b"\n")
             };
@@ -348,7 +401,7 @@ impl Session {
             Some(out) => write_atomically(out, |writer| write(journal, writer))?,
             None => write(journal, &mut std::io::sink()).map_err(SessionError::Consensus)?,
         }
-        Ok(summary)
+        Ok((summary, hard))
     }
 
     /// Judges every trial that is not finished.

@@ -13,6 +13,7 @@ mod constrained;
 mod exit_codes;
 #[cfg(target_os = "linux")]
 mod gpu_script;
+mod groups;
 mod help;
 mod hub;
 mod inputs;

@@ -196,6 +196,17 @@ pub(in crate::cli) struct JudgeArguments {
     /// Write what the trials of each sample say together, one JSON line a sample: majorities, votes, mean reward
     #[arg(long, value_name = "FILE", help_heading = "Run")]
     pub(super) consensus: Option<PathBuf>,
+    /// Write the samples on which the trials disagree (0 < C < 1), as rows that can be judged again
+    #[arg(long, value_name = "FILE", help_heading = "Run")]
+    pub(super) hard: Option<PathBuf>,
+    /// Give each verdict an `advantage`: its reward less the mean of its question's, by their standard deviation
+    #[arg(
+        long,
+        requires = "output",
+        conflicts_with = "shard",
+        help_heading = "Verdict"
+    )]
+    pub(super) advantages: bool,
     /// Print errors only
     #[arg(short, long, help_heading = "Run")]
     pub(super) quiet: bool,

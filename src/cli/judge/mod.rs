@@ -121,6 +121,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
     for (option, file) in [
         ("--summary-json", &arguments.summary_json),
         ("--consensus", &arguments.consensus),
+        ("--hard", &arguments.hard),
     ] {
         if file.as_deref() == Some(Path::new("-")) {
             return Err(anyhow!(
@@ -135,14 +136,20 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         &[
             arguments.summary_json.as_deref(),
             arguments.consensus.as_deref(),
+            arguments.hard.as_deref(),
         ],
     )
     .or_usage()?;
-    if arguments.consensus.is_some() && arguments.trials < 2 {
-        return Err(anyhow!(
-            "--consensus needs several trials of each sample: give --trials"
-        ))
-        .or_usage();
+    for (option, given) in [
+        ("--consensus", arguments.consensus.is_some()),
+        ("--hard", arguments.hard.is_some()),
+    ] {
+        if given && arguments.trials < 2 {
+            return Err(anyhow!(
+                "{option} needs several trials of each sample: give --trials"
+            ))
+            .or_usage();
+        }
     }
     let devices = devices(arguments.model.device, &arguments.gpus).or_usage()?;
     let named = arguments.judge.named_protocol().or_usage()?;
@@ -343,6 +350,8 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         engine,
         out,
         consensus_out: arguments.consensus,
+        hard_out: arguments.hard,
+        advantages: arguments.advantages,
         restart: arguments.restart,
         cache: arguments
             .cache

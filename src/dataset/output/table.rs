@@ -31,7 +31,7 @@ enum Kind {
 
 /// The columns of every table, by the verdict line's keys: `confidence.process` becomes the column `confidence_process`.
 /// What is neither here nor among the kept keys is in no table: `raw`.
-const COLUMNS: [(&str, Kind); 28] = [
+const COLUMNS: [(&str, Kind); 36] = [
     ("id", Kind::Text),
     ("index", Kind::Integer),
     ("group", Kind::Text),
@@ -43,21 +43,29 @@ const COLUMNS: [(&str, Kind); 28] = [
     ("label", Kind::Text),
     ("answer", Kind::Text),
     ("first_error", Kind::Integer),
+    ("step_rewards", Kind::Text),
+    ("score", Kind::Number),
+    ("criteria", Kind::Text),
     ("overall", Kind::Boolean),
     ("reward", Kind::Number),
+    ("advantage", Kind::Number),
     ("reason", Kind::Text),
     ("outcome_source", Kind::Text),
     ("rule_outcome", Kind::Boolean),
     ("confidence.process", Kind::Number),
     ("confidence.outcome", Kind::Number),
     ("confidence.perfect", Kind::Number),
+    ("confidence.score", Kind::Number),
     ("usage.prompt_tokens", Kind::Integer),
     ("usage.cached_tokens", Kind::Integer),
     ("usage.completion_tokens", Kind::Integer),
+    ("usage.known_tokens", Kind::Integer),
+    ("usage.left_out_tokens", Kind::Integer),
     ("parse_rule", Kind::Text),
     ("inconsistent", Kind::Boolean),
     ("skipped", Kind::Boolean),
     ("audited", Kind::Boolean),
+    ("reused", Kind::Boolean),
     ("error", Kind::Text),
     ("raw.completion", Kind::Text),
 ];

@@ -64,6 +64,7 @@ fn verdict(index: usize, trial: u32) -> Verdict {
         criteria: Vec::new(),
         overall: Some(false),
         reward: Some(0.1),
+        advantage: None,
         reason: Some("Two\nlines, \"é\".".into()),
         outcome_source: Some(OutcomeSource::Judge),
         rule_outcome: None,
@@ -75,6 +76,7 @@ fn verdict(index: usize, trial: u32) -> Verdict {
             prompt_tokens: 100,
             cached_tokens: 64,
             completion_tokens: 9,
+            ..Usage::default()
         },
         parse_rule: None,
         inconsistent: false,
