@@ -5,6 +5,7 @@ use std::ops::AddAssign;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::judge::panel::Vote;
 use crate::rubric::CriterionVerdict;
 
 /// The one state every judged sample ends in.
@@ -200,6 +201,12 @@ pub struct Verdict {
     /// The model was not asked again: the answer is that to the very same prompt, in this run or from the cache.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reused: bool,
+    /// The judge whose verdict it is, of a cascade.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judge: Option<String>,
+    /// What each judge of a panel says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub votes: Vec<Vote>,
     /// Why the status is not `ok`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,

@@ -177,7 +177,7 @@ fn fitting(parts: &[String], columns: usize) -> String {
 }
 
 /// A share in percent; a dash where the whole is 0.
-fn percent(part: usize, whole: usize) -> String {
+pub(super) fn percent(part: usize, whole: usize) -> String {
     if whole == 0 {
         "–".to_owned()
     } else {

@@ -85,9 +85,12 @@ fn judge(given: &Given) -> anyhow::Result<()> {
         }
         _ => {}
     }
-    if given.has("audit") && given.matches.get_one("rules") != Some(&RulesArgument::First) {
+    if given.has("audit")
+        && !given.has("cascade")
+        && given.matches.get_one("rules") != Some(&RulesArgument::First)
+    {
         bail!(
-            "--audit changes nothing without --rules first: no sample is skipped; leave one of them out"
+            "--audit changes nothing without --rules first or --cascade: no sample is skipped; leave one of them out"
         );
     }
     if let Some(profile) = given.matches.get_one::<RulesProfile>("rules_profile")

@@ -83,6 +83,8 @@ impl<'a> VerdictBuilder<'a> {
             skipped: false,
             audited: false,
             reused: false,
+            judge: None,
+            votes: Vec::new(),
             error: None,
             raw: None,
             input: sample.kept.clone(),
@@ -158,16 +160,7 @@ impl<'a> VerdictBuilder<'a> {
     /// Whether the sample is judged though the rules find it wrong: decided by seed and id, so that a run that goes on, or
     /// another shard, decides alike.
     fn is_audited(&self, sample: &Sample) -> bool {
-        if self.options.audit <= 0.0 {
-            return false;
-        }
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(b"audit");
-        hasher.update(&self.options.seed.to_le_bytes());
-        hasher.update(sample.id.as_bytes());
-        let mut first = [0; 4];
-        first.copy_from_slice(&hasher.finalize().as_bytes()[..4]);
-        f64::from(u32::from_le_bytes(first)) < self.options.audit * 4_294_967_296.0
+        is_drawn(self.options.audit, self.options.seed, &sample.id)
     }
 
     /// The verdict on a sample whose final answer the rules already find wrong.
@@ -461,6 +454,20 @@ impl<'a> VerdictBuilder<'a> {
             })
         }
     }
+}
+
+/// Whether a sample is in a share that is drawn by seed and id.
+pub(crate) fn is_drawn(share: f64, seed: u64, id: &str) -> bool {
+    if share <= 0.0 {
+        return false;
+    }
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"audit");
+    hasher.update(&seed.to_le_bytes());
+    hasher.update(id.as_bytes());
+    let mut first = [0; 4];
+    first.copy_from_slice(&hasher.finalize().as_bytes()[..4]);
+    f64::from(u32::from_le_bytes(first)) < share * 4_294_967_296.0
 }
 
 /// What was recorded where each choice of a constrained answer was made.

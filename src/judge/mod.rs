@@ -18,6 +18,7 @@
 //! | `generation` | how tokens are chosen and how many, where the user does not say |
 //! | [`build`] | from a model's weights to an engine, and how large that is |
 //! | `groups` | the responses to one question together |
+//! | [`panel`] | what several judges say together |
 //! | [`summary`] | a run in numbers |
 
 pub mod build;
@@ -34,6 +35,7 @@ mod in_flight;
 pub mod jobs;
 mod loaded;
 pub mod model;
+pub mod panel;
 pub mod prompt;
 mod request;
 mod run;
@@ -56,6 +58,7 @@ use crate::threads::ThreadError;
 use crate::verdict::Verdict;
 pub use build::{EngineOptions, WorkloadLengths, build_engine};
 pub use cache::AnswerCache;
+pub(crate) use completion::is_drawn;
 pub use dispatch::{DeviceEngine, DeviceStats};
 pub use domain::{Domain, JudgeFile, Temperature};
 pub use generation::GenerationDefaults;

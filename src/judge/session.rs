@@ -37,8 +37,8 @@ use crate::verdict::Verdict;
 /// How often the journal is synced to disk, so that a power cut loses no more.
 const SYNC_EVERY: Duration = Duration::from_secs(10);
 
-/// Hard samples that are read at a time.
-const HARD_AT_ONCE: usize = 256;
+/// Samples that are read at a time to be written as rows.
+const ROWS_AT_ONCE: usize = 256;
 
 /// How often verdicts are written to standard output.
 const WRITE_EVERY: Duration = Duration::from_millis(100);
@@ -322,7 +322,7 @@ impl Session {
             let (consensus, hard) = self.consensus(&mut journal, &finished)?;
             summary.consensus = Some(consensus);
             if let Some(out) = &self.hard_out {
-                self.write_hard(out, &hard)?;
+                self.write_rows(out, &hard)?;
             }
         }
         if end == RunEnd::Complete
@@ -348,13 +348,16 @@ impl Session {
     }
 
     /// Writes the samples at these positions, in the form in which rows are read.
-    fn write_hard(&self, out: &Path, positions: &[usize]) -> Result<(), SessionError> {
+    ///
+    /// # Errors
+    /// When a sample cannot be read again, or the file cannot be written.
+    pub fn write_rows(&self, out: &Path, positions: &[usize]) -> Result<(), SessionError> {
         let samples = &self.loaded.samples;
         let mut failed = None;
         let written = write_atomically(out, |writer| {
             let mut rest = positions;
             while !rest.is_empty() {
-                let now = cut_positions(&mut rest, samples, HARD_AT_ONCE);
+                let now = cut_positions(&mut rest, samples, ROWS_AT_ONCE);
                 let fetched = samples.fetch(now).map_err(|error| {
                     let told = std::io::Error::other(error.to_string());
                     failed = Some(error);

@@ -21,7 +21,7 @@ pub struct Share {
 }
 
 impl Share {
-    pub(super) fn add(&mut self, value: Option<bool>) {
+    pub(crate) fn add(&mut self, value: Option<bool>) {
         if let Some(value) = value {
             self.count += usize::from(value);
             self.known += 1;

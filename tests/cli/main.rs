@@ -19,6 +19,7 @@ mod hub;
 mod inputs;
 mod messages;
 mod own_files;
+mod panels;
 mod protocols;
 mod resume;
 mod rubric;

@@ -48,6 +48,15 @@ pub(in crate::cli) struct JudgeArguments {
         help_heading = JUDGE
     )]
     pub(super) gpus: Vec<usize>,
+    /// Several judges, from a TOML file: each judges everything, and their majority decides
+    #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["model", "cascade"], help_heading = JUDGE)]
+    pub(super) panel: Option<PathBuf>,
+    /// Two judges: the second is asked where the first is unsure
+    #[arg(long, value_name = "SMALL,LARGE", value_delimiter = ',', num_args = 1, conflicts_with = "model", help_heading = JUDGE)]
+    pub(super) cascade: Vec<String>,
+    /// With --cascade: the probabilities of True at which the first judge is unsure, as `0.1..0.9`
+    #[arg(long, value_name = "LOW..HIGH", value_parser = parse_range, requires = "cascade", help_heading = JUDGE)]
+    pub(super) escalate: Option<(f64, f64)>,
     /// Judge samples outside the judge's own domain too, instead of giving them the status `out_of_domain`
     #[arg(long, help_heading = JUDGE)]
     pub(super) force_domain: bool,
@@ -144,7 +153,7 @@ pub(in crate::cli) struct JudgeArguments {
     #[arg(long, value_enum, default_value_t, help_heading = "Verdict")]
     pub(super) rules: RulesArgument,
     /// Under --rules first: judge this share of what the rules find wrong all the same, as `5%` or `0.05`, and say how often
-    /// the judge finds it right
+    /// the judge finds it right. With --cascade: ask the second judge about this share of what the first is sure of
     #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = "Verdict")]
     pub(super) audit: Option<f64>,
     /// How the rules find and compare final answers: strict (what is mathematically true), compat (as Math-Verify
@@ -239,6 +248,16 @@ fn parse_share(text: &str) -> Result<f64, String> {
     match number.parse::<f64>() {
         Ok(share) if share > 0.0 && share <= scale => Ok(share / scale),
         _ => Err("must be a share above 0 and up to 1, as `0.05` or `5%`".into()),
+    }
+}
+
+/// `0.1..0.9`.
+fn parse_range(text: &str) -> Result<(f64, f64), String> {
+    let ends = text.split_once("..");
+    let ends = ends.and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
+    match ends {
+        Some((low, high)) if 0.0 <= low && low < high && high <= 1.0 => Ok((low, high)),
+        _ => Err("must be two probabilities, as `0.1..0.9`".into()),
     }
 }
 

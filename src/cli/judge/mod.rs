@@ -2,6 +2,7 @@
 
 mod arguments;
 mod dry_run;
+mod stages;
 mod warnings;
 
 use std::io::IsTerminal;
@@ -28,7 +29,9 @@ use crate::dataset::{
 use crate::engine::Sampling;
 use crate::judge::cache::CACHE_SIZE;
 use crate::judge::model::MAX_NEW_TOKENS;
-use crate::judge::{GenerationDefaults, JudgeText, RulesMode, RunEnd, RunOptions, Session};
+use crate::judge::{
+    GenerationDefaults, JudgeText, RulesMode, RunEnd, RunOptions, Session, Summary,
+};
 use crate::model::DeviceChoice;
 use crate::reward::RewardPolicy;
 use crate::rules::OutcomeRules;
@@ -37,6 +40,24 @@ use crate::rules::OutcomeRules;
 const FREE: &str = "its answers are not constrained";
 
 pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
+    match stages::run(&arguments) {
+        Some(result) => result,
+        None => Ok(run_one(arguments)?.code),
+    }
+}
+
+/// What a run leaves.
+struct Ran {
+    code: u8,
+    session: Session,
+}
+
+fn code_of(summary: &Summary) -> u8 {
+    if summary.all_ok() { DONE } else { INCOMPLETE }
+}
+
+/// One judge.
+fn run_one(arguments: JudgeArguments) -> Result<Ran, Failure> {
     let quiet = arguments.quiet;
     let dry_run = arguments.dry_run;
     let summary_json = arguments.summary_json.clone();
@@ -46,7 +67,10 @@ pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
     }
     if dry_run {
         dry_run::print(&session).or_fail()?;
-        return Ok(DONE);
+        return Ok(Ran {
+            code: DONE,
+            session,
+        });
     }
     let interrupted = catch_interrupts().or_fail()?;
     let all = session
@@ -84,7 +108,10 @@ pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
                 }
             ));
         }
-        return Ok(INTERRUPTED);
+        return Ok(Ran {
+            code: INTERRUPTED,
+            session,
+        });
     }
     if !quiet {
         print_summary(&summary);
@@ -93,7 +120,8 @@ pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
             say(&format!("verdicts in {}", out.display()));
         }
     }
-    Ok(if summary.all_ok() { DONE } else { INCOMPLETE })
+    let code = code_of(&summary);
+    Ok(Ran { code, session })
 }
 
 /// Raw arguments into a session; reads the input and the model's text side, not its weights.

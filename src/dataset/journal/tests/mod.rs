@@ -83,6 +83,8 @@ fn verdict(index: usize, trial: u32) -> Verdict {
         skipped: false,
         audited: false,
         reused: false,
+        judge: None,
+        votes: Vec::new(),
         error: None,
         raw: None,
         group: None,

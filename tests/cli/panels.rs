@@ -1,0 +1,204 @@
+//! Several judges: panels and cascades.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::common::{Folder, rollouts};
+
+const PANEL: &str = r#"
+[[judges]]
+model = "tiny"
+
+[[judges]]
+model = "tiny"
+name = "outcome alone"
+protocol = "prime-outcome"
+options = ["--force-domain"]
+
+[[judges]]
+model = "tiny"
+name = "hot"
+options = ["--temperature", "2", "--seed", "5", "--max-new-tokens", "200"]
+"#;
+
+#[test]
+fn a_panel_decides_by_its_majority() {
+    let folder = Folder::new();
+    folder.write("in.jsonl", rollouts(5));
+    folder.write("panel.toml", PANEL);
+    let judge = [
+        "judge",
+        "in.jsonl",
+        "-o",
+        "out.jsonl",
+        "--panel",
+        "panel.toml",
+        "--keep",
+        "id",
+        "--summary-json",
+        "s.json",
+    ];
+    let ran = folder.run(&judge);
+    assert!(matches!(ran.code, Some(0 | 3)), "{}", ran.stderr);
+    for part in [
+        "judge tiny",
+        "judge outcome-alone",
+        "Cohen's kappa",
+        "Fleiss' kappa",
+    ] {
+        assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
+    }
+    let names = ["tiny", "outcome-alone", "hot"];
+    let of_each = names.map(|name| folder.lines(&format!("out.{name}.jsonl")));
+    let verdicts = folder.lines("out.jsonl");
+    assert_eq!(verdicts.len(), of_each[0].len());
+    for (at, verdict) in verdicts.iter().enumerate() {
+        let votes = verdict["votes"].as_array().unwrap();
+        let mut outcomes = [0; 2];
+        for ((vote, name), of_one) in votes.iter().zip(names).zip(&of_each) {
+            assert_eq!(vote["judge"], name);
+            for key in ["status", "process", "outcome", "overall", "reward"] {
+                assert_eq!(vote[key], of_one[at][key], "{key}");
+            }
+            if vote["status"] == "ok" {
+                outcomes[usize::from(vote["outcome"] == true)] += 1;
+            }
+        }
+        let expected = match outcomes[0].cmp(&outcomes[1]) {
+            std::cmp::Ordering::Less => Value::Bool(true),
+            std::cmp::Ordering::Equal => Value::Null,
+            std::cmp::Ordering::Greater => Value::Bool(false),
+        };
+        assert_eq!(verdict["outcome"], expected, "{verdict}");
+        assert_eq!(verdict["input"]["id"], verdict["id"]);
+    }
+    // It goes on: all three are done, and the output is ours.
+    fs::remove_file(folder.path("out.jsonl")).unwrap();
+    let again = folder.run(&judge);
+    assert_eq!(again.code, ran.code, "{}", again.stderr);
+    assert_eq!(folder.lines("out.jsonl"), verdicts);
+    folder.run(&judge).expect(ran.code.unwrap(), &[]);
+}
+
+#[test]
+fn a_panel_that_cannot_be_is_refused_before_it_begins() {
+    let folder = Folder::new();
+    folder.write("in.jsonl", rollouts(1));
+    let two = "[[judges]]\nmodel = 'tiny'\n[[judges]]\nmodel = 'tiny'\n";
+    for (panel, why) in [
+        ("[[judges]]\nmodel = 'tiny'\n", "two judges or more"),
+        (two, "two judges are called `tiny`"),
+        (&format!("{two}name = 'b'\nweight = 0\n"), "weight of `b`"),
+        (
+            &format!("{two}name = 'b'\nvotes = 2\n"),
+            "unknown field `votes`",
+        ),
+        (
+            &format!("{two}name = 'b'\noptions = ['--unheard-of']\n"),
+            "--unheard-of",
+        ),
+        (
+            &format!("{two}name = 'b'\nprotocol = 'none'\n"),
+            "no protocol `none`",
+        ),
+        ("rule = 'loudest'\njudges = []", "unknown variant `loudest`"),
+    ] {
+        folder.write("panel.toml", panel);
+        folder
+            .run(&[
+                "judge",
+                "in.jsonl",
+                "-o",
+                "out.jsonl",
+                "--panel",
+                "panel.toml",
+            ])
+            .expect(2, &[why]);
+        assert!(!folder.has("out.tiny.jsonl"), "{panel}");
+    }
+    folder.write("panel.toml", PANEL);
+    let judge = |options: &[&str]| {
+        folder.run(&[&["judge", "in.jsonl", "--panel", "panel.toml"], options].concat())
+    };
+    judge(&[]).expect(2, &["name a file with `-o`"]);
+    judge(&["-o", "o.jsonl", "--model", "tiny"]).expect(2, &["cannot be used with"]);
+    judge(&["-o", "o.jsonl", "--advantages"]).expect(2, &["--advantages is for one judge"]);
+    folder.write("mine.jsonl", "{}\n");
+    judge(&["-o", "mine.jsonl"]).expect(2, &["--force"]);
+    folder
+        .pipe(
+            rollouts(1).as_bytes(),
+            &["judge", "-", "-o", "o.jsonl", "--panel", "panel.toml"],
+        )
+        .expect(2, &["not standard input"]);
+}
+
+#[test]
+fn a_cascade_asks_the_second_judge_where_the_first_is_unsure() {
+    let folder = Folder::new();
+    folder.write("in.jsonl", rollouts(8));
+    folder.write_model();
+    let judge = |range: &str, further: &[&str]| {
+        let options = [
+            "judge",
+            "in.jsonl",
+            "-o",
+            "out.jsonl",
+            "--cascade",
+            "tiny,model",
+            "--escalate",
+            range,
+            "--keep",
+            "id",
+        ];
+        folder.run(&[&options[..], further].concat())
+    };
+    // Sure of nothing: all are escalated, and the second judge is the first one again.
+    judge("0..1", &[]).expect(
+        0,
+        &["was unsure of 8", "said otherwise on 0 of 8 wholes", "cost"],
+    );
+    let all = folder.lines("out.jsonl");
+    assert!(all.iter().all(|verdict| verdict["judge"] == "model"));
+    let small = folder.lines("out.tiny.jsonl");
+    for (verdict, small) in all.iter().zip(&small) {
+        for key in ["id", "index", "reward", "process", "outcome", "input"] {
+            assert_eq!(verdict[key], small[key], "{key}");
+        }
+    }
+    // What is between the first and the second half of the probabilities of one field.
+    let mut certain: Vec<f64> = small
+        .iter()
+        .map(|verdict| verdict["confidence"]["process"].as_f64().unwrap())
+        .collect();
+    certain.sort_by(f64::total_cmp);
+    let high = f64::midpoint(certain[3], certain[4]);
+    let range = format!("0.000001..{high}");
+    judge(&range, &["--force", "--restart"]).expect(0, &["--audit 5% would"]);
+    let verdicts = folder.lines("out.jsonl");
+    let (escalated, kept): (Vec<_>, Vec<_>) =
+        verdicts.iter().partition(|one| one["judge"] == "model");
+    assert!(!escalated.is_empty() && !kept.is_empty());
+    assert_eq!(folder.lines("out.escalated.jsonl").len(), escalated.len());
+    judge("0.49..0.51", &["--audit", "100%", "--force", "--restart"]).expect(
+        0,
+        &["where it was sure, on 0 of 8 (0.0 %, 95 % interval 0.0 to"],
+    );
+}
+
+#[test]
+fn a_cascade_that_cannot_be_is_refused() {
+    let folder = Folder::new();
+    folder.write("in.jsonl", rollouts(1));
+    let judge = |options: &[&str]| {
+        folder.run(&[&["judge", "in.jsonl", "-o", "out.jsonl"], options].concat())
+    };
+    judge(&["--cascade", "tiny,tiny"]).expect(2, &["names tiny twice"]);
+    judge(&["--cascade", "tiny"]).expect(2, &["two judges"]);
+    judge(&["--cascade", "tiny,b", "--escalate", "0.9..0.1"]).expect(2, &["two probabilities"]);
+    judge(&["--escalate", "0.1..0.9"]).expect(2, &["--cascade"]);
+    judge(&["--cascade", "tiny,none", "--rules", "only"]).expect(2, &["--rules only"]);
+    judge(&["--cascade", "tiny,none"]).expect(2, &["none"]);
+    assert!(!folder.has("out.tiny.jsonl"));
+}
