@@ -133,6 +133,10 @@ pub struct Raw {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a key of the line that is there or not"
+)]
 pub struct Verdict {
     /// The sample's id.
     pub id: String,

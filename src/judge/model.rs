@@ -290,7 +290,7 @@ fn choices(protocol: &dyn Protocol, tokenizer: &Tokenizer) -> Result<Choices, Te
             for text in [spelling.to_owned(), format!(" {spelling}")] {
                 if let Some(token) = tokenizer.encode_trusted_at(&text, Place::Within)?.first() {
                     let known = numbers.entry(*token).or_insert(Some(number));
-                    *known = known.filter(|known| *known == number);
+                    *known = known.filter(|known| known.to_bits() == number.to_bits());
                 }
             }
         }

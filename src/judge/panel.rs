@@ -162,11 +162,14 @@ pub fn combine(rule: PanelRule, judges: &[(String, f64)], verdicts: &[Verdict]) 
     Some(combined)
 }
 
+/// The places of two judges in a panel.
+pub type Pair = (usize, usize);
+
 /// How far two or more judges agree on the whole, beyond chance.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Agreement {
-    /// For each pair of judges, the first one's vote and the second one's: how often.
-    pairs: Vec<((usize, usize), [[usize; 2]; 2])>,
+    /// For each pair of judges how often the first one's vote comes with the second one's.
+    pairs: Vec<(Pair, [[usize; 2]; 2])>,
     /// Trials on which all vote, by how many of them say true.
     by_true: Vec<usize>,
 }
@@ -198,8 +201,8 @@ impl Agreement {
 
     /// For each pair of judges: their places, how often they agree, and Cohen's kappa, which is `None` where chance alone would have
     /// them agree always.
-    pub fn cohen(&self) -> Vec<((usize, usize), Share, Option<f64>)> {
-        let pair = |(pair, table): &((usize, usize), [[usize; 2]; 2])| {
+    pub fn cohen(&self) -> Vec<(Pair, Share, Option<f64>)> {
+        let pair = |(pair, table): &(Pair, [[usize; 2]; 2])| {
             let known: usize = table.iter().flatten().sum();
             let agreed = table[0][0] + table[1][1];
             let share = Share {

@@ -47,7 +47,7 @@ impl Share {
     }
 }
 
-/// How often a judge names the first wrong step that the data names (ProcessBench, arXiv 2412.06559).
+/// How often a judge names the first wrong step that the data names (`ProcessBench`, arXiv 2412.06559).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FirstErrors {
     /// Responses with a wrong step, and of these the ones whose first is named.
@@ -66,13 +66,13 @@ impl FirstErrors {
         let Some(label) = verdict.input.get("label").and_then(Value::as_i64) else {
             return;
         };
-        let named = verdict.first_error.map_or(-1, |step| step as i64);
         let share = if label < 0 {
             &mut self.correct
         } else {
             &mut self.erroneous
         };
-        share.add(Some(is_read && named == label.max(-1)));
+        let labelled = usize::try_from(label).ok();
+        share.add(Some(is_read && verdict.first_error == labelled));
     }
 
     /// The harmonic mean of both shares; `None` where one of them is of nothing, or no answer names a step.

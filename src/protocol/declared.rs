@@ -346,10 +346,9 @@ impl Protocol for Declared {
             process, outcome, ..
         } = self.yields();
         match self.answer {
-            Answer::Tags(_) => true,
+            Answer::Tags(_) | Answer::Rubric => true,
             Answer::Labels(_) | Answer::Json(..) => process != outcome || self.yields().score,
             Answer::Step => false,
-            Answer::Rubric => true,
         }
     }
 

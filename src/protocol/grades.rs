@@ -91,8 +91,8 @@ fn grade(value: &Value) -> Option<Grade> {
 fn verdict(grades: Vec<Grade>, reason: Option<String>, rule: ParseRule) -> ParsedVerdict {
     ParsedVerdict {
         fields: VerdictFields {
-            grades,
             reason,
+            grades,
             ..VerdictFields::default()
         },
         rule,
@@ -114,7 +114,7 @@ pub(super) fn scaffold(rubric: Option<&Rubric>, reason: bool) -> Scaffold {
             words: grades.iter().map(|(word, ..)| format!(" {word}")).collect(),
             numbers: Some(grades.iter().map(|(.., score)| *score as f32).collect()),
         });
-        text = ", ".to_owned();
+        ", ".clone_into(&mut text);
     }
     parts.push(Part::Text("}".to_owned()));
     if reason {

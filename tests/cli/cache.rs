@@ -163,7 +163,7 @@ fn what_is_damaged_is_asked_again() {
     // They are there again, in another file.
     assert_eq!(judge("third.jsonl"), (first.clone(), count));
     for path in segments(&folder) {
-        let old = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+        let old = std::time::SystemTime::now() - std::time::Duration::from_hours(1);
         fs::File::options()
             .append(true)
             .open(path)

@@ -10,7 +10,7 @@
 
 mod segment;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub type AnswerKey = [u8; 32];
 pub const CACHE_SIZE: u64 = 10_000_000_000;
 
 /// Segments that were changed within this time may be another process's own.
-const IN_USE: Duration = Duration::from_secs(600);
+const IN_USE: Duration = Duration::from_mins(10);
 
 /// Bytes of a segment that `prune` writes.
 const PRUNED_SEGMENT: u64 = 256 << 20;
@@ -298,7 +298,7 @@ pub struct CacheStatistics {
 /// # Errors
 /// When it cannot be read.
 pub fn statistics(folder: &Path) -> Result<CacheStatistics, CacheError> {
-    let mut known: HashMap<AnswerKey, ()> = HashMap::new();
+    let mut known: HashSet<AnswerKey> = HashSet::new();
     let mut statistics = CacheStatistics::default();
     for path in segments(folder)? {
         let about = fs::metadata(&path).map_err(at(&path))?;
@@ -309,7 +309,7 @@ pub fn statistics(folder: &Path) -> Result<CacheStatistics, CacheError> {
             *oldest = used.min(*oldest);
         }
         segment::scan(&path, |key, _| {
-            statistics.repeated += usize::from(known.insert(key, ()).is_some());
+            statistics.repeated += usize::from(!known.insert(key));
         })
         .map_err(at(&path))?;
     }
@@ -342,7 +342,7 @@ pub fn verify(folder: &Path) -> Result<CacheStatistics, CacheError> {
 pub fn prune(folder: &Path, size: u64) -> Result<(), CacheError> {
     evict(folder, size, None)?;
     let now = SystemTime::now();
-    let mut known: HashMap<AnswerKey, ()> = HashMap::new();
+    let mut known: HashSet<AnswerKey> = HashSet::new();
     let mut writer: Option<Writer> = None;
     let mut written = Vec::new();
     for path in segments(folder)? {
@@ -358,7 +358,7 @@ pub fn prune(folder: &Path, size: u64) -> Result<(), CacheError> {
             let Some(answer) = segment::read(&mut file, place, &key) else {
                 continue;
             };
-            if known.insert(key, ()).is_some() {
+            if !known.insert(key) {
                 continue;
             }
             if writer
