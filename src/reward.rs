@@ -6,8 +6,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::judge::calibration::Calibration;
 use crate::protocol::{Protocol, Yields};
-use crate::verdict::{OutcomeSource, Status, Verdict};
+use crate::verdict::{Confidence, OutcomeSource, Status, Verdict};
 
 /// How a verdict becomes a reward, from 0 to 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -213,12 +214,13 @@ impl FromStr for RewardPolicy {
 /// what is known decides it. With `require_process` it is 0 where the process is wrong, and `None` where that is not known of
 /// a verdict that would be worth something.
 ///
-/// Under [`RewardPolicy::Soft`] an outcome that the rules gave counts as certain.
+/// Under [`RewardPolicy::Soft`] the probabilities are calibrated, and an outcome that the rules gave counts as certain.
 pub fn reward(
     policy: RewardPolicy,
     require_process: bool,
     yields: Yields,
     verdict: &Verdict,
+    calibration: Option<&Calibration>,
 ) -> Option<f64> {
     if verdict.status != Status::Ok {
         return None;
@@ -226,7 +228,11 @@ pub fn reward(
     let reward = match policy {
         RewardPolicy::Score => verdict.score,
         RewardPolicy::Soft if yields.score => verdict.confidence.score.map(f64::from),
-        RewardPolicy::Soft => soft(yields, verdict),
+        RewardPolicy::Soft => {
+            let confidence =
+                calibration.map_or(verdict.confidence, |own| own.apply(&verdict.confidence));
+            soft(yields, verdict, confidence)
+        }
         policy => policy.of_values(verdict.process, verdict.outcome, verdict.perfect),
     };
     if !require_process {
@@ -239,8 +245,7 @@ pub fn reward(
     }
 }
 
-fn soft(yields: Yields, verdict: &Verdict) -> Option<f64> {
-    let confidence = verdict.confidence;
+fn soft(yields: Yields, verdict: &Verdict, confidence: Confidence) -> Option<f64> {
     let by_rules = verdict.outcome_source == Some(OutcomeSource::Rules);
     let of_outcome = match (by_rules, verdict.outcome) {
         (true, outcome) => outcome.map(one),
@@ -291,21 +296,25 @@ mod tests {
             let mut verdict = verdict(process, outcome);
             let what = format!("{process:?} {outcome:?}");
             assert_eq!(
-                reward(ProcessOutcome, false, Yields::ALL, &verdict),
+                reward(ProcessOutcome, false, Yields::ALL, &verdict, None),
                 both,
                 "{what}"
             );
             assert_eq!(
-                reward(Outcome, false, Yields::ALL, &verdict),
+                reward(Outcome, false, Yields::ALL, &verdict, None),
                 outcome_only,
                 "{what}"
             );
             // What requires the process is the product.
-            assert_eq!(reward(Outcome, true, Yields::ALL, &verdict), both, "{what}");
+            assert_eq!(
+                reward(Outcome, true, Yields::ALL, &verdict, None),
+                both,
+                "{what}"
+            );
             for status in [Status::Unparsed, Status::TooLong, Status::Failed] {
                 verdict.status = status;
                 for (_, policy) in NAMED {
-                    assert_eq!(reward(policy, true, Yields::ALL, &verdict), None);
+                    assert_eq!(reward(policy, true, Yields::ALL, &verdict, None), None);
                 }
             }
         }
@@ -313,7 +322,8 @@ mod tests {
 
     #[test]
     fn a_soft_reward_is_the_product_of_what_the_protocol_judges() {
-        let soft = |yields, verdict: &Verdict| reward(RewardPolicy::Soft, false, yields, verdict);
+        let soft =
+            |yields, verdict: &Verdict| reward(RewardPolicy::Soft, false, yields, verdict, None);
         let mut verdict = verdict(Some(true), Some(false));
         assert_eq!(soft(Yields::ALL, &verdict), Some(0.125));
         let outcome = Yields {

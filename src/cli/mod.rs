@@ -4,6 +4,7 @@
 
 mod bench;
 mod cache;
+mod calibrate;
 mod chat;
 mod columns;
 mod download;
@@ -87,6 +88,8 @@ enum Command {
         #[command(subcommand)]
         action: prompts::PromptsAction,
     },
+    /// Fit a judge's probabilities to labels, from verdicts with the labels in them
+    Calibrate(calibrate::CalibrateArguments),
     /// Look after a cache of answers (`juror judge --cache`)
     Cache {
         #[command(subcommand)]
@@ -215,6 +218,7 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Verify(arguments) => verify::run(*arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Prompts { action } => prompts::run(action),
+        Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Cache { action } => cache::run(action),
         Command::Models { action } => models::run(action),
         Command::Completions { shell } => manual::completions(shell).map(|()| DONE),

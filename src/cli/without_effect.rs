@@ -69,7 +69,13 @@ fn judge(given: &Given) -> anyhow::Result<()> {
         Some(RulesArgument::Only) => {
             let mut of_a_model = given.all(
                 &[JUDGE, CHAT, ENGINE, SAMPLING],
-                &["raw", "min_confidence", "require_process", "cache"],
+                &[
+                    "raw",
+                    "min_confidence",
+                    "require_process",
+                    "calibration",
+                    "cache",
+                ],
             );
             let option = of_a_model.find(|option| !matches!(*option, "seed" | "trials"));
             if let Some(option) = option {

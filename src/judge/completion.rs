@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::calibration::Calibration;
 use super::guide::{Ending, Guided};
 use super::in_flight::{Asked, KnownAnswer};
 use super::request::wants_of;
@@ -23,6 +24,7 @@ use crate::verdict::{Confidence, OutcomeSource, ParseRule, Raw, Status, Usage, V
 pub(super) struct VerdictBuilder<'a> {
     options: &'a RunOptions,
     yields: Yields,
+    calibration: Option<&'a Calibration>,
 }
 
 /// What is asked of a verdict where no judge is asked.
@@ -36,9 +38,10 @@ const OF_RULES: Yields = Yields {
 
 impl<'a> VerdictBuilder<'a> {
     /// Makes verdicts under the run's options, of the judge `text` or of the rules alone.
-    pub(super) fn new(options: &'a RunOptions, text: Option<&JudgeText>) -> Self {
+    pub(super) fn new(options: &'a RunOptions, text: Option<&'a JudgeText>) -> Self {
         Self {
             options,
+            calibration: text.map(|text| &text.calibration),
             yields: text.map_or(OF_RULES, |text| text.protocol.yields()),
         }
     }
@@ -126,6 +129,7 @@ impl<'a> VerdictBuilder<'a> {
             options.require_process,
             self.yields,
             &verdict,
+            self.calibration,
         );
         verdict
     }
@@ -387,7 +391,7 @@ impl<'a> VerdictBuilder<'a> {
         let Some(least) = self.options.min_confidence else {
             return;
         };
-        let certainty = text.temperature.certainty(&verdict.confidence, self.yields);
+        let certainty = text.calibration.certainty(&verdict.confidence, self.yields);
         if certainty.is_none_or(|certainty| certainty < least) {
             let why = match certainty {
                 Some(certainty) => {

@@ -9,15 +9,14 @@
 //!     "rules_must_agree": true
 //!   },
 //!   "protocols": ["prime"],
-//!   "temperature": {"process": 1.8, "outcome": 1.2}
+//!   "calibration": {"process": {"temperature": 1.8}, "outcome": {"temperature": 1.2}}
 //! }
 //! ```
 
 use serde::Deserialize;
 
+use super::calibration::{Calibration, Curve};
 use crate::checkpoint::{CheckpointError, ModelSource};
-use crate::protocol::Yields;
-use crate::verdict::Confidence;
 
 /// The file's name.
 const JUDGE_FILE: &str = "judge.json";
@@ -31,7 +30,9 @@ pub struct JudgeFile {
     /// The protocols whose own prompt text it was trained for; empty if for any.
     pub protocols: Vec<String>,
     /// How its confidences are calibrated.
-    pub temperature: Temperature,
+    pub calibration: Calibration,
+    /// The same, as earlier versions have it.
+    temperature: Option<Temperatures>,
 }
 
 /// What a judge can judge, and how it says that a sample is something else.
@@ -52,24 +53,12 @@ pub struct Domain {
     pub rules_must_agree: bool,
 }
 
-/// Temperatures that calibrate confidences: the log-odds of True are divided by them (Guo et al. 2017, "On Calibration of
-/// Modern Neural Networks"). 1 leaves a confidence as it is.
+/// The temperatures of both fields.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Temperature {
-    /// Of the process field.
-    pub process: f64,
-    /// Of the outcome field.
-    pub outcome: f64,
-}
-
-impl Default for Temperature {
-    fn default() -> Self {
-        Self {
-            process: 1.0,
-            outcome: 1.0,
-        }
-    }
+#[serde(deny_unknown_fields)]
+struct Temperatures {
+    process: f64,
+    outcome: f64,
 }
 
 impl JudgeFile {
@@ -85,14 +74,15 @@ impl JudgeFile {
             path: source.describe(JUDGE_FILE),
             message,
         };
-        let file: Self = serde_json::from_str(&source.read_text(JUDGE_FILE)?)
+        let mut file: Self = serde_json::from_str(&source.read_text(JUDGE_FILE)?)
             .map_err(|error| fail(error.to_string()))?;
-        let Temperature { process, outcome } = file.temperature;
-        for temperature in [process, outcome] {
-            if !(temperature.is_finite() && temperature > 0.0) {
-                return Err(fail(format!("temperature {temperature} must be above 0")));
-            }
+        if let Some(Temperatures { process, outcome }) = file.temperature {
+            file.calibration = Calibration {
+                process: Curve::Temperature(process),
+                outcome: Curve::Temperature(outcome),
+            };
         }
+        file.calibration.check().map_err(fail)?;
         if let Some(domain) = &file.domain
             && domain.outside.trim().is_empty()
         {
@@ -115,90 +105,5 @@ impl Domain {
     pub(super) fn is_outside(&self, written: &str, answer: Option<&str>) -> bool {
         let begins = |text: &str| text.trim_start().starts_with(self.outside.trim_start());
         begins(written) || answer.is_some_and(begins)
-    }
-}
-
-impl Temperature {
-    /// The lower of the two fields' calibrated probabilities of what was said, as far as the protocol asks for them;
-    /// `None` if one was not recorded.
-    pub(super) fn certainty(self, confidence: &Confidence, yields: Yields) -> Option<f64> {
-        let mut least: Option<f64> = None;
-        for (asked, probability, temperature) in [
-            (yields.process, confidence.process, self.process),
-            (yields.outcome, confidence.outcome, self.outcome),
-        ] {
-            if asked {
-                let own = said(probability?, temperature);
-                least = Some(least.map_or(own, |least| least.min(own)));
-            }
-        }
-        least
-    }
-}
-
-/// The distance from 1 that an `f32` does not tell apart from none.
-const ROUNDED: f64 = 1e-7;
-
-/// The calibrated probability of the likelier value.
-fn said(probability_of_true: f32, temperature: f64) -> f64 {
-    let p = f64::from(probability_of_true);
-    if (temperature - 1.0).abs() < f64::EPSILON {
-        return p.max(1.0 - p);
-    }
-    // A probability that was rounded to 0 or 1 is no certainty.
-    let p = p.clamp(ROUNDED, 1.0 - ROUNDED);
-    let log_odds = (p / (1.0 - p)).ln().abs() / temperature;
-    1.0 / (1.0 + (-log_odds).exp())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn temperature_moves_a_confidence_towards_one_half() {
-        let confidence = Confidence {
-            process: Some(0.9),
-            outcome: Some(0.01),
-            perfect: None,
-            score: None,
-        };
-        let certainty = |process, outcome| {
-            Temperature { process, outcome }
-                .certainty(&confidence, Yields::ALL)
-                .unwrap()
-        };
-        assert!((certainty(1.0, 1.0) - 0.9).abs() < 1e-6);
-        let certain = Confidence {
-            process: Some(1.0),
-            outcome: Some(0.0),
-            ..confidence
-        };
-        let humble = Temperature {
-            process: 1e6,
-            outcome: 1e6,
-        };
-        assert!((humble.certainty(&certain, Yields::ALL).unwrap() - 0.5).abs() < 1e-4);
-        // Odds of 9 become 3.
-        assert!((certainty(2.0, 1.0) - 0.75).abs() < 1e-6);
-        // Odds of 99 become about 2.15.
-        assert!(
-            (certainty(1.0, 6.0) - 99f64.powf(1.0 / 6.0) / (1.0 + 99f64.powf(1.0 / 6.0))).abs()
-                < 1e-6
-        );
-        let sure = Confidence {
-            process: Some(1.0),
-            outcome: Some(0.0),
-            perfect: None,
-            score: None,
-        };
-        assert_eq!(
-            Temperature::default().certainty(&sure, Yields::ALL),
-            Some(1.0)
-        );
-        assert_eq!(
-            Temperature::default().certainty(&Confidence::default(), Yields::ALL),
-            None
-        );
     }
 }

@@ -11,7 +11,8 @@
 //! | [`cache`] | answers kept in files, for later runs |
 //! | `guide`, `token_scaffold` | constrained generations: thinking, then the protocol's known text, in which words are chosen |
 //! | `dispatch` | which of several engines gets a request |
-//! | `domain` | what a judge says it can judge (`judge.json`), and how sure it must be |
+//! | `domain` | what a judge says it can judge (`judge.json`) |
+//! | [`calibration`] | how often a judge is right that gives a probability |
 //! | `completion` | a completion becomes a verdict: protocol, rules, reward |
 //! | [`model`] | a judge: a model's text side under a protocol |
 //! | [`prompt`], `field_text` | a sample as the token ids that a judge sees |
@@ -23,6 +24,7 @@
 
 pub mod build;
 pub mod cache;
+pub mod calibration;
 mod completion;
 pub mod consensus;
 mod dispatch;
@@ -60,7 +62,7 @@ pub use build::{EngineOptions, WorkloadLengths, build_engine};
 pub use cache::AnswerCache;
 pub(crate) use completion::is_drawn;
 pub use dispatch::{DeviceEngine, DeviceStats};
-pub use domain::{Domain, JudgeFile, Temperature};
+pub use domain::{Domain, JudgeFile};
 pub use generation::GenerationDefaults;
 pub use groups::GroupSummary;
 pub use jobs::Job;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use super::RunOptions;
-use super::domain::{Domain, JudgeFile, Temperature};
+use super::calibration::Calibration;
+use super::domain::{Domain, JudgeFile};
 use super::generation::GenerationDefaults;
 use super::prompt::{PromptBuilder, PromptError, PromptTokens, TokenCount, TooLong};
 use crate::checkpoint::known_judges::{self, KnownJudge, KnownSampling};
@@ -54,7 +55,7 @@ pub struct JudgeText {
     /// What the judge can judge; none if it does not say, or if it is to judge anything.
     pub domain: Option<Domain>,
     /// How its confidences are calibrated.
-    pub temperature: Temperature,
+    pub calibration: Calibration,
     /// What the user should know before the first verdict.
     pub notes: Vec<String>,
     blank: OnceLock<TokenSet>,
@@ -153,7 +154,8 @@ impl JudgeText {
         let JudgeFile {
             mut domain,
             protocols,
-            temperature,
+            calibration,
+            ..
         } = JudgeFile::load(source)?;
         let mut answer_start = String::new();
         if settings.force_domain {
@@ -231,7 +233,7 @@ impl JudgeText {
             config,
             generation,
             domain,
-            temperature,
+            calibration,
             chat: identity(settings, &chat),
             notes,
             blank: OnceLock::new(),

@@ -10,6 +10,7 @@ use candle_core::Device;
 
 use super::build::{EngineOptions, WorkloadLengths};
 use super::cache::{AnswerCache, CacheError, identity};
+use super::calibration::Calibration;
 use super::consensus::{Consensus, ConsensusBuilder, ConsensusSummary};
 use super::groups::Groups;
 use super::jobs::cut_positions;
@@ -32,6 +33,7 @@ use crate::dataset::{
 use crate::engine::Stats;
 use crate::model::memory::host;
 use crate::model::{DeviceChoice, ModelError};
+use crate::reward::RewardPolicy;
 use crate::verdict::Verdict;
 
 /// How often the journal is synced to disk, so that a power cut loses no more.
@@ -182,11 +184,7 @@ impl Session {
             seed: options.seed,
             trials: options.trials,
             rules,
-            reward: if options.require_process {
-                format!("{}, process required", options.reward)
-            } else {
-                options.reward.to_string()
-            },
+            reward: self.reward(),
             min_confidence: options.min_confidence,
             precision: self.engine.precision.describe(),
             constrained: self
@@ -202,6 +200,26 @@ impl Session {
             },
             shard: self.shard.map(|shard| shard.to_string()),
         })
+    }
+
+    /// The reward and what it depends on beside the verdict's fields, in words.
+    fn reward(&self) -> String {
+        let options = &self.options;
+        let mut words = options.reward.to_string();
+        if options.require_process {
+            words += ", process required";
+        }
+        // What the judge's own file says is a part of the model.
+        let calibration = self.judge.as_ref().map(|(_, text)| &text.calibration);
+        let matters = options.reward == RewardPolicy::Soft || options.min_confidence.is_some();
+        if let Some(calibration) =
+            calibration.filter(|own| matters && **own != Calibration::default())
+        {
+            let text = serde_json::to_string(calibration).unwrap_or_default();
+            let hash = blake3::hash(text.as_bytes()).to_hex();
+            words += &format!(", calibrated {}", &hash[..16]);
+        }
+        words
     }
 
     /// The first rows of the input, as an earlier run knew them.

@@ -8,6 +8,7 @@ mod common;
 mod abstention;
 mod bench;
 mod cache;
+mod calibration;
 mod chat;
 mod constrained;
 mod exit_codes;

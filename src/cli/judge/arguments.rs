@@ -176,6 +176,9 @@ pub(in crate::cli) struct JudgeArguments {
     /// No reward above 0 where the process is not known to be right, whatever --reward says
     #[arg(long, help_heading = "Verdict")]
     pub(super) require_process: bool,
+    /// How often the judge is right that gives a probability, from `juror calibrate`: for --reward soft and --min-confidence
+    #[arg(long, value_name = "FILE", help_heading = "Verdict")]
+    pub(super) calibration: Option<PathBuf>,
     /// Give a verdict the status `unsure`, without a reward, where the judge gives its process or its outcome a calibrated
     /// probability below P (0.5 to 1)
     #[arg(long, value_name = "P", value_parser = parse_probability, help_heading = "Verdict")]

@@ -9,7 +9,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{anyhow, bail};
+use anyhow::{Context as _, anyhow, bail};
 
 pub(super) use self::arguments::{
     JudgeArguments, JudgeChoice, RulesArgument, SAMPLING, parse_size,
@@ -24,10 +24,12 @@ use crate::dataset::output::{
     OutputFormat, check_place, check_replaceable, has_place_beside, write_atomically,
 };
 use crate::dataset::{
-    Keep, LineLimit, LoadOptions, Loaded, Rows, Samples, Shard, index, rejected_path, sources,
+    Keep, LineLimit, LoadOptions, Loaded, Rows, Samples, Shard, index, read_text, rejected_path,
+    sources,
 };
 use crate::engine::Sampling;
 use crate::judge::cache::CACHE_SIZE;
+use crate::judge::calibration::Calibration;
 use crate::judge::model::MAX_NEW_TOKENS;
 use crate::judge::{
     GenerationDefaults, JudgeText, RulesMode, RunEnd, RunOptions, Session, Summary,
@@ -215,6 +217,13 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         chat.force_domain = arguments.force_domain;
         let mut text = JudgeText::load_with(&source, &protocol, &template, &chat).or_usage()?;
         arguments.judge.chat.check(&text).or_usage()?;
+        if let Some(path) = &arguments.calibration {
+            let read =
+                read_text(path).with_context(|| format!("could not read {}", path.display()));
+            let calibration = Calibration::parse(&read.or_usage()?)
+                .map_err(|why| anyhow!("{}: {why}", path.display()));
+            text.calibration = calibration.or_usage()?;
+        }
         if want == Want::Everything {
             text.settle_head(&source).map_err(download::failure)?;
         }
@@ -269,6 +278,14 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
             ),
             ("--rules first", only_score(rules == RulesMode::First)),
             ("--decide-only", only_score(arguments.decide_only)),
+            ("--calibration", only_score(arguments.calibration.is_some())),
+            (
+                "--calibration",
+                (arguments.calibration.is_some()
+                    && reward != RewardPolicy::Soft
+                    && arguments.min_confidence.is_none())
+                .then_some("it serves --reward soft and --min-confidence"),
+            ),
             (
                 "--min-confidence",
                 only_score(arguments.min_confidence.is_some()),

@@ -277,7 +277,8 @@ fn panel(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure> {
                 .map(|verdict| verdict.overall.filter(|_| verdict.status == Status::Ok));
             agreement.add(&voted.collect::<Vec<_>>());
             if let Some(mut combined) = combine(panel.rule, &judges, &trial) {
-                combined.reward = reward(policy, arguments.require_process, yields, &combined);
+                combined.reward =
+                    reward(policy, arguments.require_process, yields, &combined, None);
                 summary.add(&combined);
                 serde_json::to_writer(&mut *writer, &combined)?;
                 writer.write_all(b"\n")?;

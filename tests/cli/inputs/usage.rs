@@ -107,7 +107,7 @@ fn wrong_usage_is_refused_with_a_word_on_what_is_right() {
         ),
         (
             &["in.jsonl", "--reward", "much"],
-            &["process-outcome, outcome or soft"],
+            &["process-outcome, outcome, perfect-bonus"],
         ),
     ];
     let before = folder.names();

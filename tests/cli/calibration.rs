@@ -1,0 +1,117 @@
+//! `juror calibrate`, and what its file does.
+
+use serde_json::{Value, json};
+
+use crate::common::{Folder, rollouts};
+
+/// Rollouts with a label that is wrong in every third row, so that the judge is too sure.
+fn labelled(count: usize) -> String {
+    let rows = rollouts(count);
+    let row = |(at, line): (usize, &str)| {
+        let mut row: Value = serde_json::from_str(line).unwrap();
+        row["truth"] = json!(u8::from(at % 3 != 0));
+        row.to_string()
+    };
+    let rows: Vec<String> = rows.lines().enumerate().map(row).collect();
+    rows.join("\n")
+}
+
+#[test]
+fn a_fitted_calibration_is_applied() {
+    let folder = Folder::new();
+    folder.write("in.jsonl", labelled(12));
+    let judge = [
+        "judge",
+        "in.jsonl",
+        "-o",
+        "out.jsonl",
+        "--keep",
+        "truth",
+        "--restart",
+    ];
+    folder.run(&judge).expect(0, &[]);
+    for further in [&[][..], &["--isotonic"]] {
+        let calibrate = [
+            "calibrate",
+            "out.jsonl",
+            "--outcome",
+            "truth",
+            "--process",
+            "truth",
+            "-o",
+            "calibration.json",
+        ];
+        folder.run(&[&calibrate[..], further].concat()).expect(
+            0,
+            &[
+                "outcome: 12 labels",
+                "after",
+                "12 labels of process are few",
+            ],
+        );
+        let fitted: Value = serde_json::from_str(&folder.read("calibration.json")).unwrap();
+        let kind = if further.is_empty() {
+            "temperature"
+        } else {
+            "isotonic"
+        };
+        assert!(fitted["outcome"].get(kind).is_some(), "{fitted}");
+        let soft = |options: &[&str]| {
+            folder
+                .run(&[&judge[..], &["--reward", "soft"], options].concat())
+                .expect(0, &[]);
+            let reward = |verdict: &Value| verdict["reward"].as_f64().unwrap();
+            folder
+                .lines("out.jsonl")
+                .iter()
+                .map(reward)
+                .fold(0.0, f64::max)
+        };
+        let (own, calibrated) = (soft(&[]), soft(&["--calibration", "calibration.json"]));
+        // Nobody can be surer than the labels let him.
+        assert!(calibrated < own, "{calibrated} {own}");
+        // Another calibration is another run.
+        let other = [
+            "judge",
+            "in.jsonl",
+            "-o",
+            "out.jsonl",
+            "--keep",
+            "truth",
+            "--reward",
+            "soft",
+        ];
+        folder.run(&other).expect(2, &["calibrated"]);
+        let unsure = [
+            "judge",
+            "in.jsonl",
+            "--calibration",
+            "calibration.json",
+            "--min-confidence",
+            "0.999",
+        ];
+        folder.run(&unsure).expect(3, &["unsure"]);
+    }
+}
+
+#[test]
+fn what_cannot_be_calibrated_is_said() {
+    let folder = Folder::new();
+    folder.write("in.jsonl", labelled(2));
+    folder.write("bad.json", "{\"outcome\": {\"temperature\": -1}}");
+    folder
+        .run(&["judge", "in.jsonl", "-o", "out.jsonl"])
+        .expect(0, &[]);
+    let calibrate = |arguments: &[&str]| folder.run(&[&["calibrate"], arguments].concat());
+    calibrate(&["out.jsonl", "--outcome", "truth"]).expect(2, &["judge with `--keep truth`"]);
+    calibrate(&["out.jsonl"]).expect(2, &["--outcome"]);
+    calibrate(&["in.jsonl", "--outcome", "truth"]).expect(2, &["in.jsonl:1: no verdict line"]);
+    calibrate(&["none.jsonl", "--outcome", "truth"]).expect(2, &["could not read none.jsonl"]);
+    let judge = |options: &[&str]| folder.run(&[&["judge", "in.jsonl"], options].concat());
+    judge(&["--calibration", "bad.json", "--reward", "soft"])
+        .expect(2, &["bad.json: outcome: temperature -1"]);
+    folder.write("good.json", "{}");
+    judge(&["--calibration", "good.json"])
+        .expect(2, &["it serves --reward soft and --min-confidence"]);
+    judge(&["--calibration", "good.json", "--rules", "only"]).expect(2, &["changes nothing"]);
+}
