@@ -7,13 +7,19 @@ mod chat;
 mod columns;
 mod download;
 mod engine;
+mod export_batch;
+mod import_batch;
 mod inputs;
 mod judge;
 mod manual;
 mod merge;
 mod models;
 mod progress;
+mod prompt_choice;
 mod prompts;
+mod rows;
+mod rules;
+mod sampling;
 mod table;
 mod verify;
 mod without_effect;
@@ -30,6 +36,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use clap_complete::Shell;
 
+use crate::batch::BatchError;
 use crate::dataset::journal::JournalError;
 use crate::dataset::{BadLines, DatasetError, MergeError};
 use crate::judge::SessionError;
@@ -77,6 +84,10 @@ enum Command {
     Judge(Box<judge::JudgeArguments>),
     /// Join the outputs of all shards of one input
     Merge(merge::MergeArguments),
+    /// Write what a judge would be asked as a batch file, for any engine
+    ExportBatch(Box<export_batch::ExportBatchArguments>),
+    /// Read an engine's answers to a batch file into verdicts
+    ImportBatch(Box<import_batch::ImportBatchArguments>),
     /// Compare final answers by rules alone, without a model
     Verify(Box<verify::VerifyArguments>),
     /// Measure how fast a judge is, on any model or on random weights
@@ -206,6 +217,8 @@ fn run(command: Command) -> Result<u8, Failure> {
     match command {
         Command::Judge(arguments) => judge::run(*arguments),
         Command::Merge(arguments) => merge::run(&arguments),
+        Command::ExportBatch(arguments) => export_batch::run(*arguments),
+        Command::ImportBatch(arguments) => import_batch::run(*arguments),
         Command::Verify(arguments) => verify::run(*arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Prompts { action } => prompts::run(action),
@@ -268,7 +281,12 @@ fn has_lines(error: &anyhow::Error) -> bool {
         matches!(cause.downcast_ref(), Some(MergeError::Different { .. }))
     };
     let bad_lines = |cause: &(dyn std::error::Error + 'static)| {
-        cause.is::<BadLines>() || matches!(cause.downcast_ref(), Some(DatasetError::BadLines(_)))
+        cause.is::<BadLines>()
+            || matches!(cause.downcast_ref(), Some(DatasetError::BadLines(_)))
+            || matches!(
+                cause.downcast_ref(),
+                Some(BatchError::BadOutputs(_) | BatchError::Input(DatasetError::BadLines(_)))
+            )
     };
     error
         .chain()

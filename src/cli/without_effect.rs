@@ -9,7 +9,8 @@ use clap::{ArgMatches, Command};
 
 use super::chat::CHAT;
 use super::engine::{ENGINE, JUDGE};
-use super::judge::{RulesArgument, SAMPLING};
+use super::rules::RulesArgument;
+use super::sampling::SAMPLING;
 use crate::rules::RulesProfile;
 
 /// A subcommand's arguments as they were given.

@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::domain::{Domain, Temperature};
 use super::request::Asked;
 use super::{JudgeText, RulesMode, RunOptions, guarded};
 use crate::dataset::Sample;
 use crate::engine::{Completion, FinishReason};
 use crate::protocol::unknown_tags::without_unknown_tags;
 use crate::protocol::view::paragraphs;
-use crate::protocol::{ParsedVerdict, Unreadable, ValueSpans, Yields};
+use crate::protocol::{ParsedVerdict, Protocol, Unreadable, ValueSpans, Yields};
 use crate::reward::reward;
 use crate::rules::RuleVerdict;
 use crate::text::reasoning::{Answer, ThinkingStyle};
@@ -19,6 +20,27 @@ use crate::verdict::{Confidence, OutcomeSource, Raw, Status, Usage, Verdict};
 pub(super) struct VerdictBuilder<'a> {
     options: &'a RunOptions,
     yields: Yields,
+}
+
+/// How the answers of a judge are read.
+pub(super) struct Reader<'a> {
+    pub(super) protocol: &'a dyn Protocol,
+    /// How the judge writes its thinking.
+    pub(super) thinking: &'a ThinkingStyle,
+    pub(super) domain: Option<&'a Domain>,
+    pub(super) temperature: Temperature,
+}
+
+/// An answer that a judge wrote.
+pub(super) struct Written<'a> {
+    pub(super) answer: &'a Answer,
+    /// The prompt ended inside a thinking block.
+    pub(super) starts_in_thinking: bool,
+    /// The length limit, if that cut the answer; 0 where it is not known.
+    pub(super) limit: Option<usize>,
+    pub(super) usage: Usage,
+    /// How sure the judge was of the values that stand at these places.
+    pub(super) confidence: &'a dyn Fn(&ValueSpans) -> Confidence,
 }
 
 /// What is asked of a verdict where no judge is asked.
@@ -31,10 +53,15 @@ const OF_RULES: Yields = Yields {
 impl<'a> VerdictBuilder<'a> {
     /// Makes verdicts under the run's options, of the judge `text` or of the rules alone.
     pub(super) fn new(options: &'a RunOptions, text: Option<&JudgeText>) -> Self {
-        Self {
+        Self::of_yields(
             options,
-            yields: text.map_or(OF_RULES, |text| text.protocol.yields()),
-        }
+            text.map_or(OF_RULES, |text| text.protocol.yields()),
+        )
+    }
+
+    /// The same of a protocol whose verdicts hold `yields`.
+    pub(super) fn of_yields(options: &'a RunOptions, yields: Yields) -> Self {
+        Self { options, yields }
     }
 
     /// A verdict with the rules' outcome, if the rules are used, and everything else unknown.
@@ -97,7 +124,7 @@ impl<'a> VerdictBuilder<'a> {
     }
 
     /// Fills in what follows from status, process and outcome.
-    fn settle(&self, mut verdict: Verdict) -> Verdict {
+    pub(super) fn settle(&self, mut verdict: Verdict) -> Verdict {
         if verdict.status == Status::Ok {
             verdict.overall = match (verdict.process, verdict.outcome) {
                 (Some(process), Some(outcome)) => Some(process && outcome),
@@ -209,22 +236,49 @@ impl<'a> VerdictBuilder<'a> {
             return self.without_completion(sample, trial, Status::Failed, why);
         }
         let answer = read_answer(text, &completion);
-        let is_cut = completion.finish == FinishReason::Length && !text.protocol.reads_cut();
+        let written = Written {
+            answer: &answer,
+            starts_in_thinking: text.prompts.thinking().starts_in_thinking(),
+            limit: (completion.finish == FinishReason::Length)
+                .then_some(self.options.max_new_tokens),
+            usage: Usage {
+                prompt_tokens: completion.prompt.len(),
+                cached_tokens: completion.cached_tokens,
+                completion_tokens: completion.tokens.len(),
+            },
+            confidence: &|spans| {
+                confidence(&completion, spans, |tokens| {
+                    text.prompts.tokenizer().decode(tokens).len()
+                })
+            },
+        };
+        let mut verdict = self.of_answer(&text.reader(), sample, trial, &written);
+        verdict.raw = self.raw(verdict.status, text, sample, answer.written, completion);
+        self.settle(verdict)
+    }
+
+    /// The verdict read from an answer, with neither its text nor what follows from its values ([`Self::settle`]).
+    pub(super) fn of_answer(
+        &self,
+        reader: &Reader,
+        sample: &Sample,
+        trial: u32,
+        written: &Written,
+    ) -> Verdict {
+        let answer = written.answer;
+        let is_cut = written.limit.is_some() && !reader.protocol.reads_cut();
         let parsed = if is_cut {
             Err(Unreadable::Cut)
         } else {
-            parse(text, &answer).and_then(|parsed| check_step(parsed, sample))
+            parse(reader, answer, written.starts_in_thinking)
+                .and_then(|parsed| check_step(parsed, sample))
         };
         let mut verdict = self.blank(sample, trial, Status::Ok);
         verdict.audited =
             self.options.rules == RulesMode::First && verdict.rule_outcome == Some(false);
-        verdict.usage = Usage {
-            prompt_tokens: completion.prompt.len(),
-            cached_tokens: completion.cached_tokens,
-            completion_tokens: completion.tokens.len(),
-        };
-        let domain = text.domain.as_ref();
-        let says_outside = domain
+        verdict.usage = written.usage;
+        let says_outside = reader
+            .domain
             .is_some_and(|domain| domain.is_outside(&answer.written, answer.visible.as_deref()));
         match parsed {
             _ if says_outside => {
@@ -232,27 +286,20 @@ impl<'a> VerdictBuilder<'a> {
                 Self::abstain(&mut verdict, Status::OutOfDomain, why.to_owned());
             }
             Ok(parsed) => {
-                self.fill(&mut verdict, parsed, text, &completion);
-                self.check_certainty(&mut verdict, text);
+                self.fill(&mut verdict, parsed, written);
+                self.check_certainty(&mut verdict, reader);
             }
             Err(why) => {
                 verdict.status = Status::Unparsed;
-                verdict.error = Some(self.unreadable(&why, &completion));
+                verdict.error = Some(unreadable(&why, written.limit));
                 Self::outcome_by_rules(&mut verdict);
             }
         }
-        verdict.raw = self.raw(verdict.status, text, sample, answer.written, completion);
-        self.settle(verdict)
+        verdict
     }
 
     /// Takes over what the judge's answer says.
-    fn fill(
-        &self,
-        verdict: &mut Verdict,
-        parsed: ParsedVerdict,
-        text: &JudgeText,
-        completion: &Completion,
-    ) {
+    fn fill(&self, verdict: &mut Verdict, parsed: ParsedVerdict, written: &Written) {
         let fields = parsed.fields;
         verdict.process = fields.process;
         verdict.outcome = fields.outcome;
@@ -268,17 +315,12 @@ impl<'a> VerdictBuilder<'a> {
         }
         verdict.parse_rule = Some(parsed.rule);
         verdict.inconsistent = parsed.inconsistent;
-        verdict.confidence = confidence(completion, &parsed.spans, |tokens| {
-            text.prompts.tokenizer().decode(tokens).len()
-        });
+        verdict.confidence = (written.confidence)(&parsed.spans);
     }
 
     /// Gives up a verdict that the rules contradict, where they must agree, or that the judge is not sure enough of.
-    fn check_certainty(&self, verdict: &mut Verdict, text: &JudgeText) {
-        let must_agree = text
-            .domain
-            .as_ref()
-            .is_some_and(|domain| domain.rules_must_agree);
+    fn check_certainty(&self, verdict: &mut Verdict, reader: &Reader) {
+        let must_agree = reader.domain.is_some_and(|domain| domain.rules_must_agree);
         if let (true, Some(by_rules), Some(by_judge)) =
             (must_agree, verdict.rule_outcome, verdict.outcome)
             && by_rules != by_judge
@@ -295,7 +337,9 @@ impl<'a> VerdictBuilder<'a> {
         let Some(least) = self.options.min_confidence else {
             return;
         };
-        let certainty = text.temperature.certainty(&verdict.confidence, self.yields);
+        let certainty = reader
+            .temperature
+            .certainty(&verdict.confidence, self.yields);
         if certainty.is_none_or(|certainty| certainty < least) {
             let why = match certainty {
                 Some(certainty) => {
@@ -325,15 +369,6 @@ impl<'a> VerdictBuilder<'a> {
         verdict.outcome_source = None;
         verdict.inconsistent = false;
         Self::outcome_by_rules(verdict);
-    }
-
-    fn unreadable(&self, why: &Unreadable, completion: &Completion) -> String {
-        if completion.finish == FinishReason::Length {
-            let limit = self.options.max_new_tokens;
-            format!("{why} (stopped at the limit of {limit} new tokens)")
-        } else {
-            why.to_string()
-        }
     }
 
     /// Prompt and completion for the verdict line: with `--raw` both, else the completion of an unparsed verdict.
@@ -371,17 +406,29 @@ fn read_answer(text: &JudgeText, completion: &Completion) -> Answer {
     prompts.thinking().read(prompts.tokenizer(), tokens)
 }
 
+/// Why an answer has no verdict, and whether it was cut at its length limit.
+fn unreadable(why: &Unreadable, limit: Option<usize>) -> String {
+    match limit {
+        Some(0) => format!("{why} (stopped at its length limit)"),
+        Some(limit) => format!("{why} (stopped at the limit of {limit} new tokens)"),
+        None => why.to_string(),
+    }
+}
+
 /// Reads the verdict in an answer.
-fn parse(text: &JudgeText, answer: &Answer) -> Result<ParsedVerdict, Unreadable> {
-    let thinking = text.prompts.thinking();
+fn parse(
+    reader: &Reader,
+    answer: &Answer,
+    starts_in_thinking: bool,
+) -> Result<ParsedVerdict, Unreadable> {
     let visible = answer.visible.as_deref();
     let visible = visible.ok_or(Unreadable::ThinkingNotFinished)?;
-    let visible = match thinking.style() {
+    let visible = match reader.thinking {
         // A judge that does not think may write any tags.
         ThinkingStyle::None => Cow::Owned(without_unknown_tags(visible)),
         _ => Cow::Borrowed(visible),
     };
-    text.protocol.parse(&visible, thinking.starts_in_thinking())
+    reader.protocol.parse(&visible, starts_in_thinking)
 }
 
 /// Refuses the index of a step that the response does not have.

@@ -8,6 +8,7 @@
 //! | [`jobs`] | which trials are to be run, and in which order |
 //! | `request` | a sample becomes a request: prompt tokens, random key, stop rule |
 //! | `dispatch` | which of several engines gets a request |
+//! | [`answers`] | answers that another engine wrote become verdicts (`juror import-batch`) |
 //! | `domain` | what a judge says it can judge (`judge.json`), and how sure it must be |
 //! | `completion` | a completion becomes a verdict: protocol, rules, reward |
 //! | [`model`] | a judge: a model's text side under a protocol |
@@ -17,6 +18,7 @@
 //! | `groups` | the responses to one question together |
 //! | [`summary`] | a run in numbers |
 
+pub mod answers;
 pub mod build;
 mod completion;
 pub mod consensus;
@@ -52,7 +54,9 @@ pub use generation::GenerationDefaults;
 pub use groups::GroupSummary;
 pub use jobs::Job;
 pub use loaded::{Judge, JudgeBuilder, LoadError};
-pub use model::{ChatSettings, JudgeText, OWN_HEAD, default_protocol};
+pub use model::{
+    ChatSettings, JudgeText, OWN_HEAD, default_protocol, protocol_of_known, recommended_options,
+};
 pub use run::{run, run_rules};
 pub use session::{Session, SessionError};
 pub use summary::{Share, Summary};

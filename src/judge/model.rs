@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::RunOptions;
+use super::completion::Reader;
 use super::domain::{Domain, JudgeFile, Temperature};
 use super::generation::GenerationDefaults;
 use super::prompt::{PromptBuilder, PromptError, PromptTokens, TokenCount, TooLong};
@@ -233,6 +234,16 @@ impl JudgeText {
         }
     }
 
+    /// How its answers are read.
+    pub(super) fn reader(&self) -> Reader<'_> {
+        Reader {
+            protocol: self.protocol.as_ref(),
+            thinking: self.prompts.thinking().style(),
+            domain: self.domain.as_ref(),
+            temperature: self.temperature,
+        }
+    }
+
     /// Checks whether the weights hold an output head that the configuration does not mention, and notes that it is used.
     ///
     /// # Errors
@@ -299,6 +310,44 @@ pub fn default_protocol(source: &ModelSource) -> Result<&'static str, Checkpoint
     Ok(known_judge(source)?.map_or("prime", |judge| judge.protocol.as_str()))
 }
 
+/// The protocol of the known judge of this name, if there is one: of an alias, or an id on the hub.
+///
+/// # Errors
+/// When the table of known judges is damaged.
+pub fn protocol_of_known(name: &str) -> Result<Option<&'static str>, CheckpointError> {
+    let known = known_judges::find(name.split('@').next().unwrap_or_default())?;
+    Ok(known.map(|judge| judge.protocol.as_str()))
+}
+
+/// The options of a run with a model that runs elsewhere, where the user says nothing: as a known judge's makers recommend,
+/// else the protocol.
+///
+/// # Errors
+/// When the table of known judges is damaged.
+pub fn recommended_options(
+    name: &str,
+    protocol: &dyn Protocol,
+    trials: u32,
+) -> Result<RunOptions, CheckpointError> {
+    let known = known_judges::find(name.split('@').next().unwrap_or_default())?;
+    // As for a model that is at hand.
+    let own = known.filter(|judge| protocol.hash().is_none() && judge.protocol == protocol.name());
+    let sampling = |judge: Option<&KnownJudge>| Some(sampling_of(judge?.sampling?));
+    let generation = GenerationDefaults {
+        sampling: sampling(own).or(protocol.sampling()).or(sampling(known)),
+        max_new_tokens: own
+            .and_then(|judge| judge.max_new_tokens)
+            .or(protocol.max_new_tokens()),
+    };
+    Ok(RunOptions {
+        sampling: generation.sampling_for(trials),
+        max_new_tokens: generation.max_new_tokens.unwrap_or(MAX_NEW_TOKENS),
+        trials,
+        reward: RewardPolicy::default_for(protocol.yields()),
+        ..RunOptions::default()
+    })
+}
+
 /// The entry of a model from the hub among the known judges.
 fn known_judge(source: &ModelSource) -> Result<Option<&'static KnownJudge>, CheckpointError> {
     let Some(origin) = source.origin() else {
@@ -346,6 +395,9 @@ fn identity(settings: &ChatSettings, chat: &ChatTemplate) -> Option<ChatIdentity
 }
 
 /// A file that a model may lack.
-fn optional(source: &ModelSource, file: &str) -> Result<Option<String>, CheckpointError> {
+pub(crate) fn optional(
+    source: &ModelSource,
+    file: &str,
+) -> Result<Option<String>, CheckpointError> {
     source.has(file).then(|| source.read_text(file)).transpose()
 }

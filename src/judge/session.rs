@@ -296,7 +296,8 @@ impl Session {
         } = keeper;
         summary.groups = groups.summary();
         if end == RunEnd::Complete && trials > 1 {
-            summary.consensus = Some(self.consensus(&mut journal, &finished)?);
+            let out = self.consensus_out.as_deref();
+            summary.consensus = Some(consensus(&mut journal, &finished, out)?);
         }
         if end == RunEnd::Complete
             && let Some(out) = &self.out
@@ -306,34 +307,6 @@ impl Session {
             })?;
         }
         Ok((end, summary))
-    }
-
-    /// What the trials of each sample say together; a line a sample where [`Self::consensus_out`] says.
-    fn consensus(
-        &self,
-        journal: &mut Journal,
-        finished: &Finished,
-    ) -> Result<ConsensusSummary, SessionError> {
-        let mut summary = ConsensusSummary::default();
-        let mut write = |journal: &mut Journal, writer: &mut dyn Write| {
-            let mut builder = ConsensusBuilder::default();
-            let mut take = |sample: Option<Consensus>| {
-                let Some(sample) = sample else { return Ok(()) };
-                summary.add(&sample);
-                serde_json::to_writer(&mut *writer, &sample)?;
-                writer.write_all(b"\n")
-            };
-            journal.copy(
-                finished.lines(),
-                &mut JsonLineSink::new(|verdict: Verdict| take(builder.add(&verdict))),
-            )?;
-            take(builder.finish())
-        };
-        match &self.consensus_out {
-            Some(out) => write_atomically(out, |writer| write(journal, writer))?,
-            None => write(journal, &mut std::io::sink()).map_err(SessionError::Consensus)?,
-        }
-        Ok(summary)
     }
 
     /// Judges every trial that is not finished.
@@ -374,8 +347,36 @@ impl Session {
     }
 }
 
+/// What the trials of each sample say together; a line a sample in `out`, if there is one.
+pub(super) fn consensus(
+    journal: &mut Journal,
+    finished: &Finished,
+    out: Option<&Path>,
+) -> Result<ConsensusSummary, SessionError> {
+    let mut summary = ConsensusSummary::default();
+    let mut write = |journal: &mut Journal, writer: &mut dyn Write| {
+        let mut builder = ConsensusBuilder::default();
+        let mut take = |sample: Option<Consensus>| {
+            let Some(sample) = sample else { return Ok(()) };
+            summary.add(&sample);
+            serde_json::to_writer(&mut *writer, &sample)?;
+            writer.write_all(b"\n")
+        };
+        journal.copy(
+            finished.lines(),
+            &mut JsonLineSink::new(|verdict: Verdict| take(builder.add(&verdict))),
+        )?;
+        take(builder.finish())
+    };
+    match out {
+        Some(out) => write_atomically(out, |writer| write(journal, writer))?,
+        None => write(journal, &mut std::io::sink()).map_err(SessionError::Consensus)?,
+    }
+    Ok(summary)
+}
+
 /// Refuses more verdicts than there is memory to track.
-fn check_memory(samples: usize, trials: u32) -> Result<(), SessionError> {
+pub(super) fn check_memory(samples: usize, trials: u32) -> Result<(), SessionError> {
     // The place of its line, and its entry in the list of jobs.
     let one = size_of::<LinePlace>() + size_of::<Job>();
     let needed = samples.saturating_mul(trials as usize).saturating_mul(one);

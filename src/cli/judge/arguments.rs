@@ -4,18 +4,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::checkpoint::ModelSource;
 use crate::cli::EXIT_CODES;
 use crate::cli::chat::ChatArguments;
 use crate::cli::columns::ColumnArguments;
 use crate::cli::engine::{EngineArguments, JUDGE, ModelArguments};
-use crate::dataset::{LineLimit, Shard, ShardError, read_text};
-use crate::judge::{RulesMode, default_protocol};
+use crate::cli::rows::RowsArguments;
+use crate::cli::rules::RulesArguments;
+use crate::cli::sampling::SamplingArguments;
+use crate::dataset::read_text;
+use crate::judge::default_protocol;
 use crate::protocol::{self, PromptTemplate, Protocol};
-use crate::reward::RewardPolicy;
-use crate::rules::{Config, RulesProfile};
 
 /// Judge rollouts: one verdict and reward for each.
 #[derive(Debug, Args)]
@@ -65,90 +66,12 @@ pub(in crate::cli) struct JudgeArguments {
     /// Set bad lines aside in OUT.rejected.jsonl instead of stopping before anything is judged
     #[arg(long, requires = "output", help_heading = "Input")]
     pub(super) skip_bad: bool,
-    /// Longest line that is read; a longer one is a bad line
-    #[arg(long, value_name = "N", default_value_t = LineLimit::DEFAULT.0, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Input")]
-    pub(super) max_line_bytes: u32,
-    /// Judge the first N samples only
-    #[arg(
-        long,
-        value_name = "N",
-        allow_negative_numbers = true,
-        value_parser = some_samples,
-        help_heading = "Input"
-    )]
-    pub(super) limit: Option<usize>,
-    /// Judge one of n parts of the input, by the hash of the id; i counts from 0. `auto` asks SLURM's or Kubernetes' variables.
-    /// `{shard}` in OUT becomes `i-of-n`
-    #[arg(long, value_name = "i/n|auto", value_parser = parse_shard, help_heading = "Input")]
-    pub(super) shard: Option<Shard>,
-
-    /// Generations for each sample
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = SAMPLING)]
-    pub(super) trials: u32,
-    /// Seed of every random choice
-    #[arg(
-        long,
-        value_name = "S",
-        default_value_t = 0,
-        allow_negative_numbers = true,
-        help_heading = SAMPLING
-    )]
-    pub(super) seed: u64,
-    /// 0 takes the likeliest token [default: the model's recommendation, else 0; with several trials 0.7]
-    #[arg(
-        long,
-        value_name = "T",
-        allow_negative_numbers = true,
-        help_heading = SAMPLING
-    )]
-    pub(super) temperature: Option<f64>,
-    /// Choose among the K likeliest tokens; 0 for all
-    #[arg(long, value_name = "K", help_heading = SAMPLING)]
-    pub(super) top_k: Option<usize>,
-    /// Choose among the likeliest tokens that make up this share
-    #[arg(
-        long,
-        value_name = "P",
-        allow_negative_numbers = true,
-        help_heading = SAMPLING
-    )]
-    pub(super) top_p: Option<f64>,
-    /// Choose among tokens at least this likely, compared with the likeliest
-    #[arg(
-        long,
-        value_name = "P",
-        allow_negative_numbers = true,
-        help_heading = SAMPLING
-    )]
-    pub(super) min_p: Option<f64>,
-    /// Longest completion, thinking included [default: the model's recommendation, else the protocol's]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 20), help_heading = SAMPLING)]
-    pub(super) max_new_tokens: Option<u64>,
-
-    /// What the rule-based verifier does: give the outcome where the judge is unreadable, go first and spare the model
-    /// what is plainly wrong, judge alone without a model, or nothing
-    #[arg(long, value_enum, default_value_t, help_heading = "Verdict")]
-    pub(super) rules: RulesArgument,
-    /// Under --rules first: judge this share of what the rules find wrong all the same, as `5%` or `0.05`, and say how often
-    /// the judge finds it right
-    #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = "Verdict")]
-    pub(super) audit: Option<f64>,
-    /// How the rules find and compare final answers: strict (what is mathematically true), compat (as Math-Verify
-    /// 0.9.0), gsm8k (plain numbers only), or GSM8K's official, strict-match, flexible-extract or multi
-    #[arg(
-        long,
-        value_name = "PROFILE",
-        default_value_t,
-        help_heading = "Verdict"
-    )]
-    pub(super) rules_profile: RulesProfile,
-    /// Settings of the rules under strict and compat, by Math-Verify's names, for one `{"float_rounding": 2}`
-    #[arg(long, value_name = "JSON", value_parser = crate::cli::verify::parse_config, help_heading = "Verdict")]
-    pub(super) rules_config: Option<Config>,
-    /// What a verdict is worth: process-outcome (1 only if both hold), outcome (the final answer alone) or soft (the product of
-    /// the judge's probabilities) [default: process-outcome, or outcome where the protocol does not judge the process]
-    #[arg(long, value_name = "POLICY", help_heading = "Verdict")]
-    pub(super) reward: Option<RewardPolicy>,
+    #[command(flatten)]
+    pub(super) rows: RowsArguments,
+    #[command(flatten)]
+    pub(super) sampling: SamplingArguments,
+    #[command(flatten)]
+    pub(super) rules: RulesArguments,
     /// Give a verdict the status `unsure`, without a reward, where the judge gives its process or its outcome a calibrated
     /// probability below P (0.5 to 1)
     #[arg(long, value_name = "P", value_parser = parse_probability, help_heading = "Verdict")]
@@ -180,44 +103,10 @@ pub(in crate::cli) struct JudgeArguments {
     pub(super) engine: EngineArguments,
 }
 
-fn parse_shard(text: &str) -> Result<Shard, ShardError> {
-    if text == "auto" {
-        Shard::from_environment(|name| std::env::var(name).ok())
-    } else {
-        Shard::parse(text)
-    }
-}
-
 fn parse_probability(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(probability) if (0.5..=1.0).contains(&probability) => Ok(probability),
         _ => Err("must be a number from 0.5 to 1".into()),
-    }
-}
-
-/// `5%` or `0.05`.
-fn parse_share(text: &str) -> Result<f64, String> {
-    let (number, scale) = match text.strip_suffix('%') {
-        Some(percent) => (percent.trim_end(), 100.0),
-        None => (text, 1.0),
-    };
-    match number.parse::<f64>() {
-        Ok(share) if share > 0.0 && share <= scale => Ok(share / scale),
-        _ => Err("must be a share above 0 and up to 1, as `0.05` or `5%`".into()),
-    }
-}
-
-/// Heading of what chooses tokens.
-pub(in crate::cli) const SAMPLING: &str = "Sampling";
-
-fn some_samples(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(0) => Err(
-            "nothing would be judged: give 1 or more; --dry-run counts the samples and judges none"
-                .into(),
-        ),
-        Ok(number) => Ok(number),
-        Err(error) => Err(format!("{error}")),
     }
 }
 
@@ -304,24 +193,4 @@ impl JudgeChoice {
 
 fn read(path: &Path) -> anyhow::Result<String> {
     read_text(path).with_context(|| format!("could not read {}", path.display()))
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum RulesArgument {
-    #[default]
-    Fallback,
-    First,
-    Only,
-    Off,
-}
-
-impl From<RulesArgument> for RulesMode {
-    fn from(argument: RulesArgument) -> Self {
-        match argument {
-            RulesArgument::Fallback => Self::Fallback,
-            RulesArgument::First => Self::First,
-            RulesArgument::Only => Self::Only,
-            RulesArgument::Off => Self::Off,
-        }
-    }
 }

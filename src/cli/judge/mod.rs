@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
 
-pub(super) use self::arguments::{JudgeArguments, JudgeChoice, RulesArgument, SAMPLING};
+pub(super) use self::arguments::{JudgeArguments, JudgeChoice};
 use super::download;
 use super::inputs::{self, refuse_data_sets};
 use super::progress::{Progress, print_summary};
@@ -23,11 +23,9 @@ use crate::dataset::output::{
 use crate::dataset::{
     Keep, LineLimit, LoadOptions, Loaded, Rows, Samples, Shard, index, rejected_path, sources,
 };
-use crate::engine::Sampling;
 use crate::judge::model::MAX_NEW_TOKENS;
 use crate::judge::{GenerationDefaults, JudgeText, RulesMode, RunEnd, RunOptions, Session};
 use crate::model::DeviceChoice;
-use crate::rules::OutcomeRules;
 
 pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
     let quiet = arguments.quiet;
@@ -91,10 +89,10 @@ pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
 
 /// Raw arguments into a session; reads the input and the model's text side, not its weights.
 fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
-    let rules = RulesMode::from(arguments.rules);
+    let rules = RulesMode::from(arguments.rules.rules);
     let out = arguments.output.filter(|path| path.as_os_str() != "-");
     let out = out
-        .map(|out| shard_in_name(out, arguments.shard))
+        .map(|out| shard_in_name(out, arguments.rows.shard))
         .transpose()
         .or_usage()?;
     if arguments.skip_bad && !out.as_deref().is_some_and(has_place_beside) {
@@ -131,7 +129,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         ],
     )
     .or_usage()?;
-    if arguments.consensus.is_some() && arguments.trials < 2 {
+    if arguments.consensus.is_some() && arguments.sampling.trials < 2 {
         return Err(anyhow!(
             "--consensus needs several trials of each sample: give --trials"
         ))
@@ -171,41 +169,22 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
     };
 
     let recommended = if let Some((_, text)) = &judge {
-        text.run_options(arguments.trials)
+        text.run_options(arguments.sampling.trials)
     } else {
         // As the manifests of earlier versions have it.
         RunOptions {
-            sampling: GenerationDefaults::default().sampling_for(arguments.trials),
+            sampling: GenerationDefaults::default().sampling_for(arguments.sampling.trials),
             max_new_tokens: MAX_NEW_TOKENS,
             ..RunOptions::default()
         }
     };
-    let sampling = Sampling {
-        temperature: arguments
-            .temperature
-            .unwrap_or(recommended.sampling.temperature),
-        top_k: arguments.top_k.unwrap_or(recommended.sampling.top_k),
-        top_p: arguments.top_p.unwrap_or(recommended.sampling.top_p),
-        min_p: arguments.min_p.unwrap_or(recommended.sampling.min_p),
-    };
-    sampling.validate().or_usage()?;
-    if sampling.temperature == 0.0 {
-        let for_chance = [
-            ("--top-k", arguments.top_k.is_some_and(|k| k > 0)),
-            ("--top-p", arguments.top_p.is_some_and(|p| p < 1.0)),
-            ("--min-p", arguments.min_p.is_some_and(|p| p > 0.0)),
-        ];
-        refuse_chance(arguments.trials, &for_chance).or_usage()?;
-    }
-    let max_new_tokens = arguments
-        .max_new_tokens
-        .map_or(recommended.max_new_tokens, |tokens| tokens as usize);
-    let reward = arguments.reward.unwrap_or(recommended.reward);
+    let (sampling, max_new_tokens) = arguments.sampling.resolve(&recommended).or_usage()?;
+    let reward = arguments.rules.reward.unwrap_or(recommended.reward);
     if let Some((_, text)) = &judge {
         let protocol = text.protocol.as_ref();
         let has_odds = protocol.has_odds();
         let of_odds = arguments.min_confidence.filter(|_| !has_odds);
-        let of_outcome = arguments.audit.filter(|_| !protocol.yields().outcome);
+        let of_outcome = arguments.rules.audit.filter(|_| !protocol.yields().outcome);
         let why_not = [
             (
                 &*format!("--reward {reward}"),
@@ -242,9 +221,9 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         &LoadOptions {
             columns: arguments.columns.map().or_usage()?,
             keep: Keep::parse(&arguments.keep),
-            limit: arguments.limit,
-            shard: arguments.shard,
-            max_line: LineLimit(arguments.max_line_bytes),
+            limit: arguments.rows.limit,
+            shard: arguments.rows.shard,
+            max_line: LineLimit(arguments.rows.max_line_bytes),
             skip_bad: arguments.skip_bad,
             earlier: earlier_samples,
             output: out.clone(),
@@ -253,21 +232,18 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
     Ok(Session {
         loaded,
         earlier_samples,
-        shard: arguments.shard,
+        shard: arguments.rows.shard,
         skip_bad: arguments.skip_bad,
         options: RunOptions {
             sampling,
             max_new_tokens,
-            trials: arguments.trials,
-            seed: arguments.seed,
+            trials: arguments.sampling.trials,
+            seed: arguments.sampling.seed,
             wants_reason: arguments.reason,
             raw: arguments.raw,
             rules,
-            audit: arguments.audit.unwrap_or(0.0),
-            outcome_rules: OutcomeRules::new(
-                arguments.rules_profile,
-                arguments.rules_config.unwrap_or_default(),
-            ),
+            audit: arguments.rules.audit.unwrap_or(0.0),
+            outcome_rules: arguments.rules.outcome_rules(),
             reward,
             min_confidence: arguments.min_confidence,
         },
@@ -289,7 +265,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
 }
 
 /// Refuses a summary or consensus file that is another file of the run, or cannot be written.
-fn check_side_files(
+pub(super) fn check_side_files(
     inputs: &[PathBuf],
     out: Option<&Path>,
     files: &[Option<&Path>],
@@ -311,7 +287,7 @@ fn check_side_files(
 }
 
 /// `{shard}` in the output's name becomes the shard, as `0-of-4`.
-fn shard_in_name(out: PathBuf, shard: Option<Shard>) -> anyhow::Result<PathBuf> {
+pub(super) fn shard_in_name(out: PathBuf, shard: Option<Shard>) -> anyhow::Result<PathBuf> {
     let Some(text) = out.to_str().filter(|text| text.contains("{shard}")) else {
         return Ok(out);
     };
@@ -320,23 +296,6 @@ fn shard_in_name(out: PathBuf, shard: Option<Shard>) -> anyhow::Result<PathBuf> 
     };
     let name = format!("{}-of-{}", shard.index(), shard.count());
     Ok(text.replace("{shard}", &name).into())
-}
-
-/// Refuses what is for chance at temperature 0: several trials, and the options that are given of `for_chance`.
-fn refuse_chance(trials: u32, for_chance: &[(&str, bool)]) -> anyhow::Result<()> {
-    if trials > 1 {
-        bail!(
-            "--trials {trials} at temperature 0: greedy generations are all the same, so more than one changes nothing; leave \
-             --temperature out, or give one above 0"
-        );
-    }
-    if let Some((name, _)) = for_chance.iter().find(|(_, given)| *given) {
-        bail!(
-            "{name} changes nothing at temperature 0, which takes the likeliest token: leave it out, or give a --temperature \
-             above 0"
-        );
-    }
-    Ok(())
 }
 
 /// The devices asked for, one engine each.
@@ -355,7 +314,10 @@ fn devices(device: DeviceChoice, gpus: &[usize]) -> anyhow::Result<Vec<DeviceCho
     })
 }
 
-fn load_inputs(inputs: &[PathBuf], options: &LoadOptions) -> Result<Loaded<Rows>, Failure> {
+pub(super) fn load_inputs(
+    inputs: &[PathBuf],
+    options: &LoadOptions,
+) -> Result<Loaded<Rows>, Failure> {
     if inputs == [PathBuf::from("-")] && std::io::stdin().is_terminal() {
         return Err(anyhow!(
             "no input: name a JSONL file, a folder of them, or pipe rows in; see `juror judge --help`"

@@ -1,0 +1,114 @@
+//! Batch files in OpenAI's format (<https://platform.openai.com/docs/guides/batch>): one request a line in, one answer a line
+//! out. vLLM, SGLang and others take and write the same.
+//!
+//! ```text
+//! rows ─export─▶ BATCH.jsonl ─any engine, or run─▶ OUTPUTS.jsonl ─import─▶ verdicts.jsonl
+//! ```
+//!
+//! | file | what it is for |
+//! |---|---|
+//! | [`custom_id`] | the name of a request: joins an answer with its sample, trial and protocol |
+//! | [`export`] | what a judge would be asked, as requests (`juror export-batch`) |
+//! | [`shapes`] | a line of answers, in the shapes that engines write |
+//! | [`import`] | answers into verdicts, by `judge/answers` (`juror import-batch`) |
+
+pub mod custom_id;
+pub mod export;
+pub mod import;
+pub mod shapes;
+
+use std::io;
+
+use crate::dataset::output::OutputError;
+use crate::dataset::{BadLines, DatasetError};
+use crate::judge::SessionError;
+use crate::terminal::escaped;
+
+/// Where requests of chat messages go.
+pub const CHAT_URL: &str = "/v1/chat/completions";
+
+/// Where requests of a raw prompt go.
+pub const COMPLETIONS_URL: &str = "/v1/completions";
+
+/// Why a batch could not be written, read or run.
+#[derive(Debug, thiserror::Error)]
+pub enum BatchError {
+    /// An input cannot be read.
+    #[error(transparent)]
+    Input(#[from] DatasetError),
+    /// An output cannot be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// A temporary file cannot be written or read.
+    #[error("could not keep {what} in a temporary file: {source}; make room where TMPDIR points")]
+    Spool {
+        /// Its content.
+        what: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Standard output cannot be written.
+    #[error("could not write to standard output: {0}")]
+    Stdout(#[source] io::Error),
+    /// The verdicts cannot be kept or written.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    /// Lines of answers that cannot be used.
+    #[error("{}", bad_outputs(.0))]
+    BadOutputs(BadLines),
+    /// Answers to another question than is asked now.
+    #[error("{file}:{line}: {reason}")]
+    OtherProtocol {
+        /// The file of answers.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// What was asked, as far as it is known, and what to do.
+        reason: String,
+    },
+    /// No answer belongs to the input.
+    #[error(
+        "{files}: no line answers a request of this input: give the rows, and --columns, --preset and --protocol, as for \
+         `juror export-batch`"
+    )]
+    NoAnswers {
+        /// The files of answers.
+        files: String,
+    },
+}
+
+impl BatchError {
+    /// True where the user's input or usage is at fault, not the machine.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Input(error) => error.is_usage(),
+            Self::Session(error) => error.is_usage(),
+            Self::Output(error) => {
+                matches!(
+                    error,
+                    OutputError::Folder { .. } | OutputError::NoFolder { .. }
+                )
+            }
+            Self::BadOutputs(_) | Self::OtherProtocol { .. } | Self::NoAnswers { .. } => true,
+            Self::Spool { .. } | Self::Stdout(_) => false,
+        }
+    }
+}
+
+fn bad_outputs(bad: &BadLines) -> String {
+    let mut text = format!(
+        "{} of {} lines of answers cannot be used, so no verdict was written:\n",
+        bad.total, bad.lines_read
+    );
+    for line in &bad.first {
+        // Names of files may hold lines.
+        text.push_str("  ");
+        text.push_str(&escaped(&line.to_string()));
+        text.push('\n');
+    }
+    if bad.total > bad.first.len() {
+        text.push_str(&format!("  … and {} more\n", bad.total - bad.first.len()));
+    }
+    text.push_str("Mend them, or pass --skip-bad to leave them out; a request that is then without an answer is `failed`");
+    text
+}

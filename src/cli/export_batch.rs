@@ -1,0 +1,238 @@
+//! `juror export-batch`
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value};
+
+use super::columns::ColumnArguments;
+use super::judge::{load_inputs, shard_in_name};
+use super::prompt_choice::PromptChoice;
+use super::rows::RowsArguments;
+use super::rules::RulesArguments;
+use super::sampling::SamplingArguments;
+use super::{DONE, Failure, INTERRUPTED, OrFail, catch_interrupts, say};
+use crate::batch::BatchError;
+use crate::batch::export::{Export, Exported, WriteError};
+use crate::dataset::output::{OutputError, check_place, has_place_beside, write_atomically};
+use crate::dataset::{LineLimit, LoadOptions, Samples, rejected_path, write_rejected};
+use crate::judge::{RulesMode, RunOptions, protocol_of_known, recommended_options};
+
+/// Write what a judge would be asked as a batch file in OpenAI's format, for any engine. No model is needed.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+One line a trial: `custom_id`, `method`, `url` and `body`. Run it with `juror run-batch`, vLLM, SGLang or a service, and
+read the answers with `juror import-batch`, given the same INPUT and protocol.")]
+pub(super) struct ExportBatchArguments {
+    /// JSONL, JSON, CSV, TSV or Parquet files (also .gz or .zst), folders of them, or `-` for standard input
+    #[arg(value_name = "INPUT", default_value = "-", hide_default_value = true)]
+    inputs: Vec<PathBuf>,
+    /// Where the requests go; standard output if not given
+    #[arg(short, long, value_name = "BATCH.jsonl")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    prompt: PromptChoice,
+    /// The model's name in every request, as the engine knows it; a known judge's chooses protocol and sampling
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "judge",
+        help_heading = "Request"
+    )]
+    model_name: String,
+    /// A system message before the prompt
+    #[arg(long, value_name = "TEXT", help_heading = "Request")]
+    system_prompt: Option<String>,
+    /// Give the prompt's own text and each field as content parts of their own. `juror run-batch` then has the prompt of `juror
+    /// judge` token for token; vLLM may put line breaks between parts
+    #[arg(long, help_heading = "Request")]
+    parts: bool,
+    /// The key that holds the longest completion [default: max_completion_tokens, of a raw prompt max_tokens]
+    #[arg(long, value_enum, value_name = "KEY", help_heading = "Request")]
+    length_key: Option<LengthKey>,
+    /// Further keys of every request's body, as `{"chat_template_kwargs": {"enable_thinking": false}}`
+    #[arg(long, value_name = "JSON", value_parser = parse_object, help_heading = "Request")]
+    body: Option<Map<String, Value>>,
+
+    #[command(flatten)]
+    columns: ColumnArguments,
+    /// Set bad lines aside in BATCH.jsonl.rejected.jsonl instead of stopping before anything is written
+    #[arg(long, requires = "output", help_heading = "Input")]
+    skip_bad: bool,
+    #[command(flatten)]
+    rows: RowsArguments,
+    #[command(flatten)]
+    sampling: SamplingArguments,
+    #[command(flatten)]
+    rules: RulesArguments,
+
+    /// Replace BATCH.jsonl if it is there
+    #[arg(long, requires = "output", help_heading = "Run")]
+    force: bool,
+    /// Print errors only
+    #[arg(short, long, help_heading = "Run")]
+    quiet: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum LengthKey {
+    #[value(name = "max_completion_tokens")]
+    Completion,
+    #[value(name = "max_tokens")]
+    Plain,
+}
+
+pub(super) fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
+    match serde_json::from_str(text) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err("must be a JSON object, as `{\"user\": \"me\"}`".into()),
+        Err(error) => Err(format!("not JSON: {error}")),
+    }
+}
+
+pub(super) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure> {
+    let rules = RulesMode::from(arguments.rules.rules);
+    if rules == RulesMode::Only {
+        return Err(anyhow!(
+            "--rules only asks no model, so there is nothing to export: `juror judge --rules only` gives the verdicts"
+        ))
+        .or_usage();
+    }
+    let out = arguments.output.filter(|path| path.as_os_str() != "-");
+    let out = out
+        .map(|out| shard_in_name(out, arguments.rows.shard))
+        .transpose()
+        .or_usage()?;
+    if let Some(out) = &out {
+        check_place(out).or_usage()?;
+        let is_there = out
+            .metadata()
+            .is_ok_and(|found| found.is_file() && found.len() > 0);
+        if is_there && has_place_beside(out) && !arguments.force {
+            let path = out.clone();
+            return Err(OutputError::Exists { path }).or_usage();
+        }
+    }
+    let of_known = protocol_of_known(&arguments.model_name).or_fail()?;
+    let (protocol, template) = arguments.prompt.resolve(of_known).or_usage()?;
+    if arguments.system_prompt.is_some() && !protocol.chat() {
+        return Err(anyhow!(
+            "--system-prompt changes nothing: protocol {} is asked with a raw prompt, without messages; leave it out",
+            protocol.name()
+        ))
+        .or_usage();
+    }
+    if arguments.parts && !protocol.chat() {
+        return Err(anyhow!(
+            "--parts changes nothing: protocol {} is asked with a raw prompt, which is one text; leave it out",
+            protocol.name()
+        ))
+        .or_usage();
+    }
+    let recommended = recommended_options(
+        &arguments.model_name,
+        protocol.as_ref(),
+        arguments.sampling.trials,
+    )
+    .or_fail()?;
+    let (sampling, max_new_tokens) = arguments.sampling.resolve(&recommended).or_usage()?;
+    let loaded = load_inputs(
+        &arguments.inputs,
+        &LoadOptions {
+            columns: arguments.columns.map().or_usage()?,
+            limit: arguments.rows.limit,
+            shard: arguments.rows.shard,
+            max_line: LineLimit(arguments.rows.max_line_bytes),
+            skip_bad: arguments.skip_bad,
+            output: out.clone(),
+            ..LoadOptions::default()
+        },
+    )?;
+    let export = Export {
+        length_key: match arguments.length_key {
+            Some(LengthKey::Completion) => "max_completion_tokens",
+            None if protocol.chat() => "max_completion_tokens",
+            _ => "max_tokens",
+        },
+        protocol,
+        template,
+        options: RunOptions {
+            sampling,
+            max_new_tokens,
+            trials: arguments.sampling.trials,
+            seed: arguments.sampling.seed,
+            rules,
+            audit: arguments.rules.audit.unwrap_or(0.0),
+            outcome_rules: arguments.rules.outcome_rules(),
+            ..recommended
+        },
+        model: arguments.model_name,
+        system_prompt: arguments.system_prompt,
+        parts: arguments.parts,
+        body: arguments.body.unwrap_or_default(),
+    };
+    if !arguments.quiet {
+        for note in export.notes() {
+            say(&format!("note: {note}"));
+        }
+        say(&format!("columns: {}", loaded.columns));
+        if !loaded.rejected.is_empty() {
+            say(&format!(
+                "{} of {} lines set aside as bad",
+                loaded.rejected.len(),
+                loaded.lines_read
+            ));
+        }
+    }
+    let interrupted = catch_interrupts().or_fail()?;
+    let mut result: Result<Option<Exported>, WriteError> = Ok(None);
+    let written = match &out {
+        Some(out) => {
+            if arguments.skip_bad {
+                write_rejected(&rejected_path(out), &loaded.rejected).or_fail()?;
+            }
+            // What was not written whole does not replace anything.
+            let written = write_atomically(out, |writer| {
+                result = export.write(&loaded.samples, writer, &interrupted);
+                match &result {
+                    Ok(Some(_)) => Ok(()),
+                    Ok(None) => Err(std::io::Error::other("interrupted")),
+                    Err(error) => Err(std::io::Error::other(error.to_string())),
+                }
+            });
+            match &result {
+                Ok(None) | Err(WriteError::Input(_)) => Ok(()),
+                _ => written.map_err(BatchError::from),
+            }
+        }
+        None => {
+            let mut stdout = std::io::BufWriter::new(std::io::stdout().lock());
+            result = export.write(&loaded.samples, &mut stdout, &interrupted);
+            stdout.flush().map_err(BatchError::Stdout)
+        }
+    };
+    written.or_fail()?;
+    let Some(exported) = result.map_err(BatchError::from).or_fail()? else {
+        if !arguments.quiet {
+            say("interrupted: nothing was written");
+        }
+        return Ok(INTERRUPTED);
+    };
+    if !arguments.quiet {
+        let to = out.map_or_else(String::new, |out| format!(" in {}", out.display()));
+        say(&format!(
+            "{} requests for {} samples{to}{}",
+            exported.requests,
+            loaded.samples.count() - exported.skipped,
+            if exported.skipped > 0 {
+                format!("; {} samples are decided by the rules", exported.skipped)
+            } else {
+                String::new()
+            }
+        ));
+    }
+    Ok(DONE)
+}
