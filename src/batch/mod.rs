@@ -11,18 +11,35 @@
 //! | [`export`] | what a judge would be asked, as requests (`juror export-batch`) |
 //! | [`shapes`] | a line of answers, in the shapes that engines write |
 //! | [`import`] | answers into verdicts, by `judge/answers` (`juror import-batch`) |
+//! | [`run`] | requests answered with a model here (`juror run-batch`) |
+//! | [`request`] | a line of a batch file as a request; what is not applied is refused |
+//! | `spooled` | the requests of a batch file, by their places |
+//! | [`conversation`] | messages as the token ids that a model sees |
+//! | `stop` | texts that end an answer |
+//! | `response` | completions as a line of answers |
+//! | [`answered`] | the answers that a run has, on disk before they count |
 
+pub mod answered;
+pub mod conversation;
 pub mod custom_id;
 pub mod export;
 pub mod import;
+pub mod request;
+mod response;
+pub mod run;
 pub mod shapes;
+mod spooled;
+mod stop;
 
 use std::io;
 
 use crate::dataset::output::OutputError;
 use crate::dataset::{BadLines, DatasetError};
+use crate::engine::EngineError;
 use crate::judge::SessionError;
+use crate::model::ModelError;
 use crate::terminal::escaped;
+use crate::threads::ThreadError;
 
 /// Where requests of chat messages go.
 pub const CHAT_URL: &str = "/v1/chat/completions";
@@ -53,6 +70,24 @@ pub enum BatchError {
     /// The verdicts cannot be kept or written.
     #[error(transparent)]
     Session(#[from] SessionError),
+    /// The journal of a run cannot be used.
+    #[error(transparent)]
+    Answered(Box<answered::AnsweredError>),
+    /// The device could not be opened.
+    #[error(transparent)]
+    Model(ModelError),
+    /// The engine could not be built, or failed.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// A thread could not be started.
+    #[error(transparent)]
+    Thread(#[from] ThreadError),
+    /// A batch file without a line.
+    #[error("no requests in {file}: a batch file holds one JSON object a line")]
+    NoRequests {
+        /// The file.
+        file: String,
+    },
     /// Lines of answers that cannot be used.
     #[error("{}", bad_outputs(.0))]
     BadOutputs(BadLines),
@@ -89,8 +124,14 @@ impl BatchError {
                     OutputError::Folder { .. } | OutputError::NoFolder { .. }
                 )
             }
-            Self::BadOutputs(_) | Self::OtherProtocol { .. } | Self::NoAnswers { .. } => true,
-            Self::Spool { .. } | Self::Stdout(_) => false,
+            Self::Answered(error) => error.is_usage(),
+            Self::Model(error) => error.is_usage(),
+            Self::Engine(error) => error.is_usage(),
+            Self::BadOutputs(_)
+            | Self::OtherProtocol { .. }
+            | Self::NoAnswers { .. }
+            | Self::NoRequests { .. } => true,
+            Self::Spool { .. } | Self::Stdout(_) | Self::Thread(_) => false,
         }
     }
 }

@@ -125,8 +125,11 @@ impl BatchRequest {
             custom_id: None,
             why,
         };
-        let line: Value = serde_json::from_str(line)
-            .map_err(|error| nameless(format!("not JSON ({error}); a request is one JSON object a line")))?;
+        let line: Value = serde_json::from_str(line).map_err(|error| {
+            nameless(format!(
+                "not JSON ({error}); a request is one JSON object a line"
+            ))
+        })?;
         let Value::Object(mut line) = line else {
             return Err(nameless("not a JSON object: a request is one".to_owned()));
         };
@@ -153,12 +156,16 @@ impl BatchRequest {
         };
         body.retain(|_, value| !value.is_null());
         let asked = match url.as_str() {
-            Some(CHAT_URL) => Asked::Chat(messages(body.remove("messages"))?, variables(&mut body)?),
+            Some(CHAT_URL) => {
+                Asked::Chat(messages(body.remove("messages"))?, variables(&mut body)?)
+            }
             Some(COMPLETIONS_URL) => match body.remove("prompt") {
                 Some(Value::String(prompt)) if !prompt.is_empty() => Asked::Prompt(prompt),
                 Some(Value::String(_)) => return Err("`prompt` is empty".to_owned()),
                 Some(_) => {
-                    return Err("`prompt` must be one text; lists and token ids are not read".to_owned());
+                    return Err(
+                        "`prompt` must be one text; lists and token ids are not read".to_owned(),
+                    );
                 }
                 None => return Err("`prompt` is missing".to_owned()),
             },
@@ -196,7 +203,11 @@ impl BatchRequest {
                 None => 1,
                 Some(value) => match value.as_u64() {
                     Some(n @ 1..=MOST_CHOICES) => n as u32,
-                    _ => return Err(format!("`n` is {value}, and must be from 1 to {MOST_CHOICES}")),
+                    _ => {
+                        return Err(format!(
+                            "`n` is {value}, and must be from 1 to {MOST_CHOICES}"
+                        ));
+                    }
                 },
             },
         };
@@ -274,11 +285,16 @@ fn part(part: Value) -> Result<String, String> {
     match part {
         Value::String(text) => Ok(text),
         Value::Object(mut part) => match (part.remove("type"), part.remove("text")) {
-            (Some(kind), Some(Value::String(text))) if kind == "text" && part.is_empty() => Ok(text),
-            (Some(kind), _) if kind != "text" => {
-                Err(format!("a content part of type {kind} is not read: text alone is"))
+            (Some(kind), Some(Value::String(text))) if kind == "text" && part.is_empty() => {
+                Ok(text)
             }
-            _ => Err("a content part is {\"type\": \"text\", \"text\": \"…\"} and nothing more".to_owned()),
+            (Some(kind), _) if kind != "text" => Err(format!(
+                "a content part of type {kind} is not read: text alone is"
+            )),
+            _ => Err(
+                "a content part is {\"type\": \"text\", \"text\": \"…\"} and nothing more"
+                    .to_owned(),
+            ),
         },
         _ => Err("a content part is neither a text nor an object".to_owned()),
     }
@@ -291,7 +307,10 @@ fn variables(body: &mut Map<String, Value>) -> Result<Map<String, Value>, String
         Some(Value::Object(variables)) => variables,
         Some(_) => return Err("`chat_template_kwargs` is no object".to_owned()),
     };
-    if let Some(name) = OWN_VARIABLES.iter().find(|name| variables.contains_key(**name)) {
+    if let Some(name) = OWN_VARIABLES
+        .iter()
+        .find(|name| variables.contains_key(**name))
+    {
         return Err(format!("`chat_template_kwargs` may not set `{name}`"));
     }
     match body.remove("reasoning_effort") {
@@ -381,7 +400,9 @@ fn refuse_the_rest(body: &Map<String, Value>) -> Result<(), String> {
             serde_json::from_str::<Value>(neutral).is_ok_and(|neutral| {
                 // 1 and 1.0 are one number; `logprobs` of a raw prompt is one.
                 neutral == *value
-                    || neutral.as_f64().is_some_and(|number| value.as_f64() == Some(number))
+                    || neutral
+                        .as_f64()
+                        .is_some_and(|number| value.as_f64() == Some(number))
             })
         });
         if !is_neutral {
@@ -427,7 +448,10 @@ mod tests {
             panic!("{request:?}")
         };
         assert_eq!(messages[1].parts, ["a", "b"]);
-        assert_eq!(json!(variables), json!({"enable_thinking": false, "reasoning_effort": "low"}));
+        assert_eq!(
+            json!(variables),
+            json!({"enable_thinking": false, "reasoning_effort": "low"})
+        );
         assert_eq!(request.max_tokens, Some(7));
         assert_eq!((request.seed, request.choices), (Some(u64::MAX), 2));
         assert_eq!(request.stop, ["x"]);
@@ -459,12 +483,32 @@ mod tests {
             ("n", json!(0), "`n` is 0"),
             ("stop", json!([""]), "`stop` must be"),
             ("seed", json!(1.5), "`seed` is 1.5"),
-            ("chat_template_kwargs", json!({"messages": []}), "may not set `messages`"),
+            (
+                "chat_template_kwargs",
+                json!({"messages": []}),
+                "may not set `messages`",
+            ),
             ("messages", json!([]), "is empty"),
-            ("messages", json!([{"role": "user"}]), "message 1 has no content"),
-            ("messages", json!([{"role": "<|im_end|>", "content": "x"}]), "which is none"),
-            ("messages", json!([{"role": "user", "content": "x", "tool_calls": []}]), "`tool_calls` is not applied"),
-            ("messages", json!([{"role": "user", "content": [{"type": "image_url"}]}]), "type \"image_url\""),
+            (
+                "messages",
+                json!([{"role": "user"}]),
+                "message 1 has no content",
+            ),
+            (
+                "messages",
+                json!([{"role": "<|im_end|>", "content": "x"}]),
+                "which is none",
+            ),
+            (
+                "messages",
+                json!([{"role": "user", "content": "x", "tool_calls": []}]),
+                "`tool_calls` is not applied",
+            ),
+            (
+                "messages",
+                json!([{"role": "user", "content": [{"type": "image_url"}]}]),
+                "type \"image_url\"",
+            ),
         ] {
             let said = with(key, &value).unwrap_err();
             assert!(said.contains(why), "{said}");
@@ -477,9 +521,21 @@ mod tests {
             ("{", None, "not JSON"),
             ("[]", None, "not a JSON object"),
             ("{\"body\": {}}", None, "`custom_id` is missing"),
-            ("{\"custom_id\": \"a\", \"url\": \"/v1/embeddings\", \"body\": {}}", Some("a"), "`url` is \"/v1/embeddings\""),
-            ("{\"custom_id\": \"a\", \"url\": \"/v1/completions\", \"body\": {\"prompt\": [1]}}", Some("a"), "one text"),
-            ("{\"custom_id\": \"a\", \"method\": \"GET\"}", Some("a"), "`method`"),
+            (
+                "{\"custom_id\": \"a\", \"url\": \"/v1/embeddings\", \"body\": {}}",
+                Some("a"),
+                "`url` is \"/v1/embeddings\"",
+            ),
+            (
+                "{\"custom_id\": \"a\", \"url\": \"/v1/completions\", \"body\": {\"prompt\": [1]}}",
+                Some("a"),
+                "one text",
+            ),
+            (
+                "{\"custom_id\": \"a\", \"method\": \"GET\"}",
+                Some("a"),
+                "`method`",
+            ),
             ("{\"custom_id\": \"a\"}", Some("a"), "`body` is missing"),
         ] {
             let bad = BatchRequest::parse(line).unwrap_err();

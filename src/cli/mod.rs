@@ -19,6 +19,7 @@ mod prompt_choice;
 mod prompts;
 mod rows;
 mod rules;
+mod run_batch;
 mod sampling;
 mod table;
 mod verify;
@@ -86,6 +87,8 @@ enum Command {
     Merge(merge::MergeArguments),
     /// Write what a judge would be asked as a batch file, for any engine
     ExportBatch(Box<export_batch::ExportBatchArguments>),
+    /// Answer a batch file with a model here
+    RunBatch(Box<run_batch::RunBatchArguments>),
     /// Read an engine's answers to a batch file into verdicts
     ImportBatch(Box<import_batch::ImportBatchArguments>),
     /// Compare final answers by rules alone, without a model
@@ -218,6 +221,7 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Judge(arguments) => judge::run(*arguments),
         Command::Merge(arguments) => merge::run(&arguments),
         Command::ExportBatch(arguments) => export_batch::run(*arguments),
+        Command::RunBatch(arguments) => run_batch::run(*arguments),
         Command::ImportBatch(arguments) => import_batch::run(*arguments),
         Command::Verify(arguments) => verify::run(*arguments),
         Command::Bench(arguments) => bench::run(&arguments),
