@@ -6,6 +6,7 @@
 mod common;
 
 mod abstention;
+mod batch;
 mod bench;
 mod chat;
 mod exit_codes;
