@@ -1,6 +1,7 @@
 //! What a judge would be asked, as the requests of a batch file.
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::custom_id::{AskedUnder, CustomId};
 use super::{BatchError, CHAT_URL, COMPLETIONS_URL};
+use crate::dataset::output::write_atomically;
 use crate::dataset::{DatasetError, Rows, Sample, Samples};
 use crate::judge::answers::is_decided_by_rules;
 use crate::judge::{RunOptions, jobs};
@@ -37,7 +39,7 @@ pub struct Export {
     pub parts: bool,
     /// The key that holds the longest completion.
     pub length_key: &'static str,
-    /// Further keys of every request's body.
+    /// Further keys of every request's body; null leaves a key out.
     pub body: Map<String, Value>,
 }
 
@@ -69,11 +71,49 @@ impl Export {
         PlainPrompt::new(&self.template, self.protocol.view())
     }
 
-    /// Writes a request for every trial of every sample, in the order of the input; none once it is interrupted.
+    /// Writes a request for every trial of every sample to `out`, or to standard output, in the order of the input; none
+    /// once it is interrupted.
     ///
     /// # Errors
-    /// When a sample cannot be read again, or the writer fails.
-    pub fn write(
+    /// When a sample cannot be read again, or the output not be written: what was there before is then unchanged.
+    pub fn execute(
+        &self,
+        samples: &Rows,
+        out: Option<&Path>,
+        interrupted: &AtomicBool,
+    ) -> Result<Option<Exported>, BatchError> {
+        let Some(out) = out else {
+            let mut stdout = io::BufWriter::new(io::stdout().lock());
+            let exported = self.write(samples, &mut stdout, interrupted)?;
+            stdout.flush().map_err(BatchError::Stdout)?;
+            return Ok(exported);
+        };
+        let mut exported = None;
+        let written = write_atomically(out, |writer| {
+            let result = self.write(samples, writer, interrupted);
+            // What is not whole replaces nothing.
+            let whole = match &result {
+                Ok(Some(_)) => Ok(()),
+                Ok(None) => Err(io::Error::other("interrupted")),
+                Err(WriteError::Write(error)) => {
+                    Err(io::Error::new(error.kind(), error.to_string()))
+                }
+                Err(WriteError::Input(error)) => Err(io::Error::other(error.to_string())),
+            };
+            exported = Some(result);
+            whole
+        });
+        match (exported, written) {
+            (Some(Ok(None)), _) | (None, Ok(())) => Ok(None),
+            (Some(Err(WriteError::Input(error))), _) => Err(error.into()),
+            (_, Err(error)) => Err(error.into()),
+            (Some(Ok(exported)), Ok(())) => Ok(exported),
+            // The writer's error is the output's.
+            (Some(Err(error)), Ok(())) => Err(error.into()),
+        }
+    }
+
+    fn write(
         &self,
         samples: &Rows,
         writer: &mut dyn Write,
@@ -182,7 +222,11 @@ impl Export {
             set("stop", json!(stop));
         }
         for (key, value) in &self.body {
-            body.insert(key.clone(), value.clone());
+            if value.is_null() {
+                body.remove(key);
+            } else {
+                body.insert(key.clone(), value.clone());
+            }
         }
         body
     }
@@ -200,9 +244,9 @@ fn seed_of(seed: u64, sample: &Sample, trial: u32) -> u32 {
     u32::from_le_bytes(first) % SEEDS
 }
 
-/// Why a batch was not written.
+/// Why requests were not written.
 #[derive(Debug, thiserror::Error)]
-pub enum WriteError {
+enum WriteError {
     /// A sample cannot be read again.
     #[error(transparent)]
     Input(#[from] DatasetError),

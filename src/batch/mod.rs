@@ -12,7 +12,9 @@
 //! | [`shapes`] | a line of answers, in the shapes that engines write |
 //! | [`import`] | answers into verdicts, by `judge/answers` (`juror import-batch`) |
 //! | [`run`] | requests answered with a model here (`juror run-batch`) |
-//! | [`request`] | a line of a batch file as a request; what is not applied is refused |
+//! | `feed` | requests into prompts, into the engine's queue |
+//! | [`request`] | a line of a batch file as a request |
+//! | `unapplied` | parameters that are not applied: refused, unless they change nothing |
 //! | `spooled` | the requests of a batch file, by their places |
 //! | [`conversation`] | messages as the token ids that a model sees |
 //! | `stop` | texts that end an answer |
@@ -23,6 +25,7 @@ pub mod answered;
 pub mod conversation;
 pub mod custom_id;
 pub mod export;
+mod feed;
 pub mod import;
 pub mod request;
 mod response;
@@ -30,7 +33,9 @@ pub mod run;
 pub mod shapes;
 mod spooled;
 mod stop;
+mod unapplied;
 
+use std::fmt::Write as _;
 use std::io;
 
 use crate::dataset::output::OutputError;
@@ -69,7 +74,7 @@ pub enum BatchError {
     Stdout(#[source] io::Error),
     /// The verdicts cannot be kept or written.
     #[error(transparent)]
-    Session(#[from] SessionError),
+    Session(Box<SessionError>),
     /// The journal of a run cannot be used.
     #[error(transparent)]
     Answered(Box<answered::AnsweredError>),
@@ -112,6 +117,12 @@ pub enum BatchError {
     },
 }
 
+impl From<SessionError> for BatchError {
+    fn from(error: SessionError) -> Self {
+        Self::Session(Box::new(error))
+    }
+}
+
 impl BatchError {
     /// True where the user's input or usage is at fault, not the machine.
     pub fn is_usage(&self) -> bool {
@@ -148,7 +159,7 @@ fn bad_outputs(bad: &BadLines) -> String {
         text.push('\n');
     }
     if bad.total > bad.first.len() {
-        text.push_str(&format!("  … and {} more\n", bad.total - bad.first.len()));
+        let _ = writeln!(text, "  … and {} more", bad.total - bad.first.len());
     }
     text.push_str("Mend them, or pass --skip-bad to leave them out; a request that is then without an answer is `failed`");
     text

@@ -88,26 +88,22 @@ impl Responder {
             Some(end) => (text[..end].to_owned(), "stop"),
             None => (text, reason),
         };
-        let mut choice = match (&request.asked, thinking) {
-            (Asked::Chat(..), Some(thinking)) => {
-                let Apart {
-                    content,
-                    thinking: thought,
-                } = thinking.apart(thinking.read(tokenizer, tokens));
-                let (content, reason) = match content.map(cut) {
-                    Some((content, reason)) => (Some(content), reason),
-                    None => (None, reason),
-                };
-                let mut message = json!({"role": "assistant", "content": content});
-                if let Some(thought) = thought {
-                    message["reasoning_content"] = json!(thought);
-                }
-                json!({"message": message, "finish_reason": reason})
+        let mut choice = if let Some(thinking) = thinking {
+            let Apart {
+                content,
+                thinking: thought,
+            } = thinking.apart(thinking.read(tokenizer, tokens));
+            let cut = content.map(cut);
+            let reason = cut.as_ref().map_or(reason, |(_, reason)| *reason);
+            let content = cut.map(|(content, _)| content);
+            let mut message = json!({"role": "assistant", "content": content});
+            if let Some(thought) = thought {
+                message["reasoning_content"] = json!(thought);
             }
-            _ => {
-                let (text, reason) = cut(tokenizer.decode(tokens));
-                json!({"text": text, "finish_reason": reason})
-            }
+            json!({"message": message, "finish_reason": reason})
+        } else {
+            let (text, reason) = cut(tokenizer.decode(tokens));
+            json!({"text": text, "finish_reason": reason})
         };
         choice["index"] = json!(index);
         choice["logprobs"] = Value::Null;

@@ -7,19 +7,18 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Sender, SyncSender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
-
-use rayon::prelude::*;
 
 use super::BatchError;
 use super::answered::{Answered, Place, Settings};
 use super::conversation::{ChatModel, Prompt};
+use super::feed::{Event, InFlight, Pending, feed};
 use super::request::BatchRequest;
 use super::response::{Responder, failed};
-use super::spooled::{Batch, Entry, Spooled};
+use super::spooled::{Batch, Entry};
 use super::stop::StopTexts;
 use crate::checkpoint::ModelSource;
 use crate::checkpoint::weights::LoadProgress;
@@ -34,9 +33,6 @@ use crate::judge::{EngineOptions, RunEnd, WorkloadLengths};
 use crate::model::DeviceChoice;
 use crate::panics;
 use crate::threads;
-
-/// Requests that are read and tokenised at a time.
-const AT_ONCE: usize = 32;
 
 /// Requests that wait in the engine.
 const AHEAD: usize = 128;
@@ -166,7 +162,7 @@ impl BatchRun {
             let engine = engine_of(
                 &self.source,
                 &self.model.config,
-                Vec::new(),
+                &[],
                 &device,
                 &self.engine,
                 &lengths,
@@ -212,7 +208,7 @@ impl BatchRun {
     }
 
     /// A request as its prompt, or why it cannot be answered.
-    fn prompt(&self, request: &BatchRequest) -> Result<Prompt, String> {
+    pub(super) fn prompt(&self, request: &BatchRequest) -> Result<Prompt, String> {
         let context = self.model.config.max_positions;
         let max_new = self.max_new(request.max_tokens);
         if max_new >= context {
@@ -229,7 +225,7 @@ impl BatchRun {
     }
 
     /// What the engine is asked for one choice of a request.
-    fn engine_request(
+    pub(super) fn engine_request(
         &self,
         id: u64,
         request: &BatchRequest,
@@ -252,7 +248,7 @@ impl BatchRun {
                 trial: choice,
             },
             eos: Arc::clone(&self.model.eos),
-            stop: StopTexts::new(self.model.tokenizer(), &request.stop),
+            stop: StopTexts::for_texts(self.model.tokenizer(), &request.stop),
             choices: None,
         }
     }
@@ -271,52 +267,6 @@ struct Run<'b> {
     places: Vec<Option<Place>>,
     progress: BatchProgress,
     responder: Responder,
-}
-
-/// A request that the engine has, and what came of it.
-struct Pending {
-    at: usize,
-    request: BatchRequest,
-    thinking: Option<Arc<crate::text::reasoning::Thinking>>,
-    completions: Vec<Option<Completion>>,
-}
-
-/// The requests that the engine has, by the ids of their first choices.
-#[derive(Default)]
-struct InFlight(Mutex<HashMap<u64, Pending>>);
-
-impl InFlight {
-    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Pending>> {
-        // Nothing panics while it holds the lock.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Takes a completion; gives its request once all of its choices are there.
-    fn take(&self, completion: Completion) -> Option<Pending> {
-        let (number, choice) = split(completion.id);
-        let mut pending = self.lock();
-        let own = pending.get_mut(&number)?;
-        *own.completions.get_mut(choice)? = Some(completion);
-        if own.completions.iter().any(Option::is_none) {
-            return None;
-        }
-        pending.remove(&number)
-    }
-}
-
-/// Choices of a request have ids in a row.
-const CHOICES: u64 = 1 << 16;
-
-fn split(id: u64) -> (u64, usize) {
-    (id / CHOICES, (id % CHOICES) as usize)
-}
-
-/// What the feeding thread tells the caller's.
-enum Event {
-    /// A request that cannot be answered: its place in the batch, its name, and why.
-    Refused(usize, String, String),
-    /// What ends the run.
-    Failed(BatchError),
 }
 
 impl Run<'_> {
@@ -447,66 +397,6 @@ impl Run<'_> {
         })?;
         Ok(())
     }
-}
-
-/// Requests into prompts, into the engine's queue. Ends early when the run is over.
-fn feed(
-    run: &BatchRun,
-    batch: &Batch,
-    todo: &[usize],
-    in_flight: &InFlight,
-    stop: &AtomicBool,
-    queue: &SyncSender<Request>,
-    events: &Sender<Event>,
-) -> Result<(), BatchError> {
-    let mut next = 0;
-    for chunk in todo.chunks(AT_ONCE) {
-        let prompts = chunk
-            .par_iter()
-            .filter_map(|&at| match &batch.entries[at] {
-                Entry::Request(spooled) => Some((at, spooled.as_ref())),
-                Entry::Bad(_) => None,
-            })
-            .map(|(at, spooled): (usize, &Spooled)| {
-                let request = batch.request(spooled)?;
-                let prompt = run.prompt(&request);
-                Ok((at, request, prompt))
-            })
-            .collect::<Result<Vec<_>, BatchError>>()?;
-        for (at, request, prompt) in prompts {
-            let prompt = match prompt {
-                Ok(prompt) => prompt,
-                Err(why) => {
-                    let _ = events.send(Event::Refused(at, request.custom_id, why));
-                    continue;
-                }
-            };
-            let number = next;
-            next += 1;
-            let requests: Vec<Request> = (0..request.choices)
-                .map(|choice| {
-                    let id = number * CHOICES + u64::from(choice);
-                    run.engine_request(id, &request, &prompt, choice)
-                })
-                .collect();
-            let completions = requests.iter().map(|_| None).collect();
-            in_flight.lock().insert(
-                number,
-                Pending {
-                    at,
-                    request,
-                    thinking: prompt.thinking,
-                    completions,
-                },
-            );
-            for request in requests {
-                if stop.load(Ordering::Relaxed) || queue.send(request).is_err() {
-                    return Ok(());
-                }
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Sets a flag when it is dropped.

@@ -15,7 +15,7 @@ pub(super) struct StopTexts {
 
 impl StopTexts {
     /// For these texts; none where there are none.
-    pub(super) fn new(tokenizer: &Arc<Tokenizer>, texts: &[String]) -> Option<Box<dyn Stop>> {
+    pub(super) fn for_texts(tokenizer: &Arc<Tokenizer>, texts: &[String]) -> Option<Box<dyn Stop>> {
         if texts.is_empty() {
             return None;
         }

@@ -1,6 +1,5 @@
 //! `juror export-batch`
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::anyhow;
@@ -14,9 +13,8 @@ use super::rows::RowsArguments;
 use super::rules::RulesArguments;
 use super::sampling::SamplingArguments;
 use super::{DONE, Failure, INTERRUPTED, OrFail, catch_interrupts, say};
-use crate::batch::BatchError;
-use crate::batch::export::{Export, Exported, WriteError};
-use crate::dataset::output::{OutputError, check_place, has_place_beside, write_atomically};
+use crate::batch::export::Export;
+use crate::dataset::output::{OutputError, check_place, has_place_beside};
 use crate::dataset::{LineLimit, LoadOptions, Samples, rejected_path, write_rejected};
 use crate::judge::{RulesMode, RunOptions, protocol_of_known, recommended_options};
 
@@ -25,6 +23,10 @@ use crate::judge::{RulesMode, RunOptions, protocol_of_known, recommended_options
 #[command(after_help = "\
 One line a trial: `custom_id`, `method`, `url` and `body`. Run it with `juror run-batch`, vLLM, SGLang or a service, and
 read the answers with `juror import-batch`, given the same INPUT and protocol.")]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
 pub(super) struct ExportBatchArguments {
     /// JSONL, JSON, CSV, TSV or Parquet files (also .gz or .zst), folders of them, or `-` for standard input
     #[arg(value_name = "INPUT", default_value = "-", hide_default_value = true)]
@@ -50,10 +52,11 @@ pub(super) struct ExportBatchArguments {
     /// judge` token for token; vLLM may put line breaks between parts
     #[arg(long, help_heading = "Request")]
     parts: bool,
-    /// The key that holds the longest completion [default: max_completion_tokens, of a raw prompt max_tokens]
+    /// The key that holds the longest completion [default: `max_completion_tokens`, of a raw prompt
+    /// `max_tokens`]
     #[arg(long, value_enum, value_name = "KEY", help_heading = "Request")]
     length_key: Option<LengthKey>,
-    /// Further keys of every request's body, as `{"chat_template_kwargs": {"enable_thinking": false}}`
+    /// Further keys of every request's body, as `{"chat_template_kwargs": {"enable_thinking": false}}`; null leaves a key out
     #[arg(long, value_name = "JSON", value_parser = parse_object, help_heading = "Request")]
     body: Option<Map<String, Value>>,
 
@@ -188,36 +191,18 @@ pub(super) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure> {
         }
     }
     let interrupted = catch_interrupts().or_fail()?;
-    let mut result: Result<Option<Exported>, WriteError> = Ok(None);
-    let written = match &out {
-        Some(out) => {
-            if arguments.skip_bad {
-                write_rejected(&rejected_path(out), &loaded.rejected).or_fail()?;
-            }
-            // What was not written whole does not replace anything.
-            let written = write_atomically(out, |writer| {
-                result = export.write(&loaded.samples, writer, &interrupted);
-                match &result {
-                    Ok(Some(_)) => Ok(()),
-                    Ok(None) => Err(std::io::Error::other("interrupted")),
-                    Err(error) => Err(std::io::Error::other(error.to_string())),
-                }
-            });
-            match &result {
-                Ok(None) | Err(WriteError::Input(_)) => Ok(()),
-                _ => written.map_err(BatchError::from),
-            }
-        }
-        None => {
-            let mut stdout = std::io::BufWriter::new(std::io::stdout().lock());
-            result = export.write(&loaded.samples, &mut stdout, &interrupted);
-            stdout.flush().map_err(BatchError::Stdout)
-        }
-    };
-    written.or_fail()?;
-    let Some(exported) = result.map_err(BatchError::from).or_fail()? else {
+    if let (true, Some(out)) = (arguments.skip_bad, &out) {
+        write_rejected(&rejected_path(out), &loaded.rejected).or_fail()?;
+    }
+    let exported = export
+        .execute(&loaded.samples, out.as_deref(), &interrupted)
+        .map_err(|error| {
+            let usage = error.is_usage();
+            Failure::new(error, usage)
+        })?;
+    let Some(exported) = exported else {
         if !arguments.quiet {
-            say("interrupted: nothing was written");
+            say("interrupted: nothing that was there is replaced; run the same command again");
         }
         return Ok(INTERRUPTED);
     };

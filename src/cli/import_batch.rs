@@ -93,6 +93,10 @@ pub(super) struct ImportBatchArguments {
 
     #[command(flatten)]
     rules: RulesArguments,
+    /// What a verdict is worth: process-outcome (1 only if both hold) or outcome (the final answer alone) [default:
+    /// process-outcome, or outcome where the protocol does not judge the process]
+    #[arg(long, value_name = "POLICY", help_heading = "Verdict")]
+    reward: Option<RewardPolicy>,
     /// Add the prompt's and the answer's text to each line
     #[arg(long, help_heading = "Verdict")]
     raw: bool,
@@ -188,7 +192,7 @@ fn resolve(arguments: ImportBatchArguments) -> Result<Import, Failure> {
         ))
         .or_usage();
     }
-    if arguments.rules.reward == Some(RewardPolicy::Soft) {
+    if arguments.reward == Some(RewardPolicy::Soft) {
         return Err(anyhow!(
             "--reward soft needs the judge's probabilities, which a text does not have: take process-outcome or outcome"
         ))
@@ -232,30 +236,26 @@ fn resolve(arguments: ImportBatchArguments) -> Result<Import, Failure> {
         .thinking_tags
         .map(ThinkingStyle::Tags)
         .or(arguments.thinking_style);
-    let (protocol, template, reader) = match &arguments.model {
-        Some(name) => {
-            let source = download::resolve(name, Want::Description)?;
-            let own = default_protocol(&source).or_usage()?;
-            let (protocol, template) = arguments.prompt.resolve(Some(own)).or_usage()?;
-            let settings = ChatSettings {
-                style,
-                ..ChatSettings::default()
-            };
-            let text = JudgeText::load_with(&source, &protocol, &template, &settings).or_usage()?;
-            (protocol, template, AnswerReader::of(&text))
-        }
-        None => {
-            let (protocol, template) = arguments.prompt.resolve(None).or_usage()?;
-            let reader = AnswerReader::new(
-                protocol.clone(),
-                style.unwrap_or_default(),
-                arguments.starts_in_thinking,
-            );
-            (protocol, template, reader)
-        }
+    let (protocol, template, reader) = if let Some(name) = &arguments.model {
+        let source = download::resolve(name, Want::Description)?;
+        let own = default_protocol(&source).or_usage()?;
+        let (protocol, template) = arguments.prompt.resolve(Some(own)).or_usage()?;
+        let settings = ChatSettings {
+            style,
+            ..ChatSettings::default()
+        };
+        let text = JudgeText::load_with(&source, &protocol, &template, &settings).or_usage()?;
+        (protocol, template, AnswerReader::of(&text))
+    } else {
+        let (protocol, template) = arguments.prompt.resolve(None).or_usage()?;
+        let reader = AnswerReader::new(
+            protocol.clone(),
+            style.unwrap_or_default(),
+            arguments.starts_in_thinking,
+        );
+        (protocol, template, reader)
     };
     let reward = arguments
-        .rules
         .reward
         .unwrap_or(RewardPolicy::default_for(protocol.yields()));
     let of_outcome = arguments

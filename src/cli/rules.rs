@@ -1,12 +1,11 @@
-//! What the rules do, and what a verdict is worth, as the user says it.
+//! What the rules do, as the user says it.
 
 use clap::{Args, ValueEnum};
 
 use crate::judge::RulesMode;
-use crate::reward::RewardPolicy;
 use crate::rules::{Config, OutcomeRules, RulesProfile};
 
-/// The rule-based verifier beside the judge, and the reward.
+/// The rule-based verifier beside the judge.
 #[derive(Debug, Args)]
 pub(super) struct RulesArguments {
     /// What the rule-based verifier does: give the outcome where the judge is unreadable, go first and spare the model
@@ -29,10 +28,6 @@ pub(super) struct RulesArguments {
     /// Settings of the rules under strict and compat, by Math-Verify's names, for one `{"float_rounding": 2}`
     #[arg(long, value_name = "JSON", value_parser = crate::cli::verify::parse_config, help_heading = "Verdict")]
     pub(super) rules_config: Option<Config>,
-    /// What a verdict is worth: process-outcome (1 only if both hold), outcome (the final answer alone) or soft (the product of
-    /// the judge's probabilities) [default: process-outcome, or outcome where the protocol does not judge the process]
-    #[arg(long, value_name = "POLICY", help_heading = "Verdict")]
-    pub(super) reward: Option<RewardPolicy>,
 }
 
 impl RulesArguments {

@@ -187,16 +187,15 @@ impl<'a> AnsweredRun<'a> {
         if self.options.trials > 1 {
             self.summary.consensus = Some(consensus(journal, finished, consensus_out)?);
         }
-        match out {
-            Some(out) => OutputFormat::of(out)?
-                .write(out, keep, |writer| journal.copy(finished.lines(), writer))?,
-            None => {
-                let mut stdout = std::io::stdout().lock();
-                journal
-                    .copy(finished.lines(), &mut stdout)
-                    .and_then(|()| stdout.flush())
-                    .map_err(JudgeError::Stdout)?;
-            }
+        if let Some(out) = out {
+            OutputFormat::of(out)?
+                .write(out, keep, |writer| journal.copy(finished.lines(), writer))?;
+        } else {
+            let mut stdout = std::io::stdout().lock();
+            journal
+                .copy(finished.lines(), &mut stdout)
+                .and_then(|()| stdout.flush())
+                .map_err(JudgeError::Stdout)?;
         }
         self.summary.groups = self.groups.summary();
         self.summary.elapsed = self.started.elapsed();

@@ -17,6 +17,7 @@ use crate::cli::sampling::SamplingArguments;
 use crate::dataset::read_text;
 use crate::judge::default_protocol;
 use crate::protocol::{self, PromptTemplate, Protocol};
+use crate::reward::RewardPolicy;
 
 /// Judge rollouts: one verdict and reward for each.
 #[derive(Debug, Args)]
@@ -72,6 +73,10 @@ pub(in crate::cli) struct JudgeArguments {
     pub(super) sampling: SamplingArguments,
     #[command(flatten)]
     pub(super) rules: RulesArguments,
+    /// What a verdict is worth: process-outcome (1 only if both hold), outcome (the final answer alone) or soft (the product of
+    /// the judge's probabilities) [default: process-outcome, or outcome where the protocol does not judge the process]
+    #[arg(long, value_name = "POLICY", help_heading = "Verdict")]
+    pub(super) reward: Option<RewardPolicy>,
     /// Give a verdict the status `unsure`, without a reward, where the judge gives its process or its outcome a calibrated
     /// probability below P (0.5 to 1)
     #[arg(long, value_name = "P", value_parser = parse_probability, help_heading = "Verdict")]

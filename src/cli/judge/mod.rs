@@ -179,7 +179,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         }
     };
     let (sampling, max_new_tokens) = arguments.sampling.resolve(&recommended).or_usage()?;
-    let reward = arguments.rules.reward.unwrap_or(recommended.reward);
+    let reward = arguments.reward.unwrap_or(recommended.reward);
     if let Some((_, text)) = &judge {
         let protocol = text.protocol.as_ref();
         let has_odds = protocol.has_odds();

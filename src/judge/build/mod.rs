@@ -73,7 +73,7 @@ pub fn build_engine(
     lengths: &WorkloadLengths,
     progress: Arc<LoadProgress>,
 ) -> Result<Engine, EngineError> {
-    let template = text.prompts.shared_prefix().to_vec();
+    let template = text.prompts.shared_prefix();
     engine_of(
         source,
         &text.config,
@@ -92,7 +92,7 @@ pub fn build_engine(
 pub fn engine_of(
     source: &ModelSource,
     model_config: &ModelConfig,
-    template: Vec<u32>,
+    template: &[u32],
     device: &Device,
     options: &EngineOptions,
     lengths: &WorkloadLengths,
@@ -103,7 +103,7 @@ pub fn engine_of(
     let plain = options.plain_operations;
     let model = load_model(model_config, &weights, device, precision, plain)?;
     let size = |options: &EngineOptions| {
-        let template = template.clone();
+        let template = template.to_vec();
         engine_config(model_config, precision, device, lengths, options, template)
     };
     let mut config = size(options);

@@ -59,3 +59,60 @@ fn thought(written: String) -> Apart {
         thinking: Some(written),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::tokenizer::Tokenizer;
+
+    #[test]
+    fn thinking_that_readers_do_not_know_is_taken_out() {
+        let tokenizer =
+            Tokenizer::from_json(include_str!("../../../models/tiny/tokenizer.json")).unwrap();
+        for (style, prompt, written, content, thought) in [
+            (
+                None,
+                "",
+                "<think>a</think>b",
+                Some("<think>a</think>b"),
+                None,
+            ),
+            (
+                None,
+                "<think>\n",
+                "a\n</think>\n\nb",
+                Some("b"),
+                Some("a\n"),
+            ),
+            (None, "<think>\n", "a", None, Some("a")),
+            (None, "<think>\n\n</think>\n", "b", Some("b"), None),
+            (Some("none"), "<think>", "a", Some("a"), None),
+            (
+                Some("[T],[/T]"),
+                "",
+                "[T]a[/T] b",
+                Some("b"),
+                Some("[T]a[/T] "),
+            ),
+            (Some("[T],[/T]"), "[T]", "a[/T]b", Some("b"), Some("a[/T]")),
+            (Some("[T],[/T]"), "", "[T]a", None, Some("[T]a")),
+            (Some("[T],[/T]"), "", "b", Some("b"), None),
+        ] {
+            let style = style.map(|style| match style.parse() {
+                Ok(tags) => ThinkingStyle::Tags(tags),
+                Err(_) => style.parse().unwrap(),
+            });
+            let thinking = Thinking::find(style, &tokenizer, "", prompt).unwrap();
+            let tokens = tokenizer.encode_trusted(written).unwrap();
+            let expected = Apart {
+                content: content.map(str::to_owned),
+                thinking: thought.map(str::to_owned),
+            };
+            assert_eq!(
+                thinking.apart(thinking.read(&tokenizer, &tokens)),
+                expected,
+                "{written}"
+            );
+        }
+    }
+}

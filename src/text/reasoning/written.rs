@@ -166,4 +166,25 @@ mod tests {
             assert_eq!(answer.written, text);
         }
     }
+
+    #[test]
+    fn a_models_files_say_which_tags_there_are_and_which_is_open() {
+        let tokenizer =
+            Tokenizer::from_json(include_str!("../../../models/tiny/tokenizer.json")).unwrap();
+        let template = "<ponder_x> [THINK] [/THINK] <scratchpad> </scratchpad>";
+        for (prompt, text, visible) in [
+            ("", "[THINK]a[/THINK]<scratchpad>b</scratchpad>c", Some("c")),
+            ("[THINK]", "a", None),
+            ("[THINK]", "a[/THINK]c", Some("c")),
+            ("<scratchpad>", "a</scratchpad>c", Some("c")),
+            ("<scratchpad>", "a[/THINK]c", None),
+        ] {
+            let found = Thinking::find(None, &tokenizer, template, prompt).unwrap();
+            let thinking = WrittenThinking::of_model(&found, &tokenizer);
+            let answer = thinking.read(text, false);
+            assert_eq!(answer.visible.as_deref().map(str::trim), visible, "{text}");
+        }
+        let found = Thinking::find(None, &tokenizer, "<think>", "<think>").unwrap();
+        assert!(WrittenThinking::of_model(&found, &tokenizer).starts_in_thinking());
+    }
 }
