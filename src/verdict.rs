@@ -44,6 +44,8 @@ pub enum ParseRule {
     Lenient,
     /// The last field's closing tag is missing at the end of the text.
     Unclosed,
+    /// The judge could write nothing else: known text, and words to choose from.
+    Constrained,
     /// The rule of this name of a protocol whose answers are labels.
     #[serde(untagged)]
     Named(String),

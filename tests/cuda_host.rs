@@ -152,10 +152,9 @@ struct Generated {
 
 fn choices(vocab: usize) -> Choices {
     let vocab = vocab as u32;
-    Choices {
-        yes: (0..vocab / 2).collect(),
-        no: (vocab / 2..vocab).collect(),
-    }
+    let tokens: Vec<u32> = (0..vocab).collect();
+    let (yes, no) = tokens.split_at(vocab as usize / 2);
+    Choices::yes_or_no(yes, no)
 }
 
 fn generate(model: Box<dyn DeviceModel>, random: &Random) -> Result<Vec<Generated>, String> {
@@ -173,7 +172,7 @@ fn generate(model: Box<dyn DeviceModel>, random: &Random) -> Result<Vec<Generate
                 trial: 0,
             },
             eos: Arc::from([]),
-            stop: None,
+            guide: None,
             choices: Some(Arc::clone(&choices)),
         });
     }
@@ -186,7 +185,7 @@ fn generate(model: Box<dyn DeviceModel>, random: &Random) -> Result<Vec<Generate
         .into_iter()
         .map(|completion| Generated {
             tokens: completion.tokens,
-            odds: completion.odds.iter().map(|(_, odds)| *odds).collect(),
+            odds: completion.expected.iter().map(|(_, odds)| *odds).collect(),
         })
         .collect())
 }

@@ -248,7 +248,7 @@ impl BatchRun {
                 trial: choice,
             },
             eos: Arc::clone(&self.model.eos),
-            stop: StopTexts::for_texts(self.model.tokenizer(), &request.stop),
+            guide: StopTexts::for_texts(self.model.tokenizer(), &request.stop),
             choices: None,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::engine::Stop;
+use crate::engine::{Guide, Next};
 use crate::text::tokenizer::{TextStream, Tokenizer};
 
 /// Ends a generation once one of some texts was written.
@@ -15,7 +15,10 @@ pub(super) struct StopTexts {
 
 impl StopTexts {
     /// For these texts; none where there are none.
-    pub(super) fn for_texts(tokenizer: &Arc<Tokenizer>, texts: &[String]) -> Option<Box<dyn Stop>> {
+    pub(super) fn for_texts(
+        tokenizer: &Arc<Tokenizer>,
+        texts: &[String],
+    ) -> Option<Box<dyn Guide>> {
         if texts.is_empty() {
             return None;
         }
@@ -27,18 +30,18 @@ impl StopTexts {
     }
 }
 
-impl Stop for StopTexts {
-    fn push(&mut self, token: u32) -> bool {
+impl Guide for StopTexts {
+    fn push(&mut self, token: u32) -> Next {
         self.tail.push_str(&self.stream.push(token));
         if first(&self.tail, &self.texts).is_some() {
-            return true;
+            return Next::END;
         }
         let longest = self.texts.iter().map(String::len).max().unwrap_or(0);
         let cut = self
             .tail
             .floor_char_boundary(self.tail.len().saturating_sub(longest));
         self.tail.drain(..cut);
-        false
+        Next::FREE
     }
 }
 

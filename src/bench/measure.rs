@@ -78,7 +78,7 @@ pub fn measure(
             trial: 0,
         },
         eos: [].into(),
-        stop: None,
+        guide: None,
         choices: None,
     };
     let mut warm = config.pinned_prefix.clone();

@@ -299,6 +299,8 @@ fn resolve(arguments: ImportBatchArguments) -> Result<Import, Failure> {
         options: RunOptions {
             trials: arguments.trials,
             seed: arguments.seed,
+            // Nobody has constrained what another engine wrote.
+            constrained: false,
             wants_reason: arguments.reason,
             raw: arguments.raw,
             rules,

@@ -283,7 +283,7 @@ impl Engine {
                     "the model's logits are not numbers (NaN)".into(),
                 ));
             };
-            if sequence.generated() == 0 {
+            if !sequence.has_chosen() {
                 stats.prompt_tokens += sequence.request().prompt.len() as u64;
                 stats.cached_tokens += sequence.cached_tokens() as u64;
             }

@@ -9,12 +9,14 @@
 //! 3. The tokens are collected and booked; finished sequences leave as [`Completion`]s. A model on a device of its own
 //!    has the next step launched first, so that it never waits for the host.
 //!
-//! The engine knows nothing of judges, prompts or text: a [`Request`] is token ids, sampling parameters and a stop rule.
+//! The engine knows nothing of judges, prompts or text: a [`Request`] is token ids, sampling parameters and a
+//! [`Guide`], which may append known tokens, say which may be chosen, and end the generation.
 //! What it promises is that a completion depends on its request alone: not on what else is in the batch, on what was
 //! cached, on chunking or on preemption.
 
 pub mod block_pool;
 mod core;
+pub mod guide;
 pub mod random;
 pub mod sampler;
 mod scheduler;
@@ -26,8 +28,9 @@ mod thread;
 
 pub use self::core::{Engine, EngineConfig};
 pub use block_pool::{BlockHash, BlockId, BlockPool};
-pub use sampler::{Chosen, RowRequest, Sampling, choose};
-pub use sequence::{Choices, Completion, FinishReason, RandomKey, Request, RequestId, Stop};
+pub use guide::{Guide, Next, Then, TokenSet};
+pub use sampler::{Choices, Chosen, RowRequest, Sampling, choose};
+pub use sequence::{Completion, FinishReason, RandomKey, Request, RequestId};
 pub use stats::{Stats, StepObserver, StepReport, Timing};
 pub use step_model::{LogitsModel, Properties, StepModel, Ticket};
 pub use thread::EngineThread;

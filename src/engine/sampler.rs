@@ -4,8 +4,9 @@ use candle_core::{DType, Device, Tensor};
 use rayon::prelude::*;
 
 use super::EngineError;
+use super::guide::TokenSet;
 use super::random::uniform;
-use super::sequence::{Choices, RandomKey};
+use super::sequence::RandomKey;
 use crate::model::ModelError;
 
 /// How tokens are chosen. Temperature is applied first, then top-k, top-p over what is left, and min-p.
@@ -51,6 +52,56 @@ impl Sampling {
     }
 }
 
+/// Tokens that stand for numbers. Where one of them is chosen, the expected number is recorded: the mean of the numbers, each
+/// weighed by its token's probability under the model's untempered and unmasked distribution.
+///
+/// Where yes is 1 and no is 0 that is the odds of yes, `p(yes) / (p(yes) + p(no))`; where grades stand for themselves it is
+/// the expected grade.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Choices {
+    /// The tokens, each once.
+    pub tokens: Vec<u32>,
+    /// Their numbers.
+    pub numbers: Vec<f32>,
+}
+
+impl Choices {
+    /// Tokens that mean yes and tokens that mean no: what is recorded is the odds of yes.
+    pub fn yes_or_no(yes: &[u32], no: &[u32]) -> Self {
+        Self {
+            tokens: yes.iter().chain(no).copied().collect(),
+            numbers: yes
+                .iter()
+                .map(|_| 1.0)
+                .chain(no.iter().map(|_| 0.0))
+                .collect(),
+        }
+    }
+
+    /// The expected number, if `token` is one of the tokens; `logits` are the row's.
+    fn expected(&self, logits: &[f32], token: u32) -> Option<f32> {
+        if !self.tokens.contains(&token) {
+            return None;
+        }
+        let known = self.tokens.iter().zip(&self.numbers);
+        let known = known.filter_map(|(&token, &number)| {
+            Some((f64::from(*logits.get(token as usize)?), f64::from(number)))
+        });
+        let highest = known
+            .clone()
+            .map(|(logit, _)| logit)
+            .fold(f64::NEG_INFINITY, f64::max);
+        let (mut sum, mut all) = (0.0, 0.0);
+        for (logit, number) in known {
+            let mass = (logit - highest).exp();
+            sum += mass * number;
+            all += mass;
+        }
+        // Not a number where every logit is minus infinity.
+        (all > 0.0).then(|| (sum / all) as f32)
+    }
+}
+
 /// What one row of logits is to become.
 #[derive(Debug, Clone, Copy)]
 pub struct RowRequest<'a> {
@@ -60,7 +111,9 @@ pub struct RowRequest<'a> {
     pub key: RandomKey,
     /// The place of the token to be chosen, counted from the first generated one.
     pub position: usize,
-    /// Odds to record if the token is one of these.
+    /// The tokens it is chosen from; all if there are none.
+    pub allowed: Option<&'a TokenSet>,
+    /// What to record if the token is one of these.
     pub choices: Option<&'a Choices>,
 }
 
@@ -81,8 +134,8 @@ impl RowRequest<'_> {
 pub struct Chosen {
     /// Its id.
     pub token: u32,
-    /// `p(yes) / (p(yes) + p(no))` under the untempered distribution, if the token is one of the row's choices.
-    pub odds: Option<f32>,
+    /// What [`Choices`] says of it, if it is one of the row's.
+    pub expected: Option<f32>,
 }
 
 /// Rows above this many logits in all are worth several threads.
@@ -127,40 +180,66 @@ pub fn choose(logits: &Tensor, rows: &[RowRequest]) -> Result<Vec<Option<Chosen>
 }
 
 fn choose_row(logits: &[f32], request: &RowRequest) -> Option<Chosen> {
-    let (likeliest, highest) = argmax(logits)?;
-    let token = if request.sampling.temperature == 0.0 {
-        likeliest
-    } else {
-        sample(logits, highest, &request.sampling, request.draw())
-    };
-    let odds = request
+    if logits.iter().any(|logit| logit.is_nan()) {
+        return None;
+    }
+    let all = || 0..logits.len() as u32;
+    let token = match request.allowed {
+        None => choose_token(logits, all(), request),
+        Some(allowed) => {
+            let known = allowed.iter();
+            choose_token(
+                logits,
+                known.take_while(|token| all().contains(token)),
+                request,
+            )
+        }
+    }?;
+    let expected = request
         .choices
-        .and_then(|choices| odds(logits, highest, choices, token));
-    Some(Chosen { token, odds })
+        .and_then(|choices| choices.expected(logits, token));
+    Some(Chosen { token, expected })
 }
 
-/// The highest logit and the lowest token that has it; `None` if a logit is NaN or none is finite.
-fn argmax(logits: &[f32]) -> Option<(u32, f32)> {
+/// Chooses among `tokens`, which ascend; `None` if none of them has a finite logit.
+fn choose_token(
+    logits: &[f32],
+    tokens: impl Iterator<Item = u32> + Clone,
+    request: &RowRequest,
+) -> Option<u32> {
+    let (likeliest, highest) = argmax(logits, tokens.clone())?;
+    Some(if request.sampling.temperature == 0.0 {
+        likeliest
+    } else {
+        sample(logits, tokens, highest, &request.sampling, request.draw())
+    })
+}
+
+/// The highest logit and the lowest token that has it; `None` if none is finite.
+fn argmax(logits: &[f32], tokens: impl Iterator<Item = u32>) -> Option<(u32, f32)> {
     let mut best = (0, f32::NEG_INFINITY);
-    let mut unordered = false;
-    for (token, &logit) in logits.iter().enumerate() {
-        unordered |= logit.is_nan();
+    for token in tokens {
+        let logit = logits[token as usize];
         if logit > best.1 {
-            best = (token as u32, logit);
+            best = (token, logit);
         }
     }
-    (!unordered && best.1.is_finite()).then_some(best)
+    best.1.is_finite().then_some(best)
 }
 
 /// Draws from the tempered, truncated distribution by inverting its cumulative sum, likeliest tokens first (ties by
 /// token id), so that one `draw` in `[0, 1)` always means one token.
-fn sample(logits: &[f32], highest: f32, sampling: &Sampling, draw: f64) -> u32 {
+fn sample(
+    logits: &[f32],
+    tokens: impl Iterator<Item = u32>,
+    highest: f32,
+    sampling: &Sampling,
+    draw: f64,
+) -> u32 {
     let weight = |logit: f32| (f64::from(logit - highest) / sampling.temperature).exp();
     let floor = sampling.min_p; // weights are relative to the likeliest token's, which is 1
-    let mut candidates: Vec<(u32, f64)> = logits
-        .iter()
-        .enumerate()
-        .map(|(token, &logit)| (token as u32, weight(logit)))
+    let mut candidates: Vec<(u32, f64)> = tokens
+        .map(|token| (token, weight(logits[token as usize])))
         .filter(|&(_, weight)| weight > 0.0)
         .collect();
     let by_weight = |a: &(u32, f64), b: &(u32, f64)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
@@ -193,22 +272,6 @@ fn sample(logits: &[f32], highest: f32, sampling: &Sampling, draw: f64) -> u32 {
     candidates.last().map_or(0, |candidate| candidate.0)
 }
 
-fn odds(logits: &[f32], highest: f32, choices: &Choices, token: u32) -> Option<f32> {
-    if !choices.yes.contains(&token) && !choices.no.contains(&token) {
-        return None;
-    }
-    let mass = |tokens: &[u32]| -> f64 {
-        tokens
-            .iter()
-            .filter_map(|&token| logits.get(token as usize))
-            .map(|&logit| f64::from(logit - highest).exp())
-            .sum()
-    };
-    let (yes, no) = (mass(&choices.yes), mass(&choices.no));
-    // Both masses can underflow when a choice was drawn from far down the distribution.
-    (yes + no > 0.0).then(|| (yes / (yes + no)) as f32)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -227,6 +290,7 @@ mod tests {
                 sampling,
                 key: KEY,
                 position,
+                allowed: None,
                 choices: None,
             };
             counts[choose_row(logits, &request).unwrap().token as usize] += 1;
@@ -243,6 +307,7 @@ mod tests {
             sampling: Sampling::GREEDY,
             key: KEY,
             position: 0,
+            allowed: None,
             choices: None,
         };
         assert_eq!(choose_row(&[1.0, 3.0, 3.0], &request).unwrap().token, 1);
@@ -316,21 +381,65 @@ mod tests {
     }
 
     #[test]
-    fn odds_are_those_of_the_choices_alone_and_only_for_a_choice() {
+    fn the_expected_number_is_that_of_the_choices_alone_and_only_for_a_choice() {
         let logits = [0.5f32.ln(), 0.3f32.ln(), 0.15f32.ln(), 0.05f32.ln()];
-        let choices = Choices {
-            yes: vec![1, 3],
-            no: vec![2],
+        let odds = Choices::yes_or_no(&[1, 3], &[2]);
+        let grades = Choices {
+            tokens: vec![0, 2, 9],
+            numbers: vec![1.0, 5.0, 7.0],
         };
-        let request = RowRequest {
+        let only_two: TokenSet = [2, 3].into_iter().collect();
+        let mut request = RowRequest {
             sampling: Sampling::GREEDY,
             key: KEY,
             position: 0,
-            choices: Some(&choices),
+            allowed: None,
+            choices: Some(&odds),
         };
-        assert_eq!(choose_row(&logits, &request).unwrap().odds, None);
-        let odds = odds(&logits, logits[0], &choices, 1).unwrap();
-        assert!((odds - 0.7).abs() < 1e-6, "{odds}");
+        assert_eq!(choose_row(&logits, &request).unwrap().expected, None);
+        // What is allowed decides what is chosen, and not what is expected.
+        request.allowed = Some(&only_two);
+        let chosen = choose_row(&logits, &request).unwrap();
+        assert_eq!(chosen.token, 2);
+        assert!((chosen.expected.unwrap() - 0.7).abs() < 1e-6, "{chosen:?}");
+        request.choices = Some(&grades);
+        let expected = choose_row(&logits, &request).unwrap().expected.unwrap();
+        assert!(
+            (expected - (0.5 + 5.0 * 0.15) / 0.65).abs() < 1e-6,
+            "{expected}"
+        );
+    }
+
+    #[test]
+    fn what_is_not_allowed_is_as_if_it_were_impossible() {
+        let logits = [3.0, 2.0, 1.0, 0.0];
+        let allowed: TokenSet = [1, 3, 900].into_iter().collect();
+        let nothing: TokenSet = [900].into_iter().collect();
+        for temperature in [0.0, 1.0] {
+            let sampling = Sampling {
+                temperature,
+                ..Sampling::GREEDY
+            };
+            for position in 0..200 {
+                let request = |allowed| RowRequest {
+                    sampling,
+                    key: KEY,
+                    position,
+                    allowed: Some(allowed),
+                    choices: None,
+                };
+                let masked = [f32::NEG_INFINITY, 2.0, f32::NEG_INFINITY, 0.0];
+                let free = RowRequest {
+                    allowed: None,
+                    ..request(&allowed)
+                };
+                assert_eq!(
+                    choose_row(&logits, &request(&allowed)),
+                    choose_row(&masked, &free)
+                );
+                assert_eq!(choose_row(&logits, &request(&nothing)), None);
+            }
+        }
     }
 
     proptest! {
@@ -340,7 +449,7 @@ mod tests {
             temperature in 0.0..3.0f64, top_k in 0..50usize, top_p in 0.01..=1.0f64, min_p in 0.0..=1.0f64, position in 0..1000usize,
         ) {
             let sampling = Sampling { temperature, top_k, top_p, min_p };
-            let request = RowRequest { sampling, key: KEY, position, choices: None };
+            let request = RowRequest { sampling, key: KEY, position, allowed: None, choices: None };
             let chosen = choose_row(&logits, &request);
             prop_assert!((chosen.unwrap().token as usize) < logits.len());
         }

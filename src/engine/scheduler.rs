@@ -111,7 +111,10 @@ impl Scheduler {
     /// Queues a request; one that can never run comes straight back.
     pub(super) fn add(&mut self, request: Request) -> Option<Completion> {
         let (prompt, new) = (request.prompt.len(), request.max_new_tokens);
-        let sequence = Sequence::new(request, self.pool.block_size(), self.short_context);
+        let mut sequence = Sequence::new(request, self.pool.block_size(), self.short_context);
+        if let Some(reason) = sequence.ended() {
+            return Some(sequence.finish(reason));
+        }
         let shared = sequence
             .hashes()
             .iter()
@@ -262,8 +265,10 @@ impl Scheduler {
         while let Some(sequence) = self.running.get(index) {
             let pending = sequence.pending();
             let tokens = pending.min(*budget).min(self.max_prefill_chunk);
-            let wanted =
-                (pending == 1) == decoding && !sequence.is_complete() && !sequence.has_outgrown();
+            let wanted = (pending == 1) == decoding
+                && !sequence.is_complete()
+                && !sequence.has_outgrown()
+                && sequence.may_run_ahead();
             if sequence.scheduled() > 0 || !wanted || tokens == 0 {
                 index += 1;
                 continue;
@@ -403,12 +408,13 @@ impl Scheduler {
                 self.discarded += 1;
                 continue;
             };
-            sequence.book(row, |block, hash| {
+            let is_wanted = sequence.book(row, |block, hash| {
                 if self.pool.publish(block, hash) && self.pinned.contains(&hash) {
                     self.pool.retain(block);
                 }
             });
-            if !row.chooses {
+            if !is_wanted {
+                self.discarded += u64::from(row.chooses);
                 continue;
             }
             if let Some(reason) = next(sequence, number) {

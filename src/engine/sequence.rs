@@ -4,21 +4,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::block_pool::{BlockHash, BlockId};
-use super::sampler::{Chosen, RowRequest, Sampling};
+use super::guide::{Guide, Next, Then, TokenSet};
+use super::sampler::{Choices, Chosen, RowRequest, Sampling};
 use super::stats::Timing;
 use crate::model::batch::{BatchRow, StepBatch};
 
 /// The caller's name for a request; comes back with the completion.
 pub type RequestId = u64;
-
-/// Decides, token by token, whether a generation may end.
-///
-/// Called once for each generated token in order; a preempted sequence is not replayed. The engine itself
-/// ends a generation at end-of-sequence tokens.
-pub trait Stop: Send {
-    /// Takes the newest token; true ends the generation with this token.
-    fn push(&mut self, token: u32) -> bool;
-}
 
 /// The key of a request's random draws; with the position it fixes every one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,22 +23,13 @@ pub struct RandomKey {
     pub trial: u32,
 }
 
-/// Two sets of tokens whose odds are recorded wherever one of them is generated.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choices {
-    /// Token variants that mean yes.
-    pub yes: Vec<u32>,
-    /// Token variants that mean no.
-    pub no: Vec<u32>,
-}
-
 /// One generation to run.
 pub struct Request {
     /// The caller's name for it.
     pub id: RequestId,
     /// The prompt's token ids; at least one.
     pub prompt: Vec<u32>,
-    /// The most tokens to generate; at least one.
+    /// The most tokens to generate, those included that the guide appends; at least one.
     pub max_new_tokens: usize,
     /// How tokens are chosen.
     pub sampling: Sampling,
@@ -54,9 +37,9 @@ pub struct Request {
     pub random_key: RandomKey,
     /// Tokens that end the generation.
     pub eos: Arc<[u32]>,
-    /// Ends the generation early.
-    pub stop: Option<Box<dyn Stop>>,
-    /// Odds to record.
+    /// Appends known text, masks choices, ends the generation early.
+    pub guide: Option<Box<dyn Guide>>,
+    /// What to record of the tokens that are chosen.
     pub choices: Option<Arc<Choices>>,
 }
 
@@ -65,7 +48,7 @@ pub struct Request {
 pub enum FinishReason {
     /// An end-of-sequence token; it is the last of the completion's tokens.
     EndOfSequence,
-    /// The request's stop rule.
+    /// The request's guide.
     Stop,
     /// `max_new_tokens` were generated.
     Length,
@@ -80,11 +63,10 @@ pub struct Completion {
     pub id: RequestId,
     /// The prompt, handed back.
     pub prompt: Vec<u32>,
-    /// The generated token ids.
+    /// The generated token ids, and those that the guide has appended.
     pub tokens: Vec<u32>,
-    /// Odds of yes, `p(yes) / (p(yes) + p(no))` under the model's untempered distribution, for every generated token
-    /// that is one of the request's choices: (index into `tokens`, odds), in order.
-    pub odds: Vec<(usize, f32)>,
+    /// What [`Choices`] says of every chosen token that is one of them: (index into `tokens`, expected number), in order.
+    pub expected: Vec<(usize, f32)>,
     /// Why it ended.
     pub finish: FinishReason,
     /// Prompt tokens found in the prefix cache when the request was first admitted.
@@ -116,6 +98,12 @@ pub(super) struct Sequence {
     awaiting: usize,
     /// The row of the last such step's `logits`.
     last_row: u32,
+    /// Grows when what launched steps are choosing is no longer wanted.
+    round: u32,
+    /// What the next token is to be chosen from; all tokens if there is none.
+    allowed: Option<Arc<TokenSet>>,
+    /// Why it ended before any step, if it did.
+    ended: Option<FinishReason>,
     /// Blocks that hold `computed + scheduled` tokens.
     blocks: Vec<BlockId>,
     /// Whether its positions are encoded as those of a long sequence.
@@ -126,7 +114,7 @@ pub(super) struct Sequence {
     published: usize,
     /// See [`Completion::cached_tokens`]; `None` until first admitted.
     cached_tokens: Option<usize>,
-    odds: Vec<(usize, f32)>,
+    expected: Vec<(usize, f32)>,
     timing: Timing,
 }
 
@@ -135,6 +123,8 @@ pub(super) struct Sequence {
 pub(super) struct LaunchedRow {
     /// Which sequence: [`Sequence::admission`].
     pub(super) admission: u64,
+    /// [`Sequence::round`] when it was launched.
+    round: u32,
     /// Tokens of the sequence that are in the cache when the step is done.
     end: usize,
     /// Whether the step chooses its next token.
@@ -145,7 +135,7 @@ impl Sequence {
     pub(super) fn new(request: Request, block_size: usize, short_context: Option<usize>) -> Self {
         let now = Instant::now();
         let long = short_context.is_some_and(|short| request.prompt.len() > short);
-        Self {
+        let mut sequence = Self {
             block_size,
             short_context,
             tokens: request.prompt.clone(),
@@ -155,12 +145,15 @@ impl Sequence {
             launched: 0,
             awaiting: 0,
             last_row: 0,
+            round: 0,
+            allowed: None,
+            ended: None,
             blocks: Vec::new(),
             long,
             hashes: BlockHash::chain_all(root(long), &request.prompt, block_size),
             published: 0,
             cached_tokens: None,
-            odds: Vec::new(),
+            expected: Vec::new(),
             timing: Timing {
                 queued: now,
                 admitted: None,
@@ -168,7 +161,21 @@ impl Sequence {
                 finished: now,
             },
             request,
+        };
+        if let Some(guide) = &mut sequence.request.guide {
+            let next = guide.begin();
+            sequence.ended = sequence.follow(next);
+            let length = sequence.tokens.len();
+            sequence.long = short_context.is_some_and(|short| length > short);
+            sequence.hashes =
+                BlockHash::chain_all(root(sequence.long), &sequence.tokens, block_size);
         }
+        sequence
+    }
+
+    /// Why it ended before any step, if it did.
+    pub(super) fn ended(&mut self) -> Option<FinishReason> {
+        self.ended.take()
     }
 
     pub(super) fn request(&self) -> &Request {
@@ -196,14 +203,21 @@ impl Sequence {
         self.tokens.len()
     }
 
-    /// Generated tokens that are known.
-    pub(super) fn generated(&self) -> usize {
+    /// Generated and appended tokens that are known.
+    fn generated(&self) -> usize {
         self.tokens.len() - self.request.prompt.len()
+    }
+
+    /// Whether a token was chosen.
+    pub(super) fn has_chosen(&self) -> bool {
+        self.timing.first_token.is_some()
     }
 
     /// Prompt tokens that the prefix cache held when the sequence was first admitted.
     pub(super) fn cached_tokens(&self) -> usize {
-        self.cached_tokens.unwrap_or(0)
+        // What follows the prompt may be appended before anything is computed.
+        let prompt = self.request.prompt.len();
+        self.cached_tokens.map_or(0, |cached| cached.min(prompt))
     }
 
     /// Tokens, those included that launched steps are choosing.
@@ -224,6 +238,12 @@ impl Sequence {
     /// Tokens that still have to go through the model before the next one can be chosen.
     pub(super) fn pending(&self) -> usize {
         self.length() - self.computed
+    }
+
+    /// Whether its next step may be planned while a launched one is choosing a token of it: not where what is allowed next
+    /// depends on that token.
+    pub(super) fn may_run_ahead(&self) -> bool {
+        self.awaiting == 0 || self.allowed.is_none()
     }
 
     /// Whether its next token is to be chosen with positions that are encoded in another way than those that were computed.
@@ -320,6 +340,7 @@ impl Sequence {
             sampling: self.request.sampling,
             key: self.request.random_key,
             position: self.position(),
+            allowed: self.allowed.as_deref(),
             choices: self.request.choices.as_deref(),
         })
     }
@@ -339,41 +360,91 @@ impl Sequence {
         }
         Some(LaunchedRow {
             admission: self.admission,
+            round: self.round,
             end: self.computed,
             chooses,
         })
     }
 
-    /// A launched step is done: `publish` is called with each block that it has filled.
-    pub(super) fn book(&mut self, row: &LaunchedRow, mut publish: impl FnMut(BlockId, BlockHash)) {
+    /// A launched step is done: `publish` is called with each block that it has filled. Returns whether the token that it
+    /// chose, if it chose one, is the sequence's next.
+    pub(super) fn book(
+        &mut self,
+        row: &LaunchedRow,
+        mut publish: impl FnMut(BlockId, BlockHash),
+    ) -> bool {
+        let is_wanted = row.chooses && row.round == self.round;
         self.launched -= 1;
-        self.awaiting -= usize::from(row.chooses);
-        for full in self.published..row.end / self.block_size {
+        self.awaiting -= usize::from(is_wanted);
+        // Less than was launched where a token was taken back meanwhile.
+        let end = row.end.min(self.computed);
+        for full in self.published..end / self.block_size {
             publish(self.blocks[full], self.hashes[full]);
             self.published = full + 1;
         }
+        is_wanted
     }
 
-    /// Appends the token that a step has chosen, known since `now`; returns why the sequence ends with it, if it does.
+    /// Takes the token that a step has chosen, known since `now`; returns why the sequence ends with it, if it does.
     pub(super) fn push(&mut self, chosen: Chosen, now: Instant) -> Option<FinishReason> {
-        let Chosen { token, odds } = chosen;
+        let Chosen { token, expected } = chosen;
         self.timing.first_token.get_or_insert(now);
-        self.odds.extend(odds.map(|odds| (self.generated(), odds)));
+        let is_end = self.request.eos.contains(&token);
+        let guide = self.request.guide.as_mut();
+        if is_end && let Some(next) = guide.and_then(|guide| guide.end()) {
+            debug_assert!(!next.is_free(), "it would be chosen again");
+            return self.follow(next);
+        }
+        let place = self.generated();
+        self.expected.extend(expected.map(|number| (place, number)));
+        self.append(token);
+        if is_end {
+            return Some(FinishReason::EndOfSequence);
+        }
+        let next = match &mut self.request.guide {
+            Some(guide) => guide.push(token),
+            None => Next::FREE,
+        };
+        self.follow(next)
+    }
+
+    fn append(&mut self, token: u32) {
         self.tokens.push(token);
         if self.tokens.len().is_multiple_of(self.block_size) {
             let block = &self.tokens[self.tokens.len() - self.block_size..];
             let parent = self.hashes.last().copied().or(root(self.long));
             self.hashes.push(BlockHash::chain(parent, block));
         }
-        if self.request.eos.contains(&token) {
-            return Some(FinishReason::EndOfSequence);
+    }
+
+    /// Goes on as the guide says; returns why the sequence ends, if it does.
+    fn follow(&mut self, next: Next) -> Option<FinishReason> {
+        let known = self.tokens.len();
+        let room = self.request.max_new_tokens - self.generated();
+        let fits = next.append.len() <= room;
+        for token in next.append.into_iter().take(room) {
+            self.append(token);
         }
-        if let Some(stop) = &mut self.request.stop
-            && stop.push(token)
-        {
-            return Some(FinishReason::Stop);
+        self.allowed = match next.then {
+            Then::OneOf(allowed) => Some(allowed),
+            Then::End if fits => return Some(FinishReason::Stop),
+            Then::Free | Then::End => None,
+        };
+        if self.generated() >= self.request.max_new_tokens {
+            return Some(FinishReason::Length);
         }
-        (self.generated() >= self.request.max_new_tokens).then_some(FinishReason::Length)
+        // A step that was launched before this was known has chosen freely, and may have put a token through that was left
+        // out.
+        let is_foreseen = self.tokens.len() == known && self.allowed.is_none();
+        if !is_foreseen || self.computed > known {
+            if self.awaiting > 0 {
+                self.awaiting = 0;
+                self.round += 1;
+            }
+            // The next token is chosen behind the last one, whose logits are wanted.
+            self.computed = self.computed.min(known).min(self.tokens.len() - 1);
+        }
+        None
     }
 
     /// Has everything computed again, as a long sequence if it has become one. It holds no blocks.
@@ -387,14 +458,15 @@ impl Sequence {
     }
 
     pub(super) fn finish(mut self, finish: FinishReason) -> Completion {
+        let cached_tokens = self.cached_tokens();
         let tokens = self.tokens.split_off(self.request.prompt.len());
         Completion {
             id: self.request.id,
             prompt: self.request.prompt,
             tokens,
-            odds: self.odds,
+            expected: self.expected,
             finish,
-            cached_tokens: self.cached_tokens.unwrap_or(0),
+            cached_tokens,
             timing: Timing {
                 finished: Instant::now(),
                 ..self.timing

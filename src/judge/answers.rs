@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::completion::{Reader, VerdictBuilder, Written};
-use super::domain::{Domain, Temperature};
+use super::completion::{VerdictBuilder, Written, check_step, read};
+use super::domain::Domain;
 use super::groups::Groups;
 use super::jobs::cut_positions;
 use super::session::{check_memory, consensus};
@@ -17,6 +17,7 @@ use super::{JudgeError, JudgeText, RunOptions, SessionError, Summary, guarded};
 use crate::dataset::journal::{Finished, Journal};
 use crate::dataset::output::OutputFormat;
 use crate::dataset::{Rows, Sample, Samples};
+use crate::protocol::view::paragraphs;
 use crate::protocol::{Fields, PlainPrompt, Protocol};
 use crate::text::reasoning::{ThinkingStyle, WrittenThinking};
 use crate::verdict::{Confidence, Raw, Status, Usage, Verdict};
@@ -29,7 +30,6 @@ pub struct AnswerReader {
     protocol: Arc<dyn Protocol>,
     thinking: WrittenThinking,
     domain: Option<Domain>,
-    temperature: Temperature,
 }
 
 impl AnswerReader {
@@ -43,7 +43,6 @@ impl AnswerReader {
             protocol,
             thinking: WrittenThinking::of_style(style, starts_in_thinking),
             domain: None,
-            temperature: Temperature::default(),
         }
     }
 
@@ -54,7 +53,6 @@ impl AnswerReader {
             protocol: Arc::clone(&text.protocol),
             thinking: WrittenThinking::of_model(prompts.thinking(), prompts.tokenizer()),
             domain: text.domain.clone(),
-            temperature: text.temperature,
         }
     }
 }
@@ -227,25 +225,30 @@ impl<'a> AnsweredRun<'a> {
     ) -> Verdict {
         let reader = self.reader;
         let text = answer.text.as_deref().unwrap_or_default();
-        let mut read = reader.thinking.read(text, answer.thinks_apart);
+        let mut answer_read = reader.thinking.read(text, answer.thinks_apart);
         if answer.text.is_none() && answer.thinks_apart {
-            read.visible = None;
+            answer_read.visible = None;
         }
+        let starts_inside = reader.thinking.starts_in_thinking() && !answer.thinks_apart;
+        let parsed = read(
+            reader.protocol.as_ref(),
+            reader.thinking.style(),
+            &answer_read,
+            starts_inside,
+            answer.is_cut,
+        )
+        .and_then(|parsed| check_step(parsed, paragraphs(&sample.student_answer).count()));
         let written = Written {
-            answer: &read,
-            starts_in_thinking: reader.thinking.starts_in_thinking() && !answer.thinks_apart,
-            limit: answer.is_cut.then_some(0),
+            answer: &answer_read,
+            parsed: match parsed {
+                // How likely which token was is not in a text.
+                Ok(parsed) => Ok((parsed, Confidence::default())),
+                Err(why) if answer.is_cut => Err(format!("{why} (stopped at its length limit)")),
+                Err(why) => Err(why.to_string()),
+            },
             usage: answer.usage,
-            // Which token was how likely is not in a text.
-            confidence: &|_| Confidence::default(),
         };
-        let how = Reader {
-            protocol: reader.protocol.as_ref(),
-            thinking: reader.thinking.style(),
-            domain: reader.domain.as_ref(),
-            temperature: reader.temperature,
-        };
-        let mut verdict = verdicts.of_answer(&how, sample, trial, &written);
+        let mut verdict = verdicts.of_answer(reader.domain.as_ref(), sample, trial, written);
         if self.prompt.is_some() || verdict.status == Status::Unparsed {
             let prompt = self.prompt.as_ref().map(|prompt| {
                 prompt.text(&Fields {
@@ -256,7 +259,7 @@ impl<'a> AnsweredRun<'a> {
             });
             verdict.raw = Some(Raw {
                 prompt,
-                completion: read.written,
+                completion: answer_read.written,
                 ..Raw::default()
             });
         }

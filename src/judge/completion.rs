@@ -2,19 +2,23 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::PoisonError;
 
-use super::domain::{Domain, Temperature};
+use super::domain::Domain;
+use super::guide::{Ending, Guided};
 use super::request::Asked;
 use super::{JudgeText, RulesMode, RunOptions, guarded};
 use crate::dataset::Sample;
 use crate::engine::{Completion, FinishReason};
 use crate::protocol::unknown_tags::without_unknown_tags;
 use crate::protocol::view::paragraphs;
-use crate::protocol::{ParsedVerdict, Protocol, Unreadable, ValueSpans, Yields};
+use crate::protocol::{
+    ChoiceField, ParsedVerdict, Protocol, UNCLEAR, Unreadable, ValueSpans, Yields,
+};
 use crate::reward::reward;
 use crate::rules::RuleVerdict;
 use crate::text::reasoning::{Answer, ThinkingStyle};
-use crate::verdict::{Confidence, OutcomeSource, Raw, Status, Usage, Verdict};
+use crate::verdict::{Confidence, OutcomeSource, ParseRule, Raw, Status, Usage, Verdict};
 
 /// Makes verdicts of completions, and of samples that never reach the model.
 pub(super) struct VerdictBuilder<'a> {
@@ -22,25 +26,12 @@ pub(super) struct VerdictBuilder<'a> {
     yields: Yields,
 }
 
-/// How the answers of a judge are read.
-pub(super) struct Reader<'a> {
-    pub(super) protocol: &'a dyn Protocol,
-    /// How the judge writes its thinking.
-    pub(super) thinking: &'a ThinkingStyle,
-    pub(super) domain: Option<&'a Domain>,
-    pub(super) temperature: Temperature,
-}
-
-/// An answer that a judge wrote.
+/// An answer that a judge wrote, as it was read.
 pub(super) struct Written<'a> {
     pub(super) answer: &'a Answer,
-    /// The prompt ended inside a thinking block.
-    pub(super) starts_in_thinking: bool,
-    /// The length limit, if that cut the answer; 0 where it is not known.
-    pub(super) limit: Option<usize>,
+    /// What it says and how sure the judge was of it; or why it cannot be read.
+    pub(super) parsed: Result<(ParsedVerdict, Confidence), String>,
     pub(super) usage: Usage,
-    /// How sure the judge was of the values that stand at these places.
-    pub(super) confidence: &'a dyn Fn(&ValueSpans) -> Confidence,
 }
 
 /// What is asked of a verdict where no judge is asked.
@@ -217,9 +208,12 @@ impl<'a> VerdictBuilder<'a> {
         completion: Completion,
     ) -> Verdict {
         let (sample, trial) = (asked.sample.as_ref(), asked.trial);
-        let verdict = match asked.failure.get() {
-            Some(why) => Err(why.clone()),
-            None => guarded(|| self.of_completion(text, sample, trial, completion)),
+        let verdict = if let Some(why) = asked.failure.get() {
+            Err(why.clone())
+        } else {
+            // A panic is caught before the lock is given back.
+            let guided = asked.guided.lock().unwrap_or_else(PoisonError::into_inner);
+            guarded(|| self.of_completion(text, sample, trial, &guided, completion))
         };
         verdict.unwrap_or_else(|why| self.broken(sample, trial, why))
     }
@@ -230,68 +224,76 @@ impl<'a> VerdictBuilder<'a> {
         text: &JudgeText,
         sample: &Sample,
         trial: u32,
+        guided: &Guided,
         completion: Completion,
     ) -> Verdict {
         if let FinishReason::Rejected(why) = completion.finish {
             return self.without_completion(sample, trial, Status::Failed, why);
         }
         let answer = read_answer(text, &completion);
+        let thinking = text.prompts.thinking();
+        let is_cut = completion.finish == FinishReason::Length;
+        let parsed = if guided.ending == Ending::Chosen {
+            text.protocol.read_filled(guided.filled.clone())
+        } else {
+            let protocol = text.protocol.as_ref();
+            let begins_inside = thinking.starts_in_thinking();
+            read(protocol, thinking.style(), &answer, begins_inside, is_cut)
+                .and_then(|parsed| check_step(parsed, paragraphs(&sample.student_answer).count()))
+        };
         let written = Written {
             answer: &answer,
-            starts_in_thinking: text.prompts.thinking().starts_in_thinking(),
-            limit: (completion.finish == FinishReason::Length)
-                .then_some(self.options.max_new_tokens),
+            parsed: match parsed {
+                Ok(parsed) => {
+                    let confidence = self.confidence_of(text, guided, &completion, &parsed);
+                    Ok((parsed, confidence))
+                }
+                Err(why) => {
+                    let is_cut = is_cut || guided.ending == Ending::NoRoom;
+                    Err(self.unreadable(&why, is_cut))
+                }
+            },
             usage: Usage {
                 prompt_tokens: completion.prompt.len(),
                 cached_tokens: completion.cached_tokens,
                 completion_tokens: completion.tokens.len(),
             },
-            confidence: &|spans| {
-                confidence(&completion, spans, |tokens| {
-                    text.prompts.tokenizer().decode(tokens).len()
-                })
-            },
         };
-        let mut verdict = self.of_answer(&text.reader(), sample, trial, &written);
+        let mut verdict = self.of_answer(text.domain.as_ref(), sample, trial, written);
+        if verdict.status == Status::Ok {
+            self.check_certainty(&mut verdict, text);
+        }
         verdict.raw = self.raw(verdict.status, text, sample, answer.written, completion);
         self.settle(verdict)
     }
 
-    /// The verdict read from an answer, with neither its text nor what follows from its values ([`Self::settle`]).
+    /// The verdict of an answer, with neither its text nor what follows from its values ([`Self::settle`]).
     pub(super) fn of_answer(
         &self,
-        reader: &Reader,
+        domain: Option<&Domain>,
         sample: &Sample,
         trial: u32,
-        written: &Written,
+        written: Written,
     ) -> Verdict {
         let answer = written.answer;
-        let is_cut = written.limit.is_some() && !reader.protocol.reads_cut();
-        let parsed = if is_cut {
-            Err(Unreadable::Cut)
-        } else {
-            parse(reader, answer, written.starts_in_thinking)
-                .and_then(|parsed| check_step(parsed, sample))
-        };
         let mut verdict = self.blank(sample, trial, Status::Ok);
         verdict.audited =
             self.options.rules == RulesMode::First && verdict.rule_outcome == Some(false);
         verdict.usage = written.usage;
-        let says_outside = reader
-            .domain
+        let says_outside = domain
             .is_some_and(|domain| domain.is_outside(&answer.written, answer.visible.as_deref()));
-        match parsed {
+        match written.parsed {
             _ if says_outside => {
                 let why = "the judge says that it does not know such samples";
                 Self::abstain(&mut verdict, Status::OutOfDomain, why.to_owned());
             }
-            Ok(parsed) => {
-                self.fill(&mut verdict, parsed, written);
-                self.check_certainty(&mut verdict, reader);
+            Ok((parsed, confidence)) => {
+                self.fill(&mut verdict, parsed, confidence);
+                Self::check_agreement(&mut verdict, domain);
             }
             Err(why) => {
                 verdict.status = Status::Unparsed;
-                verdict.error = Some(unreadable(&why, written.limit));
+                verdict.error = Some(why);
                 Self::outcome_by_rules(&mut verdict);
             }
         }
@@ -299,7 +301,7 @@ impl<'a> VerdictBuilder<'a> {
     }
 
     /// Takes over what the judge's answer says.
-    fn fill(&self, verdict: &mut Verdict, parsed: ParsedVerdict, written: &Written) {
+    fn fill(&self, verdict: &mut Verdict, parsed: ParsedVerdict, confidence: Confidence) {
         let fields = parsed.fields;
         verdict.process = fields.process;
         verdict.outcome = fields.outcome;
@@ -315,12 +317,47 @@ impl<'a> VerdictBuilder<'a> {
         }
         verdict.parse_rule = Some(parsed.rule);
         verdict.inconsistent = parsed.inconsistent;
-        verdict.confidence = (written.confidence)(&parsed.spans);
+        verdict.confidence = confidence;
     }
 
-    /// Gives up a verdict that the rules contradict, where they must agree, or that the judge is not sure enough of.
-    fn check_certainty(&self, verdict: &mut Verdict, reader: &Reader) {
-        let must_agree = reader.domain.is_some_and(|domain| domain.rules_must_agree);
+    /// How sure the judge was of what it says.
+    fn confidence_of(
+        &self,
+        text: &JudgeText,
+        guided: &Guided,
+        completion: &Completion,
+        parsed: &ParsedVerdict,
+    ) -> Confidence {
+        if parsed.rule == ParseRule::Constrained {
+            self.confidence_of_choices(guided, completion)
+        } else {
+            confidence(completion, &parsed.spans, |tokens| {
+                text.prompts.tokenizer().decode(tokens).len()
+            })
+        }
+    }
+
+    /// The odds recorded where the words of a constrained answer were chosen.
+    fn confidence_of_choices(&self, guided: &Guided, completion: &Completion) -> Confidence {
+        let mut confidence = Confidence::default();
+        let choices = guided.filled.choices.iter().zip(&guided.tokens);
+        for ((field, _), token) in choices {
+            let recorded = completion.expected.iter().find(|(at, _)| at == token);
+            let odds = recorded.map(|(_, odds)| *odds);
+            match field {
+                ChoiceField::Outcome => confidence.outcome = odds,
+                ChoiceField::Perfect => confidence.perfect = odds,
+                ChoiceField::Label if self.yields.outcome => confidence.outcome = odds,
+                ChoiceField::Process | ChoiceField::Label => confidence.process = odds,
+                ChoiceField::Step => {}
+            }
+        }
+        confidence
+    }
+
+    /// Gives up a verdict that the rules contradict, where they must agree.
+    fn check_agreement(verdict: &mut Verdict, domain: Option<&Domain>) {
+        let must_agree = domain.is_some_and(|domain| domain.rules_must_agree);
         if let (true, Some(by_rules), Some(by_judge)) =
             (must_agree, verdict.rule_outcome, verdict.outcome)
             && by_rules != by_judge
@@ -332,14 +369,15 @@ impl<'a> VerdictBuilder<'a> {
                 word(by_rules)
             );
             Self::abstain(verdict, Status::OutOfDomain, why);
-            return;
         }
+    }
+
+    /// Gives up a verdict that the judge is not sure enough of.
+    fn check_certainty(&self, verdict: &mut Verdict, text: &JudgeText) {
         let Some(least) = self.options.min_confidence else {
             return;
         };
-        let certainty = reader
-            .temperature
-            .certainty(&verdict.confidence, self.yields);
+        let certainty = text.temperature.certainty(&verdict.confidence, self.yields);
         if certainty.is_none_or(|certainty| certainty < least) {
             let why = match certainty {
                 Some(certainty) => {
@@ -371,6 +409,15 @@ impl<'a> VerdictBuilder<'a> {
         Self::outcome_by_rules(verdict);
     }
 
+    fn unreadable(&self, why: &Unreadable, is_cut: bool) -> String {
+        if is_cut {
+            let limit = self.options.max_new_tokens;
+            format!("{why} (stopped at the limit of {limit} new tokens)")
+        } else {
+            why.to_string()
+        }
+    }
+
     /// Prompt and completion for the verdict line: with `--raw` both, else the completion of an unparsed verdict.
     fn raw(
         &self,
@@ -396,6 +443,16 @@ impl<'a> VerdictBuilder<'a> {
     }
 }
 
+/// Whether a completion so far can be read, where the response has `steps` steps.
+pub(super) fn is_readable(text: &JudgeText, tokens: &[u32], steps: usize) -> bool {
+    let thinking = text.prompts.thinking();
+    let answer = thinking.read(text.prompts.tokenizer(), tokens);
+    let (style, begins_inside) = (thinking.style(), thinking.starts_in_thinking());
+    read(text.protocol.as_ref(), style, &answer, begins_inside, false)
+        .and_then(|parsed| check_step(parsed, steps))
+        .is_ok_and(|parsed| parsed.rule != ParseRule::Named(UNCLEAR.to_owned()))
+}
+
 /// The text of a completion, and the same without thinking.
 fn read_answer(text: &JudgeText, completion: &Completion) -> Answer {
     let tokens = match completion.finish {
@@ -406,40 +463,34 @@ fn read_answer(text: &JudgeText, completion: &Completion) -> Answer {
     prompts.thinking().read(prompts.tokenizer(), tokens)
 }
 
-/// Why an answer has no verdict, and whether it was cut at its length limit.
-fn unreadable(why: &Unreadable, limit: Option<usize>) -> String {
-    match limit {
-        Some(0) => format!("{why} (stopped at its length limit)"),
-        Some(limit) => format!("{why} (stopped at the limit of {limit} new tokens)"),
-        None => why.to_string(),
-    }
-}
-
-/// Reads the verdict in an answer.
-fn parse(
-    reader: &Reader,
+/// Reads the verdict in an answer; `starts_in_thinking` where the prompt ended inside a thinking block, `is_cut` where the length
+/// limit ended it.
+pub(super) fn read(
+    protocol: &dyn Protocol,
+    style: &ThinkingStyle,
     answer: &Answer,
     starts_in_thinking: bool,
+    is_cut: bool,
 ) -> Result<ParsedVerdict, Unreadable> {
+    if is_cut && !protocol.reads_cut() {
+        return Err(Unreadable::Cut);
+    }
     let visible = answer.visible.as_deref();
     let visible = visible.ok_or(Unreadable::ThinkingNotFinished)?;
-    let visible = match reader.thinking {
+    let visible = match style {
         // A judge that does not think may write any tags.
         ThinkingStyle::None => Cow::Owned(without_unknown_tags(visible)),
         _ => Cow::Borrowed(visible),
     };
-    reader.protocol.parse(&visible, starts_in_thinking)
+    protocol.parse(&visible, starts_in_thinking)
 }
 
 /// Refuses the index of a step that the response does not have.
-fn check_step(parsed: ParsedVerdict, sample: &Sample) -> Result<ParsedVerdict, Unreadable> {
-    if let Some(index) = parsed.fields.first_error {
-        let steps = paragraphs(&sample.student_answer).count();
-        if index >= steps {
-            return Err(Unreadable::NoSuchStep { index, steps });
-        }
+pub(super) fn check_step(parsed: ParsedVerdict, steps: usize) -> Result<ParsedVerdict, Unreadable> {
+    match parsed.fields.first_error {
+        Some(index) if index >= steps => Err(Unreadable::NoSuchStep { index, steps }),
+        _ => Ok(parsed),
     }
-    Ok(parsed)
 }
 
 /// The odds recorded at the tokens with which the words of the values begin. `length` gives the bytes that tokens decode to.
@@ -453,7 +504,7 @@ fn confidence(
             return None;
         }
         // The last of the tokens with odds that begins before the word ends; the word must begin in it.
-        let recorded = &completion.odds;
+        let recorded = &completion.expected;
         let count =
             recorded.partition_point(|&(token, _)| length(&completion.tokens[..token]) < span.end);
         recorded[..count]

@@ -105,6 +105,12 @@ impl JudgeFile {
 }
 
 impl Domain {
+    /// Whether a constrained answer can begin with the one text or with the other.
+    pub(super) fn is_choice(&self) -> bool {
+        let (inside, outside) = (self.inside.as_str(), self.outside.as_str());
+        !inside.is_empty() && !inside.starts_with(outside) && !outside.starts_with(inside)
+    }
+
     /// Does the judge say that the sample is outside? `written` is its completion, `answer` the part behind the thinking.
     pub(super) fn is_outside(&self, written: &str, answer: Option<&str>) -> bool {
         let begins = |text: &str| text.trim_start().starts_with(self.outside.trim_start());

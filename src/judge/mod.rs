@@ -6,7 +6,8 @@
 //! | `run` | [`run()`]: the pipeline from rows to verdicts, with a model or with rules alone |
 //! | `loaded` | [`Judge`]: a model that stays loaded and judges again and again |
 //! | [`jobs`] | which trials are to be run, and in which order |
-//! | `request` | a sample becomes a request: prompt tokens, random key, stop rule |
+//! | `request` | a sample becomes a request: prompt tokens, random key, guide |
+//! | `guide`, `token_scaffold` | constrained generations: thinking, then the protocol's known text, in which words are chosen |
 //! | `dispatch` | which of several engines gets a request |
 //! | [`answers`] | answers that another engine wrote become verdicts (`juror import-batch`) |
 //! | `domain` | what a judge says it can judge (`judge.json`), and how sure it must be |
@@ -27,6 +28,7 @@ mod domain;
 mod field_text;
 mod generation;
 mod groups;
+mod guide;
 pub mod jobs;
 mod loaded;
 pub mod model;
@@ -37,6 +39,7 @@ pub mod session;
 pub mod summary;
 #[cfg(test)]
 mod tests;
+mod token_scaffold;
 
 use serde::{Deserialize, Serialize};
 
@@ -91,6 +94,10 @@ impl RulesMode {
 /// What decides the verdicts of a run, beside the model and the samples.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is an option that is on or off"
+)]
 pub struct RunOptions {
     /// How tokens are chosen.
     pub sampling: Sampling,
@@ -100,6 +107,13 @@ pub struct RunOptions {
     pub trials: u32,
     /// The seed of every draw.
     pub seed: u64,
+    /// Constrain an answer to what the protocol can read, where it says how: known text is appended, and only the words of the
+    /// verdict are chosen. Thinking stays free.
+    pub constrained: bool,
+    /// End a constrained answer as soon as the reward is known.
+    pub decide_only: bool,
+    /// The most tokens of thinking before a constrained answer.
+    pub thinking_budget: Option<usize>,
     /// Generate the reason too.
     pub wants_reason: bool,
     /// Keep prompt and completion with every verdict.
@@ -126,6 +140,9 @@ impl Default for RunOptions {
             max_new_tokens: 1024,
             trials: 1,
             seed: 0,
+            constrained: true,
+            decide_only: false,
+            thinking_budget: None,
             wants_reason: false,
             raw: false,
             rules: RulesMode::default(),
@@ -138,6 +155,22 @@ impl Default for RunOptions {
 }
 
 impl RunOptions {
+    /// How the answers of a judge are constrained, in words; `None` where they are free.
+    pub(crate) fn constraint(&self, text: &JudgeText) -> Option<String> {
+        if !self.constrained || !text.has_scaffold() {
+            return None;
+        }
+        let budget = self
+            .thinking_budget
+            .map(|most| format!("thinking up to {most} tokens"));
+        let decide_only = self.decide_only.then(|| "reward only".to_owned());
+        let settings: Vec<String> = decide_only.into_iter().chain(budget).collect();
+        Some(match settings.as_slice() {
+            [] => "verdict".to_owned(),
+            settings => settings.join(", "),
+        })
+    }
+
     /// Checks that every value can be.
     ///
     /// # Errors
@@ -152,6 +185,9 @@ impl RunOptions {
         }
         if let Some(least) = self.min_confidence.filter(|p| !(0.5..=1.0).contains(p)) {
             return wrong(format!("min_confidence {least} must be from 0.5 to 1"));
+        }
+        if !self.constrained && (self.decide_only || self.thinking_budget.is_some()) {
+            return wrong("decide_only and thinking_budget are for constrained answers".to_owned());
         }
         if !(0.0..=1.0).contains(&self.audit) {
             return wrong(format!("audit {} must be from 0 to 1", self.audit));

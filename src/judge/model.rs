@@ -1,9 +1,8 @@
 //! A judge: a model under a protocol, ready to be asked.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::RunOptions;
-use super::completion::Reader;
 use super::domain::{Domain, JudgeFile, Temperature};
 use super::generation::GenerationDefaults;
 use super::prompt::{PromptBuilder, PromptError, PromptTokens, TokenCount, TooLong};
@@ -11,9 +10,9 @@ use crate::checkpoint::known_judges::{self, KnownJudge, KnownSampling};
 use crate::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
 use crate::dataset::Sample;
 use crate::dataset::journal::{ChatIdentity, Identity};
-use crate::engine::{Choices, Sampling};
+use crate::engine::{Choices, Sampling, TokenSet};
 use crate::panics;
-use crate::protocol::{PromptTemplate, Protocol};
+use crate::protocol::{PromptTemplate, Protocol, ScaffoldWants};
 use crate::reward::RewardPolicy;
 use crate::text::TextError;
 use crate::text::chat_template::{ChatOptions, ChatTemplate, Moment};
@@ -57,6 +56,7 @@ pub struct JudgeText {
     pub temperature: Temperature,
     /// What the user should know before the first verdict.
     pub notes: Vec<String>,
+    blank: OnceLock<TokenSet>,
 }
 
 impl JudgeText {
@@ -84,6 +84,19 @@ impl JudgeText {
                 tokens: TokenCount::AtLeast(tokens),
             }),
         })
+    }
+
+    /// Whether its answers can be constrained.
+    pub(crate) fn has_scaffold(&self) -> bool {
+        let domain = self.domain.as_ref();
+        domain.is_none_or(Domain::is_choice)
+            && self.protocol.scaffold(ScaffoldWants::default()).is_some()
+    }
+
+    /// The tokens that are white space.
+    pub(super) fn blank(&self) -> &TokenSet {
+        self.blank
+            .get_or_init(|| self.prompts.tokenizer().blank().into_iter().collect())
     }
 
     /// Reads configuration, tokenizer and chat template.
@@ -220,6 +233,7 @@ impl JudgeText {
             temperature,
             chat: identity(settings, &chat),
             notes,
+            blank: OnceLock::new(),
         })
     }
 
@@ -231,16 +245,6 @@ impl JudgeText {
             trials,
             reward: RewardPolicy::default_for(self.protocol.yields()),
             ..RunOptions::default()
-        }
-    }
-
-    /// How its answers are read.
-    pub(super) fn reader(&self) -> Reader<'_> {
-        Reader {
-            protocol: self.protocol.as_ref(),
-            thinking: self.prompts.thinking().style(),
-            domain: self.domain.as_ref(),
-            temperature: self.temperature,
         }
     }
 
@@ -268,10 +272,10 @@ const BARE: &str = "{{ messages[-1].content }}";
 /// begin. A token with which labels of both kinds begin tells nothing.
 fn choices(protocol: &dyn Protocol, tokenizer: &Tokenizer) -> Result<Choices, TextError> {
     let Some((yes, no)) = protocol.choices() else {
-        return Ok(Choices {
-            yes: tokenizer.variants("true"),
-            no: tokenizer.variants("false"),
-        });
+        return Ok(Choices::yes_or_no(
+            &tokenizer.variants("true"),
+            &tokenizer.variants("false"),
+        ));
     };
     let beginnings = |words: Vec<&str>| {
         let mut tokens = Vec::new();
@@ -299,7 +303,7 @@ fn choices(protocol: &dyn Protocol, tokenizer: &Tokenizer) -> Result<Choices, Te
         .collect();
     yes.retain(|token| !both.contains(token));
     no.retain(|token| !both.contains(token));
-    Ok(Choices { yes, no })
+    Ok(Choices::yes_or_no(&yes, &no))
 }
 
 /// The protocol that a model is asked under where the user names none: a known judge's own, else `prime`.
@@ -343,6 +347,7 @@ pub fn recommended_options(
         sampling: generation.sampling_for(trials),
         max_new_tokens: generation.max_new_tokens.unwrap_or(MAX_NEW_TOKENS),
         trials,
+        constrained: false,
         reward: RewardPolicy::default_for(protocol.yields()),
         ..RunOptions::default()
     })

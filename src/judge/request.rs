@@ -5,11 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::completion::VerdictBuilder;
+use super::guide::{Decides, GuideOptions, Guided, VerdictGuide};
 use super::prompt::TooLong;
 use super::{JudgeText, RunOptions, guarded};
 use crate::dataset::Sample;
-use crate::engine::{RandomKey, Request, Stop};
-use crate::protocol::StopMatcher;
+use crate::engine::{Guide, Next, RandomKey, Request};
+use crate::protocol::view::paragraphs;
+use crate::protocol::{ScaffoldWants, StopMatcher};
+use crate::text::TextError;
 use crate::text::reasoning::AnswerStream;
 use crate::verdict::{Status, Verdict};
 
@@ -24,8 +27,10 @@ pub(super) struct InFlight {
 pub(super) struct Asked {
     pub(super) sample: Arc<Sample>,
     pub(super) trial: u32,
-    /// Why the stop rule failed, if it did.
+    /// Why the guide failed, if it did.
     pub(super) failure: Arc<OnceLock<String>>,
+    /// What a constrained generation has chosen.
+    pub(super) guided: Arc<Mutex<Guided>>,
 }
 
 impl InFlight {
@@ -60,7 +65,7 @@ pub(super) enum NotAsked {
 
 /// Makes requests of samples.
 pub(super) struct RequestBuilder<'a> {
-    text: &'a JudgeText,
+    text: &'a Arc<JudgeText>,
     options: &'a RunOptions,
     verdicts: &'a VerdictBuilder<'a>,
     in_flight: &'a InFlight,
@@ -68,7 +73,7 @@ pub(super) struct RequestBuilder<'a> {
 
 impl<'a> RequestBuilder<'a> {
     pub(super) fn new(
-        text: &'a JudgeText,
+        text: &'a Arc<JudgeText>,
         options: &'a RunOptions,
         verdicts: &'a VerdictBuilder<'a>,
         in_flight: &'a InFlight,
@@ -133,67 +138,137 @@ impl<'a> RequestBuilder<'a> {
     }
 
     fn asking(&self, sample: &Arc<Sample>, trial: u32, prompt: Vec<u32>) -> Request {
-        let prompts = &self.text.prompts;
-        let (protocol, wants_reason) = (&self.text.protocol, self.options.wants_reason);
-        let starts_in_thinking = prompts.thinking().starts_in_thinking();
+        let options = self.options;
         let failure = Arc::new(OnceLock::new());
+        let guided = Arc::new(Mutex::new(Guided::default()));
         let id = self.in_flight.add(Asked {
             sample: Arc::clone(sample),
             trial,
             failure: Arc::clone(&failure),
+            guided: Arc::clone(&guided),
         });
+        let guide = match self.guide(sample, &prompt, guided) {
+            Ok(guide) => guide,
+            Err(error) => {
+                let _ = failure.set(error.to_string());
+                None
+            }
+        };
         Request {
             id,
             prompt,
-            max_new_tokens: self.options.max_new_tokens,
-            sampling: self.options.sampling,
+            max_new_tokens: options.max_new_tokens,
+            sampling: options.sampling,
             random_key: RandomKey {
-                seed: self.options.seed,
+                seed: options.seed,
                 // Draws follow the sample's id, not its place.
                 sample: sample.id_hash(),
                 trial,
             },
             eos: self.text.eos.clone(),
-            stop: protocol
-                .stop(starts_in_thinking, wants_reason)
-                .map(|matcher| {
-                    let protocol = Arc::clone(protocol);
-                    Box::new(TextStop {
-                        stream: prompts.thinking().stream(prompts.tokenizer().clone()),
-                        matcher,
-                        restarted: Box::new(move || protocol.stop(false, wants_reason)),
-                        failure,
-                    }) as Box<dyn Stop>
-                }),
+            guide: guide.map(|guide| Box::new(Guarded { guide, failure }) as Box<dyn Guide>),
             choices: Some(self.text.choices.clone()),
+        }
+    }
+
+    /// What steers the generation: the protocol's scaffold, or what ends it once all that is wanted was written.
+    fn guide(
+        &self,
+        sample: &Sample,
+        prompt: &[u32],
+        result: Arc<Mutex<Guided>>,
+    ) -> Result<Option<Box<dyn Guide>>, TextError> {
+        let options = self.options;
+        if options.constrained {
+            let options = GuideOptions {
+                wants: ScaffoldWants {
+                    reason: options.wants_reason,
+                    steps: paragraphs(&sample.student_answer).count(),
+                },
+                decides: options.decide_only.then_some(Decides(options.reward)),
+                thinking_budget: options.thinking_budget,
+                most: options.max_new_tokens,
+            };
+            if let Some(guide) = VerdictGuide::new(self.text, prompt, options, result)? {
+                return Ok(Some(Box::new(guide)));
+            }
+        }
+        let stop = TextStop::new(self.text, options.wants_reason);
+        Ok(stop.map(|stop| Box::new(stop) as Box<dyn Guide>))
+    }
+}
+
+/// The protocol's stop rule, which reads text, for tokens.
+pub(super) struct TextStop {
+    text: Arc<JudgeText>,
+    wants_reason: bool,
+    stream: AnswerStream,
+    matcher: Box<dyn StopMatcher>,
+}
+
+impl TextStop {
+    /// `None` where only the model ends its answers.
+    pub(super) fn new(text: &Arc<JudgeText>, wants_reason: bool) -> Option<Self> {
+        let thinking = text.prompts.thinking();
+        let matcher = text
+            .protocol
+            .stop(thinking.starts_in_thinking(), wants_reason)?;
+        Some(Self {
+            text: Arc::clone(text),
+            wants_reason,
+            stream: thinking.stream(Arc::clone(text.prompts.tokenizer())),
+            matcher,
+        })
+    }
+
+    /// Takes a token; whether the generation may end with it.
+    pub(super) fn push(&mut self, token: u32) -> bool {
+        let added = self.stream.push(token);
+        if added.restart
+            && let Some(matcher) = self.text.protocol.stop(false, self.wants_reason)
+        {
+            // An answer that begins only now.
+            self.matcher = matcher;
+        }
+        !added.text.is_empty() && self.matcher.push(&added.text)
+    }
+}
+
+impl Guide for TextStop {
+    fn push(&mut self, token: u32) -> Next {
+        if TextStop::push(self, token) {
+            Next::END
+        } else {
+            Next::FREE
         }
     }
 }
 
-/// The protocol's stop rule, which reads text, behind the engine's, which sees tokens.
-struct TextStop {
-    stream: AnswerStream,
-    matcher: Box<dyn StopMatcher>,
-    /// Makes a matcher that has read nothing, for an answer that begins only now.
-    restarted: Box<dyn Fn() -> Option<Box<dyn StopMatcher>> + Send>,
+/// Has a panic of a guide cost its sample alone: it would end every sample's generation on the engine's thread.
+struct Guarded {
+    guide: Box<dyn Guide>,
     failure: Arc<OnceLock<String>>,
 }
 
-impl Stop for TextStop {
-    fn push(&mut self, token: u32) -> bool {
-        // On the engine's thread, where a panic would end every sample's generation.
-        guarded(|| {
-            let added = self.stream.push(token);
-            if added.restart
-                && let Some(matcher) = (self.restarted)()
-            {
-                self.matcher = matcher;
-            }
-            !added.text.is_empty() && self.matcher.push(&added.text)
-        })
-        .unwrap_or_else(|why| {
+impl Guarded {
+    fn ask<T>(&mut self, ask: impl FnOnce(&mut dyn Guide) -> T, otherwise: T) -> T {
+        guarded(|| ask(self.guide.as_mut())).unwrap_or_else(|why| {
             let _ = self.failure.set(why);
-            true
+            otherwise
         })
+    }
+}
+
+impl Guide for Guarded {
+    fn begin(&mut self) -> Next {
+        self.ask(|guide| guide.begin(), Next::END)
+    }
+
+    fn push(&mut self, token: u32) -> Next {
+        self.ask(|guide| guide.push(token), Next::END)
+    }
+
+    fn end(&mut self) -> Option<Next> {
+        self.ask(|guide| guide.end(), None)
     }
 }

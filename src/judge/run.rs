@@ -46,7 +46,7 @@ pub fn run<S: Samples + ?Sized>(
     samples: &S,
     jobs: &[Job],
     options: &RunOptions,
-    text: &JudgeText,
+    text: &Arc<JudgeText>,
     engines: &mut Vec<DeviceEngine>,
     interrupted: &AtomicBool,
     sink: &mut dyn Sink,

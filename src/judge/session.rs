@@ -170,6 +170,10 @@ impl Session {
             reward: options.reward.as_str().into(),
             min_confidence: options.min_confidence,
             precision: self.engine.precision.describe(),
+            constrained: self
+                .judge
+                .as_ref()
+                .and_then(|(_, text)| options.constraint(text)),
             reason: options.wants_reason,
             raw: options.raw,
             input: InputIdentity {

@@ -11,6 +11,7 @@
 //!
 //! [answer]
 //! form = "labels"                # tags, labels, json or step
+//! scaffold = "{{ label }}"       # what a constrained judge writes
 //! rules = [{ name = "letter", pattern = '\A\s*([AB])[\s.]*\z' }]
 //!
 //! [answer.labels]
@@ -73,6 +74,7 @@ pub(super) enum AnswerFile {
         unclear: Option<String>,
         #[serde(default)]
         cut: bool,
+        scaffold: Option<String>,
     },
     /// One JSON object.
     Json {
@@ -165,7 +167,7 @@ pub(super) fn read(origin: &str, text: &str) -> Result<File, DeclarationError> {
 }
 
 /// What a verdict's `parse_rule` says by itself.
-const RESERVED_NAMES: [&str; 4] = ["exact", "lenient", "unclosed", UNCLEAR];
+const RESERVED_NAMES: [&str; 5] = ["exact", "lenient", "unclosed", "constrained", UNCLEAR];
 
 /// A rule, or its key and what is wrong with it.
 pub(super) fn compile(rule: RuleFile) -> Result<Rule, (String, String)> {

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::declaration::{self, AnswerFile, DeclarationError, File, TagField};
-use super::labels::{Label, Labels, UNCLEAR};
+use super::labels::{Label, Labels, UNCLEAR, verdict};
+use super::scaffold::{ChoiceField, Filled, Part, Scaffold, ScaffoldWants};
 use super::stop::TextStop;
 use super::unknown_tags::without_unknown_pairs;
 use super::{
@@ -50,6 +51,18 @@ enum Answer {
     Step,
 }
 
+/// What a constrained judge writes around its label.
+#[derive(Debug, Clone)]
+struct LabelScaffold {
+    /// It writes something of its own first.
+    analysis: bool,
+    before: String,
+    after: String,
+}
+
+/// What announces the index of the first wrong step, and what is behind it.
+const STEP_SCAFFOLD: [&str; 2] = ["\n\n\\boxed{", "}"];
+
 /// A protocol that was declared in a file.
 #[derive(Debug, Clone)]
 pub struct Declared {
@@ -62,6 +75,8 @@ pub struct Declared {
     max_new_tokens: Option<usize>,
     sampling: Option<Sampling>,
     answer: Answer,
+    /// The form of a constrained answer of labels.
+    scaffold: Option<LabelScaffold>,
     reads_cut: bool,
     hash: Option<String>,
 }
@@ -160,6 +175,7 @@ impl Declared {
             file.answer,
             AnswerFile::Tags { .. } | AnswerFile::Labels { cut: true, .. }
         );
+        let mut own_scaffold = None;
         let answer = match file.answer {
             AnswerFile::Tags { fields } => {
                 let wanted = |field| fields.contains(&field);
@@ -178,6 +194,7 @@ impl Declared {
                 labels,
                 unclear,
                 cut: _,
+                scaffold,
             } => {
                 if rules.is_empty() {
                     return Err(value("answer.rules", "has no rule".into()));
@@ -193,6 +210,15 @@ impl Declared {
                     let place = labels.known.iter().position(|label| label.name == unclear);
                     let why = || format!("`{unclear}` is none of the labels {}", labels.listed());
                     labels.unclear = Some(place.ok_or_else(|| value("answer.unclear", why()))?);
+                }
+                if let Some(text) = scaffold {
+                    let (analysis, before, after) = Scaffold::parse(&text, "label")
+                        .map_err(|why| value("answer.scaffold", why))?;
+                    own_scaffold = Some(LabelScaffold {
+                        analysis,
+                        before,
+                        after,
+                    });
                 }
                 Answer::Labels(labels)
             }
@@ -225,6 +251,7 @@ impl Declared {
             max_new_tokens: file.max_new_tokens,
             sampling,
             answer,
+            scaffold: own_scaffold,
             reads_cut,
             hash: None,
         })
@@ -334,6 +361,56 @@ impl Protocol for Declared {
             ))),
             _ if self.stop.is_empty() => None,
             _ => Some(Box::new(TextStop::new(&self.stop))),
+        }
+    }
+
+    fn scaffold(&self, wants: ScaffoldWants) -> Option<Scaffold> {
+        let choice = |field, words| Part::Choice { field, words };
+        match &self.answer {
+            Answer::Tags(wanted) => Some(Scaffold::of_tags(*wanted, wants.reason)),
+            Answer::Labels(labels) => {
+                let own = self.scaffold.as_ref()?;
+                let names = labels.known.iter().map(|label| label.name.clone());
+                let parts = [
+                    own.analysis.then_some(Part::Analysis),
+                    Some(Part::Text(own.before.clone())),
+                    Some(choice(ChoiceField::Label, names.collect())),
+                    Some(Part::Text(own.after.clone())),
+                ];
+                Some(Scaffold {
+                    parts: parts.into_iter().flatten().collect(),
+                })
+            }
+            Answer::Json(..) => None,
+            Answer::Step => {
+                let [before, after] = STEP_SCAFFOLD;
+                let none = std::iter::once("-1".to_owned());
+                let steps = none.chain((0..wants.steps).map(|step| step.to_string()));
+                Some(Scaffold {
+                    parts: vec![
+                        Part::Analysis,
+                        Part::Text(before.to_owned()),
+                        choice(ChoiceField::Step, steps.collect()),
+                        Part::Text(after.to_owned()),
+                    ],
+                })
+            }
+        }
+    }
+
+    fn read_filled(&self, filled: Filled) -> Result<ParsedVerdict, Unreadable> {
+        let nothing = || Unreadable::Missing { field: "verdict" };
+        match &self.answer {
+            Answer::Tags(_) => Ok(filled.in_tags()),
+            Answer::Labels(labels) | Answer::Json(_, labels) => {
+                let word = filled.word(ChoiceField::Label).ok_or_else(nothing)?;
+                let label = labels.named(word).ok_or_else(nothing)?;
+                Ok(verdict(label, ParseRule::Constrained, 0..0))
+            }
+            Answer::Step => {
+                let word = filled.word(ChoiceField::Step).ok_or_else(nothing)?;
+                Ok(steps::verdict(word.parse().ok(), ParseRule::Constrained))
+            }
         }
     }
 

@@ -53,7 +53,7 @@ impl Label {
 }
 
 /// The rule of an answer in which no other rule finds a label.
-pub(super) const UNCLEAR: &str = "unclear";
+pub(crate) const UNCLEAR: &str = "unclear";
 
 /// A label's place in the list, and where its word stands.
 type Found = (usize, Range<usize>);

@@ -22,6 +22,7 @@
 //! | `steps` | answers that name the first wrong step |
 //! | `visible` | thinking in the tags that every reader knows, masked |
 //! | `unknown_tags` | unknown tags, which may hold thinking |
+//! | [`scaffold`] | the known text of an answer and the choices in it, for a constrained generation |
 //! | [`stop`] | when a generation may end, because everything asked for is known |
 //!
 //! Adding a protocol is a TOML file and a template in `prompts/`, and one line in `declared`.
@@ -36,6 +37,7 @@ mod labels;
 pub mod parser;
 mod plain_prompt;
 pub mod reserved;
+pub mod scaffold;
 mod steps;
 pub mod stop;
 pub mod tags;
@@ -54,8 +56,10 @@ use std::sync::{Arc, LazyLock};
 pub use declaration::DeclarationError;
 pub use declared::Declared;
 pub use delimiters::{Delimiters, Unprotected};
+pub(crate) use labels::UNCLEAR;
 pub use plain_prompt::PlainPrompt;
 pub use reserved::Reserved;
+pub use scaffold::{ChoiceField, Filled, Part, Scaffold, ScaffoldWants};
 pub use stop::{StopMatcher, VerdictStop};
 pub use template::{FieldName, Fields, PromptTemplate, Segment, TemplateError};
 pub use untrusted::neutralise;
@@ -130,6 +134,21 @@ pub trait Protocol: fmt::Debug + Send + Sync {
     ///
     /// `starts_in_thinking`: the prompt ends inside a thinking block that the chat template has opened.
     fn stop(&self, starts_in_thinking: bool, wants_reason: bool) -> Option<Box<dyn StopMatcher>>;
+
+    /// The known text of its answers and the choices in it; `None` where an answer is free.
+    fn scaffold(&self, wants: ScaffoldWants) -> Option<Scaffold> {
+        let _ = wants;
+        None
+    }
+
+    /// Reads what was chosen in a [`Self::scaffold`].
+    ///
+    /// # Errors
+    /// Where a choice is missing that the verdict needs.
+    fn read_filled(&self, filled: Filled) -> Result<ParsedVerdict, Unreadable> {
+        let _ = filled;
+        Err(Unreadable::Empty)
+    }
 
     /// Reads a completion.
     ///

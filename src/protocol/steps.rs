@@ -24,19 +24,25 @@ pub(super) fn read(answer: &str) -> Result<ParsedVerdict, Unreadable> {
             found: shorten(line),
         }
     })?;
-    Ok(ParsedVerdict {
+    let index = match step {
+        Step::None => None,
+        Step::At(index) => Some(index),
+    };
+    Ok(verdict(index, ParseRule::Named("boxed".to_owned())))
+}
+
+/// What an index says; `None`: that no step is wrong.
+pub(super) fn verdict(first_error: Option<usize>, rule: ParseRule) -> ParsedVerdict {
+    ParsedVerdict {
         fields: VerdictFields {
-            process: Some(step == Step::None),
-            first_error: match step {
-                Step::None => None,
-                Step::At(index) => Some(index),
-            },
+            process: Some(first_error.is_none()),
+            first_error,
             ..VerdictFields::default()
         },
-        rule: ParseRule::Named("boxed".to_owned()),
+        rule,
         inconsistent: false,
         spans: ValueSpans::default(),
-    })
+    }
 }
 
 /// The first wrong step.

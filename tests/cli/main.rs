@@ -9,6 +9,7 @@ mod abstention;
 mod batch;
 mod bench;
 mod chat;
+mod constrained;
 mod exit_codes;
 #[cfg(target_os = "linux")]
 mod gpu_script;

@@ -138,7 +138,7 @@ fn as_fallback_the_rules_give_the_outcome_and_never_a_reward() {
     for line in ran.lines() {
         assert!(line["raw"]["completion"].is_string(), "{line}");
         assert!(line["raw"].get("prompt_tokens").is_none(), "{line}");
-        assert_eq!(line["usage"]["completion_tokens"], 4);
+        assert!(line["usage"]["completion_tokens"].as_u64() <= Some(4));
         let why = line["error"].as_str().unwrap();
         assert!(why.contains("the limit of 4 new tokens"), "{why}");
     }
@@ -269,6 +269,7 @@ fn what_does_not_fit_is_not_judged_in_part() {
         "long.jsonl",
         "--max-new-tokens=4",
         "--max-sequences=1",
+        "--force-domain",
     ]);
     let lines = ran.expect(3, &["1 unparsed"]).lines();
     assert!(lines[0]["usage"]["prompt_tokens"].as_u64() > Some(2000));

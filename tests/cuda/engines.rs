@@ -66,7 +66,7 @@ pub(super) fn generate_with(
                 trial: 0,
             },
             eos: Arc::from([]),
-            stop: None,
+            guide: None,
             choices: None,
         });
     }

@@ -38,7 +38,7 @@ fn judge_examples(device: &Device) -> Vec<Verdict> {
     let source = ModelSource::resolve("tiny").unwrap();
     let protocol = protocol::find("prime").unwrap();
     let template = PromptTemplate::parse(protocol.template_text().unwrap()).unwrap();
-    let text = JudgeText::load(&source, &protocol, &template).unwrap();
+    let text = Arc::new(JudgeText::load(&source, &protocol, &template).unwrap());
     let max_new_tokens = text.generation.max_new_tokens.unwrap_or(2048);
     let engine = build_engine(
         &source,

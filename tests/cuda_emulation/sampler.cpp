@@ -17,7 +17,11 @@ struct Expected {
 constexpr double TOLERANCE = 1e-5;
 
 /// As `choose_row` does it.
-Expected choose(const std::vector<float>& logits, const Request& request) {
+Expected choose(std::vector<float> logits, const Request& request, const std::vector<unsigned>& lists) {
+    if (request.mask != NO_MASK)
+        for (size_t token = 0; token < logits.size(); token++)
+            if (!(lists[request.mask + token / 32] >> (token % 32) & 1) && !std::isnan(logits[token]))
+                logits[token] = -INFINITY;
     unsigned likeliest = 0;
     float highest = -INFINITY;
     bool unordered = false;
@@ -79,19 +83,25 @@ Expected choose(const std::vector<float>& logits, const Request& request) {
     return expected;
 }
 
-/// The odds of yes, or NaN where the token is no choice.
-double odds_of(const std::vector<float>& logits, const Request& request, const std::vector<unsigned>& choices,
-               unsigned token) {
-    const float highest = *std::max_element(logits.begin(), logits.end());
-    double yes = 0.0, no = 0.0;
+/// The expected number, or NaN where the token is no choice.
+double number_of(const std::vector<float>& logits, const Request& request, const std::vector<unsigned>& lists, unsigned token) {
+    double highest = -INFINITY, sum = 0.0, all = 0.0;
     bool chosen = false;
-    for (unsigned i = 0; i < request.yes + request.no; i++) {
-        const unsigned choice = choices[request.choices + i];
-        chosen |= choice == token;
-        if (choice < logits.size())
-            (i < request.yes ? yes : no) += std::exp(static_cast<double>(logits[choice] - highest));
-    }
-    return chosen && yes + no > 0.0 ? yes / (yes + no) : NAN;
+    for (const bool weigh : {false, true})
+        for (unsigned i = 0; i < request.count; i++) {
+            const unsigned choice = lists[request.choices + i];
+            chosen |= choice == token;
+            if (choice >= logits.size())
+                continue;
+            if (!weigh) {
+                highest = std::max(highest, static_cast<double>(logits[choice]));
+                continue;
+            }
+            const double mass = std::exp(static_cast<double>(logits[choice]) - highest);
+            sum += mass * static_cast<double>(__uint_as_float(lists[request.choices + request.count + i]));
+            all += mass;
+        }
+    return chosen && all > 0.0 ? sum / all : NAN;
 }
 
 struct Tally {
@@ -101,13 +111,13 @@ struct Tally {
 /// Runs the rows and compares; rows of `logits` are `stride` apart.
 template <typename T, typename KERNEL>
 void compare(const std::string& name, KERNEL* kernel, const Buffer<T>& logits, const std::vector<Request>& requests,
-             const std::vector<unsigned>& choices, int vocab, int stride, Tally& tally) {
+             const std::vector<unsigned>& lists, int vocab, int stride, Tally& tally) {
     const int rows = static_cast<int>(requests.size());
     const Buffer<Request> sent(requests);
-    const Buffer<unsigned> sent_choices(choices);
+    const Buffer<unsigned> sent_lists(lists);
     Buffer<unsigned> out(3 * rows);
     launch(name.c_str(), rows, 512, 65536, [&] {
-        kernel(out.data(), logits.data(), sent.data(), choices.empty() ? nullptr : sent_choices.data(), rows, vocab,
+        kernel(out.data(), logits.data(), sent.data(), lists.empty() ? nullptr : sent_lists.data(), rows, vocab,
                stride);
     });
     Comparison comparison(name + ", vocabulary of " + std::to_string(vocab));
@@ -115,7 +125,7 @@ void compare(const std::string& name, KERNEL* kernel, const Buffer<T>& logits, c
         std::vector<float> values(vocab);
         for (int i = 0; i < vocab; i++)
             values[i] = to_float(logits[static_cast<size_t>(row) * stride + i]);
-        const Expected expected = choose(values, requests[row]);
+        const Expected expected = choose(values, requests[row], lists);
         const unsigned token = out[row], flags = out[rows + row];
         bool within = token == expected.token;
         tally.rows++;
@@ -124,16 +134,16 @@ void compare(const std::string& name, KERNEL* kernel, const Buffer<T>& logits, c
             Request near = requests[row];
             if (near.top_p < 1.0)
                 near.top_p += i * TOLERANCE;
-            const std::vector<unsigned> tokens = choose(values, near).near;
+            const std::vector<unsigned> tokens = choose(values, near, lists).near;
             within = std::find(tokens.begin(), tokens.end(), token) != tokens.end();
         }
         comparison.equal(row, within ? expected.token : token, expected.token);
-        const double odds = expected.failed ? NAN : odds_of(values, requests[row], choices, token);
-        comparison.equal(row, flags, (expected.failed ? FAILED : 0) | (std::isnan(odds) ? 0 : HAS_ODDS));
-        if (std::isnan(odds))
+        const double number = expected.failed ? NAN : number_of(values, requests[row], lists, token);
+        comparison.equal(row, flags, (expected.failed ? FAILED : 0) | (std::isnan(number) ? 0 : HAS_EXPECTED));
+        if (std::isnan(number))
             comparison.is_nan(row, __uint_as_float(out[2 * rows + row]));
         else
-            comparison.close(row, __uint_as_float(out[2 * rows + row]), odds, 1e-6);
+            comparison.close(row, __uint_as_float(out[2 * rows + row]), number, 1e-6);
     }
 }
 
@@ -143,7 +153,7 @@ template <typename T, typename KERNEL> void random_rows(const char* name, KERNEL
         Random random(vocab);
         Buffer<T> logits(static_cast<size_t>(rows) * stride); // NaN behind the vocabulary: it must not be seen
         std::vector<Request> requests(rows);
-        std::vector<unsigned> choices;
+        std::vector<unsigned> lists;
         for (int row = 0; row < rows; row++) {
             const float spread = std::pow(2.0f, static_cast<float>(random.below(6)) - 1.0f);
             const float middle = 10.0f * random.normal();
@@ -155,13 +165,26 @@ template <typename T, typename KERNEL> void random_rows(const char* name, KERNEL
             request.top_k = row % 3 == 0 ? 0 : 1 + random.below(vocab + 3);
             request.top_p = row % 4 < 2 ? 1.0 : 0.05 + 0.95 * random.uniform();
             request.min_p = row % 5 < 3 ? 0.0 : std::pow(random.uniform(), 3);
-            request.choices = static_cast<unsigned>(choices.size());
-            request.yes = row % 7 == 0 ? 0 : random.below(40);
-            request.no = row % 7 == 0 ? 0 : random.below(40);
-            for (unsigned i = 0; i < request.yes + request.no; i++)
-                choices.push_back(random.below(vocab + 1));
+            request.choices = static_cast<unsigned>(lists.size());
+            request.count = row % 7 == 0 ? 0 : random.below(80);
+            for (unsigned i = 0; i < request.count; i++)
+                lists.push_back(random.below(vocab + 1));
+            for (unsigned i = 0; i < request.count; i++)
+                lists.push_back(__float_as_uint(static_cast<float>(random.below(11))));
+            request.mask = NO_MASK;
+            if (row % 3 == 1) {
+                // From one word of tokens to nearly all.
+                request.mask = static_cast<unsigned>(lists.size());
+                const unsigned share = 1 + random.below(32);
+                for (int word = 0; word < (vocab + 31) / 32; word++) {
+                    unsigned bits = 0;
+                    for (int bit = 0; bit < 32; bit++)
+                        bits |= (random.below(32) < share ? 1u : 0u) << bit;
+                    lists.push_back(word == 0 ? bits | 1u : bits);
+                }
+            }
         }
-        compare<T>(name, kernel, logits, requests, choices, vocab, stride, tally);
+        compare<T>(name, kernel, logits, requests, lists, vocab, stride, tally);
     }
 }
 
@@ -169,15 +192,16 @@ template <typename T, typename KERNEL> void odd_rows(const char* name, KERNEL* k
     constexpr int VOCAB = 24;
     std::vector<std::vector<float>> rows;
     std::vector<Request> requests;
-    std::vector<unsigned> choices = {3, 5, 5, 7};
+    // Two for yes and two for no; a mask of tokens 1, 2 and 5; an empty one.
+    std::vector<unsigned> lists = {3, 5, 5, 7, __float_as_uint(1.0f), __float_as_uint(1.0f), 0, 0, 0x26, 0};
     const auto add = [&](std::vector<float> row, Request request) {
         row.resize(VOCAB, -INFINITY);
         rows.push_back(row);
         requests.push_back(request);
     };
-    const Request greedy{0.0, 0.0, 1.0, 0.0, 0, 0, 2, 2};
+    const Request greedy{0.0, 0.0, 1.0, 0.0, 0, 0, 4, NO_MASK};
     const auto drawn = [&](double draw, double temperature = 1.0, double top_p = 1.0, double min_p = 0.0, unsigned k = 0) {
-        return Request{draw, temperature, top_p, min_p, k, 0, 2, 2};
+        return Request{draw, temperature, top_p, min_p, k, 0, 4, NO_MASK};
     };
     add({1.0f, NAN, 3.0f}, greedy);
     add({}, greedy); // minus infinity all
@@ -198,6 +222,12 @@ template <typename T, typename KERNEL> void odd_rows(const char* name, KERNEL* k
         std::vector<float> ramp(VOCAB);
         std::iota(ramp.begin(), ramp.end(), -12.0f);
         add(ramp, drawn(draw, 5.0, 0.8));
+        for (const unsigned mask : {8u, 9u})
+            for (Request masked : {greedy, drawn(draw, 5.0), drawn(draw, 5.0, 0.8, 0.0, 2), drawn(draw, 1.0, 1.0, 0.0, 5)}) {
+                masked.mask = mask;
+                add(ramp, masked);
+                add({1.0f, 2.0f, 2.0f, NAN}, masked); // where no token is allowed, too
+            }
         // Chosen is a choice, far from the likeliest: its odds underflow.
         add({3000.0f, -INFINITY, -INFINITY, 0.0f, -INFINITY, 0.0f, -INFINITY, 0.0f}, drawn(draw, 1e10));
     }
@@ -205,9 +235,9 @@ template <typename T, typename KERNEL> void odd_rows(const char* name, KERNEL* k
     for (size_t row = 0; row < rows.size(); row++)
         for (int i = 0; i < VOCAB; i++)
             logits[row * VOCAB + i] = from_float<T>(rows[row][i]);
-    compare<T>(name, kernel, logits, requests, choices, VOCAB, VOCAB, tally);
+    compare<T>(name, kernel, logits, requests, lists, VOCAB, VOCAB, tally);
     for (Request& request : requests)
-        request.yes = request.no = 0;
+        request.count = 0;
     requests.resize(4);
     compare<T>(name, kernel, logits, requests, {}, VOCAB, VOCAB, tally);
 }

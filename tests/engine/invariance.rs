@@ -79,7 +79,7 @@ fn judge(
     let source = ModelSource::resolve("tiny").unwrap();
     let protocol = protocol::find("prime").unwrap();
     let template = PromptTemplate::parse(protocol.template_text().unwrap()).unwrap();
-    let text = JudgeText::load(&source, &protocol, &template).unwrap();
+    let text = Arc::new(JudgeText::load(&source, &protocol, &template).unwrap());
     let device = candle_core::Device::Cpu;
     let engine = build_engine(
         &source,

@@ -7,7 +7,7 @@ use candle_core::{DType, Device};
 use juror::checkpoint::{ModelConfig, ModelSource, Weights};
 use juror::engine::{
     Choices, Chosen, Completion, Engine, EngineConfig, FinishReason, Properties, RandomKey,
-    Request, RequestId, RowRequest, Sampling, StepModel, Ticket,
+    Request, RequestId, RowRequest, Sampling, StepModel, Ticket, TokenSet,
 };
 use juror::judge::build::PagedDecoder;
 use juror::judge::build::plain::BuildCache;
@@ -17,7 +17,7 @@ use juror::model::precision::Precision;
 use juror::model::{Decoder, ModelError};
 use proptest::prelude::*;
 
-use crate::reader::{After, EOS, config, prompts, reader, request, run, template};
+use crate::reader::{After, EOS, Scripted, config, prompts, reader, request, run, template};
 
 /// A model that behaves as on a device: launches are computed later, one after the other, and the tokens of the step
 /// before are put in only then.
@@ -38,6 +38,7 @@ struct OwnedRow {
     sampling: Sampling,
     key: RandomKey,
     position: usize,
+    allowed: Option<TokenSet>,
     choices: Option<Choices>,
 }
 
@@ -74,6 +75,7 @@ impl<M: StepModel> Lagging<M> {
                 sampling: row.sampling,
                 key: row.key,
                 position: row.position,
+                allowed: row.allowed.as_ref(),
                 choices: row.choices.as_ref(),
             })
             .collect();
@@ -108,6 +110,7 @@ impl<M: StepModel> StepModel for Lagging<M> {
             sampling: row.sampling,
             key: row.key,
             position: row.position,
+            allowed: row.allowed.cloned(),
             choices: row.choices.cloned(),
         });
         self.pending
@@ -142,7 +145,7 @@ pub(crate) struct Essence {
     id: RequestId,
     tokens: Vec<u32>,
     finish: FinishReason,
-    odds: Vec<(usize, f32)>,
+    expected: Vec<(usize, f32)>,
 }
 
 pub(crate) fn essence(completions: &[Completion]) -> Vec<Essence> {
@@ -152,12 +155,13 @@ pub(crate) fn essence(completions: &[Completion]) -> Vec<Essence> {
             id: completion.id,
             tokens: completion.tokens.clone(),
             finish: completion.finish.clone(),
-            odds: completion.odds.clone(),
+            expected: completion.expected.clone(),
         })
         .collect()
 }
 
-/// Requests of every kind: greedy and sampled, with and without a stop rule, recorded odds, of all lengths.
+/// Requests of every kind: greedy and sampled, with and without a guide, what their choices stand for recorded, of all
+/// lengths.
 pub(crate) fn mixed_requests(count: usize, shared: usize, longest: usize) -> Vec<Request> {
     let hot = Sampling {
         temperature: 0.8,
@@ -165,17 +169,21 @@ pub(crate) fn mixed_requests(count: usize, shared: usize, longest: usize) -> Vec
         top_p: 0.95,
         min_p: 0.0,
     };
-    let choices = Arc::new(Choices {
-        yes: vec![1, 2, 3, 4, 5, 6, 7, 8],
-        no: vec![9, 10, 11, 12],
-    });
+    let choices = Arc::new(Choices::yes_or_no(
+        &[1, 2, 3, 4, 5, 6, 7, 8],
+        &[9, 10, 11, 12],
+    ));
     prompts(count, shared)
         .into_iter()
         .enumerate()
         .map(|(id, prompt)| {
             let sampling = if id % 3 == 1 { hot } else { Sampling::GREEDY };
             Request {
-                stop: (id % 4 == 2).then(|| Box::new(After(1 + id % 7)) as _),
+                guide: match id % 8 {
+                    2 => Some(Box::new(After(1 + id % 7))),
+                    3 | 6 => Some(Box::new(Scripted::new(id as u64))),
+                    _ => None,
+                },
                 choices: (id % 2 == 0).then(|| Arc::clone(&choices)),
                 ..request(id as u64, prompt, 1 + id * 7 % longest, sampling)
             }
@@ -229,7 +237,16 @@ proptest! {
 
 #[test]
 fn with_room_for_all_only_the_ends_cost_a_row() {
-    let requests = || mixed_requests(64, 12, 40);
+    let requests = || {
+        let mut requests = mixed_requests(64, 12, 40);
+        for request in &mut requests {
+            // A guide that goes on with other tokens costs rows too.
+            if request.guide.is_some() && request.id % 8 != 2 {
+                request.guide = None;
+            }
+        }
+        requests
+    };
     let mut plain = Engine::new(Box::new(reader(4)), &config(2000)).unwrap();
     let expected = run_requests(&mut plain, requests(), usize::MAX);
     let mut lagging = Engine::new(Box::new(Lagging::new(reader(4), true)), &config(2000)).unwrap();
@@ -241,7 +258,7 @@ fn with_room_for_all_only_the_ends_cost_a_row() {
         .zip(requests())
         .filter(|(completion, request)| {
             let ended = completion.tokens.last() == Some(&EOS);
-            (ended || request.stop.is_some()) && completion.tokens.len() < request.max_new_tokens
+            (ended || request.guide.is_some()) && completion.tokens.len() < request.max_new_tokens
         })
         .count();
     let stats = lagging.stats();
@@ -314,7 +331,7 @@ pub(crate) fn tiny_requests(vocab: usize) -> Vec<Request> {
                 .map(|at| ((at * 31 + at / 40 * id * 7) as usize % vocab) as u32)
                 .collect(),
             max_new_tokens: 20 + id as usize % 5,
-            stop: (id % 3 == 0).then(|| Box::new(After(5 + id as usize % 4)) as _),
+            guide: (id % 3 == 0).then(|| Box::new(After(5 + id as usize % 4)) as _),
             sampling: if id % 2 == 0 { hot } else { Sampling::GREEDY },
             ..request(id, Vec::new(), 1, hot)
         })

@@ -19,6 +19,7 @@ use juror::model::ModelError;
 use juror::model::batch::StepBatch;
 use proptest::prelude::*;
 
+mod constrained;
 mod devices;
 mod invariance;
 mod lag;
@@ -28,7 +29,8 @@ mod reader;
 mod shortage;
 
 use reader::{
-    After, EOS, VOCAB, config, expected, logits_after, prompts, reader, request, run, template,
+    After, EOS, Scripted, VOCAB, config, expected, expected_guided, logits_after, prompts, reader,
+    request, run, template,
 };
 
 proptest! {
@@ -212,7 +214,7 @@ fn generations_end_at_stop_rules_limits_and_eos() {
         .find(|prompt| expected(prompt, 60).len() == 60)
         .unwrap();
     engine.add(Request {
-        stop: Some(Box::new(After(7))),
+        guide: Some(Box::new(After(7))),
         ..request(0, prompt.clone(), 60, Sampling::GREEDY)
     });
     engine.add(request(1, prompt, 60, Sampling::GREEDY));
@@ -234,14 +236,41 @@ fn generations_end_at_stop_rules_limits_and_eos() {
     assert_eq!(completions[2].tokens.last(), Some(&EOS));
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #[test]
+    fn a_guide_steers_wherever_and_whenever_it_is_computed(
+        count in 1..24usize, shared in 0..40usize, spare in 0..60usize, block_size in 1..9usize,
+        max_sequences in 1..24usize, token_budget in 1..80usize, prefix_cache: bool, seed: u64, lag: Option<bool>,
+    ) {
+        let config = EngineConfig {
+            blocks: (shared + 44).div_ceil(block_size) + spare,
+            least_blocks: 1, block_size, max_sequences, token_budget, max_prefill_chunk: 60, context_length: 200,
+            prefix_cache, pinned_prefix: Vec::new(),
+        };
+        let guide = |id: usize| Scripted::new(seed.wrapping_add(id as u64));
+        let prompts = prompts(count, shared);
+        let mut engine = match lag {
+            None => Engine::new(Box::new(reader(block_size)), &config).unwrap(),
+            Some(late) => Engine::new(Box::new(lag::Lagging::new(reader(block_size), late)), &config).unwrap(),
+        };
+        for (id, prompt) in prompts.iter().enumerate() {
+            engine.add(Request {
+                guide: Some(Box::new(guide(id))),
+                ..request(id as u64, prompt.clone(), 20, Sampling::GREEDY)
+            });
+        }
+        for (id, completion) in run(&mut engine).into_iter().enumerate() {
+            prop_assert_eq!(&completion.tokens, &expected_guided(&prompts[id], 20, guide(id)), "{}", id);
+        }
+    }
+}
+
 #[test]
 fn odds_are_recorded_where_a_choice_was_generated() {
     let prompt = vec![3, 1, 4];
     let tokens = expected(&prompt, 30);
-    let choices = Arc::new(Choices {
-        yes: vec![tokens[2]],
-        no: vec![tokens[5]],
-    });
+    let choices = Arc::new(Choices::yes_or_no(&[tokens[2]], &[tokens[5]]));
     let mut engine = Engine::new(Box::new(reader(4)), &config(500)).unwrap();
     engine.add(Request {
         choices: Some(Arc::clone(&choices)),
@@ -256,7 +285,7 @@ fn odds_are_recorded_where_a_choice_was_generated() {
         .collect();
     assert_eq!(
         completion
-            .odds
+            .expected
             .iter()
             .map(|odds| odds.0)
             .collect::<Vec<_>>(),
@@ -269,7 +298,7 @@ fn odds_are_recorded_where_a_choice_was_generated() {
         logits[tokens[2] as usize].exp(),
         logits[tokens[5] as usize].exp(),
     );
-    assert!((completion.odds[0].1 - yes / (yes + no)).abs() < 1e-5);
+    assert!((completion.expected[0].1 - yes / (yes + no)).abs() < 1e-5);
 }
 
 #[test]

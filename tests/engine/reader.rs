@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use candle_core::{Device, Tensor};
 use juror::engine::{
-    Completion, Engine, EngineConfig, LogitsModel, Properties, RandomKey, Request, Sampling, Stop,
+    Completion, Engine, EngineConfig, Guide, LogitsModel, Next, Properties, RandomKey, Request,
+    Sampling, Then, TokenSet,
 };
 use juror::model::ModelError;
 use juror::model::batch::StepBatch;
@@ -130,7 +131,7 @@ pub(crate) fn request(
             trial: 0,
         },
         eos: Arc::from([EOS]),
-        stop: None,
+        guide: None,
         choices: None,
     }
 }
@@ -205,9 +206,101 @@ pub(crate) fn prompts(count: usize, shared: usize) -> Vec<Vec<u32>> {
 /// Stops a generation with its n-th token.
 pub(crate) struct After(pub(crate) usize);
 
-impl Stop for After {
-    fn push(&mut self, _token: u32) -> bool {
+impl Guide for After {
+    fn push(&mut self, _token: u32) -> Next {
         self.0 -= 1;
-        self.0 == 0
+        if self.0 == 0 { Next::END } else { Next::FREE }
     }
+}
+
+/// Steers as a number says and the tokens so far: appends, masks, leaves free, goes on behind an end of sequence, ends.
+#[derive(Debug, Clone)]
+pub(crate) struct Scripted {
+    state: u64,
+}
+
+impl Scripted {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self { state: seed }
+    }
+
+    fn next(&mut self, token: u64) -> Next {
+        self.state = (self.state ^ token).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let number = |at: u32| (self.state >> at) as u32;
+        let append = match number(60) % 4 {
+            0 => (0..=number(50) % 7)
+                .map(|at| (number(40) + at) % EOS)
+                .collect(),
+            _ => Vec::new(),
+        };
+        let then = match number(30) % 8 {
+            0..=3 => Then::Free,
+            4 if number(20) % 4 == 0 => Then::End,
+            _ => {
+                let tokens: TokenSet = (0..=number(10) % 5)
+                    .map(|at| (number(5) + at * 3) % EOS)
+                    .collect();
+                Then::OneOf(Arc::new(tokens))
+            }
+        };
+        Next { append, then }
+    }
+}
+
+impl Guide for Scripted {
+    fn begin(&mut self) -> Next {
+        self.next(1000)
+    }
+
+    fn push(&mut self, token: u32) -> Next {
+        self.next(u64::from(token))
+    }
+
+    fn end(&mut self) -> Option<Next> {
+        let next = self.next(2000);
+        let is_free = next.append.is_empty() && matches!(next.then, Then::Free);
+        (!is_free && !self.state.is_multiple_of(3)).then_some(next)
+    }
+}
+
+/// What must come out under a guide, greedily, computed without any engine.
+pub(crate) fn expected_guided(
+    prompt: &[u32],
+    max_new_tokens: usize,
+    mut guide: Scripted,
+) -> Vec<u32> {
+    let mut tokens = prompt.to_vec();
+    let most = prompt.len() + max_new_tokens;
+    let mut next = guide.begin();
+    loop {
+        tokens.extend(&next.append);
+        tokens.truncate(most);
+        if tokens.len() == most || matches!(next.then, Then::End) {
+            break;
+        }
+        let logits = logits_after(&tokens, false);
+        let allowed = |token: u32| match &next.then {
+            Then::OneOf(allowed) => allowed.contains(token),
+            _ => true,
+        };
+        let best = (0..VOCAB as u32)
+            .rev()
+            .filter(|token| allowed(*token))
+            .max_by(|&a, &b| logits[a as usize].total_cmp(&logits[b as usize]))
+            .unwrap();
+        if best == EOS {
+            if let Some(on) = guide.end() {
+                next = on;
+                continue;
+            }
+            tokens.push(best);
+            break;
+        }
+        tokens.push(best);
+        next = guide.push(best);
+        if tokens.len() == most {
+            break;
+        }
+    }
+    tokens.split_off(prompt.len())
 }

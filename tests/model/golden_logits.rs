@@ -340,7 +340,7 @@ fn a_text_that_outgrows_the_short_context_goes_on_as_in_transformers() {
                     trial: 0,
                 },
                 eos: Arc::from([]),
-                stop: None,
+                guide: None,
                 choices: None,
             });
         }

@@ -54,6 +54,17 @@ pub(in crate::cli) struct JudgeArguments {
     #[arg(long, help_heading = JUDGE)]
     pub(super) reason: bool,
 
+    /// Let the judge write its answer freely, as in published figures: without it the verdict's known text is put in, and only
+    /// True or False, or a label, is chosen
+    #[arg(long, conflicts_with_all = ["decide_only", "thinking_budget"], help_heading = JUDGE)]
+    pub(super) free: bool,
+    /// End each answer as soon as the reward is known
+    #[arg(long, conflicts_with = "reason", help_heading = JUDGE)]
+    pub(super) decide_only: bool,
+    /// End the judge's thinking after N tokens and go on with the verdict
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = JUDGE)]
+    pub(super) thinking_budget: Option<u32>,
+
     #[command(flatten)]
     pub(super) columns: ColumnArguments,
     /// Keys of each row that go into its verdict lines, under `input`; `all` for every key

@@ -27,6 +27,9 @@ use crate::judge::model::MAX_NEW_TOKENS;
 use crate::judge::{GenerationDefaults, JudgeText, RulesMode, RunEnd, RunOptions, Session};
 use crate::model::DeviceChoice;
 
+/// Why an option for constrained answers has no meaning.
+const FREE: &str = "its answers are not constrained";
+
 pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
     let quiet = arguments.quiet;
     let dry_run = arguments.dry_run;
@@ -182,6 +185,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
     let reward = arguments.reward.unwrap_or(recommended.reward);
     if let Some((_, text)) = &judge {
         let protocol = text.protocol.as_ref();
+        let has_scaffold = text.has_scaffold();
         let has_odds = protocol.has_odds();
         let of_odds = arguments.min_confidence.filter(|_| !has_odds);
         let of_outcome = arguments.rules.audit.filter(|_| !protocol.yields().outcome);
@@ -193,6 +197,20 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
             (
                 "--audit",
                 of_outcome.map(|_| "it does not judge the outcome"),
+            ),
+            (
+                "--decide-only",
+                arguments
+                    .decide_only
+                    .then_some(FREE)
+                    .filter(|_| !has_scaffold),
+            ),
+            (
+                "--thinking-budget",
+                arguments
+                    .thinking_budget
+                    .map(|_| FREE)
+                    .filter(|_| !has_scaffold),
             ),
             (
                 "--min-confidence",
@@ -239,6 +257,9 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
             max_new_tokens,
             trials: arguments.sampling.trials,
             seed: arguments.sampling.seed,
+            constrained: !arguments.free,
+            decide_only: arguments.decide_only,
+            thinking_budget: arguments.thinking_budget.map(|tokens| tokens as usize),
             wants_reason: arguments.reason,
             raw: arguments.raw,
             rules,

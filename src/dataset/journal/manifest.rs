@@ -44,6 +44,9 @@ pub struct Manifest {
     /// The values of `--dtype`, `--quantize` and `--kv-dtype`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precision: Option<String>,
+    /// How answers are constrained; nothing where they are free.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub constrained: Option<String>,
     /// Is the judge asked for its reason?
     pub reason: bool,
     /// Are prompt and completion kept with every verdict?

@@ -3,7 +3,7 @@
 use candle_core::Tensor;
 
 use super::{DeviceModel, LoadedModel, largest_that_fits};
-use crate::engine::{Chosen, EngineConfig, Properties, RowRequest, StepModel, Ticket};
+use crate::engine::{Chosen, EngineConfig, Properties, RowRequest, StepModel, Ticket, TokenSet};
 use crate::model::cuda::{CudaDecoder, CudaModel, SampleRequest, StepLimits};
 use crate::model::profile::Profile;
 use crate::model::{ModelError, StepBatch};
@@ -39,8 +39,9 @@ impl<'a> From<&RowRequest<'a>> for SampleRequest<'a> {
             top_k: row.sampling.top_k,
             top_p: row.sampling.top_p,
             min_p: row.sampling.min_p,
-            yes: row.choices.map_or(&[], |choices| &choices.yes),
-            no: row.choices.map_or(&[], |choices| &choices.no),
+            choices: row.choices.map_or(&[], |choices| &choices.tokens),
+            numbers: row.choices.map_or(&[], |choices| &choices.numbers),
+            mask: row.allowed.map(TokenSet::words),
         }
     }
 }
@@ -97,7 +98,7 @@ impl StepModel for CudaSteps {
             .map(|sampled| {
                 sampled.token.map(|token| Chosen {
                     token,
-                    odds: sampled.odds,
+                    expected: sampled.expected,
                 })
             })
             .collect())

@@ -11,6 +11,8 @@ use crate::model::ModelError;
 
 /// Words of a request.
 const REQUEST_WORDS: usize = 12;
+/// The place of a mask where every token is allowed.
+const NO_MASK: u32 = u32::MAX;
 /// Words that come back for each row.
 const RESULT_WORDS: usize = 3;
 /// Threads and dynamic shared memory of the kernel's blocks.
@@ -33,10 +35,12 @@ pub struct SampleRequest<'a> {
     pub top_p: f64,
     /// 0 keeps all.
     pub min_p: f64,
-    /// Tokens that mean yes; both lists are empty when no odds are wanted.
-    pub yes: &'a [u32],
-    /// Tokens that mean no.
-    pub no: &'a [u32],
+    /// Tokens that stand for numbers; empty where no expected number is wanted.
+    pub choices: &'a [u32],
+    /// Their numbers, as many.
+    pub numbers: &'a [f32],
+    /// The tokens that are allowed, a bit for each; those beyond it are not. All are, if there is none.
+    pub mask: Option<&'a [u32]>,
 }
 
 /// A row's token.
@@ -44,37 +48,48 @@ pub struct SampleRequest<'a> {
 pub struct Sampled {
     /// The token; `None` when the row's logits were not numbers.
     pub token: Option<u32>,
-    /// The odds of yes, where the token is one of the two lists.
-    pub odds: Option<f32>,
+    /// The expected number, where the token is one of the choices.
+    pub expected: Option<f32>,
 }
 
-/// Requests as the kernel reads them, and the lists of choices they share.
+/// Requests as the kernel reads them, and the lists that they share.
 #[derive(Default)]
 pub struct PackedRequests {
     /// [`REQUEST_WORDS`] for each row.
     pub requests: Vec<u32>,
-    /// Choices, each list once.
-    pub choices: Vec<u32>,
+    /// Choices with their numbers, and masks: each once.
+    pub lists: Vec<u32>,
 }
 
 impl PackedRequests {
-    /// Packs requests.
-    pub fn new(requests: &[SampleRequest]) -> Self {
+    /// Packs requests for rows of `vocab` logits.
+    pub fn new(requests: &[SampleRequest], vocab: usize) -> Self {
         let mut packed = Self::default();
         // Rows of one judge share their lists, so the same slices come again and again.
-        let mut known: Vec<(&[u32], &[u32], u32)> = Vec::new();
-        let same = |a: &[u32], b: &[u32]| a.as_ptr() == b.as_ptr() && a.len() == b.len();
-        for request in requests {
-            let place = known
+        let mut known: Vec<(*const u32, usize, u32)> = Vec::new();
+        let mut place = |lists: &mut Vec<u32>, key: &[u32], push: &dyn Fn(&mut Vec<u32>)| {
+            let found = known
                 .iter()
-                .find(|(yes, no, _)| same(yes, request.yes) && same(no, request.no))
-                .map(|(_, _, place)| *place);
-            let place = place.unwrap_or_else(|| {
-                let place = packed.choices.len() as u32;
-                packed.choices.extend_from_slice(request.yes);
-                packed.choices.extend_from_slice(request.no);
-                known.push((request.yes, request.no, place));
-                place
+                .find(|(start, length, _)| (*start, *length) == (key.as_ptr(), key.len()));
+            if let Some((.., place)) = found {
+                return *place;
+            }
+            let place = lists.len() as u32;
+            push(lists);
+            known.push((key.as_ptr(), key.len(), place));
+            place
+        };
+        for request in requests {
+            let choices = place(&mut packed.lists, request.choices, &|lists| {
+                lists.extend_from_slice(request.choices);
+                lists.extend(request.numbers.iter().map(|number| number.to_bits()));
+            });
+            let mask = request.mask.map(|mask| {
+                place(&mut packed.lists, mask, &|lists| {
+                    let end = lists.len() + vocab.div_ceil(32);
+                    lists.extend_from_slice(mask);
+                    lists.resize(end, 0);
+                })
             });
             for number in [
                 request.draw,
@@ -87,9 +102,9 @@ impl PackedRequests {
             }
             packed.requests.extend([
                 u32::try_from(request.top_k).unwrap_or(u32::MAX),
-                place,
-                request.yes.len() as u32,
-                request.no.len() as u32,
+                choices,
+                request.choices.len() as u32,
+                mask.unwrap_or(NO_MASK),
             ]);
         }
         packed
@@ -99,7 +114,7 @@ impl PackedRequests {
 /// The sampler: the kernel, its results on the device, and those underway to the host.
 pub struct Sampler {
     kernel: Function,
-    /// u32 `[3, rows]` of the newest step: tokens, flags, odds.
+    /// u32 `[3, rows]` of the newest step: tokens, flags, expected numbers.
     results: Array,
     landing: Vec<Pinned>,
     next: usize,
@@ -153,7 +168,7 @@ impl Sampler {
         logits: Slice,
         (rows, vocab, stride): (usize, usize, usize),
         requests: Slice,
-        choices: Slice,
+        lists: Slice,
     ) -> Result<(), ModelError> {
         const NAME: &str = "sample";
         if self.underway.len() == IN_FLIGHT {
@@ -168,16 +183,16 @@ impl Sampler {
         }
         let words = RESULT_WORDS * rows;
         if rows > 0 {
-            let choices = if choices.elements() == 0 {
+            let lists = if lists.elements() == 0 {
                 Arg::Null
             } else {
-                Arg::Array(choices.check(NAME, "choices", DType::U32, 1)?)
+                Arg::Array(lists.check(NAME, "lists", DType::U32, 1)?)
             };
             let args = [
                 Arg::Array(self.results.all().check(NAME, "out", DType::U32, words)?),
                 Arg::Array(logits.check(NAME, "logits", DType::F32, rows * stride)?),
                 Arg::Array(requests.check(NAME, "requests", DType::U32, rows * REQUEST_WORDS)?),
-                choices,
+                lists,
                 count(rows),
                 count(vocab),
                 count(stride),
@@ -213,7 +228,7 @@ impl Sampler {
                 let flags = words[rows + row];
                 Sampled {
                     token: (flags & 1 == 0).then_some(words[row]),
-                    odds: (flags & 2 != 0).then(|| f32::from_bits(words[2 * rows + row])),
+                    expected: (flags & 2 != 0).then(|| f32::from_bits(words[2 * rows + row])),
                 }
             })
             .collect())
@@ -226,23 +241,26 @@ mod tests {
 
     #[test]
     fn requests_are_packed_as_the_kernel_reads_them_and_share_their_lists() {
-        let (yes, no) = (vec![7, 8], vec![9]);
+        let (choices, numbers, mask) = (vec![7, 8, 9], vec![1.0, 1.0, 0.0], vec![0b1011, 1]);
         let request = SampleRequest {
             draw: 0.25,
             temperature: 0.7,
             top_k: 20,
             top_p: 0.95,
             min_p: 0.0,
-            yes: &yes,
-            no: &no,
+            choices: &choices,
+            numbers: &numbers,
+            mask: Some(&mask),
         };
         let none = SampleRequest {
-            yes: &[],
-            no: &[],
+            choices: &[],
+            numbers: &[],
+            mask: None,
             ..request
         };
-        let packed = PackedRequests::new(&[request, none, request]);
-        assert_eq!(packed.choices, [7, 8, 9]);
+        let packed = PackedRequests::new(&[request, none, request], 70);
+        let one = 1f32.to_bits();
+        assert_eq!(packed.lists, [7, 8, 9, one, one, 0, 0b1011, 1, 0]);
         assert_eq!(packed.requests.len(), 3 * REQUEST_WORDS);
         let number = |row: usize, at: usize| {
             let words = &packed.requests[row * REQUEST_WORDS + 2 * at..][..2];
@@ -252,8 +270,11 @@ mod tests {
             [0, 1, 2, 3].map(|at| number(2, at)),
             [0.25f64, 0.7, 0.95, 0.0].map(f64::to_bits)
         );
-        assert_eq!(packed.requests[8..12], [20, 0, 2, 1]);
-        assert_eq!(packed.requests[REQUEST_WORDS + 10..][..2], [0, 0]);
-        assert_eq!(packed.requests[2 * REQUEST_WORDS + 8..], [20, 0, 2, 1]);
+        assert_eq!(packed.requests[8..12], [20, 0, 3, 6]);
+        assert_eq!(
+            packed.requests[REQUEST_WORDS + 10..][..2],
+            [0, super::NO_MASK]
+        );
+        assert_eq!(packed.requests[2 * REQUEST_WORDS + 8..], [20, 0, 3, 6]);
     }
 }

@@ -143,6 +143,24 @@ impl Channels {
         Role::Marker
     }
 
+    /// Is the next token one of the answer?
+    pub(super) fn is_in_answer(&self) -> bool {
+        self.place == (Place::Body { is_final: true })
+    }
+
+    /// The markup from here to the beginning of an answer.
+    pub(super) fn to_answer(&self) -> &'static str {
+        match self.place {
+            Place::Body { .. } => "<|end|><|start|>assistant<|channel|>final<|message|>",
+            Place::Between => "<|start|>assistant<|channel|>final<|message|>",
+            Place::Header { channel: None, .. } => "<|channel|>final<|message|>",
+            // A header that goes on is a message without text.
+            Place::Header { .. } => {
+                "<|message|><|end|><|start|>assistant<|channel|>final<|message|>"
+            }
+        }
+    }
+
     /// Has there been an answer, and is nothing after it unfinished?
     pub(super) fn is_finished(&self) -> bool {
         self.answered && self.place != (Place::Body { is_final: false })

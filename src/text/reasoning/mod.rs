@@ -14,11 +14,13 @@
 //! | `tag_mask` | tags that are known by their letters, masked piece by piece |
 //! | `token_roles` | tags and channels that are known by their token ids: which tokens are the answer |
 //! | `harmony` | the channels of gpt-oss |
+//! | `phase` | whether a judge still thinks, for constrained answers |
 //! | `apart` | a completion as its thinking and its answer |
 //! | `written` | the same in a text that another engine decoded |
 
 mod apart;
 mod harmony;
+mod phase;
 mod style;
 pub(crate) mod tag_mask;
 pub(crate) mod tag_pairs;
@@ -31,6 +33,7 @@ use crate::text::TextError;
 use crate::text::tokenizer::{TextStream, Tokenizer};
 pub use apart::Apart;
 use harmony::{Channels, HarmonyTokens};
+pub(crate) use phase::{Beginning, Thought};
 pub use style::{ThinkingStyle, ThinkingTags};
 use tag_mask::{TagMask, VisibleText, blank, mask};
 use token_roles::{Role, RoleTracker};
@@ -55,6 +58,10 @@ pub struct Thinking {
     starts_inside: bool,
     /// The pairs of tags that the model's files name or the user gave.
     found: Vec<ThinkingTags>,
+    /// The pair that is open at the prompt's end.
+    opened: Option<ThinkingTags>,
+    /// The prompt ends behind thinking that is over: the judge was told not to think.
+    closed: bool,
 }
 
 /// What marks the thinking.
@@ -143,13 +150,12 @@ impl Thinking {
                 ThinkingStyle::Think
             }
         });
-        let opened = |open: &str, close: &str| {
-            generation_prompt
-                .rfind(open)
-                .is_some_and(|at| !generation_prompt[at + open.len()..].contains(close))
-        };
-        let is_opened = |tags: &ThinkingTags| opened(&tags.open, &tags.close);
-        let reader_opened = READER_TAGS.iter().any(|(open, close)| opened(open, close));
+        let is_opened = |tags: &ThinkingTags| phase::is_open(generation_prompt, tags);
+        let reader_tags = READER_TAGS.map(|(open, close)| ThinkingTags {
+            open: open.to_owned(),
+            close: close.to_owned(),
+        });
+        let reader_opened = reader_tags.iter().find(|tags| is_opened(tags));
         let mut found = Vec::new();
         let mut starts_inside = false;
         let markup = match &style {
@@ -159,7 +165,7 @@ impl Thinking {
                 if !is_given {
                     found = tag_pairs::find(tokenizer.added_tokens(), chat_template);
                 }
-                starts_inside = reader_opened;
+                starts_inside = reader_opened.is_some();
                 Markup::Tags(TagPairs::new(tokenizer, &found, is_opened))
             }
             ThinkingStyle::Harmony => {
@@ -181,25 +187,20 @@ impl Thinking {
                 Markup::Tags(TagPairs::new(tokenizer, &found, is_opened))
             }
         };
-        if style == ThinkingStyle::Think {
-            // For `describe`: tags of the protocols' readers that the model's files name.
-            let named =
-                |tag: &str| tokenizer.added_token(tag).is_some() || chat_template.contains(tag);
-            let known = READER_TAGS
-                .iter()
-                .filter(|(open, close)| named(open) || named(close));
-            found.splice(
-                0..0,
-                known.map(|(open, close)| ThinkingTags {
-                    open: (*open).to_owned(),
-                    close: (*close).to_owned(),
-                }),
-            );
-        }
+        let is_named =
+            |tag: &str| tokenizer.added_token(tag).is_some() || chat_template.contains(tag);
+        found.splice(0..0, Self::reader_pairs(&style, is_given, is_named));
+        let reader_opened = reader_opened.filter(|_| starts_inside);
+        let opened = found.iter().find(|tags| is_opened(tags)).or(reader_opened);
+        let closed = found
+            .iter()
+            .any(|tags| generation_prompt.contains(&tags.close));
         Ok(Self {
             style,
             markup,
             starts_inside,
+            opened: opened.cloned(),
+            closed,
             found,
         })
     }

@@ -314,6 +314,13 @@ impl Tokenizer {
             .map_or(0, |id| id as usize + 1)
     }
 
+    /// All tokens that are white space and nothing else, in order of id.
+    pub fn blank(&self) -> Vec<u32> {
+        let mut tokens = self.variants("");
+        tokens.retain(|&id| !self.decode(&[id]).is_empty());
+        tokens
+    }
+
     /// All tokens that spell `word`, whatever their case and surrounding space, in order of id.
     pub fn variants(&self, word: &str) -> Vec<u32> {
         (0..self.vocab_size() as u32)

@@ -42,7 +42,15 @@ fn a_request_is_the_prompt_of_the_judge_and_its_sampling() {
     assert_eq!(body["max_completion_tokens"], 2048);
     assert!(body["seed"].is_u64());
     let judged = folder
-        .run(&["judge", "in.jsonl", "--raw", "--max-new-tokens", "1", "-q"])
+        .run(&[
+            "judge",
+            "in.jsonl",
+            "--free",
+            "--raw",
+            "--max-new-tokens",
+            "1",
+            "-q",
+        ])
         .lines();
     let prompt = judged[0]["raw"]["prompt"].as_str().unwrap();
     assert!(prompt.contains(content(line)), "{prompt}");

@@ -73,7 +73,7 @@ fn verdicts(lines: Vec<Value>) -> Vec<Value> {
     lines.into_iter().map(keep).collect()
 }
 
-/// Judges a file, and runs it as a batch; compares verdicts and prompt tokens.
+/// Judges a file with free answers, and runs it as a batch; compares verdicts and prompt tokens.
 #[track_caller]
 fn both_ways(input: &str, limit: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(input);
@@ -86,6 +86,7 @@ fn both_ways(input: &str, limit: &str) {
         limit,
         "-o",
         "judged.jsonl",
+        "--free",
         "--raw",
     ]);
     let code = judged.code.unwrap();
@@ -157,7 +158,7 @@ fn a_prompt_in_one_text_gives_the_same_verdicts_on_the_examples() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/rollouts.jsonl");
     let path = path.to_str().unwrap();
     let folder = Folder::new();
-    let judged = folder.run(&["judge", path, "-q"]).lines();
+    let judged = folder.run(&["judge", path, "--free", "-q"]).lines();
     folder
         .run(&["export-batch", path, "-o", "batch.jsonl", "-q"])
         .expect(0, &[]);

@@ -2,7 +2,7 @@
 
 use candle_core::{DType, Device, Tensor};
 use juror::engine::sampler::choose;
-use juror::engine::{Choices, RandomKey, RowRequest, Sampling};
+use juror::engine::{Choices, RandomKey, RowRequest, Sampling, TokenSet};
 use juror::model::cuda::SampleRequest;
 use juror::model::cuda::kernel::Kernels;
 use juror::model::cuda::sampling::{PackedRequests, Sampler};
@@ -14,10 +14,9 @@ use super::{Gpu, array};
 fn sampling_equals_the_host() {
     let gpu = Gpu::new(DType::BF16);
     let cuda = gpu.device.as_cuda_device().unwrap();
-    let choices = Choices {
-        yes: vec![5, 700],
-        no: vec![6],
-    };
+    let choices = Choices::yes_or_no(&[5, 700], &[6]);
+    let odd: TokenSet = (0..150_000).filter(|token| token % 2 == 1).collect();
+    let few: TokenSet = [6, 700].into_iter().collect();
     let mut other = 0;
     let mut count = 0;
     for vocab in [1000, 32_003, 151_936] {
@@ -48,16 +47,17 @@ fn sampling_equals_the_host() {
                     trial: 0,
                 },
                 position: 3,
+                allowed: [None, Some(&odd), Some(&few), None][row / 2 % 4],
                 choices: (row % 2 == 0).then_some(&choices),
             })
             .collect();
         let expected = choose(&logits, &requests).unwrap();
         let packed: Vec<_> = requests.iter().map(SampleRequest::from).collect();
-        let packed = PackedRequests::new(&packed);
+        let packed = PackedRequests::new(&packed, vocab);
         let mut sampler = Sampler::new(cuda, &mut Kernels::new(cuda), rows).unwrap();
         let (words, lists) = (
             array(&gpu.words(&packed.requests)),
-            array(&gpu.words(&packed.choices)),
+            array(&gpu.words(&packed.lists)),
         );
         sampler
             .launch(
@@ -74,10 +74,10 @@ fn sampling_equals_the_host() {
             if ours.token != Some(expected.token) {
                 assert!(request.sampling.temperature > 0.0, "greedy is exact");
                 other += 1;
-            } else if let Some(odds) = expected.odds {
-                assert!((ours.odds.unwrap() - odds).abs() < 1e-4);
+            } else if let Some(number) = expected.expected {
+                assert!((ours.expected.unwrap() - number).abs() < 1e-4);
             } else {
-                assert_eq!(ours.odds, None);
+                assert_eq!(ours.expected, None);
             }
         }
     }
@@ -94,10 +94,11 @@ fn sampling_equals_the_host() {
         top_k: 0,
         top_p: 1.0,
         min_p: 0.0,
-        yes: &[],
-        no: &[],
+        choices: &[],
+        numbers: &[],
+        mask: None,
     };
-    let packed = PackedRequests::new(&[request]);
+    let packed = PackedRequests::new(&[request], 1000);
     let mut sampler = Sampler::new(cuda, &mut Kernels::new(cuda), 1).unwrap();
     let words = array(&gpu.words(&packed.requests));
     sampler

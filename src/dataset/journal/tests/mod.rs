@@ -35,6 +35,7 @@ fn manifest() -> Manifest {
         reward: "overall".into(),
         min_confidence: None,
         precision: None,
+        constrained: None,
         reason: false,
         raw: false,
         input: InputIdentity {

@@ -120,9 +120,9 @@ impl CudaDecoder {
             )));
         }
         let queued = self.prepare(batch)?;
-        let packed = PackedRequests::new(requests);
+        let packed = PackedRequests::new(requests, self.config.vocab);
         let requests = self.packer.push(&packed.requests);
-        let choices = self.packer.push(&packed.choices);
+        let lists = self.packer.push(&packed.lists);
         self.upload.send(&self.packer)?;
         self.queue(&queued)?;
         let (vocab, stride) = (self.config.vocab, self.parts.head.stride);
@@ -132,7 +132,7 @@ impl CudaDecoder {
                 logits.all(),
                 (queued.wanted, vocab, stride),
                 upload.section(requests)?,
-                upload.section(choices)?,
+                upload.section(lists)?,
             )
         })
     }

@@ -1,5 +1,6 @@
 // From logits to tokens: a block to a row. The semantics are those of `src/engine/sampler.rs`: greedy, or temperature, top-k,
-// top-p over what is left, min-p, and a draw that inverts the cumulative sum, likeliest first, ties by token.
+// top-p over what is left, min-p, and a draw that inverts the cumulative sum, likeliest first, ties by token. A token that is not
+// allowed counts as one with a logit of minus infinity.
 //
 // Nothing is sorted. Each truncation, and the draw, is a place in the order of the logits, found digit by digit: the logits'
 // bits, made to order as integers, are counted and weighed by their highest four bits, the sixteen sums say in which sixteenth
@@ -16,7 +17,8 @@ constexpr int DIGITS = 1 << DIGIT_BITS;
 static_assert(DIGITS == WARPS, "a warp adds up a digit's counters");
 
 constexpr unsigned FAILED = 1;
-constexpr unsigned HAS_ODDS = 2;
+constexpr unsigned HAS_EXPECTED = 2;
+constexpr unsigned NO_MASK = 0xffffffffu;
 
 /// How a row is to be sampled; 48 bytes, made by the host.
 struct Request {
@@ -25,9 +27,11 @@ struct Request {
     double top_p;
     double min_p;
     unsigned top_k;
+    /// Where in the lists its choices begin: so many tokens, then so many numbers (f32).
     unsigned choices;
-    unsigned yes;
-    unsigned no;
+    unsigned count;
+    /// Where in the lists the mask of allowed tokens begins, a bit for each of the vocabulary; or NO_MASK.
+    unsigned mask;
 };
 static_assert(sizeof(Request) == 48, "the host lays out 48 bytes");
 
@@ -41,6 +45,17 @@ template <int BITS> __device__ __forceinline__ unsigned key_of(unsigned bits) {
         bits = 0;
     return bits & SIGN ? ~bits & ALL : bits | SIGN;
 }
+
+template <typename T> struct Lowest;
+template <> struct Lowest<bf16> {
+    static constexpr unsigned BITS = 0xff80u;
+};
+template <> struct Lowest<f16> {
+    static constexpr unsigned BITS = 0xfc00u;
+};
+template <> struct Lowest<float> {
+    static constexpr unsigned BITS = 0xff800000u; // minus infinity, as the others
+};
 
 template <typename T> struct Format {
     static constexpr int BITS = 16;
@@ -61,10 +76,25 @@ template <> struct Format<float> {
     static __device__ __forceinline__ float value(unsigned bits) { return __uint_as_float(bits); }
 };
 
-/// Calls `visit(token, bits)` for tokens `begin ..` of `vectors` vectors, those of `threads` threads side by side. A thread's
-/// tokens come in ascending order.
+/// A row, and what its logits weigh.
+template <typename T> struct Row {
+    const T* logits;
+    const unsigned* mask; // of the tokens that are allowed; null: all are
+    int vocab;
+    int vectors;
+    float highest;
+    float sharpness; // log2(e) / temperature
+
+    /// Relative to the likeliest token's, which is 1.
+    __device__ __forceinline__ float weight(unsigned bits) const {
+        return exp2f((Format<T>::value(bits) - highest) * sharpness);
+    }
+};
+
+/// Calls `visit(token, bits)` for the tokens of the vectors from `begin` to `end`, those of `threads` threads side by side. A
+/// thread's tokens come in ascending order.
 template <typename T, typename VISIT>
-__device__ __forceinline__ void walk(const T* logits, int vocab, int thread, int threads, int begin, int end, VISIT visit) {
+__device__ __forceinline__ void walk(const Row<T>& row, int thread, int threads, int begin, int end, VISIT visit) {
     using F = Format<T>;
     constexpr int AT_ONCE = 4;
     for (int vector = begin + thread; vector < end; vector += AT_ONCE * threads) {
@@ -72,16 +102,21 @@ __device__ __forceinline__ void walk(const T* logits, int vocab, int thread, int
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++)
             if (vector + i * threads < end)
-                raw[i] = __ldg(reinterpret_cast<const uint4*>(logits + static_cast<int64_t>(vector + i * threads) * F::VECTOR));
+                raw[i] = __ldg(reinterpret_cast<const uint4*>(row.logits + static_cast<int64_t>(vector + i * threads) * F::VECTOR));
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
             if (vector + i * threads >= end)
                 break;
             const int first = (vector + i * threads) * F::VECTOR;
+            const unsigned allowed = row.mask ? row.mask[first / 32] >> (first % 32) : ~0u;
 #pragma unroll
             for (int j = 0; j < F::VECTOR; j++)
-                if (first + j < vocab)
-                    visit(first + j, F::bits(raw[i], j));
+                if (first + j < row.vocab) {
+                    const unsigned bits = F::bits(raw[i], j);
+                    // What is not a number stays so.
+                    const bool hidden = !(allowed >> j & 1u) && F::value(bits) == F::value(bits);
+                    visit(first + j, hidden ? Lowest<T>::BITS : bits);
+                }
         }
     }
 }
@@ -117,20 +152,6 @@ __device__ __forceinline__ unsigned& count_at(int digit, int thread) {
     return reinterpret_cast<unsigned*>(counters)[(DIGITS + digit) * THREADS + thread];
 }
 
-/// A row, and what its logits weigh.
-template <typename T> struct Row {
-    const T* logits;
-    int vocab;
-    int vectors;
-    float highest;
-    float sharpness; // log2(e) / temperature
-
-    /// Relative to the likeliest token's, which is 1.
-    __device__ __forceinline__ float weight(unsigned bits) const {
-        return exp2f((Format<T>::value(bits) - highest) * sharpness);
-    }
-};
-
 __device__ __forceinline__ double warp_sum_double(double x) {
 #pragma unroll
     for (int by = 16; by > 0; by /= 2)
@@ -145,7 +166,7 @@ __device__ __forceinline__ unsigned long long likeliest(const Row<T>& row, bool&
     unsigned best_key = 0;
     unsigned best_token = 0;
     bool nan = false;
-    walk(row.logits, row.vocab, threadIdx.x, THREADS, 0, row.vectors, [&](int token, unsigned bits) {
+    walk(row, threadIdx.x, THREADS, 0, row.vectors, [&](int token, unsigned bits) {
         const float value = F::value(bits);
         nan |= value != value;
         const unsigned key = key_of<F::BITS>(bits);
@@ -214,7 +235,7 @@ __device__ __forceinline__ void sum_digits(const Row<T>& row, unsigned prefix, u
         mass_at(digit, thread) = 0.0f;
         count_at(digit, thread) = 0;
     }
-    walk(row.logits, row.vocab, thread, THREADS, 0, row.vectors, [&](int, unsigned bits) {
+    walk(row, thread, THREADS, 0, row.vectors, [&](int, unsigned bits) {
         const unsigned key = key_of<F::BITS>(bits);
         if (((key ^ prefix) & mask) == 0) {
             const int digit = static_cast<int>(key >> shift & (DIGITS - 1));
@@ -284,7 +305,7 @@ template <typename T> __device__ __forceinline__ unsigned token_of(const Row<T>&
     const int end = min(begin + stretch, row.vectors);
     const auto is_tie = [&](unsigned bits) { return ((key_of<F::BITS>(bits) ^ ties.prefix) & ties.mask) == 0; };
     unsigned count = 0;
-    walk(row.logits, row.vocab, lane, 32, begin, end, [&](int, unsigned bits) { count += is_tie(bits) ? 1 : 0; });
+    walk(row, lane, 32, begin, end, [&](int, unsigned bits) { count += is_tie(bits) ? 1 : 0; });
     count = __reduce_add_sync(ALL_LANES, count);
     if (lane == 0)
         scratch().count[warp] = count;
@@ -296,7 +317,7 @@ template <typename T> __device__ __forceinline__ unsigned token_of(const Row<T>&
         // The one warp that has it goes through its stretch in order.
         for (int at = begin; at < end; at += 32) {
             unsigned found = 0;
-            walk(row.logits, row.vocab, lane, 32, at, min(at + 32, end),
+            walk(row, lane, 32, at, min(at + 32, end),
                  [&](int, unsigned bits) { found += is_tie(bits) ? 1 : 0; });
             unsigned up_to = found;
 #pragma unroll
@@ -305,7 +326,7 @@ template <typename T> __device__ __forceinline__ unsigned token_of(const Row<T>&
                 up_to += lane >= by ? other : 0;
             }
             unsigned skip = before + up_to - found;
-            walk(row.logits, row.vocab, lane, 32, at, min(at + 32, end), [&](int token, unsigned bits) {
+            walk(row, lane, 32, at, min(at + 32, end), [&](int token, unsigned bits) {
                 if (is_tie(bits) && skip++ == index)
                     scratch().token = static_cast<unsigned>(token);
             });
@@ -353,7 +374,7 @@ template <typename T> __device__ __forceinline__ unsigned draw(const Row<T>& row
         const float floor = static_cast<float>(request.min_p);
         float mass = 0.0f;
         unsigned count = 0;
-        walk(row.logits, row.vocab, threadIdx.x, THREADS, 0, row.vectors, [&](int, unsigned bits) {
+        walk(row, threadIdx.x, THREADS, 0, row.vectors, [&](int, unsigned bits) {
             const float weight = row.weight(bits);
             if (weight >= floor) {
                 mass += weight;
@@ -394,45 +415,58 @@ template <typename T> __device__ __forceinline__ unsigned draw(const Row<T>& row
     return token_of(row, ties, index);
 }
 
-/// `p(yes) / (p(yes) + p(no))` if the token is one of them: for one warp.
+/// The mean of the choices' numbers, each weighed by its token's probability, if the token is one of them: for one warp. The mask
+/// makes no difference.
 template <typename T>
-__device__ __forceinline__ bool odds(const Row<T>& row, const Request& request, const unsigned* choices, unsigned token,
-                                     float& result) {
+__device__ __forceinline__ bool expected_number(const Row<T>& row, const Request& request, const unsigned* lists,
+                                                unsigned token, float& result) {
     const int lane = threadIdx.x % 32;
-    double yes = 0.0, no = 0.0;
+    const unsigned* choices = lists + request.choices;
+    const unsigned* numbers = choices + request.count;
     bool chosen = false;
-    for (unsigned i = lane; i < request.yes + request.no; i += 32) {
-        const unsigned choice = choices[request.choices + i];
-        chosen |= choice == token;
-        if (choice < static_cast<unsigned>(row.vocab)) {
-            const double mass = exp(static_cast<double>(to_float(row.logits[choice]) - row.highest));
-            (i < request.yes ? yes : no) += mass;
+    float highest = __uint_as_float(Lowest<float>::BITS);
+    for (unsigned i = lane; i < request.count; i += 32) {
+        chosen |= choices[i] == token;
+        if (choices[i] < static_cast<unsigned>(row.vocab))
+            highest = fmaxf(highest, to_float(row.logits[choices[i]]));
+    }
+#pragma unroll
+    for (int by = 16; by > 0; by /= 2)
+        highest = fmaxf(highest, __shfl_xor_sync(ALL_LANES, highest, by));
+    double sum = 0.0, all = 0.0;
+    for (unsigned i = lane; i < request.count; i += 32) {
+        if (choices[i] < static_cast<unsigned>(row.vocab)) {
+            const double mass = exp(static_cast<double>(to_float(row.logits[choices[i]]) - highest));
+            sum += mass * static_cast<double>(__uint_as_float(numbers[i]));
+            all += mass;
         }
     }
-    yes = warp_sum_double(yes);
-    no = warp_sum_double(no);
-    result = static_cast<float>(yes / (yes + no));
-    return __any_sync(ALL_LANES, chosen) && yes + no > 0.0;
+    sum = warp_sum_double(sum);
+    all = warp_sum_double(all);
+    result = static_cast<float>(sum / all);
+    return __any_sync(ALL_LANES, chosen) && all > 0.0;
 }
 
 template <typename T>
-__device__ __forceinline__ void sample(unsigned* out, const T* logits, const Request* requests, const unsigned* choices,
+__device__ __forceinline__ void sample(unsigned* out, const T* logits, const Request* requests, const unsigned* lists,
                                        int rows, int vocab, int stride) {
     using F = Format<T>;
     const int at = blockIdx.x;
     const Request& request = requests[at];
     Row<T> row;
     row.logits = logits + static_cast<int64_t>(at) * stride;
+    row.mask = request.mask == NO_MASK ? nullptr : lists + request.mask;
     row.vocab = vocab;
     row.vectors = (vocab + F::VECTOR - 1) / F::VECTOR;
     bool unordered = false;
     const unsigned long long best = likeliest(row, unordered);
     unsigned token = ~static_cast<unsigned>(best);
     unsigned flags = 0;
-    float odds_of_yes = __uint_as_float(0x7fffffffu);
+    float number = __uint_as_float(0x7fffffffu);
     // A token beyond the row cannot be: with nothing above the lowest key the first one stands.
     row.highest = to_float(row.logits[token]);
-    if (unordered || !(fabsf(row.highest) < __uint_as_float(0x7f800000u))) {
+    const bool nothing = row.mask && !(row.mask[token / 32] >> (token % 32) & 1u);
+    if (unordered || nothing || !(fabsf(row.highest) < __uint_as_float(0x7f800000u))) {
         token = 0;
         flags = FAILED;
     } else {
@@ -441,17 +475,17 @@ __device__ __forceinline__ void sample(unsigned* out, const T* logits, const Req
             row.sharpness = static_cast<float>(fmin(1.4426950408889634 / request.temperature, 3e38));
             token = draw(row, request);
         }
-        if (threadIdx.x < 32 && request.yes + request.no > 0) {
-            if (odds(row, request, choices, token, odds_of_yes))
-                flags |= HAS_ODDS;
+        if (threadIdx.x < 32 && request.count > 0) {
+            if (expected_number(row, request, lists, token, number))
+                flags |= HAS_EXPECTED;
             else
-                odds_of_yes = __uint_as_float(0x7fffffffu);
+                number = __uint_as_float(0x7fffffffu);
         }
     }
     if (threadIdx.x == 0) {
         out[at] = token;
         out[rows + at] = flags;
-        out[2 * rows + at] = __float_as_uint(odds_of_yes);
+        out[2 * rows + at] = __float_as_uint(number);
     }
 }
 
@@ -459,9 +493,9 @@ __device__ __forceinline__ void sample(unsigned* out, const T* logits, const Req
 
 #define SAMPLE(NAME, T)                                                                                                \
     extern "C" __global__ void __launch_bounds__(THREADS, 2)                                                           \
-        sample_##NAME(unsigned* out, const T* logits, const void* requests, const unsigned* choices, int rows,         \
+        sample_##NAME(unsigned* out, const T* logits, const void* requests, const unsigned* lists, int rows,           \
                       int vocab, int stride) {                                                                         \
-        sample<T>(out, logits, static_cast<const Request*>(requests), choices, rows, vocab, stride);                   \
+        sample<T>(out, logits, static_cast<const Request*>(requests), lists, rows, vocab, stride);                     \
     }
 SAMPLE(bf16, bf16)
 SAMPLE(f16, f16)

@@ -1,0 +1,134 @@
+//! What steers a generation: known text that is appended, the tokens that may be chosen, and when it ends.
+
+use std::sync::Arc;
+
+/// Steers a generation, token by token.
+///
+/// Each method is called once for each event, in order; a preempted sequence is not replayed. Of a guide that appends
+/// nothing and allows everything the engine may choose the next token before it has asked about the last one, so nothing
+/// may depend on when a method is called.
+pub trait Guide: Send {
+    /// What follows the prompt.
+    fn begin(&mut self) -> Next {
+        Next::FREE
+    }
+
+    /// Takes the newest token that was chosen, and says what follows it.
+    fn push(&mut self, token: u32) -> Next;
+
+    /// An end-of-sequence token was chosen. `None` ends the generation with it; otherwise it is left out, and the generation
+    /// goes on with other tokens: with some that are appended, or with a choice that has no end of sequence in it.
+    fn end(&mut self) -> Option<Next> {
+        None
+    }
+}
+
+/// What follows a token.
+#[derive(Debug, Clone)]
+pub struct Next {
+    /// Known tokens: they go through the model together, as those of a prompt do, and count among the completion's.
+    pub append: Vec<u32>,
+    /// What follows them.
+    pub then: Then,
+}
+
+impl Next {
+    /// The model chooses freely.
+    pub const FREE: Self = Self {
+        append: Vec::new(),
+        then: Then::Free,
+    };
+
+    /// The generation is over.
+    pub const END: Self = Self {
+        append: Vec::new(),
+        then: Then::End,
+    };
+
+    /// Known tokens, and a free choice behind them.
+    pub fn append(tokens: Vec<u32>) -> Self {
+        Self {
+            append: tokens,
+            then: Then::Free,
+        }
+    }
+
+    /// Whether it appends nothing and leaves the choice free.
+    pub(super) fn is_free(&self) -> bool {
+        self.append.is_empty() && matches!(self.then, Then::Free)
+    }
+}
+
+/// How a generation goes on.
+#[derive(Debug, Clone)]
+pub enum Then {
+    /// The model chooses freely.
+    Free,
+    /// The model chooses one of these.
+    OneOf(Arc<TokenSet>),
+    /// It is over.
+    End,
+}
+
+/// A set of token ids: a bit for each.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TokenSet {
+    words: Vec<u32>,
+}
+
+impl TokenSet {
+    /// From words of 32 bits, the lowest of the first for token 0. Tokens beyond them are not in the set.
+    pub fn from_words(words: Vec<u32>) -> Self {
+        Self { words }
+    }
+
+    /// The bits, 32 a word.
+    pub fn words(&self) -> &[u32] {
+        &self.words
+    }
+
+    /// Whether a token is in the set.
+    pub fn contains(&self, token: u32) -> bool {
+        let word = self.words.get(token as usize / 32);
+        word.is_some_and(|word| word >> (token % 32) & 1 == 1)
+    }
+
+    /// Its tokens, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + Clone + '_ {
+        let words = self.words.iter().enumerate().filter(|(_, word)| **word > 0);
+        words.flat_map(|(at, &word)| {
+            let bits = (0..32).filter(move |bit| word >> bit & 1 == 1);
+            bits.map(move |bit| at as u32 * 32 + bit)
+        })
+    }
+}
+
+impl FromIterator<u32> for TokenSet {
+    fn from_iter<I: IntoIterator<Item = u32>>(tokens: I) -> Self {
+        let mut set = Self::default();
+        for token in tokens {
+            let word = token as usize / 32;
+            if set.words.len() <= word {
+                set.words.resize(word + 1, 0);
+            }
+            set.words[word] |= 1 << (token % 32);
+        }
+        set
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_set_holds_its_tokens_alone(tokens in prop::collection::btree_set(0..300u32, 0..40)) {
+            let set: TokenSet = tokens.iter().copied().collect();
+            prop_assert!(set.iter().eq(tokens.iter().copied()));
+            prop_assert!((0..400).all(|token| set.contains(token) == tokens.contains(&token)));
+        }
+    }
+}

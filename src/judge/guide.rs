@@ -1,0 +1,474 @@
+//! Steers a generation so that it holds a verdict: thinking first, if the judge thinks, then the protocol's scaffold, in which only
+//! words of the verdict are chosen.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::request::TextStop;
+use super::token_scaffold::{Fork, TokenPart, tokenise};
+use super::{JudgeText, completion};
+use crate::engine::{Guide, Next, Then, TokenSet};
+use crate::protocol::{ChoiceField, Filled, ScaffoldWants};
+use crate::reward::RewardPolicy;
+use crate::text::TextError;
+use crate::text::reasoning::{Beginning, Thought};
+use crate::text::tokenizer::{Place, TextStream};
+
+/// What a guide has learnt, read once the generation is over.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Guided {
+    /// What was chosen.
+    pub(super) filled: Filled,
+    /// For each choice the index of the completion's token in which its words differ.
+    pub(super) tokens: Vec<usize>,
+    /// How it ended.
+    pub(super) ending: Ending,
+}
+
+/// How a constrained generation ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// It was cut, by its limit or in its thinking.
+    #[default]
+    Cut,
+    /// The thinking left no room for the verdict.
+    NoRoom,
+    /// The judge's own text can be read, as a free one.
+    ByItself,
+    /// All that is wanted was chosen.
+    Chosen,
+}
+
+/// Tokens kept free for the end of the thinking.
+const THINKING_END: usize = 16;
+
+/// When a verdict is known as far as it is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Decides(pub(super) RewardPolicy);
+
+impl Decides {
+    /// Whether what was chosen decides the reward.
+    fn is_decided(self, filled: &Filled) -> bool {
+        let value = |field| filled.value(field);
+        let (process, outcome) = (value(ChoiceField::Process), value(ChoiceField::Outcome));
+        match self.0 {
+            RewardPolicy::Outcome => outcome.is_some(),
+            RewardPolicy::ProcessOutcome => {
+                [process, outcome].contains(&Some(false)) || process.is_some() && outcome.is_some()
+            }
+            RewardPolicy::Soft => process.is_some() && outcome.is_some(),
+        }
+    }
+}
+
+/// How a run constrains its verdicts.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct GuideOptions {
+    /// What of the answer is wanted.
+    pub(super) wants: ScaffoldWants,
+    /// Ends the generation as soon as the reward is known.
+    pub(super) decides: Option<Decides>,
+    /// The most tokens of thinking.
+    pub(super) thinking_budget: Option<usize>,
+    /// The most tokens in all.
+    pub(super) most: usize,
+}
+
+/// The state of a generation.
+enum State {
+    /// Choosing whether the judge thinks, or says that a sample is outside of its domain.
+    Opening(Fork, Vec<Opening>),
+    /// Thinking freely.
+    Thinking(Thought),
+    /// Behind thinking that ended by itself: white space, or the answer.
+    Break,
+    /// In a part of known text, or choosing.
+    Fork(Fork),
+    /// Writing something of its own first.
+    Analysis(Option<TextStop>),
+    /// Writing the reason.
+    Reason {
+        end: String,
+        close: Vec<u32>,
+        stream: TextStream,
+        written: String,
+    },
+    /// Nothing more is wanted.
+    Over,
+}
+
+/// What a way to begin leads to.
+#[derive(Debug, Clone)]
+enum Opening {
+    /// Thinking that ends with this tag.
+    Thinking(String),
+    /// The answer: the branch is its beginning.
+    Answer,
+    /// Nothing: the sample is outside of the judge's domain.
+    Outside,
+}
+
+/// See the module.
+pub(super) struct VerdictGuide {
+    text: Arc<JudgeText>,
+    options: GuideOptions,
+    parts: VecDeque<TokenPart>,
+    state: State,
+    /// The tokens of the completion.
+    tokens: Vec<u32>,
+    /// Which of them the choice at hand is made with.
+    choice_at: usize,
+    guided: Guided,
+    result: Arc<Mutex<Guided>>,
+}
+
+impl VerdictGuide {
+    /// A guide behind `prompt`; `None` where the protocol has no scaffold, or the judge has a domain and does not say how an answer
+    /// inside of it begins. What it learns is in `result`.
+    ///
+    /// # Errors
+    /// When the tokenizer refuses the scaffold.
+    pub(super) fn new(
+        text: &Arc<JudgeText>,
+        prompt: &[u32],
+        options: GuideOptions,
+        result: Arc<Mutex<Guided>>,
+    ) -> Result<Option<Self>, TextError> {
+        let scaffold = text.protocol.scaffold(options.wants);
+        let Some(scaffold) = scaffold.filter(|_| text.has_scaffold()) else {
+            return Ok(None);
+        };
+        let (tokenizer, thinking) = (text.prompts.tokenizer(), text.prompts.thinking());
+        let end = text.eos.first().copied();
+        let behind_prompt = tokenizer.place_behind(prompt).unwrap_or(Place::Within);
+        let tokenise_at = |place| tokenise(&scaffold, tokenizer, place, end);
+        let (state, parts) = match (&text.domain, thinking.beginning(tokenizer)) {
+            (Some(domain), _) => {
+                let inside = match thinking.left_open(&domain.inside) {
+                    Some(tags) => Opening::Thinking(tags.close.clone()),
+                    None => Opening::Answer,
+                };
+                let texts = [&domain.inside, &domain.outside];
+                let fork = Fork::new(tokenizer, behind_prompt, texts.map(String::as_str), end)?;
+                let state = State::Opening(fork, vec![inside, Opening::Outside]);
+                (Some(state), tokenise_at(Place::Within)?)
+            }
+            (None, Beginning::Thinking(thought)) => {
+                (Some(State::Thinking(thought)), tokenise_at(Place::Within)?)
+            }
+            (None, Beginning::Answer) => (None, tokenise_at(behind_prompt)?),
+            (None, Beginning::Either(pairs)) => {
+                let parts = tokenise_at(behind_prompt)?;
+                let state = match parts.first() {
+                    Some(TokenPart::Fork(answer)) => {
+                        let opens = pairs.iter().map(|tags| tags.open.as_str());
+                        let fork = Fork::new(tokenizer, behind_prompt, opens, None)?;
+                        let answers = answer.beginnings();
+                        let ways = pairs
+                            .iter()
+                            .map(|tags| Opening::Thinking(tags.close.clone()));
+                        let ways = ways
+                            .chain(answers.iter().map(|_| Opening::Answer))
+                            .collect();
+                        Some(State::Opening(fork.or(answers), ways))
+                    }
+                    // Text of its own may begin with thinking.
+                    _ => None,
+                };
+                (state, parts)
+            }
+        };
+        let mut guide = Self {
+            text: Arc::clone(text),
+            options,
+            parts: parts.into(),
+            state: State::Over,
+            tokens: Vec::new(),
+            choice_at: 0,
+            guided: Guided::default(),
+            result,
+        };
+        match state {
+            Some(state) => guide.state = state,
+            None => guide.next_part(),
+        }
+        Ok(Some(guide))
+    }
+
+    /// Goes to the next part.
+    fn next_part(&mut self) {
+        let prompts = &self.text.prompts;
+        let stream = || TextStream::new(Arc::clone(prompts.tokenizer()));
+        self.state = match self.parts.pop_front() {
+            None => State::Over,
+            Some(TokenPart::Fork(fork)) => State::Fork(fork),
+            Some(TokenPart::Analysis) => State::Analysis(TextStop::new(&self.text, false)),
+            Some(TokenPart::Reason { end, close }) => State::Reason {
+                end,
+                close,
+                stream: stream(),
+                written: String::new(),
+            },
+        };
+    }
+
+    /// Goes to the next part, of which `tokens` were written.
+    fn next_part_from(&mut self, tokens: &[u32]) {
+        self.next_part();
+        if let State::Fork(fork) = &mut self.state {
+            for &token in tokens {
+                fork.push(token);
+            }
+        }
+    }
+
+    /// Says what follows, behind `append`.
+    fn go_on(&mut self, mut append: Vec<u32>) -> Next {
+        loop {
+            match &mut self.state {
+                State::Opening(fork, ways) => {
+                    append.extend(fork.take_known());
+                    let Some(branch) = fork.taken_branch() else {
+                        let options = fork.options();
+                        return self.choose(append, options);
+                    };
+                    let tokens = fork.branch(branch).to_vec();
+                    match ways.get(branch) {
+                        Some(Opening::Thinking(close)) => {
+                            let tokenizer = self.text.prompts.tokenizer();
+                            self.state = State::Thinking(Thought::until(close, tokenizer));
+                        }
+                        Some(Opening::Answer) if self.text.domain.is_some() => self.next_part(),
+                        Some(Opening::Answer) => self.next_part_from(&tokens),
+                        Some(Opening::Outside) | None => {
+                            self.parts.clear();
+                            self.state = State::Over;
+                        }
+                    }
+                }
+                State::Fork(fork) => {
+                    append.extend(fork.take_known());
+                    let Some(branch) = fork.taken_branch() else {
+                        if fork.is_whole() {
+                            self.choice_at = self.tokens.len() + append.len();
+                        }
+                        let options = fork.options();
+                        return self.choose(append, options);
+                    };
+                    if let Some((field, words)) = fork.choice.take()
+                        && let Some(word) = words.get(branch)
+                    {
+                        self.guided.filled.choices.push((field, word.clone()));
+                        self.guided.tokens.push(self.choice_at);
+                    }
+                    let filled = &self.guided.filled;
+                    if self
+                        .options
+                        .decides
+                        .is_some_and(|decides| decides.is_decided(filled))
+                    {
+                        self.parts.clear();
+                    }
+                    self.next_part();
+                }
+                State::Thinking(_) | State::Analysis(_) | State::Reason { .. } => {
+                    return self.emit(append, Then::Free);
+                }
+                State::Break => {
+                    let Some(TokenPart::Fork(fork)) = self.parts.front() else {
+                        self.next_part();
+                        continue;
+                    };
+                    let firsts = fork.beginnings();
+                    let firsts = firsts.iter().filter_map(|tokens| tokens.first().copied());
+                    let options = firsts.chain(self.text.blank().iter()).collect();
+                    return self.choose(append, options);
+                }
+                State::Over => {
+                    self.save(Ending::Chosen);
+                    return self.emit(append, Then::End);
+                }
+            }
+        }
+    }
+
+    fn choose(&mut self, append: Vec<u32>, options: TokenSet) -> Next {
+        self.emit(append, Then::OneOf(Arc::new(options)))
+    }
+
+    fn emit(&mut self, append: Vec<u32>, then: Then) -> Next {
+        self.tokens.extend(&append);
+        Next { append, then }
+    }
+
+    fn save(&mut self, ending: Ending) {
+        self.guided.ending = ending;
+        // Nothing panics while it holds the lock.
+        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
+        result.clone_from(&self.guided);
+    }
+
+    /// The most tokens that are needed behind the part at hand.
+    fn most_left(&self) -> usize {
+        let parts = self.parts.iter();
+        parts.map(TokenPart::longest).sum()
+    }
+
+    /// Whether there is room for one more token of the judge's own, and for the parts to come behind `close` more.
+    fn has_room(&self, close: usize) -> bool {
+        self.tokens.len() + close + self.most_left() < self.options.most
+    }
+
+    fn encode(&self, text: &str) -> Vec<u32> {
+        let tokenizer = self.text.prompts.tokenizer();
+        // It is our own text; what a tokenizer refuses is left out, and the answer then begins without it.
+        tokenizer
+            .encode_trusted_at(text, Place::Within)
+            .unwrap_or_default()
+    }
+
+    /// The judge's own text is over: either it can be read, or the scaffold follows. True in the first case.
+    fn is_readable(&mut self) -> bool {
+        let steps = self.options.wants.steps;
+        let is_readable = completion::is_readable(&self.text, &self.tokens, steps);
+        if is_readable {
+            self.save(Ending::ByItself);
+        }
+        is_readable
+    }
+
+    /// The thinking did not end in time: the verdict does not fit any more.
+    fn give_up(&mut self) -> Next {
+        self.save(Ending::NoRoom);
+        Next::END
+    }
+
+    fn end_analysis(&mut self) -> Next {
+        if self.is_readable() {
+            return Next::END;
+        }
+        self.next_part();
+        self.go_on(Vec::new())
+    }
+
+    fn end_thinking(&mut self, thought: &Thought) -> Next {
+        let append = self.encode(&thought.end());
+        self.next_part();
+        self.go_on(append)
+    }
+
+    fn end_reason(&mut self, written: &str, close: Vec<u32>) -> Next {
+        let reason = written.trim();
+        self.guided.filled.reason = (!reason.is_empty()).then(|| reason.to_owned());
+        self.next_part();
+        self.go_on(close)
+    }
+}
+
+impl Guide for VerdictGuide {
+    fn begin(&mut self) -> Next {
+        self.go_on(Vec::new())
+    }
+
+    fn push(&mut self, token: u32) -> Next {
+        self.tokens.push(token);
+        match std::mem::replace(&mut self.state, State::Over) {
+            State::Opening(mut fork, ways) => {
+                fork.push(token);
+                self.state = State::Opening(fork, ways);
+            }
+            State::Fork(mut fork) => {
+                fork.push(token);
+                self.state = State::Fork(fork);
+            }
+            State::Thinking(mut thought) => {
+                let budget = self.options.thinking_budget;
+                if thought.push(token) {
+                    self.state = match self.parts.front() {
+                        Some(TokenPart::Fork(_)) if thought.has_break() => State::Break,
+                        _ => {
+                            self.next_part();
+                            std::mem::replace(&mut self.state, State::Over)
+                        }
+                    };
+                    if !self.has_room(0) {
+                        return self.give_up();
+                    }
+                } else if budget.is_some_and(|budget| self.tokens.len() >= budget)
+                    || !self.has_room(THINKING_END)
+                {
+                    if budget.is_none() {
+                        return self.give_up();
+                    }
+                    return self.end_thinking(&thought);
+                } else {
+                    self.state = State::Thinking(thought);
+                    return Next::FREE;
+                }
+            }
+            State::Break => {
+                if self.text.blank().contains(token) {
+                    self.next_part();
+                } else {
+                    self.next_part_from(&[token]);
+                }
+            }
+            State::Analysis(mut stop) => {
+                let is_over = stop.as_mut().is_some_and(|stop| stop.push(token));
+                if is_over || !self.has_room(0) {
+                    return self.end_analysis();
+                }
+                self.state = State::Analysis(stop);
+                return Next::FREE;
+            }
+            State::Reason {
+                end,
+                close,
+                mut stream,
+                mut written,
+            } => {
+                written.push_str(&stream.push(token));
+                if let Some(at) = written.find(&end) {
+                    return self.end_reason(&written[..at], Vec::new());
+                }
+                if !self.has_room(close.len()) {
+                    return self.end_reason(&written, close);
+                }
+                self.state = State::Reason {
+                    end,
+                    close,
+                    stream,
+                    written,
+                };
+                return Next::FREE;
+            }
+            State::Over => return Next::END,
+        }
+        self.go_on(Vec::new())
+    }
+
+    fn end(&mut self) -> Option<Next> {
+        match std::mem::replace(&mut self.state, State::Over) {
+            // Without a budget nobody has said that the thinking may be cut.
+            State::Thinking(_) if self.options.thinking_budget.is_none() => None,
+            State::Thinking(thought) => Some(self.end_thinking(&thought)),
+            State::Analysis(_) => {
+                if self.is_readable() {
+                    return None;
+                }
+                self.next_part();
+                Some(self.go_on(Vec::new()))
+            }
+            State::Reason { close, written, .. } => Some(self.end_reason(&written, close)),
+            State::Fork(mut fork) => {
+                // The end of a word with which another begins.
+                for &token in self.text.eos.iter().take(1) {
+                    fork.push(token);
+                }
+                self.state = State::Fork(fork);
+                Some(self.go_on(Vec::new()))
+            }
+            State::Opening(..) | State::Break | State::Over => None,
+        }
+    }
+}

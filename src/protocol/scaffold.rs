@@ -1,0 +1,156 @@
+//! The known text of an answer and the choices in it: what a constrained generation consists of.
+
+use super::{ParsedVerdict, ValueSpans, VerdictFields, Yields};
+use crate::verdict::ParseRule;
+
+/// An answer as a row of parts.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Scaffold {
+    /// The parts, in order.
+    pub parts: Vec<Part>,
+}
+
+/// A part of an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Part {
+    /// Text of the judge's own, up to where it ends its answer. Where that can be read, nothing follows; only as the first.
+    Analysis,
+    /// Known text.
+    Text(String),
+    /// One of some words.
+    Choice {
+        /// What the word says.
+        field: ChoiceField,
+        /// The words; none of them is empty.
+        words: Vec<String>,
+    },
+    /// The reason: text of the judge's own, up to this one.
+    Reason(String),
+}
+
+/// What a choice decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ChoiceField {
+    /// Is the derivation free of errors?
+    Process,
+    /// Is the final answer right?
+    Outcome,
+    /// Is the work free of even small flaws?
+    Perfect,
+    /// A label.
+    Label,
+    /// The index of the first wrong step.
+    Step,
+}
+
+/// What an answer is wanted for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ScaffoldWants {
+    /// The reason, where the protocol has one behind the verdict.
+    pub reason: bool,
+    /// How many steps the response has.
+    pub steps: usize,
+}
+
+/// What was chosen.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Filled {
+    /// The fields and the words, in order.
+    pub choices: Vec<(ChoiceField, String)>,
+    /// The reason.
+    pub reason: Option<String>,
+}
+
+/// The words of True and False in tags, with the space before them.
+const TRUE_OR_FALSE: [&str; 2] = [" True", " False"];
+
+impl Scaffold {
+    /// Tags with True or False, in the form that the prompts ask for.
+    pub(super) fn of_tags(wanted: Yields, reason: bool) -> Self {
+        let mut parts = Vec::new();
+        let mut text = String::new();
+        for (field, name) in [
+            wanted.process.then_some((ChoiceField::Process, "process")),
+            wanted.outcome.then_some((ChoiceField::Outcome, "outcome")),
+            wanted.perfect.then_some((ChoiceField::Perfect, "perfect")),
+        ]
+        .into_iter()
+        .flatten()
+        {
+            parts.push(Part::Text(format!("{text}<{name}>")));
+            parts.push(Part::Choice {
+                field,
+                words: TRUE_OR_FALSE.map(str::to_owned).into(),
+            });
+            text = format!(" </{name}>\n");
+        }
+        text.truncate(text.trim_end().len());
+        if reason {
+            parts.push(Part::Text(text + "\n<reason>"));
+            parts.push(Part::Reason("</reason>".to_owned()));
+        } else {
+            parts.push(Part::Text(text));
+        }
+        Self { parts }
+    }
+
+    /// Reads a protocol's own: text around `{{ label }}` or `{{ step }}`, behind `{{ text }}` if the judge writes something
+    /// first.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn parse(text: &str, slot: &str) -> Result<(bool, String, String), String> {
+        const ANALYSIS: &str = "{{ text }}";
+        let (analysis, rest) = match text.strip_prefix(ANALYSIS) {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let marked = format!("{{{{ {slot} }}}}");
+        let (before, after) = rest
+            .split_once(&marked)
+            .ok_or_else(|| format!("must hold `{marked}`, where the judge chooses"))?;
+        for part in [before, after] {
+            if let Some(at) = part.find("{{ ") {
+                let known = format!("`{ANALYSIS}` at its beginning and `{marked}` once");
+                return Err(format!("`{}`: there is {known}", &part[at..]));
+            }
+        }
+        if analysis && before.trim().is_empty() {
+            return Err(format!(
+                "between `{ANALYSIS}` and `{marked}` must be text that announces the choice"
+            ));
+        }
+        Ok((analysis, before.to_owned(), after.to_owned()))
+    }
+}
+
+impl Filled {
+    /// The truth value that was chosen for a field.
+    pub(crate) fn value(&self, field: ChoiceField) -> Option<bool> {
+        self.word(field).map(|word| word == TRUE_OR_FALSE[0].trim())
+    }
+
+    /// What was chosen for a field.
+    pub(super) fn word(&self, field: ChoiceField) -> Option<&str> {
+        let mut choices = self.choices.iter();
+        choices.find_map(|(of, word)| (*of == field).then_some(word.trim()))
+    }
+
+    /// The verdict of an answer in tags.
+    pub(super) fn in_tags(self) -> ParsedVerdict {
+        let value = |field| self.value(field);
+        let fields = VerdictFields {
+            process: value(ChoiceField::Process),
+            outcome: value(ChoiceField::Outcome),
+            perfect: value(ChoiceField::Perfect),
+            reason: self.reason,
+            ..VerdictFields::default()
+        };
+        ParsedVerdict {
+            inconsistent: fields.is_inconsistent(),
+            fields,
+            rule: ParseRule::Constrained,
+            spans: ValueSpans::default(),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Whether a judge still thinks, token by token: where a constrained answer begins.
+
+use std::sync::Arc;
+
+use super::harmony::Channels;
+use super::style::ThinkingTags;
+use super::{Markup, READER_TAGS, Thinking, ThinkingStyle};
+use crate::text::tokenizer::{TextStream, Tokenizer};
+
+/// How a completion may begin.
+pub(crate) enum Beginning {
+    /// With the answer.
+    Answer,
+    /// In the judge's thinking.
+    Thinking(Thought),
+    /// With the opening tag of one of these pairs, or with the answer.
+    Either(Vec<ThinkingTags>),
+}
+
+/// The judge's thinking, until it ends.
+pub(crate) struct Thought(Kind);
+
+enum Kind {
+    /// Until this tag.
+    Tag {
+        close: String,
+        stream: TextStream,
+        /// The end of what was written, as long as the tag.
+        tail: String,
+    },
+    /// Until a message in the channel `final`.
+    Channels {
+        channels: Channels,
+        tokenizer: Arc<Tokenizer>,
+    },
+}
+
+impl Thinking {
+    /// How a completion begins, as far as the prompt and the model's files tell.
+    pub(crate) fn beginning(&self, tokenizer: &Arc<Tokenizer>) -> Beginning {
+        if let Markup::Channels(channels) = &self.markup {
+            return Beginning::Thinking(Thought(Kind::Channels {
+                channels: channels.clone(),
+                tokenizer: Arc::clone(tokenizer),
+            }));
+        }
+        match (&self.opened, self.found.as_slice()) {
+            (Some(tags), _) => Beginning::Thinking(Thought::until(&tags.close, tokenizer)),
+            (None, found) if !found.is_empty() && !self.closed => Beginning::Either(found.to_vec()),
+            _ => Beginning::Answer,
+        }
+    }
+
+    /// The pair of tags of which a text opens one and does not close it.
+    pub(crate) fn left_open(&self, text: &str) -> Option<&ThinkingTags> {
+        self.found.iter().find(|tags| is_open(text, tags))
+    }
+
+    /// The pairs that the reader of a completion knows by itself and the model's files name, or that a user asks for.
+    pub(super) fn reader_pairs(
+        style: &ThinkingStyle,
+        is_given: bool,
+        is_named: impl Fn(&str) -> bool,
+    ) -> Vec<ThinkingTags> {
+        if *style != ThinkingStyle::Think {
+            return Vec::new();
+        }
+        let pairs = READER_TAGS.iter().enumerate();
+        pairs
+            .filter(|(at, (open, close))| is_named(open) || is_named(close) || is_given && *at == 0)
+            .map(|(_, (open, close))| ThinkingTags {
+                open: (*open).to_owned(),
+                close: (*close).to_owned(),
+            })
+            .collect()
+    }
+}
+
+/// Whether a text opens a pair of tags behind the last place where it closes it.
+pub(super) fn is_open(text: &str, tags: &ThinkingTags) -> bool {
+    text.rfind(&tags.open)
+        .is_some_and(|at| !text[at + tags.open.len()..].contains(&tags.close))
+}
+
+impl Thought {
+    /// Thinking that ends with this tag.
+    pub(crate) fn until(close: &str, tokenizer: &Arc<Tokenizer>) -> Self {
+        Self(Kind::Tag {
+            close: close.to_owned(),
+            stream: TextStream::new(Arc::clone(tokenizer)),
+            tail: String::new(),
+        })
+    }
+
+    /// Takes a token; whether the answer begins behind it.
+    pub(crate) fn push(&mut self, token: u32) -> bool {
+        match &mut self.0 {
+            Kind::Tag {
+                close,
+                stream,
+                tail,
+            } => {
+                tail.push_str(&stream.push(token));
+                if tail.contains(close.as_str()) {
+                    return true;
+                }
+                let from = tail.len().saturating_sub(close.len());
+                tail.drain(..tail.floor_char_boundary(from));
+                false
+            }
+            Kind::Channels {
+                channels,
+                tokenizer,
+            } => {
+                channels.take(token, || tokenizer.decode(&[token]));
+                channels.is_in_answer()
+            }
+        }
+    }
+
+    /// Whether white space may stand between it and the answer.
+    pub(crate) fn has_break(&self) -> bool {
+        matches!(self.0, Kind::Tag { .. })
+    }
+
+    /// The text that ends it at once; behind it the answer begins.
+    pub(crate) fn end(&self) -> String {
+        match &self.0 {
+            Kind::Tag { close, .. } => format!("\n{close}\n\n"),
+            Kind::Channels { channels, .. } => channels.to_answer().to_owned(),
+        }
+    }
+}

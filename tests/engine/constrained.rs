@@ -1,0 +1,342 @@
+//! Constrained answers of a model that writes nonsense: every one of them is a verdict.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use candle_core::{Device, Tensor};
+use juror::checkpoint::ModelSource;
+use juror::dataset::Sample;
+use juror::engine::{Engine, EngineConfig, LogitsModel, Properties, Sampling};
+use juror::judge::{ChatSettings, DeviceEngine, JudgeText, RulesMode, RunOptions, jobs, run};
+use juror::model::ModelError;
+use juror::model::batch::StepBatch;
+use juror::protocol::{self, PromptTemplate, Protocol, ScaffoldWants};
+use juror::text::reasoning::ThinkingStyle;
+use juror::verdict::{ParseRule, Status, Verdict};
+use serde_json::{Value, json};
+
+use crate::devices::Keep;
+
+/// Logits from a hash of token and position.
+struct Nonsense {
+    vocab: usize,
+}
+
+impl LogitsModel for Nonsense {
+    fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
+        let mut logits = Vec::with_capacity(batch.logits.len() * self.vocab);
+        for &at in &batch.logits {
+            let (token, position) = (batch.tokens[at as usize], batch.positions[at as usize]);
+            let mut state = u64::from(token) << 32 | u64::from(position) | 1 << 63;
+            logits.extend((0..self.vocab).map(|_| {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                (state >> 40) as f32 / 4e6
+            }));
+        }
+        let shape = (batch.logits.len(), self.vocab);
+        Ok(Tensor::from_vec(logits, shape, &Device::Cpu)?)
+    }
+
+    fn properties(&self) -> Properties {
+        Properties {
+            lags: false,
+            blocks: None,
+            short_context: None,
+        }
+    }
+
+    fn shrink(&mut self, _blocks: usize) -> Result<Option<usize>, ModelError> {
+        Ok(None)
+    }
+}
+
+/// How the judge comes to its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// Its vocabulary has thinking tags: it may think or not.
+    MayThink,
+    /// The chat template opens the thinking.
+    Opened,
+    /// The chat template closes it.
+    Closed,
+    /// It does not think.
+    Never,
+    /// It writes channels.
+    Channels,
+}
+
+impl Way {
+    const ALL: [Self; 5] = [
+        Self::MayThink,
+        Self::Opened,
+        Self::Closed,
+        Self::Never,
+        Self::Channels,
+    ];
+
+    fn generation_prompt(self) -> &'static str {
+        match self {
+            Self::Opened => "<|im_start|>assistant\n<think>\n",
+            Self::Closed => "<|im_start|>assistant\n<think>\n\n</think>\n\n",
+            Self::Channels => "<|start|>assistant",
+            Self::MayThink | Self::Never => "<|im_start|>assistant\n",
+        }
+    }
+}
+
+const MARKERS: [&str; 5] = [
+    "<|start|>",
+    "<|channel|>",
+    "<|message|>",
+    "<|end|>",
+    "<|return|>",
+];
+
+/// The built-in judge's tokenizer with a chat template of this way, and without its domain.
+fn text(way: Way, protocol: &Arc<dyn Protocol>) -> (Arc<JudgeText>, usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let tiny = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tiny");
+    let read = |name: &str| -> Value {
+        serde_json::from_str(&std::fs::read_to_string(tiny.join(name)).unwrap()).unwrap()
+    };
+    let write = |name: &str, value: &Value| {
+        std::fs::write(folder.path().join(name), value.to_string()).unwrap();
+    };
+    let (mut config, mut tokenizer) = (read("config.json"), read("tokenizer.json"));
+    let mut vocab = config["vocab_size"].as_u64().unwrap();
+    if way == Way::Channels {
+        let added = tokenizer["added_tokens"].as_array_mut().unwrap();
+        let mut first = added[0].clone();
+        for marker in MARKERS {
+            first["id"] = json!(vocab);
+            first["content"] = json!(marker);
+            added.push(first.clone());
+            vocab += 1;
+        }
+        config["vocab_size"] = json!(vocab);
+    }
+    write("config.json", &config);
+    write("tokenizer.json", &tokenizer);
+    let mut settings = read("tokenizer_config.json");
+    let prompt = way.generation_prompt().replace('\n', "\\n");
+    settings["chat_template"] = json!(format!(
+        "{{% for message in messages %}}{{{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>\\n' \
+         }}}}{{% endfor %}}{{% if add_generation_prompt %}}{{{{ '{prompt}' }}}}{{% endif %}}"
+    ));
+    write("tokenizer_config.json", &settings);
+    let source = ModelSource::resolve(folder.path().to_str().unwrap()).unwrap();
+    let prompt = protocol
+        .template_text()
+        .unwrap_or("{{ question }} {{ student_answer }} {{ reference_answer }}");
+    let chat = ChatSettings {
+        style: match way {
+            Way::Never => Some(ThinkingStyle::None),
+            Way::Channels => Some(ThinkingStyle::Harmony),
+            _ => None,
+        },
+        ..ChatSettings::default()
+    };
+    let template = PromptTemplate::parse(prompt).unwrap();
+    let text = JudgeText::load_with(&source, protocol, &template, &chat).unwrap();
+    (Arc::new(text), vocab as usize)
+}
+
+fn judge(
+    text: &Arc<JudgeText>,
+    vocab: usize,
+    samples: &[Sample],
+    options: &RunOptions,
+) -> Vec<Verdict> {
+    let config = EngineConfig {
+        blocks: 4000,
+        least_blocks: 1,
+        block_size: 16,
+        max_sequences: 64,
+        token_budget: 2048,
+        max_prefill_chunk: 2048,
+        context_length: 4096,
+        prefix_cache: true,
+        pinned_prefix: Vec::new(),
+    };
+    let engine = Engine::new(Box::new(Nonsense { vocab }), &config).unwrap();
+    let mut engines = vec![DeviceEngine {
+        device: "cpu".into(),
+        engine,
+    }];
+    let jobs = jobs::by_question(samples, options.trials, |_, _| false);
+    let mut kept = Keep::default();
+    run(
+        samples,
+        &jobs,
+        options,
+        text,
+        &mut engines,
+        &AtomicBool::new(false),
+        &mut kept,
+    )
+    .unwrap();
+    kept.verdicts
+}
+
+fn samples(count: usize) -> Vec<Sample> {
+    (0..count)
+        .map(|index| {
+            let steps: Vec<String> = (0..=index % 13)
+                .map(|step| format!("Step {step}."))
+                .collect();
+            let mut sample = Sample::new(format!("What is {index} + 1?"), "4", steps.join("\n\n"))
+                .with_id(index.to_string());
+            sample.index = index;
+            sample
+        })
+        .collect()
+}
+
+fn options() -> RunOptions {
+    let mut options = RunOptions::default();
+    options.sampling = Sampling {
+        temperature: 1.0,
+        ..Sampling::GREEDY
+    };
+    options.max_new_tokens = 120;
+    options.rules = RulesMode::Off;
+    options.raw = true;
+    options
+}
+
+/// How many samples each combination has; `JUROR_NONSENSE=4000 cargo test --release --test engine nonsense` for more.
+fn count() -> usize {
+    let given = std::env::var("JUROR_NONSENSE").ok();
+    given.and_then(|count| count.parse().ok()).unwrap_or(20)
+}
+
+#[test]
+fn nonsense_becomes_a_verdict() {
+    let mut verdicts = 0;
+    let known = protocol::known().iter();
+    for protocol in known.filter(|known| known.scaffold(ScaffoldWants::default()).is_some()) {
+        for way in Way::ALL {
+            let (text, vocab) = text(way, protocol);
+            for reason in [false, true] {
+                let mut options = options();
+                options.wants_reason = reason;
+                options.thinking_budget = Some(20);
+                let samples = samples(count());
+                for verdict in judge(&text, vocab, &samples, &options) {
+                    let what = format!("{} {way:?}: {verdict:#?}", protocol.name());
+                    assert_eq!(verdict.status, Status::Ok, "{what}");
+                    let yields = protocol.yields();
+                    assert_eq!(verdict.process.is_some(), yields.process, "{what}");
+                    assert_eq!(verdict.outcome.is_some(), yields.outcome, "{what}");
+                    assert_eq!(verdict.perfect.is_some(), yields.perfect, "{what}");
+                    assert!(
+                        verdict.usage.completion_tokens <= options.max_new_tokens,
+                        "{what}"
+                    );
+                    let steps = samples[verdict.index].student_answer.split("\n\n").count();
+                    assert!(
+                        verdict.first_error.is_none_or(|step| step < steps),
+                        "{what}"
+                    );
+                    verdicts += 1;
+                }
+            }
+        }
+    }
+    println!("{verdicts} verdicts");
+}
+
+#[test]
+fn what_is_chosen_is_what_the_protocol_reads() {
+    for protocol in protocol::known() {
+        let (text, vocab) = text(Way::Never, protocol);
+        for verdict in judge(&text, vocab, &samples(40), &options()) {
+            if verdict.parse_rule != Some(ParseRule::Constrained) {
+                continue;
+            }
+            let written = verdict.raw.as_ref().unwrap().completion.clone();
+            let read = protocol.parse(&written, false);
+            // An analysis of nonsense may hold what makes an answer unreadable.
+            let Ok(read) = read else {
+                assert!(written.len() > 60, "{}: {written}", protocol.name());
+                continue;
+            };
+            assert_eq!(
+                (
+                    read.fields.process,
+                    read.fields.outcome,
+                    read.fields.perfect,
+                    read.fields.first_error
+                ),
+                (
+                    verdict.process,
+                    verdict.outcome,
+                    verdict.perfect,
+                    verdict.first_error
+                ),
+                "{}: {written}",
+                protocol.name()
+            );
+            assert_eq!(read.fields.label, verdict.label);
+        }
+    }
+}
+
+#[test]
+fn only_thinking_that_does_not_end_stays_unread() {
+    let prime = protocol::find("prime").unwrap();
+    let mut unfinished = 0;
+    for way in Way::ALL {
+        let (text, vocab) = text(way, &prime);
+        for verdict in judge(&text, vocab, &samples(60), &options()) {
+            if verdict.status == Status::Ok {
+                assert_eq!(verdict.parse_rule, Some(ParseRule::Constrained));
+                assert!(
+                    verdict.confidence.process.is_some() && verdict.confidence.perfect.is_some()
+                );
+                continue;
+            }
+            let why = verdict.error.unwrap();
+            assert!(why.starts_with("thinking not finished"), "{way:?}: {why}");
+            unfinished += 1;
+        }
+    }
+    assert!(unfinished > 0);
+}
+
+#[test]
+fn a_decided_reward_ends_the_answer() {
+    let prime = protocol::find("prime").unwrap();
+    let (text, vocab) = text(Way::Never, &prime);
+    let mut options = options();
+    let samples = samples(60);
+    let whole = judge(&text, vocab, &samples, &options);
+    options.decide_only = true;
+    let decided = judge(&text, vocab, &samples, &options);
+    let find = |verdicts: &[Verdict], index| {
+        verdicts
+            .iter()
+            .find(|verdict| verdict.index == index)
+            .unwrap()
+            .clone()
+    };
+    let mut seen = [0; 3];
+    for index in 0..samples.len() {
+        let (whole, decided) = (find(&whole, index), find(&decided, index));
+        assert_eq!(whole.reward, decided.reward);
+        assert_eq!(whole.process, decided.process);
+        assert_eq!(decided.perfect, None);
+        assert!(decided.usage.completion_tokens < whole.usage.completion_tokens);
+        if whole.process == Some(false) {
+            assert_eq!(decided.outcome, None);
+            seen[0] += 1;
+        } else {
+            assert_eq!(decided.outcome, whole.outcome);
+            seen[1 + usize::from(whole.outcome == Some(true))] += 1;
+        }
+    }
+    assert!(seen.iter().all(|&count| count > 0), "{seen:?}");
+}
