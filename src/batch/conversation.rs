@@ -5,8 +5,8 @@
 //! Control tokens are the special ones and those that the chat template writes; what else the vocabulary adds (tags such as
 //! `<tool_call>`) is read in contents as any engine reads it.
 //!
-//! A template may do more with a content than write it: trim it, take the thinking out of an earlier answer. So the
-//! conversation is rendered as it is, too, and what the marks stand for must give the same text.
+//! A template may do more with a content than write it. So the conversation is rendered as it is, too, and the contents, as
+//! they are or trimmed, must give the same text in the place of the marks.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -20,7 +20,7 @@ use crate::judge::GenerationDefaults;
 use crate::judge::model::optional;
 use crate::panics;
 use crate::text::TextError;
-use crate::text::chat_template::{ChatTemplate, Moment};
+use crate::text::chat_template::ChatTemplate;
 use crate::text::reasoning::{Thinking, ThinkingStyle};
 use crate::text::tokenizer::{Place, Tokenizer};
 
@@ -35,6 +35,8 @@ const SURELY_TOKENISED: usize = 64 << 10;
 
 /// A model's text side, for any conversation.
 pub struct ChatModel {
+    /// Its name, as the user gave it.
+    pub name: String,
     /// Sizes.
     pub config: ModelConfig,
     /// How the model's makers would have it generate.
@@ -48,7 +50,7 @@ pub struct ChatModel {
     contents: Tokenizer,
     control: HashSet<u32>,
     /// None where the model has no chat template: then it answers raw prompts alone.
-    chat: Option<ChatTemplate>,
+    pub chat: Option<ChatTemplate>,
     style: Option<ThinkingStyle>,
     /// By generation prompt.
     thinking: Mutex<HashMap<String, Arc<Thinking>>>,
@@ -70,20 +72,28 @@ enum Stretch<'r> {
 }
 
 impl ChatModel {
-    /// Reads configuration, tokenizer and chat template; `style` is how the model writes its thinking, where that is not to
+    /// Reads configuration, tokenizer and chat template of the model `name`; `style` is how the model writes its thinking, where that is not to
     /// be found out.
     ///
     /// # Errors
     /// When a file is missing or damaged.
-    pub fn load(source: &ModelSource, style: Option<ThinkingStyle>) -> Result<Self, TextError> {
-        panics::guarded(|| Self::read(source, style)).unwrap_or_else(|why| {
+    pub fn load(
+        name: String,
+        source: &ModelSource,
+        style: Option<ThinkingStyle>,
+    ) -> Result<Self, TextError> {
+        panics::guarded(|| Self::read(name, source, style)).unwrap_or_else(|why| {
             Err(TextError::Tokenizer(format!(
                 "{source}: its tokenizer or chat template cannot be used: {why}"
             )))
         })
     }
 
-    fn read(source: &ModelSource, style: Option<ThinkingStyle>) -> Result<Self, TextError> {
+    fn read(
+        name: String,
+        source: &ModelSource,
+        style: Option<ThinkingStyle>,
+    ) -> Result<Self, TextError> {
         let config = ModelConfig::load(source)?;
         let json = source.read_text("tokenizer.json")?;
         let tokenizer = Arc::new(Tokenizer::from_json(&json)?);
@@ -117,6 +127,7 @@ impl ChatModel {
             .and_then(|token| tokenizer.token_id(token));
         eos.extend(of_template.filter(|id| !eos.contains(id)));
         let mut model = Self {
+            name,
             config,
             generation,
             eos: eos.into(),
@@ -143,13 +154,6 @@ impl ChatModel {
     pub fn settle_head(&mut self, source: &ModelSource) -> Result<(), CheckpointError> {
         self.config = Weights::open(source)?.settle(&self.config)?.into_owned();
         Ok(())
-    }
-
-    /// Sets the moment that the chat template is told.
-    pub fn set_moment(&self, moment: Moment) {
-        if let Some(chat) = &self.chat {
-            chat.clock().set(moment);
-        }
     }
 
     /// The tokenizer.
@@ -312,49 +316,32 @@ fn cut(rendered: &str) -> Vec<Stretch<'_>> {
     stretches
 }
 
-/// What a template does with contents before it writes them.
-type Change = fn(&str) -> &str;
-
-/// What the template writes of each part: all of it, or the messages trimmed.
+/// What the template writes of each part: all of it, or each message trimmed.
 fn as_rendered(
     messages: &[Message],
     stretches: &[Stretch],
     real: &str,
 ) -> Result<Vec<String>, String> {
-    let changes: [Change; 3] = [
-        |text| text,
-        str::trim,
-        |text| {
-            text.rsplit("</think>")
-                .next()
-                .unwrap_or(text)
-                .trim_start_matches('\n')
-        },
-    ];
-    for of_answers in changes {
-        for of_others in &changes[..2] {
-            let contents: Vec<String> = messages
-                .iter()
-                .flat_map(|message| {
-                    if message.role == "assistant" {
-                        changed(&message.parts, of_answers)
-                    } else {
-                        changed(&message.parts, *of_others)
-                    }
-                })
-                .collect();
-            let mut text = String::with_capacity(real.len());
-            for stretch in stretches {
-                match stretch {
-                    Stretch::Own(own) => text.push_str(own),
-                    Stretch::Content(at) => {
-                        text.push_str(contents.get(*at).map_or("", String::as_str));
-                    }
-                }
+    let parts = || messages.iter().map(|message| message.parts.clone());
+    let plain: Vec<String> = parts().flatten().collect();
+    let trimmed: Vec<String> = parts()
+        .flat_map(|mut parts| {
+            if let Some(first) = parts.first_mut() {
+                *first = first.trim_start().to_owned();
             }
-            if text == real {
-                return Ok(contents);
+            if let Some(last) = parts.last_mut() {
+                last.truncate(last.trim_end().len());
             }
+            parts
+        })
+        .collect();
+    for contents in [plain, trimmed] {
+        let own = stretches.iter().map(|stretch| match stretch {
+            Stretch::Own(own) => own,
+            Stretch::Content(at) => contents.get(*at).map_or("", String::as_str),
+        });
+        if own.collect::<String>() == real {
+            return Ok(contents);
         }
     }
     Err(
@@ -362,27 +349,6 @@ fn as_rendered(
          answers, and empty messages out"
             .to_owned(),
     )
-}
-
-/// The parts of a message of which the template writes a part alone.
-fn changed(parts: &[String], change: Change) -> Vec<String> {
-    let whole = parts.concat();
-    let kept = change(&whole);
-    let from = kept.as_ptr() as usize - whole.as_ptr() as usize;
-    let to = from + kept.len();
-    let mut start = 0;
-    parts
-        .iter()
-        .map(|part| {
-            let own = start..start + part.len();
-            start = own.end;
-            let (first, last) = (own.start.max(from), own.end.min(to));
-            whole
-                .get(first..last.max(first))
-                .unwrap_or_default()
-                .to_owned()
-        })
-        .collect()
 }
 
 #[cfg(test)]
@@ -420,8 +386,6 @@ mod tests {
     fn contents_are_what_the_template_writes() {
         let plain = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}";
         let trims = "{% for m in messages %}<{{ m.role }}>{{ m.content | trim }}{% endfor %}";
-        let forgets = "{% for m in messages %}<{{ m.role }}>{% if m.role == 'assistant' %}\
-            {{ m.content.split('</think>')[-1].lstrip('\\n') }}{% else %}{{ m.content }}{% endif %}{% endfor %}";
         let shouts = "{% for m in messages %}{{ m.content | upper }}{% endfor %}";
         let messages = [
             message("user", &[" a", "b \n"]),
@@ -432,8 +396,6 @@ mod tests {
         assert_eq!(contents(plain, &messages).unwrap(), all);
         let trimmed = ["a", "b", "<think>c</think>\n\nd", ""];
         assert_eq!(contents(trims, &messages).unwrap(), trimmed);
-        let forgotten = [" a", "b \n", "d", "  "];
-        assert_eq!(contents(forgets, &messages).unwrap(), forgotten);
         assert!(contents(shouts, &messages).is_err());
         assert!(contents("{{ messages[0].content }}", &messages[..1]).is_ok());
         // A message that the template drops.

@@ -1,14 +1,16 @@
 //! The name of a request in a batch file: joins an answer with its sample and trial, and tells under which protocol and
 //! prompt, and of which texts, it was asked.
 //!
-//! `juror-PPPPPPPP-SSSSSSSS-T-NAME`, at most 64 characters of `A-Z a-z 0-9 _ -`, which every known service takes:
+//! `juror-PPPPPPPP-SSSSSSSS-NAME-T`, at most 64 characters of `A-Z a-z 0-9 _ -`, which every known service takes:
 //!
 //! | part | what |
 //! |---|---|
 //! | `PPPPPPPP` | hash of the protocol and its prompt text |
 //! | `SSSSSSSS` | hash of the sample's question, reference answer and response |
-//! | `T` | the trial's number |
 //! | `NAME` | `i-` and the sample's id, if that has at most 30 of those characters and no others; else `h-` and its hash |
+//! | `T` | the trial's number |
+//!
+//! The import makes the same names of the same rows: none is taken apart but for the trial.
 
 use crate::dataset::Sample;
 use crate::protocol::{self, PromptTemplate, Protocol};
@@ -19,173 +21,91 @@ const BEGINNING: &str = "juror-";
 /// The longest id that is written as it is.
 const MOST_ID: usize = 30;
 
-/// Hexadecimal characters of an id's hash: 96 bits.
-const HASH: usize = 24;
-
-/// Hexadecimal characters of the other hashes.
-const SHORT_HASH: usize = 8;
-
-/// A short hash of a protocol and its prompt text.
+/// The names of the requests of one protocol and prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AskedUnder(String);
+pub struct CustomIds {
+    /// What they all begin with.
+    beginning: String,
+}
 
-impl AskedUnder {
-    /// Of this protocol with this prompt.
+impl CustomIds {
+    /// Under this protocol with this prompt.
     pub fn new(protocol: &dyn Protocol, template: &PromptTemplate) -> Self {
-        let mut hasher = blake3::Hasher::new();
-        for part in [
+        let parts = [
             protocol.name(),
             &protocol.hash().unwrap_or_default(),
             &protocol.view().to_string(),
             &protocol.chat().to_string(),
             &template.hash(),
-        ] {
-            hasher.update(part.as_bytes());
-            hasher.update(b"\0");
-        }
-        Self(shortened(&hasher, SHORT_HASH))
-    }
-
-    /// The built-in protocol with its own prompt that has this hash.
-    fn built_in(hash: &str) -> Option<&'static str> {
-        protocol::known().iter().find_map(|protocol| {
-            let template = PromptTemplate::parse(protocol.template_text()?).ok()?;
-            let own = Self::new(protocol.as_ref(), &template);
-            (own.0 == hash).then(|| protocol.name())
-        })
-    }
-}
-
-/// A request's name in its parts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CustomId {
-    under: AskedUnder,
-    /// Hash of the sample's texts.
-    texts: String,
-    /// The trial's number.
-    pub trial: u32,
-    /// `i-…` or `h-…`.
-    name: String,
-}
-
-impl CustomId {
-    /// The name of a trial of a sample.
-    pub fn new(under: &AskedUnder, sample: &Sample, trial: u32) -> Self {
+        ];
+        let hash = short_hash(parts.join("\0").as_bytes(), 8);
         Self {
-            under: under.clone(),
-            texts: texts_hash(sample),
-            trial,
-            name: name_of(&sample.id),
+            beginning: format!("{BEGINNING}{hash}-"),
         }
     }
 
-    /// Reads a name; none where juror did not write it.
-    pub fn parse(text: &str) -> Option<Self> {
-        let mut parts = text.strip_prefix(BEGINNING)?.splitn(4, '-');
-        let mut next = || parts.next();
-        let (under, texts, trial, name) = (next()?, next()?, next()?, next()?);
-        let is_hash = |text: &str| text.len() == SHORT_HASH && text.bytes().all(is_hexadecimal);
-        // One number has one spelling.
-        let number: u32 = trial
-            .parse()
-            .ok()
-            .filter(|number: &u32| number.to_string() == trial)?;
-        let is_name = name.starts_with("i-") || name.starts_with("h-");
-        (is_hash(under) && is_hash(texts) && is_name).then(|| Self {
-            under: AskedUnder(under.to_owned()),
-            texts: texts.to_owned(),
-            trial: number,
-            name: name.to_owned(),
-        })
+    /// What the names of a sample's requests begin with; behind it are `-` and the trial.
+    pub fn of_sample(&self, sample: &Sample) -> String {
+        let mut texts = sample.own_content_id();
+        texts.truncate(8);
+        let id = sample.id.as_str();
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        let name = if (1..=MOST_ID).contains(&id.len()) && id.bytes().all(is_plain) {
+            format!("i-{id}")
+        } else {
+            format!("h-{}", short_hash(id.as_bytes(), 24))
+        };
+        format!("{}{texts}-{name}", self.beginning)
     }
 
-    /// A key of the sample's id.
-    pub fn key(&self) -> NameKey {
-        NameKey::of(&self.name)
+    /// The name of a trial of a sample.
+    pub fn of_trial(&self, sample: &Sample, trial: u32) -> String {
+        format!("{}-{trial}", self.of_sample(sample))
     }
 
-    /// Was it asked of this sample, with the texts that it has now?
-    pub fn is_of(&self, sample_texts: u32) -> bool {
-        u32::from_str_radix(&self.texts, 16) == Ok(sample_texts)
-    }
-
-    /// Why it was not asked under this protocol and prompt, if it was not.
-    pub fn asked_otherwise(&self, now: &AskedUnder, protocol: &str) -> Option<String> {
-        if self.under == *now {
+    /// Why a name is of no request of this protocol and prompt.
+    pub fn refused(&self, custom_id: &str, protocol: &str) -> Option<String> {
+        if custom_id.starts_with(&self.beginning) {
             return None;
         }
-        let advice = match AskedUnder::built_in(&self.under.0) {
-            Some(name) => format!("it was asked under protocol {name}: give --protocol {name}"),
-            None => {
-                "give the --protocol, --prompt and --few-shots that it was asked with".to_owned()
-            }
+        let shown: String = custom_id.chars().take(80).collect();
+        if !custom_id.starts_with(BEGINNING) {
+            return Some(format!(
+                "the custom_id `{shown}` is not one that `juror export-batch` wrote"
+            ));
+        }
+        let built_in = protocol::known().iter().find(|own| {
+            let template = own.template_text().map(PromptTemplate::parse);
+            let Some(Ok(template)) = template else {
+                return false;
+            };
+            custom_id.starts_with(&Self::new(own.as_ref(), &template).beginning)
+        });
+        let advice = match built_in {
+            Some(own) => format!(
+                "it was asked under protocol {name}: give --protocol {name}",
+                name = own.name()
+            ),
+            None => "give the --protocol, --prompt and --few-shots that it was asked with".into(),
         };
         Some(format!(
-            "the request was not asked under protocol {protocol} with this prompt (its custom_id says {}, these are {}); {advice}",
-            self.under.0, now.0
+            "the request `{shown}` was not asked under protocol {protocol} with this prompt; {advice}"
         ))
     }
 }
 
-impl std::fmt::Display for CustomId {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self {
-            under,
-            texts,
-            trial,
-            name,
-        } = self;
-        write!(out, "{BEGINNING}{}-{texts}-{trial}-{name}", under.0)
-    }
+/// A name as its sample's part and its trial, if it has both.
+pub fn split(custom_id: &str) -> Option<(&str, u32)> {
+    let (sample, trial) = custom_id.rsplit_once('-')?;
+    // One number has one spelling.
+    let number: u32 = trial.parse().ok()?;
+    (number.to_string() == trial).then_some((sample, number))
 }
 
-/// A sample's id, for a table of many: as good as unique.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct NameKey([u8; 16]);
-
-impl NameKey {
-    /// Of the sample with this id.
-    pub fn of_id(id: &str) -> Self {
-        Self::of(&name_of(id))
-    }
-
-    fn of(name: &str) -> Self {
-        let mut key = [0; 16];
-        key.copy_from_slice(&blake3::hash(name.as_bytes()).as_bytes()[..16]);
-        Self(key)
-    }
-}
-
-/// A hash of a sample's texts, as the names of its requests hold it.
-pub fn texts_of(sample: &Sample) -> u32 {
-    // Eight hexadecimal characters always are a number.
-    u32::from_str_radix(&texts_hash(sample), 16).unwrap_or_default()
-}
-
-fn texts_hash(sample: &Sample) -> String {
-    let mut hash = sample.own_content_id();
-    hash.truncate(SHORT_HASH);
-    hash
-}
-
-fn name_of(id: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    if (1..=MOST_ID).contains(&id.len()) && id.bytes().all(is_plain) {
-        return format!("i-{id}");
-    }
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(id.as_bytes());
-    format!("h-{}", shortened(&hasher, HASH))
-}
-
-fn shortened(hasher: &blake3::Hasher, length: usize) -> String {
-    let mut hash = hasher.finalize().to_hex().to_string();
+fn short_hash(bytes: &[u8], length: usize) -> String {
+    let mut hash = blake3::hash(bytes).to_hex().to_string();
     hash.truncate(length);
     hash
-}
-
-fn is_hexadecimal(byte: u8) -> bool {
-    byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte)
 }
 
 #[cfg(test)]
@@ -196,10 +116,10 @@ mod tests {
 
     use super::*;
 
-    fn under(name: &str) -> AskedUnder {
+    fn under(name: &str) -> CustomIds {
         let protocol = protocol::find(name).unwrap();
         let template = PromptTemplate::parse(protocol.template_text().unwrap()).unwrap();
-        AskedUnder::new(protocol.as_ref(), &template)
+        CustomIds::new(protocol.as_ref(), &template)
     }
 
     fn sample(id: &str) -> Sample {
@@ -211,55 +131,41 @@ mod tests {
         let mut met = HashSet::new();
         for protocol in protocol::known() {
             if protocol.template_text().is_some() {
-                let under = under(protocol.name());
-                assert_eq!(AskedUnder::built_in(&under.0), Some(protocol.name()));
-                assert!(met.insert(under.0));
+                assert!(met.insert(under(protocol.name()).beginning));
             }
         }
-        let id = CustomId::new(&under("compass"), &sample("a"), 0);
-        assert_eq!(id.asked_otherwise(&under("compass"), "compass"), None);
-        let why = id.asked_otherwise(&under("prime"), "prime").unwrap();
+        let id = under("compass").of_trial(&sample("a"), 0);
+        assert_eq!(under("compass").refused(&id, "compass"), None);
+        let why = under("prime").refused(&id, "prime").unwrap();
         assert!(why.contains("--protocol compass"), "{why}");
+        assert!(under("prime").refused("request-1", "prime").is_some());
     }
 
     #[test]
     fn ids_that_look_like_hashes_are_no_hashes() {
-        let hashed = CustomId::new(&under("prime"), &sample("x y"), 0);
-        let name = hashed.name.clone();
-        let forged = CustomId::new(&under("prime"), &sample(&name), 0);
-        assert_ne!(hashed.key(), forged.key());
+        let hash = format!("h-{}", short_hash(b"x y", 24));
+        let ids = under("prime");
+        assert_ne!(ids.of_sample(&sample("x y")), ids.of_sample(&sample(&hash)));
     }
 
     #[test]
-    fn names_of_others_are_not_read() {
-        let text = CustomId::new(&under("prime"), &sample("a-1"), 12).to_string();
-        assert_eq!(CustomId::parse(&text).unwrap().to_string(), text);
-        for wrong in [
-            String::new(),
-            "request-1".into(),
-            text.replace("-12-", "-012-"),
-            text.replace("-12-", "-+12-"),
-            text.replace("-12-", "--"),
-            text.replace("-i-", "-x-"),
-            text.replace("juror-", "juror-g"),
-        ] {
-            assert_eq!(CustomId::parse(&wrong), None, "{wrong}");
+    fn a_trial_has_one_spelling() {
+        assert_eq!(split("juror-a-12"), Some(("juror-a", 12)));
+        for wrong in ["", "12", "a-012", "a-+12", "a-", "a-x"] {
+            assert_eq!(split(wrong), None, "{wrong}");
         }
     }
 
     proptest! {
         #[test]
         fn any_id_makes_a_name_that_every_service_takes(id in any::<String>(), trial in 0..1_000_000_u32) {
-            let sample = sample(&id);
-            let custom = CustomId::new(&under("prime"), &sample, trial);
-            let text = custom.to_string();
-            prop_assert!(text.len() <= 64);
-            prop_assert!(text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'));
-            let read = CustomId::parse(&text).unwrap();
-            prop_assert_eq!(&read, &custom);
-            prop_assert_eq!(read.key(), NameKey::of_id(&id));
-            prop_assert!(read.is_of(texts_of(&sample)));
-            prop_assert!(!read.is_of(texts_of(&Sample::new("q", "r", "t"))));
+            let (ids, sample) = (under("prime"), sample(&id));
+            let name = ids.of_trial(&sample, trial);
+            prop_assert!(name.len() <= 64);
+            prop_assert!(name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'));
+            let own = ids.of_sample(&sample);
+            prop_assert_eq!(split(&name), Some((own.as_str(), trial)));
+            prop_assert_ne!(own, ids.of_sample(&Sample::new("q", "r", "t").with_id(&id)));
         }
     }
 }

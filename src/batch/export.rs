@@ -1,15 +1,14 @@
 //! What a judge would be asked, as the requests of a batch file.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::custom_id::{AskedUnder, CustomId};
+use super::custom_id::CustomIds;
 use super::{BatchError, CHAT_URL, COMPLETIONS_URL};
 use crate::dataset::output::write_atomically;
 use crate::dataset::{DatasetError, Rows, Sample, Samples};
@@ -37,8 +36,6 @@ pub struct Export {
     pub system_prompt: Option<String>,
     /// Give the prompt's own text and each field as a part of its own.
     pub parts: bool,
-    /// The key that holds the longest completion.
-    pub length_key: &'static str,
     /// Further keys of every request's body; null leaves a key out.
     pub body: Map<String, Value>,
 }
@@ -52,15 +49,6 @@ pub struct Exported {
     pub skipped: usize,
 }
 
-/// One line of a batch file.
-#[derive(Serialize)]
-struct Line {
-    custom_id: String,
-    method: &'static str,
-    url: &'static str,
-    body: Map<String, Value>,
-}
-
 impl Export {
     /// What the user should know of the prompt.
     pub fn notes(&self) -> Vec<String> {
@@ -71,45 +59,28 @@ impl Export {
         PlainPrompt::new(&self.template, self.protocol.view())
     }
 
-    /// Writes a request for every trial of every sample to `out`, or to standard output, in the order of the input; none
-    /// once it is interrupted.
+    /// Writes a request for every trial of every sample to `out`, or to standard output, in the order of the input.
     ///
     /// # Errors
     /// When a sample cannot be read again, or the output not be written: what was there before is then unchanged.
-    pub fn execute(
-        &self,
-        samples: &Rows,
-        out: Option<&Path>,
-        interrupted: &AtomicBool,
-    ) -> Result<Option<Exported>, BatchError> {
-        let Some(out) = out else {
-            let mut stdout = io::BufWriter::new(io::stdout().lock());
-            let exported = self.write(samples, &mut stdout, interrupted)?;
-            stdout.flush().map_err(BatchError::Stdout)?;
-            return Ok(exported);
+    pub fn execute(&self, samples: &Rows, out: Option<&Path>) -> Result<Exported, BatchError> {
+        let mut exported = Exported::default();
+        // The writer's own errors are told apart from those of the input.
+        let mut unreadable = None;
+        let mut write = |writer: &mut dyn Write| {
+            self.write(samples, writer, &mut exported)?
+                .map_err(|error| {
+                    unreadable = Some(error);
+                    io::Error::other("a sample cannot be read again")
+                })
         };
-        let mut exported = None;
-        let written = write_atomically(out, |writer| {
-            let result = self.write(samples, writer, interrupted);
-            // What is not whole replaces nothing.
-            let whole = match &result {
-                Ok(Some(_)) => Ok(()),
-                Ok(None) => Err(io::Error::other("interrupted")),
-                Err(WriteError::Write(error)) => {
-                    Err(io::Error::new(error.kind(), error.to_string()))
-                }
-                Err(WriteError::Input(error)) => Err(io::Error::other(error.to_string())),
-            };
-            exported = Some(result);
-            whole
-        });
-        match (exported, written) {
-            (Some(Ok(None)), _) | (None, Ok(())) => Ok(None),
-            (Some(Err(WriteError::Input(error))), _) => Err(error.into()),
-            (_, Err(error)) => Err(error.into()),
-            (Some(Ok(exported)), Ok(())) => Ok(exported),
-            // The writer's error is the output's.
-            (Some(Err(error)), Ok(())) => Err(error.into()),
+        let written = match out {
+            Some(out) => write_atomically(out, write).map_err(BatchError::from),
+            None => write(&mut io::stdout().lock()).map_err(BatchError::Stdout),
+        };
+        match unreadable {
+            Some(error) => Err(error.into()),
+            None => written.map(|()| exported),
         }
     }
 
@@ -117,68 +88,63 @@ impl Export {
         &self,
         samples: &Rows,
         writer: &mut dyn Write,
-        interrupted: &AtomicBool,
-    ) -> Result<Option<Exported>, WriteError> {
-        let under = AskedUnder::new(self.protocol.as_ref(), &self.template);
+        exported: &mut Exported,
+    ) -> io::Result<Result<(), DatasetError>> {
+        let ids = CustomIds::new(self.protocol.as_ref(), &self.template);
         let prompt = self.prompt();
-        let mut exported = Exported::default();
         let positions: Vec<usize> = (0..samples.count()).collect();
         let mut rest = positions.as_slice();
         while !rest.is_empty() {
-            if interrupted.load(Ordering::Relaxed) {
-                return Ok(None);
-            }
             let now = jobs::cut_positions(&mut rest, samples, AT_ONCE);
-            let lines: Vec<Option<Vec<u8>>> = samples
-                .fetch(now)?
+            let fetched = match samples.fetch(now) {
+                Ok(fetched) => fetched,
+                Err(error) => return Ok(Err(error)),
+            };
+            let lines: Vec<Option<String>> = fetched
                 .par_iter()
-                .map(|sample| self.lines(&under, &prompt, sample))
-                .collect::<Result<_, _>>()
-                .map_err(io::Error::from)?;
+                .map(|sample| self.lines(&ids, &prompt, sample))
+                .collect();
             for lines in lines {
                 match lines {
                     Some(lines) => {
-                        writer.write_all(&lines)?;
+                        writer.write_all(lines.as_bytes())?;
                         exported.requests += self.options.trials as usize;
                     }
                     None => exported.skipped += 1,
                 }
             }
         }
-        Ok(Some(exported))
+        writer.flush()?;
+        Ok(Ok(()))
     }
 
     /// The requests of a sample's trials; none if the rules decide about it.
-    fn lines(
-        &self,
-        under: &AskedUnder,
-        prompt: &PlainPrompt,
-        sample: &Sample,
-    ) -> Result<Option<Vec<u8>>, serde_json::Error> {
+    fn lines(&self, ids: &CustomIds, prompt: &PlainPrompt, sample: &Sample) -> Option<String> {
         if is_decided_by_rules(&self.options, sample) {
-            return Ok(None);
+            return None;
         }
         let parts = prompt.parts(&Fields {
             question: &sample.question,
             student_answer: &sample.student_answer,
             reference_answer: &sample.reference_answer,
         });
-        let mut lines = Vec::new();
+        let url = if self.protocol.chat() {
+            CHAT_URL
+        } else {
+            COMPLETIONS_URL
+        };
+        let mut lines = String::new();
         for trial in 0..self.options.trials {
-            let line = Line {
-                custom_id: CustomId::new(under, sample, trial).to_string(),
-                method: "POST",
-                url: if self.protocol.chat() {
-                    CHAT_URL
-                } else {
-                    COMPLETIONS_URL
-                },
-                body: self.body(&parts, sample, trial),
-            };
-            serde_json::to_writer(&mut lines, &line)?;
-            lines.push(b'\n');
+            let line = json!({
+                "custom_id": ids.of_trial(sample, trial),
+                "method": "POST",
+                "url": url,
+                "body": self.body(&parts, sample, trial),
+            });
+            // Writing to a text does not fail.
+            let _ = writeln!(lines, "{line}");
         }
-        Ok(Some(lines))
+        Some(lines)
     }
 
     fn body(&self, parts: &[String], sample: &Sample, trial: u32) -> Map<String, Value> {
@@ -215,7 +181,12 @@ impl Export {
         if sampling.min_p > 0.0 {
             set("min_p", json!(sampling.min_p));
         }
-        set(self.length_key, json!(self.options.max_new_tokens));
+        let length = if self.protocol.chat() {
+            "max_completion_tokens"
+        } else {
+            "max_tokens"
+        };
+        set(length, json!(self.options.max_new_tokens));
         set("seed", json!(seed_of(self.options.seed, sample, trial)));
         let stop = self.protocol.stop_texts();
         if !stop.is_empty() {
@@ -242,24 +213,4 @@ fn seed_of(seed: u64, sample: &Sample, trial: u32) -> u32 {
     let mut first = [0; 4];
     first.copy_from_slice(&hasher.finalize().as_bytes()[..4]);
     u32::from_le_bytes(first) % SEEDS
-}
-
-/// Why requests were not written.
-#[derive(Debug, thiserror::Error)]
-enum WriteError {
-    /// A sample cannot be read again.
-    #[error(transparent)]
-    Input(#[from] DatasetError),
-    /// The writer failed.
-    #[error(transparent)]
-    Write(#[from] io::Error),
-}
-
-impl From<WriteError> for BatchError {
-    fn from(error: WriteError) -> Self {
-        match error {
-            WriteError::Input(error) => Self::Input(error),
-            WriteError::Write(error) => Self::Stdout(error),
-        }
-    }
 }

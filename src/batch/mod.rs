@@ -10,38 +10,32 @@
 //! | [`custom_id`] | the name of a request: joins an answer with its sample, trial and protocol |
 //! | [`export`] | what a judge would be asked, as requests (`juror export-batch`) |
 //! | [`shapes`] | a line of answers, in the shapes that engines write |
-//! | [`import`] | answers into verdicts, by `judge/answers` (`juror import-batch`) |
+//! | [`import`] | answers by their samples and trials; `judge/answers` makes verdicts of them (`juror import-batch`) |
 //! | [`run`] | requests answered with a model here (`juror run-batch`) |
-//! | `feed` | requests into prompts, into the engine's queue |
 //! | [`request`] | a line of a batch file as a request |
 //! | `unapplied` | parameters that are not applied: refused, unless they change nothing |
-//! | `spooled` | the requests of a batch file, by their places |
 //! | [`conversation`] | messages as the token ids that a model sees |
 //! | `stop` | texts that end an answer |
 //! | `response` | completions as a line of answers |
-//! | [`answered`] | the answers that a run has, on disk before they count |
 
-pub mod answered;
 pub mod conversation;
 pub mod custom_id;
 pub mod export;
-mod feed;
 pub mod import;
 pub mod request;
 mod response;
 pub mod run;
 pub mod shapes;
-mod spooled;
 mod stop;
 mod unapplied;
 
 use std::fmt::Write as _;
 use std::io;
 
+use crate::dataset::journal::JournalError;
 use crate::dataset::output::OutputError;
 use crate::dataset::{BadLines, DatasetError};
 use crate::engine::EngineError;
-use crate::judge::SessionError;
 use crate::model::ModelError;
 use crate::terminal::escaped;
 use crate::threads::ThreadError;
@@ -61,26 +55,15 @@ pub enum BatchError {
     /// An output cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),
-    /// A temporary file cannot be written or read.
-    #[error("could not keep {what} in a temporary file: {source}; make room where TMPDIR points")]
-    Spool {
-        /// Its content.
-        what: &'static str,
-        /// What the system said.
-        source: io::Error,
-    },
     /// Standard output cannot be written.
     #[error("could not write to standard output: {0}")]
     Stdout(#[source] io::Error),
-    /// The verdicts cannot be kept or written.
-    #[error(transparent)]
-    Session(Box<SessionError>),
     /// The journal of a run cannot be used.
     #[error(transparent)]
-    Answered(Box<answered::AnsweredError>),
+    Journal(#[from] JournalError),
     /// The device could not be opened.
     #[error(transparent)]
-    Model(ModelError),
+    Model(#[from] ModelError),
     /// The engine could not be built, or failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
@@ -96,16 +79,6 @@ pub enum BatchError {
     /// Lines of answers that cannot be used.
     #[error("{}", bad_outputs(.0))]
     BadOutputs(BadLines),
-    /// Answers to another question than is asked now.
-    #[error("{file}:{line}: {reason}")]
-    OtherProtocol {
-        /// The file of answers.
-        file: String,
-        /// The line, from 1.
-        line: usize,
-        /// What was asked, as far as it is known, and what to do.
-        reason: String,
-    },
     /// No answer belongs to the input.
     #[error(
         "{files}: no line answers a request of this input: give the rows, and --columns, --preset and --protocol, as for \
@@ -117,32 +90,19 @@ pub enum BatchError {
     },
 }
 
-impl From<SessionError> for BatchError {
-    fn from(error: SessionError) -> Self {
-        Self::Session(Box::new(error))
-    }
-}
-
 impl BatchError {
     /// True where the user's input or usage is at fault, not the machine.
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Input(error) => error.is_usage(),
-            Self::Session(error) => error.is_usage(),
-            Self::Output(error) => {
-                matches!(
-                    error,
-                    OutputError::Folder { .. } | OutputError::NoFolder { .. }
-                )
-            }
-            Self::Answered(error) => error.is_usage(),
             Self::Model(error) => error.is_usage(),
             Self::Engine(error) => error.is_usage(),
-            Self::BadOutputs(_)
-            | Self::OtherProtocol { .. }
+            Self::Output(OutputError::Folder { .. } | OutputError::NoFolder { .. })
+            | Self::Journal(JournalError::Different { .. } | JournalError::NotAJournal { .. })
+            | Self::BadOutputs(_)
             | Self::NoAnswers { .. }
             | Self::NoRequests { .. } => true,
-            Self::Spool { .. } | Self::Stdout(_) | Self::Thread(_) => false,
+            _ => false,
         }
     }
 }

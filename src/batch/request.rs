@@ -8,9 +8,6 @@ use super::unapplied::refuse_the_rest;
 use super::{CHAT_URL, COMPLETIONS_URL};
 use crate::engine::Sampling;
 
-/// The most answers of one request.
-const MOST_CHOICES: u64 = 128;
-
 /// The most stop texts of one request.
 const MOST_STOPS: usize = 64;
 
@@ -61,8 +58,6 @@ pub struct BatchRequest {
     pub seed: Option<u64>,
     /// Texts that end an answer.
     pub stop: Vec<String>,
-    /// How many answers.
-    pub choices: u32,
 }
 
 /// A line that is no request that can be answered.
@@ -158,17 +153,6 @@ impl BatchRequest {
                 ),
             },
             stop: stops(body.remove("stop"))?,
-            choices: match body.remove("n") {
-                None => 1,
-                Some(value) => match value.as_u64() {
-                    Some(n @ 1..=MOST_CHOICES) => n as u32,
-                    _ => {
-                        return Err(format!(
-                            "`n` is {value}, and must be from 1 to {MOST_CHOICES}"
-                        ));
-                    }
-                },
-            },
         };
         request
             .sampling(Sampling::GREEDY)
@@ -176,6 +160,17 @@ impl BatchRequest {
             .map_err(|error| error.to_string())?;
         refuse_the_rest(&body)?;
         Ok(request)
+    }
+
+    /// The bytes of its texts.
+    pub(super) fn bytes(&self) -> usize {
+        match &self.asked {
+            Asked::Prompt(text) => text.len(),
+            Asked::Chat(messages, _) => {
+                let parts = messages.iter().flat_map(|message| &message.parts);
+                parts.map(String::len).sum()
+            }
+        }
     }
 
     /// How tokens are chosen; what the request leaves out is as in `default`.
@@ -372,7 +367,7 @@ mod tests {
     fn a_request_is_read_whole() {
         let request = parse(&json!({
             "model": "m", "temperature": 0.5, "top_p": 0.9, "top_k": -1, "min_p": 0, "max_tokens": 7, "max_completion_tokens": 7,
-            "seed": -1, "stop": "x", "n": 2, "user": "me", "stream": false, "tools": null, "repetition_penalty": 1.0,
+            "seed": -1, "stop": "x", "n": 1, "user": "me", "stream": false, "tools": null, "repetition_penalty": 1.0,
             "reasoning_effort": "low", "chat_template_kwargs": {"enable_thinking": false},
             "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": ["a", {"type": "text", "text": "b"}], "name": null}]
         }))
@@ -386,7 +381,7 @@ mod tests {
             json!({"enable_thinking": false, "reasoning_effort": "low"})
         );
         assert_eq!(request.max_tokens, Some(7));
-        assert_eq!((request.seed, request.choices), (Some(u64::MAX), 2));
+        assert_eq!(request.seed, Some(u64::MAX));
         assert_eq!(request.stop, ["x"]);
         let sampling = request.sampling(Sampling::GREEDY);
         assert!((sampling.top_p - 0.9).abs() < 1e-9 && sampling.top_k == 0);

@@ -1,43 +1,39 @@
 //! A batch file answered with a model here: requests into prompts, through the engine, into lines of answers.
-//!
-//! ```text
-//! requests ─▶ prompt tokens ─▶ engine ─▶ completions ─▶ answers: the journal ─▶ OUTPUTS.jsonl, in the order of the requests
-//! └─ feed: one thread ───────────────┘   └─ the caller's thread ────────────────────────────────────────────────────────┘
-//! ```
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
 use super::BatchError;
-use super::answered::{Answered, Place, Settings};
 use super::conversation::{ChatModel, Prompt};
-use super::feed::{Event, InFlight, Pending, feed};
-use super::request::BatchRequest;
-use super::response::{Responder, failed};
-use super::spooled::{Batch, Entry};
+use super::request::{BadRequest, BatchRequest};
+use super::response::{Responder, failed, refused};
 use super::stop::StopTexts;
 use crate::checkpoint::ModelSource;
 use crate::checkpoint::weights::LoadProgress;
-use crate::dataset::journal::journal_path;
-use crate::dataset::output::{remove_left_over, write_atomically};
-use crate::dataset::{LineLimit, id_hash};
-use crate::engine::{
-    Completion, Engine, EngineError, EngineThread, RandomKey, Request, Sampling, Stats,
-};
+use crate::dataset::journal::{Journal, LinePlace, Manifest, journal_path};
+use crate::dataset::output::{JsonLineSink, remove_left_over, write_atomically};
+use crate::dataset::{LineLimit, Next, id_hash, sources};
+use crate::engine::{Engine, EngineThread, RandomKey, Request, Stats};
 use crate::judge::build::{describe, engine_of};
 use crate::judge::{EngineOptions, RunEnd, WorkloadLengths};
 use crate::model::DeviceChoice;
 use crate::panics;
-use crate::threads;
+use crate::text::reasoning::Thinking;
 
-/// Requests that wait in the engine.
+/// The most requests that wait in the engine.
 const AHEAD: usize = 128;
 
-/// How often a waiting thread checks whether the run is over.
+/// Requests that are tokenised at a time.
+const AT_ONCE: usize = 32;
+
+/// How often an interrupt is looked for.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// How often the journal is synced to disk.
@@ -57,16 +53,17 @@ pub struct BatchRun {
     pub out: PathBuf,
     /// The model's files.
     pub source: ModelSource,
-    /// The model's name, as the user gave it.
-    pub model_name: String,
     /// Its text side.
     pub model: ChatModel,
     /// Where it runs.
     pub device: DeviceChoice,
     /// What the user asked of the engine.
     pub engine: EngineOptions,
-    /// What decides the answers beside the requests.
-    pub settings: Settings,
+    /// What decides the answers beside the requests: the journal's first line. Its seed and longest completion are those of
+    /// requests that do not say.
+    pub manifest: Manifest,
+    /// When the run began, in seconds since 1970.
+    pub created: u64,
     /// Throw away an earlier run's journal.
     pub restart: bool,
     /// How long a line may be.
@@ -92,6 +89,21 @@ pub struct BatchProgress {
     pub elapsed: Duration,
 }
 
+/// A line of a batch file: a request with a hash of its line, or the line of the output that says why it is none.
+enum Line {
+    Request(Box<BatchRequest>, String),
+    Bad(Value),
+}
+
+/// A line of the journal.
+#[derive(Serialize, Deserialize)]
+struct Answered {
+    /// The hash of the request's line: a request that was changed since is answered again.
+    request: String,
+    /// The line of the output.
+    output: Value,
+}
+
 impl BatchRun {
     /// Answers the requests that no earlier run has answered, then writes the output.
     ///
@@ -102,98 +114,125 @@ impl BatchRun {
         interrupted: &AtomicBool,
         observer: &mut dyn FnMut(&BatchProgress),
     ) -> Result<(RunEnd, BatchProgress), BatchError> {
-        let device = self.device.open().map_err(BatchError::Model)?;
-        let batch = Batch::read(&self.input, &self.out, self.max_line)?;
-        if batch.entries.is_empty() {
+        let device = self.device.open()?;
+        let lines = self.lines()?;
+        let mut known = HashMap::new();
+        let (journal, _) = Journal::open(
+            &journal_path(&self.out),
+            &self.manifest,
+            None,
+            self.restart,
+            &mut |Answered { request, output }, place| {
+                known.insert(request, (place, !output["error"].is_null()));
+                Ok(())
+            },
+        )?;
+        remove_left_over(&self.out);
+        let mut answers = Answers {
+            journal,
+            places: vec![None; lines.len()],
+            progress: BatchProgress {
+                lines: lines.len(),
+                ..BatchProgress::default()
+            },
+        };
+        let mut todo = Vec::new();
+        for (at, line) in lines.iter().enumerate() {
+            let progress = &mut answers.progress;
+            match line {
+                Line::Bad(_) => progress.errors += 1,
+                Line::Request(request, hash) => match known.get(hash) {
+                    Some((place, is_error)) => {
+                        answers.places[at] = Some(*place);
+                        progress.resumed += 1;
+                        progress.errors += usize::from(*is_error);
+                    }
+                    None => todo.push((at, request.as_ref(), hash)),
+                },
+            }
+        }
+        answers.progress.done = lines.len() - todo.len();
+        let mut end = RunEnd::Complete;
+        if !todo.is_empty() {
+            let lengths = self.lengths(&todo);
+            let progress = Arc::new(LoadProgress::default());
+            let (config, options) = (&self.model.config, &self.engine);
+            let engine = engine_of(
+                &self.source,
+                config,
+                &[],
+                &device,
+                options,
+                &lengths,
+                progress,
+            )?;
+            answers.progress.sizes = Some(describe(&engine));
+            observer(&answers.progress);
+            end = self.answer(engine, &todo, &mut answers, interrupted, observer)?;
+        }
+        answers.journal.sync()?;
+        if end == RunEnd::Complete {
+            answers.write(&lines, self)?;
+        }
+        Ok((end, answers.progress))
+    }
+
+    /// The lines of the batch file. One that is no request, or whose name another has, becomes a line of the output.
+    fn lines(&self) -> Result<Vec<Line>, BatchError> {
+        let nameless = |why| BadRequest {
+            custom_id: None,
+            why,
+        };
+        let mut lines = Vec::new();
+        let mut names: HashMap<String, usize> = HashMap::new();
+        for source in sources(std::slice::from_ref(&self.input), Some(&self.out))? {
+            let mut rows = source.open(self.max_line, Some(&self.out), &[])?;
+            let mut row = Vec::new();
+            loop {
+                let next = rows.next(&mut row)?;
+                let number = rows.place();
+                let request = match next {
+                    Next::End => break,
+                    Next::Row if row.trim_ascii().is_empty() => continue,
+                    Next::Row => std::str::from_utf8(&row)
+                        .map_err(|_| nameless("not UTF-8".to_owned()))
+                        .and_then(BatchRequest::parse),
+                    Next::Bad(why) => Err(nameless(why)),
+                };
+                let request = request.and_then(|request| match names.get(&request.custom_id) {
+                    Some(first) => Err(BadRequest {
+                        why: format!("line {first} has this custom_id already"),
+                        custom_id: Some(request.custom_id),
+                    }),
+                    None => Ok(request),
+                });
+                lines.push(match request {
+                    Ok(request) => {
+                        names.insert(request.custom_id.clone(), number);
+                        let hash = blake3::hash(&row).to_hex().to_string();
+                        Line::Request(Box::new(request), hash)
+                    }
+                    Err(bad) => Line::Bad(refused(&bad, number)),
+                });
+            }
+        }
+        if lines.is_empty() {
             return Err(BatchError::NoRequests {
                 file: self.input.display().to_string(),
             });
         }
-        let mut answers = HashMap::new();
-        let (journal, begun) = Answered::open(
-            &journal_path(&self.out),
-            &self.settings,
-            self.restart,
-            &mut |hash, place| {
-                answers.insert(hash, place);
-            },
-        )?;
-        remove_left_over(&self.out);
-        if let Ok(moment) = begun.begun.parse() {
-            self.model.set_moment(moment);
-        }
-        let mut run = Run {
-            batch: &batch,
-            journal,
-            places: Vec::with_capacity(batch.entries.len()),
-            progress: BatchProgress {
-                lines: batch.entries.len(),
-                ..BatchProgress::default()
-            },
-            responder: Responder {
-                model: self.model_name.clone(),
-                created: begun.created,
-                raw: self.settings.raw,
-            },
-        };
-        let mut todo = Vec::new();
-        for (at, entry) in batch.entries.iter().enumerate() {
-            let place = match entry {
-                Entry::Request(spooled) => answers.get(&spooled.hash).copied(),
-                Entry::Bad(_) => {
-                    run.progress.errors += 1;
-                    run.progress.done += 1;
-                    None
-                }
-            };
-            if place.is_some() {
-                run.progress.resumed += 1;
-                run.progress.done += 1;
-            } else if matches!(entry, Entry::Request(_)) {
-                todo.push(at);
-            }
-            run.places.push(place);
-        }
-        let end = if todo.is_empty() {
-            RunEnd::Complete
-        } else {
-            let lengths = self.lengths(&batch, &todo);
-            let progress = Arc::new(LoadProgress::default());
-            let engine = engine_of(
-                &self.source,
-                &self.model.config,
-                &[],
-                &device,
-                &self.engine,
-                &lengths,
-                progress,
-            )?;
-            run.progress.sizes = Some(describe(&engine));
-            observer(&run.progress);
-            run.answer(self, engine, &todo, interrupted, observer)?
-        };
-        run.journal.sync()?;
-        if end == RunEnd::Complete {
-            run.write(self)?;
-        }
-        Ok((end, run.progress))
+        Ok(lines)
     }
 
     /// How long prompts and completions will be.
-    fn lengths(&self, batch: &Batch, todo: &[usize]) -> WorkloadLengths {
+    fn lengths(&self, todo: &[(usize, &BatchRequest, &String)]) -> WorkloadLengths {
         let context = self.model.config.max_positions;
-        let of_todo = || {
-            todo.iter().filter_map(|&at| match &batch.entries[at] {
-                Entry::Request(spooled) => Some(spooled.as_ref()),
-                Entry::Bad(_) => None,
-            })
-        };
-        let total: usize = of_todo().map(|spooled| spooled.bytes).sum();
-        let longest = of_todo().map(|spooled| spooled.bytes).max().unwrap_or(0);
-        let max_new = of_todo().map(|spooled| self.max_new(spooled.max_tokens));
+        let bytes = todo.iter().map(|(_, request, _)| request.bytes());
+        let longest = bytes.clone().max().unwrap_or(0);
+        let max_new = todo.iter().map(|(_, request, _)| self.max_new(request));
         WorkloadLengths {
             shared: 0,
-            typical: total / todo.len().max(1) / BYTES_PER_TOKEN + MARKUP / 4,
+            typical: bytes.sum::<usize>() / todo.len().max(1) / BYTES_PER_TOKEN + MARKUP / 4,
             // No token is shorter than a byte.
             longest: longest.saturating_add(MARKUP).min(context),
             max_new: max_new.max().unwrap_or(1).min(context),
@@ -202,50 +241,41 @@ impl BatchRun {
     }
 
     /// The longest completion of a request; half of the context is left to the prompt where the request does not say.
-    fn max_new(&self, asked: Option<usize>) -> usize {
-        let context = self.model.config.max_positions;
-        asked.unwrap_or_else(|| self.settings.max_new_tokens.min(context / 2).max(1))
+    fn max_new(&self, request: &BatchRequest) -> usize {
+        let default = self.manifest.sampling.max_new_tokens;
+        let half = self.model.config.max_positions / 2;
+        request.max_tokens.unwrap_or(default.min(half).max(1))
     }
 
     /// A request as its prompt, or why it cannot be answered.
-    pub(super) fn prompt(&self, request: &BatchRequest) -> Result<Prompt, String> {
+    fn prompt(&self, request: &BatchRequest) -> Result<Prompt, String> {
         let context = self.model.config.max_positions;
-        let max_new = self.max_new(request.max_tokens);
+        let max_new = self.max_new(request);
         if max_new >= context {
             return Err(format!(
                 "{max_new} new tokens leave no room for a prompt in the model's context of {context}: ask for fewer"
             ));
         }
-        let prompt = || self.model.prompt(request, context - max_new);
-        panics::guarded(prompt).unwrap_or_else(|why| {
-            Err(format!(
-                "an error of juror itself ({why}); please report this request"
-            ))
-        })
+        guarded(|| self.model.prompt(request, context - max_new))
     }
 
-    /// What the engine is asked for one choice of a request.
-    pub(super) fn engine_request(
-        &self,
-        id: u64,
-        request: &BatchRequest,
-        prompt: &Prompt,
-        choice: u32,
-    ) -> Request {
+    /// What the engine is asked for a request.
+    fn engine_request(&self, id: usize, request: &BatchRequest, tokens: Vec<u32>) -> Request {
         // Equal requests with equal seeds have equal answers; without a seed, draws follow the request's name.
         let (seed, sample) = match request.seed {
             Some(seed) => (seed, 0),
-            None => (self.settings.seed, id_hash(&request.custom_id)),
+            None => (self.manifest.seed, id_hash(&request.custom_id)),
         };
         Request {
-            id,
-            prompt: prompt.tokens.clone(),
-            max_new_tokens: self.max_new(request.max_tokens),
-            sampling: request.sampling(self.sampling()),
+            id: id as u64,
+            prompt: tokens,
+            max_new_tokens: self.max_new(request),
+            // What the request leaves out is as the model's makers recommend.
+            sampling: request.sampling(self.model.generation.sampling_for(1)),
             random_key: RandomKey {
                 seed,
                 sample,
-                trial: choice,
+                trial: 0,
             },
             eos: Arc::clone(&self.model.eos),
             guide: StopTexts::for_texts(self.model.tokenizer(), &request.stop),
@@ -253,157 +283,110 @@ impl BatchRun {
         }
     }
 
-    /// How tokens are chosen where a request does not say.
-    fn sampling(&self) -> Sampling {
-        self.model.generation.sampling_for(1)
-    }
-}
-
-/// A run under way.
-struct Run<'b> {
-    batch: &'b Batch,
-    journal: Answered,
-    /// Of each line of the batch where its answer is.
-    places: Vec<Option<Place>>,
-    progress: BatchProgress,
-    responder: Responder,
-}
-
-impl Run<'_> {
     /// Answers these lines of the batch.
     fn answer(
-        &mut self,
-        run: &BatchRun,
+        &self,
         engine: Engine,
-        todo: &[usize],
+        todo: &[(usize, &BatchRequest, &String)],
+        answers: &mut Answers,
         interrupted: &AtomicBool,
         observer: &mut dyn FnMut(&BatchProgress),
     ) -> Result<RunEnd, BatchError> {
+        let responder = Responder {
+            model: &self.model,
+            created: self.created,
+            raw: self.manifest.raw,
+        };
         let started = Instant::now();
         let mut synced = Instant::now();
-        let in_flight = &InFlight::default();
-        let stop = &AtomicBool::new(false);
-        let mut engine = EngineThread::spawn(engine, AHEAD)?;
+        // It holds all requests that are in flight: sending one never waits.
+        let engine = EngineThread::spawn(engine, AHEAD)?;
         let queue = engine.requests();
-        engine.close();
-        let batch = self.batch;
-        std::thread::scope(|scope| {
-            // However this ends, the feeding thread ends too: its flag is set, and the engine's queue closed.
-            let engine = engine;
-            let _stop = StopOnDrop(stop);
-            let (events_in, events) = channel();
-            let feed = move || {
-                let Some(queue) = queue else { return };
-                let fed =
-                    panics::guarded(|| feed(run, batch, todo, in_flight, stop, &queue, &events_in));
-                let failure = match fed {
-                    Ok(Ok(())) => return,
-                    Ok(Err(error)) => error,
-                    Err(why) => BatchError::Engine(EngineError::Panicked(why)),
-                };
-                let _ = events_in.send(Event::Failed(failure));
-            };
-            std::thread::Builder::new()
-                .name("feed".into())
-                .spawn_scoped(scope, feed)
-                .map_err(threads::refused("prompts"))?;
-            let mut left = todo.len();
-            while left > 0 {
-                if interrupted.load(Ordering::Relaxed) {
-                    return Ok(RunEnd::Interrupted);
-                }
-                let received = engine.recv(PATIENCE);
-                for event in events.try_iter() {
-                    match event {
-                        Event::Refused(at, custom_id, why) => {
-                            self.keep_error(at, &custom_id, &why)?;
-                            left -= 1;
-                        }
-                        Event::Failed(error) => return Err(error),
-                    }
-                }
-                match received {
-                    Ok(None) => {}
-                    Ok(Some(completion)) => {
-                        if let Some(pending) = in_flight.take(completion) {
-                            self.keep(run, pending)?;
-                            left -= 1;
-                        }
-                    }
-                    // All is done, and no more will come.
-                    Err(EngineError::Stopped) if left == 0 => break,
-                    Err(error) => return Err(error.into()),
-                }
-                if synced.elapsed() > SYNC_EVERY {
-                    self.journal.sync()?;
-                    synced = Instant::now();
-                }
-                self.progress.stats = engine.stats();
-                self.progress.elapsed = started.elapsed();
-                observer(&self.progress);
+        let mut in_flight: HashMap<u64, Option<Arc<Thinking>>> = HashMap::new();
+        let mut next = 0;
+        while next < todo.len() || !in_flight.is_empty() {
+            if interrupted.load(Ordering::Relaxed) {
+                return Ok(RunEnd::Interrupted);
             }
-            Ok(RunEnd::Complete)
-        })
-    }
-
-    /// Keeps a finished answer.
-    fn keep(&mut self, run: &BatchRun, pending: Pending) -> Result<(), BatchError> {
-        let completions: Vec<Completion> = pending.completions.into_iter().flatten().collect();
-        let request = &pending.request;
-        let answer = panics::guarded(|| {
-            let thinking = pending.thinking.as_deref();
-            self.responder
-                .answer(&run.model, request, thinking, &completions)
-        });
-        match answer {
-            Ok(Ok(line)) => self.append(pending.at, &line),
-            Ok(Err(why)) => self.keep_error(pending.at, &request.custom_id, &why),
-            Err(why) => {
-                let why = format!("an error of juror itself ({why}); please report this request");
-                self.keep_error(pending.at, &request.custom_id, &why)
+            if next < todo.len() && in_flight.len() + AT_ONCE <= AHEAD {
+                let now = &todo[next..todo.len().min(next + AT_ONCE)];
+                let prompts: Vec<_> = now
+                    .par_iter()
+                    .map(|(_, request, _)| self.prompt(request))
+                    .collect();
+                for (prompt, (at, request, hash)) in prompts.into_iter().zip(now) {
+                    match prompt {
+                        Ok(Prompt { tokens, thinking }) => {
+                            let request = self.engine_request(next, request, tokens);
+                            in_flight.insert(request.id, thinking);
+                            // It fails only where the engine has stopped, and then receiving says why.
+                            if let Some(queue) = &queue {
+                                let _ = queue.send(request);
+                            }
+                        }
+                        Err(why) => answers.keep(*at, hash, failed(&request.custom_id, &why))?,
+                    }
+                    next += 1;
+                }
+            } else if let Some(completion) = engine.recv(PATIENCE)?
+                && let Some(thinking) = in_flight.remove(&completion.id)
+                && let Some((at, request, hash)) = todo.get(completion.id as usize)
+            {
+                let line = guarded(|| responder.answer(request, thinking.as_deref(), &completion))
+                    .unwrap_or_else(|why| failed(&request.custom_id, &why));
+                answers.keep(*at, hash, line)?;
             }
+            if synced.elapsed() > SYNC_EVERY {
+                answers.journal.sync()?;
+                synced = Instant::now();
+            }
+            answers.progress.stats = engine.stats();
+            answers.progress.elapsed = started.elapsed();
+            observer(&answers.progress);
         }
+        Ok(RunEnd::Complete)
     }
+}
 
-    fn keep_error(&mut self, at: usize, custom_id: &str, why: &str) -> Result<(), BatchError> {
-        self.progress.errors += 1;
-        self.append(at, &failed(Some(custom_id), "not_answered", why))
-    }
+/// Runs `work`; a panic costs its request alone.
+fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    panics::guarded(work).unwrap_or_else(|why| {
+        Err(format!(
+            "an error of juror itself ({why}); please report this request"
+        ))
+    })
+}
 
-    fn append(&mut self, at: usize, line: &serde_json::Value) -> Result<(), BatchError> {
-        if let Entry::Request(spooled) = &self.batch.entries[at] {
-            self.places[at] = Some(self.journal.append(&spooled.hash, line)?);
-        }
+/// The answers of a run.
+struct Answers {
+    journal: Journal,
+    /// Of each line of the batch where its answer is.
+    places: Vec<Option<LinePlace>>,
+    progress: BatchProgress,
+}
+
+impl Answers {
+    /// Keeps the line of the output that answers a line of the batch.
+    fn keep(&mut self, at: usize, hash: &str, output: Value) -> Result<(), BatchError> {
+        self.progress.errors += usize::from(!output["error"].is_null());
+        let request = hash.to_owned();
+        self.places[at] = Some(self.journal.append(&Answered { request, output })?);
         self.progress.done += 1;
         Ok(())
     }
 
     /// Writes all answers, in the order of the requests.
-    fn write(&mut self, run: &BatchRun) -> Result<(), BatchError> {
-        let (batch, places, journal) = (self.batch, &self.places, &mut self.journal);
+    fn write(&mut self, lines: &[Line], run: &BatchRun) -> Result<(), BatchError> {
         write_atomically(&run.out, |writer| {
-            for (entry, place) in batch.entries.iter().zip(places) {
-                match (entry, place) {
-                    (Entry::Bad(line), _) => {
-                        serde_json::to_writer(&mut *writer, line)?;
-                        writer.write_all(b"\n")?;
-                    }
-                    (Entry::Request(_), Some(place)) => journal.copy(*place, writer)?,
-                    // The run is complete: every request has an answer.
-                    (Entry::Request(_), None) => {}
+            for (line, place) in lines.iter().zip(&self.places) {
+                if let Line::Bad(output) = line {
+                    writeln!(writer, "{output}")?;
                 }
+                let output = |line: Answered| writeln!(writer, "{}", line.output);
+                self.journal.copy(*place, &mut JsonLineSink::new(output))?;
             }
             Ok(())
         })?;
         Ok(())
-    }
-}
-
-/// Sets a flag when it is dropped.
-struct StopOnDrop<'s>(&'s AtomicBool);
-
-impl Drop for StopOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
     }
 }

@@ -87,87 +87,53 @@ fn told(message: &str) -> String {
     format!("the engine reports an error: {message}")
 }
 
-/// The answer of a line without an error.
+/// The answer of a line without an error: in the line itself, in its `response`, or in that one's `body`.
 fn answer_in(line: &Value) -> Result<Result<EngineAnswer, String>, String> {
-    let Some(response) = given(line, "response") else {
-        return completion(line);
-    };
+    let response = given(line, "response").unwrap_or(line);
     if let Value::String(text) = response {
         let finish = given(line, "finish_reason");
         return Ok(answer(Some(text.clone()), false, finish, usage(line)));
     }
-    if let Some(why) = error_of(response) {
+    let body = given(response, "body");
+    if let Some(why) = error_of(response).or(body.and_then(error_of)) {
         return Ok(Err(why));
     }
-    let body = given(response, "body");
     let status = given(response, "status_code").and_then(Value::as_u64);
     if let Some(status) = status.filter(|status| !(200..300).contains(status)) {
-        let why = body.and_then(error_of);
-        let shown = || body.map_or_else(String::new, |body| format!(" {body}"));
-        return Ok(Err(
-            why.unwrap_or_else(|| told(&format!("status {status}{}", shown())))
-        ));
+        let body = body.map_or_else(String::new, |body| format!(" {body}"));
+        return Ok(Err(told(&format!("status {status}{body}"))));
     }
-    let body = body.unwrap_or(response);
-    if let Some(why) = error_of(body) {
-        return Ok(Err(why));
-    }
-    completion(body)
+    completion(body.unwrap_or(response))
 }
 
 /// The answer in a completion.
 fn completion(body: &Value) -> Result<Result<EngineAnswer, String>, String> {
-    if let Some(choice) = only(body, "choices")? {
-        let (text, apart) = match given(choice, "message") {
-            Some(message) => {
-                if given(message, "tool_calls")
-                    .and_then(Value::as_array)
-                    .is_some_and(|calls| !calls.is_empty())
-                {
-                    return Ok(Err(
-                        "the engine called a tool in place of an answer".to_owned()
-                    ));
-                }
-                message_text(message)?
-            }
-            None => (text_of(choice.get("text"))?, false),
-        };
-        return Ok(answer(
-            text,
-            apart,
-            given(choice, "finish_reason"),
-            usage(body),
+    let choice = match only(body, "choices")? {
+        Some(choice) => Some(choice),
+        None => only(body, "outputs")?,
+    };
+    let holder = choice.unwrap_or(body);
+    let message = given(holder, "message");
+    if choice.is_none() && message.is_none() && holder.get("text").is_none() {
+        return Err(
+            "no answer that can be read: neither `response.body.choices`, `choices`, `outputs`, `text` nor `response` as a text, and \
+             no `error`"
+                .to_owned(),
+        );
+    }
+    let calls = message.and_then(|message| given(message, "tool_calls")?.as_array());
+    if calls.is_some_and(|calls| !calls.is_empty()) {
+        return Ok(Err(
+            "the engine called a tool in place of an answer".to_owned()
         ));
     }
-    if let Some(output) = only(body, "outputs")? {
-        let text = text_of(output.get("text"))?;
-        return Ok(answer(
-            text,
-            false,
-            given(output, "finish_reason"),
-            usage(body),
-        ));
-    }
-    if let Some(message) = given(body, "message") {
-        let (text, apart) = message_text(message)?;
-        let finish = given(body, "finish_reason").or(given(body, "done_reason"));
-        return Ok(answer(text, apart, finish, usage(body)));
-    }
-    if body.get("text").is_some() {
-        let about = given(body, "meta_info").unwrap_or(body);
-        let text = text_of(body.get("text"))?;
-        return Ok(answer(
-            text,
-            false,
-            given(about, "finish_reason"),
-            usage(body),
-        ));
-    }
-    Err(
-        "no answer that can be read: neither `response.body.choices`, `choices`, `outputs`, `text` nor `response` as a text, and no \
-         `error`"
-            .to_owned(),
-    )
+    let (text, apart) = match message {
+        Some(message) => message_text(message)?,
+        None => (text_of(holder.get("text"))?, false),
+    };
+    let about = given(holder, "meta_info").unwrap_or(holder);
+    let finish = given(about, "finish_reason").or(given(about, "done_reason"));
+    Ok(answer(text, apart, finish, usage(body)))
 }
 
 /// The one element of a list.

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use crate::engine::{Guide, Next};
+use crate::protocol::StopMatcher;
+use crate::protocol::stop::TextStop;
 use crate::text::tokenizer::{TextStream, Tokenizer};
 
 /// Ends a generation once one of some texts was written.
 pub(super) struct StopTexts {
     stream: TextStream,
-    texts: Arc<[String]>,
-    /// The end of what was written: what may be the beginning of one of them.
-    tail: String,
+    matcher: TextStop,
 }
 
 impl StopTexts {
@@ -24,24 +24,18 @@ impl StopTexts {
         }
         Some(Box::new(Self {
             stream: TextStream::new(Arc::clone(tokenizer)),
-            texts: texts.into(),
-            tail: String::new(),
+            matcher: TextStop::new(texts),
         }))
     }
 }
 
 impl Guide for StopTexts {
     fn push(&mut self, token: u32) -> Next {
-        self.tail.push_str(&self.stream.push(token));
-        if first(&self.tail, &self.texts).is_some() {
-            return Next::END;
+        if self.matcher.push(&self.stream.push(token)) {
+            Next::END
+        } else {
+            Next::FREE
         }
-        let longest = self.texts.iter().map(String::len).max().unwrap_or(0);
-        let cut = self
-            .tail
-            .floor_char_boundary(self.tail.len().saturating_sub(longest));
-        self.tail.drain(..cut);
-        Next::FREE
     }
 }
 

@@ -1,20 +1,21 @@
 //! `juror export-batch`
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Map, Value};
 
 use super::columns::ColumnArguments;
-use super::judge::{load_inputs, shard_in_name};
+use super::judge::{describe_input, load_inputs, shard_in_name};
 use super::prompt_choice::PromptChoice;
 use super::rows::RowsArguments;
 use super::rules::RulesArguments;
 use super::sampling::SamplingArguments;
-use super::{DONE, Failure, INTERRUPTED, OrFail, catch_interrupts, say};
+use super::{DONE, Failure, OrFail, batch_failure, say};
 use crate::batch::export::Export;
-use crate::dataset::output::{OutputError, check_place, has_place_beside};
+use crate::dataset::output::{check_place, check_replaceable};
 use crate::dataset::{LineLimit, LoadOptions, Samples, rejected_path, write_rejected};
 use crate::judge::{RulesMode, RunOptions, protocol_of_known, recommended_options};
 
@@ -52,10 +53,6 @@ pub(super) struct ExportBatchArguments {
     /// judge` token for token; vLLM may put line breaks between parts
     #[arg(long, help_heading = "Request")]
     parts: bool,
-    /// The key that holds the longest completion [default: `max_completion_tokens`, of a raw prompt
-    /// `max_tokens`]
-    #[arg(long, value_enum, value_name = "KEY", help_heading = "Request")]
-    length_key: Option<LengthKey>,
     /// Further keys of every request's body, as `{"chat_template_kwargs": {"enable_thinking": false}}`; null leaves a key out
     #[arg(long, value_name = "JSON", value_parser = parse_object, help_heading = "Request")]
     body: Option<Map<String, Value>>,
@@ -80,15 +77,7 @@ pub(super) struct ExportBatchArguments {
     quiet: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum LengthKey {
-    #[value(name = "max_completion_tokens")]
-    Completion,
-    #[value(name = "max_tokens")]
-    Plain,
-}
-
-pub(super) fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
+fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
     match serde_json::from_str(text) {
         Ok(Value::Object(object)) => Ok(object),
         Ok(_) => Err("must be a JSON object, as `{\"user\": \"me\"}`".into()),
@@ -111,26 +100,19 @@ pub(super) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure> {
         .or_usage()?;
     if let Some(out) = &out {
         check_place(out).or_usage()?;
-        let is_there = out
-            .metadata()
-            .is_ok_and(|found| found.is_file() && found.len() > 0);
-        if is_there && has_place_beside(out) && !arguments.force {
-            let path = out.clone();
-            return Err(OutputError::Exists { path }).or_usage();
+        if !arguments.force {
+            check_replaceable(out).or_usage()?;
         }
     }
     let of_known = protocol_of_known(&arguments.model_name).or_fail()?;
     let (protocol, template) = arguments.prompt.resolve(of_known).or_usage()?;
-    if arguments.system_prompt.is_some() && !protocol.chat() {
+    let of_chat = [
+        ("--system-prompt", arguments.system_prompt.is_some()),
+        ("--parts", arguments.parts),
+    ];
+    if let Some((option, _)) = of_chat.iter().find(|(_, given)| *given && !protocol.chat()) {
         return Err(anyhow!(
-            "--system-prompt changes nothing: protocol {} is asked with a raw prompt, without messages; leave it out",
-            protocol.name()
-        ))
-        .or_usage();
-    }
-    if arguments.parts && !protocol.chat() {
-        return Err(anyhow!(
-            "--parts changes nothing: protocol {} is asked with a raw prompt, which is one text; leave it out",
+            "{option} changes nothing: protocol {} is asked with a raw prompt, which is one text without messages; leave it out",
             protocol.name()
         ))
         .or_usage();
@@ -155,11 +137,6 @@ pub(super) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure> {
         },
     )?;
     let export = Export {
-        length_key: match arguments.length_key {
-            Some(LengthKey::Completion) => "max_completion_tokens",
-            None if protocol.chat() => "max_completion_tokens",
-            _ => "max_tokens",
-        },
         protocol,
         template,
         options: RunOptions {
@@ -181,43 +158,26 @@ pub(super) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure> {
         for note in export.notes() {
             say(&format!("note: {note}"));
         }
-        say(&format!("columns: {}", loaded.columns));
-        if !loaded.rejected.is_empty() {
-            say(&format!(
-                "{} of {} lines set aside as bad",
-                loaded.rejected.len(),
-                loaded.lines_read
-            ));
-        }
+        describe_input(&loaded);
     }
-    let interrupted = catch_interrupts().or_fail()?;
     if let (true, Some(out)) = (arguments.skip_bad, &out) {
         write_rejected(&rejected_path(out), &loaded.rejected).or_fail()?;
     }
     let exported = export
-        .execute(&loaded.samples, out.as_deref(), &interrupted)
-        .map_err(|error| {
-            let usage = error.is_usage();
-            Failure::new(error, usage)
-        })?;
-    let Some(exported) = exported else {
-        if !arguments.quiet {
-            say("interrupted: nothing that was there is replaced; run the same command again");
-        }
-        return Ok(INTERRUPTED);
-    };
+        .execute(&loaded.samples, out.as_deref())
+        .map_err(batch_failure)?;
     if !arguments.quiet {
         let to = out.map_or_else(String::new, |out| format!(" in {}", out.display()));
-        say(&format!(
-            "{} requests for {} samples{to}{}",
-            exported.requests,
-            loaded.samples.count() - exported.skipped,
-            if exported.skipped > 0 {
-                format!("; {} samples are decided by the rules", exported.skipped)
-            } else {
-                String::new()
-            }
-        ));
+        let asked = loaded.samples.count() - exported.skipped;
+        let mut text = format!("{} requests for {asked} samples{to}", exported.requests);
+        if exported.skipped > 0 {
+            let _ = write!(
+                text,
+                "; {} samples are decided by the rules",
+                exported.skipped
+            );
+        }
+        say(&text);
     }
     Ok(DONE)
 }

@@ -1,36 +1,34 @@
 //! `juror import-batch`
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::Args;
 
+use super::chat::{CHAT, ThinkingArguments};
 use super::columns::ColumnArguments;
-use super::judge::{check_side_files, load_inputs, shard_in_name};
-use super::progress::print_summary;
+use super::judge::{carry_out, describe, identity, load_inputs};
+use super::output::OutputArguments;
 use super::prompt_choice::PromptChoice;
 use super::rows::RowsArguments;
 use super::rules::RulesArguments;
-use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, download, say};
-use crate::batch::import::{Import, Imported};
+use super::sampling::{SAMPLING, parse_trials};
+use super::{Failure, OrFail, batch_failure, download, say};
+use crate::batch::import::Import;
 use crate::checkpoint::hub::Want;
-use crate::dataset::output::{
-    OutputError, OutputFormat, check_place, has_place_beside, write_atomically,
-};
-use crate::dataset::{Keep, LineLimit, LoadOptions, rejected_path, sources, write_rejected};
+use crate::dataset::journal::{earlier_input, journal_path};
+use crate::dataset::{BadLines, Keep, LineLimit, LoadOptions, sources};
 use crate::judge::answers::AnswerReader;
-use crate::judge::{ChatSettings, JudgeText, RulesMode, RunOptions, default_protocol};
+use crate::judge::{
+    ChatSettings, EngineOptions, JudgeText, RulesMode, RunOptions, Session, default_protocol,
+};
+use crate::protocol::PlainPrompt;
 use crate::reward::RewardPolicy;
 use crate::terminal::escaped;
-use crate::text::reasoning::{ThinkingStyle, ThinkingTags};
 
 /// Read an engine's answers to a batch file of `juror export-batch` into verdicts.
 #[derive(Debug, Args)]
 #[command(after_help = after_help())]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch of the command line"
-)]
 pub(super) struct ImportBatchArguments {
     /// The rows that were exported: files, folders of them, or `-` for standard input
     #[arg(value_name = "INPUT", required = true)]
@@ -38,9 +36,8 @@ pub(super) struct ImportBatchArguments {
     /// The engine's answers, JSON lines (also .gz or .zst); given several times, or files one after the other
     #[arg(long, value_name = "OUTPUTS.jsonl", required = true, num_args = 1..)]
     outputs: Vec<PathBuf>,
-    /// Where the verdicts go: .jsonl, .csv or .parquet; standard output if not given
-    #[arg(short, long, value_name = "OUT")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArguments,
 
     /// The judge that answered, to read its answers as `juror judge` does: its protocol, its thinking tags, its domain. Its
     /// weights are not needed
@@ -48,15 +45,10 @@ pub(super) struct ImportBatchArguments {
     model: Option<String>,
     #[command(flatten)]
     prompt: PromptChoice,
-    /// How the model writes its thinking: think (`<think>…</think>`), none, or harmony (gpt-oss' channels) [default: think,
-    /// or as the files of --model show]
-    #[arg(long, value_name = "STYLE", conflicts_with = "thinking_tags", help_heading = super::chat::CHAT)]
-    thinking_style: Option<ThinkingStyle>,
-    /// The two tags around the model's thinking, as `<a>,</a>`
-    #[arg(long, value_name = "OPEN,CLOSE", allow_hyphen_values = true, help_heading = super::chat::CHAT)]
-    thinking_tags: Option<ThinkingTags>,
+    #[command(flatten)]
+    thinking: ThinkingArguments,
     /// The chat template opens the thinking: an answer begins inside it, unless the engine gives the thinking apart
-    #[arg(long, conflicts_with = "model", help_heading = super::chat::CHAT)]
+    #[arg(long, conflicts_with = "model", help_heading = CHAT)]
     starts_in_thinking: bool,
     /// Read the judge's reason too
     #[arg(long, help_heading = super::engine::JUDGE)]
@@ -64,22 +56,10 @@ pub(super) struct ImportBatchArguments {
 
     #[command(flatten)]
     columns: ColumnArguments,
-    /// Keys of each row that go into its verdict lines, under `input`; `all` for every key
-    #[arg(
-        long,
-        value_name = "KEY",
-        value_delimiter = ',',
-        help_heading = "Input"
-    )]
-    keep: Vec<String>,
-    /// Set bad rows aside in OUT.rejected.jsonl, and leave bad lines of answers out, instead of stopping before anything is
-    /// written
-    #[arg(long, requires = "output", help_heading = "Input")]
-    skip_bad: bool,
     #[command(flatten)]
     rows: RowsArguments,
     /// Requests for each sample, as exported
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = super::sampling::SAMPLING)]
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = parse_trials(), help_heading = SAMPLING)]
     trials: u32,
     /// The seed of the export: chooses what --audit judges
     #[arg(
@@ -87,7 +67,7 @@ pub(super) struct ImportBatchArguments {
         value_name = "S",
         default_value_t = 0,
         allow_negative_numbers = true,
-        help_heading = super::sampling::SAMPLING
+        help_heading = SAMPLING
     )]
     seed: u64,
 
@@ -100,26 +80,14 @@ pub(super) struct ImportBatchArguments {
     /// Add the prompt's and the answer's text to each line
     #[arg(long, help_heading = "Verdict")]
     raw: bool,
-
-    /// Replace OUT if it is there
-    #[arg(long, requires = "output", help_heading = "Run")]
-    force: bool,
-    /// Write the summary as JSON too
-    #[arg(long, value_name = "FILE", help_heading = "Run")]
-    summary_json: Option<PathBuf>,
-    /// Write what the trials of each sample say together, one JSON line a sample
-    #[arg(long, value_name = "FILE", help_heading = "Run")]
-    consensus: Option<PathBuf>,
-    /// Print errors only
-    #[arg(short, long, help_heading = "Run")]
-    quiet: bool,
 }
 
 fn after_help() -> String {
     format!(
         "\
 Give INPUT, --columns, --protocol, --prompt, --few-shots and --trials as for the export: each answer's custom_id is checked
-against them. A request without an answer, or with an error, is `failed`.
+against them. A request without an answer, or with an error, is `failed`. With --skip-bad lines of answers that cannot be
+used are left out.
 
 {}",
         super::EXIT_CODES
@@ -127,40 +95,11 @@ against them. A request without an answer, or with an error, is `failed`.
 }
 
 pub(super) fn run(arguments: ImportBatchArguments) -> Result<u8, Failure> {
-    let quiet = arguments.quiet;
-    let summary_json = arguments.summary_json.clone();
-    let import = resolve(arguments)?;
+    let quiet = arguments.output.quiet;
+    let summary_json = arguments.output.summary_json.clone();
+    let (session, left_out) = resolve(arguments)?;
     if !quiet {
-        say(&format!("columns: {}", import.loaded.columns));
-        if !import.loaded.rejected.is_empty() {
-            say(&format!(
-                "{} of {} lines set aside as bad",
-                import.loaded.rejected.len(),
-                import.loaded.lines_read
-            ));
-        }
-    }
-    let interrupted = catch_interrupts().or_fail()?;
-    let result = import.execute(&interrupted).map_err(|error| {
-        let usage = error.is_usage();
-        Failure::new(error, usage)
-    })?;
-    let Some(Imported {
-        summary,
-        missing,
-        left_out,
-    }) = result
-    else {
-        if !quiet {
-            say("interrupted: nothing was written; run the same command again");
-        }
-        return Ok(INTERRUPTED);
-    };
-    if let Some(path) = &summary_json {
-        let text = format!("{:#}\n", summary.to_json());
-        write_atomically(path, |writer| writer.write_all(text.as_bytes())).or_fail()?;
-    }
-    if !quiet {
+        describe(&session);
         for line in &left_out.first {
             say(&format!("left out: {}", escaped(&line.to_string())));
         }
@@ -170,21 +109,12 @@ pub(super) fn run(arguments: ImportBatchArguments) -> Result<u8, Failure> {
                 left_out.total - left_out.first.len()
             ));
         }
-        print_summary(&summary);
-        if missing > 0 {
-            say(&format!(
-                "{missing} requests have no line in the outputs: their verdicts are `failed`"
-            ));
-        }
-        if let Some(out) = &import.out {
-            say(&format!("verdicts in {}", out.display()));
-        }
     }
-    Ok(if summary.all_ok() { DONE } else { INCOMPLETE })
+    carry_out(&session, quiet, summary_json.as_deref())
 }
 
-/// Raw arguments into what is to be read; reads the input, not the answers.
-fn resolve(arguments: ImportBatchArguments) -> Result<Import, Failure> {
+/// Raw arguments into a session whose verdicts are read from the answers; also gives the lines of them that are left out.
+fn resolve(arguments: ImportBatchArguments) -> Result<(Session, BadLines), Failure> {
     let rules = RulesMode::from(arguments.rules.rules);
     if rules == RulesMode::Only {
         return Err(anyhow!(
@@ -198,63 +128,31 @@ fn resolve(arguments: ImportBatchArguments) -> Result<Import, Failure> {
         ))
         .or_usage();
     }
-    let out = arguments.output.filter(|path| path.as_os_str() != "-");
-    let out = out
-        .map(|out| shard_in_name(out, arguments.rows.shard))
-        .transpose()
-        .or_usage()?;
-    if let Some(out) = &out {
-        OutputFormat::of(out).or_usage()?;
-        check_place(out).or_usage()?;
-        let is_there = out
-            .metadata()
-            .is_ok_and(|found| found.is_file() && found.len() > 0);
-        if is_there && has_place_beside(out) && !arguments.force {
-            let path = out.clone();
-            return Err(OutputError::Exists { path }).or_usage();
-        }
-    }
-    if arguments.consensus.is_some() && arguments.trials < 2 {
+    let (trials, shard) = (arguments.trials, arguments.rows.shard);
+    let files = [arguments.inputs.as_slice(), &arguments.outputs].concat();
+    let out = arguments.output.resolve(&files, shard, trials)?;
+    // Standard input is one of them at most.
+    sources(&files, None).or_usage()?;
+    let style = arguments.thinking.style();
+    if style.is_some() && arguments.model.is_none() {
         return Err(anyhow!(
-            "--consensus needs several trials of each sample: give --trials"
+            "--thinking-style and --thinking-tags need --model: how a judge writes its thinking depends on its tokenizer too"
         ))
         .or_usage();
     }
-    // Standard input is one of them at most.
-    let files = [arguments.inputs.as_slice(), &arguments.outputs].concat();
-    sources(&files, out.as_deref()).or_usage()?;
-    check_side_files(
-        &files,
-        out.as_deref(),
-        &[
-            arguments.summary_json.as_deref(),
-            arguments.consensus.as_deref(),
-        ],
-    )
-    .or_usage()?;
-    let style = arguments
-        .thinking_tags
-        .map(ThinkingStyle::Tags)
-        .or(arguments.thinking_style);
-    let (protocol, template, reader) = if let Some(name) = &arguments.model {
-        let source = download::resolve(name, Want::Description)?;
-        let own = default_protocol(&source).or_usage()?;
-        let (protocol, template) = arguments.prompt.resolve(Some(own)).or_usage()?;
-        let settings = ChatSettings {
-            style,
-            ..ChatSettings::default()
-        };
-        let text = JudgeText::load_with(&source, &protocol, &template, &settings).or_usage()?;
-        (protocol, template, AnswerReader::of(&text))
-    } else {
-        let (protocol, template) = arguments.prompt.resolve(None).or_usage()?;
-        let reader = AnswerReader::new(
-            protocol.clone(),
-            style.unwrap_or_default(),
-            arguments.starts_in_thinking,
-        );
-        (protocol, template, reader)
+    let source = arguments
+        .model
+        .as_ref()
+        .map(|name| download::resolve(name, Want::Description));
+    let source = source.transpose()?;
+    let own = source.as_ref().map(default_protocol).transpose();
+    let (protocol, template) = arguments.prompt.resolve(own.or_usage()?).or_usage()?;
+    let settings = ChatSettings {
+        style,
+        ..ChatSettings::default()
     };
+    let judge = source.map(|source| JudgeText::load_with(&source, &protocol, &template, &settings));
+    let judge = judge.transpose().or_usage()?;
     let reward = arguments
         .reward
         .unwrap_or(RewardPolicy::default_for(protocol.yields()));
@@ -267,37 +165,55 @@ fn resolve(arguments: ImportBatchArguments) -> Result<Import, Failure> {
         .refused_by(protocol.as_ref(), rules != RulesMode::Off)
         .map(|why| (format!("--reward {reward}"), why));
     if let Some((option, why)) = of_reward.or(of_outcome) {
+        let name = protocol.name();
         return Err(anyhow!(
-            "{option} has no meaning under protocol {}: {why}",
-            protocol.name()
+            "{option} has no meaning under protocol {name}: {why}"
         ))
         .or_usage();
     }
     let max_line = LineLimit(arguments.rows.max_line_bytes);
+    let begun = out.as_deref().filter(|_| !arguments.output.restart);
+    let earlier_samples = begun
+        .and_then(|out| earlier_input(&journal_path(out)))
+        .map(|input| input.samples);
+    let skip_bad = arguments.output.skip_bad;
     let loaded = load_inputs(
         &arguments.inputs,
         &LoadOptions {
             columns: arguments.columns.map().or_usage()?,
-            keep: Keep::parse(&arguments.keep),
+            keep: Keep::parse(&arguments.output.keep),
             limit: arguments.rows.limit,
-            shard: arguments.rows.shard,
+            shard,
             max_line,
-            skip_bad: arguments.skip_bad,
-            earlier: None,
+            skip_bad,
+            earlier: earlier_samples,
             output: out.clone(),
         },
     )?;
-    if let (true, Some(out)) = (arguments.skip_bad, &out) {
-        write_rejected(&rejected_path(Path::new(out)), &loaded.rejected).or_fail()?;
-    }
-    Ok(Import {
+    let reader = AnswerReader {
+        prompt: PlainPrompt::new(&template, protocol.view()),
+        protocol: protocol.clone(),
+        judge,
+        starts_in_thinking: arguments.starts_in_thinking,
+    };
+    let import = Import {
+        samples: &loaded.samples,
+        trials,
+        outputs: &arguments.outputs,
+        protocol: protocol.as_ref(),
+        template: &template,
+        skip_bad,
+        max_line,
+        out: out.as_deref(),
+    };
+    let (answers, left_out) = import.read(reader).map_err(batch_failure)?;
+    let session = Session {
         loaded,
-        outputs: arguments.outputs,
-        protocol,
-        template,
-        reader,
+        earlier_samples,
+        shard,
+        skip_bad,
         options: RunOptions {
-            trials: arguments.trials,
+            trials,
             seed: arguments.seed,
             // Nobody has constrained what another engine wrote.
             constrained: false,
@@ -309,9 +225,15 @@ fn resolve(arguments: ImportBatchArguments) -> Result<Import, Failure> {
             reward,
             ..RunOptions::default()
         },
+        judge: None,
+        answers: Some(answers),
+        protocol: identity(protocol.as_ref(), &template),
+        model_name: arguments.model.unwrap_or_else(|| "answers".to_owned()),
+        devices: Vec::new(),
+        engine: EngineOptions::default(),
         out,
-        consensus_out: arguments.consensus,
-        skip_bad: arguments.skip_bad,
-        max_line,
-    })
+        consensus_out: arguments.output.consensus,
+        restart: arguments.output.restart,
+    };
+    Ok((session, left_out))
 }

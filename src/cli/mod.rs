@@ -14,6 +14,7 @@ mod judge;
 mod manual;
 mod merge;
 mod models;
+mod output;
 mod progress;
 mod prompt_choice;
 mod prompts;
@@ -208,6 +209,12 @@ fn refuse(error: &clap::Error) -> ExitCode {
         write_line(escaped_lines(&error.render().to_string()).trim_end());
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE))
+}
+
+/// The failure of a command that writes, reads or runs a batch.
+fn batch_failure(error: BatchError) -> Failure {
+    let usage = error.is_usage();
+    Failure::new(error, usage)
 }
 
 fn run(command: Command) -> Result<u8, Failure> {

@@ -1,25 +1,30 @@
 //! `juror run-batch`
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use chrono::Local;
 use clap::Args;
 
+use super::chat::ThinkingArguments;
 use super::engine::{EngineArguments, JUDGE, ModelArguments};
 use super::progress::Lines;
 use super::sampling::SAMPLING;
-use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, download, say};
-use crate::batch::answered::Settings;
+use super::{
+    DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, batch_failure, catch_interrupts, download, say,
+};
 use crate::batch::conversation::ChatModel;
 use crate::batch::run::{BatchProgress, BatchRun};
 use crate::checkpoint::hub::Want;
+use crate::dataset::journal::{
+    ChatIdentity, Identity, InputIdentity, Manifest, chat_date, journal_path,
+};
 use crate::dataset::output::{check_place, check_replaceable, has_place_beside};
 use crate::dataset::{LineLimit, sources};
 use crate::judge::RunEnd;
 use crate::judge::model::MAX_NEW_TOKENS;
-use crate::text::reasoning::{ThinkingStyle, ThinkingTags};
+use crate::judge::session::sampling_settings;
 
 /// Answer a batch file in OpenAI's format with a model here.
 #[derive(Debug, Args)]
@@ -41,13 +46,8 @@ pub(super) struct RunBatchArguments {
     model: String,
     #[command(flatten)]
     place: ModelArguments,
-    /// How the model writes its thinking: think (`<think>…</think>`), none, or harmony (gpt-oss' channels) [default: as its
-    /// tokenizer and chat template show]
-    #[arg(long, value_name = "STYLE", conflicts_with = "thinking_tags", help_heading = super::chat::CHAT)]
-    thinking_style: Option<ThinkingStyle>,
-    /// The two tags around the model's thinking, as `<a>,</a>`
-    #[arg(long, value_name = "OPEN,CLOSE", allow_hyphen_values = true, help_heading = super::chat::CHAT)]
-    thinking_tags: Option<ThinkingTags>,
+    #[command(flatten)]
+    thinking: ThinkingArguments,
 
     /// Longest completion of requests that do not say
     #[arg(long, value_name = "N", default_value_t = MAX_NEW_TOKENS as u64, value_parser = clap::value_parser!(u64).range(1..=1 << 20), help_heading = SAMPLING)]
@@ -108,11 +108,8 @@ pub(super) fn run(arguments: RunBatchArguments) -> Result<u8, Failure> {
     let interrupted = catch_interrupts().or_fail()?;
     let mut shown = Shown::new(quiet);
     let result = run.execute(&interrupted, &mut |progress| shown.update(progress));
-    shown.finish();
-    let (end, progress) = result.map_err(|error| {
-        let usage = error.is_usage();
-        Failure::new(error, usage)
-    })?;
+    shown.bar.finish_and_clear();
+    let (end, progress) = result.map_err(batch_failure)?;
     let BatchProgress {
         lines,
         done,
@@ -163,34 +160,59 @@ fn resolve(arguments: RunBatchArguments) -> Result<BatchRun, Failure> {
         check_replaceable(&out).or_usage()?;
     }
     let source = download::resolve(&arguments.model, Want::Everything)?;
-    let style = arguments
-        .thinking_tags
-        .map(ThinkingStyle::Tags)
-        .or(arguments.thinking_style);
-    let mut model = ChatModel::load(&source, style.clone()).or_usage()?;
+    let style = arguments.thinking.style();
+    let model = arguments.model;
+    let mut model = ChatModel::load(model, &source, style.clone()).or_usage()?;
     model.settle_head(&source).map_err(download::failure)?;
     let engine = arguments.engine.options(&arguments.place);
-    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    let settings = Settings {
+    // A run that is gone on with keeps the date that it began with: chat templates are told it.
+    let begun = (!arguments.restart).then(|| chat_date(&journal_path(&out)));
+    let now = || Local::now().format("%Y-%m-%dT%H:%M:%S").to_string();
+    let date = begun.flatten().unwrap_or_else(now);
+    if let (Some(chat), Ok(moment)) = (&model.chat, date.parse()) {
+        chat.clock().set(moment);
+    }
+    let sampling = model.generation.sampling_for(1);
+    let manifest = Manifest {
+        format: Manifest::FORMAT,
         juror: env!("CARGO_PKG_VERSION").into(),
-        model: source.hash().map_err(download::failure)?,
-        precision: engine.precision.describe(),
-        thinking: style.map(|style| style.to_string()),
+        model: Some(Identity {
+            name: model.name.clone(),
+            hash: source.hash().map_err(download::failure)?,
+        }),
+        model_origin: source.origin(),
+        protocol: Identity {
+            name: "run-batch".into(),
+            hash: String::new(),
+        },
+        chat: Some(ChatIdentity {
+            thinking_style: style.map(|style| style.to_string()),
+            date: Some(date),
+            ..ChatIdentity::default()
+        }),
+        sampling: sampling_settings(sampling, arguments.max_new_tokens as usize),
         seed: arguments.seed,
-        max_new_tokens: arguments.max_new_tokens as usize,
+        trials: 1,
+        rules: String::new(),
+        reward: String::new(),
+        min_confidence: None,
+        precision: engine.precision.describe(),
+        constrained: None,
+        reason: false,
         raw: arguments.raw,
-        created: since_1970.map_or(0, |since| since.as_secs()),
-        begun: Local::now().format("%Y-%m-%dT%H:%M:%S").to_string(),
+        // Each answer has the hash of its request, so that requests may be added and changed.
+        input: InputIdentity::default(),
+        shard: None,
     };
     Ok(BatchRun {
         input: arguments.input,
         out,
         source,
-        model_name: arguments.model,
         model,
         device: arguments.place.device,
         engine,
-        settings,
+        manifest,
+        created: Local::now().timestamp().unsigned_abs(),
         restart: arguments.restart,
         max_line: LineLimit(arguments.max_line_bytes),
     })
@@ -200,7 +222,6 @@ fn resolve(arguments: RunBatchArguments) -> Result<BatchRun, Failure> {
 struct Shown {
     bar: indicatif::ProgressBar,
     lines: Option<Lines>,
-    last: Option<Instant>,
     announced: bool,
 }
 
@@ -212,11 +233,10 @@ impl Shown {
             indicatif::ProgressBar::new_spinner()
         };
         bar.set_message("loading the model");
-        bar.tick();
+        bar.enable_steady_tick(SHOWN_EVERY);
         Self {
             bar,
             lines: Lines::new(quiet),
-            last: None,
             announced: quiet,
         }
     }
@@ -226,22 +246,11 @@ impl Shown {
             self.bar.suspend(|| say(&format!("engine: {sizes}")));
             self.announced = true;
         }
+        let line = format!("{} of {} lines answered", progress.done, progress.lines);
         let now = Instant::now();
-        let line = || format!("{} of {} lines answered", progress.done, progress.lines);
         if self.lines.as_mut().is_some_and(|lines| lines.due(now)) {
-            say(&line());
+            say(&line);
         }
-        if self
-            .last
-            .is_none_or(|last| now.duration_since(last) >= SHOWN_EVERY)
-        {
-            self.bar.set_message(line());
-            self.bar.tick();
-            self.last = Some(now);
-        }
-    }
-
-    fn finish(&self) {
-        self.bar.finish_and_clear();
+        self.bar.set_message(line);
     }
 }

@@ -2,6 +2,7 @@
 
 use anyhow::bail;
 use clap::Args;
+use clap::builder::RangedI64ValueParser;
 
 use crate::engine::Sampling;
 use crate::judge::RunOptions;
@@ -10,7 +11,7 @@ use crate::judge::RunOptions;
 #[derive(Debug, Args)]
 pub(super) struct SamplingArguments {
     /// Generations for each sample
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = SAMPLING)]
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = parse_trials(), help_heading = SAMPLING)]
     pub(super) trials: u32,
     /// Seed of every random choice
     #[arg(
@@ -93,6 +94,11 @@ fn refuse_chance(trials: u32, for_chance: &[(&str, bool)]) -> anyhow::Result<()>
         );
     }
     Ok(())
+}
+
+/// How often each sample is asked about.
+pub(super) fn parse_trials() -> RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(1..=1_000_000)
 }
 
 /// Heading of what chooses tokens.

@@ -185,20 +185,9 @@ impl JudgeText {
         }
         // A known judge's settings are for its own protocol; under another, that protocol's come first.
         let known = known_judge(source)?;
-        let own =
-            known.filter(|judge| protocol.hash().is_none() && judge.protocol == protocol.name());
-        let sampling = |judge: Option<&KnownJudge>| Some(sampling_of(judge?.sampling?));
-        generation.sampling = sampling(own)
-            .or(protocol.sampling())
-            .or(sampling(known))
-            .or(generation.sampling);
         // A prompt needs room too.
-        let fits = |tokens: usize| tokens.min(config.max_positions / 2);
-        generation.max_new_tokens = own
-            .and_then(|judge| judge.max_new_tokens)
-            .or(protocol.max_new_tokens())
-            .map(fits)
-            .or(generation.max_new_tokens);
+        let most = config.max_positions / 2;
+        generation = with_known(generation, known, protocol.as_ref(), most);
         notes.extend_from_slice(prompts.notes());
         let own_text = protocol
             .template_text()
@@ -334,15 +323,7 @@ pub fn recommended_options(
     trials: u32,
 ) -> Result<RunOptions, CheckpointError> {
     let known = known_judges::find(name.split('@').next().unwrap_or_default())?;
-    // As for a model that is at hand.
-    let own = known.filter(|judge| protocol.hash().is_none() && judge.protocol == protocol.name());
-    let sampling = |judge: Option<&KnownJudge>| Some(sampling_of(judge?.sampling?));
-    let generation = GenerationDefaults {
-        sampling: sampling(own).or(protocol.sampling()).or(sampling(known)),
-        max_new_tokens: own
-            .and_then(|judge| judge.max_new_tokens)
-            .or(protocol.max_new_tokens()),
-    };
+    let generation = with_known(GenerationDefaults::default(), known, protocol, usize::MAX);
     Ok(RunOptions {
         sampling: generation.sampling_for(trials),
         max_new_tokens: generation.max_new_tokens.unwrap_or(MAX_NEW_TOKENS),
@@ -351,6 +332,29 @@ pub fn recommended_options(
         reward: RewardPolicy::default_for(protocol.yields()),
         ..RunOptions::default()
     })
+}
+
+/// What a model's makers recommend for generations under the protocol, given what the model's own files say; completions are
+/// of at most `most` tokens.
+fn with_known(
+    generation: GenerationDefaults,
+    known: Option<&KnownJudge>,
+    protocol: &dyn Protocol,
+    most: usize,
+) -> GenerationDefaults {
+    let own = known.filter(|judge| protocol.hash().is_none() && judge.protocol == protocol.name());
+    let sampling = |judge: Option<&KnownJudge>| Some(sampling_of(judge?.sampling?));
+    GenerationDefaults {
+        sampling: sampling(own)
+            .or(protocol.sampling())
+            .or(sampling(known))
+            .or(generation.sampling),
+        max_new_tokens: own
+            .and_then(|judge| judge.max_new_tokens)
+            .or(protocol.max_new_tokens())
+            .map(|tokens| tokens.min(most))
+            .or(generation.max_new_tokens),
+    }
 }
 
 /// The entry of a model from the hub among the known judges.

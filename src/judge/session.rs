@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use candle_core::Device;
 
+use super::answers::Answers;
 use super::build::{EngineOptions, WorkloadLengths};
 use super::consensus::{Consensus, ConsensusBuilder, ConsensusSummary};
 use super::groups::Groups;
@@ -27,7 +28,7 @@ use crate::dataset::output::{
 use crate::dataset::{
     DatasetError, Loaded, Rows, Samples, Shard, id_hash, rejected_path, write_rejected,
 };
-use crate::engine::Stats;
+use crate::engine::{Sampling, Stats};
 use crate::model::memory::host;
 use crate::model::{DeviceChoice, ModelError};
 use crate::verdict::Verdict;
@@ -52,6 +53,8 @@ pub struct Session {
     pub options: RunOptions,
     /// The model and its text side; none with rules alone.
     pub judge: Option<(ModelSource, Arc<JudgeText>)>,
+    /// The answers of another engine to every trial, in place of a model.
+    pub answers: Option<Answers>,
     /// The protocol and the hash of its prompt text.
     pub protocol: Identity,
     /// The model's name, as the user gave it.
@@ -128,14 +131,15 @@ impl Session {
     /// When the model's files cannot be read.
     pub fn manifest(&self) -> Result<Manifest, CheckpointError> {
         let options = &self.options;
-        let model = match &self.judge {
-            Some((source, _)) => Some(Identity {
-                name: self.model_name.clone(),
-                hash: source.hash()?,
-            }),
-            None => None,
+        let hash = match (&self.judge, &self.answers) {
+            (Some((source, _)), _) => Some(source.hash()?),
+            (None, Some(answers)) => Some(answers.hash.clone()),
+            (None, None) => None,
         };
-        let sampling = options.sampling;
+        let model = hash.map(|hash| Identity {
+            name: self.model_name.clone(),
+            hash,
+        });
         let rules = match options.rules {
             RulesMode::Off => options.rules.as_str().to_owned(),
             mode => {
@@ -157,13 +161,7 @@ impl Session {
             model_origin: self.judge.as_ref().and_then(|(source, _)| source.origin()),
             protocol: self.protocol.clone(),
             chat: self.judge.as_ref().and_then(|(_, text)| text.chat.clone()),
-            sampling: SamplingSettings {
-                temperature: sampling.temperature as f32,
-                top_k: (sampling.top_k > 0).then_some(sampling.top_k as u32),
-                top_p: (sampling.top_p < 1.0).then_some(sampling.top_p as f32),
-                min_p: (sampling.min_p > 0.0).then_some(sampling.min_p as f32),
-                max_new_tokens: options.max_new_tokens,
-            },
+            sampling: sampling_settings(options.sampling, options.max_new_tokens),
             seed: options.seed,
             trials: options.trials,
             rules,
@@ -300,8 +298,7 @@ impl Session {
         } = keeper;
         summary.groups = groups.summary();
         if end == RunEnd::Complete && trials > 1 {
-            let out = self.consensus_out.as_deref();
-            summary.consensus = Some(consensus(&mut journal, &finished, out)?);
+            summary.consensus = Some(self.consensus(&mut journal, &finished)?);
         }
         if end == RunEnd::Complete
             && let Some(out) = &self.out
@@ -311,6 +308,34 @@ impl Session {
             })?;
         }
         Ok((end, summary))
+    }
+
+    /// What the trials of each sample say together; a line a sample where [`Self::consensus_out`] says.
+    fn consensus(
+        &self,
+        journal: &mut Journal,
+        finished: &Finished,
+    ) -> Result<ConsensusSummary, SessionError> {
+        let mut summary = ConsensusSummary::default();
+        let mut write = |journal: &mut Journal, writer: &mut dyn Write| {
+            let mut builder = ConsensusBuilder::default();
+            let mut take = |sample: Option<Consensus>| {
+                let Some(sample) = sample else { return Ok(()) };
+                summary.add(&sample);
+                serde_json::to_writer(&mut *writer, &sample)?;
+                writer.write_all(b"\n")
+            };
+            journal.copy(
+                finished.lines(),
+                &mut JsonLineSink::new(|verdict: Verdict| take(builder.add(&verdict))),
+            )?;
+            take(builder.finish())
+        };
+        match &self.consensus_out {
+            Some(out) => write_atomically(out, |writer| write(journal, writer))?,
+            None => write(journal, &mut std::io::sink()).map_err(SessionError::Consensus)?,
+        }
+        Ok(summary)
     }
 
     /// Judges every trial that is not finished.
@@ -345,42 +370,28 @@ impl Session {
             judge.run(samples, &jobs, &self.options, interrupted, keeper)?
         } else {
             let jobs = jobs::in_input_order(samples, trials, finished);
-            run_rules(samples, &jobs, &self.options, interrupted, keeper)?
+            match &self.answers {
+                Some(answers) => answers.run(samples, &jobs, &self.options, interrupted, keeper)?,
+                None => run_rules(samples, &jobs, &self.options, interrupted, keeper)?,
+            }
         };
         Ok(end)
     }
 }
 
-/// What the trials of each sample say together; a line a sample in `out`, if there is one.
-pub(super) fn consensus(
-    journal: &mut Journal,
-    finished: &Finished,
-    out: Option<&Path>,
-) -> Result<ConsensusSummary, SessionError> {
-    let mut summary = ConsensusSummary::default();
-    let mut write = |journal: &mut Journal, writer: &mut dyn Write| {
-        let mut builder = ConsensusBuilder::default();
-        let mut take = |sample: Option<Consensus>| {
-            let Some(sample) = sample else { return Ok(()) };
-            summary.add(&sample);
-            serde_json::to_writer(&mut *writer, &sample)?;
-            writer.write_all(b"\n")
-        };
-        journal.copy(
-            finished.lines(),
-            &mut JsonLineSink::new(|verdict: Verdict| take(builder.add(&verdict))),
-        )?;
-        take(builder.finish())
-    };
-    match out {
-        Some(out) => write_atomically(out, |writer| write(journal, writer))?,
-        None => write(journal, &mut std::io::sink()).map_err(SessionError::Consensus)?,
+/// How tokens are chosen, as a manifest says it.
+pub(crate) fn sampling_settings(sampling: Sampling, max_new_tokens: usize) -> SamplingSettings {
+    SamplingSettings {
+        temperature: sampling.temperature as f32,
+        top_k: (sampling.top_k > 0).then_some(sampling.top_k as u32),
+        top_p: (sampling.top_p < 1.0).then_some(sampling.top_p as f32),
+        min_p: (sampling.min_p > 0.0).then_some(sampling.min_p as f32),
+        max_new_tokens,
     }
-    Ok(summary)
 }
 
 /// Refuses more verdicts than there is memory to track.
-pub(super) fn check_memory(samples: usize, trials: u32) -> Result<(), SessionError> {
+fn check_memory(samples: usize, trials: u32) -> Result<(), SessionError> {
     // The place of its line, and its entry in the list of jobs.
     let one = size_of::<LinePlace>() + size_of::<Job>();
     let needed = samples.saturating_mul(trials as usize).saturating_mul(one);

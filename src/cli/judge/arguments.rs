@@ -11,6 +11,7 @@ use crate::cli::EXIT_CODES;
 use crate::cli::chat::ChatArguments;
 use crate::cli::columns::ColumnArguments;
 use crate::cli::engine::{EngineArguments, JUDGE, ModelArguments};
+use crate::cli::output::OutputArguments;
 use crate::cli::rows::RowsArguments;
 use crate::cli::rules::RulesArguments;
 use crate::cli::sampling::SamplingArguments;
@@ -30,9 +31,8 @@ pub(in crate::cli) struct JudgeArguments {
     /// JSONL, JSON, CSV, TSV or Parquet files (also .gz or .zst), folders of them, or `-` for standard input
     #[arg(value_name = "INPUT", default_value = "-", hide_default_value = true)]
     pub(super) inputs: Vec<PathBuf>,
-    /// Where the verdicts go; standard output, without a journal, if not given
-    #[arg(short, long, value_name = "OUT.jsonl")]
-    pub(super) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) output: OutputArguments,
 
     #[command(flatten)]
     pub(super) judge: JudgeChoice,
@@ -67,17 +67,6 @@ pub(in crate::cli) struct JudgeArguments {
 
     #[command(flatten)]
     pub(super) columns: ColumnArguments,
-    /// Keys of each row that go into its verdict lines, under `input`; `all` for every key
-    #[arg(
-        long,
-        value_name = "KEY",
-        value_delimiter = ',',
-        help_heading = "Input"
-    )]
-    pub(super) keep: Vec<String>,
-    /// Set bad lines aside in OUT.rejected.jsonl instead of stopping before anything is judged
-    #[arg(long, requires = "output", help_heading = "Input")]
-    pub(super) skip_bad: bool,
     #[command(flatten)]
     pub(super) rows: RowsArguments,
     #[command(flatten)]
@@ -99,21 +88,6 @@ pub(in crate::cli) struct JudgeArguments {
     /// Say what would be judged, show the first prompt, and stop
     #[arg(long, help_heading = "Run")]
     pub(super) dry_run: bool,
-    /// Throw away what an earlier run with other settings left in the journal
-    #[arg(long, help_heading = "Run")]
-    pub(super) restart: bool,
-    /// Replace OUT though it is not the output of an earlier run
-    #[arg(long, requires = "output", help_heading = "Run")]
-    pub(super) force: bool,
-    /// Write the summary as JSON too
-    #[arg(long, value_name = "FILE", help_heading = "Run")]
-    pub(super) summary_json: Option<PathBuf>,
-    /// Write what the trials of each sample say together, one JSON line a sample: majorities, votes, mean reward
-    #[arg(long, value_name = "FILE", help_heading = "Run")]
-    pub(super) consensus: Option<PathBuf>,
-    /// Print errors only
-    #[arg(short, long, help_heading = "Run")]
-    pub(super) quiet: bool,
 
     #[command(flatten)]
     pub(super) engine: EngineArguments,

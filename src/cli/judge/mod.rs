@@ -17,23 +17,22 @@ use super::progress::{Progress, print_summary};
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
 use crate::checkpoint::hub::Want;
 use crate::dataset::journal::{Identity, earlier_input, journal_path};
-use crate::dataset::output::{
-    OutputFormat, check_place, check_replaceable, has_place_beside, write_atomically,
-};
+use crate::dataset::output::{check_place, write_atomically};
 use crate::dataset::{
     Keep, LineLimit, LoadOptions, Loaded, Rows, Samples, Shard, index, rejected_path, sources,
 };
 use crate::judge::model::MAX_NEW_TOKENS;
 use crate::judge::{GenerationDefaults, JudgeText, RulesMode, RunEnd, RunOptions, Session};
 use crate::model::DeviceChoice;
+use crate::protocol::{PromptTemplate, Protocol};
 
 /// Why an option for constrained answers has no meaning.
 const FREE: &str = "its answers are not constrained";
 
 pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
-    let quiet = arguments.quiet;
+    let quiet = arguments.output.quiet;
     let dry_run = arguments.dry_run;
-    let summary_json = arguments.summary_json.clone();
+    let summary_json = arguments.output.summary_json.clone();
     let session = resolve(arguments)?;
     if !quiet {
         describe(&session);
@@ -42,6 +41,15 @@ pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
         dry_run::print(&session).or_fail()?;
         return Ok(DONE);
     }
+    carry_out(&session, quiet, summary_json.as_deref())
+}
+
+/// Runs a session, and says how far it is and what came of it.
+pub(super) fn carry_out(
+    session: &Session,
+    quiet: bool,
+    summary_json: Option<&Path>,
+) -> Result<u8, Failure> {
     let interrupted = catch_interrupts().or_fail()?;
     let all = session
         .loaded
@@ -62,7 +70,7 @@ pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
         let usage = error.is_usage();
         Failure::new(error, usage)
     })?;
-    if let Some(path) = &summary_json {
+    if let Some(path) = summary_json {
         let text = format!("{:#}\n", summary.to_json());
         write_atomically(path, |writer| writer.write_all(text.as_bytes())).or_fail()?;
     }
@@ -82,7 +90,7 @@ pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
     }
     if !quiet {
         print_summary(&summary);
-        warnings::print(&session, &summary);
+        warnings::print(session, &summary);
         if let Some(out) = &session.out {
             say(&format!("verdicts in {}", out.display()));
         }
@@ -93,51 +101,9 @@ pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
 /// Raw arguments into a session; reads the input and the model's text side, not its weights.
 fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
     let rules = RulesMode::from(arguments.rules.rules);
-    let out = arguments.output.filter(|path| path.as_os_str() != "-");
-    let out = out
-        .map(|out| shard_in_name(out, arguments.rows.shard))
-        .transpose()
-        .or_usage()?;
-    if arguments.skip_bad && !out.as_deref().is_some_and(has_place_beside) {
-        return Err(anyhow!(
-            "--skip-bad sets bad lines aside beside the output: name a file with `-o`"
-        ))
-        .or_usage();
-    }
-    if let Some(out) = &out {
-        OutputFormat::of(out).or_usage()?;
-        // An input is refused as such.
-        sources(&arguments.inputs, Some(out)).or_usage()?;
-        if !arguments.force {
-            check_replaceable(out).or_usage()?;
-        }
-    }
-    for (option, file) in [
-        ("--summary-json", &arguments.summary_json),
-        ("--consensus", &arguments.consensus),
-    ] {
-        if file.as_deref() == Some(Path::new("-")) {
-            return Err(anyhow!(
-                "{option} - : standard output is for verdicts; name a file"
-            ))
-            .or_usage();
-        }
-    }
-    check_side_files(
-        &arguments.inputs,
-        out.as_deref(),
-        &[
-            arguments.summary_json.as_deref(),
-            arguments.consensus.as_deref(),
-        ],
-    )
-    .or_usage()?;
-    if arguments.consensus.is_some() && arguments.sampling.trials < 2 {
-        return Err(anyhow!(
-            "--consensus needs several trials of each sample: give --trials"
-        ))
-        .or_usage();
-    }
+    let trials = arguments.sampling.trials;
+    let shard = arguments.rows.shard;
+    let out = arguments.output.resolve(&arguments.inputs, shard, trials)?;
     let devices = devices(arguments.model.device, &arguments.gpus).or_usage()?;
     let named = arguments.judge.named_protocol().or_usage()?;
     let (judge, protocol, template) = if rules == RulesMode::Only {
@@ -160,7 +126,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
             .judge
             .prompt_for(named, Some(&source))
             .or_usage()?;
-        let begun = out.as_deref().filter(|_| !arguments.restart);
+        let begun = out.as_deref().filter(|_| !arguments.output.restart);
         let mut chat = arguments.judge.chat.settings(begun).or_usage()?;
         chat.force_domain = arguments.force_domain;
         let mut text = JudgeText::load_with(&source, &protocol, &template, &chat).or_usage()?;
@@ -230,7 +196,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
     }
     let engine = arguments.engine.options(&arguments.model);
 
-    let begun = out.as_deref().filter(|_| !arguments.restart);
+    let begun = out.as_deref().filter(|_| !arguments.output.restart);
     let earlier_samples = begun
         .and_then(|out| earlier_input(&journal_path(out)))
         .map(|input| input.samples);
@@ -238,11 +204,11 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         &arguments.inputs,
         &LoadOptions {
             columns: arguments.columns.map().or_usage()?,
-            keep: Keep::parse(&arguments.keep),
+            keep: Keep::parse(&arguments.output.keep),
             limit: arguments.rows.limit,
             shard: arguments.rows.shard,
             max_line: LineLimit(arguments.rows.max_line_bytes),
-            skip_bad: arguments.skip_bad,
+            skip_bad: arguments.output.skip_bad,
             earlier: earlier_samples,
             output: out.clone(),
         },
@@ -251,7 +217,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         loaded,
         earlier_samples,
         shard: arguments.rows.shard,
-        skip_bad: arguments.skip_bad,
+        skip_bad: arguments.output.skip_bad,
         options: RunOptions {
             sampling,
             max_new_tokens,
@@ -269,20 +235,26 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
             min_confidence: arguments.min_confidence,
         },
         judge,
-        protocol: Identity {
-            name: protocol.name().into(),
-            hash: protocol.hash().map_or_else(
-                || template.hash(),
-                |own| format!("{own} {}", template.hash()),
-            ),
-        },
+        answers: None,
+        protocol: identity(protocol.as_ref(), &template),
         model_name: arguments.judge.model,
         devices,
         engine,
         out,
-        consensus_out: arguments.consensus,
-        restart: arguments.restart,
+        consensus_out: arguments.output.consensus,
+        restart: arguments.output.restart,
     })
+}
+
+/// The protocol, and the hash of it and its prompt text.
+pub(super) fn identity(protocol: &dyn Protocol, template: &PromptTemplate) -> Identity {
+    Identity {
+        name: protocol.name().into(),
+        hash: protocol.hash().map_or_else(
+            || template.hash(),
+            |own| format!("{own} {}", template.hash()),
+        ),
+    }
 }
 
 /// Refuses a summary or consensus file that is another file of the run, or cannot be written.
@@ -349,12 +321,8 @@ pub(super) fn load_inputs(
     index(inputs, options).map_err(inputs::failure)
 }
 
-/// Prints the input, the columns used, and notes of the judge.
-fn describe(session: &Session) {
-    let loaded = &session.loaded;
-    for note in session.judge.iter().flat_map(|(_, text)| &text.notes) {
-        say(&format!("note: {note}"));
-    }
+/// Prints the columns used, and how many lines are no samples.
+pub(super) fn describe_input(loaded: &Loaded<Rows>) {
     say(&format!("columns: {}", loaded.columns));
     if !loaded.rejected.is_empty() {
         say(&format!(
@@ -363,6 +331,15 @@ fn describe(session: &Session) {
             loaded.lines_read
         ));
     }
+}
+
+/// Prints the input, the columns used, and notes of the judge.
+pub(super) fn describe(session: &Session) {
+    let loaded = &session.loaded;
+    for note in session.judge.iter().flat_map(|(_, text)| &text.notes) {
+        say(&format!("note: {note}"));
+    }
+    describe_input(loaded);
     if let Some(shard) = session.shard {
         say(&format!(
             "shard {shard}: {} of {} samples",

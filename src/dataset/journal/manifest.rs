@@ -148,7 +148,7 @@ pub struct SamplingSettings {
 }
 
 /// What is judged.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputIdentity {
     /// [`Loaded::fingerprint`](crate::dataset::Loaded::fingerprint).
     pub fingerprint: String,

@@ -15,29 +15,23 @@
 //! | `token_roles` | tags and channels that are known by their token ids: which tokens are the answer |
 //! | `harmony` | the channels of gpt-oss |
 //! | `phase` | whether a judge still thinks, for constrained answers |
-//! | `apart` | a completion as its thinking and its answer |
-//! | `written` | the same in a text that another engine decoded |
 
-mod apart;
 mod harmony;
 mod phase;
 mod style;
 pub(crate) mod tag_mask;
 pub(crate) mod tag_pairs;
 mod token_roles;
-mod written;
 
 use std::sync::Arc;
 
 use crate::text::TextError;
 use crate::text::tokenizer::{TextStream, Tokenizer};
-pub use apart::Apart;
 use harmony::{Channels, HarmonyTokens};
 pub(crate) use phase::{Beginning, Thought};
 pub use style::{ThinkingStyle, ThinkingTags};
 use tag_mask::{TagMask, VisibleText, blank, mask};
 use token_roles::{Role, RoleTracker};
-pub use written::WrittenThinking;
 
 /// Opening and closing tags that the protocols' readers know by themselves.
 const READER_TAGS: [(&str, &str); 3] = [

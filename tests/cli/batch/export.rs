@@ -61,8 +61,6 @@ fn a_request_is_the_prompt_of_the_judge_and_its_sampling() {
         "in.jsonl",
         "--system-prompt",
         "Be strict.",
-        "--length-key",
-        "max_tokens",
         "--trials",
         "3",
         "--top-p",
@@ -72,7 +70,7 @@ fn a_request_is_the_prompt_of_the_judge_and_its_sampling() {
         "--max-new-tokens",
         "77",
         "--body",
-        "{\"chat_template_kwargs\": {\"enable_thinking\": false}}",
+        "{\"chat_template_kwargs\": {\"enable_thinking\": false}, \"top_p\": null}",
         "-q",
     ];
     let lines = folder.run(&more).lines();
@@ -88,10 +86,15 @@ fn a_request_is_the_prompt_of_the_judge_and_its_sampling() {
         json!({"role": "system", "content": "Be strict."})
     );
     assert_eq!(
-        (&body["max_tokens"], &body["min_p"], &body["temperature"]),
+        (
+            &body["max_completion_tokens"],
+            &body["min_p"],
+            &body["temperature"]
+        ),
         (&json!(77), &json!(0.1), &json!(0.7))
     );
     assert_eq!(body["chat_template_kwargs"]["enable_thinking"], false);
+    assert!(body.get("top_p").is_none(), "{body}");
 }
 
 #[test]
