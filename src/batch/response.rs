@@ -12,7 +12,7 @@ use crate::text::reasoning::{Answer, Thinking};
 pub(super) struct Responder<'m> {
     pub(super) model: &'m ChatModel,
     /// When the run began, in seconds since 1970.
-    pub(super) created: u64,
+    pub(super) created: i64,
     /// Add token ids.
     pub(super) raw: bool,
 }

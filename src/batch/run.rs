@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use chrono::Local;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -20,7 +21,7 @@ use crate::checkpoint::weights::LoadProgress;
 use crate::dataset::journal::{Journal, LinePlace, Manifest, journal_path};
 use crate::dataset::output::{JsonLineSink, remove_left_over, write_atomically};
 use crate::dataset::{LineLimit, Next, id_hash, sources};
-use crate::engine::{Engine, EngineThread, RandomKey, Request, Stats};
+use crate::engine::{Engine, EngineThread, RandomKey, Request};
 use crate::judge::build::{describe, engine_of};
 use crate::judge::{EngineOptions, RunEnd, WorkloadLengths};
 use crate::model::DeviceChoice;
@@ -62,8 +63,6 @@ pub struct BatchRun {
     /// What decides the answers beside the requests: the journal's first line. Its seed and longest completion are those of
     /// requests that do not say.
     pub manifest: Manifest,
-    /// When the run began, in seconds since 1970.
-    pub created: u64,
     /// Throw away an earlier run's journal.
     pub restart: bool,
     /// How long a line may be.
@@ -83,10 +82,6 @@ pub struct BatchProgress {
     pub resumed: usize,
     /// The engine's sizes in words, once it is built.
     pub sizes: Option<String>,
-    /// What the engine did.
-    pub stats: Stats,
-    /// Time since the engine was built.
-    pub elapsed: Duration,
 }
 
 /// A line of a batch file: a request with a hash of its line, or the line of the output that says why it is none.
@@ -294,10 +289,9 @@ impl BatchRun {
     ) -> Result<RunEnd, BatchError> {
         let responder = Responder {
             model: &self.model,
-            created: self.created,
+            created: Local::now().timestamp(),
             raw: self.manifest.raw,
         };
-        let started = Instant::now();
         let mut synced = Instant::now();
         // It holds all requests that are in flight: sending one never waits.
         let engine = EngineThread::spawn(engine, AHEAD)?;
@@ -340,8 +334,6 @@ impl BatchRun {
                 answers.journal.sync()?;
                 synced = Instant::now();
             }
-            answers.progress.stats = engine.stats();
-            answers.progress.elapsed = started.elapsed();
             observer(&answers.progress);
         }
         Ok(RunEnd::Complete)

@@ -58,11 +58,7 @@ fn error_of(holder: &Value) -> Option<String> {
     let error = given(holder, "error")?;
     let message = match error {
         Value::String(text) => text.clone(),
-        // Some wrap the error once more.
         Value::Object(_) => {
-            let error = given(error, "error")
-                .filter(|inner| inner.is_object())
-                .unwrap_or(error);
             let part = |key| match given(error, key) {
                 Some(Value::String(text)) => Some(text.clone()),
                 Some(other) => Some(other.to_string()),

@@ -17,7 +17,8 @@ use super::{DONE, Failure, OrFail, batch_failure, say};
 use crate::batch::export::Export;
 use crate::dataset::output::{check_place, check_replaceable};
 use crate::dataset::{LineLimit, LoadOptions, Samples, rejected_path, write_rejected};
-use crate::judge::{RulesMode, RunOptions, protocol_of_known, recommended_options};
+use crate::judge::model::{known_judge_named, recommended_options};
+use crate::judge::{RulesMode, RunOptions};
 
 /// Write what a judge would be asked as a batch file in OpenAI's format, for any engine. No model is needed.
 #[derive(Debug, Args)]
@@ -104,7 +105,8 @@ pub(super) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure> {
             check_replaceable(out).or_usage()?;
         }
     }
-    let of_known = protocol_of_known(&arguments.model_name).or_fail()?;
+    let known = known_judge_named(&arguments.model_name).or_fail()?;
+    let of_known = known.map(|judge| judge.protocol.as_str());
     let (protocol, template) = arguments.prompt.resolve(of_known).or_usage()?;
     let of_chat = [
         ("--system-prompt", arguments.system_prompt.is_some()),
@@ -117,12 +119,8 @@ pub(super) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure> {
         ))
         .or_usage();
     }
-    let recommended = recommended_options(
-        &arguments.model_name,
-        protocol.as_ref(),
-        arguments.sampling.trials,
-    )
-    .or_fail()?;
+    let trials = arguments.sampling.trials;
+    let recommended = recommended_options(known, protocol.as_ref(), trials);
     let (sampling, max_new_tokens) = arguments.sampling.resolve(&recommended).or_usage()?;
     let loaded = load_inputs(
         &arguments.inputs,
@@ -142,7 +140,6 @@ pub(super) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure> {
         options: RunOptions {
             sampling,
             max_new_tokens,
-            trials: arguments.sampling.trials,
             seed: arguments.sampling.seed,
             rules,
             audit: arguments.rules.audit.unwrap_or(0.0),

@@ -133,11 +133,6 @@ pub(super) fn run(arguments: RunBatchArguments) -> Result<u8, Failure> {
         if errors > 0 {
             parts.push(format!("{errors} with an error"));
         }
-        if progress.stats.generated_tokens > 0 {
-            let seconds = progress.elapsed.as_secs_f64().max(1e-9);
-            let rate = progress.stats.generated_tokens as f64 / seconds;
-            parts.push(format!("{rate:.0} tokens/s generated"));
-        }
         say(&parts.join(", "));
         say(&format!("answers in {}", run.out.display()));
     }
@@ -212,7 +207,6 @@ fn resolve(arguments: RunBatchArguments) -> Result<BatchRun, Failure> {
         device: arguments.place.device,
         engine,
         manifest,
-        created: Local::now().timestamp().unsigned_abs(),
         restart: arguments.restart,
         max_line: LineLimit(arguments.max_line_bytes),
     })

@@ -60,7 +60,7 @@ pub(super) fn refuse(command: &Command, matches: &ArgMatches) -> anyhow::Result<
     match name {
         "judge" => judge(&given),
         "export-batch" => export_batch(&given),
-        "import-batch" => rules(&given),
+        "import-batch" => verdicts(&given),
         "bench" => bench(&given),
         "verify" => verify(&given),
         _ => Ok(()),
@@ -78,16 +78,21 @@ fn judge(given: &Given) -> anyhow::Result<()> {
             );
         }
     }
-    rules(given)?;
+    verdicts(given)?;
+    if given.has("restart") && given.has("dry_run") {
+        bail!("--restart changes nothing beside --dry-run, which leaves the journal as it is");
+    }
+    Ok(())
+}
+
+/// Options of verdicts, whoever gives them.
+fn verdicts(given: &Given) -> anyhow::Result<()> {
     if given.has("restart") && !given.has("output") {
         bail!(
             "--restart changes nothing without -o: without an output there is no journal to throw away"
         );
     }
-    if given.has("restart") && given.has("dry_run") {
-        bail!("--restart changes nothing beside --dry-run, which leaves the journal as it is");
-    }
-    Ok(())
+    rules(given)
 }
 
 /// Options of the rules.

@@ -57,9 +57,7 @@ pub use generation::GenerationDefaults;
 pub use groups::GroupSummary;
 pub use jobs::Job;
 pub use loaded::{Judge, JudgeBuilder, LoadError};
-pub use model::{
-    ChatSettings, JudgeText, OWN_HEAD, default_protocol, protocol_of_known, recommended_options,
-};
+pub use model::{ChatSettings, JudgeText, OWN_HEAD, default_protocol};
 pub use run::{run, run_rules};
 pub use session::{Session, SessionError};
 pub use summary::{Share, Summary};

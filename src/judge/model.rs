@@ -228,13 +228,7 @@ impl JudgeText {
 
     /// The options of a run where the user says nothing: sampling and length as the model's makers recommend.
     pub fn run_options(&self, trials: u32) -> RunOptions {
-        RunOptions {
-            sampling: self.generation.sampling_for(trials),
-            max_new_tokens: self.generation.max_new_tokens.unwrap_or(MAX_NEW_TOKENS),
-            trials,
-            reward: RewardPolicy::default_for(self.protocol.yields()),
-            ..RunOptions::default()
-        }
+        self.generation.run_options(self.protocol.as_ref(), trials)
     }
 
     /// Checks whether the weights hold an output head that the configuration does not mention, and notes that it is used.
@@ -303,35 +297,40 @@ pub fn default_protocol(source: &ModelSource) -> Result<&'static str, Checkpoint
     Ok(known_judge(source)?.map_or("prime", |judge| judge.protocol.as_str()))
 }
 
-/// The protocol of the known judge of this name, if there is one: of an alias, or an id on the hub.
+/// The known judge of this name, if there is one: of an alias, or an id on the hub.
 ///
 /// # Errors
 /// When the table of known judges is damaged.
-pub fn protocol_of_known(name: &str) -> Result<Option<&'static str>, CheckpointError> {
-    let known = known_judges::find(name.split('@').next().unwrap_or_default())?;
-    Ok(known.map(|judge| judge.protocol.as_str()))
+pub(crate) fn known_judge_named(
+    name: &str,
+) -> Result<Option<&'static KnownJudge>, CheckpointError> {
+    known_judges::find(name.split('@').next().unwrap_or_default())
 }
 
 /// The options of a run with a model that runs elsewhere, where the user says nothing: as a known judge's makers recommend,
 /// else the protocol.
-///
-/// # Errors
-/// When the table of known judges is damaged.
-pub fn recommended_options(
-    name: &str,
+pub(crate) fn recommended_options(
+    known: Option<&KnownJudge>,
     protocol: &dyn Protocol,
     trials: u32,
-) -> Result<RunOptions, CheckpointError> {
-    let known = known_judges::find(name.split('@').next().unwrap_or_default())?;
+) -> RunOptions {
     let generation = with_known(GenerationDefaults::default(), known, protocol, usize::MAX);
-    Ok(RunOptions {
-        sampling: generation.sampling_for(trials),
-        max_new_tokens: generation.max_new_tokens.unwrap_or(MAX_NEW_TOKENS),
-        trials,
+    RunOptions {
         constrained: false,
-        reward: RewardPolicy::default_for(protocol.yields()),
-        ..RunOptions::default()
-    })
+        ..generation.run_options(protocol, trials)
+    }
+}
+
+impl GenerationDefaults {
+    fn run_options(&self, protocol: &dyn Protocol, trials: u32) -> RunOptions {
+        RunOptions {
+            sampling: self.sampling_for(trials),
+            max_new_tokens: self.max_new_tokens.unwrap_or(MAX_NEW_TOKENS),
+            trials,
+            reward: RewardPolicy::default_for(protocol.yields()),
+            ..RunOptions::default()
+        }
+    }
 }
 
 /// What a model's makers recommend for generations under the protocol, given what the model's own files say; completions are
@@ -362,7 +361,7 @@ fn known_judge(source: &ModelSource) -> Result<Option<&'static KnownJudge>, Chec
     let Some(origin) = source.origin() else {
         return Ok(None);
     };
-    known_judges::find(origin.split('@').next().unwrap_or_default())
+    known_judge_named(&origin)
 }
 
 fn sampling_of(known: KnownSampling) -> Sampling {

@@ -1,9 +1,8 @@
 //! What `juror judge` is told.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Context, bail};
 use clap::Args;
 
 use crate::checkpoint::ModelSource;
@@ -12,10 +11,10 @@ use crate::cli::chat::ChatArguments;
 use crate::cli::columns::ColumnArguments;
 use crate::cli::engine::{EngineArguments, JUDGE, ModelArguments};
 use crate::cli::output::OutputArguments;
+use crate::cli::prompt_choice::PromptChoice;
 use crate::cli::rows::RowsArguments;
 use crate::cli::rules::RulesArguments;
 use crate::cli::sampling::SamplingArguments;
-use crate::dataset::read_text;
 use crate::judge::default_protocol;
 use crate::protocol::{self, PromptTemplate, Protocol};
 use crate::reward::RewardPolicy;
@@ -124,17 +123,8 @@ pub(in crate::cli) struct JudgeChoice {
         help_heading = JUDGE
     )]
     pub(in crate::cli) model: String,
-    /// What the judge is asked, and how its answer is read: a name that `juror prompts list` shows, or your own file
-    /// [default: that of a known judge, else prime]
-    #[arg(long, value_name = "NAME|FILE.toml", help_heading = JUDGE)]
-    pub(in crate::cli) protocol: Option<String>,
-    /// Your own prompt text, with `{{question}}`, `{{student_answer}}`, `{{reference_answer}}` and, if you like,
-    /// `{{few_shots}}`
-    #[arg(long, value_name = "FILE", help_heading = JUDGE)]
-    pub(in crate::cli) prompt: Option<PathBuf>,
-    /// Text for the prompt's `{{few_shots}}`
-    #[arg(long, value_name = "FILE", help_heading = JUDGE)]
-    pub(in crate::cli) few_shots: Option<PathBuf>,
+    #[command(flatten)]
+    pub(in crate::cli) prompt: PromptChoice,
     #[command(flatten)]
     pub(in crate::cli) chat: ChatArguments,
 }
@@ -142,11 +132,7 @@ pub(in crate::cli) struct JudgeChoice {
 impl JudgeChoice {
     /// The protocol that is named, if one is: to be found at fault before a model is fetched.
     pub(in crate::cli) fn named_protocol(&self) -> anyhow::Result<Option<Arc<dyn Protocol>>> {
-        Ok(self
-            .protocol
-            .as_deref()
-            .map(protocol::resolve)
-            .transpose()?)
+        self.prompt.named_protocol()
     }
 
     /// The protocol that is named, else the model's own, and its prompt text.
@@ -160,27 +146,6 @@ impl JudgeChoice {
             (None, Some(source)) => protocol::resolve(default_protocol(source)?)?,
             (None, None) => protocol::resolve("prime")?,
         };
-        let mut template = match (&self.prompt, protocol.template_text()) {
-            (Some(path), _) => {
-                PromptTemplate::parse(&read(path)?).with_context(|| path.display().to_string())?
-            }
-            (None, Some(text)) => {
-                PromptTemplate::parse(text).with_context(|| protocol.name().to_owned())?
-            }
-            (None, None) => bail!(
-                "protocol {} comes without its prompt text: give one with --prompt FILE",
-                protocol.name()
-            ),
-        };
-        if let Some(path) = &self.few_shots {
-            template = template
-                .with_few_shots(&read(path)?)
-                .with_context(|| path.display().to_string())?;
-        }
-        Ok((protocol, template))
+        self.prompt.with_template(protocol)
     }
-}
-
-fn read(path: &Path) -> anyhow::Result<String> {
-    read_text(path).with_context(|| format!("could not read {}", path.display()))
 }
