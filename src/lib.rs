@@ -21,6 +21,7 @@
 //! | [`engine`] | continuous batching over a paged KV cache: scheduler, prefix cache, sampler |
 //! | [`judge`] | the pipeline, the only place that knows the whole way: a sample's prompt as tokens, resuming a run, a completion into a verdict |
 //! | [`verdict`], [`reward`] | the result of judging one sample, and what it is worth |
+//! | [`rubric`] | weighted criteria that a sample is judged by |
 //! | [`rules`] | the rule-based verifier, a crate of its own: needs no model |
 //! | [`verify`] | the rules on a stream of pairs (`juror verify`) |
 //! | [`batch`] | batch files in OpenAI's format: prompts out, answers in, and such files answered with a model here |
@@ -48,6 +49,8 @@ pub mod prelude;
 pub mod protocol;
 #[doc(hidden)]
 pub mod reward;
+#[doc(hidden)]
+pub mod rubric;
 mod terminal;
 #[doc(hidden)]
 pub mod text;

@@ -67,5 +67,6 @@ pub use crate::judge::{
 };
 pub use crate::model::{DeviceChoice, PrecisionChoice};
 pub use crate::reward::RewardPolicy;
+pub use crate::rubric::{Criterion, CriterionVerdict, Grade, Rubric};
 pub use crate::rules::{OutcomeRules, RulesProfile};
 pub use crate::verdict::{Confidence, OutcomeSource, Status, Usage, Verdict};

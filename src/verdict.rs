@@ -5,6 +5,8 @@ use std::ops::AddAssign;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::rubric::CriterionVerdict;
+
 /// The one state every judged sample ends in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -61,6 +63,9 @@ pub struct Confidence {
     pub outcome: Option<f32>,
     /// The same of the perfect field.
     pub perfect: Option<f32>,
+    /// The mean score under the probabilities of all grades or labels, where a protocol gives a score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f32>,
 }
 
 /// Tokens spent on one trial.
@@ -136,6 +141,15 @@ pub struct Verdict {
     /// The index of the first wrong step, from 0, where its protocol asks for it and a step is wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_error: Option<usize>,
+    /// The reward of each step, where its protocol asks for the first wrong one: 1 before it, 0 from it on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub step_rewards: Vec<f64>,
+    /// How good the response is, from 0 to 1, where its protocol says that: under a rubric the weighted score of all criteria.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// What the judge says of each criterion, under a rubric.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub criteria: Vec<CriterionVerdict>,
     /// `process` and `outcome`; of a protocol that judges the outcome alone, the outcome.
     pub overall: Option<bool>,
     /// What the verdict is worth; null unless the status is `ok` and the policy can tell.

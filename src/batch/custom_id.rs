@@ -6,7 +6,7 @@
 //! | part | what |
 //! |---|---|
 //! | `PPPPPPPP` | hash of the protocol and its prompt text |
-//! | `SSSSSSSS` | hash of the sample's question, reference answer and response |
+//! | `SSSSSSSS` | hash of the sample's question, reference answer, response, steps and rubric |
 //! | `NAME` | `i-` and the sample's id, if that has at most 30 of those characters and no others; else `h-` and its hash |
 //! | `T` | the trial's number |
 //!
@@ -46,8 +46,16 @@ impl CustomIds {
 
     /// What the names of a sample's requests begin with; behind it are `-` and the trial.
     pub fn of_sample(&self, sample: &Sample) -> String {
-        let mut texts = sample.own_content_id();
-        texts.truncate(8);
+        let mut texts = vec![sample.own_content_id()];
+        texts.extend(sample.steps.iter().cloned());
+        // A rubric always can be written.
+        texts.extend(
+            sample
+                .rubric
+                .iter()
+                .filter_map(|rubric| serde_json::to_string(rubric.as_ref()).ok()),
+        );
+        let texts = short_hash(texts.join("\0").as_bytes(), 8);
         let id = sample.id.as_str();
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
         let name = if (1..=MOST_ID).contains(&id.len()) && id.bytes().all(is_plain) {

@@ -13,8 +13,9 @@ use super::{BatchError, CHAT_URL, COMPLETIONS_URL};
 use crate::dataset::output::write_atomically;
 use crate::dataset::{DatasetError, Rows, Sample, Samples};
 use crate::judge::answers::is_decided_by_rules;
+use crate::judge::prompt::shown_field;
 use crate::judge::{RunOptions, jobs};
-use crate::protocol::{Fields, PlainPrompt, PromptTemplate, Protocol};
+use crate::protocol::{PlainPrompt, PromptTemplate, Protocol};
 
 /// Samples that are read at a time.
 const AT_ONCE: usize = 256;
@@ -56,7 +57,7 @@ impl Export {
     }
 
     fn prompt(&self) -> PlainPrompt {
-        PlainPrompt::new(&self.template, self.protocol.view())
+        PlainPrompt::new(&self.template)
     }
 
     /// Writes a request for every trial of every sample to `out`, or to standard output, in the order of the input.
@@ -123,11 +124,8 @@ impl Export {
         if is_decided_by_rules(&self.options, sample) {
             return None;
         }
-        let parts = prompt.parts(&Fields {
-            question: &sample.question,
-            student_answer: &sample.student_answer,
-            reference_answer: &sample.reference_answer,
-        });
+        let view = self.protocol.view();
+        let parts = prompt.parts(|name| shown_field(sample, view, name));
         let url = if self.protocol.chat() {
             CHAT_URL
         } else {

@@ -408,7 +408,7 @@ mod tests {
             ("temperature", json!("hot"), "`temperature` is \"hot\""),
             ("top_p", json!(0), "top-p"),
             ("max_tokens", json!(0), "`max_tokens` is 0"),
-            ("n", json!(0), "`n` is 0"),
+            ("n", json!(2), "the parameter `n` is not applied"),
             ("stop", json!([""]), "`stop` must be"),
             ("seed", json!(1.5), "`seed` is 1.5"),
             (

@@ -8,6 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::anyhow;
 use clap::Args;
 
+use super::columns::ColumnArguments;
 use super::download;
 use super::engine::{EngineArguments, JUDGE, ModelArguments};
 use super::inputs::{self, refuse_data_sets};
@@ -44,7 +45,7 @@ pub(super) struct BenchArguments {
     #[command(flatten)]
     judge: JudgeChoice,
     /// Random weights of a shape: qwen3-0.6b, qwen3-4b, qwen3-8b, qwen3-30b-a3b, llama-3.1-8b, or a config.json
-    #[arg(long, value_name = "SHAPE", conflicts_with_all = ["model", "protocol", "prompt", "few_shots"], help_heading = JUDGE)]
+    #[arg(long, value_name = "SHAPE", conflicts_with_all = ["model", "protocol", "prompt", "few_shots", "rubric"], help_heading = JUDGE)]
     synthetic: Option<String>,
     #[command(flatten)]
     model: ModelArguments,
@@ -417,9 +418,12 @@ fn real_jobs(arguments: &BenchArguments) -> Result<(Vec<u32>, Vec<Job>), Failure
     let text = JudgeText::load_with(&source, &protocol, &template, &chat).or_usage()?;
     arguments.judge.chat.check(&text).or_usage()?;
     refuse_data_sets(&arguments.inputs)?;
+    let columns = ColumnArguments::default();
+    let columns = arguments.judge.prompt.columns(&columns, protocol.as_ref());
     let loaded = load(
         &arguments.inputs,
         &LoadOptions {
+            columns: columns.or_usage()?,
             limit: arguments.samples.map(|samples| samples as usize),
             max_line: LineLimit(arguments.max_line_bytes),
             ..LoadOptions::default()

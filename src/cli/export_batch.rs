@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::{Map, Value};
 
 use super::columns::ColumnArguments;
-use super::judge::{describe_input, load_inputs, shard_in_name};
+use super::judge::{ONLY_SCORE, describe_input, load_inputs, shard_in_name};
 use super::prompt_choice::PromptChoice;
 use super::rows::RowsArguments;
 use super::rules::RulesArguments;
@@ -122,10 +122,21 @@ pub(super) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure> {
     let trials = arguments.sampling.trials;
     let recommended = recommended_options(known, protocol.as_ref(), trials);
     let (sampling, max_new_tokens) = arguments.sampling.resolve(&recommended).or_usage()?;
+    if rules == RulesMode::First && protocol.yields().score {
+        return Err(anyhow!(
+            "--rules first has no meaning under protocol {}: {ONLY_SCORE}",
+            protocol.name()
+        ))
+        .or_usage();
+    }
+    let columns = arguments
+        .prompt
+        .columns(&arguments.columns, protocol.as_ref());
+    let columns = columns.or_usage()?;
     let loaded = load_inputs(
         &arguments.inputs,
         &LoadOptions {
-            columns: arguments.columns.map().or_usage()?,
+            columns,
             limit: arguments.rows.limit,
             shard: arguments.rows.shard,
             max_line: LineLimit(arguments.rows.max_line_bytes),

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::chat::{CHAT, ThinkingArguments};
 use super::columns::ColumnArguments;
-use super::judge::{carry_out, describe, identity, load_inputs};
+use super::judge::{ONLY_SCORE, carry_out, describe, identity, load_inputs};
 use super::output::OutputArguments;
 use super::prompt_choice::PromptChoice;
 use super::rows::RowsArguments;
@@ -29,6 +29,10 @@ use crate::terminal::escaped;
 /// Read an engine's answers to a batch file of `juror export-batch` into verdicts.
 #[derive(Debug, Args)]
 #[command(after_help = after_help())]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
 pub(super) struct ImportBatchArguments {
     /// The rows that were exported: files, folders of them, or `-` for standard input
     #[arg(value_name = "INPUT", required = true)]
@@ -73,10 +77,14 @@ pub(super) struct ImportBatchArguments {
 
     #[command(flatten)]
     rules: RulesArguments,
-    /// What a verdict is worth: process-outcome (1 only if both hold) or outcome (the final answer alone) [default:
-    /// process-outcome, or outcome where the protocol does not judge the process]
+    /// What a verdict is worth: process-outcome (1 only if both hold), outcome (the final answer alone), perfect-bonus (0.9, and 1
+    /// only for perfect work), score (of a protocol that gives one), or weights, as `process=0.3,outcome=0.7` [default:
+    /// process-outcome, outcome or score, by what the protocol judges]
     #[arg(long, value_name = "POLICY", help_heading = "Verdict")]
     reward: Option<RewardPolicy>,
+    /// No reward above 0 where the process is not known to be right, whatever --reward says
+    #[arg(long, help_heading = "Verdict")]
+    require_process: bool,
     /// Add the prompt's and the answer's text to each line
     #[arg(long, help_heading = "Verdict")]
     raw: bool,
@@ -156,21 +164,41 @@ fn resolve(arguments: ImportBatchArguments) -> Result<(Session, BadLines), Failu
     let reward = arguments
         .reward
         .unwrap_or(RewardPolicy::default_for(protocol.yields()));
-    let of_outcome = arguments
-        .rules
-        .audit
-        .filter(|_| !protocol.yields().outcome)
-        .map(|_| ("--audit".to_owned(), "it does not judge the outcome"));
-    let of_reward = reward
-        .refused_by(protocol.as_ref(), rules != RulesMode::Off)
-        .map(|why| (format!("--reward {reward}"), why));
-    if let Some((option, why)) = of_reward.or(of_outcome) {
+    let yields = protocol.yields();
+    let why_not = [
+        (
+            "--require-process".to_owned(),
+            (arguments.require_process && !yields.process)
+                .then_some("it does not judge the process"),
+        ),
+        (
+            "--rules first".to_owned(),
+            (rules == RulesMode::First && yields.score).then_some(ONLY_SCORE),
+        ),
+        (
+            "--audit".to_owned(),
+            (arguments.rules.audit.is_some() && !yields.outcome)
+                .then_some("it does not judge the outcome"),
+        ),
+        (
+            format!("--reward {reward}"),
+            reward.refused_by(protocol.as_ref(), rules != RulesMode::Off),
+        ),
+    ];
+    if let Some((option, why)) = why_not
+        .into_iter()
+        .find_map(|(option, why)| Some((option, why?)))
+    {
         let name = protocol.name();
         return Err(anyhow!(
             "{option} has no meaning under protocol {name}: {why}"
         ))
         .or_usage();
     }
+    let columns = arguments
+        .prompt
+        .columns(&arguments.columns, protocol.as_ref());
+    let columns = columns.or_usage()?;
     let max_line = LineLimit(arguments.rows.max_line_bytes);
     let begun = out.as_deref().filter(|_| !arguments.output.restart);
     let earlier_samples = begun
@@ -180,7 +208,7 @@ fn resolve(arguments: ImportBatchArguments) -> Result<(Session, BadLines), Failu
     let loaded = load_inputs(
         &arguments.inputs,
         &LoadOptions {
-            columns: arguments.columns.map().or_usage()?,
+            columns,
             keep: Keep::parse(&arguments.output.keep),
             limit: arguments.rows.limit,
             shard,
@@ -191,7 +219,7 @@ fn resolve(arguments: ImportBatchArguments) -> Result<(Session, BadLines), Failu
         },
     )?;
     let reader = AnswerReader {
-        prompt: PlainPrompt::new(&template, protocol.view()),
+        prompt: PlainPrompt::new(&template),
         protocol: protocol.clone(),
         judge,
         starts_in_thinking: arguments.starts_in_thinking,
@@ -223,6 +251,7 @@ fn resolve(arguments: ImportBatchArguments) -> Result<(Session, BadLines), Failu
             audit: arguments.rules.audit.unwrap_or(0.0),
             outcome_rules: arguments.rules.outcome_rules(),
             reward,
+            require_process: arguments.require_process,
             ..RunOptions::default()
         },
         judge: None,

@@ -9,6 +9,7 @@ use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, Prog
 
 use super::{say, say_labelled};
 use crate::judge::{Share, Summary};
+use crate::terminal::escaped;
 use crate::verdict::Status;
 
 /// How often a line says how far a run is where there is no terminal for a bar.
@@ -229,12 +230,37 @@ pub(super) fn print_summary(summary: &Summary) {
     let (rewarded, sum) = summary.rewards;
     rows.push((
         "mean reward",
-        if rewarded == 0 || (!judged && rewarded < ok) {
+        if rewarded == 0 && ok == 0 {
+            "–".into()
+        } else if rewarded == 0 || (!judged && summary.scored == 0 && rewarded < ok) {
             "– (the process is not known)".into()
         } else {
             format!("{:.3} over {rewarded}", sum / rewarded as f64)
         },
     ));
+    if !summary.criteria.is_empty() {
+        let means = summary.criteria.iter();
+        let means: Vec<String> = means
+            .map(|(name, (count, sum))| format!("{} {:.2}", escaped(name), sum / *count as f64))
+            .collect();
+        rows.push(("criteria", means.join(", ")));
+    }
+    if let Some(f1) = summary.first_errors.f1() {
+        let first = summary.first_errors;
+        rows.push((
+            "first error",
+            format!(
+                "F1 {:.1} against `label`: {} of {} wrong responses ({}), {} of {} right ones ({})",
+                100.0 * f1,
+                first.erroneous.count,
+                first.erroneous.known,
+                percent(first.erroneous.count, first.erroneous.known),
+                first.correct.count,
+                first.correct.known,
+                percent(first.correct.count, first.correct.known)
+            ),
+        ));
+    }
     if let Some(groups) = summary.groups {
         rows.push((
             "groups",

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
-use crate::dataset::read_text;
-use crate::protocol::{self, PromptTemplate, Protocol};
+use super::columns::ColumnArguments;
+use crate::dataset::{ColumnMap, Field, Needs, RubricNeed, read_text};
+use crate::protocol::{self, FieldName, PromptTemplate, Protocol};
+use crate::rubric::Rubric;
 
 /// A protocol and its prompt, without a model.
 #[derive(Debug, Default, Args)]
@@ -23,13 +25,58 @@ pub(super) struct PromptChoice {
     /// Text for the prompt's `{{few_shots}}`
     #[arg(long, value_name = "FILE", help_heading = super::engine::JUDGE)]
     pub(super) few_shots: Option<PathBuf>,
+    /// Criteria for every response, a TOML file; `--protocol rubric` without it takes each row's own
+    #[arg(long, value_name = "FILE.toml", help_heading = super::engine::JUDGE)]
+    pub(super) rubric: Option<PathBuf>,
 }
 
 impl PromptChoice {
     /// The protocol that is named, if one is.
     pub(super) fn named_protocol(&self) -> Result<Option<Arc<dyn Protocol>>> {
-        let named = self.protocol.as_deref();
+        let by_rubric = self.rubric.is_some().then_some("rubric");
+        let named = self.protocol.as_deref().or(by_rubric);
         Ok(named.map(protocol::resolve).transpose()?)
+    }
+
+    /// What rows are read for under a protocol, where `columns` says which key holds what.
+    pub(super) fn columns(
+        &self,
+        columns: &ColumnArguments,
+        protocol: &dyn Protocol,
+    ) -> Result<ColumnMap> {
+        let columns = columns.map()?;
+        let needs_rubric = protocol.needs_rubric();
+        let rubric = match &self.rubric {
+            None if needs_rubric => RubricNeed::OfRow,
+            None => RubricNeed::None,
+            Some(_) if !needs_rubric => bail!(
+                "--rubric has no meaning under protocol {}, which does not judge by criteria: use --protocol rubric",
+                protocol.name()
+            ),
+            Some(path) => {
+                let rubric = Rubric::from_toml(&read(path)?);
+                RubricNeed::Of(Arc::new(
+                    rubric.with_context(|| path.display().to_string())?,
+                ))
+            }
+        };
+        let needs = Needs {
+            reference: protocol.needs_reference(),
+            steps: protocol.yields().first_error,
+            rubric,
+        };
+        for (field, is_read) in [
+            (Field::Steps, needs.steps),
+            (Field::Rubric, needs.rubric == RubricNeed::OfRow),
+        ] {
+            if columns.names(field) && !is_read {
+                bail!(
+                    "--columns {field}=… changes nothing here: under protocol {} no {field} is read from the rows",
+                    protocol.name()
+                );
+            }
+        }
+        Ok(columns.with_needs(needs))
     }
 
     /// The protocol that is named, else `default`, else prime; and its prompt text.
@@ -61,6 +108,13 @@ impl PromptChoice {
                 protocol.name()
             ),
         };
+        if protocol.needs_rubric() != template.has(FieldName::Rubric) {
+            let name = protocol.name();
+            if protocol.needs_rubric() {
+                bail!("the prompt has no `{{{{ rubric }}}}`, and protocol {name} judges by one");
+            }
+            bail!("the prompt has `{{{{ rubric }}}}`, and protocol {name} judges by none");
+        }
         if let Some(path) = &self.few_shots {
             template = template
                 .with_few_shots(&read(path)?)

@@ -90,6 +90,7 @@ pub(super) fn run(action: PromptsAction) -> Result<u8, Failure> {
                 protocol: Some(name),
                 prompt,
                 few_shots,
+                ..PromptChoice::default()
             };
             let (protocol, template) = choice.resolve(None).or_usage()?;
             let source = download::resolve(&model, Want::Description)?;
@@ -115,7 +116,14 @@ pub(super) fn run(action: PromptsAction) -> Result<u8, Failure> {
             judge,
         } => {
             let named = judge.named_protocol().or_usage()?;
-            let columns = columns.map().or_usage()?;
+            // Columns that cannot be are found before a model is fetched.
+            columns.map().or_usage()?;
+            let source = download::resolve(&judge.model, Want::Description)?;
+            let (protocol, template) = judge.prompt_for(named, Some(&source)).or_usage()?;
+            let columns = judge
+                .prompt
+                .columns(&columns, protocol.as_ref())
+                .or_usage()?;
             let limit = if id.is_none() { Some(1) } else { None };
             let options = LoadOptions {
                 columns,
@@ -125,8 +133,6 @@ pub(super) fn run(action: PromptsAction) -> Result<u8, Failure> {
             };
             refuse_data_sets(std::slice::from_ref(&input))?;
             let sample = pick(&input, &options, id.as_deref())?;
-            let source = download::resolve(&judge.model, Want::Description)?;
-            let (protocol, template) = judge.prompt_for(named, Some(&source)).or_usage()?;
             let chat = judge.chat.settings(None).or_usage()?;
             let text = JudgeText::load_with(&source, &protocol, &template, &chat).or_usage()?;
             judge.chat.check(&text).or_usage()?;
@@ -187,11 +193,15 @@ fn check(out: &mut impl Write, name: &str, outputs: Option<&Path>) -> Result<u8,
         process,
         outcome,
         perfect,
+        score,
+        first_error,
     } = protocol.yields();
     let yields: Vec<&str> = [
         (process, "process"),
         (outcome, "outcome"),
         (perfect, "perfect"),
+        (score, "a score"),
+        (first_error, "the first wrong step"),
     ]
     .iter()
     .filter_map(|(yields, name)| yields.then_some(*name))

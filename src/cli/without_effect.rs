@@ -134,7 +134,13 @@ fn bench(given: &Given) -> anyhow::Result<()> {
     if !given.has("inputs")
         && let Some(option) = given.any(
             &[CHAT],
-            &["protocol", "prompt", "few_shots", "max_line_bytes"],
+            &[
+                "protocol",
+                "prompt",
+                "few_shots",
+                "rubric",
+                "max_line_bytes",
+            ],
         )
     {
         bail!(

@@ -1,10 +1,12 @@
 //! Which key of a row holds what.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::path::KeyPath;
 use super::preset::{PLAIN, Preset};
 use super::row::{Row, Value};
+use crate::rubric::Rubric;
 
 /// A field that a sample takes from a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,13 +17,24 @@ pub enum Field {
     Reference,
     /// The response under judgement.
     Response,
-    /// The row's id; the only field that may be missing.
+    /// The row's id, which may be missing.
     Id,
+    /// The response's steps, where a protocol shows them; without them, its paragraphs.
+    Steps,
+    /// The criteria, where a protocol judges by them.
+    Rubric,
 }
 
 impl Field {
     /// Every field, in the order they are shown.
-    pub const ALL: [Self; 4] = [Self::Question, Self::Reference, Self::Response, Self::Id];
+    pub const ALL: [Self; 6] = [
+        Self::Question,
+        Self::Reference,
+        Self::Response,
+        Self::Id,
+        Self::Steps,
+        Self::Rubric,
+    ];
 
     /// The field's name in `--columns`.
     pub fn name(self) -> &'static str {
@@ -30,6 +43,8 @@ impl Field {
             Self::Reference => "reference",
             Self::Response => "response",
             Self::Id => "id",
+            Self::Steps => "steps",
+            Self::Rubric => "rubric",
         }
     }
 
@@ -39,6 +54,8 @@ impl Field {
             "reference" | "reference_answer" => Some(Self::Reference),
             "response" | "student_answer" => Some(Self::Response),
             "id" => Some(Self::Id),
+            "steps" => Some(Self::Steps),
+            "rubric" => Some(Self::Rubric),
             _ => None,
         }
     }
@@ -61,6 +78,10 @@ pub struct PerField<T> {
     pub response: T,
     /// Of the id.
     pub id: T,
+    /// Of the steps.
+    pub steps: T,
+    /// Of the rubric.
+    pub rubric: T,
 }
 
 impl<T> PerField<T> {
@@ -70,6 +91,8 @@ impl<T> PerField<T> {
             reference: of(Field::Reference),
             response: of(Field::Response),
             id: of(Field::Id),
+            steps: of(Field::Steps),
+            rubric: of(Field::Rubric),
         }
     }
 
@@ -80,6 +103,8 @@ impl<T> PerField<T> {
             Field::Reference => &self.reference,
             Field::Response => &self.response,
             Field::Id => &self.id,
+            Field::Steps => &self.steps,
+            Field::Rubric => &self.rubric,
         }
     }
 
@@ -89,6 +114,8 @@ impl<T> PerField<T> {
             Field::Reference => &mut self.reference,
             Field::Response => &mut self.response,
             Field::Id => &mut self.id,
+            Field::Steps => &mut self.steps,
+            Field::Rubric => &mut self.rubric,
         }
     }
 }
@@ -98,7 +125,7 @@ impl<T> PerField<T> {
 pub enum ColumnError {
     /// No `=`.
     #[error(
-        "`{text}` is not a column: write FIELD=KEY, as in `question=problem`; FIELD is question, reference, response or id"
+        "`{text}` is not a column: write FIELD=KEY, as in `question=problem`; FIELD is question, reference, response, id, steps or rubric"
     )]
     NoEquals {
         /// The argument.
@@ -106,7 +133,7 @@ pub enum ColumnError {
     },
     /// An unknown field.
     #[error(
-        "there is no field `{name}`: use question, reference (or reference_answer), response (or student_answer) or id, as in `question=problem`"
+        "there is no field `{name}`: use question, reference (or reference_answer), response (or student_answer), id, steps or rubric, as in `question=problem`"
     )]
     UnknownField {
         /// The argument.
@@ -161,13 +188,46 @@ enum Lookup {
 ///
 /// A named key may be a path into nested values, such as `reward_model.ground_truth` or `outputs[*].text`; a top-level
 /// key of that very name wins over the path.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ColumnMap {
     lookups: PerField<Lookup>,
     /// The keys that the user named.
     named: Vec<String>,
     /// The preset of every row; none if each row's own is recognised.
     preset: Option<&'static Preset>,
+    needs: Needs,
+}
+
+/// What a row is read for, beside its question, its response and its id: as the judge's protocol has it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Needs {
+    /// A row without a reference answer is a bad one.
+    pub reference: bool,
+    /// The response's steps are read, if the row has them; they may stand in the place of the response.
+    pub steps: bool,
+    /// The criteria.
+    pub rubric: RubricNeed,
+}
+
+/// Where a sample's rubric comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RubricNeed {
+    /// There is none.
+    None,
+    /// Each row has its own.
+    OfRow,
+    /// This one is for all.
+    Of(Arc<Rubric>),
+}
+
+impl Default for Needs {
+    fn default() -> Self {
+        Self {
+            reference: true,
+            steps: false,
+            rubric: RubricNeed::None,
+        }
+    }
 }
 
 impl Default for ColumnMap {
@@ -176,6 +236,7 @@ impl Default for ColumnMap {
             lookups: PerField::new(|_| Lookup::Preset),
             named: Vec::new(),
             preset: None,
+            needs: Needs::default(),
         }
     }
 }
@@ -237,7 +298,24 @@ impl ColumnMap {
             lookups,
             named: named.into_iter().map(|(_, key)| key).collect(),
             preset: None,
+            needs: Needs::default(),
         })
+    }
+
+    /// Reads rows for these needs.
+    #[must_use]
+    pub fn with_needs(self, needs: Needs) -> Self {
+        Self { needs, ..self }
+    }
+
+    /// What rows are read for.
+    pub(super) fn needs(&self) -> &Needs {
+        &self.needs
+    }
+
+    /// Whether the user named a key for a field.
+    pub fn names(&self, field: Field) -> bool {
+        matches!(self.lookups.get(field), Lookup::Named(_))
     }
 
     /// The keys that the user named.
@@ -433,6 +511,9 @@ impl fmt::Display for ColumnsUsed {
         }
         for (at, field) in Field::ALL.into_iter().enumerate() {
             let used = self.fields.get(field);
+            if matches!(field, Field::Steps | Field::Rubric) && used.keys.is_empty() {
+                continue;
+            }
             let mut keys: Vec<(&str, usize)> = used
                 .keys
                 .iter()

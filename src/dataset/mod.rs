@@ -39,7 +39,7 @@ mod shard;
 mod spool;
 mod texts;
 
-pub use columns::{ColumnError, ColumnMap, ColumnsUsed, Field, FieldUse};
+pub use columns::{ColumnError, ColumnMap, ColumnsUsed, Field, FieldUse, Needs, RubricNeed};
 pub use error::{BadLines, DatasetError};
 pub use input::{LineLimit, Next, RowReader, Source, read_text, sources};
 pub use keep::Keep;

@@ -35,6 +35,10 @@ struct Table {
     reference: Vec<String>,
     response: Vec<String>,
     id: Vec<String>,
+    #[serde(default)]
+    steps: Vec<String>,
+    #[serde(default)]
+    rubric: Vec<String>,
 }
 
 /// The shape without keys of its own: one key for each field.
@@ -80,6 +84,8 @@ impl PerField<Vec<String>> {
                 Field::Reference => &table.reference,
                 Field::Response => &table.response,
                 Field::Id => &table.id,
+                Field::Steps => &table.steps,
+                Field::Rubric => &table.rubric,
             }
             .clone()
         })

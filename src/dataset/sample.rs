@@ -1,9 +1,13 @@
 //! One thing to be judged.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
+use crate::rubric::Rubric;
+
 /// A question, its reference answer, and the response under judgement.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Sample {
     /// The row's own id, or a stable hash of its content.
@@ -18,6 +22,10 @@ pub struct Sample {
     pub alternatives: Vec<String>,
     /// The response: derivation and result, or the result alone.
     pub student_answer: String,
+    /// The steps of the response, where the row has them; else they are its paragraphs.
+    pub steps: Vec<String>,
+    /// The criteria that it is judged by, under a protocol with rubrics.
+    pub rubric: Option<Arc<Rubric>>,
     /// The id of the row, where that has a list of responses.
     pub group: Option<String>,
     /// Keys of the row that go into its verdicts ([`Keep`](super::Keep)).
@@ -44,6 +52,15 @@ impl Sample {
     pub fn with_id(self, id: impl Into<String>) -> Self {
         Self {
             id: id.into(),
+            ..self
+        }
+    }
+
+    /// The same with a rubric, for a protocol that judges by one.
+    #[must_use]
+    pub fn with_rubric(self, rubric: Arc<Rubric>) -> Self {
+        Self {
+            rubric: Some(rubric),
             ..self
         }
     }
@@ -113,6 +130,15 @@ impl Sample {
             &self.student_answer,
         ] {
             hash_text(hasher, text);
+        }
+        for step in &self.steps {
+            hash_text(hasher, step);
+        }
+        if let Some(rubric) = &self.rubric {
+            hash_text(
+                hasher,
+                &serde_json::to_string(rubric.as_ref()).unwrap_or_default(),
+            );
         }
         if !self.kept.is_empty() {
             // A map always can be written.

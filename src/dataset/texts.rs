@@ -1,12 +1,15 @@
 //! What a row says: question, references, responses and id, by the columns and the preset.
 
-use serde_json::Map;
+use std::sync::Arc;
 
-use super::columns::{ColumnMap, Field};
+use serde_json::{Map, Value as Json};
+
+use super::columns::{ColumnMap, Field, RubricNeed};
 use super::messages::{Messages, Turn};
 use super::preset::Preset;
 use super::row::{Row, Value};
 use super::sample::Sample;
+use crate::rubric::Rubric;
 
 /// What a row says, by itself.
 #[derive(Debug)]
@@ -21,6 +24,9 @@ pub(super) struct Texts {
     pub(super) is_list: bool,
     /// The row's key that the responses are in.
     pub(super) response_key: String,
+    /// The steps of the response, if the row has them.
+    pub(super) steps: Vec<String>,
+    pub(super) rubric: Option<Arc<Rubric>>,
 }
 
 impl Texts {
@@ -38,8 +44,11 @@ impl Texts {
             responses,
             is_list,
             response_key: _,
+            steps,
+            rubric,
         } = self;
         let reference_answer = match references.as_slice() {
+            [] => String::new(),
             [one] => one.clone(),
             several => shown_together(several),
         };
@@ -68,6 +77,8 @@ impl Texts {
                 reference_answer: reference_answer.clone(),
                 alternatives: alternatives.clone(),
                 student_answer,
+                steps: steps.clone(),
+                rubric: rubric.clone(),
                 group: group.clone(),
                 kept: Map::new(),
             })
@@ -137,6 +148,12 @@ impl Row<'_> {
             found.key.clone_from(other);
             found.passed_over = Vec::new();
         }
+        if field == Field::Reference
+            && !columns.needs().reference
+            && found.values.iter().all(|value| value.is_null())
+        {
+            return Ok(None);
+        }
         let mut read = FieldTexts::default();
         for value in &found.values {
             value.read(field, &found.key, &mut read)?;
@@ -158,6 +175,9 @@ impl Row<'_> {
             return Err(format!(
                 "`{key}` (the id) is blank: give it a value, or remove the key and the id is made from the content"
             ));
+        }
+        if blank && field == Field::Reference && !columns.needs().reference {
+            return Ok(None);
         }
         if blank && field != Field::Response {
             return Err(format!(
@@ -217,17 +237,76 @@ impl Row<'_> {
             Ok(None) => Err(self.missing(field, columns, preset)),
             Err(reason) => Err(reason),
         };
+        let needs = columns.needs();
         let question = required(Field::Question)?.texts.swap_remove(0);
-        let references = required(Field::Reference)?.texts;
-        let responses = required(Field::Response)?;
+        let references = if needs.reference {
+            required(Field::Reference)?.texts
+        } else {
+            read(Field::Reference)?.map_or(Vec::new(), |found| found.texts)
+        };
+        let steps = if needs.steps {
+            read(Field::Steps)?
+        } else {
+            None
+        };
+        let responses = match (read(Field::Response)?, &steps) {
+            (Some(responses), _) => responses,
+            (None, Some(steps)) => FieldTexts {
+                texts: vec![steps.texts.join("\n\n")],
+                ..FieldTexts::default()
+            },
+            (None, None) => return Err(self.missing(Field::Response, columns, preset)),
+        };
+        let steps = steps.map_or(Vec::new(), |steps| steps.texts);
+        if !steps.is_empty() && responses.texts.len() > 1 {
+            return Err(format!(
+                "`{}` (the responses) are several, and the steps are those of one: keep one of the two",
+                responses.key
+            ));
+        }
+        let id = read(Field::Id)?.map(|mut id| id.texts.swap_remove(0));
+        if responses.key.is_empty() {
+            used(Field::Response, "the steps".to_owned(), Vec::new());
+        }
+        let rubric = match &needs.rubric {
+            RubricNeed::None => None,
+            RubricNeed::Of(rubric) => Some(Arc::clone(rubric)),
+            RubricNeed::OfRow => Some(Arc::new(self.rubric(columns, preset, &mut used)?)),
+        };
         Ok(Texts {
-            id: read(Field::Id)?.map(|mut id| id.texts.swap_remove(0)),
+            id,
             question,
             references,
             responses: responses.texts,
             is_list: responses.is_list,
             response_key: responses.key,
+            steps,
+            rubric,
         })
+    }
+
+    /// The row's own criteria.
+    fn rubric(
+        &self,
+        columns: &ColumnMap,
+        preset: &'static Preset,
+        used: &mut impl FnMut(Field, String, Vec<String>),
+    ) -> Result<Rubric, String> {
+        let found = columns.find(Field::Rubric, preset, self)?;
+        let Some(found) = found else {
+            return Err(self.missing(Field::Rubric, columns, preset));
+        };
+        let key = found.key;
+        let criteria = found.values.iter().map(|value| value.json(&key));
+        let mut criteria = criteria.collect::<Result<Vec<Json>, _>>()?;
+        let value = match (found.is_of_each, criteria.len()) {
+            (false, 1) => criteria.swap_remove(0),
+            _ => Json::Array(criteria),
+        };
+        let rubric = Rubric::from_json(&value)
+            .map_err(|error| format!("`{key}` (the rubric) is no rubric: {error}"))?;
+        used(Field::Rubric, key, found.passed_over);
+        Ok(rubric)
     }
 
     fn missing(&self, field: Field, columns: &ColumnMap, preset: &'static Preset) -> String {
@@ -292,7 +371,7 @@ impl Value<'_> {
                     match field {
                         Field::Question => return read.turn(messages.question(), field, key),
                         Field::Response => return read.turn(messages.response(), field, key),
-                        Field::Reference | Field::Id => {}
+                        Field::Reference | Field::Id | Field::Steps | Field::Rubric => {}
                     }
                 }
                 let answer = (field == Field::Reference)
@@ -341,6 +420,8 @@ impl Value<'_> {
             Field::Id => "text or a number (without the key, the id is made from the content)",
             Field::Question => "text or chat messages",
             Field::Response => "text, a number, chat messages, or a list of such",
+            Field::Steps => "a list of texts",
+            Field::Rubric => "a list of criteria",
         };
         let path = if found == "an object" {
             let each = if read.is_list { "[*]" } else { "" };
@@ -369,5 +450,7 @@ fn noun(field: Field) -> &'static str {
         Field::Reference => "reference answer",
         Field::Response => "response",
         Field::Id => "id",
+        Field::Steps => "list of steps",
+        Field::Rubric => "rubric",
     }
 }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::sampler::Choices;
+
 /// Steers a generation, token by token.
 ///
 /// Each method is called once for each event, in order; a preempted sequence is not replayed. Of a guide that appends
@@ -64,8 +66,13 @@ impl Next {
 pub enum Then {
     /// The model chooses freely.
     Free,
-    /// The model chooses one of these.
-    OneOf(Arc<TokenSet>),
+    /// The model chooses one of these tokens.
+    OneOf {
+        /// The tokens.
+        tokens: Arc<TokenSet>,
+        /// What to record of the choice, instead of what the request says.
+        choices: Option<Arc<Choices>>,
+    },
     /// It is over.
     End,
 }

@@ -102,6 +102,8 @@ pub(super) struct Sequence {
     round: u32,
     /// What the next token is to be chosen from; all tokens if there is none.
     allowed: Option<Arc<TokenSet>>,
+    /// What to record of it, instead of what the request says.
+    choices: Option<Arc<Choices>>,
     /// Why it ended before any step, if it did.
     ended: Option<FinishReason>,
     /// Blocks that hold `computed + scheduled` tokens.
@@ -147,6 +149,7 @@ impl Sequence {
             last_row: 0,
             round: 0,
             allowed: None,
+            choices: None,
             ended: None,
             blocks: Vec::new(),
             long,
@@ -341,7 +344,7 @@ impl Sequence {
             key: self.request.random_key,
             position: self.position(),
             allowed: self.allowed.as_deref(),
-            choices: self.request.choices.as_deref(),
+            choices: self.choices.as_deref().or(self.request.choices.as_deref()),
         })
     }
 
@@ -425,10 +428,10 @@ impl Sequence {
         for token in next.append.into_iter().take(room) {
             self.append(token);
         }
-        self.allowed = match next.then {
-            Then::OneOf(allowed) => Some(allowed),
+        (self.allowed, self.choices) = match next.then {
+            Then::OneOf { tokens, choices } => (Some(tokens), choices),
             Then::End if fits => return Some(FinishReason::Stop),
-            Then::Free | Then::End => None,
+            Then::Free | Then::End => (None, None),
         };
         if self.generated() >= self.request.max_new_tokens {
             return Some(FinishReason::Length);

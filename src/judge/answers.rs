@@ -5,13 +5,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::completion::{VerdictBuilder, Written, check_step, read};
+use super::completion::{VerdictBuilder, Written, read};
 use super::jobs::Job;
+use super::prompt::shown_field;
+use super::request::wants_of;
 use super::run::run_without_model;
 use super::{JudgeError, JudgeText, RunEnd, RunOptions, Sink, guarded};
 use crate::dataset::{Sample, Samples};
-use crate::protocol::view::paragraphs;
-use crate::protocol::{Fields, PlainPrompt, Protocol};
+use crate::protocol::{PlainPrompt, Protocol};
 use crate::text::reasoning::{Answer, ThinkingStyle};
 use crate::verdict::{Confidence, Raw, Status, Usage, Verdict};
 
@@ -116,28 +117,26 @@ impl Answers {
             &told,
             starts_inside,
             answer.is_cut,
-        )
-        .and_then(|parsed| check_step(parsed, paragraphs(&sample.student_answer).count()));
+            &wants_of(sample),
+        );
         let written = Written {
             answer: &told,
-            parsed: match parsed {
-                // How likely which token was is not in a text.
-                Ok(parsed) => Ok((parsed, Confidence::default())),
-                Err(why) if answer.is_cut => Err(format!("{why} (stopped at its length limit)")),
-                Err(why) => Err(why.to_string()),
-            },
+            parsed: parsed.map_err(|why| match answer.is_cut {
+                true => format!("{why} (stopped at its length limit)"),
+                false => why.to_string(),
+            }),
+            // How likely which token was is not in a text.
+            confidence: Confidence::default(),
+            expected: Vec::new(),
             usage: answer.usage,
         };
         let domain = reader.judge.as_ref().and_then(|text| text.domain.as_ref());
         let mut verdict = verdicts.of_answer(domain, sample, trial, written);
         if options.raw || verdict.status == Status::Unparsed {
-            let fields = Fields {
-                question: &sample.question,
-                student_answer: &sample.student_answer,
-                reference_answer: &sample.reference_answer,
-            };
+            let view = reader.protocol.view();
+            let parts = || reader.prompt.parts(|name| shown_field(sample, view, name));
             verdict.raw = Some(Raw {
-                prompt: options.raw.then(|| reader.prompt.text(&fields)),
+                prompt: options.raw.then(|| parts().concat()),
                 completion: told.written,
                 ..Raw::default()
             });

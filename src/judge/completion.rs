@@ -6,16 +6,16 @@ use std::sync::PoisonError;
 
 use super::domain::Domain;
 use super::guide::{Ending, Guided};
-use super::request::Asked;
+use super::request::{Asked, wants_of};
 use super::{JudgeText, RulesMode, RunOptions, guarded};
 use crate::dataset::Sample;
 use crate::engine::{Completion, FinishReason};
 use crate::protocol::unknown_tags::without_unknown_tags;
-use crate::protocol::view::paragraphs;
 use crate::protocol::{
-    ChoiceField, ParsedVerdict, Protocol, UNCLEAR, Unreadable, ValueSpans, Yields,
+    ChoiceField, ParsedVerdict, Protocol, ScaffoldWants, UNCLEAR, Unreadable, ValueSpans, Yields,
 };
 use crate::reward::reward;
+use crate::rubric::{expected_score, weighted_score};
 use crate::rules::RuleVerdict;
 use crate::text::reasoning::{Answer, ThinkingStyle};
 use crate::verdict::{Confidence, OutcomeSource, ParseRule, Raw, Status, Usage, Verdict};
@@ -29,8 +29,12 @@ pub(super) struct VerdictBuilder<'a> {
 /// An answer that a judge wrote, as it was read.
 pub(super) struct Written<'a> {
     pub(super) answer: &'a Answer,
-    /// What it says and how sure the judge was of it; or why it cannot be read.
-    pub(super) parsed: Result<(ParsedVerdict, Confidence), String>,
+    /// What it says, or why it cannot be read.
+    pub(super) parsed: Result<ParsedVerdict, String>,
+    /// How sure the judge was of it.
+    pub(super) confidence: Confidence,
+    /// The grade that was expected of each criterion, where that was recorded.
+    pub(super) expected: Vec<Option<f64>>,
     pub(super) usage: Usage,
 }
 
@@ -39,6 +43,8 @@ const OF_RULES: Yields = Yields {
     process: true,
     outcome: true,
     perfect: false,
+    score: false,
+    first_error: false,
 };
 
 impl<'a> VerdictBuilder<'a> {
@@ -59,6 +65,7 @@ impl<'a> VerdictBuilder<'a> {
     fn blank(&self, sample: &Sample, trial: u32, status: Status) -> Verdict {
         let rule_outcome = match self.options.rules {
             RulesMode::Off => None,
+            _ if self.yields.score => None,
             _ => self.verify(sample).outcome,
         };
         Self::unknown(sample, trial, status, rule_outcome)
@@ -78,6 +85,9 @@ impl<'a> VerdictBuilder<'a> {
             label: None,
             answer: None,
             first_error: None,
+            step_rewards: Vec::new(),
+            score: None,
+            criteria: Vec::new(),
             overall: None,
             reward: None,
             reason: None,
@@ -124,7 +134,13 @@ impl<'a> VerdictBuilder<'a> {
                 _ => None,
             };
         }
-        verdict.reward = reward(self.options.reward, self.yields, &verdict);
+        let options = self.options;
+        verdict.reward = reward(
+            options.reward,
+            options.require_process,
+            self.yields,
+            &verdict,
+        );
         verdict
     }
 
@@ -238,21 +254,30 @@ impl<'a> VerdictBuilder<'a> {
         } else {
             let protocol = text.protocol.as_ref();
             let begins_inside = thinking.starts_in_thinking();
-            read(protocol, thinking.style(), &answer, begins_inside, is_cut)
-                .and_then(|parsed| check_step(parsed, paragraphs(&sample.student_answer).count()))
+            let wants = wants_of(sample);
+            read(
+                protocol,
+                thinking.style(),
+                &answer,
+                begins_inside,
+                is_cut,
+                &wants,
+            )
         };
         let written = Written {
             answer: &answer,
-            parsed: match parsed {
-                Ok(parsed) => {
-                    let confidence = self.confidence_of(text, guided, &completion, &parsed);
-                    Ok((parsed, confidence))
-                }
-                Err(why) => {
-                    let is_cut = is_cut || guided.ending == Ending::NoRoom;
-                    Err(self.unreadable(&why, is_cut))
-                }
+            confidence: match &parsed {
+                Ok(parsed) => self.confidence_of(text, guided, &completion, parsed),
+                Err(_) => Confidence::default(),
             },
+            expected: expected_of_choices(guided, &completion)
+                .filter(|(field, _)| matches!(field, ChoiceField::Criterion(_)))
+                .map(|(_, expected)| expected.map(f64::from))
+                .collect(),
+            parsed: parsed.map_err(|why| {
+                let is_cut = is_cut || guided.ending == Ending::NoRoom;
+                self.unreadable(&why, is_cut)
+            }),
             usage: Usage {
                 prompt_tokens: completion.prompt.len(),
                 cached_tokens: completion.cached_tokens,
@@ -287,8 +312,9 @@ impl<'a> VerdictBuilder<'a> {
                 let why = "the judge says that it does not know such samples";
                 Self::abstain(&mut verdict, Status::OutOfDomain, why.to_owned());
             }
-            Ok((parsed, confidence)) => {
-                self.fill(&mut verdict, parsed, confidence);
+            Ok(parsed) => {
+                verdict.confidence = written.confidence;
+                self.fill(&mut verdict, parsed, sample, &written.expected);
                 Self::check_agreement(&mut verdict, domain);
             }
             Err(why) => {
@@ -301,7 +327,13 @@ impl<'a> VerdictBuilder<'a> {
     }
 
     /// Takes over what the judge's answer says.
-    fn fill(&self, verdict: &mut Verdict, parsed: ParsedVerdict, confidence: Confidence) {
+    fn fill(
+        &self,
+        verdict: &mut Verdict,
+        parsed: ParsedVerdict,
+        sample: &Sample,
+        expected: &[Option<f64>],
+    ) {
         let fields = parsed.fields;
         verdict.process = fields.process;
         verdict.outcome = fields.outcome;
@@ -309,15 +341,34 @@ impl<'a> VerdictBuilder<'a> {
         verdict.label = fields.label;
         verdict.answer = fields.answer;
         verdict.first_error = fields.first_error;
+        if self.yields.first_error {
+            let steps = wants_of(sample).steps;
+            let right = fields.first_error.unwrap_or(steps);
+            verdict.step_rewards = (0..steps)
+                .map(|step| f64::from(u8::from(step < right)))
+                .collect();
+        }
+        verdict.score = fields.score;
         verdict.reason = fields.reason.filter(|_| self.options.wants_reason);
         if self.yields.outcome {
             verdict.outcome_source = Some(OutcomeSource::Judge);
-        } else {
+        } else if !self.yields.score {
             Self::outcome_by_rules(verdict);
         }
         verdict.parse_rule = Some(parsed.rule);
         verdict.inconsistent = parsed.inconsistent;
-        verdict.confidence = confidence;
+        if let Some(rubric) = sample
+            .rubric
+            .as_deref()
+            .filter(|_| !fields.grades.is_empty())
+        {
+            // They were checked when they were read.
+            verdict.criteria = rubric
+                .verdicts(&fields.grades, expected)
+                .unwrap_or_default();
+            verdict.score = Some(weighted_score(&verdict.criteria));
+            verdict.confidence.score = expected_score(&verdict.criteria).map(|score| score as f32);
+        }
     }
 
     /// How sure the judge was of what it says.
@@ -340,16 +391,14 @@ impl<'a> VerdictBuilder<'a> {
     /// The odds recorded where the words of a constrained answer were chosen.
     fn confidence_of_choices(&self, guided: &Guided, completion: &Completion) -> Confidence {
         let mut confidence = Confidence::default();
-        let choices = guided.filled.choices.iter().zip(&guided.tokens);
-        for ((field, _), token) in choices {
-            let recorded = completion.expected.iter().find(|(at, _)| at == token);
-            let odds = recorded.map(|(_, odds)| *odds);
+        for (field, odds) in expected_of_choices(guided, completion) {
             match field {
                 ChoiceField::Outcome => confidence.outcome = odds,
                 ChoiceField::Perfect => confidence.perfect = odds,
                 ChoiceField::Label if self.yields.outcome => confidence.outcome = odds,
+                ChoiceField::Label if self.yields.score => confidence.score = odds,
                 ChoiceField::Process | ChoiceField::Label => confidence.process = odds,
-                ChoiceField::Step => {}
+                ChoiceField::Step | ChoiceField::Criterion(_) => {}
             }
         }
         confidence
@@ -403,6 +452,9 @@ impl<'a> VerdictBuilder<'a> {
         verdict.label = None;
         verdict.answer = None;
         verdict.first_error = None;
+        verdict.step_rewards = Vec::new();
+        verdict.score = None;
+        verdict.criteria = Vec::new();
         verdict.reason = None;
         verdict.outcome_source = None;
         verdict.inconsistent = false;
@@ -443,14 +495,32 @@ impl<'a> VerdictBuilder<'a> {
     }
 }
 
-/// Whether a completion so far can be read, where the response has `steps` steps.
-pub(super) fn is_readable(text: &JudgeText, tokens: &[u32], steps: usize) -> bool {
+/// What was recorded where each choice of a constrained answer was made.
+fn expected_of_choices(
+    guided: &Guided,
+    completion: &Completion,
+) -> impl Iterator<Item = (ChoiceField, Option<f32>)> {
+    let choices = guided.filled.choices.iter().zip(&guided.tokens);
+    choices.map(|((field, _), token)| {
+        let recorded = completion.expected.iter().find(|(at, _)| at == token);
+        (*field, recorded.map(|(_, expected)| *expected))
+    })
+}
+
+/// Whether a completion so far can be read, and fits the sample.
+pub(super) fn is_readable(text: &JudgeText, tokens: &[u32], wants: &ScaffoldWants) -> bool {
     let thinking = text.prompts.thinking();
     let answer = thinking.read(text.prompts.tokenizer(), tokens);
     let (style, begins_inside) = (thinking.style(), thinking.starts_in_thinking());
-    read(text.protocol.as_ref(), style, &answer, begins_inside, false)
-        .and_then(|parsed| check_step(parsed, steps))
-        .is_ok_and(|parsed| parsed.rule != ParseRule::Named(UNCLEAR.to_owned()))
+    read(
+        text.protocol.as_ref(),
+        style,
+        &answer,
+        begins_inside,
+        false,
+        wants,
+    )
+    .is_ok_and(|parsed| parsed.rule != ParseRule::Named(UNCLEAR.to_owned()))
 }
 
 /// The text of a completion, and the same without thinking.
@@ -463,7 +533,7 @@ fn read_answer(text: &JudgeText, completion: &Completion) -> Answer {
     prompts.thinking().read(prompts.tokenizer(), tokens)
 }
 
-/// Reads the verdict in an answer; `starts_in_thinking` where the prompt ended inside a thinking block, `is_cut` where the length
+/// Reads the verdict in an answer, which must fit what the sample wants; `starts_in_thinking` where the prompt ended inside a thinking block, `is_cut` where the length
 /// limit ended it.
 pub(super) fn read(
     protocol: &dyn Protocol,
@@ -471,6 +541,7 @@ pub(super) fn read(
     answer: &Answer,
     starts_in_thinking: bool,
     is_cut: bool,
+    wants: &ScaffoldWants,
 ) -> Result<ParsedVerdict, Unreadable> {
     if is_cut && !protocol.reads_cut() {
         return Err(Unreadable::Cut);
@@ -482,15 +553,24 @@ pub(super) fn read(
         ThinkingStyle::None => Cow::Owned(without_unknown_tags(visible)),
         _ => Cow::Borrowed(visible),
     };
-    protocol.parse(&visible, starts_in_thinking)
+    check(protocol.parse(&visible, starts_in_thinking)?, wants)
 }
 
-/// Refuses the index of a step that the response does not have.
-pub(super) fn check_step(parsed: ParsedVerdict, steps: usize) -> Result<ParsedVerdict, Unreadable> {
-    match parsed.fields.first_error {
-        Some(index) if index >= steps => Err(Unreadable::NoSuchStep { index, steps }),
-        _ => Ok(parsed),
+/// Refuses the index of a step that the response does not have, and grades that the rubric does not have.
+fn check(parsed: ParsedVerdict, wants: &ScaffoldWants) -> Result<ParsedVerdict, Unreadable> {
+    let steps = wants.steps;
+    if let Some(index) = parsed.fields.first_error.filter(|index| *index >= steps) {
+        return Err(Unreadable::NoSuchStep { index, steps });
     }
+    if let Some(rubric) = wants
+        .rubric
+        .as_deref()
+        .filter(|_| !parsed.fields.grades.is_empty())
+    {
+        let verdicts = rubric.verdicts(&parsed.fields.grades, &[]);
+        verdicts.map_err(Unreadable::Grades)?;
+    }
+    Ok(parsed)
 }
 
 /// The odds recorded at the tokens with which the words of the values begin. `length` gives the bytes that tokens decode to.
@@ -522,6 +602,7 @@ fn confidence(
         process: odds(&spans.process),
         outcome: odds(&spans.outcome),
         perfect: odds(&spans.perfect),
+        score: odds(&spans.score),
     }
 }
 

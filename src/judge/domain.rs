@@ -161,6 +161,7 @@ mod tests {
             process: Some(0.9),
             outcome: Some(0.01),
             perfect: None,
+            score: None,
         };
         let certainty = |process, outcome| {
             Temperature { process, outcome }
@@ -189,6 +190,7 @@ mod tests {
             process: Some(1.0),
             outcome: Some(0.0),
             perfect: None,
+            score: None,
         };
         assert_eq!(
             Temperature::default().certainty(&sure, Yields::ALL),

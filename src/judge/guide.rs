@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::request::TextStop;
 use super::token_scaffold::{Fork, TokenPart, tokenise};
 use super::{JudgeText, completion};
-use crate::engine::{Guide, Next, Then, TokenSet};
+use crate::engine::{Choices, Guide, Next, Then, TokenSet};
 use crate::protocol::{ChoiceField, Filled, ScaffoldWants};
 use crate::reward::RewardPolicy;
 use crate::text::TextError;
@@ -43,26 +43,31 @@ pub(super) enum Ending {
 const THINKING_END: usize = 16;
 
 /// When a verdict is known as far as it is wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Decides(pub(super) RewardPolicy);
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Decides {
+    pub(super) policy: RewardPolicy,
+    pub(super) require_process: bool,
+}
 
 impl Decides {
     /// Whether what was chosen decides the reward.
     fn is_decided(self, filled: &Filled) -> bool {
         let value = |field| filled.value(field);
         let (process, outcome) = (value(ChoiceField::Process), value(ChoiceField::Outcome));
-        match self.0 {
-            RewardPolicy::Outcome => outcome.is_some(),
-            RewardPolicy::ProcessOutcome => {
-                [process, outcome].contains(&Some(false)) || process.is_some() && outcome.is_some()
-            }
-            RewardPolicy::Soft => process.is_some() && outcome.is_some(),
+        let reward = match self.policy {
+            RewardPolicy::Soft => return process.is_some() && outcome.is_some(),
+            policy => policy.of_values(process, outcome, value(ChoiceField::Perfect)),
+        };
+        match reward {
+            Some(reward) if self.require_process && reward > 0.0 => process.is_some(),
+            Some(_) => true,
+            None => self.require_process && process == Some(false),
         }
     }
 }
 
 /// How a run constrains its verdicts.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct GuideOptions {
     /// What of the answer is wanted.
     pub(super) wants: ScaffoldWants,
@@ -134,7 +139,7 @@ impl VerdictGuide {
         options: GuideOptions,
         result: Arc<Mutex<Guided>>,
     ) -> Result<Option<Self>, TextError> {
-        let scaffold = text.protocol.scaffold(options.wants);
+        let scaffold = text.protocol.scaffold(options.wants.clone());
         let Some(scaffold) = scaffold.filter(|_| text.has_scaffold()) else {
             return Ok(None);
         };
@@ -230,7 +235,7 @@ impl VerdictGuide {
                     append.extend(fork.take_known());
                     let Some(branch) = fork.taken_branch() else {
                         let options = fork.options();
-                        return self.choose(append, options);
+                        return self.choose(append, options, None);
                     };
                     let tokens = fork.branch(branch).to_vec();
                     match ways.get(branch) {
@@ -252,8 +257,8 @@ impl VerdictGuide {
                         if fork.is_whole() {
                             self.choice_at = self.tokens.len() + append.len();
                         }
-                        let options = fork.options();
-                        return self.choose(append, options);
+                        let (options, numbers) = (fork.options(), fork.numbers());
+                        return self.choose(append, options, numbers);
                     };
                     if let Some((field, words)) = fork.choice.take()
                         && let Some(word) = words.get(branch)
@@ -282,7 +287,7 @@ impl VerdictGuide {
                     let firsts = fork.beginnings();
                     let firsts = firsts.iter().filter_map(|tokens| tokens.first().copied());
                     let options = firsts.chain(self.text.blank().iter()).collect();
-                    return self.choose(append, options);
+                    return self.choose(append, options, None);
                 }
                 State::Over => {
                     self.save(Ending::Chosen);
@@ -292,8 +297,14 @@ impl VerdictGuide {
         }
     }
 
-    fn choose(&mut self, append: Vec<u32>, options: TokenSet) -> Next {
-        self.emit(append, Then::OneOf(Arc::new(options)))
+    fn choose(
+        &mut self,
+        append: Vec<u32>,
+        options: TokenSet,
+        choices: Option<Arc<Choices>>,
+    ) -> Next {
+        let tokens = Arc::new(options);
+        self.emit(append, Then::OneOf { tokens, choices })
     }
 
     fn emit(&mut self, append: Vec<u32>, then: Then) -> Next {
@@ -329,8 +340,8 @@ impl VerdictGuide {
 
     /// The judge's own text is over: either it can be read, or the scaffold follows. True in the first case.
     fn is_readable(&mut self) -> bool {
-        let steps = self.options.wants.steps;
-        let is_readable = completion::is_readable(&self.text, &self.tokens, steps);
+        let wants = &self.options.wants;
+        let is_readable = completion::is_readable(&self.text, &self.tokens, wants);
         if is_readable {
             self.save(Ending::ByItself);
         }

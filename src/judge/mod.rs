@@ -125,6 +125,8 @@ pub struct RunOptions {
     pub outcome_rules: OutcomeRules,
     /// What a verdict is worth.
     pub reward: RewardPolicy,
+    /// Whatever the policy: no reward above 0 where the process is not known to be right.
+    pub require_process: bool,
     /// Verdicts that the judge is less sure of, process or outcome, become [`Status::Unsure`](crate::verdict::Status): a
     /// probability from 0.5 to 1, of the calibrated confidence.
     pub min_confidence: Option<f64>,
@@ -147,6 +149,7 @@ impl Default for RunOptions {
             audit: 0.0,
             outcome_rules: OutcomeRules::default(),
             reward: RewardPolicy::default(),
+            require_process: false,
             min_confidence: None,
         }
     }

@@ -1,5 +1,6 @@
 //! A judge: a model under a protocol, ready to be asked.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use super::RunOptions;
@@ -252,41 +253,36 @@ pub(crate) const MAX_NEW_TOKENS: usize = 2048;
 const BARE: &str = "{{ messages[-1].content }}";
 
 /// The tokens whose odds are recorded: those of True and False, or those with which the spellings of the protocol's labels
-/// begin. A token with which labels of both kinds begin tells nothing.
+/// begin. A token with which labels of different numbers begin tells nothing.
 fn choices(protocol: &dyn Protocol, tokenizer: &Tokenizer) -> Result<Choices, TextError> {
-    let Some((yes, no)) = protocol.choices() else {
+    let Some(words) = protocol.choices() else {
         return Ok(Choices::yes_or_no(
             &tokenizer.variants("true"),
             &tokenizer.variants("false"),
         ));
     };
-    let beginnings = |words: Vec<&str>| {
-        let mut tokens = Vec::new();
-        for word in words {
-            let (lower, upper) = (word.to_lowercase(), word.to_uppercase());
-            let mut capital = lower.clone();
-            if let Some(first) = capital.get_mut(..1) {
-                first.make_ascii_uppercase();
-            }
-            for spelling in [word, &lower, &upper, &capital] {
-                for text in [spelling.to_owned(), format!(" {spelling}")] {
-                    tokens.extend(tokenizer.encode_trusted_at(&text, Place::Within)?.first());
+    // The number of each token; none where there are several.
+    let mut numbers: BTreeMap<u32, Option<f32>> = BTreeMap::new();
+    for (word, number) in words {
+        let (lower, upper) = (word.to_lowercase(), word.to_uppercase());
+        let mut capital = lower.clone();
+        if let Some(first) = capital.get_mut(..1) {
+            first.make_ascii_uppercase();
+        }
+        for spelling in [word, &lower, &upper, &capital] {
+            for text in [spelling.to_owned(), format!(" {spelling}")] {
+                if let Some(token) = tokenizer.encode_trusted_at(&text, Place::Within)?.first() {
+                    let known = numbers.entry(*token).or_insert(Some(number));
+                    *known = known.filter(|known| *known == number);
                 }
             }
         }
-        tokens.sort_unstable();
-        tokens.dedup();
-        Ok::<Vec<u32>, TextError>(tokens)
-    };
-    let (mut yes, mut no) = (beginnings(yes)?, beginnings(no)?);
-    let both: Vec<u32> = yes
-        .iter()
-        .copied()
-        .filter(|token| no.contains(token))
-        .collect();
-    yes.retain(|token| !both.contains(token));
-    no.retain(|token| !both.contains(token));
-    Ok(Choices::yes_or_no(&yes, &no))
+    }
+    let known = numbers
+        .into_iter()
+        .filter_map(|(token, number)| Some((token, number?)));
+    let (tokens, numbers) = known.unzip();
+    Ok(Choices { tokens, numbers })
 }
 
 /// The protocol that a model is asked under where the user names none: a known judge's own, else `prime`.

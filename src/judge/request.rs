@@ -183,9 +183,12 @@ impl<'a> RequestBuilder<'a> {
             let options = GuideOptions {
                 wants: ScaffoldWants {
                     reason: options.wants_reason,
-                    steps: paragraphs(&sample.student_answer).count(),
+                    ..wants_of(sample)
                 },
-                decides: options.decide_only.then_some(Decides(options.reward)),
+                decides: options.decide_only.then_some(Decides {
+                    policy: options.reward,
+                    require_process: options.require_process,
+                }),
                 thinking_budget: options.thinking_budget,
                 most: options.max_new_tokens,
             };
@@ -195,6 +198,18 @@ impl<'a> RequestBuilder<'a> {
         }
         let stop = TextStop::new(self.text, options.wants_reason);
         Ok(stop.map(|stop| Box::new(stop) as Box<dyn Guide>))
+    }
+}
+
+/// What an answer must fit: the steps of the sample's response, and its rubric.
+pub(super) fn wants_of(sample: &Sample) -> ScaffoldWants {
+    ScaffoldWants {
+        reason: false,
+        steps: match sample.steps.len() {
+            0 => paragraphs(&sample.student_answer).count(),
+            steps => steps,
+        },
+        rubric: sample.rubric.clone(),
     }
 }
 

@@ -165,7 +165,11 @@ impl Session {
             seed: options.seed,
             trials: options.trials,
             rules,
-            reward: options.reward.as_str().into(),
+            reward: if options.require_process {
+                format!("{}, process required", options.reward)
+            } else {
+                options.reward.to_string()
+            },
             min_confidence: options.min_confidence,
             precision: self.engine.precision.describe(),
             constrained: self

@@ -47,6 +47,54 @@ impl Share {
     }
 }
 
+/// How often a judge names the first wrong step that the data names (ProcessBench, arXiv 2412.06559).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FirstErrors {
+    /// Responses with a wrong step, and of these the ones whose first is named.
+    pub erroneous: Share,
+    /// Responses without one, and of these the ones of which that is said.
+    pub correct: Share,
+    /// Answers that could be read, whatever the data says.
+    read: usize,
+}
+
+impl FirstErrors {
+    /// Adds a verdict whose row was kept with the `label` of the first wrong step, -1 for none. What cannot be read is wrong.
+    fn add(&mut self, verdict: &Verdict) {
+        let is_read = verdict.status == Status::Ok && !verdict.step_rewards.is_empty();
+        self.read += usize::from(is_read);
+        let Some(label) = verdict.input.get("label").and_then(Value::as_i64) else {
+            return;
+        };
+        let named = verdict.first_error.map_or(-1, |step| step as i64);
+        let share = if label < 0 {
+            &mut self.correct
+        } else {
+            &mut self.erroneous
+        };
+        share.add(Some(is_read && named == label.max(-1)));
+    }
+
+    /// The harmonic mean of both shares; `None` where one of them is of nothing, or no answer names a step.
+    pub fn f1(&self) -> Option<f64> {
+        if self.read == 0 {
+            return None;
+        }
+        let share =
+            |share: Share| (share.known > 0).then(|| share.count as f64 / share.known as f64);
+        let (erroneous, correct) = (share(self.erroneous)?, share(self.correct)?);
+        let sum = erroneous + correct;
+        Some(if sum > 0.0 {
+            2.0 * erroneous * correct / sum
+        } else {
+            0.0
+        })
+    }
+}
+
+/// Criteria whose mean scores a summary keeps, by their names.
+const NAMED_CRITERIA: usize = 40;
+
 /// Samples whose ids a summary keeps, to show a few.
 const SHOWN_IDS: usize = 5;
 
@@ -71,6 +119,12 @@ pub struct Summary {
     pub overall: Share,
     /// Right final answers from flawed derivations.
     pub lucky_guesses: usize,
+    /// Verdicts with a score.
+    pub scored: usize,
+    /// Of each criterion with a name: how often it was graded, and the sum of the scores.
+    pub criteria: BTreeMap<String, (usize, f64)>,
+    /// How often the first wrong step is the one that the data names.
+    pub first_errors: FirstErrors,
     /// Verdicts that contradict themselves.
     pub inconsistent: usize,
     /// Samples the rules decided before the model was asked.
@@ -117,6 +171,19 @@ impl Summary {
         self.lucky_guesses +=
             usize::from(verdict.outcome == Some(true) && verdict.process == Some(false));
         self.inconsistent += usize::from(verdict.inconsistent);
+        self.scored += usize::from(verdict.score.is_some());
+        for criterion in &verdict.criteria {
+            let name = &criterion.name;
+            // A number is no name: it may stand for another criterion in each row.
+            let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
+            let has_room = self.criteria.len() < NAMED_CRITERIA;
+            if !is_number && (has_room || self.criteria.contains_key(name)) {
+                let (count, sum) = self.criteria.entry(name.clone()).or_default();
+                *count += 1;
+                *sum += criterion.score;
+            }
+        }
+        self.first_errors.add(verdict);
         self.skipped += usize::from(verdict.skipped);
         self.outcomes_by_rules +=
             usize::from(verdict.status != Status::Ok && verdict.outcome_source.is_some());
@@ -155,6 +222,14 @@ impl Summary {
             "overall": share(self.overall),
             "reward": {"known": rewarded, "mean": (rewarded > 0).then(|| sum / rewarded as f64)},
             "lucky_guesses": self.lucky_guesses,
+            "criteria": self.criteria.iter().map(|(name, (count, sum))| {
+                (name.clone(), json!({"known": count, "mean": sum / *count as f64}))
+            }).collect::<serde_json::Map<_, _>>(),
+            "first_error": self.first_errors.f1().map(|f1| json!({
+                "erroneous": share(self.first_errors.erroneous),
+                "correct": share(self.first_errors.correct),
+                "f1": f1,
+            })),
             "inconsistent": self.inconsistent,
             "skipped": self.skipped,
             "audited": share(self.audited),

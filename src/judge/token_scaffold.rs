@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::engine::TokenSet;
+use crate::engine::{Choices, TokenSet};
 use crate::protocol::{ChoiceField, Part, Scaffold};
 use crate::text::TextError;
 use crate::text::tokenizer::{Place, Tokenizer};
@@ -23,6 +23,8 @@ pub(super) enum TokenPart {
 pub(super) struct Fork {
     /// What it decides, and the words; none for known text.
     pub(super) choice: Option<(ChoiceField, Arc<[String]>)>,
+    /// What to record of the first token in which the words differ, if not what the request says.
+    numbers: Option<Arc<Choices>>,
     branches: Arc<[Vec<u32>]>,
     /// The branches that begin with what was taken so far.
     alive: Vec<usize>,
@@ -55,10 +57,26 @@ impl Fork {
         }
         Ok(Self {
             choice: None,
+            numbers: None,
             alive: (0..branches.len()).collect(),
             branches: branches.into(),
             taken: 0,
         })
+    }
+
+    /// Records the numbers that the branches stand for, if the tokens in which they first differ are all different.
+    fn with_numbers(mut self, numbers: &[f32]) -> Self {
+        let at = self.common(0);
+        let tokens = self.branches.iter().map(|branch| branch.get(at).copied());
+        let Some(tokens) = tokens.collect::<Option<Vec<u32>>>() else {
+            return self;
+        };
+        let different: TokenSet = tokens.iter().copied().collect();
+        if different.iter().count() == tokens.len() {
+            let numbers = numbers.to_vec();
+            self.numbers = Some(Arc::new(Choices { tokens, numbers }));
+        }
+        self
     }
 
     /// Up to where the branches that are alive are alike, from `from` on.
@@ -135,6 +153,11 @@ impl Fork {
             .collect()
     }
 
+    /// What to record of the next choice.
+    pub(super) fn numbers(&self) -> Option<Arc<Choices>> {
+        self.numbers.clone().filter(|_| self.is_whole())
+    }
+
     /// Takes a token that was chosen.
     pub(super) fn push(&mut self, token: u32) {
         let (branches, at) = (&self.branches, self.taken);
@@ -178,7 +201,11 @@ pub(super) fn tokenise(
                 place = Place::Within;
             }
             Part::Text(text) => before.push_str(text),
-            Part::Choice { field, words } => {
+            Part::Choice {
+                field,
+                words,
+                numbers,
+            } => {
                 let mut after = String::new();
                 while let Some(Part::Text(text)) = rest.peek() {
                     after.push_str(text);
@@ -186,6 +213,9 @@ pub(super) fn tokenise(
                 }
                 let texts = words.iter().map(|word| format!("{before}{word}{after}"));
                 let mut fork = Fork::new(tokenizer, place, texts, end)?;
+                if let Some(numbers) = numbers {
+                    fork = fork.with_numbers(numbers);
+                }
                 fork.choice = Some((*field, words.as_slice().into()));
                 parts.push(TokenPart::Fork(fork));
                 before.clear();

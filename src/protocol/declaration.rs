@@ -4,13 +4,14 @@
 //! description = "one letter: A right, B wrong"
 //! template = "letter.txt"        # beside this file; `--prompt FILE` takes its place
 //! view = "full"                  # what of a response the judge is shown
+//! reference = "required"         # optional: samples may lack a reference answer
 //! chat = true                    # false: the text is all that the model sees, without its chat template
 //! max_new_tokens = 16            # left out: the model's recommendation, else 2048
 //! stop = ["\nUser:"]             # texts that end an answer
 //! sampling = { temperature = 0.0 }
 //!
 //! [answer]
-//! form = "labels"                # tags, labels, json or step
+//! form = "labels"                # tags, labels, json, step or rubric
 //! scaffold = "{{ label }}"       # what a constrained judge writes
 //! rules = [{ name = "letter", pattern = '\A\s*([AB])[\s.]*\z' }]
 //!
@@ -42,6 +43,8 @@ pub(super) struct File {
     #[serde(default = "yes")]
     pub(super) chat: bool,
     #[serde(default)]
+    pub(super) reference: ReferenceFile,
+    #[serde(default)]
     pub(super) stop: Vec<String>,
     pub(super) max_new_tokens: Option<usize>,
     #[serde(default)]
@@ -51,6 +54,15 @@ pub(super) struct File {
 
 fn yes() -> bool {
     true
+}
+
+/// Whether a sample needs a reference answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum ReferenceFile {
+    #[default]
+    Required,
+    Optional,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -85,6 +97,8 @@ pub(super) enum AnswerFile {
     },
     /// The index of the first wrong step.
     Step {},
+    /// A grade for each criterion of a rubric.
+    Rubric {},
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -109,6 +123,7 @@ pub(super) struct RuleFile {
 pub(super) struct LabelFile {
     pub(super) process: Option<bool>,
     pub(super) outcome: Option<bool>,
+    pub(super) score: Option<f64>,
     #[serde(default)]
     pub(super) words: Vec<String>,
 }
@@ -198,16 +213,23 @@ pub(super) fn compile(rule: RuleFile) -> Result<Rule, (String, String)> {
 pub(super) fn meanings(labels: BTreeMap<String, LabelFile>) -> Result<Labels, String> {
     let mut found: Vec<Label> = Vec::new();
     for (name, label) in labels {
-        if (label.process, label.outcome) == (None, None) {
+        if (label.process, label.outcome, label.score) == (None, None, None) {
             return Err(format!(
-                "`{name}` says nothing: give it an `outcome` or a `process`, true or false"
+                "`{name}` says nothing: give it an `outcome` or a `process`, true or false, or a `score` from 0 to 1"
             ));
+        }
+        if label
+            .score
+            .is_some_and(|score| !(0.0..=1.0).contains(&score))
+        {
+            return Err(format!("the score of `{name}` must be from 0 to 1"));
         }
         let label = Label {
             name,
             words: label.words,
             process: label.process,
             outcome: label.outcome,
+            score: label.score,
         };
         for spelling in label.spellings() {
             if spelling.trim() != spelling || spelling.is_empty() {
@@ -229,11 +251,27 @@ pub(super) fn meanings(labels: BTreeMap<String, LabelFile>) -> Result<Labels, St
         return Err("there is none".into());
     }
     let same = |of: fn(&Label) -> bool| found.iter().all(|label| of(label) == of(&found[0]));
-    if !same(|label| label.process.is_some()) || !same(|label| label.outcome.is_some()) {
+    if !same(|label| label.process.is_some())
+        || !same(|label| label.outcome.is_some())
+        || !same(|label| label.score.is_some())
+    {
         return Err(
-            "all must say the same things: each an `outcome`, each a `process`, or each both"
+            "all must say the same things: each an `outcome`, each a `process`, each both, or each a `score`"
                 .into(),
         );
+    }
+    if found[0].score.is_some() {
+        if (found[0].process, found[0].outcome) != (None, None) {
+            return Err("a label with a `score` says neither `process` nor `outcome`".into());
+        }
+        if found.iter().all(|label| label.score == found[0].score) {
+            return Err("all have the same score".into());
+        }
+        return Ok(Labels {
+            rules: Vec::new(),
+            known: found,
+            unclear: None,
+        });
     }
     let values = |value| {
         found

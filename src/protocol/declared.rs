@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::declaration::{self, AnswerFile, DeclarationError, File, TagField};
-use super::labels::{Label, Labels, UNCLEAR, verdict};
+use super::declaration::{self, AnswerFile, DeclarationError, File, ReferenceFile, TagField};
+use super::labels::{Labels, UNCLEAR, verdict};
 use super::scaffold::{ChoiceField, Filled, Part, Scaffold, ScaffoldWants};
 use super::stop::TextStop;
 use super::unknown_tags::without_unknown_pairs;
 use super::{
     ParsedVerdict, PromptTemplate, Protocol, StopMatcher, Unreadable, VerdictStop, View, Yields,
-    json, parser, steps, visible,
+    grades, json, parser, steps, visible,
 };
 use crate::engine::Sampling;
 use crate::verdict::ParseRule;
@@ -27,7 +27,7 @@ macro_rules! built_in_file {
 }
 
 /// The built-in protocols, each with its file and its prompt text; the default first.
-const BUILT_IN: [(&str, &str, Option<&str>); 11] = [
+const BUILT_IN: [(&str, &str, Option<&str>); 12] = [
     built_in_file!("prime"),
     built_in_file!("prime-outcome"),
     built_in_file!("answer-json"),
@@ -40,6 +40,7 @@ const BUILT_IN: [(&str, &str, Option<&str>); 11] = [
     built_in_file!("general-verifier"),
     built_in_file!("verifybench"),
     built_in_file!("first-error"),
+    built_in_file!("rubric"),
 ];
 
 /// How an answer is read.
@@ -49,6 +50,7 @@ enum Answer {
     Labels(Labels),
     Json(json::Keys, Labels),
     Step,
+    Rubric,
 }
 
 /// What a constrained judge writes around its label.
@@ -71,6 +73,7 @@ pub struct Declared {
     template: Option<String>,
     view: View,
     chat: bool,
+    needs_reference: bool,
     stop: Vec<String>,
     max_new_tokens: Option<usize>,
     sampling: Option<Sampling>,
@@ -187,6 +190,7 @@ impl Declared {
                     process: wanted(TagField::Process),
                     outcome: wanted(TagField::Outcome),
                     perfect: wanted(TagField::Perfect),
+                    ..Yields::default()
                 })
             }
             AnswerFile::Labels {
@@ -240,6 +244,7 @@ impl Declared {
                 return Err(value("view", why.into()));
             }
             AnswerFile::Step {} => Answer::Step,
+            AnswerFile::Rubric {} => Answer::Rubric,
         };
         Ok(Self {
             name: name.to_owned(),
@@ -247,6 +252,7 @@ impl Declared {
             template: None,
             view,
             chat: file.chat,
+            needs_reference: file.reference == ReferenceFile::Required,
             stop: file.stop,
             max_new_tokens: file.max_new_tokens,
             sampling,
@@ -266,6 +272,7 @@ impl Declared {
             Answer::Labels(labels) => labels.read(answer),
             Answer::Json(keys, labels) => json::read(keys, labels, answer),
             Answer::Step => steps::read(answer),
+            Answer::Rubric => grades::read(answer),
         }
     }
 }
@@ -290,9 +297,16 @@ impl Protocol for Declared {
                 process: labels.known.iter().any(|label| label.process.is_some()),
                 outcome: labels.known.iter().any(|label| label.outcome.is_some()),
                 perfect: false,
+                score: labels.known.iter().any(|label| label.score.is_some()),
+                first_error: false,
             },
             Answer::Step => Yields {
                 process: true,
+                first_error: true,
+                ..Yields::default()
+            },
+            Answer::Rubric => Yields {
+                score: true,
                 ..Yields::default()
             },
         }
@@ -304,6 +318,14 @@ impl Protocol for Declared {
 
     fn chat(&self) -> bool {
         self.chat
+    }
+
+    fn needs_reference(&self) -> bool {
+        self.needs_reference
+    }
+
+    fn needs_rubric(&self) -> bool {
+        matches!(self.answer, Answer::Rubric)
     }
 
     fn sampling(&self) -> Option<Sampling> {
@@ -329,23 +351,24 @@ impl Protocol for Declared {
         } = self.yields();
         match self.answer {
             Answer::Tags(_) => true,
-            Answer::Labels(_) | Answer::Json(..) => process != outcome,
+            Answer::Labels(_) | Answer::Json(..) => process != outcome || self.yields().score,
             Answer::Step => false,
+            Answer::Rubric => true,
         }
     }
 
-    fn choices(&self) -> Option<(Vec<&str>, Vec<&str>)> {
+    fn choices(&self) -> Option<Vec<(&str, f32)>> {
         let (Answer::Labels(labels) | Answer::Json(_, labels)) = &self.answer else {
             return None;
         };
-        let of = |value| {
-            let labels = labels.known.iter();
-            labels
-                .filter(|label| label.outcome.or(label.process) == Some(value))
-                .flat_map(Label::spellings)
-                .collect()
-        };
-        Some((of(true), of(false)))
+        let numbers = labels.known.iter().flat_map(|label| {
+            let value = label.outcome.or(label.process);
+            let number = label
+                .score
+                .unwrap_or(f64::from(u8::from(value == Some(true))));
+            label.spellings().map(move |word| (word, number as f32))
+        });
+        Some(numbers.collect())
     }
 
     fn hash(&self) -> Option<String> {
@@ -365,7 +388,11 @@ impl Protocol for Declared {
     }
 
     fn scaffold(&self, wants: ScaffoldWants) -> Option<Scaffold> {
-        let choice = |field, words| Part::Choice { field, words };
+        let choice = |field, words| Part::Choice {
+            field,
+            words,
+            numbers: None,
+        };
         match &self.answer {
             Answer::Tags(wanted) => Some(Scaffold::of_tags(*wanted, wants.reason)),
             Answer::Labels(labels) => {
@@ -382,6 +409,7 @@ impl Protocol for Declared {
                 })
             }
             Answer::Json(..) => None,
+            Answer::Rubric => Some(grades::scaffold(wants.rubric.as_deref(), wants.reason)),
             Answer::Step => {
                 let [before, after] = STEP_SCAFFOLD;
                 let none = std::iter::once("-1".to_owned());
@@ -411,6 +439,7 @@ impl Protocol for Declared {
                 let word = filled.word(ChoiceField::Step).ok_or_else(nothing)?;
                 Ok(steps::verdict(word.parse().ok(), ParseRule::Constrained))
             }
+            Answer::Rubric => Ok(grades::of_filled(&filled)),
         }
     }
 

@@ -100,7 +100,10 @@ fn word_of(object: &str, key: &str) -> Option<Range<usize>> {
 
 /// Hands on every complete object in a text and its place, and `None` for one that is broken. Objects inside of others are not
 /// looked at. Behind one that is broken nothing is: what follows may be a quotation inside of it.
-fn each_object(text: &str, mut take: impl FnMut(Option<(Map<String, Value>, Range<usize>)>)) {
+pub(super) fn each_object(
+    text: &str,
+    mut take: impl FnMut(Option<(Map<String, Value>, Range<usize>)>),
+) {
     let mut at = 0;
     while let Some(open) = text[at..].find('{') {
         let start = at + open;

@@ -35,7 +35,7 @@ pub(super) struct Rule {
 }
 
 /// What a label means.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Label {
     /// Its canonical name.
     pub(super) name: String,
@@ -43,6 +43,8 @@ pub(super) struct Label {
     pub(super) words: Vec<String>,
     pub(super) process: Option<bool>,
     pub(super) outcome: Option<bool>,
+    /// From 0 to 1.
+    pub(super) score: Option<f64>,
 }
 
 impl Label {
@@ -169,14 +171,16 @@ pub(super) fn verdict(label: &Label, rule: ParseRule, span: Range<usize>) -> Par
             process: label.process,
             outcome: label.outcome,
             label: Some(label.name.clone()),
+            score: label.score,
             ..VerdictFields::default()
         },
         rule,
         inconsistent: false,
         spans: ValueSpans {
             process: label.process.map_or(0..0, |_| span.clone()),
-            outcome: label.outcome.map_or(0..0, |_| span),
+            outcome: label.outcome.map_or(0..0, |_| span.clone()),
             perfect: 0..0,
+            score: label.score.map_or(0..0, |_| span),
         },
     }
 }

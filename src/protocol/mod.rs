@@ -19,6 +19,7 @@
 //! | [`verdict_reader`] | the state machine that turns tags into verdict blocks, thinking left out |
 //! | `labels` | answers in labels (`A`, `Correct`, `YES`): ordered rules |
 //! | `json` | answers as one JSON object |
+//! | `grades` | answers as one JSON object with a grade for each criterion of a rubric |
 //! | `steps` | answers that name the first wrong step |
 //! | `visible` | thinking in the tags that every reader knows, masked |
 //! | `unknown_tags` | unknown tags, which may hold thinking |
@@ -32,6 +33,7 @@ mod control_text;
 pub mod declaration;
 pub mod declared;
 pub mod delimiters;
+mod grades;
 mod json;
 mod labels;
 pub mod parser;
@@ -61,7 +63,7 @@ pub use plain_prompt::PlainPrompt;
 pub use reserved::Reserved;
 pub use scaffold::{ChoiceField, Filled, Part, Scaffold, ScaffoldWants};
 pub use stop::{StopMatcher, VerdictStop};
-pub use template::{FieldName, Fields, PromptTemplate, Segment, TemplateError};
+pub use template::{FieldName, PromptTemplate, Segment, TemplateError};
 pub use untrusted::neutralise;
 pub use view::View;
 
@@ -69,6 +71,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::engine::Sampling;
+use crate::rubric::{Grade, RubricError};
 use crate::verdict::ParseRule;
 
 /// What a judge is asked, and how its answer is read.
@@ -105,9 +108,20 @@ pub trait Protocol: fmt::Debug + Send + Sync {
         None
     }
 
-    /// The words that mean a right and a wrong outcome: the odds between them are the confidence. `None`: True and False.
-    fn choices(&self) -> Option<(Vec<&str>, Vec<&str>)> {
+    /// The words of its labels and the number that each stands for: 1 for right and 0 for wrong, or a score. The expected number
+    /// is the confidence. `None`: True and False.
+    fn choices(&self) -> Option<Vec<(&str, f32)>> {
         None
+    }
+
+    /// Whether a sample needs a reference answer.
+    fn needs_reference(&self) -> bool {
+        true
+    }
+
+    /// Whether a sample is judged by a rubric.
+    fn needs_rubric(&self) -> bool {
+        false
     }
 
     /// Whether a completion that was cut at its length limit may be read: not where a later word may take an earlier one back.
@@ -170,19 +184,25 @@ pub struct Yields {
     pub outcome: bool,
     /// Is the work free of even small flaws?
     pub perfect: bool,
+    /// How good is the response, from 0 to 1?
+    pub score: bool,
+    /// Which step is the first wrong one?
+    pub first_error: bool,
 }
 
 impl Yields {
-    /// All three.
+    /// Process, outcome and perfect.
     pub const ALL: Self = Self {
         process: true,
         outcome: true,
         perfect: true,
+        score: false,
+        first_error: false,
     };
 }
 
 /// The content of a judge's verdict; `None` for what the protocol does not ask for.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct VerdictFields {
     /// Is the derivation free of errors?
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -205,12 +225,18 @@ pub struct VerdictFields {
     /// The index of the first wrong step, from 0; `None` where no step is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_error: Option<usize>,
+    /// How good the response is, from 0 to 1, where the label says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// The grade of each criterion, under a rubric.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub grades: Vec<Grade>,
 }
 
 impl VerdictFields {
     /// A key of a row's expectation that is none of the fields.
     pub fn unknown_key(expected: &Map<String, Value>) -> Option<&str> {
-        const KEYS: [&str; 7] = [
+        const KEYS: [&str; 9] = [
             "process",
             "outcome",
             "perfect",
@@ -218,6 +244,8 @@ impl VerdictFields {
             "label",
             "answer",
             "first_error",
+            "score",
+            "grades",
         ];
         expected
             .keys()
@@ -249,10 +277,12 @@ pub struct ValueSpans {
     pub outcome: Range<usize>,
     /// The word of `perfect`.
     pub perfect: Range<usize>,
+    /// The word of a label that says a score.
+    pub score: Range<usize>,
 }
 
 /// A verdict that was read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ParsedVerdict {
     /// Its content.
     pub fields: VerdictFields,
@@ -365,6 +395,17 @@ pub enum Unreadable {
         /// How many steps there are.
         steps: usize,
     },
+    /// A grade that is none, or none of its criterion's.
+    #[error("criterion {number}: `{found}` is no grade")]
+    NotAGrade {
+        /// The criterion's number, from 1.
+        number: usize,
+        /// What stands there, shortened.
+        found: String,
+    },
+    /// Grades that do not fit the rubric.
+    #[error("{0}")]
+    Grades(RubricError),
     /// What stands for the index is none.
     #[error("`{found}` is no index of a step; it must be -1 or more")]
     NotAStep {

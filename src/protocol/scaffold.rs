@@ -1,6 +1,9 @@
 //! The known text of an answer and the choices in it: what a constrained generation consists of.
 
+use std::sync::Arc;
+
 use super::{ParsedVerdict, ValueSpans, VerdictFields, Yields};
+use crate::rubric::Rubric;
 use crate::verdict::ParseRule;
 
 /// An answer as a row of parts.
@@ -23,6 +26,8 @@ pub enum Part {
         field: ChoiceField,
         /// The words; none of them is empty.
         words: Vec<String>,
+        /// The numbers that the words stand for, where the expected one is to be recorded; else the odds of right and wrong are.
+        numbers: Option<Vec<f32>>,
     },
     /// The reason: text of the judge's own, up to this one.
     Reason(String),
@@ -41,15 +46,19 @@ pub enum ChoiceField {
     Label,
     /// The index of the first wrong step.
     Step,
+    /// The grade of a criterion, by its place in the rubric.
+    Criterion(usize),
 }
 
 /// What an answer is wanted for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ScaffoldWants {
     /// The reason, where the protocol has one behind the verdict.
     pub reason: bool,
     /// How many steps the response has.
     pub steps: usize,
+    /// The criteria that it is judged by, where the protocol has such.
+    pub rubric: Option<Arc<Rubric>>,
 }
 
 /// What was chosen.
@@ -81,6 +90,7 @@ impl Scaffold {
             parts.push(Part::Choice {
                 field,
                 words: TRUE_OR_FALSE.map(str::to_owned).into(),
+                numbers: None,
             });
             text = format!(" </{name}>\n");
         }

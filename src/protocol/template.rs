@@ -1,9 +1,9 @@
 //! The prompt text with its slots.
 //!
 //! A template is plain text with `{{ question }}`, `{{ student_answer }}` and `{{ reference_answer }}` (each exactly
-//! once) and `{{ few_shots }}` (at most once). Every other brace is plain text, so JSON and LaTeX need no escaping.
+//! once), `{{ rubric }}` (once, under a protocol with rubrics) and `{{ few_shots }}` (at most once). Every other brace is plain text, so JSON and LaTeX need no escaping.
 //!
-//! The template and its few-shots are trusted; the three fields are text under judgement and are not. They never meet
+//! The template and its few-shots are trusted; the fields come with the sample and are not. They never meet
 //! before tokenising: [`PromptTemplate::render_with_marks`] puts one private character in each field's place, that text
 //! goes through the model's chat template, and [`split_marks`] cuts the result back into [`Segment`]s. The caller
 //! tokenises trusted segments with special tokens on and fields with special tokens off, so that a field can make no
@@ -15,9 +15,9 @@ use std::fmt;
 use super::delimiters::Delimiters;
 
 /// The names a `{{ … }}` may hold, as error messages list them.
-const ALLOWED: &str = "question, student_answer, reference_answer, few_shots";
+const ALLOWED: &str = "question, student_answer, reference_answer, rubric, few_shots";
 
-/// A field of text under judgement.
+/// A field that each sample fills with a text of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FieldName {
     /// The problem.
@@ -26,11 +26,21 @@ pub enum FieldName {
     StudentAnswer,
     /// The expected final result.
     ReferenceAnswer,
+    /// The criteria, under a protocol with rubrics.
+    Rubric,
 }
 
 impl FieldName {
     /// Every field, in the order of the built-in prompts.
-    pub const ALL: [Self; 3] = [Self::Question, Self::StudentAnswer, Self::ReferenceAnswer];
+    pub const ALL: [Self; 4] = [
+        Self::Question,
+        Self::StudentAnswer,
+        Self::ReferenceAnswer,
+        Self::Rubric,
+    ];
+
+    /// The fields that every prompt has.
+    pub const REQUIRED: [Self; 3] = [Self::Question, Self::StudentAnswer, Self::ReferenceAnswer];
 
     /// The name inside `{{ … }}`.
     pub fn as_str(self) -> &'static str {
@@ -38,6 +48,7 @@ impl FieldName {
             Self::Question => "question",
             Self::StudentAnswer => "student_answer",
             Self::ReferenceAnswer => "reference_answer",
+            Self::Rubric => "rubric",
         }
     }
 
@@ -47,6 +58,7 @@ impl FieldName {
             Self::Question => '\u{FDD0}',
             Self::StudentAnswer => '\u{FDD1}',
             Self::ReferenceAnswer => '\u{FDD2}',
+            Self::Rubric => '\u{FDD3}',
         }
     }
 
@@ -68,28 +80,6 @@ pub enum Segment {
     Trusted(String),
     /// The place of a field: its text is neutralised and tokenised with special tokens off.
     Field(FieldName),
-}
-
-/// The three texts of one sample.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fields<'a> {
-    /// The problem.
-    pub question: &'a str,
-    /// The response to be graded.
-    pub student_answer: &'a str,
-    /// The expected final result.
-    pub reference_answer: &'a str,
-}
-
-impl<'a> Fields<'a> {
-    /// The text of one field, as it came.
-    pub fn get(&self, name: FieldName) -> &'a str {
-        match name {
-            FieldName::Question => self.question,
-            FieldName::StudentAnswer => self.student_answer,
-            FieldName::ReferenceAnswer => self.reference_answer,
-        }
-    }
 }
 
 /// Why a prompt text cannot be used.
@@ -211,7 +201,7 @@ impl PromptTemplate {
         if plain_from < text.len() {
             parts.push(Part::Text(text[plain_from..].to_owned()));
         }
-        for field in FieldName::ALL {
+        for field in FieldName::REQUIRED {
             if !parts.contains(&Part::Field(field)) {
                 let (line, name) = (line_of(text, text.len()), field.as_str());
                 return Err(TemplateError::MissingSlot { line, name });
@@ -240,6 +230,11 @@ impl PromptTemplate {
     /// Is there a place for few-shot examples?
     pub fn has_few_shots_slot(&self) -> bool {
         self.parts.contains(&Part::FewShots)
+    }
+
+    /// Whether it has a place for this field.
+    pub fn has(&self, field: FieldName) -> bool {
+        self.parts.contains(&Part::Field(field))
     }
 
     /// The template's own text, slots and all.
@@ -313,11 +308,11 @@ impl PromptTemplate {
     }
 }
 
-/// Cuts a chat-rendered prompt at the fields' private characters.
+/// Cuts a chat-rendered prompt of `template` at the fields' private characters.
 ///
 /// # Errors
 /// When a field is missing or there twice: the chat template dropped or repeated the prompt.
-pub fn split_marks(rendered: &str) -> Result<Vec<Segment>, MarksError> {
+pub fn split_marks(rendered: &str, template: &PromptTemplate) -> Result<Vec<Segment>, MarksError> {
     let mut segments = Vec::new();
     let mut trusted = String::new();
     for character in rendered.chars() {
@@ -335,6 +330,7 @@ pub fn split_marks(rendered: &str) -> Result<Vec<Segment>, MarksError> {
     push_trusted(&mut segments, &mut trusted);
     match FieldName::ALL
         .into_iter()
+        .filter(|&field| template.has(field))
         .find(|&field| !segments.contains(&Segment::Field(field)))
     {
         Some(field) => Err(MarksError::Dropped(field)),
@@ -437,7 +433,7 @@ mod tests {
             assert!(message.contains(line), "{message}");
             assert!(message.contains(says), "{message}");
             assert!(
-                message.contains("question, student_answer, reference_answer, few_shots"),
+                message.contains("question, student_answer, reference_answer, rubric, few_shots"),
                 "{message}"
             );
         }
@@ -472,16 +468,17 @@ mod tests {
 
     #[test]
     fn a_chat_template_that_drops_or_repeats_the_prompt_is_noticed() {
-        let marked = template(SMALL).render_with_marks();
+        let template = template(SMALL);
+        let marked = template.render_with_marks();
         let chat = format!("<|im_start|>user\n{marked}<|im_end|>\n");
-        let segments = split_marks(&chat).unwrap();
+        let segments = split_marks(&chat, &template).unwrap();
         assert_eq!(segments.len(), 7);
         assert_eq!(
-            split_marks("<|im_start|>"),
+            split_marks("<|im_start|>", &template),
             Err(MarksError::Dropped(FieldName::Question))
         );
         assert_eq!(
-            split_marks(&format!("{marked}{marked}")),
+            split_marks(&format!("{marked}{marked}"), &template),
             Err(MarksError::Repeated(FieldName::Question))
         );
     }
@@ -491,7 +488,7 @@ mod tests {
         fn marks_lead_back_to_the_same_segments(before in "[^{\u{FDD0}-\u{FDEF}]*", after in "[^{\u{FDD0}-\u{FDEF}]*") {
             let text = format!("{before}{{{{question}}}}-{{{{student_answer}}}}-{{{{reference_answer}}}}{after}.");
             let template = template(&text);
-            prop_assert_eq!(split_marks(&template.render_with_marks()).unwrap(), template.segments());
+            prop_assert_eq!(split_marks(&template.render_with_marks(), &template).unwrap(), template.segments());
         }
 
         #[test]

@@ -3,7 +3,7 @@ use super::*;
 #[test]
 fn every_built_in_protocol_is_whole() {
     let names: Vec<&str> = known().iter().map(|protocol| protocol.name()).collect();
-    assert_eq!(names.len(), 11, "{names:?}");
+    assert_eq!(names.len(), 12, "{names:?}");
     assert_eq!(names[0], "prime");
     for protocol in known() {
         let name = protocol.name();
@@ -16,7 +16,7 @@ fn every_built_in_protocol_is_whole() {
         }
         assert!(find(name).is_some(), "{name}");
         let yields = protocol.yields();
-        assert!(yields.process || yields.outcome, "{name}");
+        assert!(yields.process || yields.outcome || yields.score, "{name}");
         assert!(!protocol.description().ends_with('.'), "{name}");
     }
     assert!(find("unheard-of").is_none());
@@ -75,4 +75,5 @@ tables! {
     reads_general_verifier: "general-verifier",
     reads_verifybench: "verifybench",
     reads_first_error: "first-error",
+    reads_rubric: "rubric",
 }

@@ -94,7 +94,7 @@ mod tests {
 
     use super::*;
     use crate::protocol::tags::{Scanned, TagScanner};
-    use crate::protocol::template::{FieldName, Fields, PromptTemplate, Segment};
+    use crate::protocol::template::{FieldName, PromptTemplate, Segment};
 
     /// Text rich in things that look like tags.
     fn taggy() -> impl Strategy<Value = String> {
@@ -178,16 +178,20 @@ mod tests {
                 prop_assert_eq!(tags(&neutralise(field)), vec![]);
             }
             let template = PromptTemplate::parse(include_str!("../../prompts/prime.txt")).unwrap();
-            let fields = Fields { question: &question, student_answer: &answer, reference_answer: &reference };
+            let text = |name| match name {
+                FieldName::Question => &question,
+                FieldName::StudentAnswer => &answer,
+                FieldName::ReferenceAnswer | FieldName::Rubric => &reference,
+            };
             let prompt: String = template
                 .segments()
                 .into_iter()
                 .map(|segment| match segment {
                     Segment::Trusted(text) => text,
-                    Segment::Field(name) => neutralise(fields.get(name)).to_lowercase(),
+                    Segment::Field(name) => neutralise(text(name)).to_lowercase(),
                 })
                 .collect();
-            for name in FieldName::ALL {
+            for name in FieldName::REQUIRED {
                 prop_assert_eq!(prompt.matches(&format!("</{name}>")).count(), 1);
                 prop_assert_eq!(prompt.matches(&format!("<{name}>")).count(), 1);
             }

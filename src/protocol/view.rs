@@ -91,15 +91,18 @@ impl View {
                 Some((start, _)) => response[start..].into(),
                 None => response.into(),
             },
-            Self::Steps => {
-                let steps: Vec<String> = paragraphs(response)
-                    .enumerate()
-                    .map(|(index, step)| format!("[{index}] {}", without_marks(step)))
-                    .collect();
-                steps.join("\n\n").into()
-            }
+            Self::Steps => numbered(paragraphs(response)).into(),
         }
     }
+}
+
+/// Steps, numbered from 0: `[0] …`.
+pub fn numbered<'s>(steps: impl Iterator<Item = &'s str>) -> String {
+    let steps: Vec<String> = steps
+        .enumerate()
+        .map(|(index, step)| format!("[{index}] {}", without_marks(step)))
+        .collect();
+    steps.join("\n\n")
 }
 
 /// The steps of a response: its paragraphs, between blank lines.

@@ -20,6 +20,7 @@ mod messages;
 mod own_files;
 mod protocols;
 mod resume;
+mod rubric;
 mod rules_modes;
 mod scale;
 mod tiny_judge;

@@ -12,6 +12,7 @@ use juror::judge::{ChatSettings, DeviceEngine, JudgeText, RulesMode, RunOptions,
 use juror::model::ModelError;
 use juror::model::batch::StepBatch;
 use juror::protocol::{self, PromptTemplate, Protocol, ScaffoldWants};
+use juror::rubric::{Criterion, Grade, Rubric};
 use juror::text::reasoning::ThinkingStyle;
 use juror::verdict::{ParseRule, Status, Verdict};
 use serde_json::{Value, json};
@@ -181,6 +182,17 @@ fn judge(
     kept.verdicts
 }
 
+/// A rubric of so many criteria: met or not, and on scales of several kinds.
+fn rubric(count: usize) -> Arc<Rubric> {
+    let criteria = (0..count).map(|at| Criterion {
+        name: None,
+        text: format!("It is {at} times as good."),
+        points: at as f64 + 1.0,
+        scale: [None, Some([1, 5]), Some([0, 10])][at % 3],
+    });
+    Arc::new(Rubric::new(criteria.collect()).unwrap())
+}
+
 fn samples(count: usize) -> Vec<Sample> {
     (0..count)
         .map(|index| {
@@ -190,7 +202,7 @@ fn samples(count: usize) -> Vec<Sample> {
             let mut sample = Sample::new(format!("What is {index} + 1?"), "4", steps.join("\n\n"))
                 .with_id(index.to_string());
             sample.index = index;
-            sample
+            sample.with_rubric(rubric(index % 6 + 1))
         })
         .collect()
 }
@@ -232,6 +244,15 @@ fn nonsense_becomes_a_verdict() {
                     assert_eq!(verdict.process.is_some(), yields.process, "{what}");
                     assert_eq!(verdict.outcome.is_some(), yields.outcome, "{what}");
                     assert_eq!(verdict.perfect.is_some(), yields.perfect, "{what}");
+                    assert_eq!(verdict.score.is_some(), yields.score, "{what}");
+                    if yields.score {
+                        assert_eq!(verdict.criteria.len(), verdict.index % 6 + 1, "{what}");
+                        for (at, criterion) in verdict.criteria.iter().enumerate() {
+                            // Of 0 to 10, two grades begin with the same token.
+                            let expected = criterion.expected.is_some();
+                            assert_eq!(expected, at % 3 < 2, "{what}");
+                        }
+                    }
                     assert!(
                         verdict.usage.completion_tokens <= options.max_new_tokens,
                         "{what}"
@@ -281,6 +302,8 @@ fn what_is_chosen_is_what_the_protocol_reads() {
                 protocol.name()
             );
             assert_eq!(read.fields.label, verdict.label);
+            let grades: Vec<Grade> = verdict.criteria.iter().map(|one| one.grade).collect();
+            assert_eq!(read.fields.grades, grades);
         }
     }
 }

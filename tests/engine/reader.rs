@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use candle_core::{Device, Tensor};
 use juror::engine::{
-    Completion, Engine, EngineConfig, Guide, LogitsModel, Next, Properties, RandomKey, Request,
-    Sampling, Then, TokenSet,
+    Choices, Completion, Engine, EngineConfig, Guide, LogitsModel, Next, Properties, RandomKey,
+    Request, Sampling, Then, TokenSet,
 };
 use juror::model::ModelError;
 use juror::model::batch::StepBatch;
@@ -240,7 +240,14 @@ impl Scripted {
                 let tokens: TokenSet = (0..=number(10) % 5)
                     .map(|at| (number(5) + at * 3) % EOS)
                     .collect();
-                Then::OneOf(Arc::new(tokens))
+                let choices = Choices {
+                    tokens: tokens.iter().collect(),
+                    numbers: tokens.iter().map(|token| token as f32).collect(),
+                };
+                Then::OneOf {
+                    tokens: Arc::new(tokens),
+                    choices: (number(25) % 2 == 0).then(|| Arc::new(choices)),
+                }
             }
         };
         Next { append, then }
@@ -280,7 +287,7 @@ pub(crate) fn expected_guided(
         }
         let logits = logits_after(&tokens, false);
         let allowed = |token: u32| match &next.then {
-            Then::OneOf(allowed) => allowed.contains(token),
+            Then::OneOf { tokens, .. } => tokens.contains(token),
             _ => true,
         };
         let best = (0..VOCAB as u32)

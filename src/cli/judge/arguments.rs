@@ -72,10 +72,14 @@ pub(in crate::cli) struct JudgeArguments {
     pub(super) sampling: SamplingArguments,
     #[command(flatten)]
     pub(super) rules: RulesArguments,
-    /// What a verdict is worth: process-outcome (1 only if both hold), outcome (the final answer alone) or soft (the product of
-    /// the judge's probabilities) [default: process-outcome, or outcome where the protocol does not judge the process]
+    /// What a verdict is worth: process-outcome (1 only if both hold), outcome (the final answer alone), perfect-bonus (0.9, and 1
+    /// only for perfect work), soft (the product of the judge's probabilities), score (of a protocol that gives one), or weights,
+    /// as `process=0.3,outcome=0.7` [default: process-outcome, outcome or score, by what the protocol judges]
     #[arg(long, value_name = "POLICY", help_heading = "Verdict")]
     pub(super) reward: Option<RewardPolicy>,
+    /// No reward above 0 where the process is not known to be right, whatever --reward says
+    #[arg(long, help_heading = "Verdict")]
+    pub(super) require_process: bool,
     /// Give a verdict the status `unsure`, without a reward, where the judge gives its process or its outcome a calibrated
     /// probability below P (0.5 to 1)
     #[arg(long, value_name = "P", value_parser = parse_probability, help_heading = "Verdict")]

@@ -25,6 +25,7 @@ use crate::judge::model::MAX_NEW_TOKENS;
 use crate::judge::{GenerationDefaults, JudgeText, RulesMode, RunEnd, RunOptions, Session};
 use crate::model::DeviceChoice;
 use crate::protocol::{PromptTemplate, Protocol};
+use crate::reward::RewardPolicy;
 
 /// Why an option for constrained answers has no meaning.
 const FREE: &str = "its answers are not constrained";
@@ -106,6 +107,15 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
     let out = arguments.output.resolve(&arguments.inputs, shard, trials)?;
     let devices = devices(arguments.model.device, &arguments.gpus).or_usage()?;
     let named = arguments.judge.named_protocol().or_usage()?;
+    if let (RulesMode::Only, Some(protocol)) = (rules, &named)
+        && protocol.yields().score
+    {
+        return Err(anyhow!(
+            "--rules only has no meaning under protocol {}: {ONLY_SCORE}",
+            protocol.name()
+        ))
+        .or_usage();
+    }
     let (judge, protocol, template) = if rules == RulesMode::Only {
         let (protocol, template) = arguments.judge.prompt_for(named, None).or_usage()?;
         (None, protocol, template)
@@ -154,8 +164,27 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         let has_scaffold = text.has_scaffold();
         let has_odds = protocol.has_odds();
         let of_odds = arguments.min_confidence.filter(|_| !has_odds);
-        let of_outcome = arguments.rules.audit.filter(|_| !protocol.yields().outcome);
+        let yields = protocol.yields();
+        let of_outcome = arguments.rules.audit.filter(|_| !yields.outcome);
+        let only_score = |given: bool| (given && yields.score).then_some(ONLY_SCORE);
+        let is_soft = reward == RewardPolicy::Soft;
         let why_not = [
+            (
+                "--require-process",
+                (arguments.require_process && !yields.process)
+                    .then_some("it does not judge the process"),
+            ),
+            ("--rules first", only_score(rules == RulesMode::First)),
+            ("--decide-only", only_score(arguments.decide_only)),
+            (
+                "--min-confidence",
+                only_score(arguments.min_confidence.is_some()),
+            ),
+            (
+                "--reward soft with --free",
+                (is_soft && arguments.free && protocol.needs_rubric())
+                    .then_some("probabilities are recorded where grades are chosen"),
+            ),
             (
                 &*format!("--reward {reward}"),
                 reward.refused_by(protocol, rules != RulesMode::Off),
@@ -195,6 +224,11 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         }
     }
     let engine = arguments.engine.options(&arguments.model);
+    let columns = arguments
+        .judge
+        .prompt
+        .columns(&arguments.columns, protocol.as_ref())
+        .or_usage()?;
 
     let begun = out.as_deref().filter(|_| !arguments.output.restart);
     let earlier_samples = begun
@@ -203,7 +237,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
     let loaded = load_inputs(
         &arguments.inputs,
         &LoadOptions {
-            columns: arguments.columns.map().or_usage()?,
+            columns,
             keep: Keep::parse(&arguments.output.keep),
             limit: arguments.rows.limit,
             shard: arguments.rows.shard,
@@ -232,6 +266,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
             audit: arguments.rules.audit.unwrap_or(0.0),
             outcome_rules: arguments.rules.outcome_rules(),
             reward,
+            require_process: arguments.require_process,
             min_confidence: arguments.min_confidence,
         },
         judge,
@@ -245,6 +280,9 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         restart: arguments.output.restart,
     })
 }
+
+/// Why an option for truth values has no meaning.
+pub(super) const ONLY_SCORE: &str = "it gives a score, and judges neither process nor outcome";
 
 /// The protocol, and the hash of it and its prompt text.
 pub(super) fn identity(protocol: &dyn Protocol, template: &PromptTemplate) -> Identity {

@@ -82,6 +82,7 @@ pub fn parse_wanted(
             process: process.map_or(0..0, |_| span(&block.process)),
             outcome: outcome.map_or(0..0, |_| span(block.outcome_slot())),
             perfect: perfect.map_or(0..0, |_| span(&block.perfect)),
+            score: 0..0,
         },
         fields,
     })

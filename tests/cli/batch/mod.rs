@@ -239,3 +239,28 @@ fn raw_prompts_go_both_ways_too() {
         (&json!("ok"), &json!(true))
     );
 }
+
+#[test]
+fn a_rubric_goes_both_ways_and_another_one_is_noticed() {
+    let folder = Folder::new();
+    folder.write("in.jsonl", row("a", "What is 3 + 4?", "7", "It is 7."));
+    let rubric = |text: &str| format!("[[criteria]]\ntext = \"{text}\"\n");
+    let both = rubric("The answer is 7.") + &rubric("The answer is polite.");
+    folder.write("rubric.toml", both);
+    folder.write("other.toml", rubric("The answer is 8."));
+    let export = ["export-batch", "in.jsonl", "-q", "--rubric", "rubric.toml"];
+    let request = &folder.run(&export).expect(0, &[]).lines()[0];
+    let content = request["body"]["messages"][0]["content"].as_str().unwrap();
+    assert!(content.contains("The answer is polite."), "{content}");
+    let answer = answered(&request["custom_id"], "{\"1\": true, \"2\": false}");
+    folder.write("outputs.jsonl", lines_of(&[answer]));
+    let import = ["import-batch", "in.jsonl", "--outputs", "outputs.jsonl"];
+    let read = |rubric| folder.run(&[&import[..], &["--rubric", rubric]].concat());
+    let verdict = &read("rubric.toml").expect(0, &["(1 ok)"]).lines()[0];
+    assert_eq!(
+        (&verdict["score"], &verdict["reward"]),
+        (&json!(0.5), &json!(0.5))
+    );
+    assert!(verdict["outcome"].is_null(), "{verdict}");
+    read("other.toml").expect(2, &["its texts are not what they were"]);
+}
