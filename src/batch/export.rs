@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::custom_id::CustomIds;
 use super::{BatchError, CHAT_URL, COMPLETIONS_URL};
 use crate::dataset::output::write_atomically;
-use crate::dataset::{DatasetError, Rows, Sample, Samples};
+use crate::dataset::{Rows, Sample, Samples};
 use crate::judge::answers::is_decided_by_rules;
 use crate::judge::prompt::shown_field;
 use crate::judge::{RunOptions, jobs};
@@ -66,23 +66,12 @@ impl Export {
     /// When a sample cannot be read again, or the output not be written: what was there before is then unchanged.
     pub fn execute(&self, samples: &Rows, out: Option<&Path>) -> Result<Exported, BatchError> {
         let mut exported = Exported::default();
-        // The writer's own errors are told apart from those of the input.
-        let mut unreadable = None;
-        let mut write = |writer: &mut dyn Write| {
-            self.write(samples, writer, &mut exported)?
-                .map_err(|error| {
-                    unreadable = Some(error);
-                    io::Error::other("a sample cannot be read again")
-                })
-        };
-        let written = match out {
-            Some(out) => write_atomically(out, write).map_err(BatchError::from),
-            None => write(&mut io::stdout().lock()).map_err(BatchError::Stdout),
-        };
-        match unreadable {
-            Some(error) => Err(error.into()),
-            None => written.map(|()| exported),
+        let mut write = |writer: &mut dyn Write| self.write(samples, writer, &mut exported);
+        match out {
+            Some(out) => write_atomically(out, write)?,
+            None => write(&mut io::stdout().lock()).map_err(BatchError::Stdout)?,
         }
+        Ok(exported)
     }
 
     fn write(
@@ -90,18 +79,16 @@ impl Export {
         samples: &Rows,
         writer: &mut dyn Write,
         exported: &mut Exported,
-    ) -> io::Result<Result<(), DatasetError>> {
+    ) -> io::Result<()> {
         let ids = CustomIds::new(self.protocol.as_ref(), &self.template);
         let prompt = self.prompt();
         let positions: Vec<usize> = (0..samples.count()).collect();
         let mut rest = positions.as_slice();
         while !rest.is_empty() {
             let now = jobs::cut_positions(&mut rest, samples, AT_ONCE);
-            let fetched = match samples.fetch(now) {
-                Ok(fetched) => fetched,
-                Err(error) => return Ok(Err(error)),
-            };
-            let lines: Vec<Option<String>> = fetched
+            let lines: Vec<Option<String>> = samples
+                .fetch(now)
+                .map_err(io::Error::other)?
                 .par_iter()
                 .map(|sample| self.lines(&ids, &prompt, sample))
                 .collect();
@@ -115,8 +102,7 @@ impl Export {
                 }
             }
         }
-        writer.flush()?;
-        Ok(Ok(()))
+        writer.flush()
     }
 
     /// The requests of a sample's trials; none if the rules decide about it.

@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::{Map, Value};
 
 use super::columns::ColumnArguments;
-use super::judge::{ONLY_SCORE, describe_input, load_inputs, shard_in_name};
+use super::judge::{ONLY_SCORE, describe_input, load_inputs, refuse_meaningless, shard_in_name};
 use super::prompt_choice::PromptChoice;
 use super::rows::RowsArguments;
 use super::rules::RulesArguments;
@@ -122,13 +122,8 @@ pub(super) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure> {
     let trials = arguments.sampling.trials;
     let recommended = recommended_options(known, protocol.as_ref(), trials);
     let (sampling, max_new_tokens) = arguments.sampling.resolve(&recommended).or_usage()?;
-    if rules == RulesMode::First && protocol.yields().score {
-        return Err(anyhow!(
-            "--rules first has no meaning under protocol {}: {ONLY_SCORE}",
-            protocol.name()
-        ))
-        .or_usage();
-    }
+    let of_score = (rules == RulesMode::First && protocol.yields().score).then_some(ONLY_SCORE);
+    refuse_meaningless(protocol.as_ref(), &[("--rules first", of_score)]).or_usage()?;
     let columns = arguments
         .prompt
         .columns(&arguments.columns, protocol.as_ref());

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::chat::{CHAT, ThinkingArguments};
 use super::columns::ColumnArguments;
-use super::judge::{ONLY_SCORE, carry_out, describe, identity, load_inputs};
+use super::judge::{ONLY_SCORE, carry_out, describe, identity, load_inputs, refuse_meaningless};
 use super::output::OutputArguments;
 use super::prompt_choice::PromptChoice;
 use super::rows::RowsArguments;
@@ -93,7 +93,7 @@ pub(super) struct ImportBatchArguments {
 fn after_help() -> String {
     format!(
         "\
-Give INPUT, --columns, --protocol, --prompt, --few-shots and --trials as for the export: each answer's custom_id is checked
+Give INPUT, --columns, --protocol, --prompt, --few-shots, --rubric and --trials as for the export: each answer's custom_id is checked
 against them. A request without an answer, or with an error, is `failed`. With --skip-bad lines of answers that cannot be
 used are left out.
 
@@ -167,34 +167,25 @@ fn resolve(arguments: ImportBatchArguments) -> Result<(Session, BadLines), Failu
     let yields = protocol.yields();
     let why_not = [
         (
-            "--require-process".to_owned(),
+            "--require-process",
             (arguments.require_process && !yields.process)
                 .then_some("it does not judge the process"),
         ),
         (
-            "--rules first".to_owned(),
+            "--rules first",
             (rules == RulesMode::First && yields.score).then_some(ONLY_SCORE),
         ),
         (
-            "--audit".to_owned(),
+            "--audit",
             (arguments.rules.audit.is_some() && !yields.outcome)
                 .then_some("it does not judge the outcome"),
         ),
         (
-            format!("--reward {reward}"),
+            &*format!("--reward {reward}"),
             reward.refused_by(protocol.as_ref(), rules != RulesMode::Off),
         ),
     ];
-    if let Some((option, why)) = why_not
-        .into_iter()
-        .find_map(|(option, why)| Some((option, why?)))
-    {
-        let name = protocol.name();
-        return Err(anyhow!(
-            "{option} has no meaning under protocol {name}: {why}"
-        ))
-        .or_usage();
-    }
+    refuse_meaningless(protocol.as_ref(), &why_not).or_usage()?;
     let columns = arguments
         .prompt
         .columns(&arguments.columns, protocol.as_ref());

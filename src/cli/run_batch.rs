@@ -17,9 +17,7 @@ use super::{
 use crate::batch::conversation::ChatModel;
 use crate::batch::run::{BatchProgress, BatchRun};
 use crate::checkpoint::hub::Want;
-use crate::dataset::journal::{
-    ChatIdentity, Identity, InputIdentity, Manifest, chat_date, journal_path,
-};
+use crate::dataset::journal::{ChatIdentity, Identity, Manifest, chat_date, journal_path};
 use crate::dataset::output::{check_place, check_replaceable, has_place_beside};
 use crate::dataset::{LineLimit, sources};
 use crate::judge::RunEnd;
@@ -187,17 +185,10 @@ fn resolve(arguments: RunBatchArguments) -> Result<BatchRun, Failure> {
         }),
         sampling: sampling_settings(sampling, arguments.max_new_tokens as usize),
         seed: arguments.seed,
-        trials: 1,
-        rules: String::new(),
-        reward: String::new(),
-        min_confidence: None,
         precision: engine.precision.describe(),
-        constrained: None,
-        reason: false,
         raw: arguments.raw,
-        // Each answer has the hash of its request, so that requests may be added and changed.
-        input: InputIdentity::default(),
-        shard: None,
+        // No input: each answer has the hash of its request, so that requests may be added and changed.
+        ..Manifest::default()
     };
     Ok(BatchRun {
         input: arguments.input,

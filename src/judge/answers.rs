@@ -121,9 +121,13 @@ impl Answers {
         );
         let written = Written {
             answer: &told,
-            parsed: parsed.map_err(|why| match answer.is_cut {
-                true => format!("{why} (stopped at its length limit)"),
-                false => why.to_string(),
+            parsed: parsed.map_err(|why| {
+                let limit = if answer.is_cut {
+                    " (stopped at its length limit)"
+                } else {
+                    ""
+                };
+                format!("{why}{limit}")
             }),
             // How likely which token was is not in a text.
             confidence: Confidence::default(),

@@ -212,16 +212,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
                 of_odds.map(|_| "no probabilities are recorded of what it says"),
             ),
         ];
-        if let Some((option, why)) = why_not
-            .iter()
-            .find_map(|(option, why)| Some((option, (*why)?)))
-        {
-            let name = protocol.name();
-            return Err(anyhow!(
-                "{option} has no meaning under protocol {name}: {why}"
-            ))
-            .or_usage();
-        }
+        refuse_meaningless(protocol, &why_not).or_usage()?;
     }
     let engine = arguments.engine.options(&arguments.model);
     let columns = arguments
@@ -279,6 +270,20 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         consensus_out: arguments.output.consensus,
         restart: arguments.output.restart,
     })
+}
+
+/// Refuses the first option that has no meaning under the protocol.
+pub(super) fn refuse_meaningless(
+    protocol: &dyn Protocol,
+    why_not: &[(&str, Option<&str>)],
+) -> anyhow::Result<()> {
+    for (option, why) in why_not {
+        if let Some(why) = why {
+            let name = protocol.name();
+            bail!("{option} has no meaning under protocol {name}: {why}");
+        }
+    }
+    Ok(())
 }
 
 /// Why an option for truth values has no meaning.
