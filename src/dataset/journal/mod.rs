@@ -1,7 +1,7 @@
 //! Each finished verdict, on disk before it counts.
 //!
 //! `OUT.journal` lies beside the output. Its first line is `{"manifest": …}`: everything that decides what the
-//! verdicts of a run are. Each further line is one finished [`Verdict`], written whole as its trial ends, so killing
+//! verdicts of a run are. Each further line is one finished [`Verdict`](crate::verdict::Verdict), written whole as its trial ends, so killing
 //! the process at any moment loses at most the line that was being written. Every line ends with its checksum. The same command run again takes up where
 //! it was left; a run with another manifest is refused.
 //!
