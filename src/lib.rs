@@ -24,8 +24,11 @@
 //! | [`rubric`] | weighted criteria that a sample is judged by |
 //! | [`rules`] | the rule-based verifier, a crate of its own: needs no model |
 //! | [`verify`] | the rules on a stream of pairs (`juror verify`) |
+//! | [`batch`] | batch files in OpenAI's format: prompts out, answers in, and such files answered with a model here |
 //! | [`mod@bench`] | how fast all this is |
 
+#[doc(hidden)]
+pub mod batch;
 #[doc(hidden)]
 pub mod bench;
 #[doc(hidden)]

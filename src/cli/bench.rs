@@ -419,7 +419,7 @@ fn real_jobs(arguments: &BenchArguments) -> Result<(Vec<u32>, Vec<Job>), Failure
     arguments.judge.chat.check(&text).or_usage()?;
     refuse_data_sets(&arguments.inputs)?;
     let columns = ColumnArguments::default();
-    let columns = arguments.judge.columns(&columns, protocol.as_ref());
+    let columns = arguments.judge.prompt.columns(&columns, protocol.as_ref());
     let loaded = load(
         &arguments.inputs,
         &LoadOptions {

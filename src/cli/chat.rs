@@ -29,6 +29,16 @@ pub(super) struct ChatArguments {
     /// A chat template (Jinja) in place of the model's own
     #[arg(long, value_name = "FILE", help_heading = CHAT)]
     chat_template: Option<PathBuf>,
+    #[command(flatten)]
+    style: ThinkingArguments,
+    /// The date for chat templates that write one, as 2026-11-21 [default: today, or that of the run gone on with]
+    #[arg(long, value_name = "DATE", help_heading = CHAT)]
+    date: Option<Moment>,
+}
+
+/// How a model writes its thinking, as the user says it.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct ThinkingArguments {
     /// How the model writes its thinking: think (`<think>…</think>`), none, or harmony (gpt-oss' channels) [default: as
     /// its tokenizer and chat template show]
     #[arg(long, value_name = "STYLE", conflicts_with = "thinking_tags", help_heading = CHAT)]
@@ -36,9 +46,14 @@ pub(super) struct ChatArguments {
     /// The two tags around the model's thinking, as `<a>,</a>`
     #[arg(long, value_name = "OPEN,CLOSE", allow_hyphen_values = true, help_heading = CHAT)]
     thinking_tags: Option<ThinkingTags>,
-    /// The date for chat templates that write one, as 2026-11-21 [default: today, or that of the run gone on with]
-    #[arg(long, value_name = "DATE", help_heading = CHAT)]
-    date: Option<Moment>,
+}
+
+impl ThinkingArguments {
+    /// The style that is named.
+    pub(super) fn style(&self) -> Option<ThinkingStyle> {
+        let tags = self.thinking_tags.clone().map(ThinkingStyle::Tags);
+        tags.or_else(|| self.thinking_style.clone())
+    }
 }
 
 pub(super) const CHAT: &str = "Chat template and thinking";
@@ -98,11 +113,7 @@ impl ChatArguments {
                 variables: self.template_variables.clone(),
             },
             template,
-            style: self
-                .thinking_tags
-                .clone()
-                .map(ThinkingStyle::Tags)
-                .or_else(|| self.thinking_style.clone()),
+            style: self.style.style(),
             moment: self.date.or(begun),
             force_domain: false,
         })

@@ -9,13 +9,21 @@ mod chat;
 mod columns;
 mod download;
 mod engine;
+mod export_batch;
+mod import_batch;
 mod inputs;
 mod judge;
 mod manual;
 mod merge;
 mod models;
+mod output;
 mod progress;
+mod prompt_choice;
 mod prompts;
+mod rows;
+mod rules;
+mod run_batch;
+mod sampling;
 mod table;
 mod verify;
 mod without_effect;
@@ -32,6 +40,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use clap_complete::Shell;
 
+use crate::batch::BatchError;
 use crate::dataset::journal::JournalError;
 use crate::dataset::{BadLines, DatasetError, MergeError};
 use crate::judge::SessionError;
@@ -79,6 +88,12 @@ enum Command {
     Judge(Box<judge::JudgeArguments>),
     /// Join the outputs of all shards of one input
     Merge(merge::MergeArguments),
+    /// Write what a judge would be asked as a batch file, for any engine
+    ExportBatch(Box<export_batch::ExportBatchArguments>),
+    /// Answer a batch file with a model here
+    RunBatch(Box<run_batch::RunBatchArguments>),
+    /// Read an engine's answers to a batch file into verdicts
+    ImportBatch(Box<import_batch::ImportBatchArguments>),
     /// Compare final answers by rules alone, without a model
     Verify(Box<verify::VerifyArguments>),
     /// Measure how fast a judge is, on any model or on random weights
@@ -205,6 +220,12 @@ fn refuse(error: &clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE))
 }
 
+/// The failure of a command that writes, reads or runs a batch.
+fn batch_failure(error: BatchError) -> Failure {
+    let usage = error.is_usage();
+    Failure::new(error, usage)
+}
+
 fn run(command: Command) -> Result<u8, Failure> {
     match threads::start_pool() {
         Ok(None) => {}
@@ -215,6 +236,9 @@ fn run(command: Command) -> Result<u8, Failure> {
     match command {
         Command::Judge(arguments) => judge::run(*arguments),
         Command::Merge(arguments) => merge::run(&arguments),
+        Command::ExportBatch(arguments) => export_batch::run(*arguments),
+        Command::RunBatch(arguments) => run_batch::run(*arguments),
+        Command::ImportBatch(arguments) => import_batch::run(*arguments),
         Command::Verify(arguments) => verify::run(*arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Prompts { action } => prompts::run(action),
@@ -279,7 +303,12 @@ fn has_lines(error: &anyhow::Error) -> bool {
         matches!(cause.downcast_ref(), Some(MergeError::Different { .. }))
     };
     let bad_lines = |cause: &(dyn std::error::Error + 'static)| {
-        cause.is::<BadLines>() || matches!(cause.downcast_ref(), Some(DatasetError::BadLines(_)))
+        cause.is::<BadLines>()
+            || matches!(cause.downcast_ref(), Some(DatasetError::BadLines(_)))
+            || matches!(
+                cause.downcast_ref(),
+                Some(BatchError::BadOutputs(_) | BatchError::Input(DatasetError::BadLines(_)))
+            )
     };
     error
         .chain()

@@ -12,6 +12,7 @@ use super::columns::ColumnArguments;
 use super::download;
 use super::inputs::{self, refuse_data_sets};
 use super::judge::JudgeChoice;
+use super::prompt_choice::PromptChoice;
 use super::{DONE, Failure, INCOMPLETE, OrFail, for_output, say};
 use crate::checkpoint::hub::Want;
 use crate::dataset::{LineLimit, LoadOptions, Sample, find};
@@ -85,23 +86,21 @@ pub(super) fn run(action: PromptsAction) -> Result<u8, Failure> {
             prompt,
             few_shots,
         } => {
-            let choice = JudgeChoice {
-                model,
+            let choice = PromptChoice {
                 protocol: Some(name),
                 prompt,
                 few_shots,
-                ..JudgeChoice::default()
+                ..PromptChoice::default()
             };
-            let named = choice.named_protocol().or_usage()?;
-            let (protocol, template) = choice.prompt_for(named, None).or_usage()?;
-            let source = download::resolve(&choice.model, Want::Description)?;
+            let (protocol, template) = choice.resolve(None).or_usage()?;
+            let source = download::resolve(&model, Want::Description)?;
             let text = JudgeText::load(&source, &protocol, &template).or_usage()?;
             say_notes(&text);
             writeln!(out, "{}", for_output(template.text())).or_fail()?;
             say(&format!(
                 "{} tokens before the first field with the tokenizer of {}, chat markup included; computed once a run",
                 text.prompts.shared_prefix().len(),
-                choice.model
+                model
             ));
         }
         PromptsAction::Check { protocol, outputs } => {
@@ -121,7 +120,10 @@ pub(super) fn run(action: PromptsAction) -> Result<u8, Failure> {
             columns.map().or_usage()?;
             let source = download::resolve(&judge.model, Want::Description)?;
             let (protocol, template) = judge.prompt_for(named, Some(&source)).or_usage()?;
-            let columns = judge.columns(&columns, protocol.as_ref()).or_usage()?;
+            let columns = judge
+                .prompt
+                .columns(&columns, protocol.as_ref())
+                .or_usage()?;
             let limit = if id.is_none() { Some(1) } else { None };
             let options = LoadOptions {
                 columns,

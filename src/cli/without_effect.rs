@@ -9,7 +9,8 @@ use clap::{ArgMatches, Command};
 
 use super::chat::CHAT;
 use super::engine::{ENGINE, JUDGE};
-use super::judge::{RulesArgument, SAMPLING};
+use super::rules::RulesArgument;
+use super::sampling::SAMPLING;
 use crate::rules::RulesProfile;
 
 /// A subcommand's arguments as they were given.
@@ -58,6 +59,8 @@ pub(super) fn refuse(command: &Command, matches: &ArgMatches) -> anyhow::Result<
     let given = Given { command, matches };
     match name {
         "judge" => judge(&given),
+        "export-batch" => export_batch(&given),
+        "import-batch" => verdicts(&given),
         "bench" => bench(&given),
         "verify" => verify(&given),
         _ => Ok(()),
@@ -65,31 +68,45 @@ pub(super) fn refuse(command: &Command, matches: &ArgMatches) -> anyhow::Result<
 }
 
 fn judge(given: &Given) -> anyhow::Result<()> {
-    match given.matches.get_one("rules") {
-        Some(RulesArgument::Only) => {
-            let mut of_a_model = given.all(
-                &[JUDGE, CHAT, ENGINE, SAMPLING],
-                &[
-                    "raw",
-                    "min_confidence",
-                    "require_process",
-                    "calibration",
-                    "cache",
-                ],
+    if given.matches.get_one("rules") == Some(&RulesArgument::Only) {
+        let others = [
+            "raw",
+            "min_confidence",
+            "require_process",
+            "calibration",
+            "cache",
+        ];
+        let mut of_a_model = given.all(&[JUDGE, CHAT, ENGINE, SAMPLING], &others);
+        let option = of_a_model.find(|option| !matches!(*option, "seed" | "trials"));
+        if let Some(option) = option {
+            bail!(
+                "--{option} changes nothing beside --rules only, which asks no model: leave one of them out"
             );
-            let option = of_a_model.find(|option| !matches!(*option, "seed" | "trials"));
-            if let Some(option) = option {
-                bail!(
-                    "--{option} changes nothing beside --rules only, which asks no model: leave one of them out"
-                );
-            }
         }
-        Some(RulesArgument::Off) => {
-            if let Some(option) = given.any(&[], &["rules_profile", "rules_config"]) {
-                bail!("{option} changes nothing beside --rules off: leave one of them out");
-            }
-        }
-        _ => {}
+    }
+    verdicts(given)?;
+    if given.has("restart") && given.has("dry_run") {
+        bail!("--restart changes nothing beside --dry-run, which leaves the journal as it is");
+    }
+    Ok(())
+}
+
+/// Options of verdicts, whoever gives them.
+fn verdicts(given: &Given) -> anyhow::Result<()> {
+    if given.has("restart") && !given.has("output") {
+        bail!(
+            "--restart changes nothing without -o: without an output there is no journal to throw away"
+        );
+    }
+    rules(given)
+}
+
+/// Options of the rules.
+fn rules(given: &Given) -> anyhow::Result<()> {
+    if given.matches.get_one("rules") == Some(&RulesArgument::Off)
+        && let Some(option) = given.any(&[], &["rules_profile", "rules_config"])
+    {
+        bail!("{option} changes nothing beside --rules off: leave one of them out");
     }
     if given.has("audit")
         && !given.has("cascade")
@@ -108,15 +125,18 @@ fn judge(given: &Given) -> anyhow::Result<()> {
              strict or compat"
         );
     }
-    if given.has("restart") && !given.has("output") {
+    Ok(())
+}
+
+fn export_batch(given: &Given) -> anyhow::Result<()> {
+    if given.matches.get_one("rules") != Some(&RulesArgument::First)
+        && let Some(option) = given.any(&[], &["rules_profile", "rules_config"])
+    {
         bail!(
-            "--restart changes nothing without -o: without an output there is no journal to throw away"
+            "{option} changes nothing without --rules first: all samples are exported, whatever the rules say; leave it out"
         );
     }
-    if given.has("restart") && given.has("dry_run") {
-        bail!("--restart changes nothing beside --dry-run, which leaves the journal as it is");
-    }
-    Ok(())
+    rules(given)
 }
 
 fn bench(given: &Given) -> anyhow::Result<()> {

@@ -147,7 +147,7 @@ impl DatasetError {
 }
 
 /// The lines that cannot become samples: the first few, and how many there are.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BadLines {
     /// The first [`BadLines::LISTED`] of them, in input order.
     pub first: Vec<RejectedLine>,

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::calibration::Calibration;
+use super::domain::Domain;
 use super::guide::{Ending, Guided};
 use super::in_flight::{Asked, KnownAnswer};
 use super::request::wants_of;
@@ -12,7 +13,7 @@ use crate::dataset::Sample;
 use crate::engine::{Completion, FinishReason};
 use crate::protocol::unknown_tags::without_unknown_tags;
 use crate::protocol::{
-    ChoiceField, ParsedVerdict, ScaffoldWants, UNCLEAR, Unreadable, ValueSpans, Yields,
+    ChoiceField, ParsedVerdict, Protocol, ScaffoldWants, UNCLEAR, Unreadable, ValueSpans, Yields,
 };
 use crate::reward::reward;
 use crate::rubric::{expected_score, weighted_score};
@@ -25,6 +26,18 @@ pub(super) struct VerdictBuilder<'a> {
     options: &'a RunOptions,
     yields: Yields,
     calibration: Option<&'a Calibration>,
+}
+
+/// An answer that a judge wrote, as it was read.
+pub(super) struct Written<'a> {
+    pub(super) answer: &'a Answer,
+    /// What it says, or why it cannot be read.
+    pub(super) parsed: Result<ParsedVerdict, String>,
+    /// How sure the judge was of it.
+    pub(super) confidence: Confidence,
+    /// The grade that was expected of each criterion, where that was recorded.
+    pub(super) expected: Vec<Option<f64>>,
+    pub(super) usage: Usage,
 }
 
 /// What is asked of a verdict where no judge is asked.
@@ -40,9 +53,20 @@ impl<'a> VerdictBuilder<'a> {
     /// Makes verdicts under the run's options, of the judge `text` or of the rules alone.
     pub(super) fn new(options: &'a RunOptions, text: Option<&'a JudgeText>) -> Self {
         Self {
-            options,
             calibration: text.map(|text| &text.calibration),
-            yields: text.map_or(OF_RULES, |text| text.protocol.yields()),
+            ..Self::of_yields(
+                options,
+                text.map_or(OF_RULES, |text| text.protocol.yields()),
+            )
+        }
+    }
+
+    /// The same of a protocol whose verdicts hold `yields`, without probabilities.
+    pub(super) fn of_yields(options: &'a RunOptions, yields: Yields) -> Self {
+        Self {
+            options,
+            yields,
+            calibration: None,
         }
     }
 
@@ -114,7 +138,7 @@ impl<'a> VerdictBuilder<'a> {
     }
 
     /// Fills in what follows from status, process and outcome.
-    fn settle(&self, mut verdict: Verdict) -> Verdict {
+    pub(super) fn settle(&self, mut verdict: Verdict) -> Verdict {
         if verdict.status == Status::Ok {
             verdict.overall = match (verdict.process, verdict.outcome) {
                 (Some(process), Some(outcome)) => Some(process && outcome),
@@ -253,46 +277,85 @@ impl<'a> VerdictBuilder<'a> {
             return self.without_completion(sample, trial, Status::Failed, why);
         }
         let answer = read_answer(text, &completion);
-        let is_cut = completion.finish == FinishReason::Length && !text.protocol.reads_cut();
+        let thinking = text.prompts.thinking();
+        let is_cut = completion.finish == FinishReason::Length;
         let parsed = if guided.ending == Ending::Chosen {
             text.protocol.read_filled(guided.filled.clone())
-        } else if is_cut {
-            Err(Unreadable::Cut)
         } else {
-            parse(text, &answer).and_then(|parsed| check(parsed, &wants_of(sample)))
+            let protocol = text.protocol.as_ref();
+            let begins_inside = thinking.starts_in_thinking();
+            let wants = wants_of(sample);
+            read(
+                protocol,
+                thinking.style(),
+                &answer,
+                begins_inside,
+                is_cut,
+                &wants,
+            )
         };
+        let written = Written {
+            answer: &answer,
+            confidence: match &parsed {
+                Ok(parsed) => self.confidence_of(text, guided, &completion, parsed),
+                Err(_) => Confidence::default(),
+            },
+            expected: expected_of_choices(guided, &completion)
+                .filter(|(field, _)| matches!(field, ChoiceField::Criterion(_)))
+                .map(|(_, expected)| expected.map(f64::from))
+                .collect(),
+            parsed: parsed.map_err(|why| {
+                let is_cut = is_cut || guided.ending == Ending::NoRoom;
+                self.unreadable(&why, is_cut)
+            }),
+            usage: Usage {
+                prompt_tokens: completion.prompt.len(),
+                cached_tokens: completion.cached_tokens,
+                completion_tokens: completion.tokens.len(),
+                known_tokens: guided.appended,
+                left_out_tokens: guided.left_out,
+            },
+        };
+        let mut verdict = self.of_answer(text.domain.as_ref(), sample, trial, written);
+        if verdict.status == Status::Ok {
+            self.check_certainty(&mut verdict, text);
+        }
+        verdict.raw = self.raw(verdict.status, text, sample, answer.written, completion);
+        self.settle(verdict)
+    }
+
+    /// The verdict of an answer, with neither its text nor what follows from its values ([`Self::settle`]).
+    pub(super) fn of_answer(
+        &self,
+        domain: Option<&Domain>,
+        sample: &Sample,
+        trial: u32,
+        written: Written,
+    ) -> Verdict {
+        let answer = written.answer;
         let mut verdict = self.blank(sample, trial, Status::Ok);
         verdict.audited =
             self.options.rules == RulesMode::First && verdict.rule_outcome == Some(false);
-        verdict.usage = Usage {
-            prompt_tokens: completion.prompt.len(),
-            cached_tokens: completion.cached_tokens,
-            completion_tokens: completion.tokens.len(),
-            known_tokens: guided.appended,
-            left_out_tokens: guided.left_out,
-        };
-        let domain = text.domain.as_ref();
+        verdict.usage = written.usage;
         let says_outside = domain
             .is_some_and(|domain| domain.is_outside(&answer.written, answer.visible.as_deref()));
-        match parsed {
+        match written.parsed {
             _ if says_outside => {
                 let why = "the judge says that it does not know such samples";
                 Self::abstain(&mut verdict, Status::OutOfDomain, why.to_owned());
             }
             Ok(parsed) => {
-                self.fill(&mut verdict, parsed, text, sample, guided, &completion);
-                self.check_certainty(&mut verdict, text);
+                verdict.confidence = written.confidence;
+                self.fill(&mut verdict, parsed, sample, &written.expected);
+                Self::check_agreement(&mut verdict, domain);
             }
             Err(why) => {
                 verdict.status = Status::Unparsed;
-                let is_cut =
-                    guided.ending == Ending::NoRoom || completion.finish == FinishReason::Length;
-                verdict.error = Some(self.unreadable(&why, is_cut));
+                verdict.error = Some(why);
                 Self::outcome_by_rules(&mut verdict);
             }
         }
-        verdict.raw = self.raw(verdict.status, text, sample, answer.written, completion);
-        self.settle(verdict)
+        verdict
     }
 
     /// Takes over what the judge's answer says.
@@ -300,10 +363,8 @@ impl<'a> VerdictBuilder<'a> {
         &self,
         verdict: &mut Verdict,
         parsed: ParsedVerdict,
-        text: &JudgeText,
         sample: &Sample,
-        guided: &Guided,
-        completion: &Completion,
+        expected: &[Option<f64>],
     ) {
         let fields = parsed.fields;
         verdict.process = fields.process;
@@ -328,28 +389,34 @@ impl<'a> VerdictBuilder<'a> {
         }
         verdict.parse_rule = Some(parsed.rule);
         verdict.inconsistent = parsed.inconsistent;
-        verdict.confidence = if verdict.parse_rule == Some(ParseRule::Constrained) {
-            self.confidence_of_choices(guided, completion)
-        } else {
-            confidence(completion, &parsed.spans, |tokens| {
-                text.prompts.tokenizer().decode(tokens).len()
-            })
-        };
         if let Some(rubric) = sample
             .rubric
             .as_deref()
             .filter(|_| !fields.grades.is_empty())
         {
-            let expected: Vec<Option<f64>> = expected_of_choices(guided, completion)
-                .filter(|(field, _)| matches!(field, ChoiceField::Criterion(_)))
-                .map(|(_, expected)| expected.map(f64::from))
-                .collect();
             // They were checked when they were read.
             verdict.criteria = rubric
-                .verdicts(&fields.grades, &expected)
+                .verdicts(&fields.grades, expected)
                 .unwrap_or_default();
             verdict.score = Some(weighted_score(&verdict.criteria));
             verdict.confidence.score = expected_score(&verdict.criteria).map(|score| score as f32);
+        }
+    }
+
+    /// How sure the judge was of what it says.
+    fn confidence_of(
+        &self,
+        text: &JudgeText,
+        guided: &Guided,
+        completion: &Completion,
+        parsed: &ParsedVerdict,
+    ) -> Confidence {
+        if parsed.rule == ParseRule::Constrained {
+            self.confidence_of_choices(guided, completion)
+        } else {
+            confidence(completion, &parsed.spans, |tokens| {
+                text.prompts.tokenizer().decode(tokens).len()
+            })
         }
     }
 
@@ -369,12 +436,9 @@ impl<'a> VerdictBuilder<'a> {
         confidence
     }
 
-    /// Gives up a verdict that the rules contradict, where they must agree, or that the judge is not sure enough of.
-    fn check_certainty(&self, verdict: &mut Verdict, text: &JudgeText) {
-        let must_agree = text
-            .domain
-            .as_ref()
-            .is_some_and(|domain| domain.rules_must_agree);
+    /// Gives up a verdict that the rules contradict, where they must agree.
+    fn check_agreement(verdict: &mut Verdict, domain: Option<&Domain>) {
+        let must_agree = domain.is_some_and(|domain| domain.rules_must_agree);
         if let (true, Some(by_rules), Some(by_judge)) =
             (must_agree, verdict.rule_outcome, verdict.outcome)
             && by_rules != by_judge
@@ -386,8 +450,11 @@ impl<'a> VerdictBuilder<'a> {
                 word(by_rules)
             );
             Self::abstain(verdict, Status::OutOfDomain, why);
-            return;
         }
+    }
+
+    /// Gives up a verdict that the judge is not sure enough of.
+    fn check_certainty(&self, verdict: &mut Verdict, text: &JudgeText) {
         let Some(least) = self.options.min_confidence else {
             return;
         };
@@ -488,13 +555,18 @@ fn expected_of_choices(
 
 /// Whether a completion so far can be read, and fits the sample.
 pub(super) fn is_readable(text: &JudgeText, tokens: &[u32], wants: &ScaffoldWants) -> bool {
-    let answer = text
-        .prompts
-        .thinking()
-        .read(text.prompts.tokenizer(), tokens);
-    parse(text, &answer)
-        .and_then(|parsed| check(parsed, wants))
-        .is_ok_and(|parsed| parsed.rule != ParseRule::Named(UNCLEAR.to_owned()))
+    let thinking = text.prompts.thinking();
+    let answer = thinking.read(text.prompts.tokenizer(), tokens);
+    let (style, begins_inside) = (thinking.style(), thinking.starts_in_thinking());
+    read(
+        text.protocol.as_ref(),
+        style,
+        &answer,
+        begins_inside,
+        false,
+        wants,
+    )
+    .is_ok_and(|parsed| parsed.rule != ParseRule::Named(UNCLEAR.to_owned()))
 }
 
 /// The text of a completion, and the same without thinking.
@@ -507,17 +579,27 @@ fn read_answer(text: &JudgeText, completion: &Completion) -> Answer {
     prompts.thinking().read(prompts.tokenizer(), tokens)
 }
 
-/// Reads the verdict in an answer.
-fn parse(text: &JudgeText, answer: &Answer) -> Result<ParsedVerdict, Unreadable> {
-    let thinking = text.prompts.thinking();
+/// Reads the verdict in an answer, which must fit what the sample wants; `starts_in_thinking` where the prompt ended inside a thinking block, `is_cut` where the length
+/// limit ended it.
+pub(super) fn read(
+    protocol: &dyn Protocol,
+    style: &ThinkingStyle,
+    answer: &Answer,
+    starts_in_thinking: bool,
+    is_cut: bool,
+    wants: &ScaffoldWants,
+) -> Result<ParsedVerdict, Unreadable> {
+    if is_cut && !protocol.reads_cut() {
+        return Err(Unreadable::Cut);
+    }
     let visible = answer.visible.as_deref();
     let visible = visible.ok_or(Unreadable::ThinkingNotFinished)?;
-    let visible = match thinking.style() {
+    let visible = match style {
         // A judge that does not think may write any tags.
         ThinkingStyle::None => Cow::Owned(without_unknown_tags(visible)),
         _ => Cow::Borrowed(visible),
     };
-    text.protocol.parse(&visible, thinking.starts_in_thinking())
+    check(protocol.parse(&visible, starts_in_thinking)?, wants)
 }
 
 /// Refuses the index of a step that the response does not have, and grades that the rubric does not have.

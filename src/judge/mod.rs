@@ -11,6 +11,7 @@
 //! | [`cache`] | answers kept in files, for later runs |
 //! | `guide`, `token_scaffold` | constrained generations: thinking, then the protocol's known text, in which words are chosen |
 //! | `dispatch` | which of several engines gets a request |
+//! | [`answers`] | answers that another engine wrote become verdicts (`juror import-batch`) |
 //! | `domain` | what a judge says it can judge (`judge.json`) |
 //! | [`calibration`] | how often a judge is right that gives a probability |
 //! | `completion` | a completion becomes a verdict: protocol, rules, reward |
@@ -22,6 +23,7 @@
 //! | [`panel`] | what several judges say together |
 //! | [`summary`] | a run in numbers |
 
+pub mod answers;
 pub mod build;
 pub mod cache;
 pub mod calibration;

@@ -188,20 +188,9 @@ impl JudgeText {
         }
         // A known judge's settings are for its own protocol; under another, that protocol's come first.
         let known = known_judge(source)?;
-        let own =
-            known.filter(|judge| protocol.hash().is_none() && judge.protocol == protocol.name());
-        let sampling = |judge: Option<&KnownJudge>| Some(sampling_of(judge?.sampling?));
-        generation.sampling = sampling(own)
-            .or(protocol.sampling())
-            .or(sampling(known))
-            .or(generation.sampling);
         // A prompt needs room too.
-        let fits = |tokens: usize| tokens.min(config.max_positions / 2);
-        generation.max_new_tokens = own
-            .and_then(|judge| judge.max_new_tokens)
-            .or(protocol.max_new_tokens())
-            .map(fits)
-            .or(generation.max_new_tokens);
+        let most = config.max_positions / 2;
+        generation = with_known(generation, known, protocol.as_ref(), most);
         notes.extend_from_slice(prompts.notes());
         let own_text = protocol
             .template_text()
@@ -242,13 +231,7 @@ impl JudgeText {
 
     /// The options of a run where the user says nothing: sampling and length as the model's makers recommend.
     pub fn run_options(&self, trials: u32) -> RunOptions {
-        RunOptions {
-            sampling: self.generation.sampling_for(trials),
-            max_new_tokens: self.generation.max_new_tokens.unwrap_or(MAX_NEW_TOKENS),
-            trials,
-            reward: RewardPolicy::default_for(self.protocol.yields()),
-            ..RunOptions::default()
-        }
+        self.generation.run_options(self.protocol.as_ref(), trials)
     }
 
     /// Checks whether the weights hold an output head that the configuration does not mention, and notes that it is used.
@@ -312,12 +295,71 @@ pub fn default_protocol(source: &ModelSource) -> Result<&'static str, Checkpoint
     Ok(known_judge(source)?.map_or("prime", |judge| judge.protocol.as_str()))
 }
 
+/// The known judge of this name, if there is one: of an alias, or an id on the hub.
+///
+/// # Errors
+/// When the table of known judges is damaged.
+pub(crate) fn known_judge_named(
+    name: &str,
+) -> Result<Option<&'static KnownJudge>, CheckpointError> {
+    known_judges::find(name.split('@').next().unwrap_or_default())
+}
+
+/// The options of a run with a model that runs elsewhere, where the user says nothing: as a known judge's makers recommend,
+/// else the protocol.
+pub(crate) fn recommended_options(
+    known: Option<&KnownJudge>,
+    protocol: &dyn Protocol,
+    trials: u32,
+) -> RunOptions {
+    let generation = with_known(GenerationDefaults::default(), known, protocol, usize::MAX);
+    RunOptions {
+        constrained: false,
+        ..generation.run_options(protocol, trials)
+    }
+}
+
+impl GenerationDefaults {
+    fn run_options(&self, protocol: &dyn Protocol, trials: u32) -> RunOptions {
+        RunOptions {
+            sampling: self.sampling_for(trials),
+            max_new_tokens: self.max_new_tokens.unwrap_or(MAX_NEW_TOKENS),
+            trials,
+            reward: RewardPolicy::default_for(protocol.yields()),
+            ..RunOptions::default()
+        }
+    }
+}
+
+/// What a model's makers recommend for generations under the protocol, given what the model's own files say; completions are
+/// of at most `most` tokens.
+fn with_known(
+    generation: GenerationDefaults,
+    known: Option<&KnownJudge>,
+    protocol: &dyn Protocol,
+    most: usize,
+) -> GenerationDefaults {
+    let own = known.filter(|judge| protocol.hash().is_none() && judge.protocol == protocol.name());
+    let sampling = |judge: Option<&KnownJudge>| Some(sampling_of(judge?.sampling?));
+    GenerationDefaults {
+        sampling: sampling(own)
+            .or(protocol.sampling())
+            .or(sampling(known))
+            .or(generation.sampling),
+        max_new_tokens: own
+            .and_then(|judge| judge.max_new_tokens)
+            .or(protocol.max_new_tokens())
+            .map(|tokens| tokens.min(most))
+            .or(generation.max_new_tokens),
+    }
+}
+
 /// The entry of a model from the hub among the known judges.
 fn known_judge(source: &ModelSource) -> Result<Option<&'static KnownJudge>, CheckpointError> {
     let Some(origin) = source.origin() else {
         return Ok(None);
     };
-    known_judges::find(origin.split('@').next().unwrap_or_default())
+    known_judge_named(&origin)
 }
 
 fn sampling_of(known: KnownSampling) -> Sampling {
@@ -359,6 +401,9 @@ fn identity(settings: &ChatSettings, chat: &ChatTemplate) -> Option<ChatIdentity
 }
 
 /// A file that a model may lack.
-fn optional(source: &ModelSource, file: &str) -> Result<Option<String>, CheckpointError> {
+pub(crate) fn optional(
+    source: &ModelSource,
+    file: &str,
+) -> Result<Option<String>, CheckpointError> {
     source.has(file).then(|| source.read_text(file)).transpose()
 }

@@ -234,7 +234,7 @@ impl PromptBuilder {
             let Stretch::Own(own) = stretch else {
                 continue;
             };
-            let text = self.field(sample, own.name);
+            let text = shown_field(sample, self.view, own.name);
             let text = self.fields.neutralised(&text, &own.before, &own.after);
             if text.len() > tokenised
                 && let Some(least) = self.tokenizer.more_tokens_than(left, &text)
@@ -246,26 +246,10 @@ impl PromptBuilder {
     }
 
     fn own(&self, sample: &Sample, own: &OwnStretch) -> Result<Vec<u32>, TextError> {
-        let text = self.field(sample, own.name);
+        let text = shown_field(sample, self.view, own.name);
         self.fields
             .tokens(&text, own.place, &own.before, &own.after)
             .map_err(|error| TextError::Tokenizer(format!("{}: {error}", own.name)))
-    }
-
-    /// A field's text, as far as the judge is to see it.
-    fn field<'s>(&self, sample: &'s Sample, name: FieldName) -> Cow<'s, str> {
-        match name {
-            FieldName::Question => sample.question.as_str().into(),
-            FieldName::StudentAnswer if self.view == View::Steps && !sample.steps.is_empty() => {
-                numbered(sample.steps.iter().map(String::as_str)).into()
-            }
-            FieldName::StudentAnswer => self.view.of(&sample.student_answer),
-            FieldName::ReferenceAnswer => sample.reference_answer.as_str().into(),
-            FieldName::Rubric => sample
-                .rubric
-                .as_ref()
-                .map_or("".into(), |rubric| rubric.shown().into()),
-        }
     }
 
     /// The prompt of a sample, as text.
@@ -279,7 +263,7 @@ impl PromptBuilder {
             match segment {
                 Segment::Trusted(text) => prompt.push_str(text),
                 Segment::Field(name) => {
-                    let text = self.field(sample, *name);
+                    let text = shown_field(sample, self.view, *name);
                     if let Some(own) = stretches.next() {
                         prompt.push_str(&self.fields.text(
                             &text,
@@ -353,4 +337,20 @@ fn generation_prompt<'r>(
     // Then the last line that is not blank: where a template opens the thinking.
     let end = rendered.trim_end();
     &rendered[end.rfind('\n').map_or(0, |at| at + 1)..]
+}
+
+/// A field's text, as far as the judge is to see it.
+pub(crate) fn shown_field(sample: &Sample, view: View, name: FieldName) -> Cow<'_, str> {
+    match name {
+        FieldName::Question => sample.question.as_str().into(),
+        FieldName::StudentAnswer if view == View::Steps && !sample.steps.is_empty() => {
+            numbered(sample.steps.iter().map(String::as_str)).into()
+        }
+        FieldName::StudentAnswer => view.of(&sample.student_answer),
+        FieldName::ReferenceAnswer => sample.reference_answer.as_str().into(),
+        FieldName::Rubric => sample
+            .rubric
+            .as_ref()
+            .map_or("".into(), |rubric| rubric.shown().into()),
+    }
 }

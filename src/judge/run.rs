@@ -20,7 +20,7 @@ use super::in_flight::InFlight;
 use super::jobs::{self, Job};
 use super::request::{RequestBuilder, Trial};
 use super::{JudgeError, JudgeText, RunEnd, RunOptions, Sink, guarded};
-use crate::dataset::Samples;
+use crate::dataset::{Sample, Samples};
 use crate::engine::{Completion, EngineError, EngineThread, Request, Stats};
 use crate::panics;
 use crate::threads;
@@ -326,6 +326,21 @@ pub fn run_rules<S: Samples + ?Sized>(
     sink: &mut dyn Sink,
 ) -> Result<RunEnd, JudgeError> {
     let verdicts = VerdictBuilder::new(options, None);
+    let verdict = |sample: &Sample, job: Job| {
+        guarded(|| verdicts.by_rules(sample, job.trial))
+            .unwrap_or_else(|why| verdicts.broken(sample, job.trial, why))
+    };
+    run_without_model(samples, jobs, &verdict, interrupted, sink)
+}
+
+/// Gives each trial what `verdict` makes of it.
+pub(super) fn run_without_model<S: Samples + ?Sized>(
+    samples: &S,
+    jobs: &[Job],
+    verdict: &(impl Fn(&Sample, Job) -> Verdict + Sync),
+    interrupted: &AtomicBool,
+    sink: &mut dyn Sink,
+) -> Result<RunEnd, JudgeError> {
     let mut rest = jobs;
     while !rest.is_empty() {
         let now = jobs::cut(&mut rest, samples, JOBS_AHEAD * 16);
@@ -334,11 +349,7 @@ pub fn run_rules<S: Samples + ?Sized>(
         let judged: Vec<Verdict> = now
             .par_iter()
             .zip(own)
-            .map(|(job, own)| {
-                let sample = &fetched[own];
-                guarded(|| verdicts.by_rules(sample, job.trial))
-                    .unwrap_or_else(|why| verdicts.broken(sample, job.trial, why))
-            })
+            .map(|(job, own)| verdict(&fetched[own], *job))
             .collect();
         for verdict in judged {
             if interrupted.load(Ordering::Relaxed) {

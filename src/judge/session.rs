@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use candle_core::Device;
 
+use super::answers::Answers;
 use super::build::{EngineOptions, WorkloadLengths};
 use super::cache::{AnswerCache, CacheError, identity};
 use super::calibration::Calibration;
@@ -30,7 +31,7 @@ use crate::dataset::output::{
 use crate::dataset::{
     DatasetError, Loaded, Rows, Samples, Shard, id_hash, rejected_path, write_rejected,
 };
-use crate::engine::Stats;
+use crate::engine::{Sampling, Stats};
 use crate::model::memory::host;
 use crate::model::{DeviceChoice, ModelError};
 use crate::reward::RewardPolicy;
@@ -59,6 +60,8 @@ pub struct Session {
     pub options: RunOptions,
     /// The model and its text side; none with rules alone.
     pub judge: Option<(ModelSource, Arc<JudgeText>)>,
+    /// The answers of another engine to every trial, in place of a model.
+    pub answers: Option<Answers>,
     /// The protocol and the hash of its prompt text.
     pub protocol: Identity,
     /// The model's name, as the user gave it.
@@ -145,14 +148,15 @@ impl Session {
     /// When the model's files cannot be read.
     pub fn manifest(&self) -> Result<Manifest, CheckpointError> {
         let options = &self.options;
-        let model = match &self.judge {
-            Some((source, _)) => Some(Identity {
-                name: self.model_name.clone(),
-                hash: source.hash()?,
-            }),
-            None => None,
+        let hash = match (&self.judge, &self.answers) {
+            (Some((source, _)), _) => Some(source.hash()?),
+            (None, Some(answers)) => Some(answers.hash.clone()),
+            (None, None) => None,
         };
-        let sampling = options.sampling;
+        let model = hash.map(|hash| Identity {
+            name: self.model_name.clone(),
+            hash,
+        });
         let rules = match options.rules {
             RulesMode::Off => options.rules.as_str().to_owned(),
             mode => {
@@ -174,13 +178,7 @@ impl Session {
             model_origin: self.judge.as_ref().and_then(|(source, _)| source.origin()),
             protocol: self.protocol.clone(),
             chat: self.judge.as_ref().and_then(|(_, text)| text.chat.clone()),
-            sampling: SamplingSettings {
-                temperature: sampling.temperature as f32,
-                top_k: (sampling.top_k > 0).then_some(sampling.top_k as u32),
-                top_p: (sampling.top_p < 1.0).then_some(sampling.top_p as f32),
-                min_p: (sampling.min_p > 0.0).then_some(sampling.min_p as f32),
-                max_new_tokens: options.max_new_tokens,
-            },
+            sampling: sampling_settings(options.sampling, options.max_new_tokens),
             seed: options.seed,
             trials: options.trials,
             rules,
@@ -466,9 +464,23 @@ impl Session {
             end
         } else {
             let jobs = jobs::in_input_order(samples, trials, finished);
-            run_rules(samples, &jobs, &self.options, interrupted, keeper)?
+            match &self.answers {
+                Some(answers) => answers.run(samples, &jobs, &self.options, interrupted, keeper)?,
+                None => run_rules(samples, &jobs, &self.options, interrupted, keeper)?,
+            }
         };
         Ok(end)
+    }
+}
+
+/// How tokens are chosen, as a manifest says it.
+pub(crate) fn sampling_settings(sampling: Sampling, max_new_tokens: usize) -> SamplingSettings {
+    SamplingSettings {
+        temperature: sampling.temperature as f32,
+        top_k: (sampling.top_k > 0).then_some(sampling.top_k as u32),
+        top_p: (sampling.top_p < 1.0).then_some(sampling.top_p as f32),
+        min_p: (sampling.min_p > 0.0).then_some(sampling.min_p as f32),
+        max_new_tokens,
     }
 }
 

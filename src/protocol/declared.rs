@@ -340,6 +340,10 @@ impl Protocol for Declared {
         self.reads_cut
     }
 
+    fn stop_texts(&self) -> &[String] {
+        &self.stop
+    }
+
     fn has_odds(&self) -> bool {
         // A label of both says one thing with its tokens and two with its values.
         let Yields {

@@ -8,6 +8,8 @@
 //! | [`delimiters`] | the delimiters of a prompt's fields, and which fields have none |
 //! | [`reserved`] | where a text under judgement holds a delimiter, and how that is broken |
 //! | [`untrusted`] | the rule for the tags that every prompt reserves |
+//! | `control_text` | the control tokens of the known model families, broken in text for an engine whose tokenizer is not known |
+//! | `plain_prompt` | a prompt as text for such an engine |
 //! | [`declaration`] | what a protocol's TOML file may say: prompt, view, decoding, form of the answer |
 //! | [`declared`] | a protocol made of such a file and a text; the built-in ones |
 //! | [`view`] | what of a response the judge is shown |
@@ -27,6 +29,7 @@
 //! Adding a protocol is a TOML file and a template in `prompts/`, and one line in `declared`.
 
 mod block;
+mod control_text;
 pub mod declaration;
 pub mod declared;
 pub mod delimiters;
@@ -34,6 +37,7 @@ mod grades;
 mod json;
 mod labels;
 pub mod parser;
+mod plain_prompt;
 pub mod reserved;
 pub mod scaffold;
 mod steps;
@@ -55,6 +59,7 @@ pub use declaration::DeclarationError;
 pub use declared::Declared;
 pub use delimiters::{Delimiters, Unprotected};
 pub(crate) use labels::UNCLEAR;
+pub use plain_prompt::PlainPrompt;
 pub use reserved::Reserved;
 pub use scaffold::{ChoiceField, Filled, Part, Scaffold, ScaffoldWants};
 pub use stop::{StopMatcher, VerdictStop};
@@ -122,6 +127,11 @@ pub trait Protocol: fmt::Debug + Send + Sync {
     /// Whether a completion that was cut at its length limit may be read: not where a later word may take an earlier one back.
     fn reads_cut(&self) -> bool {
         true
+    }
+
+    /// Texts behind which nothing of an answer counts: an engine may end a generation there.
+    fn stop_texts(&self) -> &[String] {
+        &[]
     }
 
     /// Whether the probabilities of what it says are recorded.

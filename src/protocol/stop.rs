@@ -40,14 +40,14 @@ impl StopMatcher for VerdictStop {
 
 /// Ends a generation at one of some texts, in bounded memory.
 #[derive(Debug, Clone)]
-pub(super) struct TextStop {
+pub(crate) struct TextStop {
     texts: Vec<String>,
     /// The end of what was written, as long as the longest text.
     tail: String,
 }
 
 impl TextStop {
-    pub(super) fn new(texts: &[String]) -> Self {
+    pub(crate) fn new(texts: &[String]) -> Self {
         Self {
             texts: texts.to_vec(),
             tail: String::new(),

@@ -21,6 +21,9 @@ fn help_is_whole_and_fits_a_hundred_columns() {
         &["bench", "--help"],
         &["bench", "-h"],
         &["verify", "--help"],
+        &["export-batch", "--help"],
+        &["import-batch", "--help"],
+        &["run-batch", "--help"],
         &["prompts", "--help"],
         &["prompts", "show", "--help"],
         &["prompts", "render", "--help"],
@@ -67,7 +70,16 @@ fn help_tells_the_exit_codes_and_how_a_run_is_resumed() {
 #[test]
 fn every_command_is_listed() {
     let text = helped(&["--help"]);
-    for command in ["judge", "verify", "bench", "prompts", "models"] {
+    for command in [
+        "judge",
+        "export-batch",
+        "run-batch",
+        "import-batch",
+        "verify",
+        "bench",
+        "prompts",
+        "models",
+    ] {
         let listed = text
             .lines()
             .any(|line| line.trim_start().starts_with(&format!("{command} ")));
@@ -214,6 +226,8 @@ fn completions_and_manual_pages_know_every_command() {
     for (page, part) in [
         ("juror.1", "juror\\-judge(1)"),
         ("juror-judge.1", "rules\\-profile"),
+        ("juror-export-batch.1", "model\\-name"),
+        ("juror-run-batch.1", "max\\-new\\-tokens"),
         ("juror-prompts-render.1", "max\\-line\\-bytes"),
         ("juror-models-pull.1", "FILE.gguf"),
     ] {

@@ -11,23 +11,18 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow, bail};
 
-pub(super) use self::arguments::{
-    JudgeArguments, JudgeChoice, RulesArgument, SAMPLING, parse_size,
-};
+pub(super) use self::arguments::{JudgeArguments, JudgeChoice, parse_size};
 use super::download;
 use super::inputs::{self, refuse_data_sets};
 use super::progress::{Progress, print_summary};
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
 use crate::checkpoint::hub::Want;
 use crate::dataset::journal::{Identity, earlier_input, journal_path};
-use crate::dataset::output::{
-    OutputFormat, check_place, check_replaceable, has_place_beside, write_atomically,
-};
+use crate::dataset::output::{check_place, write_atomically};
 use crate::dataset::{
     Keep, LineLimit, LoadOptions, Loaded, Rows, Samples, Shard, index, read_text, rejected_path,
     sources,
 };
-use crate::engine::Sampling;
 use crate::judge::cache::CACHE_SIZE;
 use crate::judge::calibration::Calibration;
 use crate::judge::model::MAX_NEW_TOKENS;
@@ -35,8 +30,8 @@ use crate::judge::{
     GenerationDefaults, JudgeText, RulesMode, RunEnd, RunOptions, Session, Summary,
 };
 use crate::model::DeviceChoice;
+use crate::protocol::{PromptTemplate, Protocol};
 use crate::reward::RewardPolicy;
-use crate::rules::OutcomeRules;
 
 /// Why an option for constrained answers has no meaning.
 const FREE: &str = "its answers are not constrained";
@@ -60,9 +55,9 @@ fn code_of(summary: &Summary) -> u8 {
 
 /// One judge.
 fn run_one(arguments: JudgeArguments) -> Result<Ran, Failure> {
-    let quiet = arguments.quiet;
+    let quiet = arguments.output.quiet;
     let dry_run = arguments.dry_run;
-    let summary_json = arguments.summary_json.clone();
+    let summary_json = arguments.output.summary_json.clone();
     let session = resolve(arguments)?;
     if !quiet {
         describe(&session);
@@ -74,6 +69,16 @@ fn run_one(arguments: JudgeArguments) -> Result<Ran, Failure> {
             session,
         });
     }
+    let code = carry_out(&session, quiet, summary_json.as_deref())?;
+    Ok(Ran { code, session })
+}
+
+/// Runs a session, and says how far it is and what came of it.
+pub(super) fn carry_out(
+    session: &Session,
+    quiet: bool,
+    summary_json: Option<&Path>,
+) -> Result<u8, Failure> {
     let interrupted = catch_interrupts().or_fail()?;
     let all = session
         .loaded
@@ -94,7 +99,7 @@ fn run_one(arguments: JudgeArguments) -> Result<Ran, Failure> {
         let usage = error.is_usage();
         Failure::new(error, usage)
     })?;
-    if let Some(path) = &summary_json {
+    if let Some(path) = summary_json {
         let text = format!("{:#}\n", summary.to_json());
         write_atomically(path, |writer| writer.write_all(text.as_bytes())).or_fail()?;
     }
@@ -110,77 +115,24 @@ fn run_one(arguments: JudgeArguments) -> Result<Ran, Failure> {
                 }
             ));
         }
-        return Ok(Ran {
-            code: INTERRUPTED,
-            session,
-        });
+        return Ok(INTERRUPTED);
     }
     if !quiet {
         print_summary(&summary);
-        warnings::print(&session, &summary);
+        warnings::print(session, &summary);
         if let Some(out) = &session.out {
             say(&format!("verdicts in {}", out.display()));
         }
     }
-    let code = code_of(&summary);
-    Ok(Ran { code, session })
+    Ok(code_of(&summary))
 }
 
 /// Raw arguments into a session; reads the input and the model's text side, not its weights.
 fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
-    let rules = RulesMode::from(arguments.rules);
-    let out = arguments.output.filter(|path| path.as_os_str() != "-");
-    let out = out
-        .map(|out| shard_in_name(out, arguments.shard))
-        .transpose()
-        .or_usage()?;
-    if arguments.skip_bad && !out.as_deref().is_some_and(has_place_beside) {
-        return Err(anyhow!(
-            "--skip-bad sets bad lines aside beside the output: name a file with `-o`"
-        ))
-        .or_usage();
-    }
-    if let Some(out) = &out {
-        OutputFormat::of(out).or_usage()?;
-        // An input is refused as such.
-        sources(&arguments.inputs, Some(out)).or_usage()?;
-        if !arguments.force {
-            check_replaceable(out).or_usage()?;
-        }
-    }
-    for (option, file) in [
-        ("--summary-json", &arguments.summary_json),
-        ("--consensus", &arguments.consensus),
-        ("--hard", &arguments.hard),
-    ] {
-        if file.as_deref() == Some(Path::new("-")) {
-            return Err(anyhow!(
-                "{option} - : standard output is for verdicts; name a file"
-            ))
-            .or_usage();
-        }
-    }
-    check_side_files(
-        &arguments.inputs,
-        out.as_deref(),
-        &[
-            arguments.summary_json.as_deref(),
-            arguments.consensus.as_deref(),
-            arguments.hard.as_deref(),
-        ],
-    )
-    .or_usage()?;
-    for (option, given) in [
-        ("--consensus", arguments.consensus.is_some()),
-        ("--hard", arguments.hard.is_some()),
-    ] {
-        if given && arguments.trials < 2 {
-            return Err(anyhow!(
-                "{option} needs several trials of each sample: give --trials"
-            ))
-            .or_usage();
-        }
-    }
+    let rules = RulesMode::from(arguments.rules.rules);
+    let trials = arguments.sampling.trials;
+    let shard = arguments.rows.shard;
+    let out = arguments.output.resolve(&arguments.inputs, shard, trials)?;
     let devices = devices(arguments.model.device, &arguments.gpus).or_usage()?;
     let named = arguments.judge.named_protocol().or_usage()?;
     if let (RulesMode::Only, Some(protocol)) = (rules, &named)
@@ -212,7 +164,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
             .judge
             .prompt_for(named, Some(&source))
             .or_usage()?;
-        let begun = out.as_deref().filter(|_| !arguments.restart);
+        let begun = out.as_deref().filter(|_| !arguments.output.restart);
         let mut chat = arguments.judge.chat.settings(begun).or_usage()?;
         chat.force_domain = arguments.force_domain;
         let mut text = JudgeText::load_with(&source, &protocol, &template, &chat).or_usage()?;
@@ -231,35 +183,16 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
     };
 
     let recommended = if let Some((_, text)) = &judge {
-        text.run_options(arguments.trials)
+        text.run_options(arguments.sampling.trials)
     } else {
         // As the manifests of earlier versions have it.
         RunOptions {
-            sampling: GenerationDefaults::default().sampling_for(arguments.trials),
+            sampling: GenerationDefaults::default().sampling_for(arguments.sampling.trials),
             max_new_tokens: MAX_NEW_TOKENS,
             ..RunOptions::default()
         }
     };
-    let sampling = Sampling {
-        temperature: arguments
-            .temperature
-            .unwrap_or(recommended.sampling.temperature),
-        top_k: arguments.top_k.unwrap_or(recommended.sampling.top_k),
-        top_p: arguments.top_p.unwrap_or(recommended.sampling.top_p),
-        min_p: arguments.min_p.unwrap_or(recommended.sampling.min_p),
-    };
-    sampling.validate().or_usage()?;
-    if sampling.temperature == 0.0 {
-        let for_chance = [
-            ("--top-k", arguments.top_k.is_some_and(|k| k > 0)),
-            ("--top-p", arguments.top_p.is_some_and(|p| p < 1.0)),
-            ("--min-p", arguments.min_p.is_some_and(|p| p > 0.0)),
-        ];
-        refuse_chance(arguments.trials, &for_chance).or_usage()?;
-    }
-    let max_new_tokens = arguments
-        .max_new_tokens
-        .map_or(recommended.max_new_tokens, |tokens| tokens as usize);
+    let (sampling, max_new_tokens) = arguments.sampling.resolve(&recommended).or_usage()?;
     let reward = arguments.reward.unwrap_or(recommended.reward);
     if let Some((_, text)) = &judge {
         let protocol = text.protocol.as_ref();
@@ -267,7 +200,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         let has_odds = protocol.has_odds();
         let of_odds = arguments.min_confidence.filter(|_| !has_odds);
         let yields = protocol.yields();
-        let of_outcome = arguments.audit.filter(|_| !yields.outcome);
+        let of_outcome = arguments.rules.audit.filter(|_| !yields.outcome);
         let only_score = |given: bool| (given && yields.score).then_some(ONLY_SCORE);
         let is_soft = reward == RewardPolicy::Soft;
         let why_not = [
@@ -322,24 +255,16 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
                 of_odds.map(|_| "no probabilities are recorded of what it says"),
             ),
         ];
-        if let Some((option, why)) = why_not
-            .iter()
-            .find_map(|(option, why)| Some((option, (*why)?)))
-        {
-            let name = protocol.name();
-            return Err(anyhow!(
-                "{option} has no meaning under protocol {name}: {why}"
-            ))
-            .or_usage();
-        }
+        refuse_meaningless(protocol, &why_not).or_usage()?;
     }
     let engine = arguments.engine.options(&arguments.model);
     let columns = arguments
         .judge
+        .prompt
         .columns(&arguments.columns, protocol.as_ref())
         .or_usage()?;
 
-    let begun = out.as_deref().filter(|_| !arguments.restart);
+    let begun = out.as_deref().filter(|_| !arguments.output.restart);
     let earlier_samples = begun
         .and_then(|out| earlier_input(&journal_path(out)))
         .map(|input| input.samples);
@@ -347,11 +272,11 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         &arguments.inputs,
         &LoadOptions {
             columns,
-            keep: Keep::parse(&arguments.keep),
-            limit: arguments.limit,
-            shard: arguments.shard,
-            max_line: LineLimit(arguments.max_line_bytes),
-            skip_bad: arguments.skip_bad,
+            keep: Keep::parse(&arguments.output.keep),
+            limit: arguments.rows.limit,
+            shard: arguments.rows.shard,
+            max_line: LineLimit(arguments.rows.max_line_bytes),
+            skip_bad: arguments.output.skip_bad,
             earlier: earlier_samples,
             output: out.clone(),
         },
@@ -359,56 +284,73 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
     Ok(Session {
         loaded,
         earlier_samples,
-        shard: arguments.shard,
-        skip_bad: arguments.skip_bad,
+        shard: arguments.rows.shard,
+        skip_bad: arguments.output.skip_bad,
         options: RunOptions {
             sampling,
             max_new_tokens,
-            trials: arguments.trials,
-            seed: arguments.seed,
+            trials: arguments.sampling.trials,
+            seed: arguments.sampling.seed,
             constrained: !arguments.free,
             decide_only: arguments.decide_only,
             thinking_budget: arguments.thinking_budget.map(|tokens| tokens as usize),
             wants_reason: arguments.reason,
             raw: arguments.raw,
             rules,
-            audit: arguments.audit.unwrap_or(0.0),
-            outcome_rules: OutcomeRules::new(
-                arguments.rules_profile,
-                arguments.rules_config.unwrap_or_default(),
-            ),
+            audit: arguments.rules.audit.unwrap_or(0.0),
+            outcome_rules: arguments.rules.outcome_rules(),
             reward,
             require_process: arguments.require_process,
             min_confidence: arguments.min_confidence,
             cache: None,
         },
         judge,
-        protocol: Identity {
-            name: protocol.name().into(),
-            hash: protocol.hash().map_or_else(
-                || template.hash(),
-                |own| format!("{own} {}", template.hash()),
-            ),
-        },
+        answers: None,
+        protocol: identity(protocol.as_ref(), &template),
         model_name: arguments.judge.model,
         devices,
         engine,
         out,
-        consensus_out: arguments.consensus,
-        hard_out: arguments.hard,
-        advantages: arguments.advantages,
-        restart: arguments.restart,
+        consensus_out: arguments.output.consensus,
+        hard_out: arguments.output.hard,
+        advantages: arguments.output.advantages,
+        restart: arguments.output.restart,
         cache: arguments
             .cache
             .map(|folder| (folder, arguments.cache_size.unwrap_or(CACHE_SIZE))),
     })
 }
 
+/// Refuses the first option that has no meaning under the protocol.
+pub(super) fn refuse_meaningless(
+    protocol: &dyn Protocol,
+    why_not: &[(&str, Option<&str>)],
+) -> anyhow::Result<()> {
+    for (option, why) in why_not {
+        if let Some(why) = why {
+            let name = protocol.name();
+            bail!("{option} has no meaning under protocol {name}: {why}");
+        }
+    }
+    Ok(())
+}
+
 /// Why an option for truth values has no meaning.
-const ONLY_SCORE: &str = "it gives a score, and judges neither process nor outcome";
+pub(super) const ONLY_SCORE: &str = "it gives a score, and judges neither process nor outcome";
+
+/// The protocol, and the hash of it and its prompt text.
+pub(super) fn identity(protocol: &dyn Protocol, template: &PromptTemplate) -> Identity {
+    Identity {
+        name: protocol.name().into(),
+        hash: protocol.hash().map_or_else(
+            || template.hash(),
+            |own| format!("{own} {}", template.hash()),
+        ),
+    }
+}
 
 /// Refuses a summary or consensus file that is another file of the run, or cannot be written.
-fn check_side_files(
+pub(super) fn check_side_files(
     inputs: &[PathBuf],
     out: Option<&Path>,
     files: &[Option<&Path>],
@@ -430,7 +372,7 @@ fn check_side_files(
 }
 
 /// `{shard}` in the output's name becomes the shard, as `0-of-4`.
-fn shard_in_name(out: PathBuf, shard: Option<Shard>) -> anyhow::Result<PathBuf> {
+pub(super) fn shard_in_name(out: PathBuf, shard: Option<Shard>) -> anyhow::Result<PathBuf> {
     let Some(text) = out.to_str().filter(|text| text.contains("{shard}")) else {
         return Ok(out);
     };
@@ -439,23 +381,6 @@ fn shard_in_name(out: PathBuf, shard: Option<Shard>) -> anyhow::Result<PathBuf> 
     };
     let name = format!("{}-of-{}", shard.index(), shard.count());
     Ok(text.replace("{shard}", &name).into())
-}
-
-/// Refuses what is for chance at temperature 0: several trials, and the options that are given of `for_chance`.
-fn refuse_chance(trials: u32, for_chance: &[(&str, bool)]) -> anyhow::Result<()> {
-    if trials > 1 {
-        bail!(
-            "--trials {trials} at temperature 0: greedy generations are all the same, so more than one changes nothing; leave \
-             --temperature out, or give one above 0"
-        );
-    }
-    if let Some((name, _)) = for_chance.iter().find(|(_, given)| *given) {
-        bail!(
-            "{name} changes nothing at temperature 0, which takes the likeliest token: leave it out, or give a --temperature \
-             above 0"
-        );
-    }
-    Ok(())
 }
 
 /// The devices asked for, one engine each.
@@ -474,7 +399,10 @@ fn devices(device: DeviceChoice, gpus: &[usize]) -> anyhow::Result<Vec<DeviceCho
     })
 }
 
-fn load_inputs(inputs: &[PathBuf], options: &LoadOptions) -> Result<Loaded<Rows>, Failure> {
+pub(super) fn load_inputs(
+    inputs: &[PathBuf],
+    options: &LoadOptions,
+) -> Result<Loaded<Rows>, Failure> {
     if inputs == [PathBuf::from("-")] && std::io::stdin().is_terminal() {
         return Err(anyhow!(
             "no input: name a JSONL file, a folder of them, or pipe rows in; see `juror judge --help`"
@@ -485,12 +413,8 @@ fn load_inputs(inputs: &[PathBuf], options: &LoadOptions) -> Result<Loaded<Rows>
     index(inputs, options).map_err(inputs::failure)
 }
 
-/// Prints the input, the columns used, and notes of the judge.
-fn describe(session: &Session) {
-    let loaded = &session.loaded;
-    for note in session.judge.iter().flat_map(|(_, text)| &text.notes) {
-        say(&format!("note: {note}"));
-    }
+/// Prints the columns used, and how many lines are no samples.
+pub(super) fn describe_input(loaded: &Loaded<Rows>) {
     say(&format!("columns: {}", loaded.columns));
     if !loaded.rejected.is_empty() {
         say(&format!(
@@ -499,6 +423,15 @@ fn describe(session: &Session) {
             loaded.lines_read
         ));
     }
+}
+
+/// Prints the input, the columns used, and notes of the judge.
+pub(super) fn describe(session: &Session) {
+    let loaded = &session.loaded;
+    for note in session.judge.iter().flat_map(|(_, text)| &text.notes) {
+        say(&format!("note: {note}"));
+    }
+    describe_input(loaded);
     if let Some(shard) = session.shard {
         say(&format!(
             "shard {shard}: {} of {} samples",

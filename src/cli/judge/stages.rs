@@ -63,7 +63,12 @@ struct Output {
 impl Output {
     /// The output of a run with `option`, whose first judge is called `first`.
     fn of(arguments: &JudgeArguments, option: &str, first: &str) -> anyhow::Result<Self> {
-        let Some(path) = arguments.output.clone().filter(|out| has_place_beside(out)) else {
+        let Some(path) = arguments
+            .output
+            .output
+            .clone()
+            .filter(|out| has_place_beside(out))
+        else {
             bail!(
                 "{option} writes each judge's verdicts beside those of all: name a file with `-o`"
             );
@@ -77,10 +82,10 @@ impl Output {
         }
         for (given, name) in [
             (arguments.dry_run, "--dry-run"),
-            (arguments.consensus.is_some(), "--consensus"),
-            (arguments.hard.is_some(), "--hard"),
-            (arguments.advantages, "--advantages"),
-            (arguments.shard.is_some(), "--shard"),
+            (arguments.output.consensus.is_some(), "--consensus"),
+            (arguments.output.hard.is_some(), "--hard"),
+            (arguments.output.advantages, "--advantages"),
+            (arguments.rows.shard.is_some(), "--shard"),
         ] {
             if given {
                 bail!("{name} is for one judge: give it without {option}");
@@ -91,7 +96,7 @@ impl Output {
             path,
         };
         // An output of ours has its judges' journals beside it.
-        if !arguments.force && !journal_path(&output.beside(first)).exists() {
+        if !arguments.output.force && !journal_path(&output.beside(first)).exists() {
             check_replaceable(&output.path)?;
         }
         Ok(output)
@@ -138,8 +143,8 @@ fn of_judge(further: impl IntoIterator<Item = OsString>) -> anyhow::Result<Judge
     let matches = command.try_get_matches_from(line)?;
     match Arguments::from_arg_matches(&matches)?.command {
         Command::Judge(mut arguments) => {
-            arguments.summary_json = None;
-            arguments.force = false;
+            arguments.output.summary_json = None;
+            arguments.output.force = false;
             Ok(*arguments)
         }
         _ => bail!("the options of a judge must be those of `juror judge`"),
@@ -178,11 +183,11 @@ fn say_summary(
     summary: &Summary,
     rows: &[String],
 ) -> Result<(), Failure> {
-    if let Some(path) = &arguments.summary_json {
+    if let Some(path) = &arguments.output.summary_json {
         let text = format!("{:#}\n", summary.to_json());
         write_atomically(path, |writer| writer.write_all(text.as_bytes())).or_fail()?;
     }
-    if !arguments.quiet {
+    if !arguments.output.quiet {
         print_summary(summary);
         for row in rows {
             say(row);
@@ -244,7 +249,7 @@ fn panel(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure> {
     let mut yields = Yields::default();
     let mut keep = Vec::new();
     for (line, (name, _)) in lines.into_iter().zip(&judges) {
-        if !arguments.quiet {
+        if !arguments.output.quiet {
             say(&format!("judge {name}"));
         }
         let Ran { code, session, .. } = run_one(line)?;
@@ -349,8 +354,8 @@ fn cascade(arguments: &JudgeArguments, small: &str, large: &str) -> Result<u8, F
     };
     let mut first = line(small, &small_name)?;
     let mut second = line(large, &large_name)?;
-    first.audit = None;
-    second.audit = None;
+    first.rules.audit = None;
+    second.rules.audit = None;
     check(&first)?;
     check(&second)?;
     let ran = run_one(first)?;
@@ -382,7 +387,11 @@ fn cascade(arguments: &JudgeArguments, small: &str, large: &str) -> Result<u8, F
             audited.remove(&verdict.index);
             escalated.insert(verdict.index);
         } else if !escalated.contains(&verdict.index)
-            && is_drawn(arguments.audit.unwrap_or(0.0), arguments.seed, &verdict.id)
+            && is_drawn(
+                arguments.rules.audit.unwrap_or(0.0),
+                arguments.sampling.seed,
+                &verdict.id,
+            )
         {
             audited.insert(verdict.index);
         }
@@ -400,9 +409,9 @@ fn cascade(arguments: &JudgeArguments, small: &str, large: &str) -> Result<u8, F
         of_small.write_rows(&rows, &positions).or_fail()?;
         second.inputs = vec![rows];
         second.columns = ColumnArguments::default();
-        second.limit = None;
-        second.skip_bad = false;
-        second.keep = Vec::new();
+        second.rows.limit = None;
+        second.output.skip_bad = false;
+        second.output.keep = Vec::new();
         let ran = run_one(second)?;
         if ran.code == INTERRUPTED {
             return Ok(ran.code);

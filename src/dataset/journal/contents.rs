@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::checksum::Checksum;
@@ -12,9 +13,9 @@ use crate::dataset::input::read_line;
 use crate::terminal::escaped;
 use crate::verdict::Verdict;
 
-/// Takes each verdict of an existing journal, in the order written, with the place of its line; the error says why it
-/// cannot be of this run.
-pub type Resume<'r> = &'r mut dyn FnMut(Verdict, LinePlace) -> Result<(), String>;
+/// Takes each line of an existing journal, a verdict or what else it keeps, in the order written, with its place; the error
+/// says why it cannot be of this run.
+pub type Resume<'r, Line = Verdict> = &'r mut dyn FnMut(Line, LinePlace) -> Result<(), String>;
 
 /// The first line.
 #[derive(Serialize, Deserialize)]
@@ -111,12 +112,12 @@ pub(super) struct Contents {
 impl Contents {
     /// Reads and checks them; `resume` is given each verdict. `before` is the input without the rows that were added behind
     /// it since the last of them.
-    pub(super) fn read(
+    pub(super) fn read<Line: DeserializeOwned>(
         file: &mut File,
         path: &Path,
         manifest: &Manifest,
         before: Option<&InputIdentity>,
-        resume: Resume,
+        resume: Resume<Line>,
     ) -> Result<Self, JournalError> {
         let mut contents = Self::default();
         let Some(mut earlier) = contents.read_lines(file, path, manifest, resume)? else {
@@ -138,12 +139,12 @@ impl Contents {
     }
 
     /// Reads and checks all lines; returns the manifest, with the input that the last line was written for, if it is whole.
-    fn read_lines(
+    fn read_lines<Line: DeserializeOwned>(
         &mut self,
         file: &mut File,
         path: &Path,
         manifest: &Manifest,
-        resume: Resume,
+        resume: Resume<Line>,
     ) -> Result<Option<serde_json::Value>, JournalError> {
         let contents = self;
         let read = |source| JournalError::Read {
@@ -223,7 +224,7 @@ impl Contents {
                 contents.length += length as u64;
                 continue;
             }
-            match (serde_json::from_slice::<Verdict>(&line), changed) {
+            match (serde_json::from_slice::<Line>(&line), changed) {
                 (Ok(verdict), None) if ended => {
                     let place = LinePlace {
                         offset: contents.length,

@@ -11,7 +11,7 @@ use crate::terminal::escaped;
 /// Everything that decides what the verdicts of a run are: two runs with equal manifests give the same verdicts.
 ///
 /// A journal keeps it as its first line. Any field added here is compared without further ado, unless it is told alone.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The journal's format: [`Manifest::FORMAT`].
     pub format: u32,
@@ -94,7 +94,7 @@ impl Manifest {
 }
 
 /// A name for people and a hash of the content.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// What the user calls it.
     pub name: String,
@@ -133,7 +133,7 @@ pub struct ChatIdentity {
 }
 
 /// How tokens are chosen.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SamplingSettings {
     /// 0 is greedy.
     pub temperature: f32,
@@ -148,7 +148,7 @@ pub struct SamplingSettings {
 }
 
 /// What is judged.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputIdentity {
     /// [`Loaded::fingerprint`](crate::dataset::Loaded::fingerprint).
     pub fingerprint: String,

@@ -1,7 +1,7 @@
 //! Each finished verdict, on disk before it counts.
 //!
 //! `OUT.journal` lies beside the output. Its first line is `{"manifest": …}`: everything that decides what the
-//! verdicts of a run are. Each further line is one finished [`Verdict`], written whole as its trial ends, so killing
+//! verdicts of a run are. Each further line is one finished [`Verdict`](crate::verdict::Verdict), written whole as its trial ends, so killing
 //! the process at any moment loses at most the line that was being written. Every line ends with its checksum. The same command run again takes up where
 //! it was left; a run with another manifest is refused.
 //!
@@ -30,6 +30,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 pub(crate) use checksum::Checksum;
 use contents::{Contents, InputLine, MOST, ManifestLine, check_beginning};
@@ -40,7 +41,6 @@ pub use manifest::{ChatIdentity, Difference, Identity, InputIdentity, Manifest, 
 
 use super::output::{folder_of, sync_folder};
 use super::spool::temporary;
-use crate::verdict::Verdict;
 
 /// The journal of the run that writes `out`: `OUT.journal`.
 pub fn journal_path(out: &Path) -> PathBuf {
@@ -66,7 +66,7 @@ pub fn chat_date(journal: &Path) -> Option<String> {
     Some(line["manifest"]["chat"]["date"].as_str()?.to_owned())
 }
 
-/// The finished trials of one run. Held open, and locked against other processes, until dropped.
+/// The finished trials of one run, or the answers to the requests of a batch file. Held open, and locked against other processes, until dropped.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
@@ -97,12 +97,12 @@ impl Journal {
     /// # Errors
     /// When the file cannot be opened, is in use, is no journal, has a broken line in the middle or one that `resume`
     /// does not know, or has a manifest other than `manifest`: then nothing is changed.
-    pub fn open(
+    pub fn open<Line: DeserializeOwned>(
         path: &Path,
         manifest: &Manifest,
         before: Option<&InputIdentity>,
         restart: bool,
-        resume: Resume,
+        resume: Resume<Line>,
     ) -> Result<(Self, bool), JournalError> {
         let open = |source| JournalError::Open {
             path: path.to_owned(),
@@ -198,9 +198,9 @@ impl Journal {
     ///
     /// # Errors
     /// When the line cannot be written whole; what was written of it is removed again.
-    pub fn append(&mut self, verdict: &Verdict) -> Result<LinePlace, JournalError> {
+    pub fn append(&mut self, line: &impl Serialize) -> Result<LinePlace, JournalError> {
         let offset = self.length;
-        self.write(verdict)?;
+        self.write(line)?;
         Ok(LinePlace {
             offset,
             length: self.line.len() as u32,
@@ -284,7 +284,7 @@ impl Journal {
                 }
                 self.line.push(b'\n');
                 if self.line.len() as u64 > MOST {
-                    return Err(io::Error::other("a verdict of more than 1 GiB"));
+                    return Err(io::Error::other("a line of more than 1 GiB"));
                 }
                 self.torn = true;
                 self.file.write_all(&self.line)

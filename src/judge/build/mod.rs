@@ -73,13 +73,38 @@ pub fn build_engine(
     lengths: &WorkloadLengths,
     progress: Arc<LoadProgress>,
 ) -> Result<Engine, EngineError> {
+    let template = text.prompts.shared_prefix();
+    engine_of(
+        source,
+        &text.config,
+        template,
+        device,
+        options,
+        lengths,
+        progress,
+    )
+}
+
+/// As [`build_engine`], of a model with this configuration whose prompts begin with `template`.
+///
+/// # Errors
+/// As [`build_engine`].
+pub fn engine_of(
+    source: &ModelSource,
+    model_config: &ModelConfig,
+    template: &[u32],
+    device: &Device,
+    options: &EngineOptions,
+    lengths: &WorkloadLengths,
+    progress: Arc<LoadProgress>,
+) -> Result<Engine, EngineError> {
     let weights = Weights::open_with(source, progress).map_err(ModelError::from)?;
     let precision = options.precision.resolve(device, &weights)?;
     let plain = options.plain_operations;
-    let model = load_model(&text.config, &weights, device, precision, plain)?;
+    let model = load_model(model_config, &weights, device, precision, plain)?;
     let size = |options: &EngineOptions| {
-        let template = text.prompts.shared_prefix().to_vec();
-        engine_config(&text.config, precision, device, lengths, options, template)
+        let template = template.to_vec();
+        engine_config(model_config, precision, device, lengths, options, template)
     };
     let mut config = size(options);
     let model = model.with_cache(&config, !options.no_shared_prefix)?;
@@ -196,7 +221,7 @@ pub fn packed_numbers(
 }
 
 /// How large an engine is, in words.
-pub(super) fn describe(engine: &Engine) -> String {
+pub(crate) fn describe(engine: &Engine) -> String {
     let (config, blocks) = (engine.config(), engine.stats().blocks);
     let mut text = format!(
         "{} sequences at once, {} tokens a step, {blocks} KV blocks of {} tokens",

@@ -26,6 +26,36 @@ pub(super) fn without_added_tokens(document: &Value) -> Result<tokenizers::Token
     copy.to_string().parse().map_err(|error| unreadable(&error))
 }
 
+/// The document with names that no text spells for the added tokens that `hides` picks by their text and whether they are
+/// special; all ids stay. Also gives the ids of these tokens.
+pub(super) fn hidden(
+    document: &Value,
+    hides: &dyn Fn(&str, bool) -> bool,
+) -> (Value, HashSet<u32>) {
+    let mut copy = document.clone();
+    let mut names = HashSet::new();
+    let mut ids = HashSet::new();
+    let added = copy.get_mut("added_tokens").and_then(Value::as_array_mut);
+    for token in added.into_iter().flatten() {
+        let special = token.get("special").and_then(Value::as_bool) == Some(true);
+        let id = token.get("id").and_then(Value::as_u64);
+        let name = token.get("content").and_then(Value::as_str);
+        if let (Some(name), Some(id)) = (name, id)
+            && hides(name, special)
+        {
+            names.insert(name.to_owned());
+            ids.extend(u32::try_from(id).ok());
+            token["content"] = Value::String(format!("{HIDDEN}{id}"));
+        }
+    }
+    rename(&mut copy, &names);
+    if let Some(object) = copy.as_object_mut() {
+        // A post-processor may name added tokens by their text; it is never run.
+        object.insert("post_processor".into(), Value::Null);
+    }
+    (copy, ids)
+}
+
 /// Is this the name of a control token, special or not: in angle or square brackets, and no byte (`<0x0A>`)?
 pub(super) fn is_markup(name: &str) -> bool {
     let inside = name
@@ -67,13 +97,18 @@ fn hide_control_tokens(document: &mut Value) {
             (special || is_markup(content)).then(|| content.to_owned())
         })
         .collect();
+    rename(document, &control);
+}
+
+/// Renames these tokens of the plain vocabulary, and drops the merges that would make them.
+fn rename(document: &mut Value, control: &HashSet<String>) {
     let Some(model) = document.get_mut("model").and_then(Value::as_object_mut) else {
         return;
     };
     let mut renamed: HashMap<String, String> = HashMap::new();
     match model.get_mut("vocab") {
         Some(Value::Object(vocabulary)) => {
-            for name in &control {
+            for name in control {
                 if let Some(id) = vocabulary.remove(name) {
                     let hidden = format!("{HIDDEN}{id}");
                     vocabulary.insert(hidden.clone(), id);

@@ -75,6 +75,20 @@ impl Tokenizer {
         panics::guarded(|| Self::read(json)).unwrap_or_else(|why| Err(unreadable(&why)))
     }
 
+    /// A tokenizer of the same ids in which the added tokens that `hides` picks, by their text and whether they are special,
+    /// cannot be written; and the ids of these.
+    ///
+    /// # Errors
+    /// As [`Self::from_json`].
+    pub fn from_json_hiding(
+        json: &str,
+        hides: &dyn Fn(&str, bool) -> bool,
+    ) -> Result<(Self, HashSet<u32>), TextError> {
+        let document = serde_json::from_str(json).map_err(|error| unreadable(&error))?;
+        let (document, hidden) = control_tokens::hidden(&document, hides);
+        Ok((Self::from_json(&document.to_string())?, hidden))
+    }
+
     fn read(json: &str) -> Result<Self, TextError> {
         let mut document: Value = serde_json::from_str(json).map_err(|error| unreadable(&error))?;
         let growth = Growth::of(&document)?;

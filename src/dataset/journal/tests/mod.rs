@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::manifest::listing;
 use super::*;
-use crate::verdict::{Confidence, OutcomeSource, Status, Usage};
+use crate::verdict::{Confidence, OutcomeSource, Status, Usage, Verdict};
 
 fn manifest() -> Manifest {
     Manifest {
@@ -108,15 +108,20 @@ fn open(
 ) -> Result<(Journal, Resumed), JournalError> {
     let mut finished = Finished::new(8, 2);
     let mut verdicts: Vec<Verdict> = Vec::new();
-    let (mut journal, torn) =
-        Journal::open(path, manifest, None, restart, &mut |verdict, line| {
+    let (mut journal, torn) = Journal::open(
+        path,
+        manifest,
+        None,
+        restart,
+        &mut |verdict: Verdict, line| {
             match finished.insert(verdict.index, verdict.trial, line) {
                 Noted::New => verdicts.push(verdict),
                 Noted::Before => {}
                 Noted::Unknown => return Err("no such trial".into()),
             }
             Ok(())
-        })?;
+        },
+    )?;
     assert_eq!(finished.count(), verdicts.len());
     let mut copied = Vec::new();
     journal.copy(finished.lines(), &mut copied).unwrap();

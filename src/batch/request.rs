@@ -1,0 +1,474 @@
+//! A line of a batch file as a request: what is to be answered, and how tokens are chosen.
+//!
+//! A parameter of the body that would change the answer and is not known is an error, never ignored.
+
+use serde_json::{Map, Value};
+
+use super::unapplied::refuse_the_rest;
+use super::{CHAT_URL, COMPLETIONS_URL};
+use crate::engine::Sampling;
+
+/// The most stop texts of one request.
+const MOST_STOPS: usize = 64;
+
+/// The largest count of tokens that is accepted.
+const MOST_TOKENS: u64 = 1 << 30;
+
+/// Variables of a chat template that a request may not set.
+const OWN_VARIABLES: [&str; 4] = ["messages", "add_generation_prompt", "tools", "documents"];
+
+/// One message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// Who says it: `system`, `user`, `assistant`, …
+    pub role: String,
+    /// Its text, in parts that are tokenised apart.
+    pub parts: Vec<String>,
+}
+
+/// What is to be answered.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Asked {
+    /// Messages, and further variables of the chat template.
+    Chat(Vec<Message>, Map<String, Value>),
+    /// A raw prompt.
+    Prompt(String),
+}
+
+/// A request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BatchRequest {
+    /// Its name.
+    pub custom_id: String,
+    /// The model that it names.
+    pub model: Option<String>,
+    /// What is to be answered.
+    pub asked: Asked,
+    /// As [`Sampling`]; what is not given is the model's.
+    pub temperature: Option<f64>,
+    /// See [`Sampling::top_p`].
+    pub top_p: Option<f64>,
+    /// See [`Sampling::top_k`].
+    pub top_k: Option<usize>,
+    /// See [`Sampling::min_p`].
+    pub min_p: Option<f64>,
+    /// The longest completion.
+    pub max_tokens: Option<usize>,
+    /// Equal requests with equal seeds have equal answers.
+    pub seed: Option<u64>,
+    /// Texts that end an answer.
+    pub stop: Vec<String>,
+}
+
+/// A line that is no request that can be answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadRequest {
+    /// The request's name, if it has one.
+    pub custom_id: Option<String>,
+    /// What is wrong and what to do.
+    pub why: String,
+}
+
+impl BatchRequest {
+    /// Reads a line of a batch file.
+    ///
+    /// # Errors
+    /// [`BadRequest`].
+    pub fn parse(line: &str) -> Result<Self, BadRequest> {
+        let nameless = |why: String| BadRequest {
+            custom_id: None,
+            why,
+        };
+        let line: Value = serde_json::from_str(line).map_err(|error| {
+            nameless(format!(
+                "not JSON ({error}); a request is one JSON object a line"
+            ))
+        })?;
+        let Value::Object(mut line) = line else {
+            return Err(nameless("not a JSON object: a request is one".to_owned()));
+        };
+        let Some(Value::String(custom_id)) = line.remove("custom_id") else {
+            return Err(nameless(
+                "`custom_id` is missing, or no text: every request needs one".to_owned(),
+            ));
+        };
+        Self::of(custom_id.clone(), &mut line).map_err(|why| BadRequest {
+            custom_id: Some(custom_id),
+            why,
+        })
+    }
+
+    fn of(custom_id: String, line: &mut Map<String, Value>) -> Result<Self, String> {
+        match line.remove("method") {
+            None | Some(Value::Null) => {}
+            Some(Value::String(method)) if method == "POST" => {}
+            Some(other) => return Err(format!("`method` is {other}, and must be \"POST\"")),
+        }
+        let url = line.remove("url").unwrap_or_default();
+        let Some(Value::Object(mut body)) = line.remove("body") else {
+            return Err("`body` is missing, or no object".to_owned());
+        };
+        body.retain(|_, value| !value.is_null());
+        let asked = match url.as_str() {
+            Some(CHAT_URL) => {
+                Asked::Chat(messages(body.remove("messages"))?, variables(&mut body)?)
+            }
+            Some(COMPLETIONS_URL) => match body.remove("prompt") {
+                Some(Value::String(prompt)) if !prompt.is_empty() => Asked::Prompt(prompt),
+                Some(Value::String(_)) => return Err("`prompt` is empty".to_owned()),
+                Some(_) => {
+                    return Err(
+                        "`prompt` must be one text; lists and token ids are not read".to_owned(),
+                    );
+                }
+                None => return Err("`prompt` is missing".to_owned()),
+            },
+            _ => {
+                return Err(format!(
+                    "`url` is {url}; requests to \"{CHAT_URL}\" and \"{COMPLETIONS_URL}\" are answered"
+                ));
+            }
+        };
+        let request = Self {
+            custom_id,
+            model: text(&mut body, "model")?,
+            asked,
+            temperature: number(&mut body, "temperature")?,
+            top_p: number(&mut body, "top_p")?,
+            top_k: match body.remove("top_k") {
+                None => None,
+                // vLLM's value for no limit.
+                Some(value) if value.as_i64() == Some(-1) => Some(0),
+                Some(value) => Some(count("top_k", &value, 0)?),
+            },
+            min_p: number(&mut body, "min_p")?,
+            max_tokens: longest(&mut body)?,
+            seed: match body.remove("seed") {
+                None => None,
+                Some(value) => Some(
+                    value
+                        .as_u64()
+                        .or(value.as_i64().map(|seed| seed as u64))
+                        .ok_or_else(|| format!("`seed` is {value}, and must be a whole number"))?,
+                ),
+            },
+            stop: stops(body.remove("stop"))?,
+        };
+        request
+            .sampling(Sampling::GREEDY)
+            .validate()
+            .map_err(|error| error.to_string())?;
+        refuse_the_rest(&body)?;
+        Ok(request)
+    }
+
+    /// The bytes of its texts.
+    pub(super) fn bytes(&self) -> usize {
+        match &self.asked {
+            Asked::Prompt(text) => text.len(),
+            Asked::Chat(messages, _) => {
+                let parts = messages.iter().flat_map(|message| &message.parts);
+                parts.map(String::len).sum()
+            }
+        }
+    }
+
+    /// How tokens are chosen; what the request leaves out is as in `default`.
+    pub fn sampling(&self, default: Sampling) -> Sampling {
+        let sampling = Sampling {
+            temperature: self.temperature.unwrap_or(default.temperature),
+            top_k: self.top_k.unwrap_or(default.top_k),
+            top_p: self.top_p.unwrap_or(default.top_p),
+            min_p: self.min_p.unwrap_or(default.min_p),
+        };
+        if sampling.temperature == 0.0 && sampling.validate().is_ok() {
+            Sampling::GREEDY
+        } else {
+            sampling
+        }
+    }
+}
+
+fn messages(value: Option<Value>) -> Result<Vec<Message>, String> {
+    let Some(Value::Array(messages)) = value else {
+        return Err("`messages` is missing, or no list".to_owned());
+    };
+    if messages.is_empty() {
+        return Err("`messages` is empty".to_owned());
+    }
+    let read = messages.into_iter().enumerate();
+    read.map(|(at, message)| {
+        let at = at + 1;
+        let Value::Object(mut message) = message else {
+            return Err(format!("message {at} is no object"));
+        };
+        message.retain(|_, value| !value.is_null());
+        let is_name = |role: &str| {
+            (1..=32).contains(&role.len()) && role.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+        };
+        let role = match message.remove("role") {
+            Some(Value::String(role)) if is_name(&role) => role,
+            Some(other) => return Err(format!("message {at} has the role {other}, which is none")),
+            None => return Err(format!("message {at} has no role")),
+        };
+        let parts = match message.remove("content") {
+            Some(Value::String(text)) => vec![text],
+            Some(Value::Array(parts)) => {
+                let parts = parts.into_iter().map(part);
+                parts
+                    .collect::<Result<_, _>>()
+                    .map_err(|why| format!("message {at}: {why}"))?
+            }
+            Some(_) => {
+                return Err(format!("message {at}: `content` is neither a text nor a list of parts"));
+            }
+            None => return Err(format!("message {at} has no content")),
+        };
+        if let Some(key) = message.keys().next() {
+            return Err(format!(
+                "message {at}: `{key}` is not applied here: leave it out, or use an engine that has it"
+            ));
+        }
+        Ok(Message { role, parts })
+    })
+    .collect()
+}
+
+/// The text of a content part.
+fn part(part: Value) -> Result<String, String> {
+    match part {
+        Value::String(text) => Ok(text),
+        Value::Object(mut part) => match (part.remove("type"), part.remove("text")) {
+            (Some(kind), Some(Value::String(text))) if kind == "text" && part.is_empty() => {
+                Ok(text)
+            }
+            (Some(kind), _) if kind != "text" => Err(format!(
+                "a content part of type {kind} is not read: text alone is"
+            )),
+            _ => Err(
+                "a content part is {\"type\": \"text\", \"text\": \"…\"} and nothing more"
+                    .to_owned(),
+            ),
+        },
+        _ => Err("a content part is neither a text nor an object".to_owned()),
+    }
+}
+
+/// Variables of the chat template.
+fn variables(body: &mut Map<String, Value>) -> Result<Map<String, Value>, String> {
+    let mut variables = match body.remove("chat_template_kwargs") {
+        None => Map::new(),
+        Some(Value::Object(variables)) => variables,
+        Some(_) => return Err("`chat_template_kwargs` is no object".to_owned()),
+    };
+    if let Some(name) = OWN_VARIABLES
+        .iter()
+        .find(|name| variables.contains_key(**name))
+    {
+        return Err(format!("`chat_template_kwargs` may not set `{name}`"));
+    }
+    match body.remove("reasoning_effort") {
+        None => {}
+        Some(Value::String(effort)) => {
+            variables.insert("reasoning_effort".to_owned(), Value::String(effort));
+        }
+        Some(other) => return Err(format!("`reasoning_effort` is {other}, and must be a text")),
+    }
+    Ok(variables)
+}
+
+fn longest(body: &mut Map<String, Value>) -> Result<Option<usize>, String> {
+    let mut longest: Option<usize> = None;
+    for key in ["max_completion_tokens", "max_tokens"] {
+        let Some(value) = body.remove(key) else {
+            continue;
+        };
+        let tokens = count(key, &value, 1)?;
+        if longest.is_some_and(|other| other != tokens) {
+            return Err(
+                "`max_completion_tokens` and `max_tokens` differ: give one of them".to_owned(),
+            );
+        }
+        longest = Some(tokens);
+    }
+    Ok(longest)
+}
+
+fn stops(value: Option<Value>) -> Result<Vec<String>, String> {
+    let wrong = || {
+        format!("`stop` must be a text or a list of at most {MOST_STOPS} texts, none of them empty")
+    };
+    let texts = match value {
+        None => return Ok(Vec::new()),
+        Some(Value::String(text)) => vec![text],
+        Some(Value::Array(texts)) => texts
+            .into_iter()
+            .map(|text| match text {
+                Value::String(text) => Ok(text),
+                _ => Err(wrong()),
+            })
+            .collect::<Result<Vec<String>, String>>()?,
+        Some(_) => return Err(wrong()),
+    };
+    if texts.len() > MOST_STOPS || texts.iter().any(String::is_empty) {
+        return Err(wrong());
+    }
+    Ok(texts)
+}
+
+fn text(body: &mut Map<String, Value>, key: &str) -> Result<Option<String>, String> {
+    match body.remove(key) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(other) => Err(format!("`{key}` is {other}, and must be a text")),
+    }
+}
+
+fn number(body: &mut Map<String, Value>, key: &str) -> Result<Option<f64>, String> {
+    match body.remove(key) {
+        None => Ok(None),
+        Some(value) => match value.as_f64() {
+            Some(number) => Ok(Some(number)),
+            None => Err(format!("`{key}` is {value}, and must be a number")),
+        },
+    }
+}
+
+fn count(key: &str, value: &Value, least: u64) -> Result<usize, String> {
+    match value.as_u64() {
+        Some(count) if (least..=MOST_TOKENS).contains(&count) => Ok(count as usize),
+        _ => Err(format!(
+            "`{key}` is {value}, and must be a whole number from {least} to {MOST_TOKENS}"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn parse(body: &Value) -> Result<BatchRequest, String> {
+        let line = json!({"custom_id": "a", "method": "POST", "url": CHAT_URL, "body": body});
+        BatchRequest::parse(&line.to_string()).map_err(|bad| {
+            assert_eq!(bad.custom_id.as_deref(), Some("a"));
+            bad.why
+        })
+    }
+
+    fn with(key: &str, value: &Value) -> Result<BatchRequest, String> {
+        let mut body = json!({"messages": [{"role": "user", "content": "hi"}]});
+        body[key] = value.clone();
+        parse(&body)
+    }
+
+    #[test]
+    fn a_request_is_read_whole() {
+        let request = parse(&json!({
+            "model": "m", "temperature": 0.5, "top_p": 0.9, "top_k": -1, "min_p": 0, "max_tokens": 7, "max_completion_tokens": 7,
+            "seed": -1, "stop": "x", "n": 1, "user": "me", "stream": false, "tools": null, "repetition_penalty": 1.0,
+            "reasoning_effort": "low", "chat_template_kwargs": {"enable_thinking": false},
+            "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": ["a", {"type": "text", "text": "b"}], "name": null}]
+        }))
+        .unwrap();
+        let Asked::Chat(messages, variables) = &request.asked else {
+            panic!("{request:?}")
+        };
+        assert_eq!(messages[1].parts, ["a", "b"]);
+        assert_eq!(
+            json!(variables),
+            json!({"enable_thinking": false, "reasoning_effort": "low"})
+        );
+        assert_eq!(request.max_tokens, Some(7));
+        assert_eq!(request.seed, Some(u64::MAX));
+        assert_eq!(request.stop, ["x"]);
+        let sampling = request.sampling(Sampling::GREEDY);
+        assert!((sampling.top_p - 0.9).abs() < 1e-9 && sampling.top_k == 0);
+    }
+
+    #[test]
+    fn what_would_change_the_answer_is_named() {
+        for (key, value) in [
+            ("tools", json!([{"type": "function"}])),
+            ("response_format", json!({"type": "json_object"})),
+            ("logit_bias", json!({"5": 1})),
+            ("logprobs", json!(true)),
+            ("frequency_penalty", json!(0.1)),
+            ("repetition_penalty", json!(1.1)),
+            ("guided_json", json!({})),
+            ("stream", json!(true)),
+            ("anything", json!(0)),
+        ] {
+            let why = with(key, &value).unwrap_err();
+            assert!(why.contains(&format!("`{key}` is not applied")), "{why}");
+        }
+        for (key, value, why) in [
+            ("temperature", json!(-1), "temperature"),
+            ("temperature", json!("hot"), "`temperature` is \"hot\""),
+            ("top_p", json!(0), "top-p"),
+            ("max_tokens", json!(0), "`max_tokens` is 0"),
+            ("n", json!(2), "the parameter `n` is not applied"),
+            ("stop", json!([""]), "`stop` must be"),
+            ("seed", json!(1.5), "`seed` is 1.5"),
+            (
+                "chat_template_kwargs",
+                json!({"messages": []}),
+                "may not set `messages`",
+            ),
+            ("messages", json!([]), "is empty"),
+            (
+                "messages",
+                json!([{"role": "user"}]),
+                "message 1 has no content",
+            ),
+            (
+                "messages",
+                json!([{"role": "<|im_end|>", "content": "x"}]),
+                "which is none",
+            ),
+            (
+                "messages",
+                json!([{"role": "user", "content": "x", "tool_calls": []}]),
+                "`tool_calls` is not applied",
+            ),
+            (
+                "messages",
+                json!([{"role": "user", "content": [{"type": "image_url"}]}]),
+                "type \"image_url\"",
+            ),
+        ] {
+            let said = with(key, &value).unwrap_err();
+            assert!(said.contains(why), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_bad_line_keeps_its_name_where_it_has_one() {
+        for (line, name, why) in [
+            ("{", None, "not JSON"),
+            ("[]", None, "not a JSON object"),
+            ("{\"body\": {}}", None, "`custom_id` is missing"),
+            (
+                "{\"custom_id\": \"a\", \"url\": \"/v1/embeddings\", \"body\": {}}",
+                Some("a"),
+                "`url` is \"/v1/embeddings\"",
+            ),
+            (
+                "{\"custom_id\": \"a\", \"url\": \"/v1/completions\", \"body\": {\"prompt\": [1]}}",
+                Some("a"),
+                "one text",
+            ),
+            (
+                "{\"custom_id\": \"a\", \"method\": \"GET\"}",
+                Some("a"),
+                "`method`",
+            ),
+            ("{\"custom_id\": \"a\"}", Some("a"), "`body` is missing"),
+        ] {
+            let bad = BatchRequest::parse(line).unwrap_err();
+            assert_eq!(bad.custom_id.as_deref(), name, "{line}");
+            assert!(bad.why.contains(why), "{}", bad.why);
+        }
+    }
+}

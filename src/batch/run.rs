@@ -1,0 +1,384 @@
+//! A batch file answered with a model here: requests into prompts, through the engine, into lines of answers.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use chrono::Local;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::BatchError;
+use super::conversation::{ChatModel, Prompt};
+use super::request::{BadRequest, BatchRequest};
+use super::response::{Responder, failed, refused};
+use super::stop::StopTexts;
+use crate::checkpoint::ModelSource;
+use crate::checkpoint::weights::LoadProgress;
+use crate::dataset::journal::{Journal, LinePlace, Manifest, journal_path};
+use crate::dataset::output::{JsonLineSink, remove_left_over, write_atomically};
+use crate::dataset::{LineLimit, Next, id_hash, sources};
+use crate::engine::{Engine, EngineThread, RandomKey, Request};
+use crate::judge::build::{describe, engine_of};
+use crate::judge::{EngineOptions, RunEnd, WorkloadLengths};
+use crate::model::DeviceChoice;
+use crate::panics;
+use crate::text::reasoning::Thinking;
+
+/// The most requests that wait in the engine.
+const AHEAD: usize = 128;
+
+/// Requests that are tokenised at a time.
+const AT_ONCE: usize = 32;
+
+/// How often an interrupt is looked for.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// How often the journal is synced to disk.
+const SYNC_EVERY: Duration = Duration::from_secs(10);
+
+/// Bytes of text that a token stands for, cautiously.
+const BYTES_PER_TOKEN: usize = 3;
+
+/// Tokens of chat markup, at most.
+const MARKUP: usize = 512;
+
+/// A batch to be answered, resolved.
+pub struct BatchRun {
+    /// The batch file.
+    pub input: PathBuf,
+    /// Where the answers go.
+    pub out: PathBuf,
+    /// The model's files.
+    pub source: ModelSource,
+    /// Its text side.
+    pub model: ChatModel,
+    /// Where it runs.
+    pub device: DeviceChoice,
+    /// What the user asked of the engine.
+    pub engine: EngineOptions,
+    /// What decides the answers beside the requests: the journal's first line. Its seed and longest completion are those of
+    /// requests that do not say.
+    pub manifest: Manifest,
+    /// Throw away an earlier run's journal.
+    pub restart: bool,
+    /// How long a line may be.
+    pub max_line: LineLimit,
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct BatchProgress {
+    /// Lines of the batch.
+    pub lines: usize,
+    /// Lines that are answered, those with an error too.
+    pub done: usize,
+    /// Of these, lines with an error.
+    pub errors: usize,
+    /// Of these, lines that an earlier run had answered.
+    pub resumed: usize,
+    /// The engine's sizes in words, once it is built.
+    pub sizes: Option<String>,
+}
+
+/// A line of a batch file: a request with a hash of its line, or the line of the output that says why it is none.
+enum Line {
+    Request(Box<BatchRequest>, String),
+    Bad(Value),
+}
+
+/// A line of the journal.
+#[derive(Serialize, Deserialize)]
+struct Answered {
+    /// The hash of the request's line: a request that was changed since is answered again.
+    request: String,
+    /// The line of the output.
+    output: Value,
+}
+
+impl BatchRun {
+    /// Answers the requests that no earlier run has answered, then writes the output.
+    ///
+    /// # Errors
+    /// Any error that stops the run. Finished answers are in the journal, and the same run goes on from there.
+    pub fn execute(
+        &self,
+        interrupted: &AtomicBool,
+        observer: &mut dyn FnMut(&BatchProgress),
+    ) -> Result<(RunEnd, BatchProgress), BatchError> {
+        let device = self.device.open()?;
+        let lines = self.lines()?;
+        let mut known = HashMap::new();
+        let (journal, _) = Journal::open(
+            &journal_path(&self.out),
+            &self.manifest,
+            None,
+            self.restart,
+            &mut |Answered { request, output }, place| {
+                known.insert(request, (place, !output["error"].is_null()));
+                Ok(())
+            },
+        )?;
+        remove_left_over(&self.out);
+        let mut answers = Answers {
+            journal,
+            places: vec![None; lines.len()],
+            progress: BatchProgress {
+                lines: lines.len(),
+                ..BatchProgress::default()
+            },
+        };
+        let mut todo = Vec::new();
+        for (at, line) in lines.iter().enumerate() {
+            let progress = &mut answers.progress;
+            match line {
+                Line::Bad(_) => progress.errors += 1,
+                Line::Request(request, hash) => match known.get(hash) {
+                    Some((place, is_error)) => {
+                        answers.places[at] = Some(*place);
+                        progress.resumed += 1;
+                        progress.errors += usize::from(*is_error);
+                    }
+                    None => todo.push((at, request.as_ref(), hash)),
+                },
+            }
+        }
+        answers.progress.done = lines.len() - todo.len();
+        let mut end = RunEnd::Complete;
+        if !todo.is_empty() {
+            let lengths = self.lengths(&todo);
+            let progress = Arc::new(LoadProgress::default());
+            let (config, options) = (&self.model.config, &self.engine);
+            let engine = engine_of(
+                &self.source,
+                config,
+                &[],
+                &device,
+                options,
+                &lengths,
+                progress,
+            )?;
+            answers.progress.sizes = Some(describe(&engine));
+            observer(&answers.progress);
+            end = self.answer(engine, &todo, &mut answers, interrupted, observer)?;
+        }
+        answers.journal.sync()?;
+        if end == RunEnd::Complete {
+            answers.write(&lines, self)?;
+        }
+        Ok((end, answers.progress))
+    }
+
+    /// The lines of the batch file. One that is no request, or whose name another has, becomes a line of the output.
+    fn lines(&self) -> Result<Vec<Line>, BatchError> {
+        let nameless = |why| BadRequest {
+            custom_id: None,
+            why,
+        };
+        let mut lines = Vec::new();
+        let mut names: HashMap<String, usize> = HashMap::new();
+        for source in sources(std::slice::from_ref(&self.input), Some(&self.out))? {
+            let mut rows = source.open(self.max_line, Some(&self.out), &[])?;
+            let mut row = Vec::new();
+            loop {
+                let next = rows.next(&mut row)?;
+                let number = rows.place();
+                let request = match next {
+                    Next::End => break,
+                    Next::Row if row.trim_ascii().is_empty() => continue,
+                    Next::Row => std::str::from_utf8(&row)
+                        .map_err(|_| nameless("not UTF-8".to_owned()))
+                        .and_then(BatchRequest::parse),
+                    Next::Bad(why) => Err(nameless(why)),
+                };
+                let request = request.and_then(|request| match names.get(&request.custom_id) {
+                    Some(first) => Err(BadRequest {
+                        why: format!("line {first} has this custom_id already"),
+                        custom_id: Some(request.custom_id),
+                    }),
+                    None => Ok(request),
+                });
+                lines.push(match request {
+                    Ok(request) => {
+                        names.insert(request.custom_id.clone(), number);
+                        let hash = blake3::hash(&row).to_hex().to_string();
+                        Line::Request(Box::new(request), hash)
+                    }
+                    Err(bad) => Line::Bad(refused(&bad, number)),
+                });
+            }
+        }
+        if lines.is_empty() {
+            return Err(BatchError::NoRequests {
+                file: self.input.display().to_string(),
+            });
+        }
+        Ok(lines)
+    }
+
+    /// How long prompts and completions will be.
+    fn lengths(&self, todo: &[(usize, &BatchRequest, &String)]) -> WorkloadLengths {
+        let context = self.model.config.max_positions;
+        let bytes = todo.iter().map(|(_, request, _)| request.bytes());
+        let longest = bytes.clone().max().unwrap_or(0);
+        let max_new = todo.iter().map(|(_, request, _)| self.max_new(request));
+        WorkloadLengths {
+            shared: 0,
+            typical: bytes.sum::<usize>() / todo.len().max(1) / BYTES_PER_TOKEN + MARKUP / 4,
+            // No token is shorter than a byte.
+            longest: longest.saturating_add(MARKUP).min(context),
+            max_new: max_new.max().unwrap_or(1).min(context),
+            context,
+        }
+    }
+
+    /// The longest completion of a request; half of the context is left to the prompt where the request does not say.
+    fn max_new(&self, request: &BatchRequest) -> usize {
+        let default = self.manifest.sampling.max_new_tokens;
+        let half = self.model.config.max_positions / 2;
+        request.max_tokens.unwrap_or(default.min(half).max(1))
+    }
+
+    /// A request as its prompt, or why it cannot be answered.
+    fn prompt(&self, request: &BatchRequest) -> Result<Prompt, String> {
+        let context = self.model.config.max_positions;
+        let max_new = self.max_new(request);
+        if max_new >= context {
+            return Err(format!(
+                "{max_new} new tokens leave no room for a prompt in the model's context of {context}: ask for fewer"
+            ));
+        }
+        guarded(|| self.model.prompt(request, context - max_new))
+    }
+
+    /// What the engine is asked for a request.
+    fn engine_request(&self, id: usize, request: &BatchRequest, tokens: Vec<u32>) -> Request {
+        // Equal requests with equal seeds have equal answers; without a seed, draws follow the request's name.
+        let (seed, sample) = match request.seed {
+            Some(seed) => (seed, 0),
+            None => (self.manifest.seed, id_hash(&request.custom_id)),
+        };
+        Request {
+            id: id as u64,
+            prompt: tokens,
+            max_new_tokens: self.max_new(request),
+            // What the request leaves out is as the model's makers recommend.
+            sampling: request.sampling(self.model.generation.sampling_for(1)),
+            random_key: RandomKey {
+                seed,
+                sample,
+                trial: 0,
+            },
+            eos: Arc::clone(&self.model.eos),
+            guide: StopTexts::for_texts(self.model.tokenizer(), &request.stop),
+            choices: None,
+        }
+    }
+
+    /// Answers these lines of the batch.
+    fn answer(
+        &self,
+        engine: Engine,
+        todo: &[(usize, &BatchRequest, &String)],
+        answers: &mut Answers,
+        interrupted: &AtomicBool,
+        observer: &mut dyn FnMut(&BatchProgress),
+    ) -> Result<RunEnd, BatchError> {
+        let responder = Responder {
+            model: &self.model,
+            created: Local::now().timestamp(),
+            raw: self.manifest.raw,
+        };
+        let mut synced = Instant::now();
+        // It holds all requests that are in flight: sending one never waits.
+        let engine = EngineThread::spawn(engine, AHEAD)?;
+        let queue = engine.requests();
+        let mut in_flight: HashMap<u64, Option<Arc<Thinking>>> = HashMap::new();
+        let mut next = 0;
+        while next < todo.len() || !in_flight.is_empty() {
+            if interrupted.load(Ordering::Relaxed) {
+                return Ok(RunEnd::Interrupted);
+            }
+            if next < todo.len() && in_flight.len() + AT_ONCE <= AHEAD {
+                let now = &todo[next..todo.len().min(next + AT_ONCE)];
+                let prompts: Vec<_> = now
+                    .par_iter()
+                    .map(|(_, request, _)| self.prompt(request))
+                    .collect();
+                for (prompt, (at, request, hash)) in prompts.into_iter().zip(now) {
+                    match prompt {
+                        Ok(Prompt { tokens, thinking }) => {
+                            let request = self.engine_request(next, request, tokens);
+                            in_flight.insert(request.id, thinking);
+                            // It fails only where the engine has stopped, and then receiving says why.
+                            if let Some(queue) = &queue {
+                                let _ = queue.send(request);
+                            }
+                        }
+                        Err(why) => answers.keep(*at, hash, failed(&request.custom_id, &why))?,
+                    }
+                    next += 1;
+                }
+            } else if let Some(completion) = engine.recv(PATIENCE)?
+                && let Some(thinking) = in_flight.remove(&completion.id)
+                && let Some((at, request, hash)) = todo.get(completion.id as usize)
+            {
+                let line = guarded(|| responder.answer(request, thinking.as_deref(), &completion))
+                    .unwrap_or_else(|why| failed(&request.custom_id, &why));
+                answers.keep(*at, hash, line)?;
+            }
+            if synced.elapsed() > SYNC_EVERY {
+                answers.journal.sync()?;
+                synced = Instant::now();
+            }
+            observer(&answers.progress);
+        }
+        Ok(RunEnd::Complete)
+    }
+}
+
+/// Runs `work`; a panic costs its request alone.
+fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    panics::guarded(work).unwrap_or_else(|why| {
+        Err(format!(
+            "an error of juror itself ({why}); please report this request"
+        ))
+    })
+}
+
+/// The answers of a run.
+struct Answers {
+    journal: Journal,
+    /// Of each line of the batch where its answer is.
+    places: Vec<Option<LinePlace>>,
+    progress: BatchProgress,
+}
+
+impl Answers {
+    /// Keeps the line of the output that answers a line of the batch.
+    fn keep(&mut self, at: usize, hash: &str, output: Value) -> Result<(), BatchError> {
+        self.progress.errors += usize::from(!output["error"].is_null());
+        let request = hash.to_owned();
+        self.places[at] = Some(self.journal.append(&Answered { request, output })?);
+        self.progress.done += 1;
+        Ok(())
+    }
+
+    /// Writes all answers, in the order of the requests.
+    fn write(&mut self, lines: &[Line], run: &BatchRun) -> Result<(), BatchError> {
+        write_atomically(&run.out, |writer| {
+            for (line, place) in lines.iter().zip(&self.places) {
+                if let Line::Bad(output) = line {
+                    writeln!(writer, "{output}")?;
+                }
+                let output = |line: Answered| writeln!(writer, "{}", line.output);
+                self.journal.copy(*place, &mut JsonLineSink::new(output))?;
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+}

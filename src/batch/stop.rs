@@ -1,0 +1,48 @@
+//! Texts that end an answer (`stop`).
+
+use std::sync::Arc;
+
+use crate::engine::{Guide, Next};
+use crate::protocol::StopMatcher;
+use crate::protocol::stop::TextStop;
+use crate::text::tokenizer::{TextStream, Tokenizer};
+
+/// Ends a generation once one of some texts was written.
+pub(super) struct StopTexts {
+    stream: TextStream,
+    matcher: TextStop,
+}
+
+impl StopTexts {
+    /// For these texts; none where there are none.
+    pub(super) fn for_texts(
+        tokenizer: &Arc<Tokenizer>,
+        texts: &[String],
+    ) -> Option<Box<dyn Guide>> {
+        if texts.is_empty() {
+            return None;
+        }
+        Some(Box::new(Self {
+            stream: TextStream::new(Arc::clone(tokenizer)),
+            matcher: TextStop::new(texts),
+        }))
+    }
+}
+
+impl Guide for StopTexts {
+    fn push(&mut self, token: u32) -> Next {
+        if self.matcher.push(&self.stream.push(token)) {
+            Next::END
+        } else {
+            Next::FREE
+        }
+    }
+}
+
+/// Where the first of these texts begins.
+pub(super) fn first(written: &str, texts: &[String]) -> Option<usize> {
+    texts
+        .iter()
+        .filter_map(|text| written.find(text.as_str()))
+        .min()
+}

@@ -1,0 +1,186 @@
+//! `juror export-batch`
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use clap::Args;
+use serde_json::{Map, Value};
+
+use super::columns::ColumnArguments;
+use super::judge::{ONLY_SCORE, describe_input, load_inputs, refuse_meaningless, shard_in_name};
+use super::prompt_choice::PromptChoice;
+use super::rows::RowsArguments;
+use super::rules::RulesArguments;
+use super::sampling::SamplingArguments;
+use super::{DONE, Failure, OrFail, batch_failure, say};
+use crate::batch::export::Export;
+use crate::dataset::output::{check_place, check_replaceable};
+use crate::dataset::{LineLimit, LoadOptions, Samples, rejected_path, write_rejected};
+use crate::judge::model::{known_judge_named, recommended_options};
+use crate::judge::{RulesMode, RunOptions};
+
+/// Write what a judge would be asked as a batch file in OpenAI's format, for any engine. No model is needed.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+One line a trial: `custom_id`, `method`, `url` and `body`. Run it with `juror run-batch`, vLLM, SGLang or a service, and
+read the answers with `juror import-batch`, given the same INPUT and protocol.")]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
+pub(super) struct ExportBatchArguments {
+    /// JSONL, JSON, CSV, TSV or Parquet files (also .gz or .zst), folders of them, or `-` for standard input
+    #[arg(value_name = "INPUT", default_value = "-", hide_default_value = true)]
+    inputs: Vec<PathBuf>,
+    /// Where the requests go; standard output if not given
+    #[arg(short, long, value_name = "BATCH.jsonl")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    prompt: PromptChoice,
+    /// The model's name in every request, as the engine knows it; a known judge's chooses protocol and sampling
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "judge",
+        help_heading = "Request"
+    )]
+    model_name: String,
+    /// A system message before the prompt
+    #[arg(long, value_name = "TEXT", help_heading = "Request")]
+    system_prompt: Option<String>,
+    /// Give the prompt's own text and each field as content parts of their own. `juror run-batch` then has the prompt of `juror
+    /// judge` token for token; vLLM may put line breaks between parts
+    #[arg(long, help_heading = "Request")]
+    parts: bool,
+    /// Further keys of every request's body, as `{"chat_template_kwargs": {"enable_thinking": false}}`; null leaves a key out
+    #[arg(long, value_name = "JSON", value_parser = parse_object, help_heading = "Request")]
+    body: Option<Map<String, Value>>,
+
+    #[command(flatten)]
+    columns: ColumnArguments,
+    /// Set bad lines aside in BATCH.jsonl.rejected.jsonl instead of stopping before anything is written
+    #[arg(long, requires = "output", help_heading = "Input")]
+    skip_bad: bool,
+    #[command(flatten)]
+    rows: RowsArguments,
+    #[command(flatten)]
+    sampling: SamplingArguments,
+    #[command(flatten)]
+    rules: RulesArguments,
+
+    /// Replace BATCH.jsonl if it is there
+    #[arg(long, requires = "output", help_heading = "Run")]
+    force: bool,
+    /// Print errors only
+    #[arg(short, long, help_heading = "Run")]
+    quiet: bool,
+}
+
+fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
+    match serde_json::from_str(text) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err("must be a JSON object, as `{\"user\": \"me\"}`".into()),
+        Err(error) => Err(format!("not JSON: {error}")),
+    }
+}
+
+pub(super) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure> {
+    let rules = RulesMode::from(arguments.rules.rules);
+    if rules == RulesMode::Only {
+        return Err(anyhow!(
+            "--rules only asks no model, so there is nothing to export: `juror judge --rules only` gives the verdicts"
+        ))
+        .or_usage();
+    }
+    let out = arguments.output.filter(|path| path.as_os_str() != "-");
+    let out = out
+        .map(|out| shard_in_name(out, arguments.rows.shard))
+        .transpose()
+        .or_usage()?;
+    if let Some(out) = &out {
+        check_place(out).or_usage()?;
+        if !arguments.force {
+            check_replaceable(out).or_usage()?;
+        }
+    }
+    let known = known_judge_named(&arguments.model_name).or_fail()?;
+    let of_known = known.map(|judge| judge.protocol.as_str());
+    let (protocol, template) = arguments.prompt.resolve(of_known).or_usage()?;
+    let of_chat = [
+        ("--system-prompt", arguments.system_prompt.is_some()),
+        ("--parts", arguments.parts),
+    ];
+    if let Some((option, _)) = of_chat.iter().find(|(_, given)| *given && !protocol.chat()) {
+        return Err(anyhow!(
+            "{option} changes nothing: protocol {} is asked with a raw prompt, which is one text without messages; leave it out",
+            protocol.name()
+        ))
+        .or_usage();
+    }
+    let trials = arguments.sampling.trials;
+    let recommended = recommended_options(known, protocol.as_ref(), trials);
+    let (sampling, max_new_tokens) = arguments.sampling.resolve(&recommended).or_usage()?;
+    let of_score = (rules == RulesMode::First && protocol.yields().score).then_some(ONLY_SCORE);
+    refuse_meaningless(protocol.as_ref(), &[("--rules first", of_score)]).or_usage()?;
+    let columns = arguments
+        .prompt
+        .columns(&arguments.columns, protocol.as_ref());
+    let columns = columns.or_usage()?;
+    let loaded = load_inputs(
+        &arguments.inputs,
+        &LoadOptions {
+            columns,
+            limit: arguments.rows.limit,
+            shard: arguments.rows.shard,
+            max_line: LineLimit(arguments.rows.max_line_bytes),
+            skip_bad: arguments.skip_bad,
+            output: out.clone(),
+            ..LoadOptions::default()
+        },
+    )?;
+    let export = Export {
+        protocol,
+        template,
+        options: RunOptions {
+            sampling,
+            max_new_tokens,
+            seed: arguments.sampling.seed,
+            rules,
+            audit: arguments.rules.audit.unwrap_or(0.0),
+            outcome_rules: arguments.rules.outcome_rules(),
+            ..recommended
+        },
+        model: arguments.model_name,
+        system_prompt: arguments.system_prompt,
+        parts: arguments.parts,
+        body: arguments.body.unwrap_or_default(),
+    };
+    if !arguments.quiet {
+        for note in export.notes() {
+            say(&format!("note: {note}"));
+        }
+        describe_input(&loaded);
+    }
+    if let (true, Some(out)) = (arguments.skip_bad, &out) {
+        write_rejected(&rejected_path(out), &loaded.rejected).or_fail()?;
+    }
+    let exported = export
+        .execute(&loaded.samples, out.as_deref())
+        .map_err(batch_failure)?;
+    if !arguments.quiet {
+        let to = out.map_or_else(String::new, |out| format!(" in {}", out.display()));
+        let asked = loaded.samples.count() - exported.skipped;
+        let mut text = format!("{} requests for {asked} samples{to}", exported.requests);
+        if exported.skipped > 0 {
+            let _ = write!(
+                text,
+                "; {} samples are decided by the rules",
+                exported.skipped
+            );
+        }
+        say(&text);
+    }
+    Ok(DONE)
+}

@@ -1,0 +1,262 @@
+//! `juror import-batch`
+
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use clap::Args;
+
+use super::chat::{CHAT, ThinkingArguments};
+use super::columns::ColumnArguments;
+use super::judge::{ONLY_SCORE, carry_out, describe, identity, load_inputs, refuse_meaningless};
+use super::output::OutputArguments;
+use super::prompt_choice::PromptChoice;
+use super::rows::RowsArguments;
+use super::rules::RulesArguments;
+use super::sampling::{SAMPLING, parse_trials};
+use super::{Failure, OrFail, batch_failure, download, say};
+use crate::batch::import::Import;
+use crate::checkpoint::hub::Want;
+use crate::dataset::journal::{earlier_input, journal_path};
+use crate::dataset::{BadLines, Keep, LineLimit, LoadOptions, sources};
+use crate::judge::answers::AnswerReader;
+use crate::judge::{
+    ChatSettings, EngineOptions, JudgeText, RulesMode, RunOptions, Session, default_protocol,
+};
+use crate::protocol::PlainPrompt;
+use crate::reward::RewardPolicy;
+use crate::terminal::escaped;
+
+/// Read an engine's answers to a batch file of `juror export-batch` into verdicts.
+#[derive(Debug, Args)]
+#[command(after_help = after_help())]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
+pub(super) struct ImportBatchArguments {
+    /// The rows that were exported: files, folders of them, or `-` for standard input
+    #[arg(value_name = "INPUT", required = true)]
+    inputs: Vec<PathBuf>,
+    /// The engine's answers, JSON lines (also .gz or .zst); given several times, or files one after the other
+    #[arg(long, value_name = "OUTPUTS.jsonl", required = true, num_args = 1..)]
+    outputs: Vec<PathBuf>,
+    #[command(flatten)]
+    output: OutputArguments,
+
+    /// The judge that answered, to read its answers as `juror judge` does: its protocol, its thinking tags, its domain. Its
+    /// weights are not needed
+    #[arg(short, long, value_name = "MODEL", help_heading = super::engine::JUDGE)]
+    model: Option<String>,
+    #[command(flatten)]
+    prompt: PromptChoice,
+    #[command(flatten)]
+    thinking: ThinkingArguments,
+    /// The chat template opens the thinking: an answer begins inside it, unless the engine gives the thinking apart
+    #[arg(long, conflicts_with = "model", help_heading = CHAT)]
+    starts_in_thinking: bool,
+    /// Read the judge's reason too
+    #[arg(long, help_heading = super::engine::JUDGE)]
+    reason: bool,
+
+    #[command(flatten)]
+    columns: ColumnArguments,
+    #[command(flatten)]
+    rows: RowsArguments,
+    /// Requests for each sample, as exported
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = parse_trials(), help_heading = SAMPLING)]
+    trials: u32,
+    /// The seed of the export: chooses what --audit judges
+    #[arg(
+        long,
+        value_name = "S",
+        default_value_t = 0,
+        allow_negative_numbers = true,
+        help_heading = SAMPLING
+    )]
+    seed: u64,
+
+    #[command(flatten)]
+    rules: RulesArguments,
+    /// What a verdict is worth: process-outcome (1 only if both hold), outcome (the final answer alone), perfect-bonus (0.9, and 1
+    /// only for perfect work), score (of a protocol that gives one), or weights, as `process=0.3,outcome=0.7` [default:
+    /// process-outcome, outcome or score, by what the protocol judges]
+    #[arg(long, value_name = "POLICY", help_heading = "Verdict")]
+    reward: Option<RewardPolicy>,
+    /// No reward above 0 where the process is not known to be right, whatever --reward says
+    #[arg(long, help_heading = "Verdict")]
+    require_process: bool,
+    /// Add the prompt's and the answer's text to each line
+    #[arg(long, help_heading = "Verdict")]
+    raw: bool,
+}
+
+fn after_help() -> String {
+    format!(
+        "\
+Give INPUT, --columns, --protocol, --prompt, --few-shots, --rubric and --trials as for the export: each answer's custom_id is checked
+against them. A request without an answer, or with an error, is `failed`. With --skip-bad lines of answers that cannot be
+used are left out.
+
+{}",
+        super::EXIT_CODES
+    )
+}
+
+pub(super) fn run(arguments: ImportBatchArguments) -> Result<u8, Failure> {
+    let quiet = arguments.output.quiet;
+    let summary_json = arguments.output.summary_json.clone();
+    let (session, left_out) = resolve(arguments)?;
+    if !quiet {
+        describe(&session);
+        for line in &left_out.first {
+            say(&format!("left out: {}", escaped(&line.to_string())));
+        }
+        if left_out.total > left_out.first.len() {
+            say(&format!(
+                "left out: {} more lines of answers",
+                left_out.total - left_out.first.len()
+            ));
+        }
+    }
+    carry_out(&session, quiet, summary_json.as_deref())
+}
+
+/// Raw arguments into a session whose verdicts are read from the answers; also gives the lines of them that are left out.
+fn resolve(arguments: ImportBatchArguments) -> Result<(Session, BadLines), Failure> {
+    let rules = RulesMode::from(arguments.rules.rules);
+    if rules == RulesMode::Only {
+        return Err(anyhow!(
+            "--rules only reads no answer: `juror judge --rules only` gives the verdicts"
+        ))
+        .or_usage();
+    }
+    if arguments.reward == Some(RewardPolicy::Soft) {
+        return Err(anyhow!(
+            "--reward soft needs the judge's probabilities, which a text does not have: take process-outcome or outcome"
+        ))
+        .or_usage();
+    }
+    let (trials, shard) = (arguments.trials, arguments.rows.shard);
+    let files = [arguments.inputs.as_slice(), &arguments.outputs].concat();
+    let out = arguments.output.resolve(&files, shard, trials)?;
+    // Standard input is one of them at most.
+    sources(&files, None).or_usage()?;
+    let style = arguments.thinking.style();
+    if style.is_some() && arguments.model.is_none() {
+        return Err(anyhow!(
+            "--thinking-style and --thinking-tags need --model: how a judge writes its thinking depends on its tokenizer too"
+        ))
+        .or_usage();
+    }
+    let source = arguments
+        .model
+        .as_ref()
+        .map(|name| download::resolve(name, Want::Description));
+    let source = source.transpose()?;
+    let own = source.as_ref().map(default_protocol).transpose();
+    let (protocol, template) = arguments.prompt.resolve(own.or_usage()?).or_usage()?;
+    let settings = ChatSettings {
+        style,
+        ..ChatSettings::default()
+    };
+    let judge = source.map(|source| JudgeText::load_with(&source, &protocol, &template, &settings));
+    let judge = judge.transpose().or_usage()?;
+    let reward = arguments
+        .reward
+        .unwrap_or(RewardPolicy::default_for(protocol.yields()));
+    let yields = protocol.yields();
+    let why_not = [
+        (
+            "--require-process",
+            (arguments.require_process && !yields.process)
+                .then_some("it does not judge the process"),
+        ),
+        (
+            "--rules first",
+            (rules == RulesMode::First && yields.score).then_some(ONLY_SCORE),
+        ),
+        (
+            "--audit",
+            (arguments.rules.audit.is_some() && !yields.outcome)
+                .then_some("it does not judge the outcome"),
+        ),
+        (
+            &*format!("--reward {reward}"),
+            reward.refused_by(protocol.as_ref(), rules != RulesMode::Off),
+        ),
+    ];
+    refuse_meaningless(protocol.as_ref(), &why_not).or_usage()?;
+    let columns = arguments
+        .prompt
+        .columns(&arguments.columns, protocol.as_ref());
+    let columns = columns.or_usage()?;
+    let max_line = LineLimit(arguments.rows.max_line_bytes);
+    let begun = out.as_deref().filter(|_| !arguments.output.restart);
+    let earlier_samples = begun
+        .and_then(|out| earlier_input(&journal_path(out)))
+        .map(|input| input.samples);
+    let skip_bad = arguments.output.skip_bad;
+    let loaded = load_inputs(
+        &arguments.inputs,
+        &LoadOptions {
+            columns,
+            keep: Keep::parse(&arguments.output.keep),
+            limit: arguments.rows.limit,
+            shard,
+            max_line,
+            skip_bad,
+            earlier: earlier_samples,
+            output: out.clone(),
+        },
+    )?;
+    let reader = AnswerReader {
+        prompt: PlainPrompt::new(&template),
+        protocol: protocol.clone(),
+        judge,
+        starts_in_thinking: arguments.starts_in_thinking,
+    };
+    let import = Import {
+        samples: &loaded.samples,
+        trials,
+        outputs: &arguments.outputs,
+        protocol: protocol.as_ref(),
+        template: &template,
+        skip_bad,
+        max_line,
+        out: out.as_deref(),
+    };
+    let (answers, left_out) = import.read(reader).map_err(batch_failure)?;
+    let session = Session {
+        loaded,
+        earlier_samples,
+        shard,
+        skip_bad,
+        options: RunOptions {
+            trials,
+            seed: arguments.seed,
+            // Nobody has constrained what another engine wrote.
+            constrained: false,
+            wants_reason: arguments.reason,
+            raw: arguments.raw,
+            rules,
+            audit: arguments.rules.audit.unwrap_or(0.0),
+            outcome_rules: arguments.rules.outcome_rules(),
+            reward,
+            require_process: arguments.require_process,
+            ..RunOptions::default()
+        },
+        judge: None,
+        answers: Some(answers),
+        protocol: identity(protocol.as_ref(), &template),
+        model_name: arguments.model.unwrap_or_else(|| "answers".to_owned()),
+        devices: Vec::new(),
+        engine: EngineOptions::default(),
+        out,
+        consensus_out: arguments.output.consensus,
+        hard_out: arguments.output.hard,
+        advantages: arguments.output.advantages,
+        cache: None,
+        restart: arguments.output.restart,
+    };
+    Ok((session, left_out))
+}

@@ -1,0 +1,129 @@
+//! What a judge is asked, as the user says it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+
+use super::columns::ColumnArguments;
+use crate::dataset::{ColumnMap, Field, Needs, RubricNeed, read_text};
+use crate::protocol::{self, FieldName, PromptTemplate, Protocol};
+use crate::rubric::Rubric;
+
+/// A protocol and its prompt, without a model.
+#[derive(Debug, Default, Args)]
+pub(super) struct PromptChoice {
+    /// What the judge is asked, and how its answer is read: a name that `juror prompts list` shows, or your own file
+    /// [default: that of a known judge, else prime]
+    #[arg(long, value_name = "NAME|FILE.toml", help_heading = super::engine::JUDGE)]
+    pub(super) protocol: Option<String>,
+    /// Your own prompt text, with `{{question}}`, `{{student_answer}}`, `{{reference_answer}}` and, if you like,
+    /// `{{few_shots}}`
+    #[arg(long, value_name = "FILE", help_heading = super::engine::JUDGE)]
+    pub(super) prompt: Option<PathBuf>,
+    /// Text for the prompt's `{{few_shots}}`
+    #[arg(long, value_name = "FILE", help_heading = super::engine::JUDGE)]
+    pub(super) few_shots: Option<PathBuf>,
+    /// Criteria for every response, a TOML file; `--protocol rubric` without it takes each row's own
+    #[arg(long, value_name = "FILE.toml", help_heading = super::engine::JUDGE)]
+    pub(super) rubric: Option<PathBuf>,
+}
+
+impl PromptChoice {
+    /// The protocol that is named, if one is.
+    pub(super) fn named_protocol(&self) -> Result<Option<Arc<dyn Protocol>>> {
+        let by_rubric = self.rubric.is_some().then_some("rubric");
+        let named = self.protocol.as_deref().or(by_rubric);
+        Ok(named.map(protocol::resolve).transpose()?)
+    }
+
+    /// What rows are read for under a protocol, where `columns` says which key holds what.
+    pub(super) fn columns(
+        &self,
+        columns: &ColumnArguments,
+        protocol: &dyn Protocol,
+    ) -> Result<ColumnMap> {
+        let columns = columns.map()?;
+        let needs_rubric = protocol.needs_rubric();
+        let rubric = match &self.rubric {
+            None if needs_rubric => RubricNeed::OfRow,
+            None => RubricNeed::None,
+            Some(_) if !needs_rubric => bail!(
+                "--rubric has no meaning under protocol {}, which does not judge by criteria: use --protocol rubric",
+                protocol.name()
+            ),
+            Some(path) => {
+                let rubric = Rubric::from_toml(&read(path)?);
+                RubricNeed::Of(Arc::new(
+                    rubric.with_context(|| path.display().to_string())?,
+                ))
+            }
+        };
+        let needs = Needs {
+            reference: protocol.needs_reference(),
+            steps: protocol.yields().first_error,
+            rubric,
+        };
+        for (field, is_read) in [
+            (Field::Steps, needs.steps),
+            (Field::Rubric, needs.rubric == RubricNeed::OfRow),
+        ] {
+            if columns.names(field) && !is_read {
+                bail!(
+                    "--columns {field}=… changes nothing here: under protocol {} no {field} is read from the rows",
+                    protocol.name()
+                );
+            }
+        }
+        Ok(columns.with_needs(needs))
+    }
+
+    /// The protocol that is named, else `default`, else prime; and its prompt text.
+    pub(super) fn resolve(
+        &self,
+        default: Option<&str>,
+    ) -> Result<(Arc<dyn Protocol>, PromptTemplate)> {
+        let protocol = match self.named_protocol()? {
+            Some(protocol) => protocol,
+            None => protocol::resolve(default.unwrap_or("prime"))?,
+        };
+        self.with_template(protocol)
+    }
+
+    /// A protocol and its prompt text.
+    pub(super) fn with_template(
+        &self,
+        protocol: Arc<dyn Protocol>,
+    ) -> Result<(Arc<dyn Protocol>, PromptTemplate)> {
+        let mut template = match (&self.prompt, protocol.template_text()) {
+            (Some(path), _) => {
+                PromptTemplate::parse(&read(path)?).with_context(|| path.display().to_string())?
+            }
+            (None, Some(text)) => {
+                PromptTemplate::parse(text).with_context(|| protocol.name().to_owned())?
+            }
+            (None, None) => bail!(
+                "protocol {} comes without its prompt text: give one with --prompt FILE",
+                protocol.name()
+            ),
+        };
+        if protocol.needs_rubric() != template.has(FieldName::Rubric) {
+            let name = protocol.name();
+            if protocol.needs_rubric() {
+                bail!("the prompt has no `{{{{ rubric }}}}`, and protocol {name} judges by one");
+            }
+            bail!("the prompt has `{{{{ rubric }}}}`, and protocol {name} judges by none");
+        }
+        if let Some(path) = &self.few_shots {
+            template = template
+                .with_few_shots(&read(path)?)
+                .with_context(|| path.display().to_string())?;
+        }
+        Ok((protocol, template))
+    }
+}
+
+fn read(path: &Path) -> Result<String> {
+    read_text(path).with_context(|| format!("could not read {}", path.display()))
+}

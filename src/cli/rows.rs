@@ -1,0 +1,45 @@
+//! Which rows of the inputs are taken.
+
+use clap::Args;
+
+use crate::dataset::{LineLimit, Shard, ShardError};
+
+/// Which rows are taken, and how long they may be.
+#[derive(Debug, Args)]
+pub(super) struct RowsArguments {
+    /// Longest line that is read; a longer one is a bad line
+    #[arg(long, value_name = "N", default_value_t = LineLimit::DEFAULT.0, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Input")]
+    pub(super) max_line_bytes: u32,
+    /// Take the first N samples only
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        value_parser = some_samples,
+        help_heading = "Input"
+    )]
+    pub(super) limit: Option<usize>,
+    /// Take one of n parts of the input, by the hash of the id; i counts from 0. `auto` asks SLURM's or Kubernetes' variables.
+    /// `{shard}` in OUT becomes `i-of-n`
+    #[arg(long, value_name = "i/n|auto", value_parser = parse_shard, help_heading = "Input")]
+    pub(super) shard: Option<Shard>,
+}
+
+fn parse_shard(text: &str) -> Result<Shard, ShardError> {
+    if text == "auto" {
+        Shard::from_environment(|name| std::env::var(name).ok())
+    } else {
+        Shard::parse(text)
+    }
+}
+
+fn some_samples(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err(
+            "nothing would be judged: give 1 or more; --dry-run counts the samples and judges none"
+                .into(),
+        ),
+        Ok(number) => Ok(number),
+        Err(error) => Err(format!("{error}")),
+    }
+}

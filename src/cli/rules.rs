@@ -1,0 +1,73 @@
+//! What the rules do, as the user says it.
+
+use clap::{Args, ValueEnum};
+
+use crate::judge::RulesMode;
+use crate::rules::{Config, OutcomeRules, RulesProfile};
+
+/// The rule-based verifier beside the judge.
+#[derive(Debug, Args)]
+pub(super) struct RulesArguments {
+    /// What the rule-based verifier does: give the outcome where the judge is unreadable, go first and spare the model
+    /// what is plainly wrong, judge alone without a model, or nothing
+    #[arg(long, value_enum, default_value_t, help_heading = "Verdict")]
+    pub(super) rules: RulesArgument,
+    /// Under --rules first: judge this share of what the rules find wrong all the same, as `5%` or `0.05`, and say how often
+    /// the judge finds it right. With --cascade: ask the second judge about this share of what the first is sure of
+    #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = "Verdict")]
+    pub(super) audit: Option<f64>,
+    /// How the rules find and compare final answers: strict (what is mathematically true), compat (as Math-Verify
+    /// 0.9.0), gsm8k (plain numbers only), or GSM8K's official, strict-match, flexible-extract or multi
+    #[arg(
+        long,
+        value_name = "PROFILE",
+        default_value_t,
+        help_heading = "Verdict"
+    )]
+    pub(super) rules_profile: RulesProfile,
+    /// Settings of the rules under strict and compat, by Math-Verify's names, for one `{"float_rounding": 2}`
+    #[arg(long, value_name = "JSON", value_parser = crate::cli::verify::parse_config, help_heading = "Verdict")]
+    pub(super) rules_config: Option<Config>,
+}
+
+impl RulesArguments {
+    /// How the rules find and compare final answers.
+    pub(super) fn outcome_rules(&self) -> OutcomeRules {
+        OutcomeRules::new(
+            self.rules_profile,
+            self.rules_config.clone().unwrap_or_default(),
+        )
+    }
+}
+
+/// `5%` or `0.05`.
+fn parse_share(text: &str) -> Result<f64, String> {
+    let (number, scale) = match text.strip_suffix('%') {
+        Some(percent) => (percent.trim_end(), 100.0),
+        None => (text, 1.0),
+    };
+    match number.parse::<f64>() {
+        Ok(share) if share > 0.0 && share <= scale => Ok(share / scale),
+        _ => Err("must be a share above 0 and up to 1, as `0.05` or `5%`".into()),
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum RulesArgument {
+    #[default]
+    Fallback,
+    First,
+    Only,
+    Off,
+}
+
+impl From<RulesArgument> for RulesMode {
+    fn from(argument: RulesArgument) -> Self {
+        match argument {
+            RulesArgument::Fallback => Self::Fallback,
+            RulesArgument::First => Self::First,
+            RulesArgument::Only => Self::Only,
+            RulesArgument::Off => Self::Off,
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! `juror run-batch`
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::anyhow;
+use chrono::Local;
+use clap::Args;
+
+use super::chat::ThinkingArguments;
+use super::engine::{EngineArguments, JUDGE, ModelArguments};
+use super::progress::Lines;
+use super::sampling::SAMPLING;
+use super::{
+    DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, batch_failure, catch_interrupts, download, say,
+};
+use crate::batch::conversation::ChatModel;
+use crate::batch::run::{BatchProgress, BatchRun};
+use crate::checkpoint::hub::Want;
+use crate::dataset::journal::{ChatIdentity, Identity, Manifest, chat_date, journal_path};
+use crate::dataset::output::{check_place, check_replaceable, has_place_beside};
+use crate::dataset::{LineLimit, sources};
+use crate::judge::RunEnd;
+use crate::judge::model::MAX_NEW_TOKENS;
+use crate::judge::session::sampling_settings;
+
+/// Answer a batch file in OpenAI's format with a model here.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
+pub(super) struct RunBatchArguments {
+    /// The requests, JSON lines (also .gz or .zst), or `-` for standard input
+    #[arg(value_name = "BATCH.jsonl")]
+    input: PathBuf,
+    /// Where the answers go, in the order of the requests
+    #[arg(short, long, value_name = "OUTPUTS.jsonl")]
+    output: PathBuf,
+
+    /// The model, as for `juror judge`; the requests' own `model` is written back and chooses nothing
+    #[arg(short, long, value_name = "MODEL", help_heading = JUDGE)]
+    model: String,
+    #[command(flatten)]
+    place: ModelArguments,
+    #[command(flatten)]
+    thinking: ThinkingArguments,
+
+    /// Longest completion of requests that do not say
+    #[arg(long, value_name = "N", default_value_t = MAX_NEW_TOKENS as u64, value_parser = clap::value_parser!(u64).range(1..=1 << 20), help_heading = SAMPLING)]
+    max_new_tokens: u64,
+    /// Seed of requests without one
+    #[arg(
+        long,
+        value_name = "S",
+        default_value_t = 0,
+        allow_negative_numbers = true,
+        help_heading = SAMPLING
+    )]
+    seed: u64,
+    /// Add the prompt's and the completions' token ids to each answer (`prompt_token_ids`, `token_ids`)
+    #[arg(long, help_heading = "Run")]
+    raw: bool,
+    /// Longest line that is read; a longer one is a bad line
+    #[arg(long, value_name = "N", default_value_t = LineLimit::DEFAULT.0, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Run")]
+    max_line_bytes: u32,
+    /// Throw away what an earlier run with other settings left in the journal
+    #[arg(long, help_heading = "Run")]
+    restart: bool,
+    /// Replace OUTPUTS.jsonl though it is not the output of an earlier run
+    #[arg(long, help_heading = "Run")]
+    force: bool,
+    /// Print errors only
+    #[arg(short, long, help_heading = "Run")]
+    quiet: bool,
+
+    #[command(flatten)]
+    engine: EngineArguments,
+}
+
+const AFTER_HELP: &str = "\
+Answers requests to /v1/chat/completions and /v1/completions. A line that is no request, or asks for what is not applied
+here (tools, response_format, logprobs, …), becomes a line with an `error`. Sampling that a request leaves out is the
+model's recommendation, else greedy. Finished answers are in OUTPUTS.jsonl.journal; stop it anywhere, run the same command
+again, and it goes on.
+
+Exit codes:
+  0    done
+  1    failed
+  2    wrong usage, or input that cannot be read
+  3    done, but some lines have an `error`
+  130  interrupted; the same command goes on where it stopped";
+
+/// How often the terminal's line is written anew.
+const SHOWN_EVERY: Duration = Duration::from_millis(200);
+
+pub(super) fn run(arguments: RunBatchArguments) -> Result<u8, Failure> {
+    let quiet = arguments.quiet;
+    let run = resolve(arguments)?;
+    if !quiet {
+        for note in &run.model.notes {
+            say(&format!("note: {note}"));
+        }
+    }
+    let interrupted = catch_interrupts().or_fail()?;
+    let mut shown = Shown::new(quiet);
+    let result = run.execute(&interrupted, &mut |progress| shown.update(progress));
+    shown.bar.finish_and_clear();
+    let (end, progress) = result.map_err(batch_failure)?;
+    let BatchProgress {
+        lines,
+        done,
+        errors,
+        resumed,
+        ..
+    } = progress;
+    if end == RunEnd::Interrupted {
+        if !quiet {
+            say(&format!(
+                "interrupted: {done} of {lines} lines are answered and kept; run the same command again to go on"
+            ));
+        }
+        return Ok(INTERRUPTED);
+    }
+    if !quiet {
+        let mut parts = vec![format!("{lines} lines answered")];
+        if resumed > 0 {
+            parts.push(format!("{resumed} of them by an earlier run"));
+        }
+        if errors > 0 {
+            parts.push(format!("{errors} with an error"));
+        }
+        say(&parts.join(", "));
+        say(&format!("answers in {}", run.out.display()));
+    }
+    Ok(if errors == 0 { DONE } else { INCOMPLETE })
+}
+
+/// Raw arguments into a run; reads the model's text side, not its weights.
+fn resolve(arguments: RunBatchArguments) -> Result<BatchRun, Failure> {
+    let out = arguments.output;
+    if !has_place_beside(&out) || out.as_os_str() == "-" {
+        return Err(anyhow!(
+            "{}: the answers need a file, beside which the journal lies: name one with -o",
+            out.display()
+        ))
+        .or_usage();
+    }
+    check_place(&out).or_usage()?;
+    sources(std::slice::from_ref(&arguments.input), Some(&out)).or_usage()?;
+    if !arguments.force {
+        check_replaceable(&out).or_usage()?;
+    }
+    let source = download::resolve(&arguments.model, Want::Everything)?;
+    let style = arguments.thinking.style();
+    let model = arguments.model;
+    let mut model = ChatModel::load(model, &source, style.clone()).or_usage()?;
+    model.settle_head(&source).map_err(download::failure)?;
+    let engine = arguments.engine.options(&arguments.place);
+    // A run that is gone on with keeps the date that it began with: chat templates are told it.
+    let begun = (!arguments.restart).then(|| chat_date(&journal_path(&out)));
+    let now = || Local::now().format("%Y-%m-%dT%H:%M:%S").to_string();
+    let date = begun.flatten().unwrap_or_else(now);
+    if let (Some(chat), Ok(moment)) = (&model.chat, date.parse()) {
+        chat.clock().set(moment);
+    }
+    let sampling = model.generation.sampling_for(1);
+    let manifest = Manifest {
+        format: Manifest::FORMAT,
+        juror: env!("CARGO_PKG_VERSION").into(),
+        model: Some(Identity {
+            name: model.name.clone(),
+            hash: source.hash().map_err(download::failure)?,
+        }),
+        model_origin: source.origin(),
+        protocol: Identity {
+            name: "run-batch".into(),
+            hash: String::new(),
+        },
+        chat: Some(ChatIdentity {
+            thinking_style: style.map(|style| style.to_string()),
+            date: Some(date),
+            ..ChatIdentity::default()
+        }),
+        sampling: sampling_settings(sampling, arguments.max_new_tokens as usize),
+        seed: arguments.seed,
+        precision: engine.precision.describe(),
+        raw: arguments.raw,
+        // No input: each answer has the hash of its request, so that requests may be added and changed.
+        ..Manifest::default()
+    };
+    Ok(BatchRun {
+        input: arguments.input,
+        out,
+        source,
+        model,
+        device: arguments.place.device,
+        engine,
+        manifest,
+        restart: arguments.restart,
+        max_line: LineLimit(arguments.max_line_bytes),
+    })
+}
+
+/// How far the run is: a spinner on a terminal, else a line a minute.
+struct Shown {
+    bar: indicatif::ProgressBar,
+    lines: Option<Lines>,
+    announced: bool,
+}
+
+impl Shown {
+    fn new(quiet: bool) -> Self {
+        let bar = if quiet {
+            indicatif::ProgressBar::hidden()
+        } else {
+            indicatif::ProgressBar::new_spinner()
+        };
+        bar.set_message("loading the model");
+        bar.enable_steady_tick(SHOWN_EVERY);
+        Self {
+            bar,
+            lines: Lines::new(quiet),
+            announced: quiet,
+        }
+    }
+
+    fn update(&mut self, progress: &BatchProgress) {
+        if let (false, Some(sizes)) = (self.announced, &progress.sizes) {
+            self.bar.suspend(|| say(&format!("engine: {sizes}")));
+            self.announced = true;
+        }
+        let line = format!("{} of {} lines answered", progress.done, progress.lines);
+        let now = Instant::now();
+        if self.lines.as_mut().is_some_and(|lines| lines.due(now)) {
+            say(&line);
+        }
+        self.bar.set_message(line);
+    }
+}

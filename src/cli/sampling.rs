@@ -1,0 +1,105 @@
+//! How a judge's tokens are chosen, as the user says it.
+
+use anyhow::bail;
+use clap::Args;
+use clap::builder::RangedI64ValueParser;
+
+use crate::engine::Sampling;
+use crate::judge::RunOptions;
+
+/// How tokens are chosen, how many, and how often.
+#[derive(Debug, Args)]
+pub(super) struct SamplingArguments {
+    /// Generations for each sample
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = parse_trials(), help_heading = SAMPLING)]
+    pub(super) trials: u32,
+    /// Seed of every random choice
+    #[arg(
+        long,
+        value_name = "S",
+        default_value_t = 0,
+        allow_negative_numbers = true,
+        help_heading = SAMPLING
+    )]
+    pub(super) seed: u64,
+    /// 0 takes the likeliest token [default: the model's recommendation, else 0; with several trials 0.7]
+    #[arg(
+        long,
+        value_name = "T",
+        allow_negative_numbers = true,
+        help_heading = SAMPLING
+    )]
+    pub(super) temperature: Option<f64>,
+    /// Choose among the K likeliest tokens; 0 for all
+    #[arg(long, value_name = "K", help_heading = SAMPLING)]
+    pub(super) top_k: Option<usize>,
+    /// Choose among the likeliest tokens that make up this share
+    #[arg(
+        long,
+        value_name = "P",
+        allow_negative_numbers = true,
+        help_heading = SAMPLING
+    )]
+    pub(super) top_p: Option<f64>,
+    /// Choose among tokens at least this likely, compared with the likeliest
+    #[arg(
+        long,
+        value_name = "P",
+        allow_negative_numbers = true,
+        help_heading = SAMPLING
+    )]
+    pub(super) min_p: Option<f64>,
+    /// Longest completion, thinking included [default: the model's recommendation, else the protocol's]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 20), help_heading = SAMPLING)]
+    pub(super) max_new_tokens: Option<u64>,
+}
+
+impl SamplingArguments {
+    /// How tokens are chosen, and how many at most: as the user says, else as recommended.
+    pub(super) fn resolve(&self, recommended: &RunOptions) -> anyhow::Result<(Sampling, usize)> {
+        let sampling = Sampling {
+            temperature: self.temperature.unwrap_or(recommended.sampling.temperature),
+            top_k: self.top_k.unwrap_or(recommended.sampling.top_k),
+            top_p: self.top_p.unwrap_or(recommended.sampling.top_p),
+            min_p: self.min_p.unwrap_or(recommended.sampling.min_p),
+        };
+        sampling.validate()?;
+        if sampling.temperature == 0.0 {
+            let for_chance = [
+                ("--top-k", self.top_k.is_some_and(|k| k > 0)),
+                ("--top-p", self.top_p.is_some_and(|p| p < 1.0)),
+                ("--min-p", self.min_p.is_some_and(|p| p > 0.0)),
+            ];
+            refuse_chance(self.trials, &for_chance)?;
+        }
+        let max_new_tokens = self
+            .max_new_tokens
+            .map_or(recommended.max_new_tokens, |tokens| tokens as usize);
+        Ok((sampling, max_new_tokens))
+    }
+}
+
+/// Refuses what is for chance at temperature 0: several trials, and the options that are given of `for_chance`.
+fn refuse_chance(trials: u32, for_chance: &[(&str, bool)]) -> anyhow::Result<()> {
+    if trials > 1 {
+        bail!(
+            "--trials {trials} at temperature 0: greedy generations are all the same, so more than one changes nothing; leave \
+             --temperature out, or give one above 0"
+        );
+    }
+    if let Some((name, _)) = for_chance.iter().find(|(_, given)| *given) {
+        bail!(
+            "{name} changes nothing at temperature 0, which takes the likeliest token: leave it out, or give a --temperature \
+             above 0"
+        );
+    }
+    Ok(())
+}
+
+/// How often each sample is asked about.
+pub(super) fn parse_trials() -> RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(1..=1_000_000)
+}
+
+/// Heading of what chooses tokens.
+pub(super) const SAMPLING: &str = "Sampling";
