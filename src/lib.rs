@@ -23,8 +23,11 @@
 //! | [`verdict`], [`reward`] | the result of judging one sample, and what it is worth |
 //! | [`rules`] | the rule-based verifier, a crate of its own: needs no model |
 //! | [`verify`] | the rules on a stream of pairs (`juror verify`) |
+//! | [`attack`] | responses that deserve no reward, and how often a judge gives them one (`juror attack`) |
 //! | [`mod@bench`] | how fast all this is |
 
+#[doc(hidden)]
+pub mod attack;
 #[doc(hidden)]
 pub mod bench;
 #[doc(hidden)]
