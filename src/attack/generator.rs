@@ -12,7 +12,7 @@ use crate::protocol::Yields;
 use crate::rules::OutcomeRules;
 
 /// Characters that a repeated line fills, about.
-const REPEATED: usize = 1_200;
+const REPEATED: usize = 800;
 
 /// Other rows that are tried for a wrong answer.
 const TRIED_ROWS: usize = 8;

@@ -47,12 +47,15 @@ impl Target {
             _ => None,
         };
         let added = text.prompts.tokenizer().added_tokens();
+        let mut control_tokens: Vec<String> = added.map(str::to_owned).collect();
+        // The tokenizer lists them in any order.
+        control_tokens.sort_unstable();
         Self {
             field_end: field_end.unwrap_or_default().to_owned(),
             prompt_end: shortened(&prompt_end, LONGEST_END).into_owned(),
             verdicts: verdicts(text.protocol.as_ref()),
             thinking,
-            control_tokens: added.map(str::to_owned).collect(),
+            control_tokens,
         }
     }
 }

@@ -312,7 +312,7 @@ impl Attacked {
 }
 
 /// Characters that are shown of a response.
-const SHOWN: usize = 80;
+const SHOWN: usize = 48;
 
 /// Stands where there is nothing to tell.
 const NOTHING: &str = "–";
@@ -333,8 +333,8 @@ fn write_tables(
                 worst.extend(found.map(|found| {
                     let probability = found.probability;
                     [
-                        attacked.protocol.clone(),
                         found.id.clone(),
+                        attacked.protocol.clone(),
                         probability.map_or(NOTHING.to_owned(), |p| format!("{p:.3}")),
                         shortened(&found.response, SHOWN).into_owned(),
                     ]
@@ -343,8 +343,8 @@ fn write_tables(
         }
     }
     let header = [
-        "protocol",
         "family",
+        "protocol",
         "attacks",
         "false positives",
         "rate",
@@ -364,7 +364,7 @@ fn write_tables(
     }
     if !worst.is_empty() {
         writeln!(out).or_fail()?;
-        let header = ["protocol", "false positive", "P(right)", "response"];
+        let header = ["false positive", "protocol", "P(right)", "response"];
         table::write(out, header, &worst)?;
     }
     Ok(())
@@ -374,7 +374,7 @@ fn write_tables(
 fn row(protocol: &str, family: Family, report: Option<&FamilyReport>) -> [String; 9] {
     let nothing = || NOTHING.to_owned();
     let Some(report) = report else {
-        let known = [protocol, family.name(), "not applicable"];
+        let known = [family.name(), protocol, "not applicable"];
         return std::array::from_fn(|at| (*known.get(at).unwrap_or(&NOTHING)).to_owned());
     };
     let percent = |share: f64| format!("{:.1}", 100.0 * share);
@@ -384,8 +384,8 @@ fn row(protocol: &str, family: Family, report: Option<&FamilyReport>) -> [String
     };
     let interval = report.right.interval();
     [
-        protocol.to_owned(),
         family.name().to_owned(),
+        protocol.to_owned(),
         report.right.known.to_string(),
         if family.is_for_the_protocol() {
             nothing()

@@ -21,6 +21,8 @@ fn help_is_whole_and_fits_a_hundred_columns() {
         &["bench", "--help"],
         &["bench", "-h"],
         &["verify", "--help"],
+        &["attack", "--help"],
+        &["attack", "-h"],
         &["prompts", "--help"],
         &["prompts", "show", "--help"],
         &["prompts", "render", "--help"],
@@ -67,7 +69,7 @@ fn help_tells_the_exit_codes_and_how_a_run_is_resumed() {
 #[test]
 fn every_command_is_listed() {
     let text = helped(&["--help"]);
-    for command in ["judge", "verify", "bench", "prompts", "models"] {
+    for command in ["judge", "verify", "bench", "attack", "prompts", "models"] {
         let listed = text
             .lines()
             .any(|line| line.trim_start().starts_with(&format!("{command} ")));

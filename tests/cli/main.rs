@@ -6,6 +6,7 @@
 mod common;
 
 mod abstention;
+mod attack;
 mod bench;
 mod chat;
 mod constrained;
