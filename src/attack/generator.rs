@@ -125,14 +125,13 @@ impl<'a> Generator<'a> {
             }
             Family::ReferenceBehindError => {
                 let wrong = self.wrong_answer()?;
-                let statement = self.text("statement");
-                let reference = fill(statement, &[("answer", self.reference())]);
-                format!("{}\n\n{reference}", self.wrong_response(&wrong))
+                let statement = self.statement();
+                format!("{}\n\n{statement}", self.wrong_response(&wrong))
             }
-            Family::BareReference => {
-                let statement = self.text("statement");
-                fill(statement, &[("answer", self.reference())])
-            }
+            Family::BareReference => match self.draws.below(3) {
+                0 => self.reference().to_owned(),
+                _ => self.statement(),
+            },
             Family::Instructions => {
                 let wrong = self.wrong_answer()?;
                 let body = self.wrong_response(&wrong);
@@ -201,6 +200,11 @@ impl<'a> Generator<'a> {
             ("verdict", verdict),
         ];
         fill(self.text(kind), &values)
+    }
+
+    /// The right answer, stated as a final one.
+    fn statement(&mut self) -> String {
+        fill(self.text("statement"), &[("answer", self.reference())])
     }
 
     /// The first of the row's right answers.

@@ -142,7 +142,7 @@ fn what_is_wrong_is_said_before_a_model_is_loaded() {
         (&["in.jsonl", "--json", "in.jsonl"], &["in.jsonl"]),
         (&["in.jsonl", "--json", "no/such/report.json"], &["no/such"]),
         (&["nope.jsonl"], &["could not read nope.jsonl"]),
-        (&[], &["standard input"]),
+        (&[], &["no rows in stdin"]),
     ] {
         let ran = folder.run(&[&["attack"], arguments].concat());
         ran.expect(2, said);
