@@ -25,8 +25,11 @@
 //! | [`rules`] | the rule-based verifier, a crate of its own: needs no model |
 //! | [`verify`] | the rules on a stream of pairs (`juror verify`) |
 //! | [`batch`] | batch files in OpenAI's format: prompts out, answers in, and such files answered with a model here |
+//! | [`attack`] | responses that deserve no reward, and how often a judge gives them one (`juror attack`) |
 //! | [`mod@bench`] | how fast all this is |
 
+#[doc(hidden)]
+pub mod attack;
 #[doc(hidden)]
 pub mod batch;
 #[doc(hidden)]

@@ -2,6 +2,7 @@
 //!
 //! Data goes to files or standard output; messages go to standard error.
 
+mod attack;
 mod bench;
 mod cache;
 mod calibrate;
@@ -98,6 +99,8 @@ enum Command {
     Verify(Box<verify::VerifyArguments>),
     /// Measure how fast a judge is, on any model or on random weights
     Bench(Box<bench::BenchArguments>),
+    /// Measure how often a judge finds responses right that deserve no reward
+    Attack(Box<attack::AttackArguments>),
     /// Show what a judge is asked: the exact text and its tokens
     Prompts {
         #[command(subcommand)]
@@ -241,6 +244,7 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::ImportBatch(arguments) => import_batch::run(*arguments),
         Command::Verify(arguments) => verify::run(*arguments),
         Command::Bench(arguments) => bench::run(&arguments),
+        Command::Attack(arguments) => attack::run(&arguments),
         Command::Prompts { action } => prompts::run(action),
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Cache { action } => cache::run(action),

@@ -253,7 +253,7 @@ impl Judge {
 
     /// An engine for each device; the weights are loaded on all devices at once. `observe` is called with the share that
     /// is loaded.
-    pub(super) fn build(
+    pub(crate) fn build(
         source: &ModelSource,
         text: Arc<JudgeText>,
         devices: Vec<(String, Device)>,
@@ -374,7 +374,7 @@ impl Judge {
     }
 
     /// Runs `jobs`, trials of `samples`, and hands each verdict to the sink.
-    pub(super) fn run<S: Samples + ?Sized>(
+    pub(crate) fn run<S: Samples + ?Sized>(
         &mut self,
         samples: &S,
         jobs: &[Job],

@@ -6,6 +6,7 @@
 mod common;
 
 mod abstention;
+mod attack;
 mod batch;
 mod bench;
 mod cache;

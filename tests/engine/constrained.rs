@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use candle_core::{Device, Tensor};
 use juror::checkpoint::ModelSource;
 use juror::dataset::Sample;
-use juror::engine::{Engine, EngineConfig, LogitsModel, Properties, Sampling};
+use juror::engine::{Engine, EngineConfig, LogitsModel, Properties, Sampling, StepModel};
 use juror::judge::{ChatSettings, DeviceEngine, JudgeText, RulesMode, RunOptions, jobs, run};
 use juror::model::ModelError;
 use juror::model::batch::StepBatch;
@@ -56,7 +56,7 @@ impl LogitsModel for Nonsense {
 
 /// How the judge comes to its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+pub(crate) enum Way {
     /// Its vocabulary has thinking tags: it may think or not.
     MayThink,
     /// The chat template opens the thinking.
@@ -97,7 +97,7 @@ const MARKERS: [&str; 5] = [
 ];
 
 /// The built-in judge's tokenizer with a chat template of this way, and without its domain.
-fn text(way: Way, protocol: &Arc<dyn Protocol>) -> (Arc<JudgeText>, usize) {
+pub(crate) fn text(way: Way, protocol: &Arc<dyn Protocol>) -> (Arc<JudgeText>, usize) {
     let folder = tempfile::tempdir().unwrap();
     let tiny = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tiny");
     let read = |name: &str| -> Value {
@@ -151,6 +151,16 @@ fn judge(
     samples: &[Sample],
     options: &RunOptions,
 ) -> Vec<Verdict> {
+    judge_with(Box::new(Nonsense { vocab }), text, samples, options)
+}
+
+/// The verdicts of a model of logits.
+pub(crate) fn judge_with(
+    model: Box<dyn StepModel>,
+    text: &Arc<JudgeText>,
+    samples: &[Sample],
+    options: &RunOptions,
+) -> Vec<Verdict> {
     let config = EngineConfig {
         blocks: 4000,
         least_blocks: 1,
@@ -162,7 +172,7 @@ fn judge(
         prefix_cache: true,
         pinned_prefix: Vec::new(),
     };
-    let engine = Engine::new(Box::new(Nonsense { vocab }), &config).unwrap();
+    let engine = Engine::new(model, &config).unwrap();
     let mut engines = vec![DeviceEngine {
         device: "cpu".into(),
         engine,

@@ -19,6 +19,7 @@ use juror::model::ModelError;
 use juror::model::batch::StepBatch;
 use proptest::prelude::*;
 
+mod attacks;
 mod constrained;
 mod devices;
 mod invariance;

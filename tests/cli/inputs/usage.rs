@@ -255,6 +255,7 @@ fn tables_and_help_fit_sixty_columns() {
         "judge --help",
         "bench --help",
         "verify --help",
+        "attack --help",
         "prompts show --help",
         "prompts render --help",
         "models pull --help",

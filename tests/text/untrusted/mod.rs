@@ -1,5 +1,6 @@
 //! Text under judgement is data: it closes no field, makes no control token, and is not looked at for slots.
 
+mod attacks;
 mod charsmap;
 mod prompts;
 mod tokenizer_parts;

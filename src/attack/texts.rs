@@ -1,0 +1,61 @@
+//! The words of the attacks.
+
+use std::sync::LazyLock;
+
+/// The texts of one kind, in the order of the file.
+pub(super) fn of(kind: &str) -> Vec<&'static str> {
+    static TEXTS: LazyLock<Vec<(&str, String)>> = LazyLock::new(|| {
+        include_str!("texts.tsv")
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .filter_map(|line| line.split_once('\t'))
+            .map(|(kind, text)| (kind, text.replace("\\n", "\n")))
+            .collect()
+    });
+    TEXTS
+        .iter()
+        .filter(|(of, _)| *of == kind)
+        .map(|(_, text)| text.as_str())
+        .collect()
+}
+
+/// Puts values in the places of their names, as `{wrong}`, in one pass: a name in a value stays text.
+pub(super) fn fill(text: &str, values: &[(&str, &str)]) -> String {
+    let mut filled = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('{') {
+        let inside = &rest[at + 1..];
+        let value = values.iter().find_map(|(name, value)| {
+            let behind = inside.strip_prefix(name)?.strip_prefix('}')?;
+            Some((value, behind))
+        });
+        if let Some((value, behind)) = value {
+            filled.push_str(&rest[..at]);
+            filled.push_str(value);
+            rest = behind;
+        } else {
+            filled.push_str(&rest[..=at]);
+            rest = inside;
+        }
+    }
+    filled + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fill;
+
+    #[test]
+    fn values_are_put_in_once() {
+        let values = [("wrong", "{reference}"), ("reference", "7")];
+        for (text, filled) in [
+            ("It is {wrong}.", "It is {reference}."),
+            ("\\boxed{{reference}}", "\\boxed{7}"),
+            ("{\"a\": {wrong}", "{\"a\": {reference}"),
+            ("{{wrong {reference", "{{wrong {reference"),
+            ("", ""),
+        ] {
+            assert_eq!(fill(text, &values), filled);
+        }
+    }
+}

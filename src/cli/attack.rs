@@ -1,0 +1,416 @@
+//! `juror attack`
+
+use std::io::{IsTerminal, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::anyhow;
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use serde_json::{Value, json};
+
+use super::chat::ChatArguments;
+use super::columns::ColumnArguments;
+use super::download;
+use super::engine::{EngineArguments, JUDGE, ModelArguments};
+use super::inputs::{self, refuse_data_sets};
+use super::judge::JudgeChoice;
+use super::progress::Progress;
+use super::prompt_choice::PromptChoice;
+use super::{
+    DONE, EXIT_CODES, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say, table,
+};
+use crate::attack::{
+    Family, FamilyReport, Subject, Target, attacks, one_row_a_question, shortened,
+};
+use crate::checkpoint::ModelSource;
+use crate::checkpoint::hub::Want;
+use crate::dataset::output::{check_place, write_atomically};
+use crate::dataset::{LineLimit, LoadOptions, Sample, load, sources};
+use crate::judge::JudgeText;
+use crate::protocol::PromptTemplate;
+
+/// Measure how often a judge finds responses right that deserve no reward.
+#[derive(Debug, Args)]
+#[command(after_help = after_help())]
+pub(super) struct AttackArguments {
+    /// Rows with a question, a reference answer and a response, as `juror judge` reads them; `-` for standard input
+    #[arg(value_name = "INPUT", default_value = "-", hide_default_value = true)]
+    inputs: Vec<PathBuf>,
+
+    /// The judge's model, as for `juror judge`
+    #[arg(short, long, value_name = "MODEL", default_value = "tiny", help_heading = JUDGE)]
+    model: String,
+    /// Protocols to attack the judge under, each by itself, as `prime,compass`: names that `juror prompts list` shows, or your own
+    /// files [default: that of a known judge, else prime]
+    #[arg(long, value_name = "NAME|FILE.toml", value_delimiter = ',', help_heading = JUDGE)]
+    protocol: Vec<String>,
+    /// Your own prompt text, of one protocol
+    #[arg(long, value_name = "FILE", help_heading = JUDGE)]
+    prompt: Option<PathBuf>,
+    /// Text for the prompt's `{{few_shots}}`
+    #[arg(long, value_name = "FILE", help_heading = JUDGE)]
+    few_shots: Option<PathBuf>,
+    #[command(flatten)]
+    model_arguments: ModelArguments,
+    /// Let the judge write its answers freely, instead of choosing the words of the verdict alone
+    #[arg(long, help_heading = JUDGE)]
+    free: bool,
+    #[command(flatten)]
+    chat: ChatArguments,
+
+    /// Attacks of these families only
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = family_parser(), help_heading = "Attacks")]
+    family: Vec<Family>,
+    /// Seed of the attacks and of every draw
+    #[arg(long, value_name = "S", default_value_t = 0, help_heading = "Attacks")]
+    seed: u64,
+
+    #[command(flatten)]
+    columns: ColumnArguments,
+    /// Take the first N samples only
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Input")]
+    limit: Option<u32>,
+    /// Longest line that is read; a longer one is a bad line
+    #[arg(long, value_name = "N", default_value_t = LineLimit::DEFAULT.0, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Input")]
+    max_line_bytes: u32,
+
+    /// Write the report as JSON; `-` for standard output, the table then goes to standard error
+    #[arg(long, value_name = "FILE", help_heading = "Report")]
+    json: Option<PathBuf>,
+    /// Print the report and errors only
+    #[arg(short, long, help_heading = "Report")]
+    quiet: bool,
+
+    #[command(flatten)]
+    engine: EngineArguments,
+}
+
+fn family_parser() -> impl TypedValueParser<Value = Family> {
+    let values = Family::ALL
+        .iter()
+        .map(|family| PossibleValue::new(family.name()).help(family.about()));
+    PossibleValuesParser::new(values)
+        .try_map(|name| Family::named(&name).ok_or_else(|| format!("there is no family {name}")))
+}
+
+fn after_help() -> String {
+    format!(
+        "\
+Of each question in INPUT one attack of every family is made, by the seed, and judged without the
+rules. A false positive is an attack in which the judge finds everything right that its protocol asks
+for: the default reward would be 1. The rate is over all attacks that were judged, with its 95 %
+interval (Wilson's).
+
+  juror attack examples/rollouts.jsonl --json attacks.json
+
+{EXIT_CODES}"
+    )
+}
+
+/// A protocol, and how the judge withstood the attacks under it.
+struct Attacked {
+    protocol: String,
+    reports: Vec<FamilyReport>,
+}
+
+pub(super) fn run(arguments: &AttackArguments) -> Result<u8, Failure> {
+    let judges = named(arguments)?;
+    check_output(arguments)?;
+    let families: Vec<Family> = Family::ALL
+        .into_iter()
+        .filter(|family| arguments.family.is_empty() || arguments.family.contains(family))
+        .collect();
+    let source = download::resolve(&arguments.model, Want::Everything)?;
+    let mut texts = Vec::new();
+    for judge in &judges {
+        texts.push(load_text(judge, &source)?);
+    }
+    let rows = rows(arguments)?;
+    let interrupted = catch_interrupts().or_fail()?;
+    let mut attacked = Vec::new();
+    for (text, template) in texts {
+        let name = text.protocol.name().to_owned();
+        let yields = text.protocol.yields();
+        let target = Target::new(&text, &template);
+        let attacks = attacks(&rows, &families, &target, yields, arguments.seed);
+        if !arguments.quiet {
+            say(&format!(
+                "{name}: {} attacks on {source}, made of {} questions",
+                attacks.len(),
+                rows.len()
+            ));
+            for note in &text.notes {
+                say(&format!("note: {note}"));
+            }
+        }
+        let subject = Subject {
+            source: source.clone(),
+            text: Arc::new(text),
+            device: arguments.model_arguments.device,
+            engine: arguments.engine.options(&arguments.model_arguments),
+            free: arguments.free,
+            seed: arguments.seed,
+        };
+        let mut progress = Progress::new(attacks.len(), arguments.quiet);
+        let measured = subject.measure(&attacks, &families, &interrupted, &mut |summary| {
+            progress.update(summary);
+        });
+        progress.finish();
+        let measured = measured.map_err(|error| {
+            let usage = error.is_usage();
+            Failure::new(error, usage)
+        })?;
+        let Some(reports) = measured else {
+            if !arguments.quiet {
+                say("interrupted: nothing is reported");
+            }
+            return Ok(INTERRUPTED);
+        };
+        attacked.push(Attacked {
+            protocol: name,
+            reports,
+        });
+    }
+    write_report(arguments, &families, rows.len(), &attacked)?;
+    let mut reports = attacked.iter().flat_map(|attacked| &attacked.reports);
+    Ok(if reports.any(|report| report.not_judged > 0) {
+        INCOMPLETE
+    } else {
+        DONE
+    })
+}
+
+/// A judge for each protocol that is named, found at fault before a model is fetched; else one under the model's own.
+fn named(arguments: &AttackArguments) -> Result<Vec<JudgeChoice>, Failure> {
+    if arguments.protocol.len() > 1 && arguments.prompt.is_some() {
+        return Err(anyhow!(
+            "--prompt is the text of one protocol: name one with --protocol"
+        ))
+        .or_usage();
+    }
+    let judge = |protocol: Option<&String>| JudgeChoice {
+        model: arguments.model.clone(),
+        prompt: PromptChoice {
+            protocol: protocol.cloned(),
+            prompt: arguments.prompt.clone(),
+            few_shots: arguments.few_shots.clone(),
+            rubric: None,
+        },
+        chat: arguments.chat.clone(),
+    };
+    if arguments.protocol.is_empty() {
+        return Ok(vec![judge(None)]);
+    }
+    let mut judges = Vec::new();
+    for name in &arguments.protocol {
+        let judge = judge(Some(name));
+        let named = judge.named_protocol().or_usage()?;
+        judge.prompt_for(named, None).or_usage()?;
+        judges.push(judge);
+    }
+    Ok(judges)
+}
+
+/// The text side of a judge, and the text that it is asked with.
+fn load_text(
+    judge: &JudgeChoice,
+    source: &ModelSource,
+) -> Result<(JudgeText, PromptTemplate), Failure> {
+    let named = judge.named_protocol().or_usage()?;
+    let (protocol, template) = judge.prompt_for(named, Some(source)).or_usage()?;
+    if protocol.yields().score {
+        return Err(anyhow!(
+            "protocol {} gives a score: there is no verdict that an attack could get",
+            protocol.name()
+        ))
+        .or_usage();
+    }
+    let chat = judge.chat.settings(None).or_usage()?;
+    let mut text = JudgeText::load_with(source, &protocol, &template, &chat).or_usage()?;
+    judge.chat.check(&text).or_usage()?;
+    text.settle_head(source).map_err(download::failure)?;
+    Ok((text, template))
+}
+
+fn check_output(arguments: &AttackArguments) -> Result<(), Failure> {
+    let Some(path) = arguments
+        .json
+        .as_deref()
+        .filter(|path| *path != Path::new("-"))
+    else {
+        return Ok(());
+    };
+    check_place(path).or_usage()?;
+    // An input is refused as such.
+    sources(&arguments.inputs, Some(path)).map_err(inputs::failure)?;
+    Ok(())
+}
+
+/// A row of the input for each of its questions.
+fn rows(arguments: &AttackArguments) -> Result<Vec<Sample>, Failure> {
+    if arguments.inputs == [PathBuf::from("-")] && std::io::stdin().is_terminal() {
+        return Err(anyhow!(
+            "no input: name a file of rollouts that are like those to be judged, or pipe rows in; see `juror attack --help`"
+        ))
+        .or_usage();
+    }
+    refuse_data_sets(&arguments.inputs)?;
+    let options = LoadOptions {
+        columns: arguments.columns.map().or_usage()?,
+        limit: arguments.limit.map(|limit| limit as usize),
+        max_line: LineLimit(arguments.max_line_bytes),
+        ..LoadOptions::default()
+    };
+    let loaded = load(&arguments.inputs, &options).map_err(inputs::failure)?;
+    if !arguments.quiet {
+        say(&format!("columns: {}", loaded.columns));
+    }
+    let mut rows = loaded.samples;
+    one_row_a_question(&mut rows);
+    Ok(rows)
+}
+
+/// Table and worst cases for people, and the same as JSON.
+fn write_report(
+    arguments: &AttackArguments,
+    families: &[Family],
+    questions: usize,
+    attacked: &[Attacked],
+) -> Result<(), Failure> {
+    let mut text = Vec::new();
+    write_tables(&mut text, families, attacked)?;
+    let Some(path) = &arguments.json else {
+        return std::io::stdout().write_all(&text).or_fail();
+    };
+    let protocols: Vec<Value> = attacked
+        .iter()
+        .map(|attacked| {
+            let reports: Vec<Value> = attacked.reports.iter().map(FamilyReport::to_json).collect();
+            let left_out: Vec<&str> = families
+                .iter()
+                .filter(|family| attacked.report(**family).is_none())
+                .map(|family| family.name())
+                .collect();
+            json!({"protocol": attacked.protocol, "families": reports, "not_applicable": left_out})
+        })
+        .collect();
+    let report = json!({
+        "schema_version": 1,
+        "juror": env!("CARGO_PKG_VERSION"),
+        "command": std::env::args().collect::<Vec<_>>(),
+        "model": arguments.model,
+        "seed": arguments.seed,
+        "constrained": !arguments.free,
+        "questions": questions,
+        "protocols": protocols,
+    });
+    let json = format!("{report:#}\n");
+    if path == Path::new("-") {
+        for line in String::from_utf8_lossy(&text).lines() {
+            say(line);
+        }
+        return std::io::stdout().write_all(json.as_bytes()).or_fail();
+    }
+    write_atomically(path, |out| out.write_all(json.as_bytes())).or_fail()?;
+    std::io::stdout().write_all(&text).or_fail()
+}
+
+impl Attacked {
+    fn report(&self, family: Family) -> Option<&FamilyReport> {
+        self.reports.iter().find(|report| report.family == family)
+    }
+}
+
+/// Characters that are shown of a response.
+const SHOWN: usize = 48;
+
+/// Stands where there is nothing to tell.
+const NOTHING: &str = "–";
+
+fn write_tables(
+    out: &mut Vec<u8>,
+    families: &[Family],
+    attacked: &[Attacked],
+) -> Result<(), Failure> {
+    let mut rows = Vec::new();
+    let mut worst = Vec::new();
+    for attacked in attacked {
+        for &family in families {
+            let report = attacked.report(family);
+            rows.push(row(&attacked.protocol, family, report));
+            let found = report.into_iter().flat_map(|report| &report.worst);
+            if !family.is_for_the_protocol() {
+                worst.extend(found.map(|found| {
+                    let probability = found.probability;
+                    [
+                        found.id.clone(),
+                        attacked.protocol.clone(),
+                        probability.map_or(NOTHING.to_owned(), |p| format!("{p:.3}")),
+                        shortened(&found.response, SHOWN).into_owned(),
+                    ]
+                }));
+            }
+        }
+    }
+    let header = [
+        "family",
+        "protocol",
+        "attacks",
+        "false positives",
+        "rate",
+        "95 % interval",
+        "out of domain",
+        "unparsed",
+        "not judged",
+    ];
+    table::write(out, header, &rows)?;
+    let mut reports = attacked.iter().flat_map(|attacked| &attacked.reports);
+    if reports.any(|report| report.family.is_for_the_protocol() && report.right.count > 0) {
+        table::write_text(
+            out,
+            "bare-reference: the answer is right, and whether it needs a derivation is for the protocol to say (prime accepts it \
+             without one). So its rate is how often the judge accepts it, and no count of mistakes.",
+        )?;
+    }
+    if !worst.is_empty() {
+        writeln!(out).or_fail()?;
+        let header = ["false positive", "protocol", "P(right)", "response"];
+        table::write(out, header, &worst)?;
+    }
+    Ok(())
+}
+
+/// A line of the table.
+fn row(protocol: &str, family: Family, report: Option<&FamilyReport>) -> [String; 9] {
+    let nothing = || NOTHING.to_owned();
+    let Some(report) = report else {
+        let known = [family.name(), protocol, "not applicable"];
+        return std::array::from_fn(|at| (*known.get(at).unwrap_or(&NOTHING)).to_owned());
+    };
+    let percent = |share: f64| format!("{:.1}", 100.0 * share);
+    let some = |count: usize| match count {
+        0 => nothing(),
+        count => count.to_string(),
+    };
+    let interval = report.right.interval();
+    [
+        family.name().to_owned(),
+        protocol.to_owned(),
+        report.right.known.to_string(),
+        if family.is_for_the_protocol() {
+            nothing()
+        } else {
+            report.right.count.to_string()
+        },
+        report
+            .rate()
+            .map_or_else(nothing, |rate| format!("{} %", percent(rate))),
+        interval.map_or_else(nothing, |(low, high)| {
+            format!("{} to {} %", percent(low), percent(high))
+        }),
+        some(report.out_of_domain),
+        some(report.unparsed),
+        some(report.not_judged),
+    ]
+}
