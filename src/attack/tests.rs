@@ -47,7 +47,9 @@ fn of_all(rows: &[Sample], seed: u64) -> Vec<Attack> {
 
 #[test]
 fn every_protocol_has_verdicts_that_it_would_read_as_right() {
-    for protocol in protocol::known() {
+    let known = protocol::known().iter();
+    // A score is no verdict that an attack could get.
+    for protocol in known.filter(|known| !known.yields().score) {
         let target = target(protocol);
         assert!(!target.verdicts.is_empty());
         for verdict in &target.verdicts {

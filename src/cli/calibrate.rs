@@ -119,8 +119,11 @@ fn measured(seen: &[(f64, bool)], fit: &dyn Fn(&[(f64, bool)]) -> Curve) -> Stri
     )
 }
 
+/// Probabilities and labels.
+type Seen = Vec<(f64, bool)>;
+
 /// The probabilities and labels of process and outcome.
-fn read(arguments: &CalibrateArguments) -> anyhow::Result<[Vec<(f64, bool)>; 2]> {
+fn read(arguments: &CalibrateArguments) -> anyhow::Result<[Seen; 2]> {
     let path = &arguments.verdicts;
     let file = File::open(path).with_context(|| format!("could not read {}", path.display()))?;
     let mut seen = [Vec::new(), Vec::new()];

@@ -41,6 +41,12 @@ impl Given<'_> {
             .filter_map(|option| option.get_long())
     }
 
+    /// Is a second judge to be asked? Only some commands can be told so.
+    fn is_cascade(&self) -> bool {
+        let mut options = self.command.get_arguments();
+        options.any(|option| option.get_id() == "cascade") && self.has("cascade")
+    }
+
     /// The first of [`Self::all`], as it is written.
     fn any(&self, headings: &[&str], others: &[&str]) -> Option<String> {
         let first = self.all(headings, others).next();
@@ -109,7 +115,7 @@ fn rules(given: &Given) -> anyhow::Result<()> {
         bail!("{option} changes nothing beside --rules off: leave one of them out");
     }
     if given.has("audit")
-        && !given.has("cascade")
+        && !given.is_cascade()
         && given.matches.get_one("rules") != Some(&RulesArgument::First)
     {
         bail!(

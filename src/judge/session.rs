@@ -215,7 +215,8 @@ impl Session {
         {
             let text = serde_json::to_string(calibration).unwrap_or_default();
             let hash = blake3::hash(text.as_bytes()).to_hex();
-            words += &format!(", calibrated {}", &hash[..16]);
+            words += ", calibrated ";
+            words += &hash[..16];
         }
         words
     }
