@@ -1,12 +1,11 @@
 //! Which key of a row holds what.
 
 use std::fmt;
-use std::sync::Arc;
 
+use super::needs::Needs;
 use super::path::KeyPath;
 use super::preset::{PLAIN, Preset};
 use super::row::{Row, Value};
-use crate::rubric::Rubric;
 
 /// A field that a sample takes from a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -196,38 +195,6 @@ pub struct ColumnMap {
     /// The preset of every row; none if each row's own is recognised.
     preset: Option<&'static Preset>,
     needs: Needs,
-}
-
-/// What a row is read for, beside its question, its response and its id: as the judge's protocol has it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Needs {
-    /// A row without a reference answer is a bad one.
-    pub reference: bool,
-    /// The response's steps are read, if the row has them; they may stand in the place of the response.
-    pub steps: bool,
-    /// The criteria.
-    pub rubric: RubricNeed,
-}
-
-/// Where a sample's rubric comes from.
-#[derive(Debug, Clone, PartialEq)]
-pub enum RubricNeed {
-    /// There is none.
-    None,
-    /// Each row has its own.
-    OfRow,
-    /// This one is for all.
-    Of(Arc<Rubric>),
-}
-
-impl Default for Needs {
-    fn default() -> Self {
-        Self {
-            reference: true,
-            steps: false,
-            rubric: RubricNeed::None,
-        }
-    }
 }
 
 impl Default for ColumnMap {

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
-use super::columns::{ColumnMap, Field, RubricNeed};
+use super::columns::{ColumnMap, Field};
 use super::messages::{Messages, Turn};
+use super::needs::RubricNeed;
 use super::preset::Preset;
 use super::row::{Row, Value};
 use super::sample::Sample;

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::completion::{VerdictBuilder, Written, read};
+use super::completion::{VerdictBuilder, Written};
 use super::jobs::Job;
 use super::prompt::shown_field;
+use super::reading::read;
 use super::request::wants_of;
 use super::run::run_without_model;
 use super::{JudgeError, JudgeText, RunEnd, RunOptions, Sink, guarded};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::request::TextStop;
 use super::token_scaffold::{Fork, TokenPart, tokenise};
-use super::{JudgeText, completion};
+use super::{JudgeText, reading};
 use crate::engine::{Choices, Guide, Next, Then, TokenSet};
 use crate::protocol::{ChoiceField, Filled, ScaffoldWants};
 use crate::reward::RewardPolicy;
@@ -350,7 +350,7 @@ impl VerdictGuide {
     /// The judge's own text is over: either it can be read, or the scaffold follows. True in the first case.
     fn is_readable(&mut self) -> bool {
         let wants = &self.options.wants;
-        let is_readable = completion::is_readable(&self.text, &self.tokens, wants);
+        let is_readable = reading::is_readable(&self.text, &self.tokens, wants);
         if is_readable {
             self.save(Ending::ByItself);
         }

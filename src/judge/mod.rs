@@ -14,7 +14,9 @@
 //! | [`answers`] | answers that another engine wrote become verdicts (`juror import-batch`) |
 //! | `domain` | what a judge says it can judge (`judge.json`) |
 //! | [`calibration`] | how often a judge is right that gives a probability |
-//! | `completion` | a completion becomes a verdict: protocol, rules, reward |
+//! | `reading` | what a completion says, and how sure the judge was |
+//! | `completion` | it becomes a verdict: protocol, rules, reward |
+//! | `keeper` | verdicts into journal, summary and standard output |
 //! | [`model`] | a judge: a model's text side under a protocol |
 //! | [`prompt`], `field_text` | a sample as the token ids that a judge sees |
 //! | `generation` | how tokens are chosen and how many, where the user does not say |
@@ -37,10 +39,12 @@ mod groups;
 mod guide;
 mod in_flight;
 pub mod jobs;
+mod keeper;
 mod loaded;
 pub mod model;
 pub mod panel;
 pub mod prompt;
+mod reading;
 mod request;
 mod run;
 pub mod session;

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use candle_core::Device;
 
@@ -15,9 +15,10 @@ use super::calibration::Calibration;
 use super::consensus::{Consensus, ConsensusBuilder, ConsensusSummary};
 use super::groups::Groups;
 use super::jobs::cut_positions;
+use super::keeper::{Keeper, Stream};
 use super::{
-    DeviceStats, Job, Judge, JudgeError, JudgeText, LoadError, RulesMode, RunEnd, RunOptions, Sink,
-    Summary, jobs, run_rules,
+    Job, Judge, JudgeError, JudgeText, LoadError, RulesMode, RunEnd, RunOptions, Summary, jobs,
+    run_rules,
 };
 use crate::checkpoint::{CheckpointError, ModelSource, Weights};
 use crate::dataset::journal::{
@@ -31,20 +32,14 @@ use crate::dataset::output::{
 use crate::dataset::{
     DatasetError, Loaded, Rows, Samples, Shard, id_hash, rejected_path, write_rejected,
 };
-use crate::engine::{Sampling, Stats};
+use crate::engine::Sampling;
 use crate::model::memory::host;
 use crate::model::{DeviceChoice, ModelError};
 use crate::reward::RewardPolicy;
 use crate::verdict::Verdict;
 
-/// How often the journal is synced to disk, so that a power cut loses no more.
-const SYNC_EVERY: Duration = Duration::from_secs(10);
-
 /// Samples that are read at a time to be written as rows.
 const ROWS_AT_ONCE: usize = 256;
-
-/// How often verdicts are written to standard output.
-const WRITE_EVERY: Duration = Duration::from_millis(100);
 
 /// Everything a run needs, resolved.
 pub struct Session {
@@ -501,83 +496,4 @@ fn check_memory(samples: usize, trials: u32) -> Result<(), SessionError> {
         gigabytes(needed),
         gigabytes(free)
     )))
-}
-
-/// Writes each verdict to the journal before it counts, and keeps only the place of its line in memory.
-struct Keeper<'a> {
-    journal: Journal,
-    samples: &'a Rows,
-    finished: Finished,
-    summary: Summary,
-    groups: Groups,
-    observer: &'a mut dyn FnMut(&Summary),
-    started: Instant,
-    synced: Instant,
-    /// Standard output, where it takes the verdicts.
-    stream: Option<Stream>,
-}
-
-/// What standard output has of the verdicts.
-struct Stream {
-    /// How many of the output's lines were written.
-    lines: usize,
-    /// When the last of them were.
-    written: Instant,
-}
-
-impl Default for Stream {
-    fn default() -> Self {
-        Self {
-            lines: 0,
-            written: Instant::now(),
-        }
-    }
-}
-
-impl Keeper<'_> {
-    /// Writes the verdicts to standard output that all before them are known of, if it takes them.
-    fn write_ready(&mut self) -> Result<(), JudgeError> {
-        let Some(stream) = &mut self.stream else {
-            return Ok(());
-        };
-        stream.written = Instant::now();
-        let mut stdout = std::io::stdout().lock();
-        let ready = self.finished.ready(stream.lines);
-        let ready = ready.inspect(|_| stream.lines += 1);
-        self.journal
-            .copy(ready, &mut stdout)
-            .and_then(|()| stdout.flush())
-            .map_err(JudgeError::Stdout)
-    }
-}
-
-impl Sink for Keeper<'_> {
-    fn keep(&mut self, verdict: Verdict) -> Result<(), JudgeError> {
-        let line = self.journal.append(&verdict)?;
-        if self.synced.elapsed() > SYNC_EVERY {
-            self.journal.sync()?;
-            self.synced = Instant::now();
-        }
-        if let Some(position) = self.samples.position(verdict.index) {
-            self.finished.insert(position, verdict.trial, line);
-            let question = self.samples.outline(position).question;
-            self.groups.add(question, position, verdict.reward);
-        }
-        self.summary.add(&verdict);
-        let due = |stream: &Stream| stream.written.elapsed() > WRITE_EVERY;
-        if self.stream.as_ref().is_some_and(due) {
-            self.write_ready()?;
-        }
-        Ok(())
-    }
-
-    fn progress(&mut self, stats: &Stats) {
-        self.summary.engine = *stats;
-        self.summary.elapsed = self.started.elapsed();
-        (self.observer)(&self.summary);
-    }
-
-    fn devices(&mut self, devices: &[DeviceStats]) {
-        devices.clone_into(&mut self.summary.devices);
-    }
 }

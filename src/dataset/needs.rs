@@ -1,0 +1,37 @@
+//! What rows are read for.
+
+use std::sync::Arc;
+
+use crate::rubric::Rubric;
+
+/// What a row is read for, beside its question, its response and its id: as the judge's protocol has it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Needs {
+    /// A row without a reference answer is a bad one.
+    pub reference: bool,
+    /// The response's steps are read, if the row has them; they may stand in the place of the response.
+    pub steps: bool,
+    /// The criteria.
+    pub rubric: RubricNeed,
+}
+
+/// Where a sample's rubric comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RubricNeed {
+    /// There is none.
+    None,
+    /// Each row has its own.
+    OfRow,
+    /// This one is for all.
+    Of(Arc<Rubric>),
+}
+
+impl Default for Needs {
+    fn default() -> Self {
+        Self {
+            reference: true,
+            steps: false,
+            rubric: RubricNeed::None,
+        }
+    }
+}
