@@ -74,7 +74,7 @@ pub(super) fn run(arguments: &CalibrateArguments) -> Result<u8, Failure> {
             .or_usage();
         }
         *curve = fit(seen);
-        say(&format!("{field}: {}", measured(seen, &fit)));
+        say(&format!("{field}: {}", measured(seen, fit)));
         if seen.len() < FEW {
             say(&format!(
                 "note: {} labels of {field} are few: the curve may be far off",
@@ -91,7 +91,7 @@ pub(super) fn run(arguments: &CalibrateArguments) -> Result<u8, Failure> {
 }
 
 /// How good a curve is on labels that it was not fitted to, each part's by the other parts'.
-fn measured(seen: &[(f64, bool)], fit: &dyn Fn(&[(f64, bool)]) -> Curve) -> String {
+fn measured(seen: &[(f64, bool)], fit: impl Fn(&[(f64, bool)]) -> Curve) -> String {
     let plain = Curve::default();
     let of = |curve: &Curve, seen: &[(f64, bool)]| {
         (
