@@ -269,7 +269,7 @@ pub fn weighted_score(verdicts: &[CriterionVerdict]) -> f64 {
     weighted(verdicts.iter().map(|one| (one.points, one.score)))
 }
 
-/// The same of the expected scores; `None` where one was not recorded.
+/// The same of the expected scores, as if they were what the response gets; `None` where one was not recorded.
 pub fn expected_score(verdicts: &[CriterionVerdict]) -> Option<f64> {
     let expected = verdicts.iter().map(|one| Some((one.points, one.expected?)));
     let expected: Vec<(f64, f64)> = expected.collect::<Option<_>>()?;
@@ -282,7 +282,11 @@ fn weighted(scores: impl Iterator<Item = (f64, f64)>) -> f64 {
         got += points * score;
         most += points.max(0.0);
     }
-    (got / most).clamp(0.0, 1.0)
+    if most > 0.0 {
+        (got / most).clamp(0.0, 1.0)
+    } else {
+        0.0
+    }
 }
 
 /// A criterion as people's data has it.

@@ -24,7 +24,7 @@ pub(super) enum CacheAction {
     Prune {
         /// The folder given to `juror judge --cache`
         folder: PathBuf,
-        /// What it may hold, as `500MB` or `20GB` [default: 10GB]
+        /// What it may hold, as `500MB` or `20GB` [default: 2GB]
         #[arg(long, value_name = "SIZE", value_parser = parse_size)]
         cache_size: Option<u64>,
     },

@@ -73,7 +73,8 @@ pub(super) fn run(arguments: &CalibrateArguments) -> Result<u8, Failure> {
             ))
             .or_usage();
         }
-        *curve = fit(seen);
+        let all: Vec<(f64, bool)> = seen.iter().map(|(_, one)| *one).collect();
+        *curve = fit(&all);
         say(&format!("{field}: {}", measured(seen, fit)));
         if seen.len() < FEW {
             say(&format!(
@@ -90,37 +91,39 @@ pub(super) fn run(arguments: &CalibrateArguments) -> Result<u8, Failure> {
     Ok(DONE)
 }
 
-/// How good a curve is on labels that it was not fitted to, each part's by the other parts'.
-fn measured(seen: &[(f64, bool)], fit: impl Fn(&[(f64, bool)]) -> Curve) -> String {
+/// How good a curve is on samples that it was not fitted to, each part's by the other parts'.
+fn measured(seen: &Seen, fit: impl Fn(&[(f64, bool)]) -> Curve) -> String {
     let plain = Curve::default();
-    let of = |curve: &Curve, seen: &[(f64, bool)]| {
+    let of = |seen: &[(f64, bool)]| {
         (
-            negative_log_likelihood(curve, seen),
-            calibration_error(curve, seen),
+            negative_log_likelihood(&plain, seen),
+            calibration_error(&plain, seen),
         )
     };
-    let (loss, error) = of(&plain, seen);
+    let all: Vec<(f64, bool)> = seen.iter().map(|(_, one)| *one).collect();
+    let (loss, error) = of(&all);
     let mut calibrated = Vec::with_capacity(seen.len());
     for part in 0..PARTS {
-        let (own, others): (Vec<_>, Vec<_>) = (0..seen.len()).partition(|at| at % PARTS == part);
-        let rest: Vec<(f64, bool)> = others.iter().map(|&at| seen[at]).collect();
+        // All trials of a sample are in one part.
+        let (own, others): (Seen, Seen) = seen.iter().partition(|(index, _)| index % PARTS == part);
+        let rest: Vec<(f64, bool)> = others.iter().map(|(_, one)| *one).collect();
         let curve = if rest.is_empty() {
             Curve::default()
         } else {
             fit(&rest)
         };
-        calibrated.extend(own.iter().map(|&at| (curve.apply(seen[at].0), seen[at].1)));
+        calibrated.extend(own.iter().map(|(_, (p, label))| (curve.apply(*p), *label)));
     }
-    let (new_loss, new_error) = of(&plain, &calibrated);
+    let (new_loss, new_error) = of(&calibrated);
     format!(
         "{} labels; negative log-likelihood {loss:.3} before and {new_loss:.3} after, calibration error {error:.3} and \
-         {new_error:.3}, on labels that the curve was not fitted to",
+         {new_error:.3}, on samples that the curve was not fitted to",
         seen.len()
     )
 }
 
-/// Probabilities and labels.
-type Seen = Vec<(f64, bool)>;
+/// Probabilities and labels, each with its sample's place in the input.
+type Seen = Vec<(usize, (f64, bool))>;
 
 /// The probabilities and labels of process and outcome.
 fn read(arguments: &CalibrateArguments) -> anyhow::Result<[Seen; 2]> {
@@ -160,7 +163,7 @@ fn read(arguments: &CalibrateArguments) -> anyhow::Result<[Seen; 2]> {
                     }
                 },
             };
-            seen.push((f64::from(probability), label));
+            seen.push((verdict.index, (f64::from(probability), label)));
         }
     }
     Ok(seen)

@@ -27,6 +27,20 @@ impl ColumnArguments {
         self.columns.is_empty() && self.preset.is_none()
     }
 
+    /// Of rows in the keys that juror itself writes.
+    pub(super) fn of_own_rows() -> Self {
+        let fields = [
+            "question=question",
+            "reference=reference_answer",
+            "response=response",
+            "id=id",
+        ];
+        Self {
+            columns: fields.map(str::to_owned).into(),
+            preset: Preset::named("plain"),
+        }
+    }
+
     /// The columns that were named.
     pub(super) fn map(&self) -> Result<ColumnMap, ColumnError> {
         Ok(ColumnMap::parse(&self.columns)?.with_preset(self.preset))

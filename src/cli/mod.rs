@@ -33,8 +33,8 @@ use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context as _, anyhow};
 use clap::builder::styling::{AnsiColor, Styles};
@@ -256,6 +256,11 @@ fn run(command: Command) -> Result<u8, Failure> {
 
 /// The first Ctrl-C (or SIGTERM) asks the run to stop; the second one stops it at once.
 fn catch_interrupts() -> anyhow::Result<Arc<AtomicBool>> {
+    // A command that judges several times has one flag: a signal between two runs counts for the next.
+    static CAUGHT: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    if let Some(interrupted) = CAUGHT.get() {
+        return Ok(Arc::clone(interrupted));
+    }
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         signal_hook::flag::register_conditional_shutdown(
@@ -266,7 +271,7 @@ fn catch_interrupts() -> anyhow::Result<Arc<AtomicBool>> {
         .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&interrupted)))
         .context("could not listen for Ctrl-C")?;
     }
-    Ok(interrupted)
+    Ok(Arc::clone(CAUGHT.get_or_init(|| interrupted)))
 }
 
 /// Writes a line to standard error, with control characters and newlines escaped: one line stays one line.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use super::preset::is_known_key;
 use crate::rubric::Rubric;
 
 /// A question, its reference answer, and the response under judgement.
@@ -65,8 +66,9 @@ impl Sample {
         }
     }
 
-    /// The sample as a row, in keys that are read again.
-    pub(crate) fn row(&self) -> Value {
+    /// The sample as a row, in keys that are read again; `kept` with its kept keys, but for those that would be read as something
+    /// else.
+    pub(crate) fn row(&self, kept: bool) -> Value {
         let mut row = json!({"id": self.id, "question": self.question});
         let mut set = |key: &str, value: Value| row[key] = value;
         if self.alternatives.is_empty() {
@@ -81,8 +83,8 @@ impl Sample {
         if let Some(rubric) = &self.rubric {
             set("rubric", json!(rubric.criteria()));
         }
-        for (key, value) in &self.kept {
-            if row.get(key).is_none() {
+        for (key, value) in self.kept.iter().filter(|_| kept) {
+            if !is_known_key(key) {
                 row[key] = value.clone();
             }
         }

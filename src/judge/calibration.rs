@@ -113,10 +113,13 @@ impl Curve {
         // Each block: how many, the sum of their probabilities, and how many are true.
         let mut blocks: Vec<(f64, f64, f64)> = Vec::new();
         let share = |block: &(f64, f64, f64)| block.2 / block.0;
-        for (probability, label) in sorted {
-            blocks.push((1.0, probability, f64::from(u8::from(label))));
+        // Labels of one probability are one block, whatever their order.
+        for same in sorted.chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq()) {
+            let count = same.len() as f64;
+            let yes = same.iter().filter(|(_, label)| *label).count();
+            blocks.push((count, count * same[0].0, yes as f64));
             while let [.., before, last] = blocks.as_slice()
-                && (share(before) >= share(last) || before.1 / before.0 >= last.1 / last.0)
+                && share(before) >= share(last)
             {
                 let joined = (before.0 + last.0, before.1 + last.1, before.2 + last.2);
                 blocks.truncate(blocks.len() - 2);

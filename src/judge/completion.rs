@@ -3,7 +3,7 @@
 use super::calibration::Calibration;
 use super::domain::Domain;
 use super::guide::{Ending, Guided};
-use super::in_flight::{Asked, KnownAnswer};
+use super::in_flight::KnownAnswer;
 use super::reading::{confidence, expected_of_choices, read, read_answer};
 use super::request::wants_of;
 use super::{JudgeText, RulesMode, RunOptions, guarded};
@@ -216,16 +216,16 @@ impl<'a> VerdictBuilder<'a> {
         self.settle(verdict)
     }
 
-    /// The verdict of one of the samples that an answer was asked for.
+    /// The verdict of one of the samples that an answer was asked for; `failure`: why its guide failed.
     pub(super) fn of_request(
         &self,
         text: &JudgeText,
-        asked: &Asked,
+        failure: Option<&String>,
         sample: &Sample,
+        trial: u32,
         answer: &KnownAnswer,
     ) -> Verdict {
-        let trial = asked.trial;
-        let verdict = match asked.failure.get() {
+        let verdict = match failure {
             Some(why) => Err(why.clone()),
             None => guarded(|| {
                 self.of_completion(
@@ -453,7 +453,14 @@ impl<'a> VerdictBuilder<'a> {
         let Some(least) = self.options.min_confidence else {
             return;
         };
-        let certainty = text.calibration.certainty(&verdict.confidence, self.yields);
+        // What was not asked for, because the reward was known without it, need not be sure.
+        let decided = self.options.decide_only;
+        let asked = Yields {
+            process: self.yields.process && !(decided && verdict.process.is_none()),
+            outcome: self.yields.outcome && !(decided && verdict.outcome.is_none()),
+            ..self.yields
+        };
+        let certainty = text.calibration.certainty(&verdict.confidence, asked);
         if certainty.is_none_or(|certainty| certainty < least) {
             let why = match certainty {
                 Some(certainty) => {

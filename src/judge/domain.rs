@@ -57,8 +57,14 @@ pub struct Domain {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Temperatures {
+    #[serde(default = "one")]
     process: f64,
+    #[serde(default = "one")]
     outcome: f64,
+}
+
+fn one() -> f64 {
+    1.0
 }
 
 impl JudgeFile {
@@ -77,6 +83,11 @@ impl JudgeFile {
         let mut file: Self = serde_json::from_str(&source.read_text(JUDGE_FILE)?)
             .map_err(|error| fail(error.to_string()))?;
         if let Some(Temperatures { process, outcome }) = file.temperature {
+            if file.calibration != Calibration::default() {
+                return Err(fail(
+                    "it has both calibration and temperature: keep one".into(),
+                ));
+            }
             file.calibration = Calibration {
                 process: Curve::Temperature(process),
                 outcome: Curve::Temperature(outcome),

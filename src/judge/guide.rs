@@ -45,6 +45,9 @@ pub(super) enum Ending {
     Chosen,
 }
 
+/// Tokens between two looks at whether a text of the judge's own is thinking still.
+const LOOK_EVERY: usize = 16;
+
 /// Tokens kept free for the end of the thinking.
 const THINKING_END: usize = 16;
 
@@ -250,7 +253,10 @@ impl VerdictGuide {
                             self.state = State::Thinking(Thought::until(close, tokenizer));
                         }
                         Some(Opening::Answer) if self.text.domain.is_some() => self.next_part(),
-                        Some(Opening::Answer) => self.next_part_from(&tokens),
+                        Some(Opening::Answer) => {
+                            self.choice_at = self.tokens.len().saturating_sub(1);
+                            self.next_part_from(&tokens);
+                        }
                         Some(Opening::Outside) | None => {
                             self.parts.clear();
                             self.state = State::Over;
@@ -348,9 +354,9 @@ impl VerdictGuide {
     }
 
     /// The judge's own text is over: either it can be read, or the scaffold follows. True in the first case.
-    fn is_readable(&mut self) -> bool {
+    fn is_readable(&mut self, is_cut: bool) -> bool {
         let wants = &self.options.wants;
-        let is_readable = reading::is_readable(&self.text, &self.tokens, wants);
+        let is_readable = reading::is_readable(&self.text, &self.tokens, wants, is_cut);
         if is_readable {
             self.save(Ending::ByItself);
         }
@@ -363,8 +369,40 @@ impl VerdictGuide {
         Next::END
     }
 
-    fn end_analysis(&mut self) -> Next {
-        if self.is_readable() {
+    /// The tag that ends the thinking in which a text of the judge's own stands, if it does.
+    fn open_thought(&self) -> Option<String> {
+        let prompts = &self.text.prompts;
+        let written = prompts.tokenizer().decode(&self.tokens);
+        let tags = prompts.thinking().left_open(&written);
+        tags.map(|tags| tags.close.clone())
+    }
+
+    /// Ends thinking within a text of the judge's own whose budget is spent, or that leaves no room: what follows, if it was.
+    fn end_overdue_thought(&mut self) -> Option<Next> {
+        let budget = self.options.thinking_budget;
+        let spent = budget.and_then(|budget| self.tokens.len().checked_sub(budget));
+        // Looking is decoding all that was written: now and then is enough.
+        let is_time = spent.is_some_and(|more| more % LOOK_EVERY == 0);
+        let has_room = self.has_room(THINKING_END);
+        if has_room && !is_time {
+            return None;
+        }
+        let close = self.open_thought()?;
+        if budget.is_none() {
+            return (!self.has_room(0)).then(|| self.give_up());
+        }
+        let append = self.encode(&format!("\n{close}\n\n"));
+        if has_room {
+            self.state = State::Analysis(TextStop::new(&self.text, false));
+            return Some(self.emit(append, Then::Free));
+        }
+        self.next_part();
+        Some(self.go_on(append))
+    }
+
+    /// `is_cut`: no room is left for more of it.
+    fn end_analysis(&mut self, is_cut: bool) -> Next {
+        if self.is_readable(is_cut) {
             return Next::END;
         }
         self.next_part();
@@ -430,13 +468,17 @@ impl Guide for VerdictGuide {
                 if self.text.blank().contains(token) {
                     self.next_part();
                 } else {
+                    self.choice_at = self.tokens.len() - 1;
                     self.next_part_from(&[token]);
                 }
             }
             State::Analysis(mut stop) => {
                 let is_over = stop.as_mut().is_some_and(|stop| stop.push(token));
+                if let Some(next) = self.end_overdue_thought() {
+                    return next;
+                }
                 if is_over || !self.has_room(0) {
-                    return self.end_analysis();
+                    return self.end_analysis(!is_over);
                 }
                 self.state = State::Analysis(stop);
                 return Next::FREE;
@@ -473,11 +515,16 @@ impl Guide for VerdictGuide {
             State::Thinking(_) if self.options.thinking_budget.is_none() => None,
             State::Thinking(thought) => Some(self.end_thinking(&thought)),
             State::Analysis(_) => {
-                if self.is_readable() {
+                let mut append = Vec::new();
+                if let Some(close) = self.open_thought() {
+                    // As behind any thinking that was not ended.
+                    self.options.thinking_budget?;
+                    append = self.encode(&format!("\n{close}\n\n"));
+                } else if self.is_readable(false) {
                     return None;
                 }
                 self.next_part();
-                Some(self.go_on(Vec::new()))
+                Some(self.go_on(append))
             }
             State::Reason { close, written, .. } => Some(self.end_reason(&written, close)),
             State::Fork(mut fork) => {

@@ -36,9 +36,8 @@ enum Entry {
 /// What an engine was asked.
 pub(super) struct Asked {
     pub(super) key: AnswerKey,
-    pub(super) trial: u32,
-    /// The samples with this prompt; the first is the one that it was asked for.
-    pub(super) samples: Vec<Arc<Sample>>,
+    /// The trials with this prompt; the first is the one that it was asked for.
+    pub(super) trials: Vec<(Arc<Sample>, u32)>,
     /// Why the guide failed, if it did.
     pub(super) failure: Arc<OnceLock<String>>,
     /// What a constrained generation has chosen.
@@ -67,27 +66,31 @@ impl InFlight {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that one sample's answer is wanted.
+    /// Notes that one sample's answer is wanted. One thread asks: nobody else asks the same while the cache is read.
     pub(super) fn ask(&self, mut asked: Asked, cache: Option<&AnswerCache>) -> Known {
-        let mut state = self.state();
-        match state.known.get(&asked.key) {
-            Some(Entry::Answered(answer)) => return Known::Answered(Arc::clone(answer)),
-            Some(&Entry::Asked(id)) => {
-                if let Some(first) = state.asked.get_mut(&id) {
-                    first.samples.append(&mut asked.samples);
-                    return Known::Asked;
-                }
-            }
-            None => {}
+        if let Some(known) = self.known(&mut asked) {
+            return known;
         }
         if let Some(answer) = cache.and_then(|cache| cache.get(&asked.key)) {
             return Known::Answered(Arc::new(answer));
         }
+        let mut state = self.state();
         let id = state.next;
         state.next += 1;
         state.known.insert(asked.key, Entry::Asked(id));
         state.asked.insert(id, asked);
         Known::Not(id)
+    }
+
+    /// What is known of an answer in this run; a sample that waits is taken over.
+    fn known(&self, asked: &mut Asked) -> Option<Known> {
+        let mut state = self.state();
+        let id = match state.known.get(&asked.key)? {
+            Entry::Answered(answer) => return Some(Known::Answered(Arc::clone(answer))),
+            Entry::Asked(id) => *id,
+        };
+        state.asked.get_mut(&id)?.trials.append(&mut asked.trials);
+        Some(Known::Asked)
     }
 
     /// Takes an answer: who has asked for it, and the answer with what was chosen in it. `None` if nobody has.

@@ -25,8 +25,13 @@ pub(super) fn expected_of_choices(
     })
 }
 
-/// Whether a completion so far can be read, and fits the sample.
-pub(super) fn is_readable(text: &JudgeText, tokens: &[u32], wants: &ScaffoldWants) -> bool {
+/// Whether a completion so far can be read, and fits the sample; `is_cut`: as one that its limit ended.
+pub(super) fn is_readable(
+    text: &JudgeText,
+    tokens: &[u32],
+    wants: &ScaffoldWants,
+    is_cut: bool,
+) -> bool {
     let thinking = text.prompts.thinking();
     let answer = thinking.read(text.prompts.tokenizer(), tokens);
     let (style, begins_inside) = (thinking.style(), thinking.starts_in_thinking());
@@ -35,7 +40,7 @@ pub(super) fn is_readable(text: &JudgeText, tokens: &[u32], wants: &ScaffoldWant
         style,
         &answer,
         begins_inside,
-        false,
+        is_cut,
         wants,
     )
     .is_ok_and(|parsed| parsed.rule != ParseRule::Named(UNCLEAR.to_owned()))

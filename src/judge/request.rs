@@ -113,13 +113,12 @@ impl<'a> RequestBuilder<'a> {
     fn ask(&self, sample: &Arc<Sample>, trial: u32, prompt: &[u32]) -> Trial {
         let options = self.options;
         let prompt_hash = hash_of_prompt(prompt);
-        let key = self.key(&prompt_hash, trial);
+        let key = self.key(&prompt_hash, &wants_of(sample), trial);
         let failure = Arc::new(OnceLock::new());
         let guided = Arc::new(Mutex::new(Guided::default()));
         let asked = Asked {
             key,
-            trial,
-            samples: vec![Arc::clone(sample)],
+            trials: vec![(Arc::clone(sample), trial)],
             failure: Arc::clone(&failure),
             guided: Arc::clone(&guided),
         };
@@ -163,10 +162,16 @@ impl<'a> RequestBuilder<'a> {
         }))
     }
 
-    /// What an answer depends on: the run's settings, the prompt, and where chance decides, the trial.
-    fn key(&self, prompt: &blake3::Hash, trial: u32) -> AnswerKey {
+    /// What an answer depends on: the run's settings, the prompt, what may be chosen, and where chance decides, the trial.
+    fn key(&self, prompt: &blake3::Hash, wants: &ScaffoldWants, trial: u32) -> AnswerKey {
         let mut hasher = self.run.clone();
         hasher.update(prompt.as_bytes());
+        hasher.update(&(wants.steps as u64).to_le_bytes());
+        for criterion in wants.rubric.iter().flat_map(|rubric| rubric.criteria()) {
+            let [low, high] = criterion.scale.unwrap_or_default();
+            hasher.update(&low.to_le_bytes());
+            hasher.update(&high.to_le_bytes());
+        }
         if self.options.sampling.temperature > 0.0 {
             hasher.update(&trial.to_le_bytes());
         }
@@ -203,12 +208,12 @@ impl<'a> RequestBuilder<'a> {
     }
 }
 
-/// What answers depend on beside their prompts, in one format: a change of it makes the answers of a cache unknown.
+/// What answers depend on beside their prompts. Another version may steer a generation otherwise.
 fn hash_of_run(text: &JudgeText, options: &RunOptions) -> blake3::Hasher {
     let sampling = options.sampling;
     let chance = (sampling.temperature > 0.0).then_some(options.seed);
     let settings = json!({
-        "format": 1,
+        "juror": env!("CARGO_PKG_VERSION"),
         "model": options.cache.as_ref().map(|cache| cache.model()),
         "protocol": [text.protocol.name(), text.protocol.hash().unwrap_or_default()],
         "chat": text.chat,

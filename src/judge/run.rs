@@ -225,8 +225,10 @@ impl<S: Samples + ?Sized> Run<'_, S> {
         let Some((asked, answer)) = self.in_flight.answered(completion, self.cache) else {
             return Ok(());
         };
-        for (at, sample) in asked.samples.iter().enumerate() {
-            let mut verdict = self.verdicts.of_request(self.text, &asked, sample, &answer);
+        for (at, (sample, trial)) in asked.trials.iter().enumerate() {
+            let failure = asked.failure.get();
+            let (verdicts, text) = (self.verdicts, self.text);
+            let mut verdict = verdicts.of_request(text, failure, sample, *trial, &answer);
             if at > 0 {
                 verdict.reused = true;
                 verdict.usage.cached_tokens = verdict.usage.prompt_tokens;

@@ -334,7 +334,7 @@ impl Session {
             let (consensus, hard) = self.consensus(&mut journal, &finished)?;
             summary.consensus = Some(consensus);
             if let Some(out) = &self.hard_out {
-                self.write_rows(out, &hard)?;
+                self.write_rows(out, &hard, true)?;
             }
         }
         if end == RunEnd::Complete
@@ -359,11 +359,16 @@ impl Session {
         Ok((end, summary))
     }
 
-    /// Writes the samples at these positions, in the form in which rows are read.
+    /// Writes the samples at these positions, in the form in which rows are read; `kept` with their kept keys.
     ///
     /// # Errors
     /// When a sample cannot be read again, or the file cannot be written.
-    pub fn write_rows(&self, out: &Path, positions: &[usize]) -> Result<(), SessionError> {
+    pub fn write_rows(
+        &self,
+        out: &Path,
+        positions: &[usize],
+        kept: bool,
+    ) -> Result<(), SessionError> {
         let samples = &self.loaded.samples;
         let mut failed = None;
         let written = write_atomically(out, |writer| {
@@ -376,7 +381,7 @@ impl Session {
                     told
                 })?;
                 for sample in fetched {
-                    serde_json::to_writer(&mut *writer, &sample.row())?;
+                    serde_json::to_writer(&mut *writer, &sample.row(kept))?;
                     writer.write_all(b"\n")?;
                 }
             }

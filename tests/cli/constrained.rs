@@ -37,6 +37,9 @@ fn a_constrained_judge_says_what_it_would_write() {
         let tokens = |line: &serde_json::Value| line["usage"]["completion_tokens"].as_u64();
         assert!(tokens(&decided) < tokens(whole));
     }
+    // What was not asked for need not be sure.
+    let sure = judge(&["--decide-only", "--min-confidence", "0.6"], "sure.jsonl");
+    assert!(sure.iter().any(|line| line["outcome"].is_null()));
     let hurried = judge(&["--thinking-budget", "12"], "hurried.jsonl");
     for line in &hurried {
         let written = line["raw"]["completion"].as_str().unwrap();

@@ -135,6 +135,52 @@ fn a_panel_that_cannot_be_is_refused_before_it_begins() {
 }
 
 #[test]
+fn judges_of_other_samples_do_not_vote_together() {
+    let folder = Folder::new();
+    folder.write("in.jsonl", rollouts(3));
+    folder.write(
+        "panel.toml",
+        "[[judges]]\nmodel = 'tiny'\n[[judges]]\nmodel = 'tiny'\nname = 'b'\noptions = ['--limit', '2']\n",
+    );
+    let judge = [
+        "judge",
+        "--panel",
+        "panel.toml",
+        "-o",
+        "out.jsonl",
+        "--",
+        "in.jsonl",
+    ];
+    folder
+        .run(&judge)
+        .expect(1, &["have not judged the same trials"]);
+    assert!(!folder.has("out.jsonl"));
+    fs::create_dir(folder.path("data")).unwrap();
+    folder.write("data/in.jsonl", rollouts(1));
+    folder
+        .run(&[
+            "judge",
+            "data",
+            "--panel",
+            "panel.toml",
+            "-o",
+            "data/out.jsonl",
+        ])
+        .expect(2, &["lies in the folder data"]);
+    folder
+        .run(&[
+            "judge",
+            "in.jsonl",
+            "--panel",
+            "panel.toml",
+            "-o",
+            "in.jsonl",
+            "--force",
+        ])
+        .expect(2, &["in.jsonl"]);
+}
+
+#[test]
 fn a_cascade_asks_the_second_judge_where_the_first_is_unsure() {
     let folder = Folder::new();
     folder.write("in.jsonl", rollouts(8));
@@ -175,13 +221,18 @@ fn a_cascade_asks_the_second_judge_where_the_first_is_unsure() {
     certain.sort_by(f64::total_cmp);
     let high = f64::midpoint(certain[3], certain[4]);
     let range = format!("0.000001..{high}");
-    judge(&range, &["--force", "--restart"]).expect(0, &["--audit 5% would"]);
+    judge(&range, &["--force"]).expect(0, &["--audit 5% would"]);
     let verdicts = folder.lines("out.jsonl");
     let (escalated, kept): (Vec<_>, Vec<_>) =
         verdicts.iter().partition(|one| one["judge"] == "model");
     assert!(!escalated.is_empty() && !kept.is_empty());
-    assert_eq!(folder.lines("out.escalated.jsonl").len(), escalated.len());
-    judge("0.49..0.51", &["--audit", "100%", "--force", "--restart"]).expect(
+    assert_eq!(
+        folder
+            .lines(&format!("out.escalated.{}.jsonl", range.replace("..", "-")))
+            .len(),
+        escalated.len()
+    );
+    judge("0.49..0.51", &["--audit", "100%", "--force"]).expect(
         0,
         &["where it was sure, on 0 of 8 (0.0 %, 95 % interval 0.0 to"],
     );
@@ -190,6 +241,7 @@ fn a_cascade_asks_the_second_judge_where_the_first_is_unsure() {
 #[test]
 fn a_cascade_that_cannot_be_is_refused() {
     let folder = Folder::new();
+    folder.write_model();
     folder.write("in.jsonl", rollouts(1));
     let judge = |options: &[&str]| {
         folder.run(&[&["judge", "in.jsonl", "-o", "out.jsonl"], options].concat())
@@ -199,6 +251,8 @@ fn a_cascade_that_cannot_be_is_refused() {
     judge(&["--cascade", "tiny,b", "--escalate", "0.9..0.1"]).expect(2, &["two probabilities"]);
     judge(&["--escalate", "0.1..0.9"]).expect(2, &["--cascade"]);
     judge(&["--cascade", "tiny,none", "--rules", "only"]).expect(2, &["--rules only"]);
+    judge(&["--cascade", "tiny,model", "--protocol", "first-error"])
+        .expect(2, &["no probabilities"]);
     judge(&["--cascade", "tiny,none"]).expect(2, &["none"]);
     assert!(!folder.has("out.tiny.jsonl"));
 }

@@ -373,3 +373,63 @@ fn a_decided_reward_ends_the_answer() {
     }
     assert!(seen.iter().all(|&count| count > 0), "{seen:?}");
 }
+
+/// Opens its thinking, and never ends it.
+struct Thinks {
+    vocab: usize,
+    open: u32,
+    filler: u32,
+}
+
+impl LogitsModel for Thinks {
+    fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
+        let mut logits = vec![0.0_f32; batch.logits.len() * self.vocab];
+        for (row, &at) in logits.chunks_mut(self.vocab).zip(&batch.logits) {
+            let is_thinking = [self.open, self.filler].contains(&batch.tokens[at as usize]);
+            let next = if is_thinking { self.filler } else { self.open };
+            row[next as usize] = 9.0;
+        }
+        let shape = (batch.logits.len(), self.vocab);
+        Ok(Tensor::from_vec(logits, shape, &Device::Cpu)?)
+    }
+
+    fn properties(&self) -> Properties {
+        LogitsModel::properties(&Nonsense { vocab: self.vocab })
+    }
+
+    fn shrink(&mut self, _blocks: usize) -> Result<Option<usize>, ModelError> {
+        Ok(None)
+    }
+}
+
+#[test]
+fn no_verdict_is_put_into_thinking_that_a_judge_opens_itself() {
+    let known = protocol::known().iter();
+    for protocol in known.filter(|known| known.scaffold(ScaffoldWants::default()).is_some()) {
+        let (text, vocab) = text(Way::MayThink, protocol);
+        let tokenizer = text.prompts.tokenizer();
+        let model = || {
+            Box::new(Thinks {
+                vocab,
+                open: tokenizer.token_id("<think>").unwrap(),
+                filler: tokenizer.encode_trusted("x").unwrap()[0],
+            })
+        };
+        let mut options = options();
+        options.sampling = Sampling::GREEDY;
+        let samples = samples(3);
+        for verdict in judge_with(model(), &text, &samples, &options) {
+            let what = format!("{}: {verdict:#?}", protocol.name());
+            assert_eq!(verdict.status, Status::Unparsed, "{what}");
+            let why = verdict.error.as_deref().unwrap();
+            assert!(why.starts_with("thinking not finished"), "{what}");
+        }
+        options.thinking_budget = Some(20);
+        for verdict in judge_with(model(), &text, &samples, &options) {
+            let what = format!("{}: {verdict:#?}", protocol.name());
+            assert_eq!(verdict.status, Status::Ok, "{what}");
+            let written = &verdict.raw.as_ref().unwrap().completion;
+            assert!(written.contains("</think>"), "{what}");
+        }
+    }
+}

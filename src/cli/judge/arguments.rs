@@ -106,7 +106,7 @@ pub(in crate::cli) struct JudgeArguments {
     /// Keep the judge's answers in a folder, and take those that other runs have left there; any number of processes may share it
     #[arg(long, value_name = "DIR", help_heading = "Run")]
     pub(super) cache: Option<PathBuf>,
-    /// What --cache may hold, as `500MB` or `20GB`; beyond it the answers go that were not used for longest [default: 10GB]
+    /// What --cache may hold, as `500MB` or `20GB`; beyond it the answers go that were not used for longest [default: 2GB]
     #[arg(long, value_name = "SIZE", value_parser = parse_size, requires = "cache", help_heading = "Run")]
     pub(super) cache_size: Option<u64>,
 

@@ -29,10 +29,13 @@ use segment::{Place, Writer};
 pub type AnswerKey = [u8; 32];
 
 /// Bytes that a cache may hold unless the user says otherwise.
-pub const CACHE_SIZE: u64 = 10_000_000_000;
+pub const CACHE_SIZE: u64 = 2_000_000_000;
 
 /// Segments that were changed within this time may be another process's own.
 const IN_USE: Duration = Duration::from_mins(10);
+
+/// Segments that are open for reading at a time.
+const OPEN: usize = 32;
 
 /// Bytes of a segment that `prune` writes.
 const PRUNED_SEGMENT: u64 = 256 << 20;
@@ -96,13 +99,14 @@ pub struct AnswerCache {
     /// The segments there were at the beginning.
     segments: Vec<Segment>,
     places: HashMap<AnswerKey, (u32, Place)>,
+    /// The segments that were read last, by number, the latest first.
+    open: Mutex<Vec<(usize, File)>>,
     own: Mutex<Own>,
 }
 
 #[derive(Debug)]
 struct Segment {
     path: PathBuf,
-    file: Mutex<Option<File>>,
     hits: AtomicUsize,
 }
 
@@ -110,8 +114,16 @@ struct Segment {
 #[derive(Debug, Default)]
 struct Own {
     writer: Option<Writer>,
+    places: HashMap<AnswerKey, Place>,
     /// Why nothing more is kept.
     failed: Option<String>,
+}
+
+impl Own {
+    fn get(&mut self, key: &AnswerKey) -> Option<KnownAnswer> {
+        let place = self.places.get(key)?;
+        segment::read(self.writer.as_mut()?.file(), *place, key)
+    }
 }
 
 impl PartialEq for AnswerCache {
@@ -134,6 +146,7 @@ impl AnswerCache {
             size,
             segments: Vec::new(),
             places: HashMap::new(),
+            open: Mutex::default(),
             own: Mutex::default(),
         };
         for path in segments(folder)? {
@@ -147,7 +160,6 @@ impl AnswerCache {
             {
                 cache.segments.push(Segment {
                     path,
-                    file: Mutex::new(None),
                     hits: AtomicUsize::new(0),
                 });
             }
@@ -166,15 +178,23 @@ impl AnswerCache {
 
     /// The answer to a prompt, if it is there. What cannot be read is not there.
     pub(super) fn get(&self, key: &AnswerKey) -> Option<KnownAnswer> {
-        let (number, place) = self.places.get(key)?;
-        let segment = self.segments.get(*number as usize)?;
-        let mut file = segment.file.lock().unwrap_or_else(PoisonError::into_inner);
-        if file.is_none() {
-            *file = File::open(&segment.path).ok();
-        }
-        let answer = segment::read(file.as_mut()?, *place, key)?;
-        segment.hits.fetch_add(1, Ordering::Relaxed);
-        Some(answer)
+        let Some(&(number, place)) = self.places.get(key) else {
+            return self.own().get(key);
+        };
+        let number = number as usize;
+        let segment = self.segments.get(number)?;
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = match open.iter().position(|(of, _)| *of == number) {
+            Some(at) => open.remove(at).1,
+            None => File::open(&segment.path).ok()?,
+        };
+        open.truncate(OPEN - 1);
+        open.insert(0, (number, file));
+        let answer = segment::read(&mut open.first_mut()?.1, place, key);
+        segment
+            .hits
+            .fetch_add(usize::from(answer.is_some()), Ordering::Relaxed);
+        answer.or_else(|| self.own().get(key))
     }
 
     /// Keeps an answer. A cache that cannot be written costs no run: it then keeps nothing more, and says why at the end.
@@ -188,8 +208,11 @@ impl AnswerCache {
             none => Writer::create(&self.folder)
                 .and_then(|writer| none.insert(writer).append(key, answer)),
         };
-        if let Err(error) = result {
-            own.failed = Some(error.to_string());
+        match result {
+            Ok(place) => {
+                own.places.extend(place.map(|place| (*key, place)));
+            }
+            Err(error) => own.failed = Some(error.to_string()),
         }
     }
 
@@ -225,8 +248,9 @@ impl Drop for AnswerCache {
     }
 }
 
-/// Removes the segments that were not used for longest until no more than `size` bytes are left; returns how many.
-fn evict(folder: &Path, size: u64, keep: Option<&Path>) -> Result<usize, CacheError> {
+/// Removes the segments that were not used for longest until no more than `size` bytes are left; not `keep`, and none that was
+/// changed in the last ten minutes, which another process may be writing.
+fn evict(folder: &Path, size: u64, keep: Option<&Path>) -> Result<(), CacheError> {
     let mut found: Vec<(SystemTime, PathBuf, u64)> = segments(folder)?
         .into_iter()
         .filter_map(|path| {
@@ -236,17 +260,22 @@ fn evict(folder: &Path, size: u64, keep: Option<&Path>) -> Result<usize, CacheEr
         .collect();
     found.sort();
     let mut left: u64 = found.iter().map(|(.., bytes)| bytes).sum();
-    let mut removed = 0;
-    for (_, path, bytes) in found {
+    for (used, path, bytes) in found {
         if left <= size {
             break;
         }
-        if Some(path.as_path()) != keep && fs::remove_file(&path).is_ok() {
+        let may_go = Some(path.as_path()) != keep && !is_in_use(used);
+        if may_go && fs::remove_file(&path).is_ok() {
             left -= bytes;
-            removed += 1;
         }
     }
-    Ok(removed)
+    Ok(())
+}
+
+/// May a process be writing a segment that was changed at this time? So it may where the clock of the disk is ahead.
+fn is_in_use(changed: SystemTime) -> bool {
+    let age = SystemTime::now().duration_since(changed);
+    age.map_or(true, |age| age < IN_USE)
 }
 
 /// The segments of a cache, by name.
@@ -338,17 +367,27 @@ pub fn verify(folder: &Path) -> Result<CacheStatistics, CacheError> {
 /// runs, and stay as they are.
 ///
 /// # Errors
-/// When the cache cannot be read or written; what it holds is then as it was.
+/// When the cache cannot be read or written; no answer is lost then.
 pub fn prune(folder: &Path, size: u64) -> Result<(), CacheError> {
-    evict(folder, size, None)?;
-    let now = SystemTime::now();
     let mut known: HashSet<AnswerKey> = HashSet::new();
+    // The segments that are being written anew, and the latest use of one of them.
+    let (mut anew, mut latest) = (Vec::new(), SystemTime::UNIX_EPOCH);
     let mut writer: Option<Writer> = None;
-    let mut written = Vec::new();
+    let finish = |writer: &mut Option<Writer>, anew: &mut Vec<PathBuf>, latest: &mut SystemTime| {
+        if let Some(mut full) = writer.take() {
+            // It lasts before what it was made of goes.
+            full.finish(*latest).map_err(at(folder))?;
+        }
+        for path in anew.drain(..) {
+            fs::remove_file(&path).map_err(at(&path))?;
+        }
+        *latest = SystemTime::UNIX_EPOCH;
+        Ok(())
+    };
     for path in segments(folder)? {
         let used = fs::metadata(&path).and_then(|about| about.modified());
         let used = used.map_err(at(&path))?;
-        if now.duration_since(used).is_ok_and(|age| age < IN_USE) {
+        if is_in_use(used) {
             continue;
         }
         let mut file = File::open(&path).map_err(at(&path))?;
@@ -361,27 +400,21 @@ pub fn prune(folder: &Path, size: u64) -> Result<(), CacheError> {
             if !known.insert(key) {
                 continue;
             }
-            if writer
-                .as_ref()
-                .is_none_or(|own| own.bytes() > PRUNED_SEGMENT)
-            {
-                if let Some(full) = &mut writer {
-                    full.finish(used).map_err(at(folder))?;
-                }
-                writer = Some(Writer::create(folder).map_err(at(folder))?);
-            }
-            if let Some(own) = &mut writer {
-                own.append(&key, &answer).map_err(at(folder))?;
-            }
+            let own = match &mut writer {
+                Some(own) => own,
+                none => none.insert(Writer::create(folder).map_err(at(folder))?),
+            };
+            own.append(&key, &answer).map_err(at(folder))?;
         }
-        if let Some(own) = &mut writer {
-            // What was written of it lasts before it goes.
-            own.finish(used).map_err(at(folder))?;
+        anew.push(path);
+        latest = latest.max(used);
+        if writer
+            .as_ref()
+            .is_some_and(|own| own.bytes() > PRUNED_SEGMENT)
+        {
+            finish(&mut writer, &mut anew, &mut latest)?;
         }
-        written.push(path);
     }
-    for path in written {
-        fs::remove_file(&path).map_err(at(&path))?;
-    }
-    Ok(())
+    finish(&mut writer, &mut anew, &mut latest)?;
+    evict(folder, size, None)
 }

@@ -186,8 +186,17 @@ impl Writer {
         self.bytes
     }
 
-    /// Appends an answer, in one write.
-    pub(super) fn append(&mut self, key: &AnswerKey, answer: &KnownAnswer) -> io::Result<()> {
+    /// The file, to read what was written.
+    pub(super) fn file(&mut self) -> &mut File {
+        &mut self.file
+    }
+
+    /// Appends an answer, in one write; returns where it is. An answer that is none is not written.
+    pub(super) fn append(
+        &mut self,
+        key: &AnswerKey,
+        answer: &KnownAnswer,
+    ) -> io::Result<Option<Place>> {
         let completion = &answer.completion;
         let line = Line {
             key: hexadecimal(key),
@@ -197,7 +206,7 @@ impl Writer {
                 FinishReason::EndOfSequence => Finish::EndOfSequence,
                 FinishReason::Stop => Finish::Stop,
                 FinishReason::Length => Finish::Length,
-                FinishReason::Rejected(_) => return Ok(()),
+                FinishReason::Rejected(_) => return Ok(None),
             },
             guided: answer.guided.clone(),
         };
@@ -205,8 +214,12 @@ impl Writer {
         checksum().add(&mut line);
         line.push(b'\n');
         self.file.write_all(&line)?;
+        let place = Place {
+            offset: self.bytes,
+            length: line.len() as u32,
+        };
         self.bytes += line.len() as u64;
-        Ok(())
+        Ok(Some(place))
     }
 
     /// Waits until all of it is on the disk.

@@ -63,7 +63,12 @@ fn one_gguf_file_of_a_repository_is_a_model() {
         let arguments = ["judge", "in.jsonl", "-o", out, "--model", model];
         let mut command = juror(&folder, &hub.endpoint, &arguments);
         Ran::of(command.env("HF_HUB_OFFLINE", "1").output().unwrap()).expect(0, &[]);
-        folder.read(out)
+        let mut verdicts = folder.lines(out);
+        for verdict in &mut verdicts {
+            // A file of weights has no `judge.json`: how an answer begins is not known.
+            verdict["usage"]["known_tokens"].take();
+        }
+        verdicts
     };
     assert_eq!(judge(name, "file.jsonl"), judge("tiny", "tiny.jsonl"));
     let listed = run(&folder, &hub, &["models", "list"]).stdout;

@@ -1,0 +1,225 @@
+//! `juror judge --cascade`
+
+use std::collections::HashSet;
+use std::io::{self, Write};
+
+use anyhow::anyhow;
+
+use super::{Output, check, of_judge, say_summary, short_name, verdicts};
+use crate::cli::columns::ColumnArguments;
+use crate::cli::judge::arguments::JudgeArguments;
+use crate::cli::judge::{Ran, code_of, run_one};
+use crate::cli::progress::percent;
+use crate::cli::{Failure, INTERRUPTED, OrFail};
+use crate::dataset::Samples;
+use crate::judge::{Share, Summary, is_drawn};
+use crate::protocol::Yields;
+use crate::verdict::{Status, Verdict};
+
+/// Is the judge unsure of one of the fields that its protocol asks for, or has it none to be sure of?
+fn is_unsure(verdict: &Verdict, yields: Yields, unsure: (f64, f64)) -> bool {
+    let (low, high) = unsure;
+    let between = |asked: bool, probability: Option<f32>| {
+        asked && probability.is_none_or(|p| (low..=high).contains(&f64::from(p)))
+    };
+    let confidence = verdict.confidence;
+    // A reward that is decided by one field needs no other.
+    let decided = |value: Option<bool>, probability: Option<f32>| {
+        value == Some(false) && probability.is_some_and(|p| f64::from(p) < low)
+    };
+    verdict.status != Status::Ok
+        || !(yields.process && decided(verdict.process, confidence.process)
+            || yields.outcome && decided(verdict.outcome, confidence.outcome))
+            && (between(yields.process, confidence.process)
+                || between(yields.outcome, confidence.outcome))
+}
+
+/// Runs the first judge, and the second where the first is unsure.
+pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Result<u8, Failure> {
+    let unsure = arguments.escalate.unwrap_or((0.1, 0.9));
+    let (small_name, large_name) = (short_name(small), short_name(large));
+    if small_name == large_name {
+        return Err(anyhow!(
+            "--cascade names {small_name} twice: name a smaller and a larger judge"
+        ))
+        .or_usage();
+    }
+    let output = Output::of(arguments, "--cascade", &small_name).or_usage()?;
+    let line = |model: &str, name: &str| {
+        let out = output.beside(name);
+        of_judge([
+            "--model".into(),
+            model.into(),
+            "--output".into(),
+            out.into(),
+        ])
+        .or_usage()
+    };
+    let mut first = line(small, &small_name)?;
+    // Other bounds are other samples: a run of its own for the second judge, and the first one's stays.
+    let mut part = format!("{}-{}", unsure.0, unsure.1);
+    if let Some(share) = arguments.rules.audit {
+        let seed = arguments.sampling.seed;
+        part = format!("{part}.audit-{share}-{seed}");
+    }
+    let large_part = format!("{large_name}.{part}");
+    let large_out = output.beside(&large_part);
+    let mut second = line(large, &large_part)?;
+    first.rules.audit = None;
+    second.rules.audit = None;
+    for line in [&first, &second] {
+        let protocol = check(line)?;
+        if !protocol.has_odds() || protocol.yields().score {
+            let name = protocol.name();
+            return Err(anyhow!(
+                "--cascade has no meaning under protocol {name}: no probabilities are recorded of what it says"
+            ))
+            .or_usage();
+        }
+    }
+    let ran = run_one(first)?;
+    if ran.code == INTERRUPTED {
+        return Ok(ran.code);
+    }
+    let of_small = ran.session;
+    let Some((small_source, text)) = &of_small.judge else {
+        return Err(anyhow!(
+            "--cascade asks two models, and --rules only asks none"
+        ))
+        .or_usage();
+    };
+    let yields = text.protocol.yields();
+    // The samples of which one trial is unsure, and some of the others.
+    let (mut escalated, mut audited) = (HashSet::new(), HashSet::new());
+    for verdict in verdicts(&output.beside(&small_name)).or_fail()? {
+        let verdict = verdict.or_fail()?;
+        if verdict.skipped {
+            continue;
+        }
+        if is_unsure(&verdict, yields, unsure) {
+            audited.remove(&verdict.index);
+            escalated.insert(verdict.index);
+        } else if !escalated.contains(&verdict.index)
+            && is_drawn(
+                arguments.rules.audit.unwrap_or(0.0),
+                arguments.sampling.seed,
+                &verdict.id,
+            )
+        {
+            audited.insert(verdict.index);
+        }
+    }
+    let samples = &of_small.loaded.samples;
+    let asked = || escalated.iter().chain(&audited);
+    let mut positions: Vec<usize> = asked()
+        .filter_map(|&index| samples.position(index))
+        .collect();
+    positions.sort_unstable();
+    let asks = !positions.is_empty();
+    let mut of_large = None;
+    if asks {
+        let rows = output.beside(&format!("escalated.{part}"));
+        of_small.write_rows(&rows, &positions, false).or_fail()?;
+        second.inputs = vec![rows];
+        second.columns = ColumnArguments::of_own_rows();
+        second.rows.limit = None;
+        second.output.skip_bad = false;
+        second.output.keep = Vec::new();
+        let ran = run_one(second)?;
+        if ran.code == INTERRUPTED {
+            return Ok(ran.code);
+        }
+        of_large = Some(ran);
+    }
+    let mut summary = Summary::default();
+    let (mut changed, mut checked) = (Share::default(), Share::default());
+    let mut tokens = [0_usize; 2];
+    let fill = |writer: &mut dyn Write| {
+        let mut larger = match &of_large {
+            Some(_) => Some(verdicts(&large_out)?),
+            None => None,
+        };
+        for verdict in verdicts(&output.beside(&small_name))? {
+            let mut verdict = verdict?;
+            tokens[0] += verdict.usage.prompt_tokens + verdict.usage.completion_tokens;
+            verdict.judge = Some(small_name.clone());
+            let is_asked = escalated.contains(&verdict.index) || audited.contains(&verdict.index);
+            if is_asked && let Some(next) = larger.as_mut().and_then(Iterator::next) {
+                let next = next?;
+                if (&next.id, next.trial) != (&verdict.id, verdict.trial) {
+                    return Err(io::Error::other(format!(
+                        "{} has no verdict on trial {} of {:?}",
+                        large_out.display(),
+                        verdict.trial,
+                        verdict.id
+                    )));
+                }
+                tokens[1] += next.usage.prompt_tokens + next.usage.completion_tokens;
+                let differs = verdict
+                    .overall
+                    .zip(next.overall)
+                    .map(|(one, other)| one != other);
+                if audited.contains(&verdict.index) {
+                    checked.add(differs);
+                } else {
+                    changed.add(differs);
+                }
+                verdict = Verdict {
+                    index: verdict.index,
+                    group: verdict.group,
+                    input: verdict.input,
+                    judge: Some(large_name.clone()),
+                    ..next
+                };
+            }
+            summary.add(&verdict);
+            serde_json::to_writer(&mut *writer, &verdict)?;
+            writer.write_all(b"\n")?;
+        }
+        Ok(())
+    };
+    output
+        .format
+        .write(&output.path, &of_small.loaded.keep, fill)
+        .or_fail()?;
+    let (asked, all) = (positions.len(), samples.count());
+    let mut rows = vec![format!(
+        "{large_name} was asked about {asked} of {all} samples ({}): {small_name} was unsure of {}",
+        percent(asked, all),
+        escalated.len()
+    )];
+    rows.push(format!(
+        "where {small_name} was unsure, {large_name} said otherwise on {} of {} wholes ({})",
+        changed.count,
+        changed.known,
+        percent(changed.count, changed.known)
+    ));
+    if let Some((low, high)) = checked.interval() {
+        rows.push(format!(
+            "where it was sure, on {} of {} ({}, 95 % interval {:.1} to {:.1} %)",
+            checked.count,
+            checked.known,
+            percent(checked.count, checked.known),
+            100.0 * low,
+            100.0 * high
+        ));
+    } else {
+        rows.push("where it was sure nobody has looked: --audit 5% would".to_owned());
+    }
+    if let Some(Ran { session, .. }) = &of_large
+        && let Some((large_source, large_text)) = &session.judge
+    {
+        let of_small = text.config.parameters() as f64 * tokens[0] as f64;
+        let of_large = large_text.config.parameters() as f64 * tokens[1] as f64;
+        // Had it been asked about all samples, each as long as those it was asked about.
+        let alone = of_large * all as f64 / asked.max(1) as f64;
+        rows.push(format!(
+            "cost, in parameters times tokens: {:.0} % of {large_source} alone ({small_source} {:.0} %)",
+            100.0 * (of_small + of_large) / alone,
+            100.0 * of_small / alone
+        ));
+    }
+    rows.push(format!("verdicts in {}", output.path.display()));
+    say_summary(arguments, &summary, &rows)?;
+    Ok(code_of(&summary))
+}

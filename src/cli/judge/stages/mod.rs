@@ -1,0 +1,186 @@
+//! Several judges, one after the other: panels and cascades. Each judges into an output of its own beside OUT, with a journal, and
+//! their verdicts then become one.
+
+mod cascade;
+mod panel;
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{anyhow, bail};
+use clap::{CommandFactory as _, FromArgMatches as _};
+
+use super::arguments::JudgeArguments;
+use crate::checkpoint::hub::Want;
+use crate::cli::download;
+use crate::cli::progress::print_summary;
+use crate::cli::{Arguments, Command, Failure, OrFail, say};
+use crate::dataset::journal::journal_path;
+use crate::dataset::output::{OutputFormat, check_replaceable, has_place_beside, write_atomically};
+use crate::dataset::sources;
+use crate::judge::Summary;
+use crate::protocol::Protocol;
+use crate::verdict::Verdict;
+
+/// Where the verdicts of all judges together go.
+struct Output {
+    path: PathBuf,
+    format: OutputFormat,
+}
+
+impl Output {
+    /// The output of a run with `option`, whose first judge is called `first`.
+    fn of(arguments: &JudgeArguments, option: &str, first: &str) -> anyhow::Result<Self> {
+        let Some(path) = arguments
+            .output
+            .output
+            .clone()
+            .filter(|out| has_place_beside(out))
+        else {
+            bail!(
+                "{option} writes each judge's verdicts beside those of all: name a file with `-o`"
+            );
+        };
+        if arguments
+            .inputs
+            .iter()
+            .any(|input| input.as_os_str() == "-")
+        {
+            bail!("{option} reads the input once for each judge: name a file, not standard input");
+        }
+        for (given, name) in [
+            (arguments.dry_run, "--dry-run"),
+            (arguments.output.consensus.is_some(), "--consensus"),
+            (arguments.output.hard.is_some(), "--hard"),
+            (arguments.output.advantages, "--advantages"),
+            (arguments.rows.shard.is_some(), "--shard"),
+        ] {
+            if given {
+                bail!("{name} is for one judge: give it without {option}");
+            }
+        }
+        // An input is refused as such; in a folder of inputs the files of one run would be the rows of the next.
+        sources(&arguments.inputs, Some(&path))?;
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")))?;
+        for input in arguments.inputs.iter().filter(|input| input.is_dir()) {
+            if folder.starts_with(fs::canonicalize(input)?) {
+                bail!(
+                    "{} lies in the folder {}, all of which is read: {option} writes several files there; name another place",
+                    path.display(),
+                    input.display()
+                );
+            }
+        }
+        let output = Self {
+            format: OutputFormat::of(&path)?,
+            path,
+        };
+        // An output of ours has its judges' journals beside it.
+        if !arguments.output.force && !journal_path(&output.beside(first)).exists() {
+            check_replaceable(&output.path)?;
+        }
+        Ok(output)
+    }
+
+    /// The output of one judge, or another file beside this one.
+    fn beside(&self, name: &str) -> PathBuf {
+        let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
+        self.path.with_file_name(format!("{stem}.{name}.jsonl"))
+    }
+}
+
+/// Runs a panel or a cascade, if one is asked for.
+pub(super) fn run(arguments: &JudgeArguments) -> Option<Result<u8, Failure>> {
+    let result = if let Some(file) = &arguments.panel {
+        panel::run(arguments, file)
+    } else if let [small, large] = arguments.cascade.as_slice() {
+        cascade::run(arguments, small, large)
+    } else if arguments.cascade.is_empty() {
+        return None;
+    } else {
+        Err(anyhow!("--cascade takes two judges, as `small,large`")).or_usage()
+    };
+    Some(result)
+}
+
+/// The command line of one judge: ours, with further options that take the place of those given before.
+fn of_judge(further: impl IntoIterator<Item = OsString>) -> anyhow::Result<JudgeArguments> {
+    let command =
+        Arguments::command().mut_subcommand("judge", |judge| judge.args_override_self(true));
+    let mut line = Vec::new();
+    let mut given = std::env::args_os();
+    while let Some(argument) = given.next() {
+        let text = argument.to_string_lossy();
+        let name = text.split('=').next().unwrap_or_default();
+        if !["--panel", "--cascade", "--escalate"].contains(&name) {
+            line.push(argument);
+        } else if !text.contains('=') {
+            // Its value.
+            given.next();
+        }
+    }
+    // What is behind `--` is no option.
+    let end = line.iter().position(|argument| argument == "--");
+    let end = end.unwrap_or(line.len());
+    line.splice(end..end, further);
+    let matches = command.try_get_matches_from(line)?;
+    match Arguments::from_arg_matches(&matches)?.command {
+        Command::Judge(mut arguments) => {
+            arguments.output.summary_json = None;
+            arguments.output.force = false;
+            Ok(*arguments)
+        }
+        _ => bail!("the options of a judge must be those of `juror judge`"),
+    }
+}
+
+/// Finds out whether there is such a judge, before another one has judged for hours.
+fn check(line: &JudgeArguments) -> Result<Arc<dyn Protocol>, Failure> {
+    let named = line.judge.named_protocol().or_usage()?;
+    let source = download::resolve(&line.judge.model, Want::Description)?;
+    let (protocol, _) = line.judge.prompt_for(named, Some(&source)).or_usage()?;
+    Ok(protocol)
+}
+
+/// A name for files: the last part of a model's, letters, digits, `.`, `-` and `_` alone.
+fn short_name(model: &str) -> String {
+    let last = model
+        .trim_end_matches('/')
+        .rsplit('/')
+        .next()
+        .unwrap_or(model);
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    last.chars()
+        .map(|c| if plain(c) { c } else { '-' })
+        .collect()
+}
+
+/// The verdicts of an output, in its order.
+fn verdicts(path: &Path) -> io::Result<impl Iterator<Item = io::Result<Verdict>> + use<>> {
+    let lines = BufReader::new(File::open(path)?).lines();
+    Ok(lines.map(|line| Ok(serde_json::from_str(&line?)?)))
+}
+
+fn say_summary(
+    arguments: &JudgeArguments,
+    summary: &Summary,
+    rows: &[String],
+) -> Result<(), Failure> {
+    if let Some(path) = &arguments.output.summary_json {
+        let text = format!("{:#}\n", summary.to_json());
+        write_atomically(path, |writer| writer.write_all(text.as_bytes())).or_fail()?;
+    }
+    if !arguments.output.quiet {
+        print_summary(summary);
+        for row in rows {
+            say(row);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,194 @@
+//! `juror judge --panel`
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::Path;
+
+use anyhow::{Context as _, anyhow, bail};
+use serde::Deserialize;
+
+use super::{Output, check, of_judge, say_summary, short_name, verdicts};
+use crate::cli::judge::arguments::JudgeArguments;
+use crate::cli::judge::{Ran, code_of, run_one};
+use crate::cli::progress::percent;
+use crate::cli::{Failure, INTERRUPTED, OrFail, say};
+use crate::dataset::read_text;
+use crate::judge::Summary;
+use crate::judge::panel::{Agreement, PanelRule, combine};
+use crate::protocol::Yields;
+use crate::reward::{RewardPolicy, reward};
+use crate::verdict::{Status, Verdict};
+
+/// A panel's file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PanelFile {
+    #[serde(default)]
+    rule: PanelRule,
+    judges: Vec<PanelJudge>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PanelJudge {
+    model: String,
+    /// Left out, the last part of the model's name.
+    name: Option<String>,
+    protocol: Option<String>,
+    #[serde(default = "one")]
+    weight: f64,
+    /// Further options of `juror judge` for this judge alone.
+    #[serde(default)]
+    options: Vec<String>,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// Runs all judges, and lets them vote.
+pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure> {
+    let read = || -> anyhow::Result<(PanelFile, Vec<(String, f64)>)> {
+        let text = read_text(file).with_context(|| format!("could not read {}", file.display()))?;
+        let at = || file.display().to_string();
+        let panel: PanelFile = toml::from_str(&text).with_context(at)?;
+        if panel.judges.len() < 2 {
+            bail!("{}: a panel has two judges or more", at());
+        }
+        let mut judges: Vec<(String, f64)> = Vec::new();
+        for judge in &panel.judges {
+            let name = short_name(judge.name.as_deref().unwrap_or(&judge.model));
+            if judges.iter().any(|(other, _)| *other == name) {
+                bail!(
+                    "{}: two judges are called `{name}`: give each a `name` of its own",
+                    at()
+                );
+            }
+            if !judge.weight.is_finite() || judge.weight <= 0.0 {
+                bail!("{}: the weight of `{name}` must be above 0", at());
+            }
+            judges.push((name, judge.weight));
+        }
+        Ok((panel, judges))
+    };
+    let (panel, judges) = read().or_usage()?;
+    if arguments.calibration.is_some() {
+        let why = "--calibration is of one judge: give each its own, as `options = [\"--calibration\", \"FILE\"]`";
+        return Err(anyhow!(why)).or_usage();
+    }
+    let output = Output::of(arguments, "--panel", &judges[0].0).or_usage()?;
+    // Whatever is wrong with one is found before another has begun.
+    let mut lines = Vec::new();
+    for (judge, (name, _)) in panel.judges.iter().zip(&judges) {
+        let mut further: Vec<OsString> = vec!["--model".into(), judge.model.clone().into()];
+        if let Some(protocol) = &judge.protocol {
+            further.extend(["--protocol".into(), protocol.into()]);
+        }
+        further.extend(judge.options.iter().map(OsString::from));
+        further.extend(["--output".into(), output.beside(name).into()]);
+        let line = of_judge(further).with_context(|| format!("{}: {name}", file.display()));
+        let line = line.or_usage()?;
+        check(&line)?;
+        lines.push(line);
+    }
+    let mut yields = Yields::default();
+    let mut keep = Vec::new();
+    let mut calibrations = Vec::new();
+    for (line, (name, _)) in lines.into_iter().zip(&judges) {
+        if !arguments.output.quiet {
+            say(&format!("judge {name}"));
+        }
+        let Ran { code, session, .. } = run_one(line)?;
+        if code == INTERRUPTED {
+            return Ok(code);
+        }
+        if let Some((_, text)) = &session.judge {
+            yields = add(yields, text.protocol.yields());
+            calibrations.push(text.calibration.clone());
+        }
+        keep = session.loaded.keep;
+    }
+    let policy = arguments
+        .reward
+        .unwrap_or(RewardPolicy::default_for(yields));
+    let mut agreement = Agreement::new(judges.len());
+    let mut summary = Summary::default();
+    let fill = |writer: &mut dyn Write| {
+        let of_each = judges
+            .iter()
+            .map(|(name, _)| verdicts(&output.beside(name)));
+        let mut of_each = of_each.collect::<io::Result<Vec<_>>>()?;
+        loop {
+            let trial = of_each.iter_mut().map_while(Iterator::next);
+            let trial = trial.collect::<io::Result<Vec<Verdict>>>()?;
+            let of_first = trial.first().map(place);
+            if trial.len() < judges.len() || trial.iter().any(|one| Some(place(one)) != of_first) {
+                return if trial.is_empty() && of_each.iter_mut().all(|rest| rest.next().is_none()) {
+                    Ok(())
+                } else {
+                    Err(io::Error::other(
+                        "the judges have not judged the same trials of the same samples: options of one that choose other rows \
+                         or trials cannot be in a panel",
+                    ))
+                };
+            }
+            let voted = trial
+                .iter()
+                .map(|verdict| verdict.overall.filter(|_| verdict.status == Status::Ok));
+            agreement.add(&voted.collect::<Vec<_>>());
+            if let Some(mut combined) = combine(panel.rule, &judges, &trial) {
+                // The soft reward is of what each judge's probabilities are worth.
+                let mut trial = trial;
+                for (verdict, calibration) in trial.iter_mut().zip(&calibrations) {
+                    verdict.confidence = calibration.apply(&verdict.confidence);
+                }
+                let calibrated = combine(panel.rule, &judges, &trial);
+                let confidence = combined.confidence;
+                combined.confidence = calibrated.map_or(confidence, |one| one.confidence);
+                let require = arguments.require_process;
+                combined.reward = reward(policy, require, yields, &combined, None);
+                combined.confidence = confidence;
+                summary.add(&combined);
+                serde_json::to_writer(&mut *writer, &combined)?;
+                writer.write_all(b"\n")?;
+            }
+        }
+    };
+    output.format.write(&output.path, &keep, fill).or_fail()?;
+    let kappa = |kappa: Option<f64>| kappa.map_or("–".to_owned(), |kappa| format!("{kappa:.3}"));
+    let mut rows: Vec<String> = Vec::new();
+    for ((one, other), share, value) in agreement.cohen() {
+        rows.push(format!(
+            "{} and {} agree on {} of {} wholes ({}), Cohen's kappa {}",
+            judges[one].0,
+            judges[other].0,
+            share.count,
+            share.known,
+            percent(share.count, share.known),
+            kappa(value)
+        ));
+    }
+    let (fleiss, trials) = agreement.fleiss();
+    rows.push(format!(
+        "Fleiss' kappa {} over {trials} verdicts of all judges",
+        kappa(fleiss)
+    ));
+    rows.push(format!("verdicts in {}", output.path.display()));
+    say_summary(arguments, &summary, &rows)?;
+    Ok(code_of(&summary))
+}
+
+fn add(one: Yields, other: Yields) -> Yields {
+    Yields {
+        process: one.process || other.process,
+        outcome: one.outcome || other.outcome,
+        perfect: one.perfect || other.perfect,
+        score: one.score || other.score,
+        first_error: one.first_error || other.first_error,
+    }
+}
+
+/// Of which trial of which sample a verdict is.
+fn place(verdict: &Verdict) -> (String, usize, u32) {
+    (verdict.id.clone(), verdict.index, verdict.trial)
+}
