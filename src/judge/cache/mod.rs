@@ -2,7 +2,7 @@
 //!
 //! A cache is a folder of segments. Each process appends to a segment of its own and reads those of all others as they were when
 //! it began, so that nothing is locked and any number of processes may use one folder, also on a network file system. A segment
-//! is a file of lines, an answer each ([`segment`]); a line that a crash cut short, or whose checksum is not that of its content, is
+//! is a file of lines, an answer each (`segment`); a line that a crash cut short, or whose checksum is not that of its content, is
 //! an answer that is not there.
 //!
 //! An answer is found by a hash of all that it depends on: the model's files and precision, the protocol, the chat settings, the
