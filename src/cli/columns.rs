@@ -8,7 +8,7 @@ use crate::dataset::{ColumnError, ColumnMap, Preset, presets};
 /// Which keys of a row hold what.
 #[derive(Debug, Default, Args)]
 pub(super) struct ColumnArguments {
-    /// Which key holds what: question=…, reference=…, response=…, id=…, steps=…, rubric=…; KEY may be a path, as in `outputs[*].text`
+    /// Which key holds what: question=…, reference=…, response=…, id=…, steps=…, rubric=…, other=…; KEY may be a path, as in `outputs[*].text`
     #[arg(
         long,
         value_name = "FIELD=KEY",

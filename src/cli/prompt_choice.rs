@@ -63,11 +63,13 @@ impl PromptChoice {
         let needs = Needs {
             reference: protocol.needs_reference(),
             steps: protocol.yields().first_error,
+            other: protocol.compares(),
             rubric,
         };
         for (field, is_read) in [
             (Field::Steps, needs.steps),
             (Field::Rubric, needs.rubric == RubricNeed::OfRow),
+            (Field::Other, needs.other),
         ] {
             if columns.names(field) && !is_read {
                 bail!(
@@ -108,12 +110,20 @@ impl PromptChoice {
                 protocol.name()
             ),
         };
-        if protocol.needs_rubric() != template.has(FieldName::Rubric) {
+        for (field, needs) in [
+            (FieldName::Rubric, protocol.needs_rubric()),
+            (FieldName::OtherAnswer, protocol.compares()),
+        ] {
             let name = protocol.name();
-            if protocol.needs_rubric() {
-                bail!("the prompt has no `{{{{ rubric }}}}`, and protocol {name} judges by one");
+            match (needs, template.has(field)) {
+                (true, false) => {
+                    bail!("the prompt has no `{{{{ {field} }}}}`, which protocol {name} needs")
+                }
+                (false, true) => bail!(
+                    "the prompt has `{{{{ {field} }}}}`, of which protocol {name} knows nothing"
+                ),
+                _ => {}
             }
-            bail!("the prompt has `{{{{ rubric }}}}`, and protocol {name} judges by none");
         }
         if let Some(path) = &self.few_shots {
             template = template

@@ -22,17 +22,20 @@ pub enum Field {
     Steps,
     /// The criteria, where a protocol judges by them.
     Rubric,
+    /// The second response, where a protocol compares.
+    Other,
 }
 
 impl Field {
     /// Every field, in the order they are shown.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Question,
         Self::Reference,
         Self::Response,
         Self::Id,
         Self::Steps,
         Self::Rubric,
+        Self::Other,
     ];
 
     /// The field's name in `--columns`.
@@ -44,6 +47,7 @@ impl Field {
             Self::Id => "id",
             Self::Steps => "steps",
             Self::Rubric => "rubric",
+            Self::Other => "other",
         }
     }
 
@@ -55,6 +59,7 @@ impl Field {
             "id" => Some(Self::Id),
             "steps" => Some(Self::Steps),
             "rubric" => Some(Self::Rubric),
+            "other" | "other_answer" => Some(Self::Other),
             _ => None,
         }
     }
@@ -81,6 +86,8 @@ pub struct PerField<T> {
     pub steps: T,
     /// Of the rubric.
     pub rubric: T,
+    /// Of the second response.
+    pub other: T,
 }
 
 impl<T> PerField<T> {
@@ -92,6 +99,7 @@ impl<T> PerField<T> {
             id: of(Field::Id),
             steps: of(Field::Steps),
             rubric: of(Field::Rubric),
+            other: of(Field::Other),
         }
     }
 
@@ -104,6 +112,7 @@ impl<T> PerField<T> {
             Field::Id => &self.id,
             Field::Steps => &self.steps,
             Field::Rubric => &self.rubric,
+            Field::Other => &self.other,
         }
     }
 
@@ -115,6 +124,7 @@ impl<T> PerField<T> {
             Field::Id => &mut self.id,
             Field::Steps => &mut self.steps,
             Field::Rubric => &mut self.rubric,
+            Field::Other => &mut self.other,
         }
     }
 }
@@ -124,7 +134,7 @@ impl<T> PerField<T> {
 pub enum ColumnError {
     /// No `=`.
     #[error(
-        "`{text}` is not a column: write FIELD=KEY, as in `question=problem`; FIELD is question, reference, response, id, steps or rubric"
+        "`{text}` is not a column: write FIELD=KEY, as in `question=problem`; FIELD is question, reference, response, id, steps, rubric or other"
     )]
     NoEquals {
         /// The argument.
@@ -132,7 +142,7 @@ pub enum ColumnError {
     },
     /// An unknown field.
     #[error(
-        "there is no field `{name}`: use question, reference (or reference_answer), response (or student_answer), id, steps or rubric, as in `question=problem`"
+        "there is no field `{name}`: use question, reference (or reference_answer), response (or student_answer), id, steps, rubric or other, as in `question=problem`"
     )]
     UnknownField {
         /// The argument.
@@ -478,7 +488,8 @@ impl fmt::Display for ColumnsUsed {
         }
         for (at, field) in Field::ALL.into_iter().enumerate() {
             let used = self.fields.get(field);
-            if matches!(field, Field::Steps | Field::Rubric) && used.keys.is_empty() {
+            if matches!(field, Field::Steps | Field::Rubric | Field::Other) && used.keys.is_empty()
+            {
                 continue;
             }
             let mut keys: Vec<(&str, usize)> = used

@@ -11,6 +11,8 @@ pub struct Needs {
     pub reference: bool,
     /// The response's steps are read, if the row has them; they may stand in the place of the response.
     pub steps: bool,
+    /// A second response, which the first is compared with; a row without is a bad one.
+    pub other: bool,
     /// The criteria.
     pub rubric: RubricNeed,
 }
@@ -31,6 +33,7 @@ impl Default for Needs {
         Self {
             reference: true,
             steps: false,
+            other: false,
             rubric: RubricNeed::None,
         }
     }

@@ -39,6 +39,8 @@ struct Table {
     steps: Vec<String>,
     #[serde(default)]
     rubric: Vec<String>,
+    #[serde(default)]
+    other: Vec<String>,
 }
 
 /// The shape without keys of its own: one key for each field.
@@ -86,6 +88,7 @@ impl PerField<Vec<String>> {
                 Field::Id => &table.id,
                 Field::Steps => &table.steps,
                 Field::Rubric => &table.rubric,
+                Field::Other => &table.other,
             }
             .clone()
         })

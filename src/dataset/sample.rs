@@ -23,6 +23,8 @@ pub struct Sample {
     pub alternatives: Vec<String>,
     /// The response: derivation and result, or the result alone.
     pub student_answer: String,
+    /// The response that it is compared with, under a protocol that compares.
+    pub other_answer: String,
     /// The steps of the response, where the row has them; else they are its paragraphs.
     pub steps: Vec<String>,
     /// The criteria that it is judged by, under a protocol with rubrics.
@@ -77,6 +79,9 @@ impl Sample {
             set("reference_answer", json!(self.alternatives));
         }
         set("response", json!(self.student_answer));
+        if !self.other_answer.is_empty() {
+            set("other_response", json!(self.other_answer));
+        }
         if !self.steps.is_empty() {
             set("steps", json!(self.steps));
         }
@@ -144,7 +149,8 @@ impl Sample {
 
     /// Bytes of the three texts.
     pub(crate) fn bytes(&self) -> usize {
-        self.question.len() + self.reference_answer.len() + self.student_answer.len()
+        let of_fields = self.question.len() + self.reference_answer.len();
+        of_fields + self.student_answer.len() + self.other_answer.len()
     }
 
     /// Adds everything that tells this sample from another to the input's fingerprint.
@@ -156,6 +162,9 @@ impl Sample {
             &self.student_answer,
         ] {
             hash_text(hasher, text);
+        }
+        if !self.other_answer.is_empty() {
+            hash_text(hasher, &self.other_answer);
         }
         for step in &self.steps {
             hash_text(hasher, step);

@@ -28,6 +28,8 @@ pub(super) struct Texts {
     /// The steps of the response, if the row has them.
     pub(super) steps: Vec<String>,
     pub(super) rubric: Option<Arc<Rubric>>,
+    /// The response to be compared with, if one is asked for.
+    pub(super) other: String,
 }
 
 impl Texts {
@@ -47,6 +49,7 @@ impl Texts {
             response_key: _,
             steps,
             rubric,
+            other,
         } = self;
         let reference_answer = match references.as_slice() {
             [] => String::new(),
@@ -80,6 +83,7 @@ impl Texts {
                 student_answer,
                 steps: steps.clone(),
                 rubric: rubric.clone(),
+                other_answer: other.clone(),
                 group: group.clone(),
                 kept: Map::new(),
             })
@@ -161,7 +165,7 @@ impl Row<'_> {
         }
         read.is_list |= found.is_of_each;
         let blank = read.texts.iter().any(|text| text.trim().is_empty());
-        let one = matches!(field, Field::Question | Field::Id);
+        let one = matches!(field, Field::Question | Field::Id | Field::Other);
         let (key, noun) = (&*found.key, noun(field));
         match read.texts.len() {
             0 => return Err(format!("`{key}` (the {noun}) is an empty list")),
@@ -180,7 +184,7 @@ impl Row<'_> {
         if blank && field == Field::Reference && !columns.needs().reference {
             return Ok(None);
         }
-        if blank && field != Field::Response {
+        if blank && !matches!(field, Field::Response | Field::Other) {
             return Err(format!(
                 "`{key}` (the {noun}) is blank: there is nothing to judge by"
             ));
@@ -265,6 +269,14 @@ impl Row<'_> {
                 responses.key
             ));
         }
+        let other = if needs.other {
+            match read(Field::Other)? {
+                Some(mut other) => other.texts.swap_remove(0),
+                None => return Err(self.missing(Field::Other, columns, preset)),
+            }
+        } else {
+            String::new()
+        };
         let id = read(Field::Id)?.map(|mut id| id.texts.swap_remove(0));
         if responses.key.is_empty() {
             used(Field::Response, "the steps".to_owned(), Vec::new());
@@ -283,6 +295,7 @@ impl Row<'_> {
             response_key: responses.key,
             steps,
             rubric,
+            other,
         })
     }
 
@@ -372,7 +385,11 @@ impl Value<'_> {
                     match field {
                         Field::Question => return read.turn(messages.question(), field, key),
                         Field::Response => return read.turn(messages.response(), field, key),
-                        Field::Reference | Field::Id | Field::Steps | Field::Rubric => {}
+                        Field::Reference
+                        | Field::Id
+                        | Field::Steps
+                        | Field::Rubric
+                        | Field::Other => {}
                     }
                 }
                 let answer = (field == Field::Reference)
@@ -423,6 +440,7 @@ impl Value<'_> {
             Field::Response => "text, a number, chat messages, or a list of such",
             Field::Steps => "a list of texts",
             Field::Rubric => "a list of criteria",
+            Field::Other => "text",
         };
         let path = if found == "an object" {
             let each = if read.is_list { "[*]" } else { "" };
@@ -453,5 +471,6 @@ fn noun(field: Field) -> &'static str {
         Field::Id => "id",
         Field::Steps => "list of steps",
         Field::Rubric => "rubric",
+        Field::Other => "second response",
     }
 }

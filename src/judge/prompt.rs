@@ -348,6 +348,7 @@ pub(crate) fn shown_field(sample: &Sample, view: View, name: FieldName) -> Cow<'
         }
         FieldName::StudentAnswer => view.of(&sample.student_answer),
         FieldName::ReferenceAnswer => sample.reference_answer.as_str().into(),
+        FieldName::OtherAnswer => view.of(&sample.other_answer),
         FieldName::Rubric => sample
             .rubric
             .as_ref()

@@ -5,6 +5,7 @@
 //! template = "letter.txt"        # beside this file; `--prompt FILE` takes its place
 //! view = "full"                  # what of a response the judge is shown
 //! reference = "required"         # optional: samples may lack a reference answer
+//! compares = false               # true: two responses, the second as {{ other_answer }}
 //! chat = true                    # false: the text is all that the model sees, without its chat template
 //! max_new_tokens = 16            # left out: the model's recommendation, else 2048
 //! stop = ["\nUser:"]             # texts that end an answer
@@ -44,6 +45,9 @@ pub(super) struct File {
     pub(super) chat: bool,
     #[serde(default)]
     pub(super) reference: ReferenceFile,
+    /// Two responses are compared.
+    #[serde(default)]
+    pub(super) compares: bool,
     #[serde(default)]
     pub(super) stop: Vec<String>,
     pub(super) max_new_tokens: Option<usize>,

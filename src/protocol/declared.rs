@@ -27,7 +27,7 @@ macro_rules! built_in_file {
 }
 
 /// The built-in protocols, each with its file and its prompt text; the default first.
-const BUILT_IN: [(&str, &str, Option<&str>); 12] = [
+const BUILT_IN: [(&str, &str, Option<&str>); 13] = [
     built_in_file!("prime"),
     built_in_file!("prime-outcome"),
     built_in_file!("answer-json"),
@@ -41,6 +41,7 @@ const BUILT_IN: [(&str, &str, Option<&str>); 12] = [
     built_in_file!("verifybench"),
     built_in_file!("first-error"),
     built_in_file!("rubric"),
+    built_in_file!("pairwise"),
 ];
 
 /// How an answer is read.
@@ -67,6 +68,10 @@ const STEP_SCAFFOLD: [&str; 2] = ["\n\n\\boxed{", "}"];
 
 /// A protocol that was declared in a file.
 #[derive(Debug, Clone)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a key of the file that is on or off"
+)]
 pub struct Declared {
     name: String,
     description: String,
@@ -74,6 +79,7 @@ pub struct Declared {
     view: View,
     chat: bool,
     needs_reference: bool,
+    compares: bool,
     stop: Vec<String>,
     max_new_tokens: Option<usize>,
     sampling: Option<Sampling>,
@@ -253,6 +259,7 @@ impl Declared {
             view,
             chat: file.chat,
             needs_reference: file.reference == ReferenceFile::Required,
+            compares: file.compares,
             stop: file.stop,
             max_new_tokens: file.max_new_tokens,
             sampling,
@@ -322,6 +329,10 @@ impl Protocol for Declared {
 
     fn needs_reference(&self) -> bool {
         self.needs_reference
+    }
+
+    fn compares(&self) -> bool {
+        self.compares
     }
 
     fn needs_rubric(&self) -> bool {

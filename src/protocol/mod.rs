@@ -139,6 +139,11 @@ pub trait Protocol: fmt::Debug + Send + Sync {
         true
     }
 
+    /// Whether a sample has a second response, which its response is compared with.
+    fn compares(&self) -> bool {
+        false
+    }
+
     /// A hash of what is declared beside the prompt text, for a run's manifest; none for a built-in protocol.
     fn hash(&self) -> Option<String> {
         None

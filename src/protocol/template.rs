@@ -1,7 +1,7 @@
 //! The prompt text with its slots.
 //!
 //! A template is plain text with `{{ question }}`, `{{ student_answer }}` and `{{ reference_answer }}` (each exactly
-//! once), `{{ rubric }}` (once, under a protocol with rubrics) and `{{ few_shots }}` (at most once). Every other brace is plain text, so JSON and LaTeX need no escaping.
+//! once), `{{ rubric }}` or `{{ other_answer }}` (once, under a protocol that needs it) and `{{ few_shots }}` (at most once). Every other brace is plain text, so JSON and LaTeX need no escaping.
 //!
 //! The template and its few-shots are trusted; the fields come with the sample and are not. They never meet
 //! before tokenising: [`PromptTemplate::render_with_marks`] puts one private character in each field's place, that text
@@ -15,7 +15,7 @@ use std::fmt;
 use super::delimiters::Delimiters;
 
 /// The names a `{{ … }}` may hold, as error messages list them.
-const ALLOWED: &str = "question, student_answer, reference_answer, rubric, few_shots";
+const ALLOWED: &str = "question, student_answer, reference_answer, other_answer, rubric, few_shots";
 
 /// A field that each sample fills with a text of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -28,15 +28,18 @@ pub enum FieldName {
     ReferenceAnswer,
     /// The criteria, under a protocol with rubrics.
     Rubric,
+    /// The response that the first one is compared with, under a protocol that compares.
+    OtherAnswer,
 }
 
 impl FieldName {
     /// Every field, in the order of the built-in prompts.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::Question,
         Self::StudentAnswer,
         Self::ReferenceAnswer,
         Self::Rubric,
+        Self::OtherAnswer,
     ];
 
     /// The fields that every prompt has.
@@ -49,6 +52,7 @@ impl FieldName {
             Self::StudentAnswer => "student_answer",
             Self::ReferenceAnswer => "reference_answer",
             Self::Rubric => "rubric",
+            Self::OtherAnswer => "other_answer",
         }
     }
 
@@ -59,6 +63,7 @@ impl FieldName {
             Self::StudentAnswer => '\u{FDD1}',
             Self::ReferenceAnswer => '\u{FDD2}',
             Self::Rubric => '\u{FDD3}',
+            Self::OtherAnswer => '\u{FDD4}',
         }
     }
 
@@ -433,7 +438,9 @@ mod tests {
             assert!(message.contains(line), "{message}");
             assert!(message.contains(says), "{message}");
             assert!(
-                message.contains("question, student_answer, reference_answer, rubric, few_shots"),
+                message.contains(
+                    "question, student_answer, reference_answer, other_answer, rubric, few_shots"
+                ),
                 "{message}"
             );
         }

@@ -3,7 +3,7 @@ use super::*;
 #[test]
 fn every_built_in_protocol_is_whole() {
     let names: Vec<&str> = known().iter().map(|protocol| protocol.name()).collect();
-    assert_eq!(names.len(), 12, "{names:?}");
+    assert_eq!(names.len(), 13, "{names:?}");
     assert_eq!(names[0], "prime");
     for protocol in known() {
         let name = protocol.name();
@@ -76,4 +76,5 @@ tables! {
     reads_verifybench: "verifybench",
     reads_first_error: "first-error",
     reads_rubric: "rubric",
+    reads_pairwise: "pairwise",
 }

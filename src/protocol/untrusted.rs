@@ -181,7 +181,9 @@ mod tests {
             let text = |name| match name {
                 FieldName::Question => &question,
                 FieldName::StudentAnswer => &answer,
-                FieldName::ReferenceAnswer | FieldName::Rubric => &reference,
+                FieldName::ReferenceAnswer | FieldName::Rubric | FieldName::OtherAnswer => {
+                    &reference
+                }
             };
             let prompt: String = template
                 .segments()

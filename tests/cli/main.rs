@@ -12,6 +12,7 @@ mod bench;
 mod cache;
 mod calibration;
 mod chat;
+mod compare;
 mod constrained;
 mod exit_codes;
 #[cfg(target_os = "linux")]

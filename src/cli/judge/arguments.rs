@@ -46,6 +46,9 @@ pub(in crate::cli) struct JudgeArguments {
         help_heading = JUDGE
     )]
     pub(super) gpus: Vec<usize>,
+    /// Compare every two responses to each question, in both orders, and rank them [default protocol: pairwise]
+    #[arg(long, conflicts_with_all = ["panel", "cascade"], help_heading = JUDGE)]
+    pub(super) compare: bool,
     /// Several judges, from a TOML file: each judges everything, and their majority decides
     #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["model", "cascade"], help_heading = JUDGE)]
     pub(super) panel: Option<PathBuf>,

@@ -1,7 +1,8 @@
-//! Several judges, one after the other: panels and cascades. Each judges into an output of its own beside OUT, with a journal, and
-//! their verdicts then become one.
+//! Runs of several stages: panels and cascades of judges, and comparisons. Each stage judges into an output of its own beside OUT,
+//! with a journal; what comes of it all is in OUT.
 
 mod cascade;
+mod compare;
 mod panel;
 
 use std::ffi::OsString;
@@ -95,9 +96,11 @@ impl Output {
     }
 }
 
-/// Runs a panel or a cascade, if one is asked for.
+/// Runs comparisons, a panel or a cascade, if one is asked for.
 pub(super) fn run(arguments: &JudgeArguments) -> Option<Result<u8, Failure>> {
-    let result = if let Some(file) = &arguments.panel {
+    let result = if arguments.compare {
+        compare::run(arguments)
+    } else if let Some(file) = &arguments.panel {
         panel::run(arguments, file)
     } else if let [small, large] = arguments.cascade.as_slice() {
         cascade::run(arguments, small, large)
@@ -118,6 +121,9 @@ fn of_judge(further: impl IntoIterator<Item = OsString>) -> anyhow::Result<Judge
     while let Some(argument) = given.next() {
         let text = argument.to_string_lossy();
         let name = text.split('=').next().unwrap_or_default();
+        if name == "--compare" {
+            continue;
+        }
         if !["--panel", "--cascade", "--escalate"].contains(&name) {
             line.push(argument);
         } else if !text.contains('=') {

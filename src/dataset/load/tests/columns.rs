@@ -103,7 +103,7 @@ fn columns_that_cannot_be_used_say_what_can() {
     assert_eq!(
         message(&["answer=x"]),
         "there is no field `answer`: use question, reference (or reference_answer), response (or student_answer), id, \
-         steps or rubric, as in `question=problem`"
+         steps, rubric or other, as in `question=problem`"
     );
     assert!(message(&["question"]).contains("write FIELD=KEY"));
     assert!(message(&["question="]).contains("names no key"));
