@@ -48,6 +48,9 @@ impl CustomIds {
     pub fn of_sample(&self, sample: &Sample) -> String {
         let mut texts = vec![sample.own_content_id()];
         texts.extend(sample.steps.iter().cloned());
+        if !sample.other_answer.is_empty() {
+            texts.push(format!("other\0{}", sample.other_answer));
+        }
         // A rubric always can be written.
         texts.extend(
             sample

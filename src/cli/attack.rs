@@ -260,6 +260,8 @@ fn rows(arguments: &AttackArguments) -> Result<Vec<Sample>, Failure> {
         columns: arguments.columns.map().or_usage()?,
         limit: arguments.limit.map(|limit| limit as usize),
         max_line: LineLimit(arguments.max_line_bytes),
+        // A report of an earlier run is no input.
+        output: arguments.json.clone().filter(|path| path != Path::new("-")),
         ..LoadOptions::default()
     };
     let loaded = load(&arguments.inputs, &options).map_err(inputs::failure)?;

@@ -15,7 +15,7 @@ use super::rules::RulesArguments;
 use super::sampling::SamplingArguments;
 use super::{DONE, Failure, OrFail, batch_failure, say};
 use crate::batch::export::Export;
-use crate::dataset::output::{check_place, check_replaceable};
+use crate::dataset::output::{check_place, check_replaceable, has_place_beside};
 use crate::dataset::{LineLimit, LoadOptions, Samples, rejected_path, write_rejected};
 use crate::judge::model::{known_judge_named, recommended_options};
 use crate::judge::{RulesMode, RunOptions};
@@ -99,6 +99,12 @@ pub(super) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure> {
         .map(|out| shard_in_name(out, arguments.rows.shard))
         .transpose()
         .or_usage()?;
+    if arguments.skip_bad && !out.as_deref().is_some_and(has_place_beside) {
+        return Err(anyhow!(
+            "--skip-bad sets bad lines aside beside the output: name a file with `-o`"
+        ))
+        .or_usage();
+    }
     if let Some(out) = &out {
         check_place(out).or_usage()?;
         if !arguments.force {

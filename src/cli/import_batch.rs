@@ -93,8 +93,8 @@ pub(super) struct ImportBatchArguments {
 fn after_help() -> String {
     format!(
         "\
-Give INPUT, --columns, --protocol, --prompt, --few-shots, --rubric and --trials as for the export: each answer's custom_id is checked
-against them. A request without an answer, or with an error, is `failed`. With --skip-bad lines of answers that cannot be
+Give INPUT, --columns, --limit, --shard, --protocol, --prompt, --few-shots, --rubric and --trials as for the export, and after
+--rules first also --audit, --seed and the options of the rules: each answer's custom_id is checked against them. A request without an answer, or with an error, is `failed`. With --skip-bad lines of answers that cannot be
 used are left out.
 
 {}",

@@ -136,6 +136,28 @@ fn what_cannot_be_compared_is_said() {
         "prime",
     ])
     .expect(2, &["sees one response at a time"]);
+    for option in [
+        &["--skip-bad"][..],
+        &["--keep", "id"],
+        &["--summary-json", "s.json"],
+    ] {
+        judge(&[&["in.jsonl", "--compare", "-o", "out.jsonl"], option].concat())
+            .expect(2, &[option[0], "no meaning with --compare"]);
+    }
+    // Neither an input nor another file is replaced by the pairs.
+    folder.write("data.pairs.jsonl", rows());
+    judge(&["data.pairs.jsonl", "--compare", "-o", "data.jsonl"]).expect(2, &["data.pairs.jsonl"]);
+    assert_eq!(folder.read("data.pairs.jsonl"), rows());
+    folder.write("mine.pairs.jsonl", "{}\n");
+    judge(&["in.jsonl", "--compare", "-o", "mine.jsonl"]).expect(2, &["--force"]);
+    assert_eq!(folder.read("mine.pairs.jsonl"), "{}\n");
+    // One question with two references is two questions.
+    let row = |answer: &str| {
+        json!({"question": "Solve the system.", "answer": answer, "response": "x"}).to_string()
+    };
+    folder.write("two.jsonl", [row("1"), row("2")].join("\n"));
+    judge(&["two.jsonl", "--compare", "-o", "two-out.jsonl"])
+        .expect(2, &["no question has two responses"]);
     judge(&[
         "in.jsonl",
         "--compare",

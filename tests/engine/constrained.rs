@@ -255,7 +255,7 @@ fn nonsense_becomes_a_verdict() {
                     assert_eq!(verdict.outcome.is_some(), yields.outcome, "{what}");
                     assert_eq!(verdict.perfect.is_some(), yields.perfect, "{what}");
                     assert_eq!(verdict.score.is_some(), yields.score, "{what}");
-                    if yields.score {
+                    if protocol.needs_rubric() {
                         assert_eq!(verdict.criteria.len(), verdict.index % 6 + 1, "{what}");
                         for (at, criterion) in verdict.criteria.iter().enumerate() {
                             // Of 0 to 10, two grades begin with the same token.

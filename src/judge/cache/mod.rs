@@ -178,9 +178,12 @@ impl AnswerCache {
 
     /// The answer to a prompt, if it is there. What cannot be read is not there.
     pub(super) fn get(&self, key: &AnswerKey) -> Option<KnownAnswer> {
-        let Some(&(number, place)) = self.places.get(key) else {
-            return self.own().get(key);
-        };
+        self.of_others(key).or_else(|| self.own().get(key))
+    }
+
+    /// The answer that was there when the cache was opened.
+    fn of_others(&self, key: &AnswerKey) -> Option<KnownAnswer> {
+        let &(number, place) = self.places.get(key)?;
         let number = number as usize;
         let segment = self.segments.get(number)?;
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -190,11 +193,9 @@ impl AnswerCache {
         };
         open.truncate(OPEN - 1);
         open.insert(0, (number, file));
-        let answer = segment::read(&mut open.first_mut()?.1, place, key);
-        segment
-            .hits
-            .fetch_add(usize::from(answer.is_some()), Ordering::Relaxed);
-        answer.or_else(|| self.own().get(key))
+        let answer = segment::read(&mut open.first_mut()?.1, place, key)?;
+        segment.hits.fetch_add(1, Ordering::Relaxed);
+        Some(answer)
     }
 
     /// Keeps an answer. A cache that cannot be written costs no run: it then keeps nothing more, and says why at the end.
@@ -233,38 +234,45 @@ impl AnswerCache {
 
 impl Drop for AnswerCache {
     fn drop(&mut self) {
-        let now = SystemTime::now();
-        for segment in &self.segments {
-            if segment.hits.load(Ordering::Relaxed) > 0 {
-                let file = File::options().append(true).open(&segment.path);
-                // On a file system that is read alone it stays as old as it is.
-                let _ = file.and_then(|file| file.set_modified(now));
-            }
-        }
+        let used = self.segments.iter();
+        let used = used.filter(|segment| segment.hits.load(Ordering::Relaxed) > 0);
+        let used: HashSet<&Path> = used.map(|segment| segment.path.as_path()).collect();
         let own = self.own();
-        let keep = own.writer.as_ref().map(|writer| writer.path().to_owned());
+        let keep = own.writer.as_ref().map(Writer::path);
         // Nobody is left to be told; the next run tries again.
-        let _ = evict(&self.folder, self.size, keep.as_deref());
+        let _ = evict(&self.folder, self.size, keep, &used);
+        let now = SystemTime::now();
+        for path in used {
+            let file = File::options().append(true).open(path);
+            // One that has gone stays away, and on a file system that is read alone it stays as old as it is.
+            let _ = file.and_then(|file| file.set_modified(now));
+        }
     }
 }
 
-/// Removes the segments that were not used for longest until no more than `size` bytes are left; not `keep`, and none that was
-/// changed in the last ten minutes, which another process may be writing.
-fn evict(folder: &Path, size: u64, keep: Option<&Path>) -> Result<(), CacheError> {
-    let mut found: Vec<(SystemTime, PathBuf, u64)> = segments(folder)?
+/// Removes the segments that were not used for longest until no more than `size` bytes are left; those that were `used` now go last,
+/// and not `keep`, nor one that was changed in the last ten minutes, which another process may be writing.
+fn evict(
+    folder: &Path,
+    size: u64,
+    keep: Option<&Path>,
+    used: &HashSet<&Path>,
+) -> Result<(), CacheError> {
+    let mut found: Vec<(bool, SystemTime, PathBuf, u64)> = segments(folder)?
         .into_iter()
         .filter_map(|path| {
             let about = fs::metadata(&path).ok()?;
-            Some((about.modified().ok()?, path, about.len()))
+            let is_used = used.contains(path.as_path());
+            Some((is_used, about.modified().ok()?, path, about.len()))
         })
         .collect();
     found.sort();
     let mut left: u64 = found.iter().map(|(.., bytes)| bytes).sum();
-    for (used, path, bytes) in found {
+    for (_, changed, path, bytes) in found {
         if left <= size {
             break;
         }
-        let may_go = Some(path.as_path()) != keep && !is_in_use(used);
+        let may_go = Some(path.as_path()) != keep && !is_in_use(changed);
         if may_go && fs::remove_file(&path).is_ok() {
             left -= bytes;
         }
@@ -416,5 +424,5 @@ pub fn prune(folder: &Path, size: u64) -> Result<(), CacheError> {
         }
     }
     finish(&mut writer, &mut anew, &mut latest)?;
-    evict(folder, size, None)
+    evict(folder, size, None, &HashSet::new())
 }

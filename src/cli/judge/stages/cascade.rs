@@ -14,22 +14,26 @@ use crate::cli::{Failure, INTERRUPTED, OrFail};
 use crate::dataset::Samples;
 use crate::judge::{Share, Summary, is_drawn};
 use crate::protocol::Yields;
+use crate::reward::RewardPolicy;
 use crate::verdict::{Status, Verdict};
 
 /// Is the judge unsure of one of the fields that its protocol asks for, or has it none to be sure of?
-fn is_unsure(verdict: &Verdict, yields: Yields, unsure: (f64, f64)) -> bool {
+fn is_unsure(verdict: &Verdict, yields: Yields, policy: RewardPolicy, unsure: (f64, f64)) -> bool {
     let (low, high) = unsure;
     let between = |asked: bool, probability: Option<f32>| {
         asked && probability.is_none_or(|p| (low..=high).contains(&f64::from(p)))
     };
     let confidence = verdict.confidence;
-    // A reward that is decided by one field needs no other.
-    let decided = |value: Option<bool>, probability: Option<f32>| {
-        value == Some(false) && probability.is_some_and(|p| f64::from(p) < low)
+    // A reward that a field decides which is surely false needs no other.
+    let no = |value: Option<bool>, probability: Option<f32>| {
+        let is_sure = probability.is_some_and(|p| f64::from(p) < low);
+        value.filter(|value| !value && is_sure)
     };
+    let process = no(verdict.process, confidence.process);
+    let outcome = no(verdict.outcome, confidence.outcome);
+    let is_decided = policy.of_values(process, outcome, None).is_some();
     verdict.status != Status::Ok
-        || !(yields.process && decided(verdict.process, confidence.process)
-            || yields.outcome && decided(verdict.outcome, confidence.outcome))
+        || !is_decided
             && (between(yields.process, confidence.process)
                 || between(yields.outcome, confidence.outcome))
 }
@@ -89,6 +93,9 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
         .or_usage();
     };
     let yields = text.protocol.yields();
+    let policy = arguments
+        .reward
+        .unwrap_or(RewardPolicy::default_for(yields));
     // The samples of which one trial is unsure, and some of the others.
     let (mut escalated, mut audited) = (HashSet::new(), HashSet::new());
     for verdict in verdicts(&output.beside(&small_name)).or_fail()? {
@@ -96,7 +103,7 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
         if verdict.skipped {
             continue;
         }
-        if is_unsure(&verdict, yields, unsure) {
+        if is_unsure(&verdict, yields, policy, unsure) {
             audited.remove(&verdict.index);
             escalated.insert(verdict.index);
         } else if !escalated.contains(&verdict.index)

@@ -13,8 +13,9 @@ use crate::cli::judge::arguments::JudgeArguments;
 use crate::cli::judge::{Ran, load_inputs, run_one};
 use crate::cli::progress::percent;
 use crate::cli::{Failure, INTERRUPTED, OrFail, say};
-use crate::dataset::output::{OutputFormat, write_atomically};
-use crate::dataset::{LineLimit, LoadOptions, Needs, Rows, Samples};
+use crate::dataset::journal::journal_path;
+use crate::dataset::output::{OutputFormat, check_replaceable, write_atomically};
+use crate::dataset::{DatasetError, LineLimit, LoadOptions, Needs, Rows, Samples, sources};
 use crate::judge::Share;
 use crate::verdict::Status;
 
@@ -27,6 +28,17 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
     if output.format != OutputFormat::JsonLines {
         return Err(anyhow!(
             "--compare writes JSON lines: name a file that ends in .jsonl"
+        ))
+        .or_usage();
+    }
+    let not_here = [
+        (arguments.output.skip_bad, "--skip-bad"),
+        (arguments.output.summary_json.is_some(), "--summary-json"),
+        (!arguments.output.keep.is_empty(), "--keep"),
+    ];
+    if let Some((_, option)) = not_here.iter().find(|(given, _)| *given) {
+        return Err(anyhow!(
+            "{option} has no meaning with --compare, which writes rankings"
         ))
         .or_usage();
     }
@@ -54,13 +66,12 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
             columns: arguments.columns.map().or_usage()?.with_needs(needs),
             limit: arguments.rows.limit,
             max_line: LineLimit(arguments.rows.max_line_bytes),
-            skip_bad: arguments.output.skip_bad,
             output: Some(output.path.clone()),
             ..LoadOptions::default()
         },
     )?;
     let samples = &loaded.samples;
-    let groups = groups(samples);
+    let groups = groups(samples).or_fail()?;
     let pairs: Vec<(usize, usize)> = groups.iter().flat_map(pairs).collect();
     if pairs.is_empty() {
         let why = "no question has two responses: nothing can be compared; rows of one question must have the very same question";
@@ -68,25 +79,27 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
     }
     if !arguments.output.quiet {
         say(&format!("columns: {}", loaded.columns));
-        let questions = groups.iter().filter(|group| group.len() > 1).count();
+        let questions = groups.len();
         let count = pairs.len();
         say(&format!(
             "{questions} questions with several responses: {count} pairs, each in both orders"
         ));
     }
     let rows = output.beside("pairs");
+    // It may be somebody's, or an input.
+    sources(&arguments.inputs, Some(&rows)).or_usage()?;
+    if !arguments.output.force && !journal_path(&out).exists() {
+        check_replaceable(&rows).or_usage()?;
+    }
     write_pairs(&rows, samples, &pairs)?;
     line.inputs = vec![rows];
     line.columns = ColumnArguments::of_own_rows();
     line.rows.limit = None;
-    line.output.skip_bad = false;
-    line.output.keep = Vec::new();
     let Ran { code, .. } = run_one(line)?;
     if code == INTERRUPTED {
         return Ok(code);
     }
     let mut comparisons = vec![Comparison::default(); pairs.len()];
-    let mut first_of_two = Share::default();
     for verdict in verdicts(&out).or_fail()? {
         let verdict = verdict.or_fail()?;
         let score = verdict.score.filter(|_| verdict.status == Status::Ok);
@@ -94,33 +107,46 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
         else {
             continue;
         };
-        if (score - 0.5).abs() > 1e-9 {
-            first_of_two.add(Some(score > 0.5));
-        }
         comparison.add(verdict.index % 2 == 1, score);
     }
     write(&output.path, samples, &groups, &pairs, &comparisons)?;
     if !arguments.output.quiet {
-        print(&comparisons, first_of_two);
+        print(&comparisons);
         say(&format!("rankings in {}", output.path.display()));
     }
     Ok(code)
 }
 
-/// The responses to each question, in the order of the input.
-fn groups(samples: &Rows) -> Vec<Group> {
+/// The responses to each question with one and the same reference answer, in the order of the input.
+fn groups(samples: &Rows) -> Result<Vec<Group>, DatasetError> {
     let mut places: HashMap<u64, usize> = HashMap::new();
-    let mut groups: Vec<Group> = Vec::new();
+    let mut of_questions: Vec<Group> = Vec::new();
     for position in 0..samples.count() {
         let place = *places
             .entry(samples.outline(position).question)
             .or_insert_with(|| {
-                groups.push(Vec::new());
-                groups.len() - 1
+                of_questions.push(Vec::new());
+                of_questions.len() - 1
             });
-        groups[place].push(position);
+        of_questions[place].push(position);
     }
-    groups
+    let mut groups: Vec<Group> = Vec::new();
+    for positions in of_questions.into_iter().filter(|group| group.len() > 1) {
+        let mut by_reference: Vec<(String, Group)> = Vec::new();
+        for (sample, position) in samples.fetch(&positions)?.into_iter().zip(positions) {
+            let reference = sample.reference_answer;
+            match by_reference
+                .iter_mut()
+                .find(|(other, _)| *other == reference)
+            {
+                Some((_, group)) => group.push(position),
+                None => by_reference.push((reference, vec![position])),
+            }
+        }
+        groups.extend(by_reference.into_iter().map(|(_, group)| group));
+    }
+    groups.retain(|group| group.len() > 1);
+    Ok(groups)
 }
 
 /// Every two of a group.
@@ -207,7 +233,7 @@ fn write(
 ) -> Result<(), Failure> {
     let mut compared = pairs.iter().zip(comparisons);
     let mut lines: Vec<Value> = Vec::new();
-    for group in groups.iter().filter(|group| group.len() > 1) {
+    for group in groups {
         let fetched = samples.fetch(group).or_fail()?;
         let ids: HashMap<usize, &str> = group
             .iter()
@@ -262,10 +288,15 @@ fn write(
     .or_fail()
 }
 
-fn print(comparisons: &[Comparison], first_of_two: Share) {
-    let mut consistent = Share::default();
+fn print(comparisons: &[Comparison]) {
+    let (mut consistent, mut first_of_two) = (Share::default(), Share::default());
     for comparison in comparisons {
         consistent.add(comparison.is_consistent());
+        // The trials of one order are one opinion. In the other order the first one shown is the second of the pair.
+        for (mean, is_turned) in comparison.means().into_iter().zip([false, true]) {
+            let prefers_first = mean.filter(|mean| (mean - 0.5).abs() > 1e-9);
+            first_of_two.add(prefers_first.map(|mean| (mean > 0.5) != is_turned));
+        }
     }
     say(&format!(
         "both orders say the same of {} of {} pairs ({})",
@@ -275,7 +306,7 @@ fn print(comparisons: &[Comparison], first_of_two: Share) {
     ));
     if let Some((low, high)) = first_of_two.interval() {
         say(&format!(
-            "position: the response shown first is found better in {} of {} verdicts that prefer one ({}, 95 % interval {:.1} to \
+            "position: the response shown first is found better in {} of {} comparisons that prefer one ({}, 95 % interval {:.1} to \
              {:.1} %; without a bias half)",
             first_of_two.count,
             first_of_two.known,
