@@ -38,7 +38,12 @@ fn verdicts(folder: &Folder, out: &str, arguments: &[&str]) -> Vec<Json> {
     all.extend(arguments);
     let ran = folder.run(&all);
     assert!(matches!(ran.code, Some(0 | 3)), "{}", ran.stderr);
-    folder.lines(out)
+    let mut verdicts = folder.lines(out);
+    for verdict in &mut verdicts {
+        // A file of weights has no `judge.json`: how an answer begins is not known.
+        verdict["usage"]["known_tokens"].take();
+    }
+    verdicts
 }
 
 #[test]
