@@ -18,6 +18,7 @@
 //! | [`checkpoint`] | from a model's name to validated weights and settings: hub, GGUF, Safetensors, `config.json` |
 //! | [`text`] | tokenizer, chat template, and a model's thinking separated from its answer |
 //! | [`model`] | from weights and tokens to logits: decoder, attention, CPU and CUDA kernels |
+//! | [`grammar`] | answers of a given form: JSON schemas and grammars as the tokens that may come next |
 //! | [`engine`] | continuous batching over a paged KV cache: scheduler, prefix cache, sampler |
 //! | [`judge`] | the pipeline, the only place that knows the whole way: a sample's prompt as tokens, resuming a run, a completion into a verdict |
 //! | [`verdict`], [`reward`] | the result of judging one sample, and what it is worth |
@@ -42,6 +43,8 @@ pub mod cli;
 pub mod dataset;
 #[doc(hidden)]
 pub mod engine;
+#[doc(hidden)]
+pub mod grammar;
 #[doc(hidden)]
 pub mod judge;
 #[doc(hidden)]

@@ -24,6 +24,8 @@ ROLES = (
 ROLE = {name: index for index, name in enumerate(ROLES)}
 SPARSE = ("skipped_step", "skipped_step", "no_final", "cut_off", "bare_correct", "bare_wrong", "content_free")
 """Kinds of answers with fewer steps than the plan: they teach to read rather than to expect."""
+PAIRS = ("two_answers", "two_answers", "chosen_answer")
+"""Kinds of answers that state two results."""
 LENGTHS = (96, 128, 160, 192, 224, 256, 288, 320, 352, 416, 512)
 """The lengths rows are padded to: few, so that rows of like length soon fill a batch."""
 PROTECTED = frozenset(
@@ -65,6 +67,7 @@ class Mix:
     outside: float = 0.16
     merged: float = 0.15
     bare: float = 0.0
+    pairs: float = 0.0
     reason: float = 0.15
 
 
@@ -157,12 +160,14 @@ class Encoder:
             example = generate(rng, split="train", kind=rng.choice(SPARSE))
         elif u < mix.outside + mix.sparse + mix.bare:
             example = generate(rng, split="train", topic="bare")
+        elif u < mix.outside + mix.sparse + mix.bare + mix.pairs:
+            example = generate(rng, split="train", kind=rng.choice(PAIRS))
         else:
             merged, noisy = rng.random() < mix.merged, rng.random() < mix.noisy
             example = generate(rng, split="train", noisy=noisy)
             while merged and all(step.shown for step in example.student_steps):  # several steps in one expression
                 example = generate(rng, split="train", noisy=noisy)
-        if rng.random() < (mix.scramble if example.inside else mix.scramble / 4):
+        if example.kind not in PAIRS and rng.random() < (mix.scramble if example.inside else mix.scramble / 4):
             example = scramble(example, rng)
         with_reason = rng.random() < mix.reason
         return self.row(self.prompt(example), layout.target(example, with_reason))

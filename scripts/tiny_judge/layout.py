@@ -181,7 +181,7 @@ def reason(example: Example) -> str:
             text = f"{expression} does not fit the problem."
         return text + (" The final answer matches only by luck." if example.outcome else "")
     if final is None:
-        return "There is no final answer."
+        return "Two answers are given and none is chosen." if example.kind == "two_answers" else "There is no final answer."
     if not example.outcome:
         lead = "Every step holds, but the" if steps else "The"
         return f"{lead} final answer {form(final)} does not match {form(answer)}."

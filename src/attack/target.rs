@@ -95,6 +95,8 @@ fn own_verdict(protocol: &dyn Protocol) -> Option<String> {
             } => text.push_str("-1"),
             Part::Choice { .. } => text.push_str(" True"),
             Part::Analysis | Part::Reason(_) => {}
+            // Nobody has written one of its texts.
+            Part::Grammar(_) => return None,
         }
     }
     Some(text)

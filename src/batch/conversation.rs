@@ -10,12 +10,14 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde_json::{Value, json};
 
 use super::request::{Asked, BatchRequest, Message};
 use crate::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
+use crate::engine::TokenSet;
+use crate::grammar::{Grammar, GrammarError, GrammarSource, Grammars};
 use crate::judge::GenerationDefaults;
 use crate::judge::model::optional;
 use crate::panics;
@@ -52,6 +54,10 @@ pub struct ChatModel {
     /// None where the model has no chat template: then it answers raw prompts alone.
     pub chat: Option<ChatTemplate>,
     style: Option<ThinkingStyle>,
+    /// The forms of answers.
+    grammars: OnceLock<Grammars>,
+    /// Tokens that are white space.
+    blank: OnceLock<TokenSet>,
     /// By generation prompt.
     thinking: Mutex<HashMap<String, Arc<Thinking>>>,
 }
@@ -137,6 +143,8 @@ impl ChatModel {
             control,
             chat,
             style,
+            grammars: OnceLock::new(),
+            blank: OnceLock::new(),
             thinking: Mutex::default(),
         };
         if model.chat.is_some() {
@@ -159,6 +167,23 @@ impl ChatModel {
     /// The tokenizer.
     pub fn tokenizer(&self) -> &Arc<Tokenizer> {
         &self.tokenizer
+    }
+
+    /// The form of an answer.
+    ///
+    /// # Errors
+    /// What keeps it from being one.
+    pub(super) fn grammar(&self, source: &GrammarSource) -> Result<Arc<Grammar>, GrammarError> {
+        let grammars = self
+            .grammars
+            .get_or_init(|| Grammars::new(&self.tokenizer, &self.eos));
+        grammars.get(source)
+    }
+
+    /// The tokens that are white space.
+    pub(super) fn blank(&self) -> &TokenSet {
+        self.blank
+            .get_or_init(|| self.tokenizer.blank().into_iter().collect())
     }
 
     /// A request's prompt, if it has no more tokens than `most`.

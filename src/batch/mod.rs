@@ -13,6 +13,7 @@
 //! | [`import`] | answers by their samples and trials; `judge/answers` makes verdicts of them (`juror import-batch`) |
 //! | [`run`] | requests answered with a model here (`juror run-batch`) |
 //! | [`request`] | a line of a batch file as a request |
+//! | `form` | the form that a request's answer must have, such as a JSON schema |
 //! | `unapplied` | parameters that are not applied: refused, unless they change nothing |
 //! | [`conversation`] | messages as the token ids that a model sees |
 //! | `stop` | texts that end an answer |
@@ -21,6 +22,7 @@
 pub mod conversation;
 pub mod custom_id;
 pub mod export;
+mod form;
 pub mod import;
 pub mod request;
 mod response;

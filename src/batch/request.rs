@@ -4,9 +4,11 @@
 
 use serde_json::{Map, Value};
 
+use super::form::form;
 use super::unapplied::refuse_the_rest;
 use super::{CHAT_URL, COMPLETIONS_URL};
 use crate::engine::Sampling;
+use crate::grammar::GrammarSource;
 
 /// The most stop texts of one request.
 const MOST_STOPS: usize = 64;
@@ -58,6 +60,8 @@ pub struct BatchRequest {
     pub seed: Option<u64>,
     /// Texts that end an answer.
     pub stop: Vec<String>,
+    /// What an answer must be.
+    pub form: Option<GrammarSource>,
 }
 
 /// A line that is no request that can be answered.
@@ -153,6 +157,7 @@ impl BatchRequest {
                 ),
             },
             stop: stops(body.remove("stop"))?,
+            form: form(&mut body)?,
         };
         request
             .sampling(Sampling::GREEDY)
@@ -388,15 +393,48 @@ mod tests {
     }
 
     #[test]
+    fn a_form_is_one_of_those_that_are_known() {
+        let schema = json!({"type": "object"});
+        let of = |key: &str, value: Value| with(key, &value).map(|request| request.form);
+        let as_schema = Ok(Some(GrammarSource::JsonSchema(schema.to_string())));
+        let format = json!({"type": "json_schema", "json_schema": {"schema": schema}});
+        assert_eq!(of("response_format", format), as_schema);
+        assert_eq!(of("guided_json", schema.clone()), as_schema);
+        assert_eq!(of("structured_outputs", json!({"json": schema})), as_schema);
+        assert_eq!(of("response_format", json!({"type": "text"})), Ok(None));
+        for (key, value, why) in [
+            ("response_format", json!({"type": "xml"}), "may be text"),
+            (
+                "response_format",
+                json!({"type": "json_schema"}),
+                "`json_schema.schema`",
+            ),
+            ("guided_choice", json!([1]), "list of texts"),
+            ("guided_regex", json!(3), "`guided_regex` is 3"),
+            (
+                "structured_outputs",
+                json!({"structural_tag": "x"}),
+                "`structured_outputs.structural_tag` is not applied",
+            ),
+            (
+                "structured_outputs",
+                json!({"regex": "a", "choice": ["b"]}),
+                "both",
+            ),
+        ] {
+            let refused = of(key, value).unwrap_err();
+            assert!(refused.contains(why), "{refused}");
+        }
+    }
+
+    #[test]
     fn what_would_change_the_answer_is_named() {
         for (key, value) in [
             ("tools", json!([{"type": "function"}])),
-            ("response_format", json!({"type": "json_object"})),
             ("logit_bias", json!({"5": 1})),
             ("logprobs", json!(true)),
             ("frequency_penalty", json!(0.1)),
             ("repetition_penalty", json!(1.1)),
-            ("guided_json", json!({})),
             ("stream", json!(true)),
             ("anything", json!(0)),
         ] {

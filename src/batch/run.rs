@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::BatchError;
 use super::conversation::{ChatModel, Prompt};
+use super::form::FormedAnswer;
 use super::request::{BadRequest, BatchRequest};
 use super::response::{Responder, failed, refused};
 use super::stop::StopTexts;
@@ -21,7 +22,8 @@ use crate::checkpoint::weights::LoadProgress;
 use crate::dataset::journal::{Journal, LinePlace, Manifest, journal_path};
 use crate::dataset::output::{JsonLineSink, remove_left_over, write_atomically};
 use crate::dataset::{LineLimit, Next, id_hash, sources};
-use crate::engine::{Engine, EngineThread, RandomKey, Request};
+use crate::engine::{Engine, EngineThread, Guide, RandomKey, Request};
+use crate::grammar::Grammar;
 use crate::judge::build::{describe, engine_of};
 use crate::judge::{EngineOptions, RunEnd, WorkloadLengths};
 use crate::model::DeviceChoice;
@@ -55,7 +57,7 @@ pub struct BatchRun {
     /// The model's files.
     pub source: ModelSource,
     /// Its text side.
-    pub model: ChatModel,
+    pub model: Arc<ChatModel>,
     /// Where it runs.
     pub device: DeviceChoice,
     /// What the user asked of the engine.
@@ -242,8 +244,8 @@ impl BatchRun {
         request.max_tokens.unwrap_or(default.min(half).max(1))
     }
 
-    /// A request as its prompt, or why it cannot be answered.
-    fn prompt(&self, request: &BatchRequest) -> Result<Prompt, String> {
+    /// A request as its prompt and the form of its answer, or why it cannot be answered.
+    fn prompt(&self, request: &BatchRequest) -> Result<(Prompt, Option<Arc<Grammar>>), String> {
         let context = self.model.config.max_positions;
         let max_new = self.max_new(request);
         if max_new >= context {
@@ -251,19 +253,44 @@ impl BatchRun {
                 "{max_new} new tokens leave no room for a prompt in the model's context of {context}: ask for fewer"
             ));
         }
-        guarded(|| self.model.prompt(request, context - max_new))
+        guarded(|| {
+            let grammar = request.form.as_ref().map(|form| self.model.grammar(form));
+            let grammar = grammar.transpose();
+            let grammar = grammar.map_err(|why| format!("the form that is asked for: {why}"))?;
+            let prompt = self.model.prompt(request, context - max_new)?;
+            Ok((prompt, grammar))
+        })
     }
 
     /// What the engine is asked for a request.
-    fn engine_request(&self, id: usize, request: &BatchRequest, tokens: Vec<u32>) -> Request {
+    fn engine_request(
+        &self,
+        id: usize,
+        request: &BatchRequest,
+        prompt: &Prompt,
+        grammar: Option<Arc<Grammar>>,
+    ) -> Request {
         // Equal requests with equal seeds have equal answers; without a seed, draws follow the request's name.
         let (seed, sample) = match request.seed {
             Some(seed) => (seed, 0),
             None => (self.manifest.seed, id_hash(&request.custom_id)),
         };
+        let stop = StopTexts::for_texts(self.model.tokenizer(), &request.stop);
+        let guide: Option<Box<dyn Guide>> = match grammar {
+            Some(grammar) => {
+                let thinking = prompt.thinking.as_deref();
+                Some(Box::new(FormedAnswer::new(
+                    &self.model,
+                    thinking,
+                    grammar,
+                    stop,
+                )))
+            }
+            None => stop.map(|stop| Box::new(stop) as Box<dyn Guide>),
+        };
         Request {
             id: id as u64,
-            prompt: tokens,
+            prompt: prompt.tokens.clone(),
             max_new_tokens: self.max_new(request),
             // What the request leaves out is as the model's makers recommend.
             sampling: request.sampling(self.model.generation.sampling_for(1)),
@@ -273,7 +300,7 @@ impl BatchRun {
                 trial: 0,
             },
             eos: Arc::clone(&self.model.eos),
-            guide: StopTexts::for_texts(self.model.tokenizer(), &request.stop),
+            guide,
             choices: None,
         }
     }
@@ -310,9 +337,9 @@ impl BatchRun {
                     .collect();
                 for (prompt, (at, request, hash)) in prompts.into_iter().zip(now) {
                     match prompt {
-                        Ok(Prompt { tokens, thinking }) => {
-                            let request = self.engine_request(next, request, tokens);
-                            in_flight.insert(request.id, thinking);
+                        Ok((prompt, grammar)) => {
+                            let request = self.engine_request(next, request, &prompt, grammar);
+                            in_flight.insert(request.id, prompt.thinking);
                             // It fails only where the engine has stopped, and then receiving says why.
                             if let Some(queue) = &queue {
                                 let _ = queue.send(request);

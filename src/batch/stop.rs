@@ -15,23 +15,25 @@ pub(super) struct StopTexts {
 
 impl StopTexts {
     /// For these texts; none where there are none.
-    pub(super) fn for_texts(
-        tokenizer: &Arc<Tokenizer>,
-        texts: &[String],
-    ) -> Option<Box<dyn Guide>> {
+    pub(super) fn for_texts(tokenizer: &Arc<Tokenizer>, texts: &[String]) -> Option<Self> {
         if texts.is_empty() {
             return None;
         }
-        Some(Box::new(Self {
+        Some(Self {
             stream: TextStream::new(Arc::clone(tokenizer)),
             matcher: TextStop::new(texts),
-        }))
+        })
+    }
+
+    /// Takes a token; whether one of the texts was written with it.
+    pub(super) fn ends_with(&mut self, token: u32) -> bool {
+        self.matcher.push(&self.stream.push(token))
     }
 }
 
 impl Guide for StopTexts {
     fn push(&mut self, token: u32) -> Next {
-        if self.matcher.push(&self.stream.push(token)) {
+        if self.ends_with(token) {
             Next::END
         } else {
             Next::FREE

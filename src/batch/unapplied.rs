@@ -17,7 +17,7 @@ const WITHOUT_EFFECT: [&str; 10] = [
 ];
 
 /// Parameters that are not applied, with the value under which they change nothing, as JSON.
-const NEUTRAL: [(&str, &str); 25] = [
+const NEUTRAL: [(&str, &str); 24] = [
     ("n", "1"),
     ("stream", "false"),
     ("frequency_penalty", "0"),
@@ -28,7 +28,6 @@ const NEUTRAL: [(&str, &str); 25] = [
     ("top_logprobs", "0"),
     ("prompt_logprobs", "0"),
     ("logit_bias", "{}"),
-    ("response_format", "{\"type\":\"text\"}"),
     ("tools", "[]"),
     ("tool_choice", "\"none\""),
     ("functions", "[]"),

@@ -194,7 +194,7 @@ fn resolve(arguments: RunBatchArguments) -> Result<BatchRun, Failure> {
         input: arguments.input,
         out,
         source,
-        model,
+        model: model.into(),
         device: arguments.place.device,
         engine,
         manifest,

@@ -1,6 +1,7 @@
 //! What steers a generation: known text that is appended, the tokens that may be chosen, and when it ends.
 
-use std::sync::Arc;
+use std::fmt;
+use std::sync::{Arc, LazyLock};
 
 use super::sampler::Choices;
 
@@ -69,12 +70,39 @@ pub enum Then {
     /// The model chooses one of these tokens.
     OneOf {
         /// The tokens.
-        tokens: Arc<TokenSet>,
+        tokens: Arc<Allowed>,
         /// What to record of the choice, instead of what the request says.
         choices: Option<Arc<Choices>>,
     },
     /// It is over.
     End,
+}
+
+/// Tokens that may be chosen, known already or found while the model computes: they are needed only once it has.
+pub struct Allowed(LazyLock<TokenSet, Box<dyn FnOnce() -> TokenSet + Send>>);
+
+impl Allowed {
+    /// What `find` returns, which runs once, on the thread that asks first; it must not panic.
+    pub fn later(find: impl FnOnce() -> TokenSet + Send + 'static) -> Self {
+        Self(LazyLock::new(Box::new(find)))
+    }
+
+    /// The tokens, which this waits for.
+    pub fn tokens(&self) -> &TokenSet {
+        &self.0
+    }
+}
+
+impl From<TokenSet> for Allowed {
+    fn from(tokens: TokenSet) -> Self {
+        Self::later(|| tokens)
+    }
+}
+
+impl fmt::Debug for Allowed {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(out)
+    }
 }
 
 /// A set of token ids: a bit for each.

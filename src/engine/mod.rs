@@ -28,7 +28,7 @@ mod thread;
 
 pub use self::core::{Engine, EngineConfig};
 pub use block_pool::{BlockHash, BlockId, BlockPool};
-pub use guide::{Guide, Next, Then, TokenSet};
+pub use guide::{Allowed, Guide, Next, Then, TokenSet};
 pub use sampler::{Choices, Chosen, RowRequest, Sampling, choose};
 pub use sequence::{Completion, FinishReason, RandomKey, Request, RequestId};
 pub use stats::{Stats, StepObserver, StepReport, Timing};

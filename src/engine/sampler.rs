@@ -4,7 +4,7 @@ use candle_core::{DType, Device, Tensor};
 use rayon::prelude::*;
 
 use super::EngineError;
-use super::guide::TokenSet;
+use super::guide::Allowed;
 use super::random::uniform;
 use super::sequence::RandomKey;
 use crate::model::ModelError;
@@ -112,7 +112,7 @@ pub struct RowRequest<'a> {
     /// The place of the token to be chosen, counted from the first generated one.
     pub position: usize,
     /// The tokens it is chosen from; all if there are none.
-    pub allowed: Option<&'a TokenSet>,
+    pub allowed: Option<&'a Allowed>,
     /// What to record if the token is one of these.
     pub choices: Option<&'a Choices>,
 }
@@ -187,7 +187,7 @@ fn choose_row(logits: &[f32], request: &RowRequest) -> Option<Chosen> {
     let token = match request.allowed {
         None => choose_token(logits, all(), request),
         Some(allowed) => {
-            let known = allowed.iter();
+            let known = allowed.tokens().iter();
             choose_token(
                 logits,
                 known.take_while(|token| all().contains(token)),
@@ -275,6 +275,7 @@ fn sample(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::TokenSet;
     use proptest::prelude::*;
 
     const KEY: RandomKey = RandomKey {
@@ -388,7 +389,7 @@ mod tests {
             tokens: vec![0, 2, 9],
             numbers: vec![1.0, 5.0, 7.0],
         };
-        let only_two: TokenSet = [2, 3].into_iter().collect();
+        let only_two = Allowed::from(TokenSet::from_iter([2, 3]));
         let mut request = RowRequest {
             sampling: Sampling::GREEDY,
             key: KEY,
@@ -413,8 +414,8 @@ mod tests {
     #[test]
     fn what_is_not_allowed_is_as_if_it_were_impossible() {
         let logits = [3.0, 2.0, 1.0, 0.0];
-        let allowed: TokenSet = [1, 3, 900].into_iter().collect();
-        let nothing: TokenSet = [900].into_iter().collect();
+        let allowed = Allowed::from(TokenSet::from_iter([1, 3, 900]));
+        let nothing = Allowed::from(TokenSet::from_iter([900]));
         for temperature in [0.0, 1.0] {
             let sampling = Sampling {
                 temperature,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::block_pool::{BlockHash, BlockId};
-use super::guide::{Guide, Next, Then, TokenSet};
+use super::guide::{Allowed, Guide, Next, Then};
 use super::sampler::{Choices, Chosen, RowRequest, Sampling};
 use super::stats::Timing;
 use crate::model::batch::{BatchRow, StepBatch};
@@ -101,7 +101,7 @@ pub(super) struct Sequence {
     /// Grows when what launched steps are choosing is no longer wanted.
     round: u32,
     /// What the next token is to be chosen from; all tokens if there is none.
-    allowed: Option<Arc<TokenSet>>,
+    allowed: Option<Arc<Allowed>>,
     /// What to record of it, instead of what the request says.
     choices: Option<Arc<Choices>>,
     /// Why it ended before any step, if it did.

@@ -4,7 +4,7 @@ use super::calibration::Calibration;
 use super::domain::Domain;
 use super::guide::{Ending, Guided};
 use super::in_flight::KnownAnswer;
-use super::reading::{confidence, expected_of_choices, read, read_answer};
+use super::reading::{confidence, expected_of_choices, read, read_answer, read_of_grammar};
 use super::request::wants_of;
 use super::{JudgeText, RulesMode, RunOptions, guarded};
 use crate::dataset::Sample;
@@ -274,20 +274,18 @@ impl<'a> VerdictBuilder<'a> {
         let answer = read_answer(text, &completion);
         let thinking = text.prompts.thinking();
         let is_cut = completion.finish == FinishReason::Length;
-        let parsed = if guided.ending == Ending::Chosen {
-            text.protocol.read_filled(guided.filled.clone())
-        } else {
-            let protocol = text.protocol.as_ref();
-            let begins_inside = thinking.starts_in_thinking();
-            let wants = wants_of(sample);
-            read(
+        let protocol = text.protocol.as_ref();
+        let parsed = match guided.ending {
+            Ending::Chosen => protocol.read_filled(guided.filled.clone()),
+            Ending::Grammar(at) => read_of_grammar(text, &completion, at),
+            Ending::Cut | Ending::NoRoom | Ending::ByItself => read(
                 protocol,
                 thinking.style(),
                 &answer,
-                begins_inside,
+                thinking.starts_in_thinking(),
                 is_cut,
-                &wants,
-            )
+                &wants_of(sample),
+            ),
         };
         let written = Written {
             answer: &answer,

@@ -10,6 +10,7 @@ use super::request::TextStop;
 use super::token_scaffold::{Fork, TokenPart, tokenise};
 use super::{JudgeText, reading};
 use crate::engine::{Choices, Guide, Next, Then, TokenSet};
+use crate::grammar::GrammarRun;
 use crate::protocol::{ChoiceField, Filled, ScaffoldWants};
 use crate::reward::RewardPolicy;
 use crate::text::TextError;
@@ -43,6 +44,8 @@ pub(super) enum Ending {
     ByItself,
     /// All that is wanted was chosen.
     Chosen,
+    /// The tokens from this one on are a whole text of the protocol's grammar.
+    Grammar(usize),
 }
 
 /// Tokens between two looks at whether a text of the judge's own is thinking still.
@@ -50,6 +53,9 @@ const LOOK_EVERY: usize = 16;
 
 /// Tokens kept free for the end of the thinking.
 const THINKING_END: usize = 16;
+
+/// Tokens kept free for the end of a text of a grammar, beside those of the end itself: there is not one behind every token.
+const GRAMMAR_END: usize = 8;
 
 /// When a verdict is known as far as it is wanted.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -107,8 +113,19 @@ enum State {
         stream: TextStream,
         written: String,
     },
+    /// Writing text of a grammar.
+    Grammar(GrammarText),
     /// Nothing more is wanted.
     Over,
+}
+
+/// Text of a grammar.
+struct GrammarText {
+    run: GrammarRun,
+    /// The tokens that may end it.
+    close: Vec<u32>,
+    /// The index of its first token, once it is known.
+    at: Option<usize>,
 }
 
 /// What a way to begin leads to.
@@ -155,7 +172,11 @@ impl VerdictGuide {
         let (tokenizer, thinking) = (text.prompts.tokenizer(), text.prompts.thinking());
         let end = text.eos.first().copied();
         let behind_prompt = tokenizer.place_behind(prompt).unwrap_or(Place::Within);
-        let tokenise_at = |place| tokenise(&scaffold, tokenizer, place, end);
+        let tokenise_at = |place| {
+            tokenise(&scaffold, tokenizer, place, end, |source| {
+                text.grammars.get(source)
+            })
+        };
         let (state, parts) = match (&text.domain, thinking.beginning(tokenizer)) {
             (Some(domain), _) => {
                 let inside = match thinking.left_open(&domain.inside) {
@@ -174,10 +195,10 @@ impl VerdictGuide {
             (None, Beginning::Either(pairs)) => {
                 let parts = tokenise_at(behind_prompt)?;
                 let state = match parts.first() {
-                    Some(TokenPart::Fork(answer)) => {
+                    Some(part @ (TokenPart::Fork(_) | TokenPart::Grammar { .. })) => {
                         let opens = pairs.iter().map(|tags| tags.open.as_str());
                         let fork = Fork::new(tokenizer, behind_prompt, opens, None)?;
-                        let answers = answer.beginnings();
+                        let answers = part.beginnings();
                         let ways = pairs
                             .iter()
                             .map(|tags| Opening::Thinking(tags.close.clone()));
@@ -223,15 +244,25 @@ impl VerdictGuide {
                 stream: stream(),
                 written: String::new(),
             },
+            Some(TokenPart::Grammar { grammar, close }) => State::Grammar(GrammarText {
+                run: grammar.begin(),
+                close,
+                at: None,
+            }),
         };
     }
 
     /// Goes to the next part, of which `tokens` were written.
     fn next_part_from(&mut self, tokens: &[u32]) {
         self.next_part();
-        if let State::Fork(fork) = &mut self.state {
-            for &token in tokens {
-                fork.push(token);
+        for &token in tokens {
+            match &mut self.state {
+                State::Fork(fork) => fork.push(token),
+                State::Grammar(text) => {
+                    text.at = Some(self.tokens.len() - tokens.len());
+                    text.run.push(token);
+                }
+                _ => {}
             }
         }
     }
@@ -289,15 +320,26 @@ impl VerdictGuide {
                     }
                     self.next_part();
                 }
+                State::Grammar(text) => {
+                    let at = *text.at.get_or_insert(self.tokens.len() + append.len());
+                    let next = text.run.next(append);
+                    let is_over = matches!(next.then, Then::End);
+                    let next = self.emit(next.append, next.then);
+                    if is_over {
+                        self.save(Ending::Grammar(at));
+                    }
+                    return next;
+                }
                 State::Thinking(_) | State::Analysis(_) | State::Reason { .. } => {
                     return self.emit(append, Then::Free);
                 }
                 State::Break => {
-                    let Some(TokenPart::Fork(fork)) = self.parts.front() else {
+                    let firsts = self.parts.front().map(TokenPart::beginnings);
+                    let firsts = firsts.unwrap_or_default();
+                    if firsts.is_empty() {
                         self.next_part();
                         continue;
-                    };
-                    let firsts = fork.beginnings();
+                    }
                     let firsts = firsts.iter().filter_map(|tokens| tokens.first().copied());
                     let options = firsts.chain(self.text.blank().iter()).collect();
                     return self.choose(append, options, None);
@@ -317,7 +359,7 @@ impl VerdictGuide {
         options: TokenSet,
         choices: Option<Arc<Choices>>,
     ) -> Next {
-        let tokens = Arc::new(options);
+        let tokens = Arc::new(options.into());
         self.emit(append, Then::OneOf { tokens, choices })
     }
 
@@ -443,7 +485,11 @@ impl Guide for VerdictGuide {
                 let budget = self.options.thinking_budget;
                 if thought.push(token) {
                     self.state = match self.parts.front() {
-                        Some(TokenPart::Fork(_)) if thought.has_break() => State::Break,
+                        Some(TokenPart::Fork(_) | TokenPart::Grammar { .. })
+                            if thought.has_break() =>
+                        {
+                            State::Break
+                        }
                         _ => {
                             self.next_part();
                             std::mem::replace(&mut self.state, State::Over)
@@ -504,6 +550,18 @@ impl Guide for VerdictGuide {
                 };
                 return Next::FREE;
             }
+            State::Grammar(mut text) => {
+                text.run.push(token);
+                if let Some(at) = text.at
+                    && !self.has_room(text.close.len() + GRAMMAR_END)
+                    && text.run.close(&text.close)
+                {
+                    let next = self.emit(text.close, Then::End);
+                    self.save(Ending::Grammar(at));
+                    return next;
+                }
+                self.state = State::Grammar(text);
+            }
             State::Over => return Next::END,
         }
         self.go_on(Vec::new())
@@ -534,6 +592,11 @@ impl Guide for VerdictGuide {
                 }
                 self.state = State::Fork(fork);
                 Some(self.go_on(Vec::new()))
+            }
+            // It may end here: otherwise this token was not allowed.
+            State::Grammar(text) => {
+                self.save(Ending::Grammar(text.at.unwrap_or(self.tokens.len())));
+                None
             }
             State::Opening(..) | State::Break | State::Over => None,
         }

@@ -13,6 +13,7 @@ use crate::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
 use crate::dataset::Sample;
 use crate::dataset::journal::{ChatIdentity, Identity};
 use crate::engine::{Choices, Sampling, TokenSet};
+use crate::grammar::Grammars;
 use crate::panics;
 use crate::protocol::{PromptTemplate, Protocol, ScaffoldWants};
 use crate::reward::RewardPolicy;
@@ -59,6 +60,8 @@ pub struct JudgeText {
     /// What the user should know before the first verdict.
     pub notes: Vec<String>,
     blank: OnceLock<TokenSet>,
+    /// The forms of constrained answers.
+    pub(super) grammars: Grammars,
 }
 
 impl JudgeText {
@@ -91,8 +94,12 @@ impl JudgeText {
     /// Whether its answers can be constrained.
     pub(crate) fn has_scaffold(&self) -> bool {
         let domain = self.domain.as_ref();
+        let scaffold = self.protocol.scaffold(ScaffoldWants::default());
         domain.is_none_or(Domain::is_choice)
-            && self.protocol.scaffold(ScaffoldWants::default()).is_some()
+            && scaffold.is_some_and(|scaffold| {
+                let grammar = scaffold.grammar();
+                grammar.is_none_or(|source| self.grammars.get(source).is_ok())
+            })
     }
 
     /// The tokens that are white space.
@@ -214,9 +221,11 @@ impl JudgeText {
             eos.push(id);
         }
         let choices = Arc::new(choices(protocol.as_ref(), &tokenizer)?);
+        let eos: Arc<[u32]> = prompts.thinking().ends(&eos, &tokenizer).into();
         Ok(Self {
             protocol: Arc::clone(protocol),
-            eos: prompts.thinking().ends(&eos, &tokenizer).into(),
+            grammars: Grammars::new(&tokenizer, &eos),
+            eos,
             prompts,
             choices,
             config,

@@ -79,6 +79,34 @@ pub(super) fn read(
     check(protocol.parse(&visible, starts_in_thinking)?, wants)
 }
 
+/// Reads the text of the protocol's grammar that the tokens from `at` on are.
+pub(super) fn read_of_grammar(
+    text: &JudgeText,
+    completion: &Completion,
+    at: usize,
+) -> Result<ParsedVerdict, Unreadable> {
+    let tokenizer = text.prompts.tokenizer();
+    let (before, tokens) = completion.tokens.split_at(at.min(completion.tokens.len()));
+    let tokens = match completion.finish {
+        FinishReason::EndOfSequence => tokens.split_last().map_or(tokens, |(_, tokens)| tokens),
+        _ => tokens,
+    };
+    let mut parsed = text.protocol.read_of_grammar(&tokenizer.decode(tokens))?;
+    let before = tokenizer.decode(before).len();
+    let ValueSpans {
+        process,
+        outcome,
+        perfect,
+        score,
+    } = &mut parsed.spans;
+    for span in [process, outcome, perfect, score] {
+        if span.start < span.end {
+            *span = span.start + before..span.end + before;
+        }
+    }
+    Ok(parsed)
+}
+
 /// Refuses the index of a step that the response does not have, and grades that the rubric does not have.
 fn check(parsed: ParsedVerdict, wants: &ScaffoldWants) -> Result<ParsedVerdict, Unreadable> {
     let steps = wants.steps;

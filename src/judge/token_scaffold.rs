@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use crate::engine::{Choices, TokenSet};
+use crate::grammar::{Grammar, GrammarError, GrammarSource};
 use crate::protocol::{ChoiceField, Part, Scaffold};
 use crate::text::TextError;
 use crate::text::tokenizer::{Place, Tokenizer};
 
 /// A part of an answer, in tokens.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) enum TokenPart {
     /// Text of the judge's own, up to where it ends its answer.
     Analysis,
@@ -16,6 +17,11 @@ pub(super) enum TokenPart {
     Fork(Fork),
     /// The reason, up to a text, and the tokens of that text.
     Reason { end: String, close: Vec<u32> },
+    /// Text of a grammar, and the tokens that may end it where no room is left.
+    Grammar {
+        grammar: Arc<Grammar>,
+        close: Vec<u32>,
+    },
 }
 
 /// One of several rows of tokens, none of which begins with another.
@@ -168,12 +174,24 @@ impl Fork {
 }
 
 impl TokenPart {
+    /// How it may begin: with one of these rows of tokens; none where that is anyhow.
+    pub(super) fn beginnings(&self) -> Vec<Vec<u32>> {
+        match self {
+            Self::Analysis | Self::Reason { .. } => Vec::new(),
+            Self::Fork(fork) => fork.beginnings(),
+            Self::Grammar { grammar, .. } => {
+                let firsts = grammar.firsts();
+                firsts.iter().map(|token| vec![token]).collect()
+            }
+        }
+    }
+
     /// The most tokens that it takes, the judge's own text left aside.
     pub(super) fn longest(&self) -> usize {
         match self {
             Self::Analysis => 0,
             Self::Fork(fork) => fork.branches.iter().map(Vec::len).max().unwrap_or(0),
-            Self::Reason { close, .. } => close.len(),
+            Self::Reason { close, .. } | Self::Grammar { close, .. } => close.len(),
         }
     }
 }
@@ -188,6 +206,7 @@ pub(super) fn tokenise(
     tokenizer: &Tokenizer,
     place: Place,
     end: Option<u32>,
+    grammar: impl Fn(&GrammarSource) -> Result<Arc<Grammar>, GrammarError>,
 ) -> Result<Vec<TokenPart>, TextError> {
     let mut parts = Vec::new();
     let mut place = place;
@@ -219,6 +238,17 @@ pub(super) fn tokenise(
                 fork.choice = Some((*field, words.as_slice().into()));
                 parts.push(TokenPart::Fork(fork));
                 before.clear();
+                place = Place::Within;
+            }
+            Part::Grammar(source) => {
+                push_text(&mut parts, &mut before, tokenizer, place)?;
+                let close = match source.as_ref() {
+                    GrammarSource::JsonSchema(_) => tokenizer.encode_untrusted("\"}")?,
+                    _ => Vec::new(),
+                };
+                let grammar =
+                    grammar(source).map_err(|error| TextError::Tokenizer(error.to_string()))?;
+                parts.push(TokenPart::Grammar { grammar, close });
                 place = Place::Within;
             }
             Part::Reason(end_text) => {

@@ -10,6 +10,7 @@
 //! max_new_tokens = 16            # left out: the model's recommendation, else 2048
 //! stop = ["\nUser:"]             # texts that end an answer
 //! sampling = { temperature = 0.0 }
+//! schema = "letter.schema.json"  # a constrained answer is of this JSON schema, or `grammar = "letter.lark"`
 //!
 //! [answer]
 //! form = "labels"                # tags, labels, json, step or rubric
@@ -53,6 +54,9 @@ pub(super) struct File {
     pub(super) max_new_tokens: Option<usize>,
     #[serde(default)]
     pub(super) sampling: Option<SamplingFile>,
+    /// Files beside this one.
+    pub(super) schema: Option<PathBuf>,
+    pub(super) grammar: Option<PathBuf>,
     pub(super) answer: AnswerFile,
 }
 

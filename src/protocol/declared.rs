@@ -13,6 +13,7 @@ use super::{
     grades, json, parser, steps, visible,
 };
 use crate::engine::Sampling;
+use crate::grammar::GrammarSource;
 use crate::verdict::ParseRule;
 
 /// The name of a built-in protocol, its file and its prompt text.
@@ -86,6 +87,8 @@ pub struct Declared {
     answer: Answer,
     /// The form of a constrained answer of labels.
     scaffold: Option<LabelScaffold>,
+    /// The form of any other constrained answer, without a reason and with one.
+    grammars: Option<[Arc<GrammarSource>; 2]>,
     reads_cut: bool,
     hash: Option<String>,
 }
@@ -115,13 +118,18 @@ impl Declared {
             })
         };
         let text = read(path)?;
+        let beside = |file: &Path| path.parent().unwrap_or(Path::new("")).join(file);
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let origin = path.display().to_string();
         let file = declaration::read(&origin, &text)?;
         let template = file.template.clone();
+        let form = file.schema.clone().or(file.grammar.clone());
+        let is_schema = file.schema.is_some();
         let mut declared = Self::declare(&origin, &name, file)?;
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(text.as_bytes());
         if let Some(template) = template {
-            let beside = path.parent().unwrap_or(Path::new("")).join(template);
+            let beside = beside(&template);
             let text = read(&beside)?;
             PromptTemplate::parse(&text).map_err(|error| DeclarationError::Format {
                 origin: beside.display().to_string(),
@@ -129,7 +137,26 @@ impl Declared {
             })?;
             declared.template = Some(text);
         }
-        declared.hash = Some(blake3::hash(text.as_bytes()).to_hex().to_string());
+        if let Some(form) = form {
+            let beside = beside(&form);
+            let text = read(&beside)?;
+            hasher.update(text.as_bytes());
+            let unusable = |why: String| DeclarationError::Format {
+                origin: beside.display().to_string(),
+                message: why,
+            };
+            let source = if is_schema {
+                GrammarSource::JsonSchema(text)
+            } else {
+                GrammarSource::Lark(text)
+            };
+            source
+                .check()
+                .map_err(|error| unusable(error.to_string()))?;
+            let source = Arc::new(source);
+            declared.grammars = Some([Arc::clone(&source), source]);
+        }
+        declared.hash = Some(hasher.finalize().to_hex().to_string());
         Ok(declared)
     }
 
@@ -179,6 +206,28 @@ impl Declared {
         if !file.stop.is_empty() && matches!(file.answer, AnswerFile::Tags { .. }) {
             let why = "changes nothing with the form `tags`, whose last tag ends an answer";
             return Err(value("stop", why.into()));
+        }
+        if let (Some(_), Some(_)) = (&file.schema, &file.grammar) {
+            return Err(value("grammar", "there is a `schema` already".into()));
+        }
+        let form_key = match (&file.schema, &file.grammar) {
+            (Some(_), _) => Some("schema"),
+            (_, Some(_)) => Some("grammar"),
+            _ => None,
+        };
+        if let Some(key) = form_key {
+            let why = match &file.answer {
+                AnswerFile::Step {} | AnswerFile::Rubric {} => {
+                    "the form of these answers depends on the sample, and is made by itself"
+                }
+                AnswerFile::Labels {
+                    scaffold: Some(_), ..
+                } => "`answer.scaffold` says what a constrained judge writes already",
+                _ => "",
+            };
+            if !why.is_empty() {
+                return Err(value(key, why.into()));
+            }
         }
         let reads_cut = matches!(
             file.answer,
@@ -252,6 +301,17 @@ impl Declared {
             AnswerFile::Step {} => Answer::Step,
             AnswerFile::Rubric {} => Answer::Rubric,
         };
+        let grammars = match &answer {
+            Answer::Json(keys, labels) => {
+                let source = |reason| {
+                    Arc::new(GrammarSource::JsonSchema(
+                        keys.schema(labels, reason).to_string(),
+                    ))
+                };
+                Some([source(false), source(true)])
+            }
+            _ => None,
+        };
         Ok(Self {
             name: name.to_owned(),
             description: file.description,
@@ -265,6 +325,7 @@ impl Declared {
             sampling,
             answer,
             scaffold: own_scaffold,
+            grammars,
             reads_cut,
             hash: None,
         })
@@ -398,6 +459,9 @@ impl Protocol for Declared {
     }
 
     fn scaffold(&self, wants: ScaffoldWants) -> Option<Scaffold> {
+        if let Some(grammars) = &self.grammars {
+            return Some(Scaffold::of_grammar(&grammars[usize::from(wants.reason)]));
+        }
         let choice = |field, words| Part::Choice {
             field,
             words,
@@ -451,6 +515,10 @@ impl Protocol for Declared {
             }
             Answer::Rubric => Ok(grades::of_filled(&filled)),
         }
+    }
+
+    fn read_of_grammar(&self, text: &str) -> Result<ParsedVerdict, Unreadable> {
+        self.read(text, false)
     }
 
     fn parse(

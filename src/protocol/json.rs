@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::labels::{Labels, verdict};
 use super::{ParsedVerdict, Unreadable, shorten};
@@ -23,6 +23,32 @@ pub(super) struct Keys {
     pub(super) answer: Option<String>,
     /// Holds the reason.
     pub(super) reason: Option<String>,
+}
+
+impl Keys {
+    /// The schema of an answer with one of these labels, the found answer and, if wanted, the reason, in this order. Behind the
+    /// label a text may be of any length.
+    pub(super) fn schema(&self, labels: &Labels, reason: bool) -> Value {
+        let names: Vec<&str> = labels
+            .known
+            .iter()
+            .map(|label| label.name.as_str())
+            .collect();
+        let mut properties = Map::new();
+        properties.insert(self.verdict.clone(), json!({ "enum": names }));
+        if let Some(answer) = &self.answer {
+            properties.insert(answer.clone(), json!({"type": ["string", "null"]}));
+        }
+        if let Some(key) = self.reason.as_ref().filter(|_| reason) {
+            properties.insert(key.clone(), json!({"type": "string"}));
+        }
+        json!({
+            "type": "object",
+            "properties": properties,
+            "required": [&self.verdict],
+            "additionalProperties": false,
+        })
+    }
 }
 
 /// Reads an answer without its thinking.

@@ -169,6 +169,14 @@ pub trait Protocol: fmt::Debug + Send + Sync {
         Err(Unreadable::Empty)
     }
 
+    /// Reads a whole text of the grammar in a [`Self::scaffold`].
+    ///
+    /// # Errors
+    /// Where the grammar allows a text that holds no verdict.
+    fn read_of_grammar(&self, text: &str) -> Result<ParsedVerdict, Unreadable> {
+        self.parse(text, false)
+    }
+
     /// Reads a completion.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{ParsedVerdict, ValueSpans, VerdictFields, Yields};
+use crate::grammar::GrammarSource;
 use crate::rubric::Rubric;
 use crate::verdict::ParseRule;
 
@@ -33,6 +34,8 @@ pub enum Part {
     },
     /// The reason: text of the judge's own, up to this one.
     Reason(String),
+    /// Text of a grammar; only as the last. It is read as a free answer is.
+    Grammar(Arc<GrammarSource>),
 }
 
 /// What a choice decides.
@@ -76,6 +79,21 @@ pub struct Filled {
 const TRUE_OR_FALSE: [&str; 2] = [" True", " False"];
 
 impl Scaffold {
+    /// An answer of a grammar.
+    pub(super) fn of_grammar(source: &Arc<GrammarSource>) -> Self {
+        Self {
+            parts: vec![Part::Grammar(Arc::clone(source))],
+        }
+    }
+
+    /// The grammar of its answers, where it has one.
+    pub(crate) fn grammar(&self) -> Option<&Arc<GrammarSource>> {
+        self.parts.iter().find_map(|part| match part {
+            Part::Grammar(source) => Some(source),
+            _ => None,
+        })
+    }
+
     /// Tags with True or False, in the form that the prompts ask for.
     pub(super) fn of_tags(wanted: Yields, reason: bool) -> Self {
         let mut parts = Vec::new();

@@ -1,6 +1,9 @@
 //! `--free`, `--decide-only` and `--thinking-budget`.
 
+use serde_json::Value;
+
 use crate::common::{Folder, rollouts};
+use crate::protocols::own;
 
 #[test]
 fn a_constrained_judge_says_what_it_would_write() {
@@ -51,6 +54,122 @@ fn a_constrained_judge_says_what_it_would_write() {
     }
 }
 
+/// `prime` with the form of its answers as a grammar.
+const GRAMMAR: &str = r#"
+start: "<process> " TRUTH " </process>\n<outcome> " TRUTH " </outcome>\n<perfect> " TRUTH " </perfect>"
+TRUTH: "True" | "False"
+"#;
+
+#[test]
+fn a_grammar_says_what_the_scaffold_says() {
+    let folder = Folder::new();
+    folder.write("in.jsonl", rollouts(24));
+    own(&folder);
+    let declared = |more: &str| {
+        format!(
+            "description = \"as prime\"\ntemplate = \"own.txt\"\nmax_new_tokens = 512\nsampling = {{ temperature = 0.0 }}\n{more}\n\
+            [answer]\nform = \"tags\"\nfields = [\"process\", \"outcome\", \"perfect\"]\n"
+        )
+    };
+    folder.write("scaffold.toml", declared(""));
+    folder.write("grammar.toml", declared("grammar = \"form.lark\""));
+    folder.write("form.lark", GRAMMAR);
+    let judge = |protocol: &str, out: &str| {
+        let command = [
+            "judge",
+            "in.jsonl",
+            "-o",
+            out,
+            "--raw",
+            "--protocol",
+            protocol,
+        ];
+        folder.run(&command).expect(0, &[]);
+        folder.lines(out)
+    };
+    let (by_hand, by_grammar) = (
+        judge("scaffold.toml", "scaffold.jsonl"),
+        judge("grammar.toml", "grammar.jsonl"),
+    );
+    for (one, other) in by_hand.iter().zip(&by_grammar) {
+        for key in ["id", "status", "process", "outcome", "perfect", "reward"] {
+            assert_eq!(one[key], other[key], "{key}");
+        }
+        assert_eq!(one["raw"]["completion"], other["raw"]["completion"]);
+        let odds = |line: &Value, field: &str| line["confidence"][field].as_f64().unwrap();
+        for field in ["process", "outcome", "perfect"] {
+            let difference = odds(one, field) - odds(other, field);
+            assert!(difference.abs() < 1e-3, "{one} {other}");
+        }
+    }
+}
+
+#[test]
+fn answers_of_a_schema_are_verdicts() {
+    let folder = Folder::new();
+    folder.write("in.jsonl", rollouts(12));
+    let judge = |more: &[&str], out: &str| {
+        let command = [
+            "judge",
+            "in.jsonl",
+            "-o",
+            out,
+            "--raw",
+            "--protocol",
+            "answer-json",
+            "--force-domain",
+        ];
+        folder.run(&[&command[..], more].concat()).expect(0, &[]);
+        folder.lines(out)
+    };
+    // The built-in judge knows no JSON: left alone it would write its tags.
+    for line in judge(&[], "plain.jsonl") {
+        let written = line["raw"]["completion"].as_str().unwrap();
+        assert!(written.contains("{\"verdict\": \""), "{line}");
+        assert!(
+            line["outcome"].is_boolean() && line["confidence"]["outcome"].is_f64(),
+            "{line}"
+        );
+        assert!(line["reason"].is_null());
+    }
+    for line in judge(&["--reason", "--max-new-tokens", "300"], "reason.jsonl") {
+        assert!(line["outcome"].is_boolean(), "{line}");
+    }
+}
+
+#[test]
+fn a_form_that_is_none_is_an_error_at_once() {
+    let folder = Folder::new();
+    folder.write("in.jsonl", rollouts(1));
+    let declared =
+        |head: &str, answer: &str| format!("description = \"own\"\n{head}\n[answer]\n{answer}\n");
+    let tags = "form = \"tags\"\nfields = [\"outcome\"]";
+    folder.write("bad.json", "{\"type\": \"nothing\"}");
+    folder.write("bad.lark", "begin: \"a\"");
+    for (head, answer, why) in [
+        ("schema = \"bad.json\"", tags, "bad.json: "),
+        ("grammar = \"bad.lark\"", tags, "bad.lark: "),
+        ("schema = \"none.json\"", tags, "could not read"),
+        (
+            "schema = \"bad.json\"\ngrammar = \"bad.lark\"",
+            tags,
+            "there is a `schema` already",
+        ),
+        (
+            "schema = \"bad.json\"",
+            "form = \"rubric\"",
+            "depends on the sample",
+        ),
+    ] {
+        folder.write("bad.toml", declared(head, answer));
+        let run = folder.run(&["judge", "in.jsonl", "--protocol", "bad.toml"]);
+        run.expect(2, &[why]);
+        folder
+            .run(&["prompts", "check", "bad.toml"])
+            .expect(2, &[why]);
+    }
+}
+
 #[test]
 fn a_run_is_gone_on_with_in_the_same_way_alone() {
     let folder = Folder::new();
@@ -65,14 +184,13 @@ fn a_run_is_gone_on_with_in_the_same_way_alone() {
 fn options_for_constrained_answers_need_them() {
     let folder = Folder::new();
     folder.write("in.jsonl", rollouts(1));
+    own(&folder);
     let judge = |options: &[&str]| folder.run(&[&["judge", "in.jsonl"], options].concat());
     for option in [&["--decide-only"][..], &["--thinking-budget", "9"]] {
         judge(&[option, &["--free"]].concat()).expect(2, &["cannot be used with"]);
         judge(&[option, &["--rules", "only"]].concat()).expect(2, &[option[0], "changes nothing"]);
-        judge(&[option, &["--protocol", "answer-json"]].concat()).expect(
-            2,
-            &[option[0], "answer-json: its answers are not constrained"],
-        );
+        judge(&[option, &["--protocol", "own.toml"]].concat())
+            .expect(2, &[option[0], "own: its answers are not constrained"]);
     }
     judge(&["--decide-only", "--reason"]).expect(2, &["cannot be used with"]);
     judge(&["--thinking-budget", "0"]).expect(2, &[]);

@@ -23,7 +23,7 @@ True = { outcome = true }
 False = { outcome = false }
 "#;
 
-fn own(folder: &Folder) {
+pub(crate) fn own(folder: &Folder) {
     folder.write("own.toml", OWN);
     let prime = Path::new(env!("CARGO_MANIFEST_DIR")).join("prompts/prime.txt");
     folder.write("own.txt", fs::read_to_string(prime).unwrap());

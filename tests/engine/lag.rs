@@ -6,8 +6,8 @@ use std::sync::Arc;
 use candle_core::{DType, Device};
 use juror::checkpoint::{ModelConfig, ModelSource, Weights};
 use juror::engine::{
-    Choices, Chosen, Completion, Engine, EngineConfig, FinishReason, Properties, RandomKey,
-    Request, RequestId, RowRequest, Sampling, StepModel, Ticket, TokenSet,
+    Allowed, Choices, Chosen, Completion, Engine, EngineConfig, FinishReason, Properties,
+    RandomKey, Request, RequestId, RowRequest, Sampling, StepModel, Ticket,
 };
 use juror::judge::build::PagedDecoder;
 use juror::judge::build::plain::BuildCache;
@@ -38,7 +38,7 @@ struct OwnedRow {
     sampling: Sampling,
     key: RandomKey,
     position: usize,
-    allowed: Option<TokenSet>,
+    allowed: Option<Allowed>,
     choices: Option<Choices>,
 }
 
@@ -110,7 +110,7 @@ impl<M: StepModel> StepModel for Lagging<M> {
             sampling: row.sampling,
             key: row.key,
             position: row.position,
-            allowed: row.allowed.cloned(),
+            allowed: row.allowed.map(|allowed| allowed.tokens().clone().into()),
             choices: row.choices.cloned(),
         });
         self.pending

@@ -245,7 +245,7 @@ impl Scripted {
                     numbers: tokens.iter().map(|token| token as f32).collect(),
                 };
                 Then::OneOf {
-                    tokens: Arc::new(tokens),
+                    tokens: Arc::new(tokens.into()),
                     choices: (number(25) % 2 == 0).then(|| Arc::new(choices)),
                 }
             }
@@ -287,7 +287,7 @@ pub(crate) fn expected_guided(
         }
         let logits = logits_after(&tokens, false);
         let allowed = |token: u32| match &next.then {
-            Then::OneOf { tokens, .. } => tokens.contains(token),
+            Then::OneOf { tokens, .. } => tokens.tokens().contains(token),
             _ => true,
         };
         let best = (0..VOCAB as u32)

@@ -7,11 +7,14 @@ from . import finals as F, render as R
 from .core import Example, Problem, StudentStep, Value, fill
 from .numbers import Clock, form, known, same
 from .questions import problem as draw_problem
+from .phrases import pairs
 from .phrases.styles import EMOJI
 from .students import Work, cancelling, derive, reorder, slip
 
 KINDS = ("correct", "miscalculated_step", "wrong_operation", "wrong_number_copied", "lucky_cancelling", "lucky_contradiction",
          "wrong_final", "no_final", "cut_off", "bare_correct", "bare_wrong", "irrelevant", "repetition", "content_free", "skipped_step")
+RARE = ("two_answers", "chosen_answer")
+"""Kinds that are drawn only when asked for: two results are stated, and none of them is chosen, or one."""
 
 _WEIGHTS = {"correct": 20, "miscalculated_step": 10, "wrong_operation": 8, "wrong_number_copied": 11, "lucky_cancelling": 9,
             "lucky_contradiction": 8, "wrong_final": 7, "no_final": 4, "cut_off": 5, "bare_correct": 4, "bare_wrong": 4,
@@ -262,6 +265,48 @@ def _bare(rng, split, kind, p):
     return _done(p, kind, text, [], final, rng, perfect=False, flags=flags)
 
 
+_UNDECIDED, _DECIDED = R.bank(pairs.UNDECIDED), R.bank(pairs.DECIDED)
+_BETWEEN = R.bank("So\nOr\nor:\nAlternatively:\nAnother result:\nMaybe\nBut maybe\nAnd also\nPerhaps")
+
+
+def _other_value(p, rng) -> Value:
+    """A wrong value: that of a slip, or the answer with another digit."""
+    if isinstance(p.answer, int) and not isinstance(p.answer, Clock) and rng.random() < 0.5:
+        text = str(p.answer)
+        at = rng.randrange(len(text))
+        other = int(text[:at] + rng.choice([d for d in "123456789" if d != text[at]]) + text[at + 1:])
+        if other != p.answer and known(other):
+            return other
+    return _wrong_value(p, rng)
+
+
+def _stated(p, style):
+    """How a value is written in a statement of two: as a number or with its unit."""
+    units = style.rng.random() < 0.4
+    return lambda value: style.quantity(value, p.unit) if units else style.show(value, bool(p.money))
+
+
+def _two(rng, split, kind, p):
+    """Two results: none of them is chosen (no final answer), or one is."""
+    style = R.Style(p, rng, split)
+    wrong, shown = _other_value(p, rng), _stated(p, style)
+    final = None
+    if kind == "chosen_answer":
+        final, refused = (p.answer, wrong) if rng.random() < 0.6 else (wrong, p.answer)
+        closing = _DECIDED.pick(rng, split).replace("{F}", shown(final)).replace("{G}", shown(refused))
+    else:
+        first, second = (p.answer, wrong) if rng.random() < 0.6 else (wrong, p.answer)
+        if rng.random() < 0.2:
+            closing = f"{F.final_text(p, first, style)}\n{_BETWEEN.pick(rng, split)} {F.final_text(p, second, style)}"
+        else:
+            closing = _UNDECIDED.pick(rng, split).replace("{A}", shown(first)).replace("{B}", shown(second))
+    derived = kind == "two_answers" and rng.random() < 0.35
+    works = _right_works(p, rng) if derived else []
+    parts = _opening(style) + R.pieces(p, works, style) + [closing] if derived else [closing]
+    perfect = None if derived else False
+    return _done(p, kind, _noise(R.assemble(parts, style), rng), works, final, rng, perfect=perfect, flags=() if derived else {"no_steps"})
+
+
 def _extra(p, style) -> str:
     if style.rng.random() < 0.35:
         return R.PLEAS.pick(style.rng, style.split)
@@ -350,4 +395,4 @@ def _noisy(rng, split, kind, p):
 _BUILD = {"correct": _correct, "miscalculated_step": _flawed, "wrong_operation": _flawed, "wrong_number_copied": _flawed,
           "lucky_cancelling": _lucky, "lucky_contradiction": _contradiction, "wrong_final": _wrong_final, "no_final": _no_final,
           "cut_off": _cut_off, "bare_correct": _bare, "bare_wrong": _bare, "irrelevant": _irrelevant, "repetition": _repetition,
-          "content_free": _content_free, "skipped_step": _skipped, "noisy": _noisy}
+          "content_free": _content_free, "skipped_step": _skipped, "noisy": _noisy, "two_answers": _two, "chosen_answer": _two}

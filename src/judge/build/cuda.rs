@@ -3,7 +3,7 @@
 use candle_core::Tensor;
 
 use super::{DeviceModel, LoadedModel, largest_that_fits};
-use crate::engine::{Chosen, EngineConfig, Properties, RowRequest, StepModel, Ticket, TokenSet};
+use crate::engine::{Chosen, EngineConfig, Properties, RowRequest, StepModel, Ticket};
 use crate::model::cuda::{CudaDecoder, CudaModel, SampleRequest, StepLimits};
 use crate::model::profile::Profile;
 use crate::model::{ModelError, StepBatch};
@@ -41,7 +41,7 @@ impl<'a> From<&RowRequest<'a>> for SampleRequest<'a> {
             min_p: row.sampling.min_p,
             choices: row.choices.map_or(&[], |choices| &choices.tokens),
             numbers: row.choices.map_or(&[], |choices| &choices.numbers),
-            mask: row.allowed.map(TokenSet::words),
+            mask: row.allowed.map(|allowed| allowed.tokens().words()),
         }
     }
 }

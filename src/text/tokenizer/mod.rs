@@ -15,6 +15,7 @@ mod growth;
 mod lower_bound;
 mod prefix;
 mod stream;
+mod token_bytes;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -312,6 +313,17 @@ impl Tokenizer {
             .into_values()
             .max()
             .map_or(0, |id| id as usize + 1)
+    }
+
+    /// Of each token id the bytes that it stands for within a text; none for control tokens and that of unknown characters. `None`
+    /// where the vocabulary does not say them.
+    pub fn token_bytes(&self) -> Option<Vec<Vec<u8>>> {
+        let unknown = self
+            .added
+            .values()
+            .filter(|id| !self.added_ids.contains(id));
+        let without = self.control.iter().chain(unknown).copied().collect();
+        token_bytes::of(&self.as_it_is.trusted, &self.added, &without)
     }
 
     /// All tokens that are white space and nothing else, in order of id.

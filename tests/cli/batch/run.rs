@@ -55,7 +55,7 @@ fn bad_lines_and_unknown_parameters_become_lines_with_an_error() {
         asking(
             "format",
             &json!("hi"),
-            &json!({"response_format": {"type": "json_object"}}),
+            &json!({"response_format": {"type": "json_schema", "json_schema": {"schema": {"type": "nothing"}}}}),
         ),
         asking("bias", &json!("hi"), &json!({"logit_bias": {"1": 5}})),
         asking("n", &json!("hi"), &json!({"n": 2})),
@@ -92,7 +92,7 @@ fn bad_lines_and_unknown_parameters_become_lines_with_an_error() {
     let expected = [
         ("a", ""),
         ("tools", "line 2: the parameter `tools`"),
-        ("format", "`response_format`"),
+        ("format", "the form that is asked for: "),
         ("bias", "`logit_bias`"),
         ("n", "`n`"),
         ("logprobs", "`logprobs`"),
@@ -115,6 +115,64 @@ fn bad_lines_and_unknown_parameters_become_lines_with_an_error() {
         "{}",
         lines[13]
     );
+}
+
+#[test]
+fn an_answer_has_the_form_that_is_asked_for() {
+    let folder = Folder::new();
+    let schema = json!({"type": "object", "properties": {"grade": {"enum": ["good", "bad"]}, "points": {"type": "integer", "minimum": 0,
+        "maximum": 9}}, "required": ["grade", "points"], "additionalProperties": false});
+    let format = json!({"type": "json_schema", "json_schema": {"name": "grade", "schema": schema}});
+    let asked = [
+        json!({"response_format": format}),
+        json!({"guided_json": schema}),
+        json!({"structured_outputs": {"json": schema.to_string()}}),
+        json!({"guided_regex": "[a-c]{3}-[0-9]"}),
+        json!({"structured_outputs": {"choice": ["yes, it is", "no"]}}),
+        json!({"guided_grammar": "start: \"<\" word \">\"\nword: /[xyz]{2,4}/"}),
+        json!({"response_format": {"type": "text"}}),
+    ];
+    let mut lines = Vec::new();
+    for (at, more) in asked.iter().enumerate() {
+        for seed in 0..4 {
+            let mut more = more.clone();
+            more["temperature"] = json!(1.5);
+            more["seed"] = json!(seed);
+            more["max_tokens"] = json!(60);
+            lines.push(asking(
+                &format!("{at}-{seed}"),
+                &json!("What is 1 + 1?"),
+                &more,
+            ));
+        }
+    }
+    run(&folder, &lines, &[]).expect(0, &["28 lines answered"]);
+    let pattern = |text: &str| regex::Regex::new(text).unwrap();
+    let (letters, tagged) = (pattern(r"\A[a-c]{3}-[0-9]\z"), pattern(r"\A<[xyz]{2,4}>\z"));
+    for line in folder.lines("outputs.jsonl") {
+        let choice = &body(&line)["choices"][0];
+        let text = choice["message"]["content"].as_str().unwrap();
+        let kind = line["custom_id"]
+            .as_str()
+            .unwrap()
+            .split('-')
+            .next()
+            .unwrap();
+        let fits = match kind {
+            "0" | "1" | "2" => serde_json::from_str::<Value>(text).is_ok_and(|value| {
+                ["good", "bad"].contains(&value["grade"].as_str().unwrap_or_default())
+                    && value["points"].as_u64().is_some_and(|points| points < 10)
+                    && value.as_object().unwrap().len() == 2
+            }),
+            "3" => letters.is_match(text),
+            "4" => ["yes, it is", "no"].contains(&text),
+            "5" => tagged.is_match(text),
+            _ => true,
+        };
+        // Tiny thinks before it answers, unless its thinking takes all tokens.
+        let is_cut = choice["finish_reason"] == "length";
+        assert!(fits || is_cut && !text.contains('{'), "{line}");
+    }
 }
 
 #[test]

@@ -1,0 +1,150 @@
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+
+/// The vocabulary of the built-in judge, and its end of an answer.
+fn compiler() -> (GrammarCompiler, Arc<Tokenizer>, u32) {
+    let tokenizer =
+        Arc::new(Tokenizer::from_json(include_str!("../../models/tiny/tokenizer.json")).unwrap());
+    let end = tokenizer.token_id("<|im_end|>").unwrap();
+    (
+        GrammarCompiler::new(&tokenizer, &[end]).unwrap(),
+        tokenizer,
+        end,
+    )
+}
+
+/// An answer in which each choice falls on what `pick` says of as many tokens.
+fn written(
+    grammar: &Grammar,
+    end: u32,
+    most: usize,
+    mut pick: impl FnMut(usize) -> usize,
+) -> (Vec<u32>, bool) {
+    let mut run = grammar.begin();
+    let (mut tokens, mut next) = (Vec::new(), run.next(Vec::new()));
+    loop {
+        tokens.extend(next.append);
+        let Then::OneOf {
+            tokens: allowed, ..
+        } = next.then
+        else {
+            return (tokens, true);
+        };
+        let allowed: Vec<u32> = allowed.tokens().iter().collect();
+        let token = allowed[pick(allowed.len())];
+        if token == end {
+            return (tokens, true);
+        }
+        if tokens.len() >= most {
+            return (tokens, false);
+        }
+        tokens.push(token);
+        run.push(token);
+        next = run.next(Vec::new());
+    }
+}
+
+#[test]
+fn what_is_forced_is_appended_and_the_rest_is_chosen() {
+    let (compiler, tokenizer, end) = compiler();
+    let words = ["A: yes", "A: no", "A: never"].map(str::to_owned);
+    let grammar = compiler
+        .compile(&GrammarSource::OneOf(words.to_vec()))
+        .unwrap();
+    let mut run = grammar.begin();
+    let next = run.next(vec![7]);
+    assert_eq!(tokenizer.decode(&next.append[1..]).trim_end(), "A:");
+    let mut found = std::collections::BTreeSet::new();
+    for seed in 0..40 {
+        let mut state = seed;
+        let (tokens, whole) = written(&grammar, end, 100, |count| {
+            state = state * 31 + 7;
+            state % count
+        });
+        assert!(whole);
+        found.insert(tokenizer.decode(&tokens));
+    }
+    assert_eq!(found, words.into_iter().collect());
+}
+
+#[test]
+fn sources_that_are_none_are_refused() {
+    for source in [
+        GrammarSource::JsonSchema("{\"type\": \"nothing\"}".into()),
+        GrammarSource::JsonSchema("\"text\"".into()),
+        GrammarSource::JsonSchema("{".into()),
+        GrammarSource::JsonSchema("{\"$ref\": \"https://example.org/schema.json\"}".into()),
+        GrammarSource::Lark("begin: \"a\"".into()),
+        GrammarSource::Lark("start: \"a".into()),
+        GrammarSource::Regex("(".into()),
+        GrammarSource::OneOf(vec![]),
+        GrammarSource::OneOf(vec![String::new()]),
+    ] {
+        let Err(refused) = source.check() else {
+            panic!("{source:?}")
+        };
+        let refused = refused.to_string();
+        assert!(
+            !refused.is_empty() && !refused.contains('\n'),
+            "{source:?}: {refused}"
+        );
+    }
+}
+
+#[test]
+fn an_answer_is_closed_only_where_it_may_end() {
+    let (compiler, tokenizer, _) = compiler();
+    let schema = json!({"type": "object", "properties": {"a": {"enum": ["x", "y"]}, "b": {"type": "string"}},
+        "required": ["a"], "additionalProperties": false});
+    let grammar = compiler
+        .compile(&GrammarSource::JsonSchema(schema.to_string()))
+        .unwrap();
+    let close = tokenizer.encode_untrusted("\"}").unwrap();
+    let at = |text: &str| {
+        let mut run = grammar.begin();
+        for token in tokenizer.encode_untrusted(text).unwrap() {
+            run.push(token);
+        }
+        run
+    };
+    assert!(at("{\"a\": \"x\", \"b\": \"some").close(&close));
+    assert!(at("{\"a\": \"x").close(&close));
+    assert!(!at("{\"a\": \"").close(&close));
+    assert!(!at("{\"a\": \"x\", \"b\": \"some\\").close(&close));
+    assert!(!at("{\"a\": \"x\", \"").close(&close));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn whatever_is_chosen_the_answer_is_of_the_schema(seed in any::<u64>()) {
+        let (compiler, tokenizer, end) = compiler();
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "verdict": {"enum": ["correct", "incorrect"]},
+                "score": {"type": "integer", "minimum": 0, "maximum": 10},
+                "parts": {"type": "array", "items": {"type": "boolean"}, "maxItems": 3},
+                "why": {"type": "string", "maxLength": 30}
+            },
+            "required": ["verdict", "score", "parts"],
+            "additionalProperties": false
+        });
+        let grammar = compiler.compile(&GrammarSource::JsonSchema(schema.to_string())).unwrap();
+        let mut state = seed;
+        let (tokens, whole) = written(&grammar, end, 400, |count| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % count
+        });
+        let text = tokenizer.decode(&tokens);
+        prop_assert!(whole, "{text}");
+        let value: Value = serde_json::from_str(&text).map_err(|error| TestCaseError::fail(format!("{error}: {text}")))?;
+        prop_assert!(["correct", "incorrect"].contains(&value["verdict"].as_str().unwrap()));
+        prop_assert!(value["score"].as_u64().unwrap() <= 10);
+        prop_assert!(value["parts"].as_array().unwrap().len() <= 3);
+    }
+}
