@@ -315,15 +315,10 @@ impl Tokenizer {
             .map_or(0, |id| id as usize + 1)
     }
 
-    /// Of each token id the bytes that it stands for within a text; none for control tokens and that of unknown characters. `None`
+    /// Of each token id the bytes that it stands for within a text; none for special tokens and that of unknown characters. `None`
     /// where the vocabulary does not say them.
     pub fn token_bytes(&self) -> Option<Vec<Vec<u8>>> {
-        let unknown = self
-            .added
-            .values()
-            .filter(|id| !self.added_ids.contains(id));
-        let without = self.control.iter().chain(unknown).copied().collect();
-        token_bytes::of(&self.as_it_is.trusted, &self.added, &without)
+        token_bytes::of(&self.as_it_is.trusted, |id| !self.added_ids.contains(&id))
     }
 
     /// All tokens that are white space and nothing else, in order of id.

@@ -1,6 +1,6 @@
 //! The bytes that tokens stand for in the middle of a text.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use tokenizers::DecoderWrapper;
 
@@ -13,36 +13,37 @@ enum Writing {
     Text,
 }
 
-/// Of each id its bytes; none for the ids in `without` and for those of no token. The `added` tokens are written as they are. `None` where the vocabulary does not say them:
-/// that of `WordPiece`, whose decoder puts words together by rules of its own.
+/// Of each id its bytes; none for special tokens, for the added token of unknown characters, and for the id of no token. `None` where
+/// the vocabulary does not say them: that of `WordPiece`, whose decoder puts words together by rules of its own.
 pub(super) fn of(
     tokenizer: &tokenizers::Tokenizer,
-    added: &HashMap<String, u32>,
-    without: &HashSet<u32>,
+    is_unknown: impl Fn(u32) -> bool,
 ) -> Option<Vec<Vec<u8>>> {
     let writing = tokenizer.get_decoder().and_then(writing)?;
     let vocabulary = tokenizer.get_vocab(true);
+    let added = tokenizer.get_added_tokens_decoder();
     let size = vocabulary.values().max().map_or(0, |&id| id as usize + 1);
     let alphabet = alphabet();
     let mut bytes = vec![Vec::new(); size];
-    let written: HashSet<&str> = vocabulary.keys().map(String::as_str).collect();
-    for (piece, &id) in vocabulary.iter().filter(|(_, id)| !without.contains(id)) {
-        if added.contains_key(piece) {
-            bytes[id as usize] = piece.clone().into_bytes();
-            continue;
-        }
-        bytes[id as usize] = match (writing, byte_of(piece)) {
-            (Writing::ByteLevel, _) => piece
-                .chars()
-                .map(|written| alphabet.get(&written).copied())
-                .collect::<Option<_>>()
-                .unwrap_or_default(),
-            // A byte that is a token by its character too is written as that.
-            (Writing::Text, Some(byte)) => match char::from(byte) {
-                own if own.is_ascii() && written.contains(own.to_string().as_str()) => Vec::new(),
-                _ => vec![byte],
+    for (piece, &id) in &vocabulary {
+        bytes[id as usize] = match (added.get(&id), writing) {
+            (Some(token), _) if token.special || is_unknown(id) => Vec::new(),
+            (Some(_), _) => piece.clone().into_bytes(),
+            (None, Writing::ByteLevel) => {
+                let bytes = piece.chars().map(|written| alphabet.get(&written).copied());
+                bytes.collect::<Option<_>>().unwrap_or_default()
+            }
+            (None, Writing::Text) => match byte_of(piece) {
+                // A byte that is a token by its character too is written as that.
+                Some(byte)
+                    if byte.is_ascii()
+                        && vocabulary.contains_key(&char::from(byte).to_string()) =>
+                {
+                    Vec::new()
+                }
+                Some(byte) => vec![byte],
+                None => piece.replace('▁', " ").into_bytes(),
             },
-            (Writing::Text, None) => piece.replace('▁', " ").into_bytes(),
         };
     }
     Some(bytes)
