@@ -117,3 +117,40 @@ fn what_is_no_tokenizer_is_refused() {
         assert!(error.to_string().contains("tokenizer.json"), "{error}");
     }
 }
+
+#[test]
+fn the_bytes_of_tokens_are_what_they_decode_to() {
+    let tiny = Tokenizer::from_json(include_str!("../../../models/tiny/tokenizer.json")).unwrap();
+    let bytes = tiny.token_bytes().unwrap();
+    let end = tiny.token_id("<|im_end|>").unwrap();
+    let mut compared = 0;
+    for id in 0..bytes.len() as u32 {
+        let bytes = &bytes[id as usize];
+        if id == end {
+            assert!(bytes.is_empty());
+        } else if let Ok(text) = std::str::from_utf8(bytes)
+            && !text.is_empty()
+        {
+            assert_eq!(text, tiny.decode(&[id]));
+            compared += 1;
+        }
+    }
+    assert!(compared > 1700, "{compared}");
+    assert_eq!(bytes[tiny.token_id("\u{10A}").unwrap() as usize], b"\n");
+    let tag = tiny.token_id("<process>").unwrap();
+    assert_eq!(bytes[tag as usize], b"<process>");
+
+    for unigram in [false, true] {
+        let mut document = document(unigram);
+        document["decoder"] = json!({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": false});
+        let tokenizer = tokenizer(&document);
+        let bytes = tokenizer.token_bytes().unwrap();
+        let text = "a b";
+        let tokens = tokenizer.encode_untrusted(text).unwrap();
+        let joined: Vec<u8> = tokens
+            .iter()
+            .flat_map(|&id| bytes[id as usize].clone())
+            .collect();
+        assert_eq!(joined, text.as_bytes());
+    }
+}

@@ -248,11 +248,11 @@ fn another_manifest_is_refused_with_every_difference() {
     assert_eq!(
         message,
         "OUT.journal was begun by a different run:
-  input.fingerprint: \"0123\" in the journal, \"4567\" now (other rows, or other keys read from them)
-  model: {\"hash\":\"abc\",\"name\":\"tiny\"} in the journal, null now
+  model: {\"name\":\"tiny\",\"hash\":\"abc\"} in the journal, null now
   sampling.temperature: 0.7 in the journal, 0.0 now
   sampling.top_p: 0.95 in the journal, null now
   seed: 1 in the journal, 2 now
+  input.fingerprint: \"0123\" in the journal, \"4567\" now (other rows, or other keys read from them)
   shard: null in the journal, \"0/2\" now
 Use the earlier settings to go on with it, choose another output, or pass --restart to throw its verdicts away and begin anew"
     );
@@ -275,7 +275,7 @@ fn fields_of_another_version_count_as_differences() {
     let differences = manifest().differences(&earlier);
     assert_eq!(
         listing(&differences, "in the journal", "now"),
-        "  beams: 4 in the journal, nothing now\n  sampling.top_k: nothing in the journal, null now"
+        "  sampling.top_k: nothing in the journal, null now\n  beams: 4 in the journal, nothing now"
     );
 }
 
