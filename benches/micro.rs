@@ -7,14 +7,18 @@
 )]
 
 use std::hint::black_box;
+use std::sync::Arc;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use juror::checkpoint::ModelSource;
 use juror::dataset::{LoadOptions, Sample, load};
-use juror::engine::{BlockHash, BlockPool};
+use juror::engine::{BlockHash, BlockPool, Then};
+use juror::grammar::{GrammarCompiler, GrammarRun, GrammarSource};
 use juror::judge::JudgeText;
 use juror::protocol::{self, PromptTemplate};
 use juror::rules::{Config, OutcomeRules, RulesProfile};
+use juror::text::tokenizer::Tokenizer;
+use serde_json::{Map, Value, json};
 
 fn samples() -> Vec<Sample> {
     let data = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/tiny/domain.jsonl");
@@ -107,5 +111,96 @@ fn block_pool(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, prompt, parse, rules, block_pool);
+/// A vocabulary of as many tokens: characters, marks of JSON, and words that a generator makes up.
+fn made_up_vocabulary(count: usize) -> Tokenizer {
+    let mut vocabulary = Map::new();
+    let mut add = |piece: String| {
+        let id = vocabulary.len();
+        vocabulary.entry(piece).or_insert_with(|| id.into());
+        vocabulary.len()
+    };
+    for character in ('!'..='~').chain(['Ġ', 'Ċ']) {
+        add(character.to_string());
+    }
+    for mark in [
+        "{\"", "\":", "\",", "\"}", "Ġ\"", ",Ġ\"", ":Ġ\"", "\\n", "\\\"",
+    ] {
+        add(mark.to_owned());
+    }
+    let mut state = 1_u64;
+    loop {
+        let mut number = |below: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        let mut word = ["", "Ġ", "Ġ"][number(3) as usize].to_owned();
+        for _ in 0..2 + number(7) {
+            word.push(char::from(b'a' + number(26) as u8));
+        }
+        if add(word) == count - 1 {
+            break;
+        }
+    }
+    let end = json!({"id": count - 1, "content": "<|end|>", "single_word": false, "lstrip": false, "rstrip": false,
+        "normalized": false, "special": true});
+    let byte_level = json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false});
+    let document = json!({"version": "1.0", "added_tokens": [end], "pre_tokenizer": byte_level, "decoder": byte_level,
+        "model": {"type": "BPE", "vocab": Value::Object(vocabulary), "merges": []}});
+    Tokenizer::from_json(&document.to_string()).expect("a tokenizer")
+}
+
+/// What may come next in 64 answers of a JSON schema at once.
+fn grammar(criterion: &mut Criterion) {
+    let tokenizer = Arc::new(made_up_vocabulary(151_936));
+    let schema = json!({"type": "object", "properties": {"verdict": {"enum": ["correct", "incorrect"]},
+        "model_answer": {"type": ["string", "null"]}, "explanation": {"type": "string"}}, "required": ["verdict"],
+        "additionalProperties": false});
+    let source = GrammarSource::JsonSchema(schema.to_string());
+    let mut group = criterion.benchmark_group("grammar");
+    let compiler = || GrammarCompiler::new(&tokenizer, &[151_935]).expect("a vocabulary of bytes");
+    group.sample_size(10);
+    group.bench_function("a vocabulary of 151,936 tokens", |bencher| {
+        bencher.iter(compiler)
+    });
+    let compiler = compiler();
+    let compile = || compiler.compile(&source).expect("a schema");
+    group.bench_function("a schema", |bencher| bencher.iter(compile));
+    let grammar = compile();
+    for (name, text) in [
+        ("64 choices of a word", "{\"verdict\": \""),
+        (
+            "64 tokens of a text",
+            "{\"verdict\": \"correct\", \"model_answer\": null, \"explanation\": \"The",
+        ),
+    ] {
+        let tokens = tokenizer.encode_untrusted(text).expect("a text");
+        let runs = || -> Vec<GrammarRun> {
+            let runs = (0..64).map(|_| {
+                let mut run = grammar.begin();
+                for &token in &tokens {
+                    run.push(token);
+                }
+                run
+            });
+            runs.collect()
+        };
+        let masks = |mut runs: Vec<GrammarRun>| {
+            let next: Vec<_> = runs.iter_mut().map(|run| run.next(Vec::new())).collect();
+            for next in &next {
+                if let Then::OneOf { tokens, .. } = &next.then {
+                    black_box(tokens.tokens());
+                }
+            }
+            next
+        };
+        group.bench_function(name, |bencher| {
+            bencher.iter_batched(runs, masks, BatchSize::LargeInput);
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, grammar, prompt, parse, rules, block_pool);
 criterion_main!(benches);
