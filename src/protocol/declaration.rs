@@ -23,12 +23,13 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use regex::RegexBuilder;
 use serde::Deserialize;
 
 use super::labels::{Label, Labels, Rule, Take, UNCLEAR};
+use crate::grammar::GrammarSource;
 
 /// The largest compiled pattern, in bytes.
 const MAX_PATTERN: usize = 1 << 20;
@@ -58,6 +59,53 @@ pub(super) struct File {
     pub(super) schema: Option<PathBuf>,
     pub(super) grammar: Option<PathBuf>,
     pub(super) answer: AnswerFile,
+}
+
+/// The file with the form of a constrained answer.
+#[derive(Debug, Clone)]
+pub(super) enum FormFile {
+    Schema(PathBuf),
+    Grammar(PathBuf),
+}
+
+impl FormFile {
+    pub(super) fn path(&self) -> &Path {
+        match self {
+            Self::Schema(path) | Self::Grammar(path) => path,
+        }
+    }
+
+    pub(super) fn source(&self, text: String) -> GrammarSource {
+        match self {
+            Self::Schema(_) => GrammarSource::JsonSchema(text),
+            Self::Grammar(_) => GrammarSource::Lark(text),
+        }
+    }
+}
+
+impl File {
+    /// The form that it names, or the key and what is wrong with it.
+    pub(super) fn form(&self) -> Result<Option<FormFile>, (&'static str, &'static str)> {
+        let (key, form) = match (&self.schema, &self.grammar) {
+            (None, None) => return Ok(None),
+            (Some(_), Some(_)) => return Err(("grammar", "there is a `schema` already")),
+            (Some(schema), None) => ("schema", FormFile::Schema(schema.clone())),
+            (None, Some(grammar)) => ("grammar", FormFile::Grammar(grammar.clone())),
+        };
+        match &self.answer {
+            AnswerFile::Step {} | AnswerFile::Rubric {} => Err((
+                key,
+                "an answer of this form depends on the sample, and its grammar is made for each",
+            )),
+            AnswerFile::Labels {
+                scaffold: Some(_), ..
+            } => Err((
+                key,
+                "`answer.scaffold` says what a constrained judge writes already",
+            )),
+            _ => Ok(Some(form)),
+        }
+    }
 }
 
 fn yes() -> bool {

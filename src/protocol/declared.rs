@@ -123,8 +123,11 @@ impl Declared {
         let origin = path.display().to_string();
         let file = declaration::read(&origin, &text)?;
         let template = file.template.clone();
-        let form = file.schema.clone().or(file.grammar.clone());
-        let is_schema = file.schema.is_some();
+        let form = file.form().map_err(|(key, why)| DeclarationError::Value {
+            origin: origin.clone(),
+            key: key.to_owned(),
+            message: why.to_owned(),
+        })?;
         let mut declared = Self::declare(&origin, &name, file)?;
         let mut hasher = blake3::Hasher::new();
         hasher.update(text.as_bytes());
@@ -138,21 +141,14 @@ impl Declared {
             declared.template = Some(text);
         }
         if let Some(form) = form {
-            let beside = beside(&form);
+            let beside = beside(form.path());
             let text = read(&beside)?;
             hasher.update(text.as_bytes());
-            let unusable = |why: String| DeclarationError::Format {
+            let source = form.source(text);
+            source.check().map_err(|error| DeclarationError::Format {
                 origin: beside.display().to_string(),
-                message: why,
-            };
-            let source = if is_schema {
-                GrammarSource::JsonSchema(text)
-            } else {
-                GrammarSource::Lark(text)
-            };
-            source
-                .check()
-                .map_err(|error| unusable(error.to_string()))?;
+                message: error.to_string(),
+            })?;
             let source = Arc::new(source);
             declared.grammars = Some([Arc::clone(&source), source]);
         }
@@ -206,28 +202,6 @@ impl Declared {
         if !file.stop.is_empty() && matches!(file.answer, AnswerFile::Tags { .. }) {
             let why = "changes nothing with the form `tags`, whose last tag ends an answer";
             return Err(value("stop", why.into()));
-        }
-        if let (Some(_), Some(_)) = (&file.schema, &file.grammar) {
-            return Err(value("grammar", "there is a `schema` already".into()));
-        }
-        let form_key = match (&file.schema, &file.grammar) {
-            (Some(_), _) => Some("schema"),
-            (_, Some(_)) => Some("grammar"),
-            _ => None,
-        };
-        if let Some(key) = form_key {
-            let why = match &file.answer {
-                AnswerFile::Step {} | AnswerFile::Rubric {} => {
-                    "the form of these answers depends on the sample, and is made by itself"
-                }
-                AnswerFile::Labels {
-                    scaffold: Some(_), ..
-                } => "`answer.scaffold` says what a constrained judge writes already",
-                _ => "",
-            };
-            if !why.is_empty() {
-                return Err(value(key, why.into()));
-            }
         }
         let reads_cut = matches!(
             file.answer,

@@ -1,52 +1,21 @@
 //! Steers a generation so that it holds a verdict: thinking first, if the judge thinks, then the protocol's scaffold, in which only
 //! words of the verdict are chosen.
 
+mod guided;
+
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde::{Deserialize, Serialize};
+pub(super) use guided::{Decides, Ending, GuideOptions, Guided};
 
 use super::request::TextStop;
 use super::token_scaffold::{Fork, TokenPart, tokenise};
 use super::{JudgeText, reading};
 use crate::engine::{Choices, Guide, Next, Then, TokenSet};
 use crate::grammar::GrammarRun;
-use crate::protocol::{ChoiceField, Filled, ScaffoldWants};
-use crate::reward::RewardPolicy;
 use crate::text::TextError;
 use crate::text::reasoning::{Beginning, Thought};
 use crate::text::tokenizer::{Place, TextStream};
-
-/// What a guide has learnt, read once the generation is over.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Guided {
-    /// What was chosen.
-    pub(super) filled: Filled,
-    /// For each choice the index of the completion's token in which its words differ.
-    pub(super) tokens: Vec<usize>,
-    /// How it ended.
-    pub(super) ending: Ending,
-    /// Tokens of known text that were put in.
-    pub(super) appended: usize,
-    /// Tokens that were left out because the reward was known.
-    pub(super) left_out: usize,
-}
-
-/// How a constrained generation ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Ending {
-    /// It was cut, by its limit or in its thinking.
-    #[default]
-    Cut,
-    /// The thinking left no room for the verdict.
-    NoRoom,
-    /// The judge's own text can be read, as a free one.
-    ByItself,
-    /// All that is wanted was chosen.
-    Chosen,
-    /// The tokens from this one on are a whole text of the protocol's grammar.
-    Grammar(usize),
-}
 
 /// Tokens between two looks at whether a text of the judge's own is thinking still.
 const LOOK_EVERY: usize = 16;
@@ -56,43 +25,6 @@ const THINKING_END: usize = 16;
 
 /// Tokens kept free for the end of a text of a grammar, beside those of the end itself: there is not one behind every token.
 const GRAMMAR_END: usize = 8;
-
-/// When a verdict is known as far as it is wanted.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Decides {
-    pub(super) policy: RewardPolicy,
-    pub(super) require_process: bool,
-}
-
-impl Decides {
-    /// Whether what was chosen decides the reward.
-    fn is_decided(self, filled: &Filled) -> bool {
-        let value = |field| filled.value(field);
-        let (process, outcome) = (value(ChoiceField::Process), value(ChoiceField::Outcome));
-        let reward = match self.policy {
-            RewardPolicy::Soft => return process.is_some() && outcome.is_some(),
-            policy => policy.of_values(process, outcome, value(ChoiceField::Perfect)),
-        };
-        match reward {
-            Some(reward) if self.require_process && reward > 0.0 => process.is_some(),
-            Some(_) => true,
-            None => self.require_process && process == Some(false),
-        }
-    }
-}
-
-/// How a run constrains its verdicts.
-#[derive(Debug, Clone, Default)]
-pub(super) struct GuideOptions {
-    /// What of the answer is wanted.
-    pub(super) wants: ScaffoldWants,
-    /// Ends the generation as soon as the reward is known.
-    pub(super) decides: Option<Decides>,
-    /// The most tokens of thinking.
-    pub(super) thinking_budget: Option<usize>,
-    /// The most tokens in all.
-    pub(super) most: usize,
-}
 
 /// The state of a generation.
 enum State {
