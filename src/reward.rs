@@ -98,7 +98,7 @@ impl RewardPolicy {
         }
     }
 
-    /// Why the policy makes no sense of a protocol's verdicts, if it does not. `rules`: they may give an outcome.
+    /// Why this policy cannot be used with this protocol; `None` if it can. `rules`: they may give an outcome.
     pub fn refused_by(self, protocol: &dyn Protocol, rules: bool) -> Option<&'static str> {
         let yields = protocol.yields();
         let (mut process, mut outcome, mut perfect) = (false, true, false);
@@ -130,7 +130,7 @@ impl RewardPolicy {
         }
     }
 
-    /// The reward of these values; `None` where what is known does not decide it, or more than them does.
+    /// The reward of these values; `None` if they do not determine it, or the policy needs others.
     ///
     /// One false factor decides a product: a verdict whose outcome is known to be false is worth 0 under
     /// [`Self::ProcessOutcome`] even where the process was never judged.

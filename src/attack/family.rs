@@ -123,7 +123,7 @@ impl Family {
         }
     }
 
-    /// Whether a judge is wrong that finds everything right that its protocol asks for. Under a protocol that judges the
+    /// Whether accepting such a response is an error under a protocol. Under a protocol that judges the
     /// outcome alone a right answer behind a false derivation is right; under one that judges the process alone a response
     /// without an answer has no wrong step.
     pub fn is_attack_on(self, yields: Yields) -> bool {

@@ -36,8 +36,7 @@ pub fn one_row_a_question(rows: &mut Vec<Sample>) {
     });
 }
 
-/// The attacks of `families` that are attacks under a protocol with these verdicts, one of each for every row that one can be
-/// made of. The same rows, target and seed give the same attacks; a row's do not depend on the number of families.
+/// For each row, one attack of every family that applies to the protocol, where the row allows it. The same rows, target and seed give the same attacks; a row's do not depend on the number of families.
 pub fn attacks(
     rows: &[Sample],
     families: &[Family],

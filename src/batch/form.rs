@@ -1,6 +1,6 @@
 //! The form that a request's answer must have: which parameters ask for one, and what keeps the answer to it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value};
 
@@ -22,14 +22,15 @@ pub(super) fn form(body: &mut Map<String, Value>) -> Result<Option<GrammarSource
     }
     for kind in KINDS {
         let key = format!("guided_{kind}");
-        if let Some(value) = body.remove(&key) {
+        if let Some(value) = body.remove(&key).filter(|value| *value != false) {
             asked.push((key.clone(), of_kind(&key, kind, value)?));
         }
     }
     match body.remove("structured_outputs") {
         None => {}
         Some(Value::Object(outputs)) => {
-            for (kind, value) in outputs.into_iter().filter(|(_, value)| !value.is_null()) {
+            let is_said = |(_, value): &(String, Value)| !value.is_null() && *value != false;
+            for (kind, value) in outputs.into_iter().filter(is_said) {
                 let key = format!("structured_outputs.{kind}");
                 asked.push((key.clone(), of_kind(&key, &kind, value)?));
             }
@@ -68,7 +69,7 @@ fn of_response_format(format: Value) -> Result<Option<GrammarSource>, String> {
 }
 
 fn of_kind(key: &str, kind: &str, value: Value) -> Result<GrammarSource, String> {
-    let unusable = |value: &Value| Err(format!("`{key}` is {value}, which is none"));
+    let unusable = |value: &Value| Err(format!("`{key}` is {value}, which is of another type"));
     Ok(match (kind, value) {
         ("json", schema @ Value::Object(_)) => GrammarSource::JsonSchema(schema.to_string()),
         ("json", Value::String(schema)) => GrammarSource::JsonSchema(schema),
@@ -97,6 +98,8 @@ pub(super) struct FormedAnswer {
     run: GrammarRun,
     model: Arc<ChatModel>,
     stop: Option<StopTexts>,
+    /// Why the answer could not be kept to its form.
+    failure: Arc<OnceLock<String>>,
 }
 
 enum State {
@@ -115,6 +118,7 @@ impl FormedAnswer {
         thinking: Option<&Thinking>,
         grammar: Arc<Grammar>,
         stop: Option<StopTexts>,
+        failure: &Arc<OnceLock<String>>,
     ) -> Self {
         let tokenizer = model.tokenizer();
         let state = match thinking.map(|thinking| thinking.beginning(tokenizer)) {
@@ -136,6 +140,7 @@ impl FormedAnswer {
             grammar,
             model: Arc::clone(model),
             stop,
+            failure: Arc::clone(failure),
         }
     }
 
@@ -156,7 +161,20 @@ impl FormedAnswer {
             State::Opening(opens) => self.one_of(opens.iter().map(|(token, _)| *token)),
             State::Thinking(_) => Next::FREE,
             State::Break => self.one_of(self.model.blank().iter()),
-            State::Answer => self.run.next(Vec::new()),
+            State::Answer => {
+                let mut next = self.run.next(Vec::new());
+                if let Some(why) = self.run.error() {
+                    // Read only once the answer is over.
+                    let _ = self.failure.set(why);
+                }
+                // A text that ends the answer may stand in what is forced.
+                if let Some(stop) = &mut self.stop
+                    && next.append.iter().any(|&token| stop.ends_with(token))
+                {
+                    next.then = Then::End;
+                }
+                next
+            }
         }
     }
 }

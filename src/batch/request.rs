@@ -213,7 +213,7 @@ fn messages(value: Option<Value>) -> Result<Vec<Message>, String> {
         };
         let role = match message.remove("role") {
             Some(Value::String(role)) if is_name(&role) => role,
-            Some(other) => return Err(format!("message {at} has the role {other}, which is none")),
+            Some(other) => return Err(format!("message {at} has the role {other}, which is no name of a role")),
             None => return Err(format!("message {at} has no role")),
         };
         let parts = match message.remove("content") {

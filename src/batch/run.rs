@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use chrono::Local;
@@ -30,7 +30,7 @@ use crate::model::DeviceChoice;
 use crate::panics;
 use crate::text::reasoning::Thinking;
 
-/// The most requests that wait in the engine.
+/// The most requests that wait in the engine for a place among those that run.
 const AHEAD: usize = 128;
 
 /// Requests that are tokenised at a time.
@@ -269,6 +269,7 @@ impl BatchRun {
         request: &BatchRequest,
         prompt: &Prompt,
         grammar: Option<Arc<Grammar>>,
+        failure: &Arc<OnceLock<String>>,
     ) -> Request {
         // Equal requests with equal seeds have equal answers; without a seed, draws follow the request's name.
         let (seed, sample) = match request.seed {
@@ -284,6 +285,7 @@ impl BatchRun {
                     thinking,
                     grammar,
                     stop,
+                    failure,
                 )))
             }
             None => stop.map(|stop| Box::new(stop) as Box<dyn Guide>),
@@ -320,16 +322,17 @@ impl BatchRun {
             raw: self.manifest.raw,
         };
         let mut synced = Instant::now();
+        let most = engine.config().max_sequences + AHEAD;
         // It holds all requests that are in flight: sending one never waits.
-        let engine = EngineThread::spawn(engine, AHEAD)?;
+        let engine = EngineThread::spawn(engine, most)?;
         let queue = engine.requests();
-        let mut in_flight: HashMap<u64, Option<Arc<Thinking>>> = HashMap::new();
+        let mut in_flight: HashMap<u64, InFlight> = HashMap::new();
         let mut next = 0;
         while next < todo.len() || !in_flight.is_empty() {
             if interrupted.load(Ordering::Relaxed) {
                 return Ok(RunEnd::Interrupted);
             }
-            if next < todo.len() && in_flight.len() + AT_ONCE <= AHEAD {
+            if next < todo.len() && in_flight.len() + AT_ONCE <= most {
                 let now = &todo[next..todo.len().min(next + AT_ONCE)];
                 let prompts: Vec<_> = now
                     .par_iter()
@@ -338,8 +341,11 @@ impl BatchRun {
                 for (prompt, (at, request, hash)) in prompts.into_iter().zip(now) {
                     match prompt {
                         Ok((prompt, grammar)) => {
-                            let request = self.engine_request(next, request, &prompt, grammar);
-                            in_flight.insert(request.id, prompt.thinking);
+                            let failure = Arc::default();
+                            let request =
+                                self.engine_request(next, request, &prompt, grammar, &failure);
+                            let thinking = prompt.thinking;
+                            in_flight.insert(request.id, InFlight { thinking, failure });
                             // It fails only where the engine has stopped, and then receiving says why.
                             if let Some(queue) = &queue {
                                 let _ = queue.send(request);
@@ -350,11 +356,15 @@ impl BatchRun {
                     next += 1;
                 }
             } else if let Some(completion) = engine.recv(PATIENCE)?
-                && let Some(thinking) = in_flight.remove(&completion.id)
+                && let Some(asked) = in_flight.remove(&completion.id)
                 && let Some((at, request, hash)) = todo.get(completion.id as usize)
             {
-                let line = guarded(|| responder.answer(request, thinking.as_deref(), &completion))
-                    .unwrap_or_else(|why| failed(&request.custom_id, &why));
+                let thinking = asked.thinking.as_deref();
+                let line = match asked.failure.get() {
+                    Some(why) => Err(why.clone()),
+                    None => guarded(|| responder.answer(request, thinking, &completion)),
+                };
+                let line = line.unwrap_or_else(|why| failed(&request.custom_id, &why));
                 answers.keep(*at, hash, line)?;
             }
             if synced.elapsed() > SYNC_EVERY {
@@ -365,6 +375,14 @@ impl BatchRun {
         }
         Ok(RunEnd::Complete)
     }
+}
+
+/// A request that is being answered.
+struct InFlight {
+    /// How its thinking is told from its answer.
+    thinking: Option<Arc<Thinking>>,
+    /// Why its answer could not be kept to the form that was asked for.
+    failure: Arc<OnceLock<String>>,
 }
 
 /// Runs `work`; a panic costs its request alone.

@@ -296,7 +296,7 @@ pub(super) fn print_summary(summary: &Summary) {
     if summary.reused > 0 {
         let all = summary.verdicts();
         rows.push((
-            "known",
+            "reused",
             format!(
                 "{} of {all} answers ({}), to equal prompts: the model was not asked again",
                 summary.reused,
@@ -353,7 +353,7 @@ pub(super) fn print_summary(summary: &Summary) {
             HumanCount(generated as u64)
         );
         for (count, what) in [
-            (tokens.known_tokens, "known and put in"),
+            (tokens.known_tokens, "inserted"),
             (tokens.left_out_tokens, "left out"),
         ] {
             if count > 0 {

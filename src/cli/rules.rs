@@ -12,8 +12,8 @@ pub(super) struct RulesArguments {
     /// what is plainly wrong, judge alone without a model, or nothing
     #[arg(long, value_enum, default_value_t, help_heading = "Verdict")]
     pub(super) rules: RulesArgument,
-    /// Under --rules first: judge this share of what the rules find wrong all the same, as `5%` or `0.05`, and say how often
-    /// the judge finds it right. With --cascade: ask the second judge about this share of what the first is sure of
+    /// Under --rules first: also judge this share of the samples that the rules reject, as `5%` or `0.05`, and report how often
+    /// the judge accepts them. With --cascade: ask the second judge about this share of what the first is sure of
     #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = "Verdict")]
     pub(super) audit: Option<f64>,
     /// How the rules find and compare final answers: strict (what is mathematically true), compat (as Math-Verify

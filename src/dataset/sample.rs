@@ -176,11 +176,11 @@ impl Sample {
             );
         }
         if !self.kept.is_empty() {
-            // A map always can be written.
-            hash_text(
-                hasher,
-                &serde_json::to_string(&self.kept).unwrap_or_default(),
-            );
+            // The same columns in another order are the same; a map always can be written.
+            let mut kept = self.kept.clone();
+            kept.sort_keys();
+            kept.values_mut().for_each(Value::sort_all_objects);
+            hash_text(hasher, &serde_json::to_string(&kept).unwrap_or_default());
         }
     }
 }

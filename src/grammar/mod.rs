@@ -46,11 +46,8 @@ impl TokenizerEnv for Vocabulary {
 
     fn tokenize_bytes(&self, bytes: &[u8]) -> Vec<u32> {
         self.trie.tokenize_with_greedy_fallback(bytes, |text| {
-            let is_text = |tokens: &Vec<u32>| {
-                let mut tokens = tokens.iter();
-                tokens.all(|&token| !self.trie.token(token).is_empty())
-            };
-            // The form is ours; but a control token in it is text.
+            // Not where a normaliser has changed it, or where it has become a special token.
+            let is_text = |tokens: &Vec<u32>| self.trie.decode_raw(tokens) == text.as_bytes();
             let tokens = self.tokenizer.encode_trusted_at(text, Place::Within);
             let tokens = tokens.ok().filter(is_text);
             let plain = || self.tokenizer.encode_untrusted_at(text, Place::Within);
@@ -100,6 +97,9 @@ impl GrammarCompiler {
     pub fn compile(&self, source: &GrammarSource) -> Result<Grammar, GrammarError> {
         let mut matcher = matcher(&self.factory, source)?;
         let firsts = mask(&mut matcher, &self.eos);
+        if let Some(why) = matcher.get_error() {
+            return Err(refusal(why));
+        }
         Ok(Grammar {
             matcher,
             firsts,
@@ -113,8 +113,10 @@ pub struct Grammars {
     tokenizer: Arc<Tokenizer>,
     eos: Arc<[u32]>,
     compiler: OnceLock<Result<GrammarCompiler, GrammarError>>,
-    made: Mutex<HashMap<GrammarSource, Result<Arc<Grammar>, GrammarError>>>,
+    made: Mutex<HashMap<GrammarSource, Arc<OnceLock<Made>>>>,
 }
+
+type Made = Result<Arc<Grammar>, GrammarError>;
 
 /// The most grammars that are kept.
 const MOST_KEPT: usize = 256;
@@ -135,23 +137,22 @@ impl Grammars {
     /// # Errors
     /// As [`GrammarCompiler::new`] and [`GrammarCompiler::compile`].
     pub fn get(&self, source: &GrammarSource) -> Result<Arc<Grammar>, GrammarError> {
-        // What panics while it is held has not changed it.
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(grammar) = made.get(source) {
-            return grammar.clone();
-        }
-        let compiler = self
-            .compiler
-            .get_or_init(|| GrammarCompiler::new(&self.tokenizer, &self.eos));
-        let grammar = match compiler {
-            Ok(compiler) => compiler.compile(source).map(Arc::new),
-            Err(error) => Err(error.clone()),
+        let grammar = {
+            // What panics while it is held has not changed it.
+            let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+            if made.len() >= MOST_KEPT && !made.contains_key(source) {
+                made.clear();
+            }
+            Arc::clone(made.entry(source.clone()).or_default())
         };
-        if made.len() >= MOST_KEPT {
-            made.clear();
-        }
-        made.insert(source.clone(), grammar.clone());
-        grammar
+        let make = || {
+            let compiler = || GrammarCompiler::new(&self.tokenizer, &self.eos);
+            match self.compiler.get_or_init(compiler) {
+                Ok(compiler) => compiler.compile(source).map(Arc::new),
+                Err(error) => Err(error.clone()),
+            }
+        };
+        grammar.get_or_init(make).clone()
     }
 }
 
@@ -172,7 +173,8 @@ impl Grammar {
     /// Follows an answer from its beginning.
     pub fn begin(&self) -> GrammarRun {
         GrammarRun {
-            matcher: Arc::new(Mutex::new(self.matcher.clone())),
+            // Not a plain clone, whose lexer, and its errors, all answers would share.
+            matcher: Arc::new(Mutex::new(self.matcher.deep_clone())),
             eos: self.eos.clone(),
         }
     }
@@ -185,10 +187,18 @@ pub struct GrammarRun {
 }
 
 impl GrammarRun {
-    /// Takes a token that was chosen.
+    /// Takes a token that was chosen. What cannot be taken ends the answer, with an [error](Self::error).
     pub fn push(&mut self, token: u32) {
-        // One that is not allowed leaves the matcher in an error, which ends the answer.
         let _ = lock(&self.matcher).consume_token(token);
+    }
+
+    /// Why the answer was ended before it was whole: the grammar went beyond a limit of the parser.
+    pub fn error(&self) -> Option<String> {
+        let error = lock(&self.matcher).get_error()?;
+        let why = error.lines().next().unwrap_or_default();
+        Some(format!(
+            "the form of the answer could not be followed: {why}"
+        ))
     }
 
     /// What follows: behind `append` the tokens that are forced, and then a choice or the end.
@@ -216,11 +226,18 @@ impl GrammarRun {
     /// Takes the tokens that end the answer, if the grammar allows them here and nothing is missing behind them.
     pub fn close(&mut self, tokens: &[u32]) -> bool {
         let mut matcher = lock(&self.matcher);
-        if !matches!(matcher.validate_tokens(tokens), Ok(valid) if valid == tokens.len()) {
+        if tokens.is_empty()
+            || !matches!(matcher.validate_tokens(tokens), Ok(valid) if valid == tokens.len())
+        {
             return false;
         }
-        matcher.consume_tokens(tokens).is_ok()
-            && (matcher.is_stopped() || matcher.is_accepting().unwrap_or(false))
+        let mut closed = matcher.deep_clone();
+        let is_whole = closed.consume_tokens(tokens).is_ok()
+            && (closed.is_stopped() || closed.is_accepting().unwrap_or(false));
+        if is_whole {
+            *matcher = closed;
+        }
+        is_whole
     }
 }
 
@@ -252,7 +269,7 @@ fn matcher(factory: &ParserFactory, source: &GrammarSource) -> Result<Matcher, G
     });
     let matcher = made.unwrap_or_else(|why| Err(GrammarError::Source(why)))?;
     match matcher.get_error() {
-        Some(why) => Err(GrammarError::Source(why)),
+        Some(why) => Err(refusal(why)),
         None if matcher.is_stopped() => Err(GrammarError::Source(
             "it allows nothing but an empty answer".into(),
         )),
@@ -271,7 +288,9 @@ impl GrammarSource {
     /// # Errors
     /// [`GrammarError::Source`].
     pub fn check(&self) -> Result<(), GrammarError> {
-        let factory = factory(ApproximateTokEnv::single_byte_env())?;
-        matcher(&factory, self).map(|_| ())
+        let bytes: Vec<Vec<u8>> = (0..=u8::MAX).map(|byte| vec![byte]).collect();
+        let info = TokRxInfo::new(bytes.len() as u32, INVALID_TOKEN);
+        let vocabulary = ApproximateTokEnv::new(TokTrie::from(&info, &bytes));
+        matcher(&factory(Arc::new(vocabulary))?, self).map(|_| ())
     }
 }

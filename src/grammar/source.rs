@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 /// What an answer must be.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum GrammarSource {
-    /// A JSON value of the schema in this text. Between its tokens stand `, ` and `: ` and nothing more, unless the schema has settings of its
-    /// own under `x-guidance`.
+    /// A JSON value of the schema in this text. Between its parts stand `, ` and `: ` and nothing more, unless the schema says
+    /// otherwise under `x-guidance`.
     JsonSchema(String),
     /// A text of this grammar, in [the variant of Lark](https://github.com/guidance-ai/llguidance/blob/main/docs/syntax.md) that
     /// `llguidance` reads.
@@ -25,8 +25,15 @@ impl GrammarSource {
                 let mut schema: Value =
                     serde_json::from_str(schema).map_err(|error| format!("not JSON: {error}"))?;
                 if let Some(schema) = schema.as_object_mut() {
-                    // White space that is free would let a weak model write line breaks up to its limit.
-                    schema.entry("x-guidance").or_insert_with(tight);
+                    let settings = schema.entry("x-guidance").or_insert_with(|| json!({}));
+                    if let Some(settings) = settings.as_object_mut() {
+                        // White space that is free would let a weak model write line breaks up to its limit.
+                        settings
+                            .entry("whitespace_flexible")
+                            .or_insert(false.into());
+                        settings.entry("item_separator").or_insert(", ".into());
+                        settings.entry("key_separator").or_insert(": ".into());
+                    }
                 } else if !schema.is_boolean() {
                     return Err(format!("a JSON schema is an object, and this is {schema}"));
                 }
@@ -34,18 +41,17 @@ impl GrammarSource {
             }
             Self::Lark(grammar) => TopLevelGrammar::from_lark(grammar.clone()),
             Self::Regex(pattern) => TopLevelGrammar::from_regex(pattern),
-            Self::OneOf(texts) if texts.iter().all(String::is_empty) => {
-                return Err("there is no text to choose".to_owned());
+            Self::OneOf(texts) if texts.is_empty() || texts.iter().any(String::is_empty) => {
+                return Err(
+                    "the texts to choose from must be at least one, and none empty".to_owned(),
+                );
             }
             Self::OneOf(texts) => {
                 // A text of Lark is written as one of JSON.
                 let texts: Vec<String> = texts.iter().map(|text| json!(text).to_string()).collect();
-                TopLevelGrammar::from_lark(format!("start: {}", texts.join(" | ")))
+                // One terminal: of rules there may be 2,000 in a place.
+                TopLevelGrammar::from_lark(format!("start: TEXT\nTEXT: {}", texts.join(" | ")))
             }
         })
     }
-}
-
-fn tight() -> Value {
-    json!({"whitespace_flexible": false, "item_separator": ", ", "key_separator": ": "})
 }

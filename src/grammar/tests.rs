@@ -96,6 +96,58 @@ fn sources_that_are_none_are_refused() {
 }
 
 #[test]
+fn one_of_many_texts_is_chosen() {
+    let (compiler, tokenizer, end) = compiler();
+    let texts: Vec<String> = (0..3000).map(|at| format!("{at} of them")).collect();
+    let grammar = compiler
+        .compile(&GrammarSource::OneOf(texts.clone()))
+        .unwrap();
+    for seed in 0..5 {
+        let mut state = seed;
+        let (tokens, whole) = written(&grammar, end, 100, |count| {
+            state = state * 31 + 7;
+            state % count
+        });
+        assert!(whole && texts.contains(&tokenizer.decode(&tokens)));
+    }
+}
+
+#[test]
+fn an_error_of_one_answer_is_no_other_ones() {
+    let (compiler, tokenizer, _) = compiler();
+    let grammar = compiler
+        .compile(&GrammarSource::Regex("a{3}b".into()))
+        .unwrap();
+    let mut wrong = grammar.begin();
+    for token in tokenizer.encode_untrusted("zz").unwrap() {
+        wrong.push(token);
+    }
+    assert!(matches!(wrong.next(Vec::new()).then, Then::End));
+    assert!(wrong.error().unwrap().starts_with("the form of the answer"));
+    let mut right = grammar.begin();
+    let next = right.next(Vec::new());
+    assert!(right.error().is_none() && tokenizer.decode(&next.append).starts_with("aa"));
+}
+
+#[test]
+fn text_that_a_normaliser_would_change_is_forced_as_it_is() {
+    let mut document: Value =
+        serde_json::from_str(include_str!("../../models/tiny/tokenizer.json")).unwrap();
+    document["normalizer"] = json!({"type": "NFC"});
+    let tokenizer = Arc::new(Tokenizer::from_json(&document.to_string()).unwrap());
+    let end = tokenizer.token_id("<|im_end|>").unwrap();
+    let compiler = GrammarCompiler::new(&tokenizer, &[end]).unwrap();
+    let texts = ["10 \u{2126}", "10 \u{2126} net"].map(str::to_owned);
+    let grammar = compiler
+        .compile(&GrammarSource::OneOf(texts.to_vec()))
+        .unwrap();
+    for seed in 0..8 {
+        let (tokens, whole) = written(&grammar, end, 100, |count| seed % count);
+        assert!(whole && texts.contains(&tokenizer.decode(&tokens)));
+    }
+}
+
+#[test]
 fn an_answer_is_closed_only_where_it_may_end() {
     let (compiler, tokenizer, _) = compiler();
     let schema = json!({"type": "object", "properties": {"a": {"enum": ["x", "y"]}, "b": {"type": "string"}},
@@ -116,6 +168,24 @@ fn an_answer_is_closed_only_where_it_may_end() {
     assert!(!at("{\"a\": \"").close(&close));
     assert!(!at("{\"a\": \"x\", \"b\": \"some\\").close(&close));
     assert!(!at("{\"a\": \"x\", \"").close(&close));
+
+    let inner = json!({"type": "object", "properties": {"b": {"type": "string"}}, "additionalProperties": false});
+    let schema = json!({"type": "object", "properties": {"a": inner}, "required": ["a"], "additionalProperties": false});
+    let grammar = compiler
+        .compile(&GrammarSource::JsonSchema(schema.to_string()))
+        .unwrap();
+    let mut run = grammar.begin();
+    for token in tokenizer
+        .encode_untrusted("{\"a\": {\"b\": \"some")
+        .unwrap()
+    {
+        run.push(token);
+    }
+    assert!(!run.close(&close));
+    // And nothing of it was taken.
+    let more = tokenizer.encode_untrusted(" text\"}}").unwrap();
+    more.iter().for_each(|&token| run.push(token));
+    assert!(run.error().is_none() && matches!(run.next(Vec::new()).then, Then::End));
 }
 
 proptest! {

@@ -271,14 +271,17 @@ impl<'a> VerdictBuilder<'a> {
         if let FinishReason::Rejected(why) = completion.finish {
             return self.without_completion(sample, trial, Status::Failed, why);
         }
+        if let Some(why) = &guided.error {
+            return self.without_completion(sample, trial, Status::Failed, why.clone());
+        }
         let answer = read_answer(text, &completion);
         let thinking = text.prompts.thinking();
         let is_cut = completion.finish == FinishReason::Length;
         let protocol = text.protocol.as_ref();
         let parsed = match guided.ending {
             Ending::Chosen => protocol.read_filled(guided.filled.clone()),
-            Ending::Grammar(at) => read_of_grammar(text, &completion, at),
-            Ending::Cut | Ending::NoRoom | Ending::ByItself => read(
+            Ending::Grammar(at) if !is_cut => read_of_grammar(text, &completion, at),
+            Ending::Cut | Ending::NoRoom | Ending::ByItself | Ending::Grammar(_) => read(
                 protocol,
                 thinking.style(),
                 &answer,
@@ -376,7 +379,8 @@ impl<'a> VerdictBuilder<'a> {
         verdict.score = fields.score;
         verdict.reason = fields.reason.filter(|_| self.options.wants_reason);
         if self.yields.outcome {
-            verdict.outcome_source = Some(OutcomeSource::Judge);
+            // Not asked for where the reward was known before.
+            verdict.outcome_source = verdict.outcome.map(|_| OutcomeSource::Judge);
         } else if !self.yields.score {
             Self::outcome_by_rules(verdict);
         }

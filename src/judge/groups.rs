@@ -23,9 +23,13 @@ struct Rewards {
     least: f64,
     most: f64,
     count: usize,
-    sum: f64,
-    squares: f64,
+    /// In units of [`UNIT`]: sums of whole numbers are the same in whatever order verdicts come.
+    sum: i128,
+    squares: i128,
 }
+
+/// What rewards are counted in.
+const UNIT: f64 = 1.0 / (1_u64 << 52) as f64;
 
 impl Groups {
     /// Adds the reward of a trial of a sample, if it has one.
@@ -37,15 +41,15 @@ impl Groups {
             least: reward,
             most: reward,
             count: 0,
-            sum: 0.0,
-            squares: 0.0,
+            sum: 0,
+            squares: 0,
         });
         of_group.several |= of_group.sample != sample;
         of_group.least = of_group.least.min(reward);
         of_group.most = of_group.most.max(reward);
         of_group.count += 1;
-        of_group.sum += reward;
-        of_group.squares += reward * reward;
+        of_group.sum += (reward / UNIT).round() as i128;
+        of_group.squares += (reward * reward / UNIT).round() as i128;
     }
 
     /// The advantage of a reward among those of its question: its distance from their mean, divided by their standard deviation
@@ -55,8 +59,8 @@ impl Groups {
             return 0.0;
         };
         let count = group.count as f64;
-        let mean = group.sum / count;
-        let variance = (group.squares - count * mean * mean) / (count - 1.0);
+        let mean = group.sum as f64 * UNIT / count;
+        let variance = (group.squares as f64 * UNIT - count * mean * mean) / (count - 1.0);
         (reward - mean) / (variance.max(0.0).sqrt() + SMALL)
     }
 

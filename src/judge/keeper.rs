@@ -48,7 +48,7 @@ impl Default for Stream {
 }
 
 impl Keeper<'_> {
-    /// Writes the verdicts to standard output that all before them are known of, if it takes them.
+    /// Writes to standard output, in order, every verdict whose predecessors are done, if verdicts go there.
     pub(super) fn write_ready(&mut self) -> Result<(), JudgeError> {
         let Some(stream) = &mut self.stream else {
             return Ok(());

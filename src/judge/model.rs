@@ -13,7 +13,7 @@ use crate::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
 use crate::dataset::Sample;
 use crate::dataset::journal::{ChatIdentity, Identity};
 use crate::engine::{Choices, Sampling, TokenSet};
-use crate::grammar::Grammars;
+use crate::grammar::{GrammarError, Grammars};
 use crate::panics;
 use crate::protocol::{PromptTemplate, Protocol, ScaffoldWants};
 use crate::reward::RewardPolicy;
@@ -94,12 +94,28 @@ impl JudgeText {
     /// Whether its answers can be constrained.
     pub(crate) fn has_scaffold(&self) -> bool {
         let domain = self.domain.as_ref();
+        domain.is_none_or(Domain::is_choice) && matches!(self.has_form(), Some(Ok(())))
+    }
+
+    /// Whether its reward may be known before the answer is over: not where a grammar says what is written.
+    pub(crate) fn has_early_reward(&self) -> bool {
         let scaffold = self.protocol.scaffold(ScaffoldWants::default());
-        domain.is_none_or(Domain::is_choice)
-            && scaffold.is_some_and(|scaffold| {
-                let grammar = scaffold.grammar();
-                grammar.is_none_or(|source| self.grammars.get(source).is_ok())
-            })
+        self.has_scaffold() && scaffold.is_some_and(|scaffold| scaffold.grammar().is_none())
+    }
+
+    /// The form that the protocol gives to answers, if it does: whether this model can follow it.
+    fn has_form(&self) -> Option<Result<(), GrammarError>> {
+        let forms = [false, true].map(|reason| {
+            let wants = ScaffoldWants {
+                reason,
+                ..ScaffoldWants::default()
+            };
+            let scaffold = self.protocol.scaffold(wants)?;
+            let grammar = scaffold.grammar().map(|source| self.grammars.get(source));
+            Some(grammar.map_or(Ok(()), |made| made.map(|_| ())))
+        });
+        let [one, other] = forms;
+        Some(one?.and(other?))
     }
 
     /// The tokens that are white space.
@@ -222,7 +238,7 @@ impl JudgeText {
         }
         let choices = Arc::new(choices(protocol.as_ref(), &tokenizer)?);
         let eos: Arc<[u32]> = prompts.thinking().ends(&eos, &tokenizer).into();
-        Ok(Self {
+        let mut text = Self {
             protocol: Arc::clone(protocol),
             grammars: Grammars::new(&tokenizer, &eos),
             eos,
@@ -235,7 +251,14 @@ impl JudgeText {
             chat: identity(settings, &chat),
             notes,
             blank: OnceLock::new(),
-        })
+        };
+        if let Some(Err(why)) = text.has_form() {
+            text.notes.push(format!(
+                "answers are not constrained: the form that protocol {} gives them cannot be used here: {why}",
+                protocol.name()
+            ));
+        }
+        Ok(text)
     }
 
     /// The options of a run where the user says nothing: sampling and length as the model's makers recommend.

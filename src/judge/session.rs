@@ -202,7 +202,6 @@ impl Session {
         if options.require_process {
             words += ", process required";
         }
-        // What the judge's own file says is a part of the model.
         let calibration = self.judge.as_ref().map(|(_, text)| &text.calibration);
         let matters = options.reward == RewardPolicy::Soft || options.min_confidence.is_some();
         if let Some(calibration) =

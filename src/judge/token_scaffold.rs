@@ -8,6 +8,9 @@ use crate::protocol::{ChoiceField, Part, Scaffold};
 use crate::text::TextError;
 use crate::text::tokenizer::{Place, Tokenizer};
 
+/// Tokens that are kept free for a text of a grammar: how long it will be is not known, and a verdict alone is not longer.
+const GRAMMAR: usize = 32;
+
 /// A part of an answer, in tokens.
 #[derive(Clone)]
 pub(super) enum TokenPart {
@@ -174,15 +177,18 @@ impl Fork {
 }
 
 impl TokenPart {
-    /// How it may begin: with one of these rows of tokens; none where that is anyhow.
-    pub(super) fn beginnings(&self) -> Vec<Vec<u32>> {
+    /// The tokens that it may begin with; none where that is any.
+    pub(super) fn firsts(&self) -> TokenSet {
         match self {
-            Self::Analysis | Self::Reason { .. } => Vec::new(),
-            Self::Fork(fork) => fork.beginnings(),
-            Self::Grammar { grammar, .. } => {
-                let firsts = grammar.firsts();
-                firsts.iter().map(|token| vec![token]).collect()
+            Self::Analysis | Self::Reason { .. } => TokenSet::default(),
+            Self::Fork(fork) => {
+                let beginnings = fork.beginnings();
+                let firsts = beginnings
+                    .iter()
+                    .filter_map(|tokens| tokens.first().copied());
+                firsts.collect()
             }
+            Self::Grammar { grammar, .. } => grammar.firsts().clone(),
         }
     }
 
@@ -191,7 +197,8 @@ impl TokenPart {
         match self {
             Self::Analysis => 0,
             Self::Fork(fork) => fork.branches.iter().map(Vec::len).max().unwrap_or(0),
-            Self::Reason { close, .. } | Self::Grammar { close, .. } => close.len(),
+            Self::Reason { close, .. } => close.len(),
+            Self::Grammar { close, .. } => close.len() + GRAMMAR,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A protocol that is declared: a TOML file ([`declaration`](super::declaration)) and a prompt text.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -260,14 +261,23 @@ impl Declared {
                 answer,
                 reason,
                 labels,
-            } => Answer::Json(
-                json::Keys {
-                    verdict,
-                    answer,
-                    reason,
-                },
-                declaration::meanings(labels).map_err(|why| value("answer.labels", why))?,
-            ),
+            } => {
+                let mut keys = vec![&verdict];
+                keys.extend(answer.iter().chain(&reason));
+                let different: HashSet<_> = keys.iter().collect();
+                if different.len() < keys.len() {
+                    let why = "`verdict`, `answer` and `reason` must be different keys";
+                    return Err(value("answer", why.into()));
+                }
+                Answer::Json(
+                    json::Keys {
+                        verdict,
+                        answer,
+                        reason,
+                    },
+                    declaration::meanings(labels).map_err(|why| value("answer.labels", why))?,
+                )
+            }
             AnswerFile::Step {} if view != View::Steps => {
                 let why = "the form `step` needs `view = \"steps\"`, which numbers them";
                 return Err(value("view", why.into()));

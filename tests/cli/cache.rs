@@ -63,7 +63,7 @@ fn equal_prompts_are_answered_once() {
         ];
         folder
             .run(&[&judge[..], sampling].concat())
-            .expect(0, &["known"]);
+            .expect(0, &["reused"]);
         let verdicts = folder.lines("out.jsonl");
         let trials = verdicts.len() / 12;
         let reused = verdicts.iter().filter(|one| one["reused"] == true).count();

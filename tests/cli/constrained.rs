@@ -191,7 +191,15 @@ fn options_for_constrained_answers_need_them() {
         judge(&[option, &["--rules", "only"]].concat()).expect(2, &[option[0], "changes nothing"]);
         judge(&[option, &["--protocol", "own.toml"]].concat())
             .expect(2, &[option[0], "own: its answers are not constrained"]);
+        let json = judge(&[option, &["--protocol", "answer-json", "--dry-run"]].concat());
+        if option[0] == "--decide-only" {
+            json.expect(2, &["answer-json: what it writes follows a grammar"]);
+        } else {
+            json.expect(0, &[]);
+        }
     }
     judge(&["--decide-only", "--reason"]).expect(2, &["cannot be used with"]);
+    judge(&["--reason", "--protocol", "compass"])
+        .expect(2, &["--reason", "no reason that is read"]);
     judge(&["--thinking-budget", "0"]).expect(2, &[]);
 }

@@ -203,7 +203,11 @@ fn a_cascade_asks_the_second_judge_where_the_first_is_unsure() {
     // Sure of nothing: all are escalated, and the second judge is the first one again.
     judge("0..1", &[]).expect(
         0,
-        &["was unsure of 8", "said otherwise on 0 of 8 wholes", "cost"],
+        &[
+            "was unsure of 8",
+            "gave another overall verdict on 0 of 8 samples",
+            "cost",
+        ],
     );
     let all = folder.lines("out.jsonl");
     assert!(all.iter().all(|verdict| verdict["judge"] == "model"));
@@ -221,7 +225,7 @@ fn a_cascade_asks_the_second_judge_where_the_first_is_unsure() {
     certain.sort_by(f64::total_cmp);
     let high = f64::midpoint(certain[3], certain[4]);
     let range = format!("0.000001..{high}");
-    judge(&range, &["--force"]).expect(0, &["--audit 5% would"]);
+    judge(&range, &["--force"]).expect(0, &["were not checked: --audit 5% does"]);
     let verdicts = folder.lines("out.jsonl");
     let (escalated, kept): (Vec<_>, Vec<_>) =
         verdicts.iter().partition(|one| one["judge"] == "model");
@@ -234,7 +238,7 @@ fn a_cascade_asks_the_second_judge_where_the_first_is_unsure() {
     );
     judge("0.49..0.51", &["--audit", "100%", "--force"]).expect(
         0,
-        &["where it was sure, on 0 of 8 (0.0 %, 95 % interval 0.0 to"],
+        &["where tiny was sure, on 0 of 8 (0.0 %, 95 % interval 0.0 to"],
     );
 }
 
@@ -254,5 +258,15 @@ fn a_cascade_that_cannot_be_is_refused() {
     judge(&["--cascade", "tiny,model", "--protocol", "first-error"])
         .expect(2, &["no probabilities"]);
     judge(&["--cascade", "tiny,none"]).expect(2, &["none"]);
+    let cascade = |more: &[&str]| judge(&[&["--cascade", "tiny,model"], more].concat());
+    cascade(&["--calibration", "c.json"]).expect(2, &["--calibration is of one judge"]);
+    cascade(&["--rules", "first", "--audit", "5%"]).expect(2, &["without --rules first"]);
+    for side in ["in.jsonl", "out.jsonl"] {
+        cascade(&["--summary-json", side]).expect(2, &[side]);
+    }
     assert!(!folder.has("out.tiny.jsonl"));
+    // A file of somebody's where the escalated rows would be.
+    folder.write("out.escalated.0-1.jsonl", "mine");
+    cascade(&["--escalate", "0..1"]).expect(2, &["out.escalated.0-1.jsonl"]);
+    assert_eq!(folder.read("out.escalated.0-1.jsonl"), "mine");
 }

@@ -49,7 +49,7 @@ pub(in crate::cli) struct JudgeArguments {
     /// Compare every two responses to each question, in both orders, and rank them [default protocol: pairwise]
     #[arg(long, conflicts_with_all = ["panel", "cascade"], help_heading = JUDGE)]
     pub(super) compare: bool,
-    /// Several judges, from a TOML file: each judges everything, and their majority decides
+    /// Several judges, from a TOML file: each judges everything, and they vote
     #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["model", "cascade"], help_heading = JUDGE)]
     pub(super) panel: Option<PathBuf>,
     /// Two judges: the second is asked where the first is unsure
@@ -92,11 +92,11 @@ pub(in crate::cli) struct JudgeArguments {
     /// No reward above 0 where the process is not known to be right, whatever --reward says
     #[arg(long, help_heading = "Verdict")]
     pub(super) require_process: bool,
-    /// How often the judge is right that gives a probability, from `juror calibrate`: for --reward soft and --min-confidence
+    /// Calibration of the judge's probabilities, as `juror calibrate` writes it: for --reward soft and --min-confidence
     #[arg(long, value_name = "FILE", help_heading = "Verdict")]
     pub(super) calibration: Option<PathBuf>,
-    /// Give a verdict the status `unsure`, without a reward, where the judge gives its process or its outcome a calibrated
-    /// probability below P (0.5 to 1)
+    /// Give a verdict the status `unsure`, without a reward, where the calibrated probability of the value that the judge chose,
+    /// for the process or the outcome, is below P (0.5 to 1)
     #[arg(long, value_name = "P", value_parser = parse_probability, help_heading = "Verdict")]
     pub(super) min_confidence: Option<f64>,
     /// Add the prompt's and the completion's text and token ids to each line
@@ -109,7 +109,7 @@ pub(in crate::cli) struct JudgeArguments {
     /// Keep the judge's answers in a folder, and take those that other runs have left there; any number of processes may share it
     #[arg(long, value_name = "DIR", help_heading = "Run")]
     pub(super) cache: Option<PathBuf>,
-    /// What --cache may hold, as `500MB` or `20GB`; beyond it the answers go that were not used for longest [default: 2GB]
+    /// What --cache may hold, as `500MB` or `20GB`; when it is larger, the least recently used files are deleted [default: 2GB]
     #[arg(long, value_name = "SIZE", value_parser = parse_size, requires = "cache", help_heading = "Run")]
     pub(super) cache_size: Option<u64>,
 

@@ -30,7 +30,7 @@ use crate::judge::{
     GenerationDefaults, JudgeText, RulesMode, RunEnd, RunOptions, Session, Summary,
 };
 use crate::model::DeviceChoice;
-use crate::protocol::{PromptTemplate, Protocol};
+use crate::protocol::{PromptTemplate, Protocol, ScaffoldWants};
 use crate::reward::RewardPolicy;
 
 /// Why an option for constrained answers has no meaning.
@@ -209,6 +209,11 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
                 (arguments.require_process && !yields.process)
                     .then_some("it does not judge the process"),
             ),
+            (
+                "--reason",
+                (arguments.reason && !gives_reasons(protocol))
+                    .then_some("its answers give no reason that is read"),
+            ),
             ("--rules first", only_score(rules == RulesMode::First)),
             ("--decide-only", only_score(arguments.decide_only)),
             ("--calibration", only_score(arguments.calibration.is_some())),
@@ -217,7 +222,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
                 (arguments.calibration.is_some()
                     && reward != RewardPolicy::Soft
                     && arguments.min_confidence.is_none())
-                .then_some("it serves --reward soft and --min-confidence"),
+                .then_some("without --reward soft or --min-confidence it changes nothing"),
             ),
             (
                 "--min-confidence",
@@ -242,6 +247,12 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
                     .decide_only
                     .then_some(FREE)
                     .filter(|_| !has_scaffold),
+            ),
+            (
+                "--decide-only",
+                (arguments.decide_only && !text.has_early_reward()).then_some(
+                    "what it writes follows a grammar, whose end decides nothing sooner",
+                ),
             ),
             (
                 "--thinking-budget",
@@ -347,6 +358,17 @@ pub(super) fn identity(protocol: &dyn Protocol, template: &PromptTemplate) -> Id
             |own| format!("{own} {}", template.hash()),
         ),
     }
+}
+
+/// Whether the verdicts of a protocol may have a reason.
+fn gives_reasons(protocol: &dyn Protocol) -> bool {
+    let [without, with] = [false, true].map(|reason| {
+        protocol.scaffold(ScaffoldWants {
+            reason,
+            ..ScaffoldWants::default()
+        })
+    });
+    without != with
 }
 
 /// Refuses a summary or consensus file that is another file of the run, or cannot be written.

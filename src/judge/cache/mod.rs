@@ -122,7 +122,7 @@ struct Own {
 impl Own {
     fn get(&mut self, key: &AnswerKey) -> Option<KnownAnswer> {
         let place = self.places.get(key)?;
-        segment::read(self.writer.as_mut()?.file(), *place, key)
+        segment::read(self.writer.as_mut()?.file(), *place, key).ok()?
     }
 }
 
@@ -193,7 +193,7 @@ impl AnswerCache {
         };
         open.truncate(OPEN - 1);
         open.insert(0, (number, file));
-        let answer = segment::read(&mut open.first_mut()?.1, place, key)?;
+        let answer = segment::read(&mut open.first_mut()?.1, place, key).ok()??;
         segment.hits.fetch_add(1, Ordering::Relaxed);
         Some(answer)
     }
@@ -402,7 +402,8 @@ pub fn prune(folder: &Path, size: u64) -> Result<(), CacheError> {
         let mut places = Vec::new();
         segment::scan(&path, |key, place| places.push((key, place))).map_err(at(&path))?;
         for (key, place) in places {
-            let Some(answer) = segment::read(&mut file, place, &key) else {
+            let answer = segment::read(&mut file, place, &key).map_err(at(&path))?;
+            let Some(answer) = answer else {
                 continue;
             };
             if !known.insert(key) {

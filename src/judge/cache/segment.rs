@@ -100,12 +100,16 @@ fn key_of(line: &[u8]) -> Option<AnswerKey> {
     Some(key)
 }
 
-/// The answer at a place; `None` if there is none with this key.
-pub(super) fn read(file: &mut File, place: Place, key: &AnswerKey) -> Option<KnownAnswer> {
+/// The answer at a place; `None` if what stands there is damaged, or has another key.
+pub(super) fn read(
+    file: &mut File,
+    place: Place,
+    key: &AnswerKey,
+) -> io::Result<Option<KnownAnswer>> {
     let mut line = vec![0; place.length as usize];
-    file.seek(SeekFrom::Start(place.offset)).ok()?;
-    file.read_exact(&mut line).ok()?;
-    parse(line, key).ok()
+    file.seek(SeekFrom::Start(place.offset))?;
+    file.read_exact(&mut line)?;
+    Ok(parse(line, key).ok())
 }
 
 fn parse(mut line: Vec<u8>, key: &AnswerKey) -> Result<KnownAnswer, &'static str> {
@@ -158,19 +162,19 @@ impl Writer {
     pub(super) fn create(folder: &Path) -> io::Result<Self> {
         let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let prefix = format!("{:x}-", time.unwrap_or_default().as_secs());
-        let (file, path) = tempfile::Builder::new()
+        let mut builder = tempfile::Builder::new();
+        builder
             .prefix(&prefix)
             .suffix(ENDING)
             .rand_bytes(12)
-            .append(true)
-            .tempfile_in(folder)?
-            .keep()?;
+            .append(true);
         #[cfg(unix)]
         {
-            // Others who use the folder may read it, as far as the folder lets them.
+            // Others who use the folder may read it, as far as the user's mask lets them.
             use std::os::unix::fs::PermissionsExt;
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o644))?;
+            builder.permissions(fs::Permissions::from_mode(0o666));
         }
+        let (file, path) = builder.tempfile_in(folder)?.keep()?;
         Ok(Self {
             path,
             file,

@@ -16,6 +16,9 @@ pub(in crate::judge) struct Guided {
     pub(in crate::judge) ending: Ending,
     /// Tokens of known text that were put in.
     pub(in crate::judge) appended: usize,
+    /// Why it could not go on.
+    #[serde(default)]
+    pub(in crate::judge) error: Option<String>,
     /// Tokens that were left out because the reward was known.
     pub(in crate::judge) left_out: usize,
 }

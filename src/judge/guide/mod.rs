@@ -14,7 +14,7 @@ use super::{JudgeText, reading};
 use crate::engine::{Choices, Guide, Next, Then, TokenSet};
 use crate::grammar::GrammarRun;
 use crate::text::TextError;
-use crate::text::reasoning::{Beginning, Thought};
+use crate::text::reasoning::{Beginning, ThinkingTags, Thought};
 use crate::text::tokenizer::{Place, TextStream};
 
 /// Tokens between two looks at whether a text of the judge's own is thinking still.
@@ -30,6 +30,8 @@ const GRAMMAR_END: usize = 8;
 enum State {
     /// Choosing whether the judge thinks, or says that a sample is outside of its domain.
     Opening(Fork, Vec<Opening>),
+    /// Choosing between text of a grammar and thinking, which one of these tokens opens and the text beside it closes.
+    OpeningText(Vec<(u32, String)>),
     /// Thinking freely.
     Thinking(Thought),
     /// Behind thinking that ended by itself: white space, or the answer.
@@ -127,10 +129,17 @@ impl VerdictGuide {
             (None, Beginning::Either(pairs)) => {
                 let parts = tokenise_at(behind_prompt)?;
                 let state = match parts.first() {
-                    Some(part @ (TokenPart::Fork(_) | TokenPart::Grammar { .. })) => {
+                    Some(TokenPart::Grammar { .. }) => {
+                        let token = |tags: &ThinkingTags| tokenizer.added_token(&tags.open);
+                        let opens = pairs.iter();
+                        let opens =
+                            opens.filter_map(|tags| Some((token(tags)?, tags.close.clone())));
+                        Some(State::OpeningText(opens.collect()))
+                    }
+                    Some(TokenPart::Fork(answer)) => {
                         let opens = pairs.iter().map(|tags| tags.open.as_str());
                         let fork = Fork::new(tokenizer, behind_prompt, opens, None)?;
-                        let answers = part.beginnings();
+                        let answers = answer.beginnings();
                         let ways = pairs
                             .iter()
                             .map(|tags| Opening::Thinking(tags.close.clone()));
@@ -226,6 +235,11 @@ impl VerdictGuide {
                         }
                     }
                 }
+                State::OpeningText(opens) => {
+                    let opens: Vec<u32> = opens.iter().map(|(token, _)| *token).collect();
+                    let options = self.firsts().iter().chain(opens).collect();
+                    return self.choose(append, options, None);
+                }
                 State::Fork(fork) => {
                     append.extend(fork.take_known());
                     let Some(branch) = fork.taken_branch() else {
@@ -258,7 +272,7 @@ impl VerdictGuide {
                     let is_over = matches!(next.then, Then::End);
                     let next = self.emit(next.append, next.then);
                     if is_over {
-                        self.save(Ending::Grammar(at));
+                        self.end_text(at);
                     }
                     return next;
                 }
@@ -266,14 +280,8 @@ impl VerdictGuide {
                     return self.emit(append, Then::Free);
                 }
                 State::Break => {
-                    let firsts = self.parts.front().map(TokenPart::beginnings);
-                    let firsts = firsts.unwrap_or_default();
-                    if firsts.is_empty() {
-                        self.next_part();
-                        continue;
-                    }
-                    let firsts = firsts.iter().filter_map(|tokens| tokens.first().copied());
-                    let options = firsts.chain(self.text.blank().iter()).collect();
+                    let firsts = self.firsts();
+                    let options = firsts.iter().chain(self.text.blank().iter()).collect();
                     return self.choose(append, options, None);
                 }
                 State::Over => {
@@ -335,6 +343,22 @@ impl VerdictGuide {
             self.save(Ending::ByItself);
         }
         is_readable
+    }
+
+    /// The text of a grammar is over, or could not be followed to its end.
+    fn end_text(&mut self, at: usize) {
+        if let State::Grammar(text) = &self.state {
+            self.guided.error = text.run.error();
+        }
+        self.save(Ending::Grammar(at));
+    }
+
+    /// The tokens that the next part may begin with.
+    fn firsts(&self) -> TokenSet {
+        self.parts
+            .front()
+            .map(TokenPart::firsts)
+            .unwrap_or_default()
     }
 
     /// The thinking did not end in time: the verdict does not fit any more.
@@ -409,6 +433,13 @@ impl Guide for VerdictGuide {
                 fork.push(token);
                 self.state = State::Opening(fork, ways);
             }
+            State::OpeningText(opens) => match opens.into_iter().find(|(open, _)| *open == token) {
+                Some((_, close)) => {
+                    let tokenizer = self.text.prompts.tokenizer();
+                    self.state = State::Thinking(Thought::until(&close, tokenizer));
+                }
+                None => self.next_part_from(&[token]),
+            },
             State::Fork(mut fork) => {
                 fork.push(token);
                 self.state = State::Fork(fork);
@@ -527,10 +558,12 @@ impl Guide for VerdictGuide {
             }
             // It may end here: otherwise this token was not allowed.
             State::Grammar(text) => {
-                self.save(Ending::Grammar(text.at.unwrap_or(self.tokens.len())));
+                let at = text.at.unwrap_or(self.tokens.len());
+                self.state = State::Grammar(text);
+                self.end_text(at);
                 None
             }
-            State::Opening(..) | State::Break | State::Over => None,
+            State::Opening(..) | State::OpeningText(_) | State::Break | State::Over => None,
         }
     }
 }

@@ -131,6 +131,8 @@ fn an_answer_has_the_form_that_is_asked_for() {
         json!({"structured_outputs": {"choice": ["yes, it is", "no"]}}),
         json!({"guided_grammar": "start: \"<\" word \">\"\nword: /[xyz]{2,4}/"}),
         json!({"response_format": {"type": "text"}}),
+        json!({"guided_regex": "(x|y) - (x|y)", "stop": ["xx", "xy", "yx", "yy"]}),
+        json!({"guided_regex": "(x|y) - (x|y)", "stop": " - "}),
     ];
     let mut lines = Vec::new();
     for (at, more) in asked.iter().enumerate() {
@@ -146,33 +148,50 @@ fn an_answer_has_the_form_that_is_asked_for() {
             ));
         }
     }
-    run(&folder, &lines, &[]).expect(0, &["28 lines answered"]);
+    let without_thinking = ["--thinking-style", "none"];
+    run(&folder, &lines, &without_thinking).expect(0, &["36 lines answered"]);
     let pattern = |text: &str| regex::Regex::new(text).unwrap();
     let (letters, tagged) = (pattern(r"\A[a-c]{3}-[0-9]\z"), pattern(r"\A<[xyz]{2,4}>\z"));
+    let is_graded = |text: &str| {
+        serde_json::from_str::<Value>(text).is_ok_and(|value| {
+            ["good", "bad"].contains(&value["grade"].as_str().unwrap_or_default())
+                && value["points"].as_u64().is_some_and(|points| points < 10)
+                && value.as_object().unwrap().len() == 2
+        })
+    };
+    let text = |line: &Value| {
+        let message = &body(line)["choices"][0]["message"];
+        message["content"].as_str().unwrap().to_owned()
+    };
     for line in folder.lines("outputs.jsonl") {
-        let choice = &body(&line)["choices"][0];
-        let text = choice["message"]["content"].as_str().unwrap();
-        let kind = line["custom_id"]
-            .as_str()
-            .unwrap()
-            .split('-')
-            .next()
-            .unwrap();
-        let fits = match kind {
-            "0" | "1" | "2" => serde_json::from_str::<Value>(text).is_ok_and(|value| {
-                ["good", "bad"].contains(&value["grade"].as_str().unwrap_or_default())
-                    && value["points"].as_u64().is_some_and(|points| points < 10)
-                    && value.as_object().unwrap().len() == 2
-            }),
-            "3" => letters.is_match(text),
-            "4" => ["yes, it is", "no"].contains(&text),
-            "5" => tagged.is_match(text),
+        let text = text(&line);
+        let kind = line["custom_id"].as_str().unwrap().split('-').next();
+        let fits = match kind.unwrap() {
+            "0" | "1" | "2" => is_graded(&text),
+            "3" => letters.is_match(&text),
+            "4" => ["yes, it is", "no"].contains(&&*text),
+            "5" => tagged.is_match(&text),
+            // No stop text: what is between the letters was written too.
+            "7" => pattern(r"\A[xy] - [xy]\z").is_match(&text),
+            "8" => ["x", "y"].contains(&&*text),
             _ => true,
         };
-        // Tiny thinks before it answers, unless its thinking takes all tokens.
-        let is_cut = choice["finish_reason"] == "length";
-        assert!(fits || is_cut && !text.contains('{'), "{line}");
+        assert!(fits, "{line}");
     }
+    // Behind its thinking, which is free.
+    let more = json!({"response_format": format, "max_tokens": 600});
+    run(
+        &folder,
+        &[asking("a", &json!("What is 1 + 1?"), &more)],
+        &["--restart"],
+    )
+    .expect(0, &[]);
+    let written = text(&folder.lines("outputs.jsonl")[0]);
+    let (thinking, answer) = written.split_once("</think>").unwrap();
+    assert!(
+        thinking.starts_with("<think>") && is_graded(answer.trim_start()),
+        "{written}"
+    );
 }
 
 #[test]

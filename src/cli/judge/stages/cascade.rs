@@ -11,8 +11,10 @@ use crate::cli::judge::arguments::JudgeArguments;
 use crate::cli::judge::{Ran, code_of, run_one};
 use crate::cli::progress::percent;
 use crate::cli::{Failure, INTERRUPTED, OrFail};
-use crate::dataset::Samples;
-use crate::judge::{Share, Summary, is_drawn};
+use crate::dataset::journal::journal_path;
+use crate::dataset::output::check_replaceable;
+use crate::dataset::{Samples, sources};
+use crate::judge::{JudgeText, RulesMode, Share, Summary, is_drawn};
 use crate::protocol::Yields;
 use crate::reward::RewardPolicy;
 use crate::verdict::{Status, Verdict};
@@ -47,6 +49,17 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
             "--cascade names {small_name} twice: name a smaller and a larger judge"
         ))
         .or_usage();
+    }
+    if arguments.calibration.is_some() {
+        let why =
+            "--calibration is of one judge, and --cascade asks two: give it without --cascade";
+        return Err(anyhow!(why)).or_usage();
+    }
+    if RulesMode::from(arguments.rules.rules) == RulesMode::First && arguments.rules.audit.is_some()
+    {
+        let why = "under --cascade, --audit draws from what the first judge is sure of, not from what the rules reject: give it \
+                   without --rules first";
+        return Err(anyhow!(why)).or_usage();
     }
     let output = Output::of(arguments, "--cascade", &small_name).or_usage()?;
     let line = |model: &str, name: &str| {
@@ -86,7 +99,7 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
         return Ok(ran.code);
     }
     let of_small = ran.session;
-    let Some((small_source, text)) = &of_small.judge else {
+    let Some((_, text)) = &of_small.judge else {
         return Err(anyhow!(
             "--cascade asks two models, and --rules only asks none"
         ))
@@ -126,6 +139,11 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
     let mut of_large = None;
     if asks {
         let rows = output.beside(&format!("escalated.{part}"));
+        // It may be somebody's, or an input.
+        sources(&arguments.inputs, Some(&rows)).or_usage()?;
+        if !arguments.output.force && !journal_path(&large_out).exists() {
+            check_replaceable(&rows).or_usage()?;
+        }
         of_small.write_rows(&rows, &positions, false).or_fail()?;
         second.inputs = vec![rows];
         second.columns = ColumnArguments::of_own_rows();
@@ -171,7 +189,10 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
                 } else {
                     changed.add(differs);
                 }
+                let mut usage = next.usage;
+                usage += verdict.usage;
                 verdict = Verdict {
+                    usage,
                     index: verdict.index,
                     group: verdict.group,
                     input: verdict.input,
@@ -196,32 +217,36 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
         escalated.len()
     )];
     rows.push(format!(
-        "where {small_name} was unsure, {large_name} said otherwise on {} of {} wholes ({})",
+        "where {small_name} was unsure, {large_name} gave another overall verdict on {} of {} samples ({})",
         changed.count,
         changed.known,
         percent(changed.count, changed.known)
     ));
     if let Some((low, high)) = checked.interval() {
         rows.push(format!(
-            "where it was sure, on {} of {} ({}, 95 % interval {:.1} to {:.1} %)",
+            "where {small_name} was sure, on {} of {} ({}, 95 % interval {:.1} to {:.1} %)",
             checked.count,
             checked.known,
             percent(checked.count, checked.known),
             100.0 * low,
             100.0 * high
         ));
+    } else if arguments.rules.audit.is_some() {
+        rows.push("--audit drew no sample of those that it was sure of".to_owned());
     } else {
-        rows.push("where it was sure nobody has looked: --audit 5% would".to_owned());
+        rows.push("samples that it was sure of were not checked: --audit 5% does".to_owned());
     }
     if let Some(Ran { session, .. }) = &of_large
-        && let Some((large_source, large_text)) = &session.judge
+        && let Some((_, large_text)) = &session.judge
     {
-        let of_small = text.config.parameters() as f64 * tokens[0] as f64;
-        let of_large = large_text.config.parameters() as f64 * tokens[1] as f64;
+        let cost = |text: &JudgeText, tokens: usize| {
+            text.config.active_layer_parameters() as f64 * tokens as f64
+        };
+        let (of_small, of_large) = (cost(text, tokens[0]), cost(large_text, tokens[1]));
         // Had it been asked about all samples, each as long as those it was asked about.
         let alone = of_large * all as f64 / asked.max(1) as f64;
         rows.push(format!(
-            "cost, in parameters times tokens: {:.0} % of {large_source} alone ({small_source} {:.0} %)",
+            "cost, in active parameters times tokens: {:.0} % of {large_name} alone ({small_name} {:.0} %)",
             100.0 * (of_small + of_large) / alone,
             100.0 * of_small / alone
         ));

@@ -15,6 +15,7 @@ use anyhow::{anyhow, bail};
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 use super::arguments::JudgeArguments;
+use super::check_side_files;
 use crate::checkpoint::hub::Want;
 use crate::cli::download;
 use crate::cli::progress::print_summary;
@@ -63,6 +64,8 @@ impl Output {
                 bail!("{name} is for one judge: give it without {option}");
             }
         }
+        let summary = arguments.output.summary_json.as_deref();
+        check_side_files(&arguments.inputs, Some(&path), &[summary])?;
         // An input is refused as such; in a folder of inputs the files of one run would be the rows of the next.
         sources(&arguments.inputs, Some(&path))?;
         let folder = path

@@ -104,8 +104,9 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
         }
         if let Some((_, text)) = &session.judge {
             yields = add(yields, text.protocol.yields());
-            calibrations.push(text.calibration.clone());
         }
+        let text = session.judge.as_ref().map(|(_, text)| text);
+        calibrations.push(text.map_or_else(Default::default, |text| text.calibration.clone()));
         keep = session.loaded.keep;
     }
     let policy = arguments
@@ -159,7 +160,7 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
     let mut rows: Vec<String> = Vec::new();
     for ((one, other), share, value) in agreement.cohen() {
         rows.push(format!(
-            "{} and {} agree on {} of {} wholes ({}), Cohen's kappa {}",
+            "{} and {} gave the same overall verdict on {} of {} samples ({}), Cohen's kappa {}",
             judges[one].0,
             judges[other].0,
             share.count,
