@@ -162,11 +162,13 @@ fn grammar(criterion: &mut Criterion) {
     let compiler = || GrammarCompiler::new(&tokenizer, &[151_935]).expect("a vocabulary of bytes");
     group.sample_size(10);
     group.bench_function("a vocabulary of 151,936 tokens", |bencher| {
-        bencher.iter(compiler)
+        bencher.iter(compiler);
     });
     let compiler = compiler();
     let compile = || compiler.compile(&source).expect("a schema");
-    group.bench_function("a schema", |bencher| bencher.iter(compile));
+    group.bench_function("a schema", |bencher| {
+        bencher.iter(compile);
+    });
     let grammar = compile();
     for (name, text) in [
         ("64 choices of a word", "{\"verdict\": \""),

@@ -18,7 +18,7 @@ use crate::text::reasoning::{Beginning, Thinking, Thought};
 pub(super) fn form(body: &mut Map<String, Value>) -> Result<Option<GrammarSource>, String> {
     let mut asked = Vec::new();
     if let Some(format) = body.remove("response_format") {
-        asked.extend(of_response_format(format)?.map(|form| ("response_format".to_owned(), form)));
+        asked.extend(of_response_format(&format)?.map(|form| ("response_format".to_owned(), form)));
     }
     for kind in KINDS {
         let key = format!("guided_{kind}");
@@ -53,7 +53,7 @@ fn any_object() -> GrammarSource {
     GrammarSource::JsonSchema("{\"type\": \"object\"}".to_owned())
 }
 
-fn of_response_format(format: Value) -> Result<Option<GrammarSource>, String> {
+fn of_response_format(format: &Value) -> Result<Option<GrammarSource>, String> {
     let schema = &format["json_schema"]["schema"];
     match format["type"].as_str() {
         Some("text") => Ok(None),
@@ -189,13 +189,14 @@ impl Guide for FormedAnswer {
             return Next::END;
         }
         self.state = match std::mem::replace(&mut self.state, State::Answer) {
-            State::Opening(opens) => match opens.into_iter().find(|(open, _)| *open == token) {
-                Some((_, close)) => State::Thinking(Thought::until(&close, self.model.tokenizer())),
-                None => {
+            State::Opening(opens) => {
+                if let Some((_, close)) = opens.into_iter().find(|(open, _)| *open == token) {
+                    State::Thinking(Thought::until(&close, self.model.tokenizer()))
+                } else {
                     self.run.push(token);
                     State::Answer
                 }
-            },
+            }
             State::Thinking(mut thought) => match (thought.push(token), thought.has_break()) {
                 (false, _) => State::Thinking(thought),
                 (true, true) => State::Break,

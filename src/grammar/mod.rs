@@ -82,7 +82,8 @@ impl GrammarCompiler {
                 trie = trie.with_eos_tokens(&eos);
             }
             let tokenizer = Arc::clone(tokenizer);
-            factory(Arc::new(Vocabulary { trie, tokenizer }))
+            let vocabulary: TokEnv = Arc::new(Vocabulary { trie, tokenizer });
+            factory(&vocabulary)
         });
         Ok(Self {
             factory: made.unwrap_or_else(|why| Err(GrammarError::Source(why)))?,
@@ -254,8 +255,8 @@ fn mask(matcher: &mut Matcher, eos: &TokenSet) -> TokenSet {
     }
 }
 
-fn factory(vocabulary: TokEnv) -> Result<ParserFactory, GrammarError> {
-    let mut factory = ParserFactory::new_simple(&vocabulary).map_err(refusal)?;
+fn factory(vocabulary: &TokEnv) -> Result<ParserFactory, GrammarError> {
+    let mut factory = ParserFactory::new_simple(vocabulary).map_err(refusal)?;
     factory.quiet();
     factory.limits_mut().verbose_errors = false;
     Ok(factory)
@@ -290,7 +291,7 @@ impl GrammarSource {
     pub fn check(&self) -> Result<(), GrammarError> {
         let bytes: Vec<Vec<u8>> = (0..=u8::MAX).map(|byte| vec![byte]).collect();
         let info = TokRxInfo::new(bytes.len() as u32, INVALID_TOKEN);
-        let vocabulary = ApproximateTokEnv::new(TokTrie::from(&info, &bytes));
-        matcher(&factory(Arc::new(vocabulary))?, self).map(|_| ())
+        let vocabulary: TokEnv = Arc::new(ApproximateTokEnv::new(TokTrie::from(&info, &bytes)));
+        matcher(&factory(&vocabulary)?, self).map(|_| ())
     }
 }

@@ -184,7 +184,9 @@ fn an_answer_is_closed_only_where_it_may_end() {
     assert!(!run.close(&close));
     // And nothing of it was taken.
     let more = tokenizer.encode_untrusted(" text\"}}").unwrap();
-    more.iter().for_each(|&token| run.push(token));
+    for token in more {
+        run.push(token);
+    }
     assert!(run.error().is_none() && matches!(run.next(Vec::new()).then, Then::End));
 }
 

@@ -15,7 +15,7 @@
 
 use serde::Deserialize;
 
-use super::calibration::{Calibration, Curve};
+use super::calibration::Calibration;
 use crate::checkpoint::{CheckpointError, ModelSource};
 
 /// The file's name.
@@ -31,8 +31,6 @@ pub struct JudgeFile {
     pub protocols: Vec<String>,
     /// How its confidences are calibrated.
     pub calibration: Calibration,
-    /// The same, as earlier versions have it.
-    temperature: Option<Temperatures>,
 }
 
 /// What a judge can judge, and how it says that a sample is something else.
@@ -53,20 +51,6 @@ pub struct Domain {
     pub rules_must_agree: bool,
 }
 
-/// The temperatures of both fields.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Temperatures {
-    #[serde(default = "one")]
-    process: f64,
-    #[serde(default = "one")]
-    outcome: f64,
-}
-
-fn one() -> f64 {
-    1.0
-}
-
 impl JudgeFile {
     /// Reads the file of a model; the default if it has none.
     ///
@@ -80,19 +64,8 @@ impl JudgeFile {
             path: source.describe(JUDGE_FILE),
             message,
         };
-        let mut file: Self = serde_json::from_str(&source.read_text(JUDGE_FILE)?)
+        let file: Self = serde_json::from_str(&source.read_text(JUDGE_FILE)?)
             .map_err(|error| fail(error.to_string()))?;
-        if let Some(Temperatures { process, outcome }) = file.temperature {
-            if file.calibration != Calibration::default() {
-                return Err(fail(
-                    "it has both calibration and temperature: keep one".into(),
-                ));
-            }
-            file.calibration = Calibration {
-                process: Curve::Temperature(process),
-                outcome: Curve::Temperature(outcome),
-            };
-        }
         file.calibration.check().map_err(fail)?;
         if let Some(domain) = &file.domain
             && domain.outside.trim().is_empty()

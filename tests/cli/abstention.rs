@@ -153,7 +153,7 @@ fn a_judge_must_be_as_sure_as_asked() {
     judge_with(
         &folder,
         "humble",
-        &json!({"temperature": {"process": 1e6, "outcome": 1e6}}),
+        &json!({"calibration": {"process": {"temperature": 1e6}, "outcome": {"temperature": 1e6}}}),
     );
     let judge = |model: &str, out: &str, least: &str| {
         folder.run(&[
