@@ -26,7 +26,7 @@ use crate::attack::{
 use crate::checkpoint::ModelSource;
 use crate::checkpoint::hub::Want;
 use crate::dataset::output::{check_place, write_atomically};
-use crate::dataset::{LineLimit, LoadOptions, Sample, load, sources};
+use crate::dataset::{Field, LineLimit, LoadOptions, Sample, load, sources};
 use crate::judge::JudgeText;
 use crate::protocol::PromptTemplate;
 
@@ -256,8 +256,16 @@ fn rows(arguments: &AttackArguments) -> Result<Vec<Sample>, Failure> {
         .or_usage();
     }
     refuse_data_sets(&arguments.inputs)?;
+    let columns = arguments.columns.map().or_usage()?;
+    for field in [Field::Steps, Field::Rubric, Field::Other] {
+        if columns.names(field) {
+            let why =
+                "changes nothing here: attacks are made of questions, references and responses";
+            return Err(anyhow!("--columns {field}=… {why}")).or_usage();
+        }
+    }
     let options = LoadOptions {
-        columns: arguments.columns.map().or_usage()?,
+        columns,
         limit: arguments.limit.map(|limit| limit as usize),
         max_line: LineLimit(arguments.max_line_bytes),
         // A report of an earlier run is no input.

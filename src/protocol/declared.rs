@@ -65,6 +65,40 @@ struct LabelScaffold {
     after: String,
 }
 
+impl LabelScaffold {
+    /// Reads text around `{{ label }}`, behind `{{ text }}` if the judge writes something first.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn parse(text: &str) -> Result<Self, String> {
+        const ANALYSIS: &str = "{{ text }}";
+        const LABEL: &str = "{{ label }}";
+        let (analysis, rest) = match text.strip_prefix(ANALYSIS) {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let (before, after) = rest
+            .split_once(LABEL)
+            .ok_or_else(|| format!("must hold `{LABEL}`, where the judge chooses"))?;
+        for part in [before, after] {
+            if let Some(at) = part.find("{{ ") {
+                let known = format!("`{ANALYSIS}` at its beginning and `{LABEL}` once");
+                return Err(format!("`{}`: there is {known}", &part[at..]));
+            }
+        }
+        if analysis && before.trim().is_empty() {
+            return Err(format!(
+                "between `{ANALYSIS}` and `{LABEL}` must be text that announces the choice"
+            ));
+        }
+        Ok(Self {
+            analysis,
+            before: before.to_owned(),
+            after: after.to_owned(),
+        })
+    }
+}
+
 /// What announces the index of the first wrong step, and what is behind it.
 const STEP_SCAFFOLD: [&str; 2] = ["\n\n\\boxed{", "}"];
 
@@ -246,13 +280,8 @@ impl Declared {
                     labels.unclear = Some(place.ok_or_else(|| value("answer.unclear", why()))?);
                 }
                 if let Some(text) = scaffold {
-                    let (analysis, before, after) = Scaffold::parse(&text, "label")
-                        .map_err(|why| value("answer.scaffold", why))?;
-                    own_scaffold = Some(LabelScaffold {
-                        analysis,
-                        before,
-                        after,
-                    });
+                    let own = LabelScaffold::parse(&text);
+                    own_scaffold = Some(own.map_err(|why| value("answer.scaffold", why))?);
                 }
                 Answer::Labels(labels)
             }
@@ -488,7 +517,7 @@ impl Protocol for Declared {
         let nothing = || Unreadable::Missing { field: "verdict" };
         match &self.answer {
             Answer::Tags(_) => Ok(filled.in_tags()),
-            Answer::Labels(labels) | Answer::Json(_, labels) => {
+            Answer::Labels(labels) => {
                 let word = filled.word(ChoiceField::Label).ok_or_else(nothing)?;
                 let label = labels.named(word).ok_or_else(nothing)?;
                 Ok(verdict(label, ParseRule::Constrained, 0..0))
@@ -498,6 +527,8 @@ impl Protocol for Declared {
                 Ok(steps::verdict(word.parse().ok(), ParseRule::Constrained))
             }
             Answer::Rubric => Ok(grades::of_filled(&filled)),
+            // Of a grammar: nothing is filled in.
+            Answer::Json(..) => Err(nothing()),
         }
     }
 

@@ -123,35 +123,6 @@ impl Scaffold {
         }
         Self { parts }
     }
-
-    /// Reads a protocol's own: text around `{{ label }}` or `{{ step }}`, behind `{{ text }}` if the judge writes something
-    /// first.
-    ///
-    /// # Errors
-    /// What is wrong with it.
-    pub(super) fn parse(text: &str, slot: &str) -> Result<(bool, String, String), String> {
-        const ANALYSIS: &str = "{{ text }}";
-        let (analysis, rest) = match text.strip_prefix(ANALYSIS) {
-            Some(rest) => (true, rest),
-            None => (false, text),
-        };
-        let marked = format!("{{{{ {slot} }}}}");
-        let (before, after) = rest
-            .split_once(&marked)
-            .ok_or_else(|| format!("must hold `{marked}`, where the judge chooses"))?;
-        for part in [before, after] {
-            if let Some(at) = part.find("{{ ") {
-                let known = format!("`{ANALYSIS}` at its beginning and `{marked}` once");
-                return Err(format!("`{}`: there is {known}", &part[at..]));
-            }
-        }
-        if analysis && before.trim().is_empty() {
-            return Err(format!(
-                "between `{ANALYSIS}` and `{marked}` must be text that announces the choice"
-            ));
-        }
-        Ok((analysis, before.to_owned(), after.to_owned()))
-    }
 }
 
 impl Filled {

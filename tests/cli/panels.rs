@@ -105,16 +105,16 @@ fn a_panel_that_cannot_be_is_refused_before_it_begins() {
         ("rule = 'loudest'\njudges = []", "unknown variant `loudest`"),
     ] {
         folder.write("panel.toml", panel);
-        folder
-            .run(&[
-                "judge",
-                "in.jsonl",
-                "-o",
-                "out.jsonl",
-                "--panel",
-                "panel.toml",
-            ])
-            .expect(2, &[why]);
+        let ran = folder.run(&[
+            "judge",
+            "in.jsonl",
+            "-o",
+            "out.jsonl",
+            "--panel",
+            "panel.toml",
+        ]);
+        ran.expect(2, &[why]);
+        assert!(!ran.stderr.contains("\\n"), "{}", ran.stderr);
         assert!(!folder.has("out.tiny.jsonl"), "{panel}");
     }
     folder.write("panel.toml", PANEL);

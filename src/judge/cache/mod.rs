@@ -305,6 +305,14 @@ fn segments(folder: &Path) -> Result<Vec<PathBuf>, CacheError> {
     Ok(found)
 }
 
+/// `None` for a segment that another process has removed meanwhile.
+fn unless_gone<T>(result: io::Result<T>, path: &Path) -> Result<Option<T>, CacheError> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        result => result.map(Some).map_err(at(path)),
+    }
+}
+
 fn at(path: &Path) -> impl Fn(io::Error) -> CacheError {
     let path = path.to_owned();
     move |source| CacheError::Io {
@@ -338,17 +346,19 @@ pub fn statistics(folder: &Path) -> Result<CacheStatistics, CacheError> {
     let mut known: HashSet<AnswerKey> = HashSet::new();
     let mut statistics = CacheStatistics::default();
     for path in segments(folder)? {
-        let about = fs::metadata(&path).map_err(at(&path))?;
+        let Some(about) = unless_gone(fs::metadata(&path), &path)? else {
+            continue;
+        };
         statistics.segments += 1;
         statistics.bytes += about.len();
         if let Ok(used) = about.modified() {
             let oldest = statistics.oldest.get_or_insert(used);
             *oldest = used.min(*oldest);
         }
-        segment::scan(&path, |key, _| {
+        let scanned = segment::scan(&path, |key, _| {
             statistics.repeated += usize::from(!known.insert(key));
-        })
-        .map_err(at(&path))?;
+        });
+        unless_gone(scanned, &path)?;
     }
     statistics.answers = known.len();
     Ok(statistics)
@@ -362,10 +372,10 @@ pub fn verify(folder: &Path) -> Result<CacheStatistics, CacheError> {
     let mut statistics = statistics(folder)?;
     for path in segments(folder)? {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        segment::check(&path, |line, why| {
+        let checked = segment::check(&path, |line, why| {
             statistics.broken.push(format!("{name}:{line}: {why}"));
-        })
-        .map_err(at(&path))?;
+        });
+        unless_gone(checked, &path)?;
     }
     Ok(statistics)
 }

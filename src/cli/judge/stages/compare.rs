@@ -56,6 +56,10 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
         ))
         .or_usage();
     }
+    let prompt = &arguments.judge.prompt;
+    let columns = prompt
+        .columns(&arguments.columns, protocol.as_ref())
+        .or_usage()?;
     let needs = Needs {
         reference: protocol.needs_reference(),
         ..Needs::default()
@@ -63,7 +67,7 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
     let loaded = load_inputs(
         &arguments.inputs,
         &LoadOptions {
-            columns: arguments.columns.map().or_usage()?.with_needs(needs),
+            columns: columns.with_needs(needs),
             limit: arguments.rows.limit,
             max_line: LineLimit(arguments.rows.max_line_bytes),
             output: Some(output.path.clone()),

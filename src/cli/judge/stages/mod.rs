@@ -138,7 +138,12 @@ fn of_judge(further: impl IntoIterator<Item = OsString>) -> anyhow::Result<Judge
     let end = line.iter().position(|argument| argument == "--");
     let end = end.unwrap_or(line.len());
     line.splice(end..end, further);
-    let matches = command.try_get_matches_from(line)?;
+    let matches = command.try_get_matches_from(line).map_err(|error| {
+        // One line of it: what follows is the usage.
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        anyhow!("{}", first.strip_prefix("error: ").unwrap_or(first))
+    })?;
     match Arguments::from_arg_matches(&matches)?.command {
         Command::Judge(mut arguments) => {
             arguments.output.summary_json = None;

@@ -51,7 +51,11 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
     let read = || -> anyhow::Result<(PanelFile, Vec<(String, f64)>)> {
         let text = read_text(file).with_context(|| format!("could not read {}", file.display()))?;
         let at = || file.display().to_string();
-        let panel: PanelFile = toml::from_str(&text).with_context(at)?;
+        let panel: PanelFile = toml::from_str(&text).map_err(|error| {
+            let before = error.span().and_then(|span| text.get(..span.start));
+            let line = before.map_or(1, |before| before.matches('\n').count() + 1);
+            anyhow!("{}: line {line}: {}", at(), error.message())
+        })?;
         if panel.judges.len() < 2 {
             bail!("{}: a panel has two judges or more", at());
         }
