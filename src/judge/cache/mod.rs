@@ -204,6 +204,11 @@ impl AnswerCache {
         if own.failed.is_some() {
             return;
         }
+        // One that was not written to for a while may have been removed: its answers are elsewhere, or were too many.
+        if own.writer.as_ref().is_some_and(|own| !own.path().exists()) {
+            own.writer = None;
+            own.places.clear();
+        }
         let result = match &mut own.writer {
             Some(writer) => writer.append(key, answer),
             none => Writer::create(&self.folder)
@@ -436,4 +441,49 @@ pub fn prune(folder: &Path, size: u64) -> Result<(), CacheError> {
     }
     finish(&mut writer, &mut anew, &mut latest)?;
     evict(folder, size, None, &HashSet::new())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use crate::engine::{Completion, FinishReason, Timing};
+
+    fn answer(token: u32) -> KnownAnswer {
+        let now = Instant::now();
+        KnownAnswer {
+            completion: Completion {
+                id: 0,
+                prompt: Vec::new(),
+                tokens: vec![token],
+                expected: Vec::new(),
+                finish: FinishReason::Stop,
+                cached_tokens: 0,
+                timing: Timing {
+                    queued: now,
+                    admitted: None,
+                    first_token: None,
+                    finished: now,
+                },
+            },
+            guided: crate::judge::guide::Guided::default(),
+        }
+    }
+
+    #[test]
+    fn a_segment_that_is_removed_while_it_is_written_loses_nothing_that_follows() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = AnswerCache::open(folder.path(), "model".into(), CACHE_SIZE).unwrap();
+        cache.put(&[1; 32], &answer(1));
+        for path in segments(folder.path()).unwrap() {
+            fs::remove_file(path).unwrap();
+        }
+        cache.put(&[2; 32], &answer(2));
+        assert!(cache.get(&[1; 32]).is_none());
+        assert_eq!(cache.get(&[2; 32]).unwrap().completion.tokens, [2]);
+        cache.sync().unwrap();
+        let another = AnswerCache::open(folder.path(), "model".into(), CACHE_SIZE).unwrap();
+        assert_eq!(another.get(&[2; 32]).unwrap().completion.tokens, [2]);
+    }
 }
