@@ -19,8 +19,7 @@ use crate::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
 use crate::engine::TokenSet;
 use crate::grammar::{Grammar, GrammarError, GrammarSource, Grammars};
 use crate::judge::GenerationDefaults;
-use crate::judge::model::optional;
-use crate::panics;
+use crate::judge::model_text::{ModelText, guarded, optional};
 use crate::text::TextError;
 use crate::text::chat_template::ChatTemplate;
 use crate::text::reasoning::{Thinking, ThinkingStyle};
@@ -88,11 +87,7 @@ impl ChatModel {
         source: &ModelSource,
         style: Option<ThinkingStyle>,
     ) -> Result<Self, TextError> {
-        panics::guarded(|| Self::read(name, source, style)).unwrap_or_else(|why| {
-            Err(TextError::Tokenizer(format!(
-                "{source}: its tokenizer or chat template cannot be used: {why}"
-            )))
-        })
+        guarded(source, || Self::read(name, source, style))
     }
 
     fn read(
@@ -100,16 +95,7 @@ impl ChatModel {
         source: &ModelSource,
         style: Option<ThinkingStyle>,
     ) -> Result<Self, TextError> {
-        let config = ModelConfig::load(source)?;
-        let json = source.read_text("tokenizer.json")?;
-        let tokenizer = Arc::new(Tokenizer::from_json(&json)?);
-        if tokenizer.vocab_size() > config.vocab {
-            return Err(TextError::Tokenizer(format!(
-                "tokenizer.json has token ids up to {}, config.json a vocabulary of {}: they are not of the same model",
-                tokenizer.vocab_size() - 1,
-                config.vocab
-            )));
-        }
+        let text = ModelText::load(source)?;
         let separate = optional(source, "chat_template.jinja")?;
         let settings = optional(source, "tokenizer_config.json")?.unwrap_or_else(|| "{}".into());
         let chat = match ChatTemplate::new(&settings, separate) {
@@ -119,26 +105,16 @@ impl ChatModel {
         };
         let markup = chat.as_ref().map_or("", ChatTemplate::source);
         let (contents, control) =
-            Tokenizer::from_json_hiding(&json, &|name, special| special || markup.contains(name))?;
-        let (mut generation, mut notes) = (GenerationDefaults::default(), Vec::new());
-        if let Some(json) = optional(source, "generation_config.json")? {
-            let path = source.describe("generation_config.json");
-            (generation, notes) = GenerationDefaults::read(&json, &path)?;
-        }
-        let mut eos = config.eos_token_ids.clone();
-        // The token that ends a turn in the chat template: some checkpoints do not list it.
-        let of_template = chat
-            .as_ref()
-            .and_then(|chat| chat.special_token("eos_token"))
-            .and_then(|token| tokenizer.token_id(token));
-        eos.extend(of_template.filter(|id| !eos.contains(id)));
+            Tokenizer::from_json_hiding(&text.tokenizer_json, &|name, special| {
+                special || markup.contains(name)
+            })?;
         let mut model = Self {
             name,
-            config,
-            generation,
-            eos: eos.into(),
-            notes,
-            tokenizer,
+            eos: text.eos(chat.as_ref()).into(),
+            config: text.config,
+            generation: text.generation,
+            notes: text.notes,
+            tokenizer: text.tokenizer,
             contents,
             control,
             chat,

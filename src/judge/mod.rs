@@ -18,6 +18,7 @@
 //! | `completion` | it becomes a verdict: protocol, rules, reward |
 //! | `keeper` | verdicts into journal, summary and standard output |
 //! | [`model`] | a judge: a model's text side under a protocol |
+//! | `model_text` | the text side of any model: tokenizer, configuration, recommended sampling |
 //! | [`prompt`], `field_text` | a sample as the token ids that a judge sees |
 //! | `generation` | how tokens are chosen and how many, where the user does not say |
 //! | [`build`] | from a model's weights to an engine, and how large that is |
@@ -42,6 +43,7 @@ pub mod jobs;
 mod keeper;
 mod loaded;
 pub mod model;
+pub(crate) mod model_text;
 pub mod panel;
 pub mod prompt;
 mod reading;

@@ -7,6 +7,7 @@ use super::RunOptions;
 use super::calibration::Calibration;
 use super::domain::{Domain, JudgeFile};
 use super::generation::GenerationDefaults;
+use super::model_text::{ModelText, guarded, optional};
 use super::prompt::{PromptBuilder, PromptError, PromptTokens, TokenCount, TooLong};
 use crate::checkpoint::known_judges::{self, KnownJudge, KnownSampling};
 use crate::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
@@ -14,7 +15,6 @@ use crate::dataset::Sample;
 use crate::dataset::journal::{ChatIdentity, Identity};
 use crate::engine::{Choices, Sampling, TokenSet};
 use crate::grammar::{GrammarError, Grammars};
-use crate::panics;
 use crate::protocol::{PromptTemplate, Protocol, ScaffoldWants};
 use crate::reward::RewardPolicy;
 use crate::text::TextError;
@@ -146,13 +146,7 @@ impl JudgeText {
         template: &PromptTemplate,
         settings: &ChatSettings,
     ) -> Result<Self, PromptError> {
-        // Decoders and templates of damaged files may panic in the libraries that run them.
-        panics::guarded(|| Self::read(source, protocol, template, settings)).unwrap_or_else(|why| {
-            Err(TextError::Tokenizer(format!(
-                "{source}: its tokenizer or chat template cannot be used: {why}"
-            ))
-            .into())
-        })
+        guarded(source, || Self::read(source, protocol, template, settings))
     }
 
     fn read(
@@ -161,8 +155,7 @@ impl JudgeText {
         template: &PromptTemplate,
         settings: &ChatSettings,
     ) -> Result<Self, PromptError> {
-        let config = ModelConfig::load(source)?;
-        let tokenizer = Arc::new(Tokenizer::from_json(&source.read_text("tokenizer.json")?)?);
+        let model = ModelText::load(source)?;
         let separate = match &settings.template {
             Some((_, text)) => Some(text.clone()),
             None if !protocol.chat() => Some(BARE.to_owned()),
@@ -188,7 +181,7 @@ impl JudgeText {
             answer_start = stated.inside;
         }
         let prompts = PromptBuilder::new(
-            Arc::clone(&tokenizer),
+            Arc::clone(&model.tokenizer),
             &chat,
             template,
             protocol.view(),
@@ -196,19 +189,14 @@ impl JudgeText {
             settings.style.clone(),
             &answer_start,
         )?;
-        if tokenizer.vocab_size() > config.vocab {
-            return Err(TextError::Tokenizer(format!(
-                "tokenizer.json has token ids up to {}, config.json a vocabulary of {}: they are not of the same model",
-                tokenizer.vocab_size() - 1,
-                config.vocab
-            ))
-            .into());
-        }
-        let (mut generation, mut notes) = (GenerationDefaults::default(), Vec::new());
-        if let Some(json) = optional(source, "generation_config.json")? {
-            let path = source.describe("generation_config.json");
-            (generation, notes) = GenerationDefaults::read(&json, &path)?;
-        }
+        let eos = model.eos(Some(&chat));
+        let ModelText {
+            config,
+            tokenizer,
+            mut generation,
+            mut notes,
+            ..
+        } = model;
         // A known judge's settings are for its own protocol; under another, that protocol's come first.
         let known = known_judge(source)?;
         // A prompt needs room too.
@@ -227,14 +215,6 @@ impl JudgeText {
                  --model",
                 protocols.join(", ")
             ));
-        }
-        let mut eos = config.eos_token_ids.clone();
-        // The token that ends a turn in the chat template: some checkpoints do not list it.
-        if let Some(token) = chat.special_token("eos_token")
-            && let Some(id) = tokenizer.token_id(token)
-            && !eos.contains(&id)
-        {
-            eos.push(id);
         }
         let choices = Arc::new(choices(protocol.as_ref(), &tokenizer)?);
         let eos: Arc<[u32]> = prompts.thinking().ends(&eos, &tokenizer).into();
@@ -430,12 +410,4 @@ fn identity(settings: &ChatSettings, chat: &ChatTemplate) -> Option<ChatIdentity
         force_domain: settings.force_domain,
     };
     (identity != ChatIdentity::default()).then_some(identity)
-}
-
-/// A file that a model may lack.
-pub(crate) fn optional(
-    source: &ModelSource,
-    file: &str,
-) -> Result<Option<String>, CheckpointError> {
-    source.has(file).then(|| source.read_text(file)).transpose()
 }
