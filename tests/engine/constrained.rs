@@ -374,6 +374,56 @@ fn a_decided_reward_ends_the_answer() {
     assert!(seen.iter().all(|&count| count > 0), "{seen:?}");
 }
 
+/// A protocol whose answers are of a grammar that begins with any text.
+fn with_free_beginning() -> Arc<dyn Protocol> {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write(
+        "own.toml",
+        "description = \"own\"\ngrammar = \"own.lark\"\n[answer]\nform = \"labels\"\n\
+         rules = [{ name = \"stated\", pattern = '\\nVerdict: ([AB])\\z' }]\n\
+         [answer.labels]\nA = { outcome = true }\nB = { outcome = false }\n",
+    );
+    write(
+        "own.lark",
+        "start: TEXT \"\\nVerdict: \" (\"A\" | \"B\")\nTEXT: /[^\\n]{1,20}/",
+    );
+    protocol::resolve(folder.path().join("own.toml").to_str().unwrap()).unwrap()
+}
+
+#[test]
+fn a_grammar_that_begins_with_any_text_leaves_thinking_its_place() {
+    let protocol = with_free_beginning();
+    let mut thought = 0;
+    for way in Way::ALL {
+        let (text, vocab) = text(way, &protocol);
+        let mut options = options();
+        options.thinking_budget = Some(20);
+        for verdict in judge(&text, vocab, &samples(40), &options) {
+            assert_eq!(verdict.status, Status::Ok, "{way:?}: {verdict:#?}");
+            assert!(verdict.outcome.is_some() && verdict.confidence.outcome.is_some());
+            let written = &verdict.raw.as_ref().unwrap().completion;
+            thought += usize::from(way == Way::MayThink && written.starts_with("<think>"));
+        }
+    }
+    println!("{thought} thought");
+    let (text, vocab) = text(Way::MayThink, &protocol);
+    let tokenizer = text.prompts.tokenizer();
+    let mut options = options();
+    options.sampling = Sampling::GREEDY;
+    for (budget, status) in [(None, Status::Unparsed), (Some(20), Status::Ok)] {
+        let model = Box::new(Thinks {
+            vocab,
+            open: tokenizer.token_id("<think>").unwrap(),
+            filler: tokenizer.encode_trusted("x").unwrap()[0],
+        });
+        options.thinking_budget = budget;
+        for verdict in judge_with(model, &text, &samples(3), &options) {
+            assert_eq!(verdict.status, status, "{verdict:#?}");
+        }
+    }
+}
+
 /// Opens its thinking, and never ends it.
 struct Thinks {
     vocab: usize,
