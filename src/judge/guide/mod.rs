@@ -486,7 +486,12 @@ impl Guide for VerdictGuide {
                 if let Some(next) = self.end_overdue_thought() {
                     return next;
                 }
-                if is_over || !self.has_room(0) {
+                // Thinking that it opens in its last tokens could not be ended any more.
+                let kept = match self.options.thinking_budget {
+                    Some(_) => THINKING_END,
+                    None => 0,
+                };
+                if is_over || !self.has_room(kept) {
                     return self.end_analysis(!is_over);
                 }
                 self.state = State::Analysis(stop);
