@@ -277,6 +277,21 @@ fn choices(protocol: &dyn Protocol, tokenizer: &Tokenizer) -> Result<Choices, Te
     };
     // The number of each token; none where there are several.
     let mut numbers: BTreeMap<u32, Option<f32>> = BTreeMap::new();
+    let mut add = |token: u32, number: f32| {
+        let known = numbers.entry(token).or_insert(Some(number));
+        *known = known.filter(|known| known.to_bits() == number.to_bits());
+    };
+    let scaffold = protocol.scaffold(ScaffoldWants::default());
+    if scaffold.is_some_and(|scaffold| scaffold.grammar().is_some()) {
+        // Under a grammar a word may begin with any of its beginnings.
+        for (token, bytes) in (0..).zip(tokenizer.token_bytes().unwrap_or_default()) {
+            for (word, number) in &words {
+                if !bytes.is_empty() && word.as_bytes().starts_with(&bytes) {
+                    add(token, *number);
+                }
+            }
+        }
+    }
     for (word, number) in words {
         let (lower, upper) = (word.to_lowercase(), word.to_uppercase());
         let mut capital = lower.clone();
@@ -286,8 +301,7 @@ fn choices(protocol: &dyn Protocol, tokenizer: &Tokenizer) -> Result<Choices, Te
         for spelling in [word, &lower, &upper, &capital] {
             for text in [spelling.to_owned(), format!(" {spelling}")] {
                 if let Some(token) = tokenizer.encode_trusted_at(&text, Place::Within)?.first() {
-                    let known = numbers.entry(*token).or_insert(Some(number));
-                    *known = known.filter(|known| known.to_bits() == number.to_bits());
+                    add(*token, number);
                 }
             }
         }

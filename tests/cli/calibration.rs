@@ -111,7 +111,9 @@ fn what_cannot_be_calibrated_is_said() {
     judge(&["--calibration", "bad.json", "--reward", "soft"])
         .expect(2, &["bad.json: outcome: temperature -1"]);
     folder.write("good.json", "{}");
-    judge(&["--calibration", "good.json"])
-        .expect(2, &["it serves --reward soft and --min-confidence"]);
+    judge(&["--calibration", "good.json"]).expect(
+        2,
+        &["without --reward soft or --min-confidence it changes nothing"],
+    );
     judge(&["--calibration", "good.json", "--rules", "only"]).expect(2, &["changes nothing"]);
 }
