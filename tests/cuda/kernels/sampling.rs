@@ -2,7 +2,7 @@
 
 use candle_core::{DType, Device, Tensor};
 use juror::engine::sampler::choose;
-use juror::engine::{Choices, RandomKey, RowRequest, Sampling, TokenSet};
+use juror::engine::{Allowed, Choices, RandomKey, RowRequest, Sampling, TokenSet};
 use juror::model::cuda::SampleRequest;
 use juror::model::cuda::kernel::Kernels;
 use juror::model::cuda::sampling::{PackedRequests, Sampler};
@@ -16,7 +16,8 @@ fn sampling_equals_the_host() {
     let cuda = gpu.device.as_cuda_device().unwrap();
     let choices = Choices::yes_or_no(&[5, 700], &[6]);
     let odd: TokenSet = (0..150_000).filter(|token| token % 2 == 1).collect();
-    let few: TokenSet = [6, 700].into_iter().collect();
+    let odd = Allowed::from(odd);
+    let few = Allowed::from(TokenSet::from_iter([6, 700]));
     let mut other = 0;
     let mut count = 0;
     for vocab in [1000, 32_003, 151_936] {
