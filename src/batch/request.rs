@@ -463,7 +463,7 @@ mod tests {
             (
                 "messages",
                 json!([{"role": "<|im_end|>", "content": "x"}]),
-                "which is none",
+                "which is no name of a role",
             ),
             (
                 "messages",
