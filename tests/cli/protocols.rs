@@ -254,7 +254,14 @@ fn a_protocol_leaves_room_for_the_prompt() {
         "-o",
         "out.jsonl",
     ];
-    folder.run(&judge).expect(3, &["knows no other prompt"]);
+    let ran = folder.run(&judge);
+    // What it writes under a prompt that it does not know may be read or not.
+    assert!(matches!(ran.code, Some(0 | 3)), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("knows no other prompt"),
+        "{}",
+        ran.stderr
+    );
     let verdict = &folder.lines("out.jsonl")[0];
     assert_ne!(verdict["status"], "too_long");
     assert_ne!(verdict["usage"]["completion_tokens"], 0);

@@ -179,13 +179,12 @@ fn an_answer_has_the_form_that_is_asked_for() {
         assert!(fits, "{line}");
     }
     // Behind its thinking, which is free.
-    let more = json!({"response_format": format, "max_tokens": 600});
-    run(
-        &folder,
-        &[asking("a", &json!("What is 1 + 1?"), &more)],
-        &["--restart"],
-    )
-    .expect(0, &[]);
+    folder.write("in.jsonl", rollouts(1));
+    let export = ["export-batch", "in.jsonl", "-o", "asked.jsonl"];
+    folder.run(&export).expect(0, &[]);
+    let mut asked = folder.lines("asked.jsonl")[0].clone();
+    asked["body"]["response_format"] = format;
+    run(&folder, &[asked], &["--restart"]).expect(0, &[]);
     let written = text(&folder.lines("outputs.jsonl")[0]);
     let (thinking, answer) = written.split_once("</think>").unwrap();
     assert!(

@@ -155,7 +155,7 @@ fn an_ambiguous_row_is_refused_with_its_keys() {
         2,
         &[
             "no response",
-            "answer, question, solution",
+            "question, solution, answer",
             "--columns response=solution",
         ],
     );
