@@ -8,7 +8,7 @@ use super::conversation::ChatModel;
 use super::stop::StopTexts;
 use crate::engine::{Guide, Next, Then, TokenSet};
 use crate::grammar::{Grammar, GrammarRun, GrammarSource};
-use crate::text::reasoning::{Beginning, Thinking, Thought};
+use crate::text::reasoning::{Beginning, Thinking, Thought, opening_tokens};
 
 /// Takes the parameters that ask for a form out of a request's body: `response_format` of OpenAI, `structured_outputs` and the older
 /// `guided_…` of vLLM.
@@ -124,15 +124,7 @@ impl FormedAnswer {
         let state = match thinking.map(|thinking| thinking.beginning(tokenizer)) {
             None | Some(Beginning::Answer) => State::Answer,
             Some(Beginning::Thinking(thought)) => State::Thinking(thought),
-            Some(Beginning::Either(pairs)) => {
-                let token = |open: &str| tokenizer.added_token(open);
-                let opens = pairs.into_iter();
-                State::Opening(
-                    opens
-                        .filter_map(|tags| Some((token(&tags.open)?, tags.close)))
-                        .collect(),
-                )
-            }
+            Some(Beginning::Either(pairs)) => State::Opening(opening_tokens(&pairs, tokenizer)),
         };
         Self {
             state,
@@ -155,6 +147,14 @@ impl FormedAnswer {
         }
     }
 
+    /// Keeps the error that has ended the answer, if one has.
+    fn keep_error(&self) {
+        if let Some(why) = self.run.error() {
+            // The first is the cause.
+            let _ = self.failure.set(why);
+        }
+    }
+
     /// What follows in the state at hand.
     fn next(&mut self) -> Next {
         match &self.state {
@@ -163,10 +163,7 @@ impl FormedAnswer {
             State::Break => self.one_of(self.model.blank().iter()),
             State::Answer => {
                 let mut next = self.run.next(Vec::new());
-                if let Some(why) = self.run.error() {
-                    // Read only once the answer is over.
-                    let _ = self.failure.set(why);
-                }
+                self.keep_error();
                 // A text that ends the answer may stand in what is forced.
                 if let Some(stop) = &mut self.stop
                     && next.append.iter().any(|&token| stop.ends_with(token))
@@ -209,5 +206,11 @@ impl Guide for FormedAnswer {
             }
         };
         self.next()
+    }
+
+    fn end(&mut self) -> Option<Next> {
+        // All that may be chosen where the tokens that may come next could not be found.
+        self.keep_error();
+        None
     }
 }

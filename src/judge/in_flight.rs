@@ -108,6 +108,7 @@ impl InFlight {
             .clone();
         let answer = KnownAnswer { completion, guided };
         let is_answer = asked.failure.get().is_none()
+            && answer.guided.error.is_none()
             && !matches!(answer.completion.finish, FinishReason::Rejected(_));
         if is_answer {
             let kept = KnownAnswer {

@@ -59,6 +59,8 @@ pub struct JudgeText {
     pub calibration: Calibration,
     /// What the user should know before the first verdict.
     pub notes: Vec<String>,
+    /// Whether the protocol gives answers a form that this model can follow.
+    has_form: bool,
     blank: OnceLock<TokenSet>,
     /// The forms of constrained answers.
     pub(super) grammars: Grammars,
@@ -94,7 +96,7 @@ impl JudgeText {
     /// Whether its answers can be constrained.
     pub(crate) fn has_scaffold(&self) -> bool {
         let domain = self.domain.as_ref();
-        domain.is_none_or(Domain::is_choice) && matches!(self.has_form(), Some(Ok(())))
+        domain.is_none_or(Domain::is_choice) && self.has_form
     }
 
     /// Whether its reward may be known before the answer is over: not where a grammar says what is written.
@@ -104,7 +106,7 @@ impl JudgeText {
     }
 
     /// The form that the protocol gives to answers, if it does: whether this model can follow it.
-    fn has_form(&self) -> Option<Result<(), GrammarError>> {
+    fn form(&self) -> Option<Result<(), GrammarError>> {
         let forms = [false, true].map(|reason| {
             let wants = ScaffoldWants {
                 reason,
@@ -230,13 +232,16 @@ impl JudgeText {
             calibration,
             chat: identity(settings, &chat),
             notes,
+            has_form: false,
             blank: OnceLock::new(),
         };
-        if let Some(Err(why)) = text.has_form() {
-            text.notes.push(format!(
+        match text.form() {
+            None => {}
+            Some(Ok(())) => text.has_form = true,
+            Some(Err(why)) => text.notes.push(format!(
                 "answers are not constrained: the form that protocol {} gives them cannot be used here: {why}",
                 protocol.name()
-            ));
+            )),
         }
         Ok(text)
     }

@@ -14,7 +14,7 @@ use super::{JudgeText, reading};
 use crate::engine::{Choices, Guide, Next, Then, TokenSet};
 use crate::grammar::GrammarRun;
 use crate::text::TextError;
-use crate::text::reasoning::{Beginning, ThinkingTags, Thought};
+use crate::text::reasoning::{Beginning, Thought, opening_tokens};
 use crate::text::tokenizer::{Place, TextStream};
 
 /// Tokens between two looks at whether a text of the judge's own is thinking still.
@@ -130,11 +130,7 @@ impl VerdictGuide {
                 let parts = tokenise_at(behind_prompt)?;
                 let state = match parts.first() {
                     Some(TokenPart::Grammar { .. }) => {
-                        let token = |tags: &ThinkingTags| tokenizer.added_token(&tags.open);
-                        let opens = pairs.iter();
-                        let opens =
-                            opens.filter_map(|tags| Some((token(tags)?, tags.close.clone())));
-                        Some(State::OpeningText(opens.collect()))
+                        Some(State::OpeningText(opening_tokens(&pairs, tokenizer)))
                     }
                     Some(TokenPart::Fork(answer)) => {
                         let opens = pairs.iter().map(|tags| tags.open.as_str());

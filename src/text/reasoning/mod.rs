@@ -28,7 +28,7 @@ use std::sync::Arc;
 use crate::text::TextError;
 use crate::text::tokenizer::{TextStream, Tokenizer};
 use harmony::{Channels, HarmonyTokens};
-pub(crate) use phase::{Beginning, Thought};
+pub(crate) use phase::{Beginning, Thought, opening_tokens};
 pub use style::{ThinkingStyle, ThinkingTags};
 use tag_mask::{TagMask, VisibleText, blank, mask};
 use token_roles::{Role, RoleTracker};

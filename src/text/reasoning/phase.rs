@@ -76,6 +76,14 @@ impl Thinking {
     }
 }
 
+/// The added tokens that open a pair of tags, each with the text that closes it. A tag of several tokens is not among them: an answer
+/// could begin with the first.
+pub(crate) fn opening_tokens(pairs: &[ThinkingTags], tokenizer: &Tokenizer) -> Vec<(u32, String)> {
+    let opened =
+        |tags: &ThinkingTags| Some((tokenizer.added_token(&tags.open)?, tags.close.clone()));
+    pairs.iter().filter_map(opened).collect()
+}
+
 /// Whether a text opens a pair of tags behind the last place where it closes it.
 pub(super) fn is_open(text: &str, tags: &ThinkingTags) -> bool {
     text.rfind(&tags.open)
