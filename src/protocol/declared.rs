@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::declaration::{self, AnswerFile, DeclarationError, File, ReferenceFile, TagField};
 use super::labels::{Labels, UNCLEAR, verdict};
-use super::scaffold::{ChoiceField, Filled, Part, Scaffold, ScaffoldWants};
+use super::scaffold::{ChoiceField, Filled, LabelScaffold, Scaffold, ScaffoldWants};
 use super::stop::TextStop;
 use super::unknown_tags::without_unknown_pairs;
 use super::{
@@ -55,52 +55,6 @@ enum Answer {
     Step,
     Rubric,
 }
-
-/// What a constrained judge writes around its label.
-#[derive(Debug, Clone)]
-struct LabelScaffold {
-    /// It writes something of its own first.
-    analysis: bool,
-    before: String,
-    after: String,
-}
-
-impl LabelScaffold {
-    /// Reads text around `{{ label }}`, behind `{{ text }}` if the judge writes something first.
-    ///
-    /// # Errors
-    /// What is wrong with it.
-    fn parse(text: &str) -> Result<Self, String> {
-        const ANALYSIS: &str = "{{ text }}";
-        const LABEL: &str = "{{ label }}";
-        let (analysis, rest) = match text.strip_prefix(ANALYSIS) {
-            Some(rest) => (true, rest),
-            None => (false, text),
-        };
-        let (before, after) = rest
-            .split_once(LABEL)
-            .ok_or_else(|| format!("must hold `{LABEL}`, where the judge chooses"))?;
-        for part in [before, after] {
-            if let Some(at) = part.find("{{ ") {
-                let known = format!("`{ANALYSIS}` at its beginning and `{LABEL}` once");
-                return Err(format!("`{}`: there is {known}", &part[at..]));
-            }
-        }
-        if analysis && before.trim().is_empty() {
-            return Err(format!(
-                "between `{ANALYSIS}` and `{LABEL}` must be text that announces the choice"
-            ));
-        }
-        Ok(Self {
-            analysis,
-            before: before.to_owned(),
-            after: after.to_owned(),
-        })
-    }
-}
-
-/// What announces the index of the first wrong step, and what is behind it.
-const STEP_SCAFFOLD: [&str; 2] = ["\n\n\\boxed{", "}"];
 
 /// A protocol that was declared in a file.
 #[derive(Debug, Clone)]
@@ -475,41 +429,15 @@ impl Protocol for Declared {
         if let Some(grammars) = &self.grammars {
             return Some(Scaffold::of_grammar(&grammars[usize::from(wants.reason)]));
         }
-        let choice = |field, words| Part::Choice {
-            field,
-            words,
-            numbers: None,
-        };
         match &self.answer {
             Answer::Tags(wanted) => Some(Scaffold::of_tags(*wanted, wants.reason)),
             Answer::Labels(labels) => {
-                let own = self.scaffold.as_ref()?;
                 let names = labels.known.iter().map(|label| label.name.clone());
-                let parts = [
-                    own.analysis.then_some(Part::Analysis),
-                    Some(Part::Text(own.before.clone())),
-                    Some(choice(ChoiceField::Label, names.collect())),
-                    Some(Part::Text(own.after.clone())),
-                ];
-                Some(Scaffold {
-                    parts: parts.into_iter().flatten().collect(),
-                })
+                Some(self.scaffold.as_ref()?.around(names.collect()))
             }
             Answer::Json(..) => None,
             Answer::Rubric => Some(grades::scaffold(wants.rubric.as_deref(), wants.reason)),
-            Answer::Step => {
-                let [before, after] = STEP_SCAFFOLD;
-                let none = std::iter::once("-1".to_owned());
-                let steps = none.chain((0..wants.steps).map(|step| step.to_string()));
-                Some(Scaffold {
-                    parts: vec![
-                        Part::Analysis,
-                        Part::Text(before.to_owned()),
-                        choice(ChoiceField::Step, steps.collect()),
-                        Part::Text(after.to_owned()),
-                    ],
-                })
-            }
+            Answer::Step => Some(Scaffold::of_step(wants.steps)),
         }
     }
 

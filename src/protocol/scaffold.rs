@@ -94,6 +94,38 @@ impl Scaffold {
         })
     }
 
+    /// Known text around one choice, behind text of the judge's own if there is an analysis.
+    fn around_choice(
+        analysis: bool,
+        before: &str,
+        field: ChoiceField,
+        words: Vec<String>,
+        after: &str,
+    ) -> Self {
+        let choice = Part::Choice {
+            field,
+            words,
+            numbers: None,
+        };
+        let parts = [
+            analysis.then_some(Part::Analysis),
+            Some(Part::Text(before.to_owned())),
+            Some(choice),
+            Some(Part::Text(after.to_owned())),
+        ];
+        Self {
+            parts: parts.into_iter().flatten().collect(),
+        }
+    }
+
+    /// An analysis, and behind it the index of the first wrong of so many steps, or -1.
+    pub(super) fn of_step(steps: usize) -> Self {
+        let none = std::iter::once("-1".to_owned());
+        let words = none.chain((0..steps).map(|step| step.to_string()));
+        let words = words.collect();
+        Self::around_choice(true, "\n\n\\boxed{", ChoiceField::Step, words, "}")
+    }
+
     /// Tags with True or False, in the form that the prompts ask for.
     pub(super) fn of_tags(wanted: Yields, reason: bool) -> Self {
         let mut parts = Vec::new();
@@ -122,6 +154,55 @@ impl Scaffold {
             parts.push(Part::Text(text));
         }
         Self { parts }
+    }
+}
+
+/// What a constrained judge writes around its label.
+#[derive(Debug, Clone)]
+pub(super) struct LabelScaffold {
+    /// It writes something of its own first.
+    analysis: bool,
+    before: String,
+    after: String,
+}
+
+impl LabelScaffold {
+    /// Reads text around `{{ label }}`, behind `{{ text }}` if the judge writes something first.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        const ANALYSIS: &str = "{{ text }}";
+        const LABEL: &str = "{{ label }}";
+        let (analysis, rest) = match text.strip_prefix(ANALYSIS) {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let (before, after) = rest
+            .split_once(LABEL)
+            .ok_or_else(|| format!("must hold `{LABEL}`, where the judge chooses"))?;
+        for part in [before, after] {
+            if let Some(at) = part.find("{{ ") {
+                let known = format!("`{ANALYSIS}` at its beginning and `{LABEL}` once");
+                return Err(format!("`{}`: there is {known}", &part[at..]));
+            }
+        }
+        if analysis && before.trim().is_empty() {
+            return Err(format!(
+                "between `{ANALYSIS}` and `{LABEL}` must be text that announces the choice"
+            ));
+        }
+        Ok(Self {
+            analysis,
+            before: before.to_owned(),
+            after: after.to_owned(),
+        })
+    }
+
+    /// The scaffold in which one of these labels is chosen.
+    pub(super) fn around(&self, labels: Vec<String>) -> Scaffold {
+        let (before, after) = (&self.before, &self.after);
+        Scaffold::around_choice(self.analysis, before, ChoiceField::Label, labels, after)
     }
 }
 
