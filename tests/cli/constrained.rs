@@ -60,6 +60,22 @@ start: "<process> " TRUTH " </process>\n<outcome> " TRUTH " </outcome>\n<perfect
 TRUTH: "True" | "False"
 "#;
 
+/// The verdicts on `in.jsonl` under a protocol, with what the judge wrote.
+fn judged(folder: &Folder, protocol: &str, more: &[&str]) -> Vec<Value> {
+    let command = [
+        "judge",
+        "in.jsonl",
+        "-o",
+        "out.jsonl",
+        "--restart",
+        "--raw",
+        "--protocol",
+        protocol,
+    ];
+    folder.run(&[&command[..], more].concat()).expect(0, &[]);
+    folder.lines("out.jsonl")
+}
+
 #[test]
 fn a_grammar_says_what_the_scaffold_says() {
     let folder = Folder::new();
@@ -74,22 +90,9 @@ fn a_grammar_says_what_the_scaffold_says() {
     folder.write("scaffold.toml", declared(""));
     folder.write("grammar.toml", declared("grammar = \"form.lark\""));
     folder.write("form.lark", GRAMMAR);
-    let judge = |protocol: &str, out: &str| {
-        let command = [
-            "judge",
-            "in.jsonl",
-            "-o",
-            out,
-            "--raw",
-            "--protocol",
-            protocol,
-        ];
-        folder.run(&command).expect(0, &[]);
-        folder.lines(out)
-    };
     let (by_hand, by_grammar) = (
-        judge("scaffold.toml", "scaffold.jsonl"),
-        judge("grammar.toml", "grammar.jsonl"),
+        judged(&folder, "scaffold.toml", &[]),
+        judged(&folder, "grammar.toml", &[]),
     );
     for (one, other) in by_hand.iter().zip(&by_grammar) {
         for key in ["id", "status", "process", "outcome", "perfect", "reward"] {
@@ -108,22 +111,15 @@ fn a_grammar_says_what_the_scaffold_says() {
 fn answers_of_a_schema_are_verdicts() {
     let folder = Folder::new();
     folder.write("in.jsonl", rollouts(12));
-    let judge = |more: &[&str], out: &str| {
-        let command = [
-            "judge",
-            "in.jsonl",
-            "-o",
-            out,
-            "--raw",
-            "--protocol",
+    let judge = |more: &[&str]| {
+        judged(
+            &folder,
             "answer-json",
-            "--force-domain",
-        ];
-        folder.run(&[&command[..], more].concat()).expect(0, &[]);
-        folder.lines(out)
+            &[&["--force-domain"], more].concat(),
+        )
     };
     // The built-in judge knows no JSON: left alone it would write its tags.
-    for line in judge(&[], "plain.jsonl") {
+    for line in judge(&[]) {
         let written = line["raw"]["completion"].as_str().unwrap();
         assert!(written.contains("{\"verdict\": \""), "{line}");
         assert!(
@@ -132,7 +128,7 @@ fn answers_of_a_schema_are_verdicts() {
         );
         assert!(line["reason"].is_null());
     }
-    for line in judge(&["--reason", "--max-new-tokens", "300"], "reason.jsonl") {
+    for line in judge(&["--reason", "--max-new-tokens", "300"]) {
         assert!(line["outcome"].is_boolean(), "{line}");
     }
 }

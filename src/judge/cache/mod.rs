@@ -445,29 +445,14 @@ pub fn prune(folder: &Path, size: u64) -> Result<(), CacheError> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
-
     use super::*;
-    use crate::engine::{Completion, FinishReason, Timing};
+    use crate::engine::FinishReason;
+    use crate::judge::guide::Guided;
 
     fn answer(token: u32) -> KnownAnswer {
-        let now = Instant::now();
         KnownAnswer {
-            completion: Completion {
-                id: 0,
-                prompt: Vec::new(),
-                tokens: vec![token],
-                expected: Vec::new(),
-                finish: FinishReason::Stop,
-                cached_tokens: 0,
-                timing: Timing {
-                    queued: now,
-                    admitted: None,
-                    first_token: None,
-                    finished: now,
-                },
-            },
-            guided: crate::judge::guide::Guided::default(),
+            completion: segment::completion(vec![token], Vec::new(), FinishReason::Stop),
+            guided: Guided::default(),
         }
     }
 

@@ -121,28 +121,38 @@ fn parse(mut line: Vec<u8>, key: &AnswerKey) -> Result<KnownAnswer, &'static str
     if line.key != hexadecimal(key) {
         return Err("it has another key");
     }
-    let now = Instant::now();
+    let finish = match line.finish {
+        Finish::EndOfSequence => FinishReason::EndOfSequence,
+        Finish::Stop => FinishReason::Stop,
+        Finish::Length => FinishReason::Length,
+    };
     Ok(KnownAnswer {
-        completion: Completion {
-            id: 0,
-            prompt: Vec::new(),
-            tokens: line.tokens,
-            expected: line.expected,
-            finish: match line.finish {
-                Finish::EndOfSequence => FinishReason::EndOfSequence,
-                Finish::Stop => FinishReason::Stop,
-                Finish::Length => FinishReason::Length,
-            },
-            cached_tokens: 0,
-            timing: Timing {
-                queued: now,
-                admitted: None,
-                first_token: None,
-                finished: now,
-            },
-        },
+        completion: completion(line.tokens, line.expected, finish),
         guided: line.guided,
     })
+}
+
+/// A completion as it is kept: without its prompt, and without the time that it took.
+pub(super) fn completion(
+    tokens: Vec<u32>,
+    expected: Vec<(usize, f32)>,
+    finish: FinishReason,
+) -> Completion {
+    let now = Instant::now();
+    Completion {
+        id: 0,
+        prompt: Vec::new(),
+        tokens,
+        expected,
+        finish,
+        cached_tokens: 0,
+        timing: Timing {
+            queued: now,
+            admitted: None,
+            first_token: None,
+            finished: now,
+        },
+    }
 }
 
 fn hexadecimal(key: &AnswerKey) -> String {
