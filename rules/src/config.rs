@@ -54,6 +54,35 @@ pub enum FallbackMode {
     FirstMatch,
 }
 
+/// How the profile `compat` rewrites a formula before it is parsed, by the names that Math-Verify gives the parts; its
+/// default is all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Normalization {
+    /// Are units dropped?
+    pub units: bool,
+    /// Is a zero put before a leading point, and `0.5` written as a fraction?
+    pub nits: bool,
+    /// Do `\frac12` and `\sqrt2` get the braces that they lack?
+    pub malformed_operators: bool,
+}
+
+impl Default for Normalization {
+    fn default() -> Self {
+        Self {
+            units: true,
+            nits: true,
+            malformed_operators: true,
+        }
+    }
+}
+
+impl Normalization {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// Settings, by the names that Math-Verify gives them; the defaults are its defaults.
 ///
 /// `numeric_precision` has an effect in the compatible profile only: the strict one evaluates until it is certain.
@@ -86,6 +115,9 @@ pub struct Config {
     pub extraction_mode: ExtractionMode,
     /// Is the text of the first match kept?
     pub fallback_mode: FallbackMode,
+    /// How a formula is rewritten; it has an effect in the compatible profile only.
+    #[serde(skip_serializing_if = "Normalization::is_default")]
+    pub normalization: Normalization,
 }
 
 impl ExtractionTarget {
@@ -110,6 +142,7 @@ impl Default for Config {
             allow_set_relation_comp: false,
             extraction_mode: ExtractionMode::AnyMatch,
             fallback_mode: FallbackMode::FirstMatch,
+            normalization: Normalization::default(),
         }
     }
 }

@@ -48,14 +48,14 @@ struct Readme;
 
 use regex::Regex;
 
-pub use config::{Config, ExtractionMode, ExtractionTarget, FallbackMode, Profile};
+pub use config::{Config, ExtractionMode, ExtractionTarget, FallbackMode, Normalization, Profile};
 pub use extract::{Extraction, Found, Role, extract};
 pub use gsm8k::RuleVerdict;
 pub use gsm8k::methods::Gsm8kMethod;
 pub use math_verify::EMULATES;
 pub use method::{OutcomeRules, RulesProfile, UnknownRulesProfile};
 pub use parse::{ParseError, describe};
-pub use verification::{Status, Verification};
+pub use verification::{Reading, Status, Verification};
 pub use verifier::Verifier;
 
 /// Compiles a pattern of this crate. Every pattern is a constant that a test compiles.

@@ -38,6 +38,24 @@ pub struct Verification {
     pub reason: String,
 }
 
+/// What was read as an answer: [`Verifier::read`](super::Verifier::read).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Reading {
+    /// A value, as text.
+    Value(String),
+    /// A text that is compared as it stands: a wanted string, or what was found first, parsed or not.
+    Text(String),
+}
+
+impl Reading {
+    /// Either's text.
+    pub fn into_text(self) -> String {
+        match self {
+            Self::Value(text) | Self::Text(text) => text,
+        }
+    }
+}
+
 /// An answer for [`Verification::gold`] and [`Verification::pred`]: the beginning of one too long to be looked at.
 pub(super) fn shortened(mut answer: String) -> String {
     const LONGEST: usize = 2000;

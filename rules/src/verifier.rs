@@ -5,7 +5,7 @@ use crate::compare::{Comparison, Options};
 use crate::config::{Config, ExtractionMode, FallbackMode, Profile};
 use crate::extract::{Extraction, Role};
 use crate::parse::ParseError;
-use crate::verification::{Status, Verification, shortened};
+use crate::verification::{Reading, Status, Verification, shortened};
 use crate::{algebra::work, compare, extract, math_verify, parse};
 
 /// Verifies predictions under one profile and one set of settings. `Send + Sync`, without state.
@@ -13,12 +13,65 @@ use crate::{algebra::work, compare, extract, math_verify, parse};
 pub struct Verifier {
     profile: Profile,
     config: Config,
+    /// Settings for finding the gold answer, where they differ.
+    gold: Option<Config>,
 }
 
 impl Verifier {
     /// A verifier under `profile` and `config`.
     pub fn new(profile: Profile, config: Config) -> Self {
-        Self { profile, config }
+        Self {
+            profile,
+            config,
+            gold: None,
+        }
+    }
+
+    /// The same, with settings of its own for finding the gold answer; how answers are compared stays as it is.
+    ///
+    /// ```
+    /// use juror_rules::{Config, ExtractionTarget, Profile, Verifier};
+    ///
+    /// let boxed = Config { extract: vec![ExtractionTarget::Latex], ..Config::default() };
+    /// let verifier = Verifier::new(Profile::Compat, boxed).with_gold_config(Config::default());
+    /// assert_eq!(verifier.verify("5", r"Of 7, \boxed{5}.").equal, Some(true));
+    /// ```
+    #[must_use]
+    pub fn with_gold_config(mut self, config: Config) -> Self {
+        self.gold = Some(config);
+        self
+    }
+
+    /// What is read in `text` as its answer; empty where there is none.
+    ///
+    /// Under [`Profile::Compat`] this is the list of Math-Verify's `parse`: a value, if something parses, and the text that
+    /// was tried first. Under [`Profile::Strict`] it is the answer as it was found.
+    ///
+    /// ```
+    /// use juror_rules::{Config, Profile, Reading, Role, Verifier};
+    ///
+    /// let verifier = Verifier::new(Profile::Compat, Config::default());
+    /// let read = verifier.read(r"So it is $\frac{1}{2}$.", Role::Prediction);
+    /// assert_eq!(read, [Reading::Value("1/2".into()), Reading::Text(r"\frac{1}{2}".into())]);
+    /// ```
+    pub fn read(&self, text: &str, role: Role) -> Vec<Reading> {
+        let config = match role {
+            Role::Gold => self.gold_config(),
+            Role::Prediction => &self.config,
+        };
+        match self.profile {
+            Profile::Strict => work::limited(text.len(), || {
+                let side = read(text, role, config).ok();
+                side.map(|side| Reading::Value(shortened(side.text)))
+                    .into_iter()
+                    .collect()
+            }),
+            Profile::Compat => math_verify::read(text, config),
+        }
+    }
+
+    fn gold_config(&self) -> &Config {
+        self.gold.as_ref().unwrap_or(&self.config)
     }
 
     /// Is the answer of `pred`, a whole response or a bare answer, that of `gold`?
@@ -46,8 +99,10 @@ impl Verifier {
     /// ```
     pub fn verify(&self, gold: &str, pred: &str) -> Verification {
         work::limited(gold.len() + pred.len(), || match self.profile {
-            Profile::Strict => strict(gold, pred, &self.config),
-            Profile::Compat => math_verify::verify(gold, pred, &self.config),
+            Profile::Strict => strict((gold, self.gold_config()), (pred, &self.config)),
+            Profile::Compat => {
+                math_verify::verify((gold, self.gold_config()), (pred, &self.config))
+            }
         })
     }
 }
@@ -59,8 +114,8 @@ struct Side {
 }
 
 /// What is mathematically true.
-fn strict(gold: &str, pred: &str, config: &Config) -> Verification {
-    let gold = match read(gold, Role::Gold, config) {
+fn strict((gold, gold_config): (&str, &Config), (pred, config): (&str, &Config)) -> Verification {
+    let gold = match read(gold, Role::Gold, gold_config) {
         Ok(side) => side,
         Err(reason) => {
             return unread(Status::UnparsedGold, &[gold], &[], reason);

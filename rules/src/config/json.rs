@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use super::{Config, ExtractionTarget};
 
 const KEYS: &str = "extract, boxed_match_priority, try_extract_without_anchor, float_rounding, numeric_precision, \
-                    strict, allow_set_relation_comp, extraction_mode, fallback_mode, strings, lowercase";
+                    strict, allow_set_relation_comp, extraction_mode, fallback_mode, normalization, strings, lowercase";
 
 impl<'de> Deserialize<'de> for Config {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -79,6 +79,7 @@ impl Config {
             "allow_set_relation_comp" => self.allow_set_relation_comp = read(key, value)?,
             "extraction_mode" => self.extraction_mode = read(key, value)?,
             "fallback_mode" => self.fallback_mode = read(key, value)?,
+            "normalization" => self.normalization = read(key, value)?,
             _ => return Err(format!("there is no setting `{key}`; there is {KEYS}")),
         }
         Ok(())
@@ -161,7 +162,7 @@ fn list_of_strings(key: &str, value: Value) -> Result<Vec<String>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ExtractionMode, FallbackMode};
+    use crate::{ExtractionMode, FallbackMode, Normalization};
 
     fn parsed(json: &str) -> Result<Config, String> {
         serde_json::from_str(json).map_err(|error| error.to_string())
@@ -177,7 +178,7 @@ mod tests {
         let config = parsed(
             r#"{"extract": "expr", "boxed_match_priority": -1, "try_extract_without_anchor": false, "float_rounding": 2,
                 "numeric_precision": 30, "strict": false, "allow_set_relation_comp": true,
-                "extraction_mode": "first_match", "fallback_mode": "no_fallback"}"#,
+                "extraction_mode": "first_match", "fallback_mode": "no_fallback", "normalization": {"units": false}}"#,
         );
         let expected = Config {
             extract: vec![ExtractionTarget::Expr],
@@ -189,6 +190,10 @@ mod tests {
             allow_set_relation_comp: true,
             extraction_mode: ExtractionMode::FirstMatch,
             fallback_mode: FallbackMode::NoFallback,
+            normalization: Normalization {
+                units: false,
+                ..Normalization::default()
+            },
         };
         assert_eq!(config, Ok(expected));
     }
@@ -255,6 +260,10 @@ mod tests {
             (r#"{"extract": [{"string": []}]}"#, "not empty"),
             (r#"{"extract": [7]}"#, "not 7"),
             (
+                r#"{"normalization": {"unit": true}}"#,
+                "unknown field `unit`",
+            ),
+            (
                 r#"{"extraction_mode": "last"}"#,
                 "`extraction_mode`: unknown variant",
             ),
@@ -272,6 +281,10 @@ mod tests {
             Config {
                 extract: vec![ExtractionTarget::letters(), ExtractionTarget::Expr],
                 strict: false,
+                normalization: Normalization {
+                    nits: false,
+                    ..Normalization::default()
+                },
                 ..Config::default()
             },
         ] {

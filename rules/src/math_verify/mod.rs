@@ -28,7 +28,7 @@ pub(crate) mod value;
 
 use crate::algebra::work;
 use crate::config::Config;
-use crate::verification::{Status, Verification};
+use crate::verification::{Reading, Status, Verification};
 use parse::{Extracted, Parsed, parse};
 use value::Judgement;
 
@@ -39,12 +39,19 @@ pub const EMULATES: &str = "math-verify 0.9.0";
 ///
 /// `equal` is its verdict, also where it could not read a side (then it says `false`, and `status` tells why); it is
 /// `None` only where Math-Verify would run out of time.
-pub(crate) fn verify(gold: &str, pred: &str, config: &Config) -> Verification {
-    work::limited(gold.len() + pred.len(), || within_limit(gold, pred, config))
+///
+/// The settings of a side say how its answer is found; those of `pred` also how answers are compared.
+pub(crate) fn verify(gold: (&str, &Config), pred: (&str, &Config)) -> Verification {
+    work::limited(gold.0.len() + pred.0.len(), || within_limit(gold, pred))
 }
 
-fn within_limit(gold: &str, pred: &str, config: &Config) -> Verification {
-    let gold = parse(gold, config);
+/// What Math-Verify 0.9.0 reads in a text.
+pub(crate) fn read(text: &str, config: &Config) -> Vec<Reading> {
+    work::limited(text.len(), || parse(text, config).readings())
+}
+
+fn within_limit(gold: (&str, &Config), (pred, config): (&str, &Config)) -> Verification {
+    let gold = parse(gold.0, gold.1);
     let pred = parse(pred, config);
     let (mut judgement, mut reason) = decide(&gold, &pred, config);
     if work::is_spent() && judgement.equal == Some(false) {

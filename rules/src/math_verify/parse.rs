@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use super::find::{self, Finder, Match, Number, Payload, Source};
 use super::normalize::{self, Boxes};
 use super::value::{self, Value};
-use crate::config::{Config, ExtractionMode, ExtractionTarget, FallbackMode};
-use crate::verification::shortened;
+use crate::config::{Config, ExtractionMode, ExtractionTarget, FallbackMode, Normalization};
+use crate::verification::{Reading, shortened};
 
 /// What may be spent on matches that do not parse: one for each, and one for every byte of them. Math-Verify's clock
 /// runs out long before, and then it has nothing.
@@ -34,15 +34,20 @@ pub(super) struct Parsed {
 
 impl Parsed {
     /// Both, as Math-Verify lists them.
-    pub(super) fn list(&self) -> Vec<String> {
+    pub(super) fn readings(&self) -> Vec<Reading> {
         let value = self.value.as_ref().map(|value| match value {
-            Extracted::Value(value) => value.to_string(),
-            Extracted::Text(text) => text.clone(),
+            Extracted::Value(value) => Reading::Value(shortened(value.to_string())),
+            Extracted::Text(text) => Reading::Text(shortened(text.clone())),
         });
-        value
+        let fallback = self.fallback.clone().map(shortened).map(Reading::Text);
+        value.into_iter().chain(fallback).collect()
+    }
+
+    /// The same as texts.
+    pub(super) fn list(&self) -> Vec<String> {
+        self.readings()
             .into_iter()
-            .chain(self.fallback.clone())
-            .map(shortened)
+            .map(Reading::into_text)
             .collect()
     }
 
@@ -134,11 +139,16 @@ impl Search<'_, '_, '_> {
         }
         match found.payload {
             Payload::Row { .. } | Payload::BoxedRow { .. } => {
-                Ok(formulas(&self.finder.row(found.payload), Boxes::All))
+                let row = self.finder.row(found.payload);
+                Ok(formulas(&row, Boxes::All, self.config.normalization))
             }
             Payload::RawBox => {
                 let text = self.slice((found.start, found.end));
-                Ok(formulas(&[(text, false)], Boxes::Last))
+                Ok(formulas(
+                    &[(text, false)],
+                    Boxes::Last,
+                    self.config.normalization,
+                ))
             }
             Payload::Arithmetic { start, end } => {
                 let text = self.slice((start, end));
@@ -219,11 +229,15 @@ fn take_last(lists: &mut [(usize, Vec<Match>)]) -> Option<(usize, Match)> {
 }
 
 /// The value and the text of formulas in a row: of all if all parse, of the first if not.
-fn formulas(contents: &[(&str, bool)], boxes: Boxes) -> (Option<Extracted>, String) {
+fn formulas(
+    contents: &[(&str, bool)],
+    boxes: Boxes,
+    parts: Normalization,
+) -> (Option<Extracted>, String) {
     let mut texts = Vec::with_capacity(contents.len());
     let mut values = Vec::with_capacity(contents.len());
     for (content, percent) in contents {
-        let text = normalize::normalized(content, boxes);
+        let text = normalize::normalized(content, boxes, parts);
         let value = value::parse_latex(&text);
         values.push(if *percent {
             value.map(value::percent)

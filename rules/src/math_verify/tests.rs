@@ -3,6 +3,10 @@
 use super::*;
 use crate::config::{ExtractionMode, ExtractionTarget, FallbackMode};
 
+fn verify(gold: &str, pred: &str, config: &Config) -> Verification {
+    super::verify((gold, config), (pred, config))
+}
+
 /// The rows of a table: one JSON array a line.
 pub(super) fn table<T: serde::de::DeserializeOwned>(rows: &str) -> impl Iterator<Item = T> {
     rows.lines().map(|row| serde_json::from_str(row).unwrap())

@@ -12,21 +12,28 @@ mod units;
 pub(super) use boxes::Boxes;
 
 use super::chars::strip;
+use crate::config::Normalization;
 
 /// The normalised text of a formula.
-pub(super) fn normalized(text: &str, boxes: Boxes) -> String {
+pub(super) fn normalized(text: &str, boxes: Boxes, parts: Normalization) -> String {
     let mut text = boxes::unboxed(text, boxes).into_owned();
     basic::basic(&mut text);
-    basic::apply(&mut text, |text| {
-        units::without_units(text).map(str::to_owned)
-    });
-    if text.starts_with('.') {
-        text.insert(0, '0');
+    if parts.units {
+        basic::apply(&mut text, |text| {
+            units::without_units(text).map(str::to_owned)
+        });
     }
-    if text == "0.5" {
-        "\\frac{1}{2}".clone_into(&mut text);
+    if parts.nits {
+        if text.starts_with('.') {
+            text.insert(0, '0');
+        }
+        if text == "0.5" {
+            "\\frac{1}{2}".clone_into(&mut text);
+        }
     }
-    operators::with_braces(&mut text);
+    if parts.malformed_operators {
+        operators::with_braces(&mut text);
+    }
     let stripped = strip(&text);
     if stripped.len() == text.len() {
         text

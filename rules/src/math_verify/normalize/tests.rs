@@ -9,7 +9,7 @@ fn texts_are_rewritten() {
     let rows = include_str!("../../../tests/cases/math_verify/rewritten.jsonl");
     for (step, text, expected) in table::<(String, String, String)>(rows) {
         let found = match &*step {
-            "formula" => normalized(&text, Boxes::All),
+            "formula" => normalized(&text, Boxes::All, Normalization::default()),
             "braces" => {
                 let mut text = text.clone();
                 operators::with_braces(&mut text);
@@ -21,6 +21,37 @@ fn texts_are_rewritten() {
             _ => panic!("{step}"),
         };
         assert_eq!(found, expected, "{step}: {text}");
+    }
+}
+
+#[test]
+fn parts_are_left_out_by_name() {
+    let text = r"\frac12 m";
+    let all = Normalization::default();
+    for (parts, expected) in [
+        (all, r"\frac{1}{2}"),
+        (
+            Normalization {
+                units: false,
+                ..all
+            },
+            r"\frac{1}{2} m",
+        ),
+        (
+            Normalization {
+                malformed_operators: false,
+                ..all
+            },
+            r"\frac12",
+        ),
+    ] {
+        assert_eq!(normalized(text, Boxes::All, parts), expected, "{parts:?}");
+    }
+    for (nits, expected) in [(true, r"\frac{1}{2}"), (false, ".5")] {
+        assert_eq!(
+            normalized(".5", Boxes::All, Normalization { nits, ..all }),
+            expected
+        );
     }
 }
 
@@ -43,7 +74,9 @@ fn hostile_texts_end() {
     for unit in floods("rewriting") {
         let long = unit.repeat(200_000 / unit.len());
         for text in [format!("{long}x"), format!("x{long}}}"), format!("{long}2")] {
-            assert!(normalized(&text, Boxes::Last).len() <= 3 * text.len());
+            assert!(
+                normalized(&text, Boxes::Last, Normalization::default()).len() <= 3 * text.len()
+            );
         }
     }
 }
