@@ -25,6 +25,7 @@
 //! | [`rubric`] | weighted criteria that a sample is judged by |
 //! | [`rules`] | the rule-based verifier, a crate of its own: needs no model |
 //! | [`verify`] | the rules on a stream of pairs (`juror verify`) |
+//! | [`openai`] | OpenAI's chat and text completions with a model here: requests into prompts, completions into answers |
 //! | [`batch`] | batch files in OpenAI's format: prompts out, answers in, and such files answered with a model here |
 //! | [`attack`] | responses that deserve no reward, and how often a judge gives them one (`juror attack`) |
 //! | [`mod@bench`] | how fast all this is |
@@ -49,6 +50,8 @@ pub mod grammar;
 pub mod judge;
 #[doc(hidden)]
 pub mod model;
+#[doc(hidden)]
+pub mod openai;
 pub(crate) mod panics;
 pub mod prelude;
 #[doc(hidden)]

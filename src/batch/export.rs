@@ -8,13 +8,14 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
+use super::BatchError;
 use super::custom_id::CustomIds;
-use super::{BatchError, CHAT_URL, COMPLETIONS_URL};
 use crate::dataset::output::write_atomically;
 use crate::dataset::{Rows, Sample, Samples};
 use crate::judge::answers::is_decided_by_rules;
 use crate::judge::prompt::shown_field;
 use crate::judge::{RunOptions, jobs};
+use crate::openai::request::Route;
 use crate::protocol::{PlainPrompt, PromptTemplate, Protocol};
 
 /// Samples that are read at a time.
@@ -113,9 +114,9 @@ impl Export {
         let view = self.protocol.view();
         let parts = prompt.parts(|name| shown_field(sample, view, name));
         let url = if self.protocol.chat() {
-            CHAT_URL
+            Route::Chat.path()
         } else {
-            COMPLETIONS_URL
+            Route::Completions.path()
         };
         let mut lines = String::new();
         for trial in 0..self.options.trials {

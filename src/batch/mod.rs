@@ -12,24 +12,14 @@
 //! | [`shapes`] | a line of answers, in the shapes that engines write |
 //! | [`import`] | answers by their samples and trials; `judge/answers` makes verdicts of them (`juror import-batch`) |
 //! | [`run`] | requests answered with a model here (`juror run-batch`) |
-//! | [`request`] | a line of a batch file as a request |
-//! | `form` | the form that a request's answer must have, such as a JSON schema |
-//! | `unapplied` | parameters that are not applied: refused, unless they change nothing |
-//! | [`conversation`] | messages as the token ids that a model sees |
-//! | `stop` | texts that end an answer |
-//! | `response` | completions as a line of answers |
+//! | [`lines`] | a line of a batch file as a request, and the line that answers it |
 
-pub mod conversation;
 pub mod custom_id;
 pub mod export;
-mod form;
 pub mod import;
-pub mod request;
-mod response;
+pub mod lines;
 pub mod run;
 pub mod shapes;
-mod stop;
-mod unapplied;
 
 use std::fmt::Write as _;
 use std::io;
@@ -41,12 +31,6 @@ use crate::engine::EngineError;
 use crate::model::ModelError;
 use crate::terminal::escaped;
 use crate::threads::ThreadError;
-
-/// Where requests of chat messages go.
-pub const CHAT_URL: &str = "/v1/chat/completions";
-
-/// Where requests of a raw prompt go.
-pub const COMPLETIONS_URL: &str = "/v1/completions";
 
 /// Why a batch could not be written, read or run.
 #[derive(Debug, thiserror::Error)]

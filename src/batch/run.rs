@@ -12,23 +12,21 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::BatchError;
-use super::conversation::{ChatModel, Prompt};
-use super::form::FormedAnswer;
-use super::request::{BadRequest, BatchRequest};
-use super::response::{Responder, failed, refused};
-use super::stop::StopTexts;
+use super::lines::{BadRequest, BatchRequest, answered, failed, refused, short_hash};
 use crate::checkpoint::ModelSource;
 use crate::checkpoint::weights::LoadProgress;
 use crate::dataset::journal::{Journal, LinePlace, Manifest, journal_path};
 use crate::dataset::output::{JsonLineSink, remove_left_over, write_atomically};
 use crate::dataset::{LineLimit, Next, id_hash, sources};
-use crate::engine::{Engine, EngineThread, Guide, RandomKey, Request};
-use crate::grammar::Grammar;
+use crate::engine::{Completion, Engine, EngineThread};
 use crate::judge::build::{describe, engine_of};
-use crate::judge::{EngineOptions, RunEnd, WorkloadLengths};
+use crate::judge::{EngineOptions, RunEnd};
 use crate::model::DeviceChoice;
-use crate::panics;
-use crate::text::reasoning::Thinking;
+use crate::openai::conversation::ChatModel;
+use crate::openai::generation::{Defaults, Generation, lengths};
+use crate::openai::guarded;
+use crate::openai::request::GenerationRequest;
+use crate::openai::response::Responder;
 
 /// The most requests that wait in the engine for a place among those that run.
 const AHEAD: usize = 128;
@@ -41,12 +39,6 @@ const PATIENCE: Duration = Duration::from_millis(50);
 
 /// How often the journal is synced to disk.
 const SYNC_EVERY: Duration = Duration::from_secs(10);
-
-/// Bytes of text that a token stands for, cautiously.
-const BYTES_PER_TOKEN: usize = 3;
-
-/// Tokens of chat markup, at most.
-const MARKUP: usize = 512;
 
 /// A batch to be answered, resolved.
 pub struct BatchRun {
@@ -151,7 +143,8 @@ impl BatchRun {
         answers.progress.done = lines.len() - todo.len();
         let mut end = RunEnd::Complete;
         if !todo.is_empty() {
-            let lengths = self.lengths(&todo);
+            let requests = todo.iter().map(|(_, line, _)| &line.request);
+            let lengths = lengths(&self.model, requests, self.defaults());
             let progress = Arc::new(LoadProgress::default());
             let (config, options) = (&self.model.config, &self.engine);
             let engine = engine_of(
@@ -221,89 +214,11 @@ impl BatchRun {
         Ok(lines)
     }
 
-    /// How long prompts and completions will be.
-    fn lengths(&self, todo: &[(usize, &BatchRequest, &String)]) -> WorkloadLengths {
-        let context = self.model.config.max_positions;
-        let bytes = todo.iter().map(|(_, request, _)| request.bytes());
-        let longest = bytes.clone().max().unwrap_or(0);
-        let max_new = todo.iter().map(|(_, request, _)| self.max_new(request));
-        WorkloadLengths {
-            shared: 0,
-            typical: bytes.sum::<usize>() / todo.len().max(1) / BYTES_PER_TOKEN + MARKUP / 4,
-            // No token is shorter than a byte.
-            longest: longest.saturating_add(MARKUP).min(context),
-            max_new: max_new.max().unwrap_or(1).min(context),
-            context,
-        }
-    }
-
-    /// The longest completion of a request; half of the context is left to the prompt where the request does not say.
-    fn max_new(&self, request: &BatchRequest) -> usize {
-        let default = self.manifest.sampling.max_new_tokens;
-        let half = self.model.config.max_positions / 2;
-        request.max_tokens.unwrap_or(default.min(half).max(1))
-    }
-
-    /// A request as its prompt and the form of its answer, or why it cannot be answered.
-    fn prompt(&self, request: &BatchRequest) -> Result<(Prompt, Option<Arc<Grammar>>), String> {
-        let context = self.model.config.max_positions;
-        let max_new = self.max_new(request);
-        if max_new >= context {
-            return Err(format!(
-                "{max_new} new tokens leave no room for a prompt in the model's context of {context}: ask for fewer"
-            ));
-        }
-        guarded(|| {
-            let grammar = request.form.as_ref().map(|form| self.model.grammar(form));
-            let grammar = grammar.transpose();
-            let grammar = grammar.map_err(|why| format!("the form that is asked for: {why}"))?;
-            let prompt = self.model.prompt(request, context - max_new)?;
-            Ok((prompt, grammar))
-        })
-    }
-
-    /// What the engine is asked for a request.
-    fn engine_request(
-        &self,
-        id: usize,
-        request: &BatchRequest,
-        prompt: &Prompt,
-        grammar: Option<Arc<Grammar>>,
-        failure: &Arc<OnceLock<String>>,
-    ) -> Request {
-        // Equal requests with equal seeds have equal answers; without a seed, draws follow the request's name.
-        let (seed, sample) = match request.seed {
-            Some(seed) => (seed, 0),
-            None => (self.manifest.seed, id_hash(&request.custom_id)),
-        };
-        let stop = StopTexts::for_texts(self.model.tokenizer(), &request.stop);
-        let guide: Option<Box<dyn Guide>> = match grammar {
-            Some(grammar) => {
-                let thinking = prompt.thinking.as_deref();
-                Some(Box::new(FormedAnswer::new(
-                    &self.model,
-                    thinking,
-                    grammar,
-                    stop,
-                    failure,
-                )))
-            }
-            None => stop.map(|stop| Box::new(stop) as Box<dyn Guide>),
-        };
-        Request {
-            id: id as u64,
-            prompt: prompt.tokens.clone(),
-            max_new_tokens: self.max_new(request),
-            // What the request leaves out is as the model's makers recommend.
-            sampling: request.sampling(self.model.generation.sampling_for(1)),
-            random_key: RandomKey {
-                seed,
-                sample,
-                trial: 0,
-            },
-            eos: Arc::clone(&self.model.eos),
-            guide,
-            choices: None,
+    /// What requests leave open.
+    fn defaults(&self) -> Defaults {
+        Defaults {
+            max_new_tokens: self.manifest.sampling.max_new_tokens,
+            seed: self.manifest.seed,
         }
     }
 
@@ -321,51 +236,70 @@ impl BatchRun {
             created: Local::now().timestamp(),
             raw: self.manifest.raw,
         };
+        let defaults = self.defaults();
         let mut synced = Instant::now();
         let most = engine.config().max_sequences + AHEAD;
+        let requests = todo.iter().map(|(_, line, _)| &line.request);
+        let largest = requests.map(GenerationRequest::answers).max().unwrap_or(1);
         // It holds all requests that are in flight: sending one never waits.
-        let engine = EngineThread::spawn(engine, most)?;
+        let engine = EngineThread::spawn(engine, most + AT_ONCE * largest)?;
         let queue = engine.requests();
-        let mut in_flight: HashMap<u64, InFlight> = HashMap::new();
-        let mut next = 0;
+        let mut in_flight: HashMap<u64, (usize, usize)> = HashMap::new();
+        let mut unfinished: HashMap<usize, Unfinished> = HashMap::new();
+        let (mut next, mut next_id) = (0, 0);
         while next < todo.len() || !in_flight.is_empty() {
             if interrupted.load(Ordering::Relaxed) {
                 return Ok(RunEnd::Interrupted);
             }
             if next < todo.len() && in_flight.len() + AT_ONCE <= most {
                 let now = &todo[next..todo.len().min(next + AT_ONCE)];
-                let prompts: Vec<_> = now
+                let made: Vec<_> = now
                     .par_iter()
-                    .map(|(_, request, _)| self.prompt(request))
+                    .map(|(_, line, _)| Generation::new(&self.model, &line.request, defaults))
                     .collect();
-                for (prompt, (at, request, hash)) in prompts.into_iter().zip(now) {
-                    match prompt {
-                        Ok((prompt, grammar)) => {
-                            let failure = Arc::default();
-                            let request =
-                                self.engine_request(next, request, &prompt, grammar, &failure);
-                            let thinking = prompt.thinking;
-                            in_flight.insert(request.id, InFlight { thinking, failure });
-                            // It fails only where the engine has stopped, and then receiving says why.
-                            if let Some(queue) = &queue {
-                                let _ = queue.send(request);
+                for (generation, (at, line, hash)) in made.into_iter().zip(now) {
+                    match generation {
+                        Ok(generation) => {
+                            let name = id_hash(&line.custom_id);
+                            let asked =
+                                generation.answers(&self.model, &line.request, defaults, name);
+                            let mut failures = Vec::new();
+                            for mut answer in asked {
+                                answer.request.id = next_id;
+                                in_flight.insert(next_id, (next, failures.len()));
+                                next_id += 1;
+                                failures.push(answer.failure);
+                                // It fails only where the engine has stopped, and then receiving says why.
+                                if let Some(queue) = &queue {
+                                    let _ = queue.send(answer.request);
+                                }
                             }
+                            let waiting = Unfinished {
+                                completions: vec![None; failures.len()],
+                                failures,
+                                generation,
+                            };
+                            unfinished.insert(next, waiting);
                         }
-                        Err(why) => answers.keep(*at, hash, failed(&request.custom_id, &why))?,
+                        Err(why) => answers.keep(*at, hash, failed(&line.custom_id, &why))?,
                     }
                     next += 1;
                 }
             } else if let Some(completion) = engine.recv(PATIENCE)?
-                && let Some(asked) = in_flight.remove(&completion.id)
-                && let Some((at, request, hash)) = todo.get(completion.id as usize)
+                && let Some((place, answer)) = in_flight.remove(&completion.id)
+                && let Some(waiting) = unfinished.get_mut(&place)
             {
-                let thinking = asked.thinking.as_deref();
-                let line = match asked.failure.get() {
-                    Some(why) => Err(why.clone()),
-                    None => guarded(|| responder.answer(request, thinking, &completion)),
-                };
-                let line = line.unwrap_or_else(|why| failed(&request.custom_id, &why));
-                answers.keep(*at, hash, line)?;
+                waiting.completions[answer] = Some(completion);
+                if waiting.completions.iter().all(Option::is_some)
+                    && let Some(done) = unfinished.remove(&place)
+                    && let Some((at, line, hash)) = todo.get(place)
+                {
+                    let output = done
+                        .body(&responder, line)
+                        .map(|body| answered(&line.custom_id, &body));
+                    let output = output.unwrap_or_else(|why| failed(&line.custom_id, &why));
+                    answers.keep(*at, hash, output)?;
+                }
             }
             if synced.elapsed() > SYNC_EVERY {
                 answers.journal.sync()?;
@@ -377,21 +311,25 @@ impl BatchRun {
     }
 }
 
-/// A request that is being answered.
-struct InFlight {
-    /// How its thinking is told from its answer.
-    thinking: Option<Arc<Thinking>>,
-    /// Why its answer could not be kept to the form that was asked for.
-    failure: Arc<OnceLock<String>>,
+/// A request of whose answers some are known.
+struct Unfinished {
+    generation: Generation,
+    /// Why answers could not be kept to the form that was asked for.
+    failures: Vec<Arc<OnceLock<String>>>,
+    completions: Vec<Option<Completion>>,
 }
 
-/// Runs `work`; a panic costs its request alone.
-fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    panics::guarded(work).unwrap_or_else(|why| {
-        Err(format!(
-            "an error of juror itself ({why}); please report this request"
-        ))
-    })
+impl Unfinished {
+    /// The answer's body, or why there is none.
+    fn body(self, responder: &Responder, line: &BatchRequest) -> Result<Value, String> {
+        if let Some(why) = self.failures.iter().find_map(|failure| failure.get()) {
+            return Err(why.clone());
+        }
+        let completions: Vec<Completion> = self.completions.into_iter().flatten().collect();
+        let name = short_hash(&line.custom_id);
+        let prompts = &self.generation.prompts;
+        guarded(|| responder.body(&line.request, prompts, &completions, &name))
+    }
 }
 
 /// The answers of a run.

@@ -14,7 +14,6 @@ use super::sampling::SAMPLING;
 use super::{
     DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, batch_failure, catch_interrupts, download, say,
 };
-use crate::batch::conversation::ChatModel;
 use crate::batch::run::{BatchProgress, BatchRun};
 use crate::checkpoint::hub::Want;
 use crate::dataset::journal::{ChatIdentity, Identity, Manifest, chat_date, journal_path};
@@ -23,6 +22,7 @@ use crate::dataset::{LineLimit, sources};
 use crate::judge::RunEnd;
 use crate::judge::model::MAX_NEW_TOKENS;
 use crate::judge::session::sampling_settings;
+use crate::openai::conversation::ChatModel;
 
 /// Answer a batch file in OpenAI's format with a model here.
 #[derive(Debug, Args)]

@@ -58,7 +58,7 @@ fn bad_lines_and_unknown_parameters_become_lines_with_an_error() {
             &json!({"response_format": {"type": "json_schema", "json_schema": {"schema": {"type": "nothing"}}}}),
         ),
         asking("bias", &json!("hi"), &json!({"logit_bias": {"1": 5}})),
-        asking("n", &json!("hi"), &json!({"n": 2})),
+        asking("n", &json!("hi"), &json!({"n": 0})),
         asking("logprobs", &json!("hi"), &json!({"logprobs": true})),
         asking("own", &json!("hi"), &json!({"frobnicate": 1})),
         asking("a", &json!("again"), &json!({})),
@@ -469,4 +469,39 @@ fn mistakes_are_told_before_anything_runs() {
     }
     assert_eq!(folder.read("there.jsonl"), "mine\n");
     assert!(!folder.has("out.jsonl"));
+}
+
+#[test]
+fn several_answers_and_several_prompts_are_numbered() {
+    let folder = Folder::new();
+    let line = |name: &str, prompt: Value, n: u32| {
+        json!({"custom_id": name, "url": "/v1/completions", "body": {
+            "prompt": prompt, "n": n, "max_tokens": 6, "temperature": 1, "seed": 3}})
+    };
+    let text = "3 + 4 =";
+    let alone = line("alone", json!(text), 1);
+    let many = line("many", json!([text, "5 + 1 ="]), 3);
+    folder.write("batch.jsonl", &format!("{alone}\n{many}\n"));
+    let ran = folder.run(&[
+        "run-batch",
+        "batch.jsonl",
+        "-o",
+        "out.jsonl",
+        "--model",
+        "tiny",
+    ]);
+    ran.expect(0, &["2 lines answered"]);
+    let lines = folder.lines("out.jsonl");
+    let choices = |at: usize| lines[at]["response"]["body"]["choices"].as_array().unwrap();
+    assert_eq!(choices(1).len(), 6);
+    for (at, choice) in choices(1).iter().enumerate() {
+        assert_eq!(choice["index"], at);
+    }
+    // The first answer is that to the prompt alone, and others are drawn anew.
+    let texts: Vec<&Value> = choices(1).iter().map(|choice| &choice["text"]).collect();
+    assert_eq!(*texts[0], choices(0)[0]["text"]);
+    assert!(texts.iter().any(|text| text != &texts[0]));
+    let usage = |at: usize| &lines[at]["response"]["body"]["usage"];
+    let prompt = usage(0)["prompt_tokens"].as_u64().unwrap();
+    assert!(usage(1)["prompt_tokens"].as_u64().unwrap() < 3 * prompt);
 }

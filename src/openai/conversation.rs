@@ -12,9 +12,9 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::request::{Asked, BatchRequest, Message};
+use super::request::{Asked, GenerationRequest, Message, RawPrompt, Route};
 use crate::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
 use crate::engine::TokenSet;
 use crate::grammar::{Grammar, GrammarError, GrammarSource, Grammars};
@@ -162,25 +162,55 @@ impl ChatModel {
             .get_or_init(|| self.tokenizer.blank().into_iter().collect())
     }
 
-    /// A request's prompt, if it has no more tokens than `most`.
+    /// A request's prompts, if none has more tokens than `most`.
     ///
     /// # Errors
     /// Why the request cannot be answered.
-    pub fn prompt(&self, request: &BatchRequest, most: usize) -> Result<Prompt, String> {
-        let (messages, variables) = match &request.asked {
-            Asked::Prompt(text) => {
-                self.check_length(text, most)?;
-                // As every engine reads a raw prompt: its author writes its markup.
-                let tokens = self.tokenizer.encode_trusted(text);
-                let tokens = tokens.map_err(|error| error.to_string())?;
-                return self.checked(tokens, most, None);
+    pub fn prompts(&self, request: &GenerationRequest, most: usize) -> Result<Vec<Prompt>, String> {
+        match &request.asked {
+            Asked::Prompts(prompts) => {
+                let prompts = prompts.iter();
+                prompts.map(|prompt| self.raw(prompt, most)).collect()
             }
-            Asked::Chat(messages, variables) => (messages, variables),
+            Asked::Chat(messages, variables) => {
+                Ok(vec![self.conversation(messages, variables, most)?])
+            }
+        }
+    }
+
+    /// A raw prompt, as every engine reads one: its author writes its markup.
+    fn raw(&self, prompt: &RawPrompt, most: usize) -> Result<Prompt, String> {
+        let tokens = match prompt {
+            RawPrompt::Text(text) => {
+                self.check_length(text, most)?;
+                let tokens = self.tokenizer.encode_trusted(text);
+                tokens.map_err(|error| error.to_string())?
+            }
+            RawPrompt::Tokens(tokens) => {
+                let vocab = self.config.vocab;
+                if let Some(id) = tokens.iter().find(|id| **id as usize >= vocab) {
+                    return Err(format!(
+                        "`prompt` has the token id {id}, and the model's vocabulary ends at {}",
+                        vocab - 1
+                    ));
+                }
+                tokens.clone()
+            }
         };
+        self.checked(tokens, most, None)
+    }
+
+    /// A conversation as the chat template renders it.
+    fn conversation(
+        &self,
+        messages: &[Message],
+        variables: &Map<String, Value>,
+        most: usize,
+    ) -> Result<Prompt, String> {
         let Some(chat) = &self.chat else {
             return Err(format!(
                 "the model has no chat template: it answers requests to {}, with a raw `prompt`",
-                super::COMPLETIONS_URL
+                Route::Completions.path()
             ));
         };
         for part in messages.iter().flat_map(|message| &message.parts) {

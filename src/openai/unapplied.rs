@@ -17,8 +17,7 @@ const WITHOUT_EFFECT: [&str; 10] = [
 ];
 
 /// Parameters that are not applied, with the value under which they change nothing, as JSON.
-const NEUTRAL: [(&str, &str); 24] = [
-    ("n", "1"),
+const NEUTRAL: [(&str, &str); 23] = [
     ("stream", "false"),
     ("frequency_penalty", "0"),
     ("presence_penalty", "0"),

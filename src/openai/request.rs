@@ -1,12 +1,11 @@
-//! A line of a batch file as a request: what is to be answered, and how tokens are chosen.
+//! A request's body: what is to be answered, and how tokens are chosen.
 //!
-//! A parameter of the body that would change the answer and is not known is an error, never ignored.
+//! A parameter that would change the answer and is not known is an error, never ignored.
 
 use serde_json::{Map, Value};
 
 use super::form::form;
 use super::unapplied::refuse_the_rest;
-use super::{CHAT_URL, COMPLETIONS_URL};
 use crate::engine::Sampling;
 use crate::grammar::GrammarSource;
 
@@ -15,6 +14,15 @@ const MOST_STOPS: usize = 64;
 
 /// The largest count of tokens that is accepted.
 const MOST_TOKENS: u64 = 1 << 30;
+
+/// The most answers to one request.
+const MOST_ANSWERS: u64 = 128;
+
+/// Bytes of text that a token stands for, cautiously.
+pub(crate) const BYTES_PER_TOKEN: usize = 3;
+
+/// The most prompts in one request.
+const MOST_PROMPTS: usize = 2048;
 
 /// Variables of a chat template that a request may not set.
 const OWN_VARIABLES: [&str; 4] = ["messages", "add_generation_prompt", "tools", "documents"];
@@ -28,24 +36,59 @@ pub struct Message {
     pub parts: Vec<String>,
 }
 
+/// Where a request goes: which of OpenAI's two shapes its body and its answer have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Route {
+    /// `/v1/chat/completions`.
+    Chat,
+    /// `/v1/completions`.
+    Completions,
+}
+
+impl Route {
+    /// The path of the URL.
+    pub fn path(self) -> &'static str {
+        match self {
+            Self::Chat => "/v1/chat/completions",
+            Self::Completions => "/v1/completions",
+        }
+    }
+
+    /// The route with this path.
+    pub fn of(path: &str) -> Option<Self> {
+        [Self::Chat, Self::Completions]
+            .into_iter()
+            .find(|route| route.path() == path)
+    }
+}
+
 /// What is to be answered.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Asked {
     /// Messages, and further variables of the chat template.
     Chat(Vec<Message>, Map<String, Value>),
-    /// A raw prompt.
-    Prompt(String),
+    /// Raw prompts, each answered by itself.
+    Prompts(Vec<RawPrompt>),
+}
+
+/// A raw prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RawPrompt {
+    /// As text, which may hold markup.
+    Text(String),
+    /// As token ids.
+    Tokens(Vec<u32>),
 }
 
 /// A request.
 #[derive(Debug, Clone, PartialEq)]
-pub struct BatchRequest {
-    /// Its name.
-    pub custom_id: String,
+pub struct GenerationRequest {
     /// The model that it names.
     pub model: Option<String>,
     /// What is to be answered.
     pub asked: Asked,
+    /// Answers to each prompt.
+    pub n: u32,
     /// As [`Sampling`]; what is not given is the model's.
     pub temperature: Option<f64>,
     /// See [`Sampling::top_p`].
@@ -64,79 +107,31 @@ pub struct BatchRequest {
     pub form: Option<GrammarSource>,
 }
 
-/// A line that is no request that can be answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BadRequest {
-    /// The request's name, if it has one.
-    pub custom_id: Option<String>,
-    /// What is wrong and what to do.
-    pub why: String,
-}
-
-impl BatchRequest {
-    /// Reads a line of a batch file.
+impl GenerationRequest {
+    /// Reads a request's body.
     ///
     /// # Errors
-    /// [`BadRequest`].
-    pub fn parse(line: &str) -> Result<Self, BadRequest> {
-        let nameless = |why: String| BadRequest {
-            custom_id: None,
-            why,
-        };
-        let line: Value = serde_json::from_str(line).map_err(|error| {
-            nameless(format!(
-                "not JSON ({error}); a request is one JSON object a line"
-            ))
-        })?;
-        let Value::Object(mut line) = line else {
-            return Err(nameless("not a JSON object: a request is one".to_owned()));
-        };
-        let Some(Value::String(custom_id)) = line.remove("custom_id") else {
-            return Err(nameless(
-                "`custom_id` is missing, or no text: every request needs one".to_owned(),
-            ));
-        };
-        Self::of(custom_id.clone(), &mut line).map_err(|why| BadRequest {
-            custom_id: Some(custom_id),
-            why,
-        })
-    }
-
-    fn of(custom_id: String, line: &mut Map<String, Value>) -> Result<Self, String> {
-        match line.remove("method") {
-            None | Some(Value::Null) => {}
-            Some(Value::String(method)) if method == "POST" => {}
-            Some(other) => return Err(format!("`method` is {other}, and must be \"POST\"")),
-        }
-        let url = line.remove("url").unwrap_or_default();
-        let Some(Value::Object(mut body)) = line.remove("body") else {
-            return Err("`body` is missing, or no object".to_owned());
-        };
+    /// What is wrong and what to do.
+    pub fn parse(route: Route, mut body: Map<String, Value>) -> Result<Self, String> {
         body.retain(|_, value| !value.is_null());
-        let asked = match url.as_str() {
-            Some(CHAT_URL) => {
-                Asked::Chat(messages(body.remove("messages"))?, variables(&mut body)?)
-            }
-            Some(COMPLETIONS_URL) => match body.remove("prompt") {
-                Some(Value::String(prompt)) if !prompt.is_empty() => Asked::Prompt(prompt),
-                Some(Value::String(_)) => return Err("`prompt` is empty".to_owned()),
-                Some(_) => {
-                    return Err(
-                        "`prompt` must be one text; lists and token ids are not read".to_owned(),
-                    );
-                }
-                None => return Err("`prompt` is missing".to_owned()),
-            },
-            _ => {
-                return Err(format!(
-                    "`url` is {url}; requests to \"{CHAT_URL}\" and \"{COMPLETIONS_URL}\" are answered"
-                ));
-            }
+        let asked = match route {
+            Route::Chat => Asked::Chat(messages(body.remove("messages"))?, variables(&mut body)?),
+            Route::Completions => Asked::Prompts(prompts(body.remove("prompt"))?),
         };
         let request = Self {
-            custom_id,
             model: text(&mut body, "model")?,
             asked,
+            n: match body.remove("n") {
+                None => 1,
+                Some(value) => match value.as_u64() {
+                    Some(n @ 1..=MOST_ANSWERS) => n as u32,
+                    _ => {
+                        return Err(format!(
+                            "`n` is {value}, and must be a whole number from 1 to {MOST_ANSWERS}"
+                        ));
+                    }
+                },
+            },
             temperature: number(&mut body, "temperature")?,
             top_p: number(&mut body, "top_p")?,
             top_k: match body.remove("top_k") {
@@ -167,10 +162,33 @@ impl BatchRequest {
         Ok(request)
     }
 
-    /// The bytes of its texts.
-    pub(super) fn bytes(&self) -> usize {
+    /// How many answers it asks for.
+    pub fn answers(&self) -> usize {
+        let prompts = match &self.asked {
+            Asked::Chat(..) => 1,
+            Asked::Prompts(prompts) => prompts.len(),
+        };
+        prompts * self.n as usize
+    }
+
+    /// Which of the two shapes it has.
+    pub fn route(&self) -> Route {
+        match self.asked {
+            Asked::Chat(..) => Route::Chat,
+            Asked::Prompts(_) => Route::Completions,
+        }
+    }
+
+    /// The bytes of its longest prompt; of token ids, about as many as their text has.
+    pub(crate) fn bytes(&self) -> usize {
         match &self.asked {
-            Asked::Prompt(text) => text.len(),
+            Asked::Prompts(prompts) => {
+                let bytes = prompts.iter().map(|prompt| match prompt {
+                    RawPrompt::Text(text) => text.len(),
+                    RawPrompt::Tokens(tokens) => tokens.len() * BYTES_PER_TOKEN,
+                });
+                bytes.max().unwrap_or(0)
+            }
             Asked::Chat(messages, _) => {
                 let parts = messages.iter().flat_map(|message| &message.parts);
                 parts.map(String::len).sum()
@@ -191,6 +209,34 @@ impl BatchRequest {
         } else {
             sampling
         }
+    }
+}
+
+/// One text, a list of texts, a list of token ids, or a list of those.
+fn prompts(value: Option<Value>) -> Result<Vec<RawPrompt>, String> {
+    let ids = |value: &Value| -> Option<Vec<u32>> {
+        let ids = value.as_array()?.iter();
+        ids.map(|id| u32::try_from(id.as_u64()?).ok()).collect()
+    };
+    let prompt = |value: Value| match value {
+        Value::String(text) if !text.is_empty() => Ok(RawPrompt::Text(text)),
+        Value::String(_) => Err("`prompt` is empty".to_owned()),
+        other => match ids(&other) {
+            Some(tokens) if !tokens.is_empty() => Ok(RawPrompt::Tokens(tokens)),
+            _ => {
+                Err("`prompt` must be a text, a list of token ids, or a list of either".to_owned())
+            }
+        },
+    };
+    match value {
+        None => Err("`prompt` is missing".to_owned()),
+        Some(Value::Array(list)) if list.len() > MOST_PROMPTS && !list[0].is_number() => {
+            Err(format!("`prompt` is a list of more than {MOST_PROMPTS}"))
+        }
+        Some(Value::Array(list)) if list.first().is_some_and(|first| !first.is_number()) => {
+            list.into_iter().map(prompt).collect()
+        }
+        Some(one) => Ok(vec![prompt(one)?]),
     }
 }
 
@@ -354,15 +400,11 @@ mod tests {
 
     use super::*;
 
-    fn parse(body: &Value) -> Result<BatchRequest, String> {
-        let line = json!({"custom_id": "a", "method": "POST", "url": CHAT_URL, "body": body});
-        BatchRequest::parse(&line.to_string()).map_err(|bad| {
-            assert_eq!(bad.custom_id.as_deref(), Some("a"));
-            bad.why
-        })
+    fn parse(body: &Value) -> Result<GenerationRequest, String> {
+        GenerationRequest::parse(Route::Chat, body.as_object().unwrap().clone())
     }
 
-    fn with(key: &str, value: &Value) -> Result<BatchRequest, String> {
+    fn with(key: &str, value: &Value) -> Result<GenerationRequest, String> {
         let mut body = json!({"messages": [{"role": "user", "content": "hi"}]});
         body[key] = value.clone();
         parse(&body)
@@ -446,7 +488,7 @@ mod tests {
             ("temperature", json!("hot"), "`temperature` is \"hot\""),
             ("top_p", json!(0), "top-p"),
             ("max_tokens", json!(0), "`max_tokens` is 0"),
-            ("n", json!(2), "the parameter `n` is not applied"),
+            ("n", json!(0), "`n` is 0"),
             ("stop", json!([""]), "`stop` must be"),
             ("seed", json!(1.5), "`seed` is 1.5"),
             (
@@ -482,31 +524,33 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_line_keeps_its_name_where_it_has_one() {
-        for (line, name, why) in [
-            ("{", None, "not JSON"),
-            ("[]", None, "not a JSON object"),
-            ("{\"body\": {}}", None, "`custom_id` is missing"),
-            (
-                "{\"custom_id\": \"a\", \"url\": \"/v1/embeddings\", \"body\": {}}",
-                Some("a"),
-                "`url` is \"/v1/embeddings\"",
-            ),
-            (
-                "{\"custom_id\": \"a\", \"url\": \"/v1/completions\", \"body\": {\"prompt\": [1]}}",
-                Some("a"),
-                "one text",
-            ),
-            (
-                "{\"custom_id\": \"a\", \"method\": \"GET\"}",
-                Some("a"),
-                "`method`",
-            ),
-            ("{\"custom_id\": \"a\"}", Some("a"), "`body` is missing"),
+    fn raw_prompts_are_texts_or_token_ids() {
+        let of = |prompt: Value| {
+            let body = json!({"prompt": prompt}).as_object().unwrap().clone();
+            GenerationRequest::parse(Route::Completions, body).map(|request| request.asked)
+        };
+        let text = |text: &str| RawPrompt::Text(text.to_owned());
+        let tokens = |ids: &[u32]| RawPrompt::Tokens(ids.to_vec());
+        for (prompt, expected) in [
+            (json!("a"), vec![text("a")]),
+            (json!(["a", "b"]), vec![text("a"), text("b")]),
+            (json!([1, 2]), vec![tokens(&[1, 2])]),
+            (json!([[1], [2]]), vec![tokens(&[1]), tokens(&[2])]),
         ] {
-            let bad = BatchRequest::parse(line).unwrap_err();
-            assert_eq!(bad.custom_id.as_deref(), name, "{line}");
-            assert!(bad.why.contains(why), "{}", bad.why);
+            assert_eq!(of(prompt), Ok(Asked::Prompts(expected)));
+        }
+        for prompt in [
+            json!(""),
+            json!([]),
+            json!([[]]),
+            json!([1, "a"]),
+            json!([-1]),
+            json!({}),
+        ] {
+            assert!(
+                of(prompt.clone()).unwrap_err().contains("`prompt`"),
+                "{prompt}"
+            );
         }
     }
 }

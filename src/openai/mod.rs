@@ -1,0 +1,31 @@
+//! OpenAI's chat and text completions (<https://platform.openai.com/docs/api-reference>), answered with a model here: requests
+//! into prompts, completions into answers. Batch files and the server use it.
+//!
+//! | file | what it is for |
+//! |---|---|
+//! | [`request`] | a request's body: what is asked, and how tokens are chosen |
+//! | `unapplied` | parameters that are not applied: refused, unless they change nothing |
+//! | [`conversation`] | [`ChatModel`](conversation::ChatModel): messages as the token ids that a model sees |
+//! | `form` | the form that an answer must have, such as a JSON schema |
+//! | `stop` | texts that end an answer |
+//! | [`generation`] | what the engine is asked for a request |
+//! | [`response`] | completions as an answer's body |
+
+pub mod conversation;
+mod form;
+pub mod generation;
+pub mod request;
+pub mod response;
+mod stop;
+mod unapplied;
+
+use crate::panics;
+
+/// Runs `work`; a panic costs its request alone.
+pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    panics::guarded(work).unwrap_or_else(|why| {
+        Err(format!(
+            "an error of juror itself ({why}); please report this request"
+        ))
+    })
+}
