@@ -78,6 +78,10 @@ impl Default for Normalization {
 }
 
 impl Normalization {
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde calls it with a reference"
+    )]
     fn is_default(&self) -> bool {
         *self == Self::default()
     }
