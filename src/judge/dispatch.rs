@@ -117,6 +117,8 @@ pub(super) struct Dispatch<'a> {
     devices: &'a [DeviceState],
     /// The queue of each of them.
     queues: Vec<SyncSender<Request>>,
+    /// Requests that may wait in each of them for a place in its batch.
+    ahead: usize,
     has_room: &'a Notify,
     stop: &'a AtomicBool,
     /// The engine that got the last request, the request's question, and how many of that question went there in a row.
@@ -128,12 +130,14 @@ impl<'a> Dispatch<'a> {
     pub(super) fn new(
         devices: &'a [DeviceState],
         queues: Vec<SyncSender<Request>>,
+        ahead: usize,
         has_room: &'a Notify,
         stop: &'a AtomicBool,
     ) -> Self {
         Self {
             devices,
             queues,
+            ahead,
             has_room,
             stop,
             last: None,
@@ -175,7 +179,7 @@ impl<'a> Dispatch<'a> {
 
     /// The engine to take a request of this question, if any has room.
     fn choose(&self, question: u64) -> Option<usize> {
-        let ahead = requests_ahead(self.devices.len());
+        let ahead = self.ahead;
         let load = |device: usize| {
             let device = &self.devices[device];
             let running = device.lock().stats.running;

@@ -4,18 +4,28 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use super::JudgeText;
 use super::cache::{AnswerCache, AnswerKey};
+use super::completion::VerdictBuilder;
 use super::guide::Guided;
 use crate::dataset::Sample;
 use crate::engine::{Completion, FinishReason};
+use crate::verdict::Verdict;
 
 /// Answers that are kept for samples to come: those of one question are judged near each other.
 const KEPT: usize = 2048;
 
 /// The requests that the engines have, and the latest answers.
-#[derive(Default)]
 pub(super) struct InFlight {
     state: Mutex<State>,
+    /// How many answers.
+    kept: usize,
+}
+
+impl Default for InFlight {
+    fn default() -> Self {
+        Self::keeping(KEPT)
+    }
 }
 
 #[derive(Default)]
@@ -61,20 +71,33 @@ pub(super) enum Known {
 }
 
 impl InFlight {
+    /// Keeps so many answers for samples to come.
+    pub(super) fn keeping(kept: usize) -> Self {
+        Self {
+            state: Mutex::default(),
+            kept,
+        }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         // Nothing panics while it holds the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that one sample's answer is wanted. One thread asks: nobody else asks the same while the cache is read.
+    /// Notes that one sample's answer is wanted.
     pub(super) fn ask(&self, mut asked: Asked, cache: Option<&AnswerCache>) -> Known {
-        if let Some(known) = self.known(&mut asked) {
+        if let Some(known) = self.state().known(&mut asked) {
             return known;
         }
+        // The lock is not held while files are read.
         if let Some(answer) = cache.and_then(|cache| cache.get(&asked.key)) {
             return Known::Answered(Arc::new(answer));
         }
         let mut state = self.state();
+        // Another thread may have asked meanwhile.
+        if let Some(known) = state.known(&mut asked) {
+            return known;
+        }
         let id = state.next;
         state.next += 1;
         state.known.insert(asked.key, Entry::Asked(id));
@@ -82,15 +105,12 @@ impl InFlight {
         Known::Not(id)
     }
 
-    /// What is known of an answer in this run; a sample that waits is taken over.
-    fn known(&self, asked: &mut Asked) -> Option<Known> {
+    /// Forgets a request that will have no answer: who has asked for it.
+    pub(super) fn give_up(&self, id: u64) -> Option<Asked> {
         let mut state = self.state();
-        let id = match state.known.get(&asked.key)? {
-            Entry::Answered(answer) => return Some(Known::Answered(Arc::clone(answer))),
-            Entry::Asked(id) => *id,
-        };
-        state.asked.get_mut(&id)?.trials.append(&mut asked.trials);
-        Some(Known::Asked)
+        let asked = state.asked.remove(&id)?;
+        state.known.remove(&asked.key);
+        Some(asked)
     }
 
     /// Takes an answer: who has asked for it, and the answer with what was chosen in it. `None` if nobody has.
@@ -122,7 +142,7 @@ impl InFlight {
                 .known
                 .insert(asked.key, Entry::Answered(Arc::new(kept)));
             state.answers.push_back(asked.key);
-            if state.answers.len() > KEPT
+            if state.answers.len() > self.kept
                 && let Some(oldest) = state.answers.pop_front()
             {
                 state.known.remove(&oldest);
@@ -135,5 +155,40 @@ impl InFlight {
             cache.put(&asked.key, &answer);
         }
         Some((asked, answer))
+    }
+}
+
+impl State {
+    /// What is known of an answer; a sample that waits is taken over.
+    fn known(&mut self, asked: &mut Asked) -> Option<Known> {
+        let id = match self.known.get(&asked.key)? {
+            Entry::Answered(answer) => return Some(Known::Answered(Arc::clone(answer))),
+            Entry::Asked(id) => *id,
+        };
+        self.asked.get_mut(&id)?.trials.append(&mut asked.trials);
+        Some(Known::Asked)
+    }
+}
+
+impl Asked {
+    /// The verdicts on all who have asked for an answer.
+    pub(super) fn verdicts<'a>(
+        &'a self,
+        verdicts: &'a VerdictBuilder,
+        text: &'a JudgeText,
+        answer: &'a KnownAnswer,
+    ) -> impl Iterator<Item = Verdict> + 'a {
+        self.trials
+            .iter()
+            .enumerate()
+            .map(move |(at, (sample, trial))| {
+                let failure = self.failure.get();
+                let mut verdict = verdicts.of_request(text, failure, sample, *trial, answer);
+                if at > 0 {
+                    verdict.reused = true;
+                    verdict.usage.cached_tokens = verdict.usage.prompt_tokens;
+                }
+                verdict
+            })
     }
 }

@@ -306,6 +306,11 @@ impl Judge {
         })
     }
 
+    /// Its engines.
+    pub(super) fn into_engines(self) -> Vec<DeviceEngine> {
+        self.engines
+    }
+
     /// What decides the verdicts beside model and samples. To be changed before the next call.
     pub fn options(&mut self) -> &mut RunOptions {
         &mut self.options

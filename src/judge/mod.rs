@@ -5,12 +5,14 @@
 //! | [`session`] | `juror judge` as a whole: journal, resumption, engines, output file |
 //! | `run` | [`run()`]: the pipeline from rows to verdicts, with a model or with rules alone |
 //! | `loaded` | [`Judge`]: a model that stays loaded and judges again and again |
+//! | [`service`] | a judge that many clients ask at once, fair between them (`juror serve`) |
 //! | [`jobs`] | which trials are to be run, and in which order |
 //! | `request` | a sample becomes a request: prompt tokens, random key, guide |
 //! | `in_flight` | who waits for which answer; what is asked twice is answered once |
 //! | [`cache`] | answers kept in files, for later runs |
 //! | `guide`, `token_scaffold` | constrained generations: thinking, then the protocol's known text, in which words are chosen |
 //! | `dispatch` | which of several engines gets a request |
+//! | `engines` | engines at work, each on its thread |
 //! | [`answers`] | answers that another engine wrote become verdicts (`juror import-batch`) |
 //! | `domain` | what a judge says it can judge (`judge.json`) |
 //! | [`calibration`] | how often a judge is right that gives a probability |
@@ -34,6 +36,7 @@ mod completion;
 pub mod consensus;
 mod dispatch;
 mod domain;
+mod engines;
 mod field_text;
 mod generation;
 mod groups;
@@ -49,6 +52,7 @@ pub mod prompt;
 mod reading;
 mod request;
 mod run;
+pub mod service;
 pub mod session;
 pub mod summary;
 #[cfg(test)]

@@ -5,9 +5,10 @@
 //! └─ feed: one thread ───────────────────────┘            └─ collect: one thread an engine ───┘   └─ keep: the caller's
 //! ```
 
+use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SendError, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
 
@@ -15,7 +16,8 @@ use rayon::prelude::*;
 
 use super::cache::AnswerCache;
 use super::completion::VerdictBuilder;
-use super::dispatch::{DeviceEngine, DeviceState, DeviceStats, Dispatch, Notify, requests_ahead};
+use super::dispatch::{DeviceEngine, requests_ahead};
+use super::engines::{Engines, PATIENCE, Started};
 use super::in_flight::InFlight;
 use super::jobs::{self, Job};
 use super::request::{RequestBuilder, Trial};
@@ -31,9 +33,6 @@ const JOBS_AHEAD: usize = 64;
 
 /// Verdicts that wait to be kept.
 const VERDICTS_AHEAD: usize = 1024;
-
-/// How often a waiting thread checks whether the run is over.
-const PATIENCE: Duration = Duration::from_millis(100);
 
 /// How often progress is reported.
 const PROGRESS_EVERY: Duration = Duration::from_millis(50);
@@ -56,14 +55,7 @@ pub fn run<S: Samples + ?Sized>(
     let verdicts = VerdictBuilder::new(options, Some(text));
     let in_flight = InFlight::default();
     let ahead = requests_ahead(engines.len());
-    let (mut devices, mut threads, mut queues) = (Vec::new(), Vec::new(), Vec::new());
-    for DeviceEngine { device, engine } in std::mem::take(engines) {
-        let mut thread = EngineThread::spawn(engine, ahead)?;
-        queues.extend(thread.requests());
-        thread.close();
-        threads.push(thread);
-        devices.push(DeviceState::new(device));
-    }
+    let (working, Started { threads, queues }) = Engines::start(std::mem::take(engines), ahead)?;
     let run = &Run {
         samples,
         jobs,
@@ -72,18 +64,15 @@ pub fn run<S: Samples + ?Sized>(
         requests: RequestBuilder::new(text, options, &verdicts, &in_flight),
         in_flight: &in_flight,
         verdicts: &verdicts,
-        devices,
-        has_room: Notify::default(),
-        stop: AtomicBool::new(false),
-        returned: Mutex::default(),
+        engines: working,
     };
     let _back = GiveBack {
         engines,
-        returned: &run.returned,
+        working: &run.engines,
     };
     std::thread::scope(|scope| {
         // However the run ends, its threads end too.
-        let _stop = StopOnDrop(&run.stop);
+        let _stop = StopOnDrop(&run.engines);
         let (events_in, events) = sync_channel(VERDICTS_AHEAD);
         for (at, engine) in threads.into_iter().enumerate() {
             let collect = move |events: &SyncSender<Event>| run.collect(at, engine, events);
@@ -99,16 +88,12 @@ pub fn run<S: Samples + ?Sized>(
 /// Gives the engines back when a run ends, also where the sink panics.
 struct GiveBack<'r> {
     engines: &'r mut Vec<DeviceEngine>,
-    returned: &'r Mutex<Vec<(usize, DeviceEngine)>>,
+    working: &'r Engines,
 }
 
 impl Drop for GiveBack<'_> {
     fn drop(&mut self) {
-        let mut returned = self.returned.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut returned = std::mem::take(&mut *returned);
-        returned.sort_by_key(|(at, _)| *at);
-        self.engines
-            .extend(returned.into_iter().map(|(_, engine)| engine));
+        self.engines.extend(self.working.returned());
     }
 }
 
@@ -121,13 +106,7 @@ struct Run<'a, S: ?Sized> {
     requests: RequestBuilder<'a>,
     in_flight: &'a InFlight,
     verdicts: &'a VerdictBuilder<'a>,
-    devices: Vec<DeviceState>,
-    /// Notified when an engine may have room for a request.
-    has_room: Notify,
-    /// Set when the run is over.
-    stop: AtomicBool,
-    /// The engines that are not needed any more, each with its place.
-    returned: Mutex<Vec<(usize, DeviceEngine)>>,
+    engines: Engines,
 }
 
 /// Messages of the other threads to the caller's.
@@ -139,15 +118,10 @@ enum Event {
 }
 
 impl<S: Samples + ?Sized> Run<'_, S> {
-    fn returned(&self) -> MutexGuard<'_, Vec<(usize, DeviceEngine)>> {
-        // Nothing panics while it holds the lock.
-        self.returned.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Rows into samples, into prompt tokens, into requests, into the engines' queues. A job that needs no model becomes a
     /// verdict at once. Ends early when the run is over.
     fn feed(&self, queues: Vec<SyncSender<Request>>, events: &SyncSender<Event>) {
-        let mut engines = Dispatch::new(&self.devices, queues, &self.has_room, &self.stop);
+        let mut engines = self.engines.dispatch(queues);
         let mut rest = self.jobs;
         while !rest.is_empty() {
             let jobs = jobs::cut(&mut rest, self.samples, JOBS_AHEAD);
@@ -165,7 +139,7 @@ impl<S: Samples + ?Sized> Run<'_, S> {
                 .map(|sample| (self.requests.prompt(&sample), Arc::new(sample)))
                 .collect();
             for (job, own) in jobs.iter().zip(own) {
-                if self.stop.load(Ordering::Relaxed) {
+                if self.engines.is_stopped() {
                     return;
                 }
                 let (prompt, sample) = &prompts[own];
@@ -185,34 +159,12 @@ impl<S: Samples + ?Sized> Run<'_, S> {
 
     /// An engine's completions into verdicts, until there are no more or the run is stopped.
     fn collect(&self, at: usize, engine: EngineThread, events: &SyncSender<Event>) {
-        let device = &self.devices[at];
-        while !self.stop.load(Ordering::Relaxed) {
-            let received = engine.recv(PATIENCE);
-            device.update(engine.stats(), matches!(received, Ok(Some(_))));
-            let error = match received {
-                Ok(None) => continue,
-                Ok(Some(completion)) => {
-                    self.has_room.notify();
-                    if self.answered(completion, events).is_err() {
-                        break;
-                    }
-                    continue;
-                }
-                // All is done, and no more will come.
-                Err(EngineError::Stopped) if device.outstanding() == 0 => break,
-                Err(error) if self.devices.len() == 1 => error.into(),
-                Err(error) => JudgeError::Device {
-                    device: device.stats().device,
-                    source: Box::new(error),
-                },
-            };
+        let take = |completion| match self.answered(completion, events) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        };
+        if let Err(error) = self.engines.collect(at, engine, take) {
             let _ = events.send(Event::Failed(error));
-            break;
-        }
-        // A thread that is blocked sending it a request then fails to send, and goes on.
-        if let Some(engine) = engine.into_engine() {
-            let device = device.stats().device;
-            self.returned().push((at, DeviceEngine { device, engine }));
         }
     }
 
@@ -225,14 +177,7 @@ impl<S: Samples + ?Sized> Run<'_, S> {
         let Some((asked, answer)) = self.in_flight.answered(completion, self.cache) else {
             return Ok(());
         };
-        for (at, (sample, trial)) in asked.trials.iter().enumerate() {
-            let failure = asked.failure.get();
-            let (verdicts, text) = (self.verdicts, self.text);
-            let mut verdict = verdicts.of_request(text, failure, sample, *trial, &answer);
-            if at > 0 {
-                verdict.reused = true;
-                verdict.usage.cached_tokens = verdict.usage.prompt_tokens;
-            }
+        for verdict in asked.verdicts(self.verdicts, self.text, &answer) {
             events.send(Event::Verdict(Box::new(verdict)))?;
         }
         Ok(())
@@ -274,7 +219,7 @@ impl<S: Samples + ?Sized> Run<'_, S> {
     }
 
     fn report(&self, sink: &mut dyn Sink) {
-        let stats: Vec<DeviceStats> = self.devices.iter().map(DeviceState::stats).collect();
+        let stats = self.engines.stats();
         sink.devices(&stats);
         sink.progress(&stats.iter().map(|device| &device.stats).sum());
     }
@@ -307,12 +252,12 @@ fn spawn<'scope>(
     Ok(())
 }
 
-/// Sets a flag when it is dropped.
-struct StopOnDrop<'s>(&'s AtomicBool);
+/// Stops the engines when it is dropped.
+struct StopOnDrop<'e>(&'e Engines);
 
 impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.stop();
     }
 }
 

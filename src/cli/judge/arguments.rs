@@ -58,23 +58,6 @@ pub(in crate::cli) struct JudgeArguments {
     /// With --cascade: the probabilities of True at which the first judge is unsure, as `0.1..0.9`
     #[arg(long, value_name = "LOW..HIGH", value_parser = parse_range, requires = "cascade", help_heading = JUDGE)]
     pub(super) escalate: Option<(f64, f64)>,
-    /// Judge samples outside the judge's own domain too, instead of giving them the status `out_of_domain`
-    #[arg(long, help_heading = JUDGE)]
-    pub(super) force_domain: bool,
-    /// Ask for the judge's reason too; without it a generation ends once the verdict is known
-    #[arg(long, help_heading = JUDGE)]
-    pub(super) reason: bool,
-
-    /// Let the judge write its answer freely, as in published figures: without it the verdict's known text is put in, and only
-    /// True or False, or a label, is chosen
-    #[arg(long, conflicts_with_all = ["decide_only", "thinking_budget"], help_heading = JUDGE)]
-    pub(super) free: bool,
-    /// End each answer as soon as the reward is known
-    #[arg(long, conflicts_with = "reason", help_heading = JUDGE)]
-    pub(super) decide_only: bool,
-    /// End the judge's thinking after N tokens and go on with the verdict
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = JUDGE)]
-    pub(super) thinking_budget: Option<u32>,
 
     #[command(flatten)]
     pub(super) columns: ColumnArguments,
@@ -83,25 +66,7 @@ pub(in crate::cli) struct JudgeArguments {
     #[command(flatten)]
     pub(super) sampling: SamplingArguments,
     #[command(flatten)]
-    pub(super) rules: RulesArguments,
-    /// What a verdict is worth: process-outcome (1 only if both hold), outcome (the final answer alone), perfect-bonus (0.9, and 1
-    /// only for perfect work), soft (the product of the judge's probabilities), score (of a protocol that gives one), or weights,
-    /// as `process=0.3,outcome=0.7` [default: process-outcome, outcome or score, by what the protocol judges]
-    #[arg(long, value_name = "POLICY", help_heading = "Verdict")]
-    pub(super) reward: Option<RewardPolicy>,
-    /// No reward above 0 where the process is not known to be right, whatever --reward says
-    #[arg(long, help_heading = "Verdict")]
-    pub(super) require_process: bool,
-    /// Calibration of the judge's probabilities, as `juror calibrate` writes it: for --reward soft and --min-confidence
-    #[arg(long, value_name = "FILE", help_heading = "Verdict")]
-    pub(super) calibration: Option<PathBuf>,
-    /// Give a verdict the status `unsure`, without a reward, where the calibrated probability of the value that the judge chose,
-    /// for the process or the outcome, is below P (0.5 to 1)
-    #[arg(long, value_name = "P", value_parser = parse_probability, help_heading = "Verdict")]
-    pub(super) min_confidence: Option<f64>,
-    /// Add the prompt's and the completion's text and token ids to each line
-    #[arg(long, help_heading = "Verdict")]
-    pub(super) raw: bool,
+    pub(super) verdict: VerdictArguments,
 
     /// Say what would be judged, show the first prompt, and stop
     #[arg(long, help_heading = "Run")]
@@ -115,6 +80,51 @@ pub(in crate::cli) struct JudgeArguments {
 
     #[command(flatten)]
     pub(super) engine: EngineArguments,
+}
+
+/// How a judge answers, and what its verdicts are worth.
+#[derive(Debug, Args)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
+pub(in crate::cli) struct VerdictArguments {
+    /// Judge samples outside the judge's own domain too, instead of giving them the status `out_of_domain`
+    #[arg(long, help_heading = JUDGE)]
+    pub(in crate::cli) force_domain: bool,
+    /// Ask for the judge's reason too; without it a generation ends once the verdict is known
+    #[arg(long, help_heading = JUDGE)]
+    pub(in crate::cli) reason: bool,
+    /// Let the judge write its answer freely, as in published figures: without it the verdict's known text is put in, and only
+    /// True or False, or a label, is chosen
+    #[arg(long, conflicts_with_all = ["decide_only", "thinking_budget"], help_heading = JUDGE)]
+    pub(in crate::cli) free: bool,
+    /// End each answer as soon as the reward is known
+    #[arg(long, conflicts_with = "reason", help_heading = JUDGE)]
+    pub(in crate::cli) decide_only: bool,
+    /// End the judge's thinking after N tokens and go on with the verdict
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = JUDGE)]
+    pub(in crate::cli) thinking_budget: Option<u32>,
+    #[command(flatten)]
+    pub(in crate::cli) rules: RulesArguments,
+    /// What a verdict is worth: process-outcome (1 only if both hold), outcome (the final answer alone), perfect-bonus (0.9, and 1
+    /// only for perfect work), soft (the product of the judge's probabilities), score (of a protocol that gives one), or weights,
+    /// as `process=0.3,outcome=0.7` [default: process-outcome, outcome or score, by what the protocol judges]
+    #[arg(long, value_name = "POLICY", help_heading = "Verdict")]
+    pub(in crate::cli) reward: Option<RewardPolicy>,
+    /// No reward above 0 where the process is not known to be right, whatever --reward says
+    #[arg(long, help_heading = "Verdict")]
+    pub(in crate::cli) require_process: bool,
+    /// Calibration of the judge's probabilities, as `juror calibrate` writes it: for --reward soft and --min-confidence
+    #[arg(long, value_name = "FILE", help_heading = "Verdict")]
+    pub(in crate::cli) calibration: Option<PathBuf>,
+    /// Give a verdict the status `unsure`, without a reward, where the calibrated probability of the value that the judge chose,
+    /// for the process or the outcome, is below P (0.5 to 1)
+    #[arg(long, value_name = "P", value_parser = parse_probability, help_heading = "Verdict")]
+    pub(in crate::cli) min_confidence: Option<f64>,
+    /// Add the prompt's and the completion's text and token ids to each line
+    #[arg(long, help_heading = "Verdict")]
+    pub(in crate::cli) raw: bool,
 }
 
 fn parse_probability(text: &str) -> Result<f64, String> {

@@ -2,17 +2,17 @@
 
 mod arguments;
 mod dry_run;
+mod resolved;
 mod stages;
 mod warnings;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{anyhow, bail};
 
-pub(super) use self::arguments::{JudgeArguments, JudgeChoice, parse_size};
-use super::download;
+pub(super) use self::arguments::{JudgeArguments, JudgeChoice, VerdictArguments, parse_size};
+pub(super) use self::resolved::ResolvedJudge;
 use super::inputs::{self, refuse_data_sets};
 use super::progress::{Progress, print_summary};
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
@@ -20,21 +20,12 @@ use crate::checkpoint::hub::Want;
 use crate::dataset::journal::{Identity, earlier_input, journal_path};
 use crate::dataset::output::{check_place, write_atomically};
 use crate::dataset::{
-    Keep, LineLimit, LoadOptions, Loaded, Rows, Samples, Shard, index, read_text, rejected_path,
-    sources,
+    Keep, LineLimit, LoadOptions, Loaded, Rows, Samples, Shard, index, rejected_path, sources,
 };
 use crate::judge::cache::CACHE_SIZE;
-use crate::judge::calibration::Calibration;
-use crate::judge::model::MAX_NEW_TOKENS;
-use crate::judge::{
-    GenerationDefaults, JudgeText, RulesMode, RunEnd, RunOptions, Session, Summary,
-};
+use crate::judge::{RunEnd, Session, Summary};
 use crate::model::DeviceChoice;
-use crate::protocol::{PromptTemplate, Protocol, ScaffoldWants};
-use crate::reward::RewardPolicy;
-
-/// Why an option for constrained answers has no meaning.
-const FREE: &str = "its answers are not constrained";
+use crate::protocol::{PromptTemplate, Protocol};
 
 pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
     match stages::run(&arguments) {
@@ -129,145 +120,29 @@ pub(super) fn carry_out(
 
 /// Raw arguments into a session; reads the input and the model's text side, not its weights.
 fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
-    let rules = RulesMode::from(arguments.rules.rules);
     let trials = arguments.sampling.trials;
     let shard = arguments.rows.shard;
     let out = arguments.output.resolve(&arguments.inputs, shard, trials)?;
     let devices = devices(arguments.model.device, &arguments.gpus).or_usage()?;
-    let named = arguments.judge.named_protocol().or_usage()?;
-    if let (RulesMode::Only, Some(protocol)) = (rules, &named)
-        && protocol.yields().score
-    {
-        return Err(anyhow!(
-            "--rules only has no meaning under protocol {}: {ONLY_SCORE}",
-            protocol.name()
-        ))
-        .or_usage();
-    }
-    let (judge, protocol, template) = if rules == RulesMode::Only {
-        let (protocol, template) = arguments.judge.prompt_for(named, None).or_usage()?;
-        (None, protocol, template)
+    // A dry run reads no weights.
+    let want = if arguments.dry_run {
+        Want::Description
     } else {
-        // A dry run reads no weights.
-        let want = if arguments.dry_run {
-            Want::Description
-        } else {
-            Want::Everything
-        };
-        if let Some(protocol) = &named {
-            // Its prompt text may be at fault.
-            let own = Some(Arc::clone(protocol));
-            arguments.judge.prompt_for(own, None).or_usage()?;
-        }
-        let source = download::resolve(&arguments.judge.model, want)?;
-        let (protocol, template) = arguments
-            .judge
-            .prompt_for(named, Some(&source))
-            .or_usage()?;
-        let begun = out.as_deref().filter(|_| !arguments.output.restart);
-        let mut chat = arguments.judge.chat.settings(begun).or_usage()?;
-        chat.force_domain = arguments.force_domain;
-        let mut text = JudgeText::load_with(&source, &protocol, &template, &chat).or_usage()?;
-        arguments.judge.chat.check(&text).or_usage()?;
-        if let Some(path) = &arguments.calibration {
-            let read =
-                read_text(path).with_context(|| format!("could not read {}", path.display()));
-            let calibration = Calibration::parse(&read.or_usage()?)
-                .map_err(|why| anyhow!("{}: {why}", path.display()));
-            text.calibration = calibration.or_usage()?;
-        }
-        if want == Want::Everything {
-            text.settle_head(&source).map_err(download::failure)?;
-        }
-        (Some((source, Arc::new(text))), protocol, template)
+        Want::Everything
     };
-
-    let recommended = if let Some((_, text)) = &judge {
-        text.run_options(arguments.sampling.trials)
-    } else {
-        // As the manifests of earlier versions have it.
-        RunOptions {
-            sampling: GenerationDefaults::default().sampling_for(arguments.sampling.trials),
-            max_new_tokens: MAX_NEW_TOKENS,
-            ..RunOptions::default()
-        }
-    };
-    let (sampling, max_new_tokens) = arguments.sampling.resolve(&recommended).or_usage()?;
-    let reward = arguments.reward.unwrap_or(recommended.reward);
-    if let Some((_, text)) = &judge {
-        let protocol = text.protocol.as_ref();
-        let has_scaffold = text.has_scaffold();
-        let has_odds = protocol.has_odds();
-        let of_odds = arguments.min_confidence.filter(|_| !has_odds);
-        let yields = protocol.yields();
-        let of_outcome = arguments.rules.audit.filter(|_| !yields.outcome);
-        let only_score = |given: bool| (given && yields.score).then_some(ONLY_SCORE);
-        let is_soft = reward == RewardPolicy::Soft;
-        let why_not = [
-            (
-                "--require-process",
-                (arguments.require_process && !yields.process)
-                    .then_some("it does not judge the process"),
-            ),
-            (
-                "--reason",
-                (arguments.reason && !gives_reasons(protocol))
-                    .then_some("its answers give no reason that is read"),
-            ),
-            ("--rules first", only_score(rules == RulesMode::First)),
-            ("--decide-only", only_score(arguments.decide_only)),
-            ("--calibration", only_score(arguments.calibration.is_some())),
-            (
-                "--calibration",
-                (arguments.calibration.is_some()
-                    && reward != RewardPolicy::Soft
-                    && arguments.min_confidence.is_none())
-                .then_some("without --reward soft or --min-confidence it changes nothing"),
-            ),
-            (
-                "--min-confidence",
-                only_score(arguments.min_confidence.is_some()),
-            ),
-            (
-                "--reward soft with --free",
-                (is_soft && arguments.free && protocol.needs_rubric())
-                    .then_some("probabilities are recorded where grades are chosen"),
-            ),
-            (
-                &*format!("--reward {reward}"),
-                reward.refused_by(protocol, rules != RulesMode::Off),
-            ),
-            (
-                "--audit",
-                of_outcome.map(|_| "it does not judge the outcome"),
-            ),
-            (
-                "--decide-only",
-                arguments
-                    .decide_only
-                    .then_some(FREE)
-                    .filter(|_| !has_scaffold),
-            ),
-            (
-                "--decide-only",
-                (arguments.decide_only && !text.has_early_reward()).then_some(
-                    "what it writes follows a grammar, whose end decides nothing sooner",
-                ),
-            ),
-            (
-                "--thinking-budget",
-                arguments
-                    .thinking_budget
-                    .map(|_| FREE)
-                    .filter(|_| !has_scaffold),
-            ),
-            (
-                "--min-confidence",
-                of_odds.map(|_| "no probabilities are recorded of what it says"),
-            ),
-        ];
-        refuse_meaningless(protocol, &why_not).or_usage()?;
-    }
+    let begun = out.as_deref().filter(|_| !arguments.output.restart);
+    let ResolvedJudge {
+        judge,
+        protocol,
+        template,
+        options,
+    } = ResolvedJudge::new(
+        &arguments.judge,
+        &arguments.verdict,
+        &arguments.sampling,
+        want,
+        begun,
+    )?;
     let engine = arguments.engine.options(&arguments.model);
     let columns = arguments
         .judge
@@ -275,7 +150,6 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         .columns(&arguments.columns, protocol.as_ref())
         .or_usage()?;
 
-    let begun = out.as_deref().filter(|_| !arguments.output.restart);
     let earlier_samples = begun
         .and_then(|out| earlier_input(&journal_path(out)))
         .map(|input| input.samples);
@@ -297,24 +171,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         earlier_samples,
         shard: arguments.rows.shard,
         skip_bad: arguments.output.skip_bad,
-        options: RunOptions {
-            sampling,
-            max_new_tokens,
-            trials: arguments.sampling.trials,
-            seed: arguments.sampling.seed,
-            constrained: !arguments.free,
-            decide_only: arguments.decide_only,
-            thinking_budget: arguments.thinking_budget.map(|tokens| tokens as usize),
-            wants_reason: arguments.reason,
-            raw: arguments.raw,
-            rules,
-            audit: arguments.rules.audit.unwrap_or(0.0),
-            outcome_rules: arguments.rules.outcome_rules(),
-            reward,
-            require_process: arguments.require_process,
-            min_confidence: arguments.min_confidence,
-            cache: None,
-        },
+        options,
         judge,
         answers: None,
         protocol: identity(protocol.as_ref(), &template),
@@ -358,17 +215,6 @@ pub(super) fn identity(protocol: &dyn Protocol, template: &PromptTemplate) -> Id
             |own| format!("{own} {}", template.hash()),
         ),
     }
-}
-
-/// Whether the verdicts of a protocol may have a reason.
-fn gives_reasons(protocol: &dyn Protocol) -> bool {
-    let [without, with] = [false, true].map(|reason| {
-        protocol.scaffold(ScaffoldWants {
-            reason,
-            ..ScaffoldWants::default()
-        })
-    });
-    without != with
 }
 
 /// Refuses a summary or consensus file that is another file of the run, or cannot be written.

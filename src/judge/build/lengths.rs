@@ -46,6 +46,14 @@ impl WorkloadLengths {
         }
     }
 
+    /// For samples that are not known and may be as long as the context.
+    pub fn of_any(text: &JudgeText, max_new_tokens: usize) -> Self {
+        Self {
+            longest: text.config.max_positions,
+            ..Self::unknown(text, max_new_tokens)
+        }
+    }
+
     /// For the samples of `jobs` that fit the context: the others are never run, so no memory is reserved for them.
     ///
     /// # Errors

@@ -50,12 +50,13 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
         ))
         .or_usage();
     }
-    if arguments.calibration.is_some() {
+    if arguments.verdict.calibration.is_some() {
         let why =
             "--calibration is of one judge, and --cascade asks two: give it without --cascade";
         return Err(anyhow!(why)).or_usage();
     }
-    if RulesMode::from(arguments.rules.rules) == RulesMode::First && arguments.rules.audit.is_some()
+    if RulesMode::from(arguments.verdict.rules.rules) == RulesMode::First
+        && arguments.verdict.rules.audit.is_some()
     {
         let why = "under --cascade, --audit draws from what the first judge is sure of, not from what the rules reject: give it \
                    without --rules first";
@@ -75,15 +76,15 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
     let mut first = line(small, &small_name)?;
     // Other bounds are other samples: a run of its own for the second judge, and the first one's stays.
     let mut part = format!("{}-{}", unsure.0, unsure.1);
-    if let Some(share) = arguments.rules.audit {
+    if let Some(share) = arguments.verdict.rules.audit {
         let seed = arguments.sampling.seed;
         part = format!("{part}.audit-{share}-{seed}");
     }
     let large_part = format!("{large_name}.{part}");
     let large_out = output.beside(&large_part);
     let mut second = line(large, &large_part)?;
-    first.rules.audit = None;
-    second.rules.audit = None;
+    first.verdict.rules.audit = None;
+    second.verdict.rules.audit = None;
     for line in [&first, &second] {
         let protocol = check(line)?;
         if !protocol.has_odds() || protocol.yields().score {
@@ -107,6 +108,7 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
     };
     let yields = text.protocol.yields();
     let policy = arguments
+        .verdict
         .reward
         .unwrap_or(RewardPolicy::default_for(yields));
     // The samples of which one trial is unsure, and some of the others.
@@ -121,7 +123,7 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
             escalated.insert(verdict.index);
         } else if !escalated.contains(&verdict.index)
             && is_drawn(
-                arguments.rules.audit.unwrap_or(0.0),
+                arguments.verdict.rules.audit.unwrap_or(0.0),
                 arguments.sampling.seed,
                 &verdict.id,
             )
@@ -231,7 +233,7 @@ pub(super) fn run(arguments: &JudgeArguments, small: &str, large: &str) -> Resul
             100.0 * low,
             100.0 * high
         ));
-    } else if arguments.rules.audit.is_some() {
+    } else if arguments.verdict.rules.audit.is_some() {
         rows.push("--audit drew no sample of those that it was sure of".to_owned());
     } else {
         rows.push("samples that it was sure of were not checked: --audit 5% does".to_owned());

@@ -76,7 +76,7 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
         Ok((panel, judges))
     };
     let (panel, judges) = read().or_usage()?;
-    if arguments.calibration.is_some() {
+    if arguments.verdict.calibration.is_some() {
         let why = "--calibration is of one judge: give each its own, as `options = [\"--calibration\", \"FILE\"]`";
         return Err(anyhow!(why)).or_usage();
     }
@@ -114,6 +114,7 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
         keep = session.loaded.keep;
     }
     let policy = arguments
+        .verdict
         .reward
         .unwrap_or(RewardPolicy::default_for(yields));
     let mut agreement = Agreement::new(judges.len());
@@ -150,7 +151,7 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
                 let calibrated = combine(panel.rule, &judges, &trial);
                 let confidence = combined.confidence;
                 combined.confidence = calibrated.map_or(confidence, |one| one.confidence);
-                let require = arguments.require_process;
+                let require = arguments.verdict.require_process;
                 combined.reward = reward(policy, require, yields, &combined, None);
                 combined.confidence = confidence;
                 summary.add(&combined);

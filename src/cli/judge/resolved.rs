@@ -1,0 +1,206 @@
+//! Which judge runs, how it answers and what its verdicts are worth: from raw arguments to a model's text side and its options.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, anyhow};
+
+use super::{JudgeChoice, ONLY_SCORE, VerdictArguments, refuse_meaningless};
+use crate::checkpoint::ModelSource;
+use crate::checkpoint::hub::Want;
+use crate::cli::sampling::SamplingArguments;
+use crate::cli::{Failure, OrFail, download};
+use crate::dataset::read_text;
+use crate::judge::calibration::Calibration;
+use crate::judge::model::MAX_NEW_TOKENS;
+use crate::judge::{GenerationDefaults, JudgeText, RulesMode, RunOptions};
+use crate::protocol::{PromptTemplate, Protocol, ScaffoldWants};
+use crate::reward::RewardPolicy;
+
+/// Why an option for constrained answers has no meaning.
+const FREE: &str = "its answers are not constrained";
+
+/// A judge as the user wants it.
+pub(in crate::cli) struct ResolvedJudge {
+    /// The model's files and its text side; none under `--rules only`.
+    pub(in crate::cli) judge: Option<(ModelSource, Arc<JudgeText>)>,
+    pub(in crate::cli) protocol: Arc<dyn Protocol>,
+    pub(in crate::cli) template: PromptTemplate,
+    /// What decides the verdicts; without a cache.
+    pub(in crate::cli) options: RunOptions,
+}
+
+impl ResolvedJudge {
+    /// Finds the model, fetching `want` of it, and reads its text side; `begun` is the output of a run that may be gone on with.
+    ///
+    /// # Errors
+    /// What the user has said that cannot be, or a model that cannot be had.
+    pub(in crate::cli) fn new(
+        choice: &JudgeChoice,
+        verdict: &VerdictArguments,
+        sampling_arguments: &SamplingArguments,
+        want: Want,
+        begun: Option<&Path>,
+    ) -> Result<Self, Failure> {
+        let rules = RulesMode::from(verdict.rules.rules);
+        let named = choice.named_protocol().or_usage()?;
+        if let (RulesMode::Only, Some(protocol)) = (rules, &named)
+            && protocol.yields().score
+        {
+            return Err(anyhow!(
+                "--rules only has no meaning under protocol {}: {ONLY_SCORE}",
+                protocol.name()
+            ))
+            .or_usage();
+        }
+        let (judge, protocol, template) = if rules == RulesMode::Only {
+            let (protocol, template) = choice.prompt_for(named, None).or_usage()?;
+            (None, protocol, template)
+        } else {
+            if let Some(protocol) = &named {
+                // Its prompt text may be at fault.
+                let own = Some(Arc::clone(protocol));
+                choice.prompt_for(own, None).or_usage()?;
+            }
+            let source = download::resolve(&choice.model, want)?;
+            let (protocol, template) = choice.prompt_for(named, Some(&source)).or_usage()?;
+            let mut chat = choice.chat.settings(begun).or_usage()?;
+            chat.force_domain = verdict.force_domain;
+            let mut text = JudgeText::load_with(&source, &protocol, &template, &chat).or_usage()?;
+            choice.chat.check(&text).or_usage()?;
+            if let Some(path) = &verdict.calibration {
+                let read =
+                    read_text(path).with_context(|| format!("could not read {}", path.display()));
+                let calibration = Calibration::parse(&read.or_usage()?)
+                    .map_err(|why| anyhow!("{}: {why}", path.display()));
+                text.calibration = calibration.or_usage()?;
+            }
+            if want == Want::Everything {
+                text.settle_head(&source).map_err(download::failure)?;
+            }
+            (Some((source, Arc::new(text))), protocol, template)
+        };
+
+        let recommended = if let Some((_, text)) = &judge {
+            text.run_options(sampling_arguments.trials)
+        } else {
+            // As the manifests of earlier versions have it.
+            RunOptions {
+                sampling: GenerationDefaults::default().sampling_for(sampling_arguments.trials),
+                max_new_tokens: MAX_NEW_TOKENS,
+                ..RunOptions::default()
+            }
+        };
+        let (sampling, max_new_tokens) = sampling_arguments.resolve(&recommended).or_usage()?;
+        let reward = verdict.reward.unwrap_or(recommended.reward);
+        if let Some((_, text)) = &judge {
+            let protocol = text.protocol.as_ref();
+            let has_scaffold = text.has_scaffold();
+            let has_odds = protocol.has_odds();
+            let of_odds = verdict.min_confidence.filter(|_| !has_odds);
+            let yields = protocol.yields();
+            let of_outcome = verdict.rules.audit.filter(|_| !yields.outcome);
+            let only_score = |given: bool| (given && yields.score).then_some(ONLY_SCORE);
+            let is_soft = reward == RewardPolicy::Soft;
+            let why_not = [
+                (
+                    "--require-process",
+                    (verdict.require_process && !yields.process)
+                        .then_some("it does not judge the process"),
+                ),
+                (
+                    "--reason",
+                    (verdict.reason && !gives_reasons(protocol))
+                        .then_some("its answers give no reason that is read"),
+                ),
+                ("--rules first", only_score(rules == RulesMode::First)),
+                ("--decide-only", only_score(verdict.decide_only)),
+                ("--calibration", only_score(verdict.calibration.is_some())),
+                (
+                    "--calibration",
+                    (verdict.calibration.is_some()
+                        && reward != RewardPolicy::Soft
+                        && verdict.min_confidence.is_none())
+                    .then_some("without --reward soft or --min-confidence it changes nothing"),
+                ),
+                (
+                    "--min-confidence",
+                    only_score(verdict.min_confidence.is_some()),
+                ),
+                (
+                    "--reward soft with --free",
+                    (is_soft && verdict.free && protocol.needs_rubric())
+                        .then_some("probabilities are recorded where grades are chosen"),
+                ),
+                (
+                    &*format!("--reward {reward}"),
+                    reward.refused_by(protocol, rules != RulesMode::Off),
+                ),
+                (
+                    "--audit",
+                    of_outcome.map(|_| "it does not judge the outcome"),
+                ),
+                (
+                    "--decide-only",
+                    verdict
+                        .decide_only
+                        .then_some(FREE)
+                        .filter(|_| !has_scaffold),
+                ),
+                (
+                    "--decide-only",
+                    (verdict.decide_only && !text.has_early_reward()).then_some(
+                        "what it writes follows a grammar, whose end decides nothing sooner",
+                    ),
+                ),
+                (
+                    "--thinking-budget",
+                    verdict
+                        .thinking_budget
+                        .map(|_| FREE)
+                        .filter(|_| !has_scaffold),
+                ),
+                (
+                    "--min-confidence",
+                    of_odds.map(|_| "no probabilities are recorded of what it says"),
+                ),
+            ];
+            refuse_meaningless(protocol, &why_not).or_usage()?;
+        }
+        let options = RunOptions {
+            sampling,
+            max_new_tokens,
+            trials: sampling_arguments.trials,
+            seed: sampling_arguments.seed,
+            constrained: !verdict.free,
+            decide_only: verdict.decide_only,
+            thinking_budget: verdict.thinking_budget.map(|tokens| tokens as usize),
+            wants_reason: verdict.reason,
+            raw: verdict.raw,
+            rules,
+            audit: verdict.rules.audit.unwrap_or(0.0),
+            outcome_rules: verdict.rules.outcome_rules(),
+            reward,
+            require_process: verdict.require_process,
+            min_confidence: verdict.min_confidence,
+            cache: None,
+        };
+        Ok(Self {
+            judge,
+            protocol,
+            template,
+            options,
+        })
+    }
+}
+
+/// Whether the verdicts of a protocol may have a reason.
+fn gives_reasons(protocol: &dyn Protocol) -> bool {
+    let [without, with] = [false, true].map(|reason| {
+        protocol.scaffold(ScaffoldWants {
+            reason,
+            ..ScaffoldWants::default()
+        })
+    });
+    without != with
+}

@@ -1,0 +1,528 @@
+//! A judge that many clients ask at once, for as long as it runs.
+//!
+//! ```text
+//! client ─▶ prompt tokens ─▶ known? ──yes──▶ verdict at once
+//!                              │ no
+//!                              ▼
+//!                    queue, fair between clients ─▶ engines ─▶ Completion ─▶ verdicts of all who wait for it
+//! ```
+//!
+//! What is asked twice is asked of the model once: whoever asks for the same waits with the first, or gets the answer that is
+//! known. An answer is wanted even when the client that has asked for it has gone, for it will ask again.
+//!
+//! The engines can be put to sleep: weights and cache are freed and later built anew, and what was asked meanwhile waits. An engine
+//! that fails costs the requests it has; the engines are then built anew too.
+
+mod queue;
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+
+use super::completion::VerdictBuilder;
+use super::dispatch::DeviceEngine;
+use super::engines::{Engines, PATIENCE, Started};
+use super::in_flight::InFlight;
+use super::request::{RequestBuilder, Trial};
+use super::{EngineOptions, Judge, JudgeText, LoadError, RunOptions, WorkloadLengths};
+use crate::checkpoint::ModelSource;
+use crate::dataset::Sample;
+use crate::engine::{Completion, EngineThread, Request, Stats};
+use crate::model::DeviceChoice;
+use crate::panics;
+use crate::threads::{self, ThreadError};
+use crate::verdict::{Status, Verdict};
+use queue::FairQueue;
+
+/// Requests that wait in an engine for a place in its batch: enough that it never runs dry, and few, for they are served in their
+/// order, whosever they are.
+const AHEAD: usize = 16;
+
+/// Answers that are kept in memory for clients that ask again.
+const KEPT_ANSWERS: usize = 16_384;
+
+/// Samples that are tokenised at a time.
+const AT_ONCE: usize = 64;
+
+/// Ids of generations begin here; those of judgements are counted from 0.
+const GENERATIONS: u64 = 1 << 63;
+
+/// So often the engines may fail one after another without a completion between, until the service gives up.
+const MOST_FAILURES: u32 = 3;
+
+/// Takes the verdict on the sample at a place of a call. It is dropped where there will be none: the service has ended.
+pub type TakeVerdict = Arc<dyn Fn(usize, Verdict) + Send + Sync>;
+
+/// Takes a completion, or why there is none. It is dropped where the service has ended.
+pub type TakeCompletion = Box<dyn FnOnce(Result<Completion, String>) + Send>;
+
+/// Sees every completion, with the time that its request has waited for an engine.
+pub type Observer = Box<dyn Fn(&Completion, Duration) + Send + Sync>;
+
+/// What a service is made of.
+pub struct ServiceSetup {
+    /// The model's files.
+    pub source: ModelSource,
+    /// Its text side under a protocol.
+    pub text: Arc<JudgeText>,
+    /// What decides the verdicts; one trial each.
+    pub options: RunOptions,
+    /// Where the model runs: one engine for each.
+    pub devices: Vec<DeviceChoice>,
+    /// What the user asked of the engines.
+    pub engine: EngineOptions,
+    /// Sees every completion.
+    pub observer: Observer,
+}
+
+/// What a service does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Phase {
+    /// It builds its engines.
+    Loading,
+    /// It answers; the engines' sizes in words.
+    Ready(String),
+    /// Its engines are given up until it is woken.
+    Asleep,
+    /// It has ended, because it was told to.
+    Stopped,
+    /// It has ended; the text says why.
+    Failed(String),
+}
+
+/// A judge that many clients ask at once.
+pub struct JudgeService {
+    shared: Arc<Shared>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// What the service is told to do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Run,
+    Sleep,
+    Stop,
+}
+
+struct Shared {
+    setup: ServiceSetup,
+    in_flight: InFlight,
+    queue: FairQueue<Request>,
+    /// Who waits for which verdict: by the sample's number, its place in the call, and who takes it.
+    waiting: Mutex<HashMap<usize, (usize, TakeVerdict)>>,
+    next_sample: AtomicUsize,
+    generations: Mutex<HashMap<u64, TakeCompletion>>,
+    next_generation: AtomicU64,
+    /// When the requests were made that wait or that the engines have.
+    made: Mutex<HashMap<u64, Instant>>,
+    /// The requests that the engines have.
+    dispatched: Mutex<Vec<u64>>,
+    control: Mutex<(Wanted, Phase)>,
+    changed: Condvar,
+    /// The engines while they run.
+    engines: Mutex<Option<Arc<Engines>>>,
+    /// What engines before them did.
+    earlier: Mutex<Stats>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing panics while it holds one of these.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl JudgeService {
+    /// Starts the service; the engines are built meanwhile.
+    ///
+    /// # Errors
+    /// [`ThreadError`] where the system refuses to start a thread.
+    pub fn start(setup: ServiceSetup) -> Result<Self, ThreadError> {
+        let shared = Arc::new(Shared {
+            setup,
+            in_flight: InFlight::keeping(KEPT_ANSWERS),
+            queue: FairQueue::default(),
+            waiting: Mutex::default(),
+            next_sample: AtomicUsize::new(0),
+            generations: Mutex::default(),
+            next_generation: AtomicU64::new(GENERATIONS),
+            made: Mutex::default(),
+            dispatched: Mutex::default(),
+            control: Mutex::new((Wanted::Run, Phase::Loading)),
+            changed: Condvar::new(),
+            engines: Mutex::default(),
+            earlier: Mutex::default(),
+        });
+        let own = Arc::clone(&shared);
+        let thread = std::thread::Builder::new()
+            .name("service".into())
+            .spawn(move || {
+                let end = panics::guarded(|| own.work()).unwrap_or_else(|why| {
+                    Phase::Failed(format!(
+                        "an error of juror itself ({why}); please report it"
+                    ))
+                });
+                own.end(end);
+            })
+            .map_err(threads::refused("the judge"))?;
+        Ok(Self {
+            shared,
+            thread: Mutex::new(Some(thread)),
+        })
+    }
+
+    /// Has samples judged for a client; each verdict goes to `take`, with the sample's place as its index. Returns once all are on
+    /// their way, which for many samples takes a while: not for an asynchronous task.
+    pub fn judge(&self, client: &str, samples: Vec<Sample>, take: &TakeVerdict) {
+        self.shared.judge(client, samples, take);
+    }
+
+    /// Has a completion generated for a client. The request's id is set here.
+    pub fn generate(&self, client: &str, mut request: Request, take: TakeCompletion) {
+        let shared = &self.shared;
+        let id = shared.next_generation.fetch_add(1, Ordering::Relaxed);
+        request.id = id;
+        lock(&shared.generations).insert(id, take);
+        shared.enqueue(client, request);
+    }
+
+    /// What it does.
+    pub fn phase(&self) -> Phase {
+        lock(&self.shared.control).1.clone()
+    }
+
+    /// Waits until its phase is another than `old`, or `patience` is over; the phase then.
+    pub fn wait_for_change(&self, old: &Phase, patience: Duration) -> Phase {
+        let control = lock(&self.shared.control);
+        let waited = self
+            .shared
+            .changed
+            .wait_timeout_while(control, patience, |(_, phase)| phase == old)
+            .unwrap_or_else(PoisonError::into_inner);
+        waited.0.1.clone()
+    }
+
+    /// Has it give up its engines, once they have answered what they have.
+    pub fn sleep(&self) {
+        self.shared.want(Wanted::Sleep);
+    }
+
+    /// Has it build its engines again.
+    pub fn wake_up(&self) {
+        self.shared.want(Wanted::Run);
+    }
+
+    /// Ends it, once the engines have answered what they have; what waits is dropped.
+    pub fn stop(&self) {
+        self.shared.want(Wanted::Stop);
+    }
+
+    /// Waits until it has ended.
+    pub fn join(&self) {
+        if let Some(thread) = lock(&self.thread).take() {
+            // Its panics are caught inside.
+            let _ = thread.join();
+        }
+    }
+
+    /// Requests that wait for an engine, and those that the engines have.
+    pub fn load(&self) -> (usize, usize) {
+        let dispatched = lock(&self.shared.dispatched).len();
+        (self.shared.queue.length(), dispatched)
+    }
+
+    /// What the engines did so far.
+    pub fn stats(&self) -> Stats {
+        self.shared.stats()
+    }
+}
+
+impl Drop for JudgeService {
+    fn drop(&mut self) {
+        self.stop();
+        self.join();
+    }
+}
+
+impl Shared {
+    fn stats(&self) -> Stats {
+        let engines = lock(&self.engines);
+        let mut stats = *lock(&self.earlier);
+        for device in engines.iter().flat_map(|engines| engines.stats()) {
+            stats += &device.stats;
+        }
+        stats
+    }
+
+    fn want(&self, wanted: Wanted) {
+        let mut control = lock(&self.control);
+        // What is stopped stays stopped.
+        if control.0 != Wanted::Stop {
+            control.0 = wanted;
+        }
+        self.changed.notify_all();
+    }
+
+    fn wanted(&self) -> Wanted {
+        lock(&self.control).0
+    }
+
+    fn enter(&self, phase: Phase) {
+        lock(&self.control).1 = phase;
+        self.changed.notify_all();
+    }
+
+    fn is_over(&self) -> bool {
+        let control = lock(&self.control);
+        matches!(control.1, Phase::Stopped | Phase::Failed(_))
+    }
+
+    /// Ends the service: nobody waits any longer.
+    fn end(&self, phase: Phase) {
+        self.enter(phase);
+        self.drop_waiting();
+    }
+
+    fn drop_waiting(&self) {
+        self.queue.clear();
+        lock(&self.waiting).clear();
+        lock(&self.generations).clear();
+        lock(&self.made).clear();
+    }
+
+    fn judge(&self, client: &str, samples: Vec<Sample>, take: &TakeVerdict) {
+        let setup = &self.setup;
+        let verdicts = VerdictBuilder::new(&setup.options, Some(&setup.text));
+        let requests = RequestBuilder::new(&setup.text, &setup.options, &verdicts, &self.in_flight);
+        let mut places: Vec<(usize, Sample)> = samples.into_iter().enumerate().collect();
+        // Those of one question share more of their prompts than the template.
+        let mut first: HashMap<u64, usize> = HashMap::new();
+        places.sort_by_cached_key(|(place, sample)| {
+            *first.entry(sample.question_hash()).or_insert(*place)
+        });
+        let mut rest = places.into_iter();
+        loop {
+            let now: Vec<(usize, Sample)> = rest.by_ref().take(AT_ONCE).collect();
+            if now.is_empty() {
+                break;
+            }
+            let prompts: Vec<_> = now
+                .into_par_iter()
+                .map(|(place, mut sample)| {
+                    sample.index = self.next_sample.fetch_add(1, Ordering::Relaxed);
+                    (place, requests.prompt(&sample), Arc::new(sample))
+                })
+                .collect();
+            for (place, prompt, sample) in prompts {
+                let number = sample.index;
+                lock(&self.waiting).insert(number, (place, Arc::clone(take)));
+                match requests.trial(&sample, 0, &prompt) {
+                    Trial::Ask(request) => self.enqueue(client, *request),
+                    Trial::Waits => {}
+                    Trial::Judged(verdict) => self.deliver(*verdict),
+                }
+            }
+        }
+        if self.is_over() {
+            self.drop_waiting();
+        }
+    }
+
+    fn enqueue(&self, client: &str, request: Request) {
+        lock(&self.made).insert(request.id, Instant::now());
+        self.queue.push(client, request);
+        if self.is_over() {
+            self.drop_waiting();
+        }
+    }
+
+    fn deliver(&self, mut verdict: Verdict) {
+        let waits = lock(&self.waiting).remove(&verdict.index);
+        if let Some((place, take)) = waits {
+            verdict.index = place;
+            take(place, verdict);
+        }
+    }
+
+    /// Builds engines and runs them, until the service is to end.
+    fn work(&self) -> Phase {
+        let mut failures = 0;
+        loop {
+            self.enter(Phase::Loading);
+            let mut engines = match self.build() {
+                Ok(judge) => {
+                    self.enter(Phase::Ready(judge.sizes()));
+                    judge.into_engines()
+                }
+                Err(error) => return Phase::Failed(error.to_string()),
+            };
+            let before = self.stats().generated_tokens;
+            let result = self.run(&mut engines);
+            // Weights and cache leave the device here.
+            drop(engines);
+            if let Some(cache) = &self.setup.options.cache {
+                // A cache that cannot be written costs no verdict.
+                let _ = cache.sync();
+            }
+            if let Err(why) = result {
+                if self.stats().generated_tokens > before {
+                    failures = 0;
+                }
+                failures += 1;
+                self.fail_dispatched(&why);
+                if failures == MOST_FAILURES {
+                    return Phase::Failed(format!("the engine failed again and again: {why}"));
+                }
+            }
+            if self.wanted() == Wanted::Sleep {
+                self.enter(Phase::Asleep);
+                let control = lock(&self.control);
+                drop(
+                    self.changed
+                        .wait_while(control, |(wanted, _)| *wanted == Wanted::Sleep)
+                        .unwrap_or_else(PoisonError::into_inner),
+                );
+            }
+            if self.wanted() == Wanted::Stop {
+                return Phase::Stopped;
+            }
+        }
+    }
+
+    fn build(&self) -> Result<Judge, LoadError> {
+        let setup = &self.setup;
+        let mut devices = Vec::new();
+        for device in &setup.devices {
+            devices.push((device.to_string(), device.open()?));
+        }
+        let text = Arc::clone(&setup.text);
+        let lengths = WorkloadLengths::of_any(&text, setup.options.max_new_tokens);
+        Judge::build(
+            &setup.source,
+            text,
+            devices,
+            &setup.engine,
+            &lengths,
+            &mut |_| {},
+        )
+    }
+
+    /// Runs the engines until they are to do something else; what they have is answered first.
+    fn run(&self, engines: &mut Vec<DeviceEngine>) -> Result<(), String> {
+        let started = Engines::start(std::mem::take(engines), AHEAD);
+        let (working, Started { threads, queues }) = started.map_err(|error| error.to_string())?;
+        let working = Arc::new(working);
+        *lock(&self.engines) = Some(Arc::clone(&working));
+        let failed: Mutex<Option<String>> = Mutex::default();
+        std::thread::scope(|scope| {
+            for (at, engine) in threads.into_iter().enumerate() {
+                let (working, failed) = (working.as_ref(), &failed);
+                let collect = move || {
+                    let collected = panics::guarded(|| self.collect(working, at, engine));
+                    if let Err(why) = collected.and_then(|result| result) {
+                        lock(failed).get_or_insert(why);
+                        working.stop();
+                    }
+                };
+                let spawned = std::thread::Builder::new()
+                    .name("collect".into())
+                    .spawn_scoped(scope, collect);
+                if let Err(error) = spawned {
+                    let error = threads::refused("an engine's verdicts")(error);
+                    lock(&failed).get_or_insert(error.to_string());
+                    working.stop();
+                }
+            }
+            let mut dispatch = working.dispatch(queues);
+            while self.wanted() == Wanted::Run && !working.is_stopped() {
+                let Some(request) = self.queue.pop(PATIENCE) else {
+                    continue;
+                };
+                lock(&self.dispatched).push(request.id);
+                // One question for all: of several engines each gets a few in a row, and in the queue those of one question lie together.
+                if !dispatch.send(request, 0) {
+                    break;
+                }
+            }
+        });
+        let mut current = lock(&self.engines);
+        *current = None;
+        for device in working.stats() {
+            // What is gone does not run.
+            let stats = Stats {
+                running: 0,
+                used_blocks: 0,
+                blocks: 0,
+                ..device.stats
+            };
+            *lock(&self.earlier) += &stats;
+        }
+        drop(current);
+        engines.extend(working.returned());
+        match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(why) => Err(why),
+            None => Ok(()),
+        }
+    }
+
+    /// The completions of one engine to those who wait for them.
+    fn collect(&self, working: &Engines, at: usize, engine: EngineThread) -> Result<(), String> {
+        let setup = &self.setup;
+        let verdicts = VerdictBuilder::new(&setup.options, Some(&setup.text));
+        let take = |completion: Completion| {
+            let id = completion.id;
+            lock(&self.dispatched).retain(|other| *other != id);
+            let made = lock(&self.made).remove(&id);
+            if let Some(made) = made {
+                let admitted = completion
+                    .timing
+                    .admitted
+                    .unwrap_or(completion.timing.finished);
+                (setup.observer)(&completion, admitted.saturating_duration_since(made));
+            }
+            if id >= GENERATIONS {
+                let taker = lock(&self.generations).remove(&id);
+                if let Some(take) = taker {
+                    take(Ok(completion));
+                }
+                return ControlFlow::Continue(());
+            }
+            let cache = setup.options.cache.as_deref();
+            if let Some((asked, answer)) = self.in_flight.answered(completion, cache) {
+                for verdict in asked.verdicts(&verdicts, &setup.text, &answer) {
+                    self.deliver(verdict);
+                }
+            }
+            ControlFlow::Continue(())
+        };
+        let collected = working.collect(at, engine, take);
+        collected.map_err(|error| error.to_string())
+    }
+
+    /// Fails the requests that engines had which failed.
+    fn fail_dispatched(&self, why: &str) {
+        let setup = &self.setup;
+        let verdicts = VerdictBuilder::new(&setup.options, Some(&setup.text));
+        for id in std::mem::take(&mut *lock(&self.dispatched)) {
+            lock(&self.made).remove(&id);
+            if id >= GENERATIONS {
+                let taker = lock(&self.generations).remove(&id);
+                if let Some(take) = taker {
+                    take(Err(why.to_owned()));
+                }
+                continue;
+            }
+            let Some(asked) = self.in_flight.give_up(id) else {
+                continue;
+            };
+            for (sample, trial) in &asked.trials {
+                let why = why.to_owned();
+                let failed = Status::Failed;
+                self.deliver(verdicts.without_completion(sample, *trial, failed, why));
+            }
+        }
+    }
+}
