@@ -1,0 +1,149 @@
+"""The HTTP client: sends samples, takes verdicts as they come, and asks again for what is missing."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from juror_rs.errors import JudgeError, TemporaryError
+from juror_rs.retry import Retry
+from juror_rs.transport import Cancellation, Transport
+
+__all__ = ["Client"]
+
+SILENCE = 300.0
+"""Seconds without a byte after which the request is sent again; the server joins it with the first."""
+
+
+class Client:
+    """One judge server. Any thread and any forked process may use it."""
+
+    def __init__(
+        self, url: str, api_key: str | None = None, *, before_retry: Callable[[], None] | None = None
+    ) -> None:
+        """A client of the server at `url`; `before_retry` may raise where trying again is useless."""
+        self._transport = Transport(url, api_key)
+        self._before_retry = before_retry
+        self.judge_info: dict[str, Any] | None = None
+        """Model, commit, protocol and prompt hash of the judge that answered last."""
+
+    @property
+    def url(self) -> str:
+        """The server's address."""
+        return self._transport.url
+
+    def judge(
+        self,
+        samples: Sequence[bytes],
+        *,
+        skip_bad: bool = False,
+        timeout: float | None = None,
+        cancellation: Cancellation | None = None,
+        on_verdict: Callable[[], None] | None = None,
+    ) -> list[dict[str, Any]]:
+        """The verdict lines of samples, each written as JSON, in their order.
+
+        Lines are taken as they are finished. Where the connection fails, only samples without a verdict are sent again; the
+        server goes on with them meanwhile and judges none twice.
+
+        Raises:
+            JudgeError: If the server refuses the request, cannot be reached, or `timeout` seconds are over.
+        """
+        cancellation = cancellation or Cancellation()
+        retry = Retry(timeout, cancellation, self._before_retry)
+        lines: list[dict[str, Any] | None] = [None] * len(samples)
+        while missing := [place for place, line in enumerate(lines) if line is None]:
+
+            def take(line: dict[str, Any], places: list[int] = missing) -> None:
+                retry.progress()
+                place = self._place(line, places)
+                if lines[place] is None:
+                    lines[place] = {**line, "index": place}
+                    if on_verdict is not None:
+                        on_verdict()
+
+            try:
+                self._stream([samples[place] for place in missing], skip_bad, take, retry, cancellation)
+            except TemporaryError as error:
+                retry.pause(error)
+        return cast(list[dict[str, Any]], lines)
+
+    def _stream(
+        self,
+        samples: Sequence[bytes],
+        skip_bad: bool,
+        take: Callable[[dict[str, Any]], None],
+        retry: Retry,
+        cancellation: Cancellation,
+    ) -> None:
+        """One request; `take` has every verdict line."""
+        body = b'{"samples": [%s], "skip_bad": %s}' % (b", ".join(samples), b"true" if skip_bad else b"false")
+        with self._transport.exchange(
+            "POST",
+            "/v1/judge",
+            body,
+            headers={"Accept": "application/x-ndjson"},
+            timeout=retry.time_left(SILENCE),
+            cancellation=cancellation,
+        ) as response:
+            while (text := response.readline()).endswith(b"\n"):
+                retry.time_left(SILENCE)
+                if not text.strip():
+                    continue
+                line = self._line(text)
+                if "index" in line:
+                    take(line)
+                elif "error" in line:
+                    raise TemporaryError(f"{self.url} ends its answer: {line['error']}")
+                else:
+                    self.judge_info = line.get("judge")
+                    return
+        raise TemporaryError(f"the answer of {self.url} was cut off")
+
+    def _line(self, text: bytes) -> dict[str, Any]:
+        try:
+            line = json.loads(text)
+        except ValueError:
+            line = None
+        if not isinstance(line, dict):
+            raise JudgeError(f"{self.url} answers with {text[:80]!r}, no verdict; is this the address of a `juror serve`?")
+        return cast(dict[str, Any], line)
+
+    def _place(self, line: dict[str, Any], places: Sequence[int]) -> int:
+        index = line["index"]
+        if not isinstance(index, int) or not 0 <= index < len(places):
+            raise JudgeError(
+                f"{self.url} sent a verdict on sample {index!r} of {len(places)}; is it of the version of this package?"
+            )
+        return places[index]
+
+    def is_ready(self) -> bool:
+        """Does the server answer, and has it loaded its judge?"""
+        try:
+            with self._transport.exchange("GET", "/ready") as response:
+                response.read()
+            return True
+        except TemporaryError:
+            return False
+
+    def wait_until_ready(self, while_waiting: Callable[[], None]) -> None:
+        """Returns once the server answers; `while_waiting` is called now and then, and may raise."""
+        pause = 0.01
+        while not self.is_ready():
+            while_waiting()
+            time.sleep(pause)
+            pause = min(1.0, 1.5 * pause)
+
+    def post(self, path: str) -> None:
+        """A request that is not tried again.
+
+        Raises:
+            JudgeError: If the server cannot be reached or refuses.
+        """
+        try:
+            with self._transport.exchange("POST", path, b"{}", timeout=SILENCE) as response:
+                response.read()
+        except TemporaryError as error:
+            raise JudgeError(str(error)) from error

@@ -1,0 +1,235 @@
+"""A judge: a server that is found or started, and calls to it."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, overload
+
+from juror_rs import server
+from juror_rs.background import in_thread
+from juror_rs.client import Client
+from juror_rs.errors import JudgeError
+from juror_rs.process import ServerProcess
+from juror_rs.progress import Progress
+from juror_rs.tables import Row, encode, rows_of
+from juror_rs.transport import Cancellation
+from juror_rs.verdict import Verdict
+
+__all__ = ["Judge", "Verdict"]
+
+SAMPLES_PER_REQUEST = 1000
+BYTES_PER_REQUEST = 8 << 20
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """What a judge is made of; enough to make it again in another process."""
+
+    url: str | None
+    api_key: str | None
+    arguments: tuple[str, ...]
+    timeout: float | None
+
+
+class Judge:
+    """Judges samples: a question, a reference answer and a response each.
+
+        >>> judge = Judge("tiny")
+        >>> [verdict] = judge.judge([{"question": "What is 2 + 3?", "reference": "5", "response": "2 + 3 = 5. The answer is 5."}])
+        >>> verdict.status, verdict.outcome
+        ('ok', True)
+        >>> judge.close()
+
+    `Judge("tiny")` starts `juror serve` on this machine, which all judges with equal settings share; it ends with the last
+    `close`, or with this process. `Judge(url="http://host:port")` asks a server that runs elsewhere.
+
+    Any thread may call, and any number at once: the server judges what comes in batches. A judge may be used in forked
+    processes; pickled, it starts a server of its own where it is first used.
+    """
+
+    def __init__(
+        self,
+        model: str = "tiny",
+        *,
+        url: str | None = None,
+        api_key: str | None = None,
+        protocol: str | None = None,
+        device: str | None = None,
+        reward: str | None = None,
+        cache: str | os.PathLike[str] | None = None,
+        arguments: Sequence[str] = (),
+        timeout: float | None = None,
+    ) -> None:
+        """Starts or finds the server; returns once the judge is loaded.
+
+        Args:
+            model: `tiny`, a folder, a GGUF file, an id on the Hugging Face hub, or an alias of a known judge.
+            url: The address of a running server, in place of starting one; if None, that of JUROR_URL, if set. Only
+                `api_key` and `timeout` go with it: the rest was said to the server when it was started.
+            api_key: The key of that server; if None, that of JUROR_API_KEY.
+            protocol: What the judge is asked and how its answer is read.
+            device: Where it runs: `auto`, `cpu`, `cuda`, `cuda:1`, …
+            reward: What a verdict is worth.
+            cache: A folder that keeps answers for other runs.
+            arguments: More arguments of `juror serve`.
+            timeout: Seconds that one call may take; None: as long as it takes.
+
+        Raises:
+            JudgeError: If the server cannot be started.
+            ValueError: If settings of a server to be started go with the address of one that runs.
+        """
+        options = {"--protocol": protocol, "--device": device, "--reward": reward, "--cache": cache}
+        given = [text for option, value in options.items() if value is not None for text in (option, os.fspath(value))]
+        started_with = ("--model", model, *given, *arguments)
+        url = url or os.environ.get("JUROR_URL") or None
+        if url is not None and started_with != ("--model", "tiny"):
+            raise ValueError(
+                f"model, protocol, device, reward, cache and arguments are for a server to be started, and that at {url} runs; "
+                "leave them away, or `url` (and JUROR_URL)"
+            )
+        api_key = api_key or os.environ.get("JUROR_API_KEY") or None
+        self._settings = _Settings(url, api_key if url else None, started_with, timeout)
+        self._forget()
+        self._connected()
+
+    def _forget(self) -> None:
+        self._lock = threading.Lock()
+        self._client: Client | None = None
+        self._process: ServerProcess | None = None
+        self._is_closed = False
+
+    def __getstate__(self) -> _Settings:
+        return self._settings
+
+    def __setstate__(self, settings: _Settings) -> None:
+        self._settings = settings
+        self._forget()
+
+    def _connected(self) -> Client:
+        """The client of a server that runs, as far as is known."""
+        with self._lock:
+            if self._is_closed:
+                raise JudgeError("this judge was closed; make another")
+            if self._process is not None and not self._process.is_running():
+                self._client = self._process = None
+            if self._client is None and self._settings.url is not None:
+                self._client = Client(self._settings.url, self._settings.api_key)
+            elif self._client is None:
+                self._process = server.acquire(self._settings.arguments)
+                self._client = Client(self._process.url, before_retry=self._process.check)
+            return self._client
+
+    @property
+    def url(self) -> str:
+        """The server's address: `Judge(url=judge.url)` in another process of this machine uses it too."""
+        return self._connected().url
+
+    @property
+    def info(self) -> Mapping[str, Any] | None:
+        """Model, commit, protocol and prompt hash of the judge; None before its first verdict."""
+        return self._connected().judge_info
+
+    @overload
+    def judge(
+        self, data: Sequence[Row] | Iterator[Row], progress: bool | None = None, *, skip_bad: bool = False
+    ) -> list[Verdict]: ...
+    @overload
+    def judge(self, data: Any, progress: bool | None = None, *, skip_bad: bool = False) -> Any: ...
+    def judge(self, data: Any, progress: bool | None = None, *, skip_bad: bool = False) -> Any:
+        """Judges every row; the verdicts in their order, in the shape of `data`.
+
+        Args:
+            data: Rows, which are mappings with `question`, `reference` (one right answer, or a list of them) and `response`,
+                and where wanted `id`, `steps`, `rubric`; then a list of `Verdict` comes back. Or a pandas.DataFrame, a
+                pyarrow.Table or a datasets.Dataset with such columns; then one of verdicts comes back, with the columns of
+                `juror judge -o verdicts.parquet` and a DataFrame's index.
+            progress: Show how far it is? If None, where standard error is a terminal.
+            skip_bad: Give a row that cannot be read a verdict of its own, `failed`; else nothing of its request is judged.
+
+        Raises:
+            JudgeError: If the server refuses a row, or cannot be reached.
+        """
+        return self._judge(data, progress, skip_bad, Cancellation())
+
+    @overload
+    async def ajudge(
+        self, data: Sequence[Row] | Iterator[Row], progress: bool | None = None, *, skip_bad: bool = False
+    ) -> list[Verdict]: ...
+    @overload
+    async def ajudge(self, data: Any, progress: bool | None = None, *, skip_bad: bool = False) -> Any: ...
+    async def ajudge(self, data: Any, progress: bool | None = None, *, skip_bad: bool = False) -> Any:
+        """`judge` for programs of asyncio. Many calls may wait at once."""
+        return await in_thread(lambda cancellation: self._judge(data, progress, skip_bad, cancellation))
+
+    def rewards(self, data: Any, progress: bool | None = None) -> list[float | None]:
+        """The reward of each row; None where a row could not be judged, which is not a reward of 0: leave it out."""
+        return [verdict.reward for verdict in self._verdicts(data, progress, True, Cancellation())]
+
+    async def arewards(self, data: Any, progress: bool | None = None) -> list[float | None]:
+        """`rewards` for programs of asyncio."""
+        verdicts = await in_thread(lambda cancellation: self._verdicts(data, progress, True, cancellation))
+        return [verdict.reward for verdict in verdicts]
+
+    def _judge(self, data: Any, progress: bool | None, skip_bad: bool, cancellation: Cancellation) -> Any:
+        return rows_of(data).result(self._verdicts(data, progress, skip_bad, cancellation))
+
+    def _verdicts(
+        self, data: Any, progress: bool | None, skip_bad: bool, cancellation: Cancellation
+    ) -> list[Verdict]:
+        client = self._connected()
+        rows = rows_of(data)
+        ends = None if self._settings.timeout is None else time.monotonic() + self._settings.timeout
+        verdicts: list[Verdict] = []
+        with Progress(rows.total, progress) as shown:
+            for samples in _requests(rows.rows):
+                lines = client.judge(
+                    samples,
+                    skip_bad=skip_bad,
+                    timeout=None if ends is None else ends - time.monotonic(),
+                    cancellation=cancellation,
+                    on_verdict=shown.advance,
+                )
+                first = len(verdicts)
+                verdicts += [Verdict.from_line({**line, "index": first + line["index"]}) for line in lines]
+        return verdicts
+
+    def sleep(self) -> None:
+        """Frees the memory of the judge's weights and cache, for a trainer that shares its GPU. Calls wait until `wake_up`."""
+        self._connected().post("/sleep")
+
+    def wake_up(self) -> None:
+        """Loads the judge again after `sleep`."""
+        self._connected().post("/wake_up")
+
+    def close(self) -> None:
+        """Ends the server if this judge has started it and no other uses it."""
+        with self._lock:
+            process, self._process, self._client, self._is_closed = self._process, None, None, True
+        if process is not None:
+            server.release(process)
+
+    def __enter__(self) -> Judge:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+def _requests(rows: Iterable[Row]) -> Iterator[list[bytes]]:
+    """Rows as JSON, as many together as one request may have."""
+    samples: list[bytes] = []
+    size = 0
+    for place, row in enumerate(rows):
+        sample = encode(row, place)
+        if samples and (len(samples) == SAMPLES_PER_REQUEST or size + len(sample) > BYTES_PER_REQUEST):
+            yield samples
+            samples, size = [], 0
+        samples.append(sample)
+        size += len(sample)
+    if samples:
+        yield samples

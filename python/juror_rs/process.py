@@ -1,0 +1,124 @@
+"""A process of `juror serve`."""
+
+from __future__ import annotations
+
+import json
+import logging
+import subprocess
+import threading
+from collections import deque
+from typing import IO, cast
+
+from juror_rs.binary import find_binary
+from juror_rs.client import Client
+from juror_rs.errors import JudgeError
+
+_logger = logging.getLogger(__name__)
+
+STOP_TIMEOUT = 30.0
+"""Seconds that a server has to finish what runs."""
+
+MESSAGES = 20
+"""Lines of its messages that an error quotes."""
+
+
+class ServerProcess:
+    """A server that this process has started, or the one that this was forked from.
+
+    It ends with the process that has started it, however that ends: its standard input is then closed.
+    """
+
+    url: str
+    """Its address."""
+
+    def __init__(self, arguments: tuple[str, ...]) -> None:
+        """Starts `juror serve` with `arguments`; returns once it has loaded its judge.
+
+        Raises:
+            JudgeError: If there is no such program, or it ends: with its exit code and last messages.
+        """
+        self._command = [find_binary(), "serve", *arguments, "--host", "127.0.0.1", "--port", "0", "--exit-with-stdin"]
+        self._messages: deque[str] = deque(maxlen=MESSAGES)
+        self._is_ours = True
+        try:
+            # A session of its own: an interrupt from the terminal is for this process, which then stops the server.
+            self._process = subprocess.Popen(
+                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+            )
+        except OSError as error:
+            raise JudgeError(f"{self._command[0]} cannot be run: {error}") from error
+        self._stdin = cast(IO[bytes], self._process.stdin)
+        self._stdout = cast(IO[bytes], self._process.stdout)
+        self._reader = threading.Thread(target=self._read_messages, name="juror messages", daemon=True)
+        self._reader.start()
+        try:
+            self.url = self._read_url()
+            Client(self.url).wait_until_ready(self.check)
+        except BaseException:
+            self.stop(timeout=0.0)
+            raise
+
+    def _read_url(self) -> str:
+        line = self._stdout.readline()
+        if not line:
+            raise self._ended()
+        try:
+            return str(json.loads(line)["url"])
+        except (ValueError, LookupError, TypeError):
+            raise JudgeError(
+                f"`{self._command[0]} serve` began with {line[:200]!r} and not with its address; is it of another version?"
+            ) from None
+
+    def _read_messages(self) -> None:
+        with cast(IO[bytes], self._process.stderr) as stderr:
+            for line in stderr:
+                text = line.decode(errors="replace").rstrip()
+                self._messages.append(text)
+                _logger.info("%s", text)
+
+    def is_running(self) -> bool:
+        """Does it live? Of another's process that is not known, and it is taken to."""
+        return not self._is_ours or self._process.poll() is None
+
+    def check(self) -> None:
+        """Raises `JudgeError` if it has ended."""
+        if not self.is_running():
+            raise self._ended()
+
+    def _ended(self) -> JudgeError:
+        code = self._process.wait()
+        self._reader.join(timeout=1.0)
+        how = f"exit code {code}" if code >= 0 else f"killed by signal {-code}"
+        said = "\n".join(self._messages) or "(it wrote no message)"
+        return JudgeError(f"`{' '.join(self._command)}` has ended ({how}):\n{said}")
+
+    def stop(self, timeout: float = STOP_TIMEOUT) -> None:
+        """Ends it. It may finish what runs, for `timeout` seconds."""
+        if not self._is_ours:
+            return
+        self._close_stdin()
+        try:
+            self._process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self._process.terminate()
+            try:
+                self._process.wait(5.0)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        self._stdout.close()
+        self._reader.join(timeout=1.0)
+
+    def leave_to_parent(self) -> None:
+        """In a forked process: it is the parent's, and must end when the parent does."""
+        self._is_ours = False
+        self._close_stdin()
+        self._stdout.close()
+        # Popen would warn that its process, which is no child of this one, was not waited for.
+        self._process.returncode = 0
+
+    def _close_stdin(self) -> None:
+        try:
+            self._stdin.close()
+        except BrokenPipeError:
+            pass  # It has ended already.

@@ -1,0 +1,109 @@
+"""The rule-based verifier: is the final answer of a response that of the reference? No model, no server, microseconds.
+
+Work is bounded by the length of the texts and counted, not timed: there are no signals, time-outs or killed threads, a
+pair has the same verdict on every machine, and any thread may call. The interpreter's lock is released meanwhile.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal, NoReturn, cast
+
+from juror_rs._rules import Rules
+
+__all__ = ["Config", "Profile", "Status", "Verification", "verify", "verify_batch"]
+
+Profile = Literal["strict", "compat", "gsm8k", "official", "strict-match", "flexible-extract", "multi"]
+"""`strict`: what is mathematically true. `compat`: what Math-Verify 0.9.0 says. The others: plain numbers, as GSM8K's
+scorers find and compare them."""
+
+Status = Literal["decided", "numeric", "unparsed_gold", "unparsed_pred", "no_answer", "too_complex"]
+"""How a verdict came about."""
+
+Config = Mapping[str, Any]
+"""Settings of `strict` and `compat`, by the names that Math-Verify gives them: `float_rounding`, `boxed_match_priority`,
+`extract`, …"""
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The verdict on one pair, with what it rests on.
+
+    It has no truth value, because `equal` has three: `if verify(gold, pred).equal:`.
+    """
+
+    equal: bool | None
+    """Are the answers equal? None: cannot be told, which is never "different"."""
+    status: Status
+    """How that came about."""
+    method: str
+    """The argument that settled it: `rational`, `identity`, `enclosure`, `text`, …"""
+    gold: list[str]
+    """The gold answer as it was found."""
+    pred: list[str]
+    """The prediction's answer, likewise."""
+    reason: str
+    """One sentence for a person."""
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a Verification is neither true nor false: use its `equal`, which is True, False or None")
+
+
+def verify(gold: str, pred: str, *, profile: Profile = "strict", config: Config | None = None) -> Verification:
+    r"""Is the answer of `pred`, a whole response or a bare answer, that of `gold`?
+
+    >>> verification = verify(r"\frac{1}{2}", "Half of them, so the answer is **0.5**.")
+    >>> verification.equal, verification.status, verification.pred
+    (True, 'decided', ['0.5'])
+
+    What cannot be read or decided is None, never False:
+
+    >>> verify("3", r"The answer is $\frac{3$.").equal is None
+    True
+
+    Raises:
+        ValueError: If there is no such profile or setting.
+    """
+    return _verification(rules(profile, config).verify(gold, pred))
+
+
+def verify_batch(
+    pairs: Iterable[tuple[str, str]], *, profile: Profile = "strict", config: Config | None = None
+) -> list[Verification]:
+    """Verifies many `(gold, pred)` on all cores; the verdicts in the order of the pairs.
+
+    >>> golds, preds = ["1/2", "3"], ["0.5", "The answer is 4."]
+    >>> [verification.equal for verification in verify_batch(zip(golds, preds))]
+    [True, False]
+
+    Raises:
+        ValueError: If there is no such profile or setting.
+    """
+    golds: list[str] = []
+    preds: list[str] = []
+    for gold, pred in pairs:
+        golds.append(gold)
+        preds.append(pred)
+    return [_verification(answer) for answer in rules(profile, config).verify_batch(golds, preds)]
+
+
+def rules(profile: str, config: Config | None = None, gold_config: Config | None = None) -> Rules:
+    """Rules under settings; `gold_config` are those for finding the gold answer, where they differ."""
+    return _rules(profile, _json(config), None if gold_config is None else _json(gold_config))
+
+
+@lru_cache(maxsize=64)
+def _rules(profile: str, config: str, gold_config: str | None) -> Rules:
+    return Rules(profile, config, gold_config)
+
+
+def _json(config: Config | None) -> str:
+    return "{}" if not config else json.dumps(dict(config))
+
+
+def _verification(answer: tuple[bool | None, str, str, list[str], list[str], str]) -> Verification:
+    equal, status, method, gold, pred, reason = answer
+    return Verification(equal, cast(Status, status), method, gold, pred, reason)

@@ -1,0 +1,192 @@
+"""Rows in and verdicts out, in the shape in which the caller has them.
+
+pandas, pyarrow and datasets are used only where the caller has passed their objects, and so has imported them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Literal, cast
+
+from juror_rs.verdict import Verdict
+
+Row = Mapping[str, Any]
+
+BATCH = 1000
+"""Rows that are taken out of a table at a time."""
+
+_Kind = Literal["text", "boolean", "integer", "number"]
+
+COLUMNS: dict[str, _Kind] = {
+    "id": "text",
+    "index": "integer",
+    "group": "text",
+    "trial": "integer",
+    "status": "text",
+    "process": "boolean",
+    "outcome": "boolean",
+    "perfect": "boolean",
+    "label": "text",
+    "answer": "text",
+    "first_error": "integer",
+    "step_rewards": "text",
+    "score": "number",
+    "criteria": "text",
+    "overall": "boolean",
+    "reward": "number",
+    "advantage": "number",
+    "reason": "text",
+    "outcome_source": "text",
+    "rule_outcome": "boolean",
+    "confidence.process": "number",
+    "confidence.outcome": "number",
+    "confidence.perfect": "number",
+    "confidence.score": "number",
+    "usage.prompt_tokens": "integer",
+    "usage.cached_tokens": "integer",
+    "usage.completion_tokens": "integer",
+    "usage.known_tokens": "integer",
+    "usage.left_out_tokens": "integer",
+    "parse_rule": "text",
+    "inconsistent": "boolean",
+    "skipped": "boolean",
+    "audited": "boolean",
+    "reused": "boolean",
+    "error": "text",
+    "raw.completion": "text",
+}
+"""Columns of a table of verdicts, those of `juror judge -o verdicts.parquet`: `confidence.process` is the column
+`confidence_process`; lists are JSON."""
+
+_PANDAS_TYPES: dict[_Kind, str] = {"text": "object", "boolean": "boolean", "integer": "Int64", "number": "float64"}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a caller's data, and how verdicts on them are given back."""
+
+    rows: Iterable[Row]
+    total: int | None
+    """How many there are, if that is known."""
+    result: Callable[[list[Verdict]], Any]
+    """Verdicts in the shape of the data."""
+
+
+def rows_of(data: Any) -> Rows:
+    """The rows of a pandas.DataFrame, pyarrow.Table, datasets.Dataset, or iterable of mappings.
+
+    Raises:
+        TypeError: If it is none of them.
+    """
+    if _is(data, "pandas", "DataFrame"):
+        return Rows(_frame_rows(data), len(data), lambda verdicts: _frame(verdicts, data.index))
+    if _is(data, "pyarrow", "Table"):
+        return Rows(_arrow_rows(data), data.num_rows, _arrow)
+    if _is(data, "datasets", "Dataset"):
+        return Rows(iter(data.with_format(None)), len(data), _dataset)
+    if isinstance(data, Mapping) or not isinstance(data, Iterable):
+        raise TypeError(
+            "data must be rows (mappings with question, reference and response), a pandas.DataFrame, a pyarrow.Table or a "
+            f"datasets.Dataset, not {type(cast(object, data)).__qualname__}"
+        )
+    total = len(cast(Any, data)) if hasattr(cast(object, data), "__len__") else None
+    return Rows(cast(Iterable[Row], data), total, lambda verdicts: verdicts)
+
+
+def _is(data: object, module: str, name: str) -> bool:
+    """Is it an object of that class, without importing the module?"""
+    loaded = sys.modules.get(module)
+    kind = getattr(loaded, name, None)
+    return isinstance(kind, type) and isinstance(data, kind)
+
+
+def encode(row: Row, place: int) -> bytes:
+    """A row as JSON. Keys without a value are left out; lone surrogates, which JSON texts must not hold, become `?`.
+
+    >>> encode({"question": "1 + 1?", "reference": 2.0, "id": None, "response": "2"}, 0)
+    b'{"question": "1 + 1?", "reference": 2.0, "response": "2"}'
+
+    Raises:
+        TypeError: If it is no mapping, or a value of it cannot be written as JSON.
+    """
+    if not isinstance(cast(object, row), Mapping):
+        raise TypeError(f"row {place} is no mapping with question, reference and response, but {type(row).__qualname__}")
+    present = {key: value for key, value in row.items() if not _is_missing(value)}
+    try:
+        return _json(present)
+    except (TypeError, ValueError):
+        for key, value in present.items():
+            try:
+                _json(value)
+            except (TypeError, ValueError) as error:
+                raise TypeError(
+                    f"`{key}` of row {place} cannot be written as JSON: {error}; leave the column out if it is not needed"
+                ) from error
+        raise
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, default=_plain).encode(errors="replace")
+
+
+def _is_missing(value: object) -> bool:
+    if isinstance(value, float):
+        return math.isnan(value)
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _plain(value: Any) -> Any:
+    """numpy's scalars and arrays, and times, in what JSON has."""
+    for convert in ("tolist", "isoformat"):
+        if hasattr(value, convert):
+            return getattr(value, convert)()
+    raise TypeError(f"it holds a {type(value).__qualname__}")
+
+
+def _frame_rows(frame: Any) -> Iterator[Row]:
+    for start in range(0, len(frame), BATCH):
+        yield from frame.iloc[start : start + BATCH].to_dict("records")
+
+
+def _arrow_rows(table: Any) -> Iterator[Row]:
+    for batch in table.to_batches(max_chunksize=BATCH):
+        yield from batch.to_pylist()
+
+
+def _columns(verdicts: list[Verdict]) -> Iterator[tuple[str, _Kind, list[Any]]]:
+    """Name, kind and values of each column."""
+    for path, kind in COLUMNS.items():
+        keys = path.split(".")
+        yield "_".join(keys), kind, [_value(verdict.line, keys) for verdict in verdicts]
+
+
+def _value(line: Mapping[str, Any], keys: list[str]) -> Any:
+    value: Any = line
+    for key in keys:
+        value = None if value is None else value.get(key)
+    return json.dumps(value) if isinstance(value, (list, dict)) else value
+
+
+def _frame(verdicts: list[Verdict], index: Any) -> Any:
+    pandas: Any = import_module("pandas")
+    columns = {name: pandas.array(values, dtype=_PANDAS_TYPES[kind]) for name, kind, values in _columns(verdicts)}
+    return pandas.DataFrame(columns, index=index)
+
+
+def _arrow(verdicts: list[Verdict]) -> Any:
+    pyarrow: Any = import_module("pyarrow")
+    types = {"text": pyarrow.string(), "boolean": pyarrow.bool_(), "integer": pyarrow.int64(), "number": pyarrow.float64()}
+    return pyarrow.table({name: pyarrow.array(values, types[kind]) for name, kind, values in _columns(verdicts)})
+
+
+def _dataset(verdicts: list[Verdict]) -> Any:
+    datasets: Any = import_module("datasets")
+    types = {"text": "string", "boolean": "bool", "integer": "int64", "number": "float64"}
+    columns = {name: (values, datasets.Value(types[kind])) for name, kind, values in _columns(verdicts)}
+    features = datasets.Features({name: feature for name, (_, feature) in columns.items()})
+    return datasets.Dataset.from_dict({name: values for name, (values, _) in columns.items()}, features=features)

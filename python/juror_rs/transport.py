@@ -1,0 +1,157 @@
+"""One exchange with a server over HTTP, by the standard library."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from juror_rs._rules import VERSION
+from juror_rs.errors import JudgeError, TemporaryError
+
+CONNECT_TIMEOUT = 10.0
+"""Seconds for a connection to be made."""
+
+
+class Cancellation:
+    """Ends a call from another thread: its pauses and its waiting for bytes."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._cancelled = threading.Event()
+        self._connection: HTTPConnection | None = None
+
+    def cancel(self) -> None:
+        """Ends the call."""
+        with self._lock:
+            self._cancelled.set()
+            if self._connection is not None and isinstance(self._connection.sock, socket.socket):
+                # Unlike close(), this wakes a thread that reads.
+                try:
+                    self._connection.sock.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass  # It was closed already.
+
+    def wait(self, seconds: float) -> None:
+        """A pause."""
+        self._cancelled.wait(seconds)
+        self.check()
+
+    def check(self) -> None:
+        """Raises in a call that was ended."""
+        if self._cancelled.is_set():
+            raise JudgeError("cancelled")
+
+    @contextmanager
+    def watching(self, connection: HTTPConnection) -> Generator[None]:
+        """Closes `connection` when the call is ended, while the block runs."""
+        with self._lock:
+            self.check()
+            self._connection = connection
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._connection = None
+
+
+class Transport:
+    """Speaks HTTP with one server. Each exchange has a connection of its own, so any thread and any forked process may."""
+
+    def __init__(self, url: str, api_key: str | None = None) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"{url!r} is no address of a server; it looks like http://host:port")
+        self.url = url.rstrip("/")
+        self._secure = parts.scheme == "https"
+        self._host = parts.hostname
+        self._port = parts.port
+        self._path = parts.path.rstrip("/")
+        self._api_key = api_key
+
+    @contextmanager
+    def exchange(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout: float = CONNECT_TIMEOUT,
+        cancellation: Cancellation | None = None,
+    ) -> Generator[HTTPResponse]:
+        """Sends a request; the answer is read within the block. `timeout` is that of every single read.
+
+        Raises:
+            TemporaryError: If there is no connection, nothing comes for `timeout` seconds, the answer is cut off, or its
+                status is 5xx.
+            JudgeError: If the server refuses the request.
+        """
+        kind = HTTPSConnection if self._secure else HTTPConnection
+        connection = kind(self._host, self._port, timeout=min(timeout, CONNECT_TIMEOUT))
+        try:
+            with (cancellation or Cancellation()).watching(connection):
+                connection.connect()
+                connection.sock.settimeout(timeout)
+                connection.request(method, self._path + path, body, self._headers(headers))
+                response = connection.getresponse()
+                if response.status != 200:
+                    raise _refusal(self.url, path, response)
+                yield response
+        except TimeoutError as error:
+            raise TemporaryError(f"{self.url} has sent nothing for {timeout:.0f} s") from error
+        except (OSError, HTTPException) as error:
+            if cancellation is not None:
+                cancellation.check()
+            what = str(error) or type(error).__name__
+            raise TemporaryError(f"no answer from {self.url}: {what}") from error
+        finally:
+            connection.close()
+
+    def _headers(self, more: Mapping[str, str] | None) -> dict[str, str]:
+        headers = {
+            "Content-Type": "application/json",
+            "User-Agent": f"juror-rs/{VERSION}",
+            # Requests of one process count as one client, also where others have the same address.
+            "X-Client-Id": f"{socket.gethostname()}-{os.getpid()}",
+        }
+        if self._api_key is not None:
+            headers["Authorization"] = f"Bearer {self._api_key}"
+        return headers | dict(more or {})
+
+
+def _refusal(url: str, path: str, response: HTTPResponse) -> Exception:
+    """The error of an answer that is not 200."""
+    status = response.status
+    said = _message(response.read(65_536))
+    if status >= 500:
+        message = f"{url} answers {status}: {said or response.reason}"
+        return TemporaryError(message, _seconds(response.getheader("Retry-After")), busy=status == 503)
+    if status in (401, 403):
+        hint = "; give the key that the server was started with, as `api_key` or JUROR_API_KEY"
+    elif status in (404, 405) or 300 <= status < 400:
+        hint = "; is this the address of a `juror serve`?"
+    else:
+        hint = ""
+    return JudgeError(f"{url}{path} answers {status}: {said or response.reason}{hint}", status)
+
+
+def _message(body: bytes) -> str:
+    """What the server says, if that is an error as it writes them."""
+    try:
+        return str(cast(dict[str, Any], json.loads(body))["error"]["message"])
+    except (ValueError, LookupError, TypeError):
+        return ""
+
+
+def _seconds(retry_after: str | None) -> float | None:
+    try:
+        return None if retry_after is None else max(0.0, float(retry_after))
+    except ValueError:
+        return None  # A date.
