@@ -1,0 +1,72 @@
+"""A scorer for Inspect.
+
+```python
+from inspect_ai import Task, task
+from inspect_ai.dataset import json_dataset
+from inspect_ai.solver import generate
+from juror_rs.inspect import juror
+
+@task
+def arithmetic():
+    return Task(json_dataset("samples.jsonl"), solver=generate(), scorer=juror(url="http://127.0.0.1:8000"))
+```
+
+A sample without a verdict is unscored, with the reason `grader_failed`: Inspect keeps it and leaves it out of the metrics.
+Where the judge cannot be reached the sample ends with an error, and Inspect's `fail_on_error` and `retry_on_error` apply.
+
+A model that juror serves needs nothing of this module: `inspect eval … --model openai-api/juror/tiny` with
+`JUROR_BASE_URL=http://127.0.0.1:8000/v1` and any `JUROR_API_KEY`.
+"""
+
+# mypy: disable-error-code="import-not-found,misc,untyped-decorator"
+# pyright: reportMissingImports=false
+# The framework has no types, or is not installed where these are checked.
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
+from inspect_ai.solver import TaskState
+
+from juror_rs import Judge
+
+__all__ = ["juror"]
+
+
+@scorer(metrics=[mean(), stderr()])
+def juror(model: str = "tiny", url: str | None = None, value: str = "reward", **settings: Any) -> Scorer:
+    """Scores a sample by a judge; the target is the reference answer, or several that are all right.
+
+    Args:
+        model: The judge to start, if `url` is not given.
+        url: The address of a running server.
+        value: What the score is: `reward`, `process`, `outcome`, `perfect` or `overall`. The others are in its metadata.
+        settings: More of `juror_rs.Judge`: `protocol`, `device`, `cache`, …
+    """
+    judge = Judge(url=url, **settings) if url is not None else Judge(model, **settings)
+
+    async def score(state: TaskState, target: Target) -> Score:
+        references = list(target)
+        sample = {
+            "question": state.input_text,
+            "reference": references[0] if len(references) == 1 else references,
+            "response": state.output.completion,
+        }
+        (verdict,) = await judge.ajudge([sample], progress=False, skip_bad=True)
+        metadata = {
+            key: getattr(verdict, key) for key in ("status", "reward", "process", "outcome", "perfect", "overall")
+        }
+        scored = metadata[value] if verdict.status == "ok" else None
+        if scored is None:
+            return Score.unscored(
+                reason="grader_failed",
+                answer=state.output.completion,
+                explanation=f"no verdict: {verdict.status}" + (f": {verdict.error}" if verdict.error else ""),
+                metadata=metadata,
+            )
+        return Score(
+            value=float(scored), answer=state.output.completion, explanation=verdict.reason, metadata=metadata
+        )
+
+    return score
