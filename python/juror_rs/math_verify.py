@@ -10,7 +10,7 @@ different:
 
 - Any thread may call, and many may at once: there are no signals. Time-outs are taken and ignored, since work is
   counted and not timed: every call ends.
-- `parse` gives no SymPy objects. A `Value` stands for what was parsed; as text it reads like SymPy's.
+- `parse` gives no SymPy objects. A `Value` stands for what was parsed; its text is for people.
 - `verify` also takes texts that were not parsed.
 - Nothing is raised by what stands in a text, so there is little for `raise_on_error`: it raises where a comparison would
   take too much work, which otherwise counts as different, as a time-out does with Math-Verify.
@@ -98,7 +98,7 @@ class ExtractionTarget(Protocol):
 
 @dataclass(frozen=True, repr=False)
 class Value:
-    """A value that was parsed. As text it is written as SymPy would, or as it was found (profile `strict`)."""
+    """A value that was parsed; under the profile `strict` its text is the answer as it was found."""
 
     text: str
     source: str = field(compare=False)
@@ -286,21 +286,24 @@ def _target_config(targets: tuple[ExtractionTarget, ...]) -> dict[str, Any]:
 
 def _target(target: Any) -> tuple[object, dict[str, Any]]:
     """A target by the name of the rules, and settings that stand inside it."""
-    own: dict[str, Any] = {"try_extract_without_anchor": target.try_extract_without_anchor}
+    name: object
+    own: dict[str, Any] = {}
     match type(target).__name__:
         case "LatexExtractionConfig":
+            name = "latex"
             own["boxed_match_priority"] = target.boxed_match_priority
             own["normalization"] = _normalization(target.normalization_config)
-            return "latex", own
         case "ExprExtractionConfig":
-            return "expr", own
+            name = "expr"
         case "StringExtractionConfig":
-            return {"string": {"strings": list(target.strings), "lowercase": target.lowercase}}, own
-        case name:
+            name = {"string": {"strings": list(target.strings), "lowercase": target.lowercase}}
+        case other:
             raise TypeError(
                 "`extraction_config` must hold LatexExtractionConfig, ExprExtractionConfig or StringExtractionConfig, "
-                f"not {name}"
+                f"not {other}"
             )
+    own["try_extract_without_anchor"] = target.try_extract_without_anchor
+    return name, own
 
 
 def _normalization(config: Any) -> dict[str, bool]:

@@ -1,0 +1,173 @@
+"""What the client does when a server or the way to it fails."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from typing import Any
+
+import faulty
+import pytest
+
+from juror_rs import Judge, JudgeError, client, retry
+from juror_rs.client import Client
+from juror_rs.transport import Cancellation, Transport
+
+SAMPLES = [json.dumps({"id": str(number)}).encode() for number in range(5)]
+IDS = [str(number) for number in range(5)]
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retry, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(retry, "LONGEST_PAUSE", 0.05)
+
+
+def ids(lines: list[dict[str, Any]]) -> list[str]:
+    assert [line["index"] for line in lines] == list(range(len(lines)))
+    return [line["id"] for line in lines]
+
+
+def test_verdicts_come_in_any_order_and_are_given_in_that_of_the_samples() -> None:
+    with faulty.serving() as server:
+        asked = Client(server.url)
+        seen: list[None] = []
+        assert ids(asked.judge(SAMPLES, on_verdict=lambda: seen.append(None))) == IDS
+        assert len(seen) == 5
+        assert asked.judge_info == {"model": "none"}
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "missing"),
+    [
+        (faulty.cut_after(0), IDS),
+        (faulty.cut_after(2), IDS[2:]),
+        (faulty.cut_after(2, rest=b'{"id": "2", "ind'), IDS[2:]),
+        (faulty.ended_early, IDS[1:]),
+        (faulty.hung_up, IDS),
+        (faulty.refused(503), IDS),
+        (faulty.refused(502), IDS),
+        (faulty.refused(504, Retry_After="0"), IDS),
+        (faulty.refused(500), IDS),
+        (faulty.written(b'{"error": {"message": "the engine has failed"}}\n'), IDS),
+    ],
+)
+def test_only_what_is_missing_is_asked_again(behaviour: faulty.Behaviour, missing: list[str]) -> None:
+    with faulty.serving(behaviour) as server:
+        assert ids(Client(server.url).judge(SAMPLES)) == IDS
+        assert server.asked == [IDS, missing]
+
+
+def test_a_stream_may_be_cut_again_and_again() -> None:
+    with faulty.serving(*[faulty.cut_after(1)] * 4) as server:
+        assert ids(Client(server.url).judge(SAMPLES)) == IDS
+        assert server.asked == [IDS, IDS[1:], IDS[2:], IDS[3:], IDS[4:]]
+
+
+def test_whole_lines_are_enough_without_the_last() -> None:
+    with faulty.serving(faulty.cut_after(5)) as server:
+        assert ids(Client(server.url).judge(SAMPLES)) == IDS
+        assert len(server.asked) == 1
+
+
+def test_silence_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "SILENCE", 0.1)
+    with faulty.serving(faulty.silent(1.0)) as server:
+        assert ids(Client(server.url).judge(SAMPLES)) == IDS
+        assert server.asked == [IDS, IDS[1:]]
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [(400, "samples\\[3\\]: no `question`"), (401, "JUROR_API_KEY"), (404, "`juror serve`"), (413, "413"), (422, "422")],
+)
+def test_a_refusal_is_final(status: int, message: str) -> None:
+    with faulty.serving(faulty.refused(status, "samples[3]: no `question`")) as server:
+        with pytest.raises(JudgeError, match=message) as caught:
+            Client(server.url).judge(SAMPLES)
+        assert caught.value.status == status
+        assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("text", [b"<html>\n", b"[1]\n", b'{"index": 5}\n', b'{"index": -1}\n', b'{"index": "0"}\n'])
+def test_what_is_no_verdict_is_an_error(text: bytes) -> None:
+    with faulty.serving(faulty.written(text)) as server:
+        with pytest.raises(JudgeError, match="juror serve|version"):
+            Client(server.url).judge(SAMPLES)
+        assert len(server.asked) == 1
+
+
+def test_it_gives_up_after_failures_in_a_row() -> None:
+    with faulty.serving(*[faulty.hung_up] * 100) as server:
+        with pytest.raises(JudgeError, match="given up"):
+            Client(server.url).judge(SAMPLES)
+        assert len(server.asked) == retry.ATTEMPTS
+
+
+def test_it_gives_up_where_nobody_listens() -> None:
+    with faulty.serving() as server:
+        url = server.url
+    with pytest.raises(JudgeError, match="Connection refused; given up"):
+        Client(url).judge(SAMPLES)
+
+
+def test_a_server_that_loads_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    with faulty.serving(*[faulty.refused(503, "loading")] * (retry.ATTEMPTS + 2)) as server:
+        assert ids(Client(server.url).judge(SAMPLES)) == IDS
+    monkeypatch.setattr(retry, "PATIENCE", 0.1)
+    with faulty.serving(*[faulty.refused(503, "loading")] * 1000) as server:
+        with pytest.raises(JudgeError, match="503: loading; given up"):
+            Client(server.url).judge(SAMPLES)
+
+
+def test_a_call_has_a_deadline() -> None:
+    with faulty.serving(faulty.silent(5.0)) as server:
+        started = time.monotonic()
+        with pytest.raises(JudgeError, match="not done within 0.3 s"):
+            Client(server.url).judge(SAMPLES, timeout=0.3)
+        assert time.monotonic() - started < 4.0
+
+
+def test_a_server_that_is_known_to_be_dead_is_not_asked_again() -> None:
+    def dead() -> None:
+        raise JudgeError("it has ended")
+
+    with faulty.serving(faulty.hung_up) as server:
+        with pytest.raises(JudgeError, match="it has ended"):
+            Client(server.url, before_retry=dead).judge(SAMPLES)
+        assert len(server.asked) == 1
+
+
+def test_a_call_can_be_cancelled_from_another_thread() -> None:
+    cancellation = Cancellation()
+    with faulty.serving(faulty.silent(5.0)) as server:
+        threading.Timer(0.1, cancellation.cancel).start()
+        started = time.monotonic()
+        with pytest.raises(JudgeError, match="cancelled"):
+            Client(server.url).judge(SAMPLES, cancellation=cancellation)
+        assert time.monotonic() - started < 4.0
+        with pytest.raises(JudgeError, match="cancelled"):
+            Client(server.url).judge(SAMPLES, cancellation=cancellation)
+
+
+def test_cancelled_tasks_end_at_once() -> None:
+    async def cancelled(url: str) -> None:
+        with Judge(url=url) as judge:
+            task = asyncio.create_task(judge.ajudge([{"id": "0"}]))
+            await asyncio.sleep(0.1)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+    with faulty.serving(faulty.silent(5.0)) as server:
+        started = time.monotonic()
+        asyncio.run(cancelled(server.url))
+        assert time.monotonic() - started < 4.0
+
+
+def test_an_address_must_be_one() -> None:
+    for url in ("localhost:8000", "ftp://host", "http://", ""):
+        with pytest.raises(ValueError, match="no address of a server"):
+            Transport(url)
