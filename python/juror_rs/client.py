@@ -67,7 +67,9 @@ class Client:
             try:
                 self._stream([samples[place] for place in missing], skip_bad, take, retry, cancellation)
             except TemporaryError as error:
-                retry.pause(error)
+                # A server that lives has much to do, or sleeps. Its answer is waited for, however long that takes.
+                if not (error.silent and self._answers("/health")):
+                    retry.pause(error)
         return cast(list[dict[str, Any]], lines)
 
     def _stream(
@@ -119,19 +121,18 @@ class Client:
             )
         return places[index]
 
-    def is_ready(self) -> bool:
-        """Does the server answer, and has it loaded its judge?"""
+    def _answers(self, path: str) -> bool:
         try:
-            with self._transport.exchange("GET", "/ready") as response:
+            with self._transport.exchange("GET", path) as response:
                 response.read()
             return True
         except TemporaryError:
             return False
 
     def wait_until_ready(self, while_waiting: Callable[[], None]) -> None:
-        """Returns once the server answers; `while_waiting` is called now and then, and may raise."""
+        """Returns once the judge is loaded; `while_waiting` is called now and then, and may raise."""
         pause = 0.01
-        while not self.is_ready():
+        while not self._answers("/ready"):
             while_waiting()
             time.sleep(pause)
             pause = min(1.0, 1.5 * pause)

@@ -23,9 +23,13 @@ class JudgeError(RuntimeError):
 class TemporaryError(Exception):
     """A failure that may be gone at the next try."""
 
-    def __init__(self, message: str, retry_after: float | None = None, busy: bool = False) -> None:
+    def __init__(
+        self, message: str, retry_after: float | None = None, *, busy: bool = False, silent: bool = False
+    ) -> None:
         super().__init__(message)
         self.retry_after = retry_after
         """Seconds after which the server asks to be asked again."""
         self.busy = busy
         """The server is there and says that it cannot answer yet."""
+        self.silent = silent
+        """It has taken the request, and nothing has come for a long time."""

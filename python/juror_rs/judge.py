@@ -16,7 +16,7 @@ from juror_rs.client import Client
 from juror_rs.errors import JudgeError
 from juror_rs.process import ServerProcess
 from juror_rs.progress import Progress
-from juror_rs.tables import Row, encode, rows_of
+from juror_rs.tables import Row, Table, encode, rows_of
 from juror_rs.transport import Cancellation
 from juror_rs.verdict import Verdict
 
@@ -71,7 +71,7 @@ class Judge:
             model: `tiny`, a folder, a GGUF file, an id on the Hugging Face hub, or an alias of a known judge.
             url: The address of a running server, in place of starting one; if None, that of JUROR_URL, if set. Only
                 `api_key` and `timeout` go with it: the rest was said to the server when it was started.
-            api_key: The key of that server; if None, that of JUROR_API_KEY.
+            api_key: The server's key; if None, that of JUROR_API_KEY.
             protocol: What the judge is asked and how its answer is read.
             device: Where it runs: `auto`, `cpu`, `cuda`, `cuda:1`, …
             reward: What a verdict is worth.
@@ -93,7 +93,7 @@ class Judge:
                 "leave them away, or `url` (and JUROR_URL)"
             )
         api_key = api_key or os.environ.get("JUROR_API_KEY") or None
-        self._settings = _Settings(url, api_key if url else None, started_with, timeout)
+        self._settings = _Settings(url, api_key, started_with, timeout)
         self._forget()
         self._connected()
 
@@ -120,8 +120,8 @@ class Judge:
             if self._client is None and self._settings.url is not None:
                 self._client = Client(self._settings.url, self._settings.api_key)
             elif self._client is None:
-                self._process = server.acquire(self._settings.arguments)
-                self._client = Client(self._process.url, before_retry=self._process.check)
+                self._process = server.acquire(self._settings.arguments, self._settings.api_key)
+                self._client = Client(self._process.url, self._settings.api_key, before_retry=self._process.check)
             return self._client
 
     @property
@@ -135,11 +135,9 @@ class Judge:
         return self._connected().judge_info
 
     @overload
-    def judge(
-        self, data: Sequence[Row] | Iterator[Row], progress: bool | None = None, *, skip_bad: bool = False
-    ) -> list[Verdict]: ...
+    def judge(self, data: Table, progress: bool | None = None, *, skip_bad: bool = False) -> Table: ...
     @overload
-    def judge(self, data: Any, progress: bool | None = None, *, skip_bad: bool = False) -> Any: ...
+    def judge(self, data: Iterable[Row], progress: bool | None = None, *, skip_bad: bool = False) -> list[Verdict]: ...
     def judge(self, data: Any, progress: bool | None = None, *, skip_bad: bool = False) -> Any:
         """Judges every row; the verdicts in their order, in the shape of `data`.
 
@@ -157,11 +155,9 @@ class Judge:
         return self._judge(data, progress, skip_bad, Cancellation())
 
     @overload
-    async def ajudge(
-        self, data: Sequence[Row] | Iterator[Row], progress: bool | None = None, *, skip_bad: bool = False
-    ) -> list[Verdict]: ...
+    async def ajudge(self, data: Table, progress: bool | None = None, *, skip_bad: bool = False) -> Table: ...
     @overload
-    async def ajudge(self, data: Any, progress: bool | None = None, *, skip_bad: bool = False) -> Any: ...
+    async def ajudge(self, data: Iterable[Row], progress: bool | None = None, *, skip_bad: bool = False) -> list[Verdict]: ...
     async def ajudge(self, data: Any, progress: bool | None = None, *, skip_bad: bool = False) -> Any:
         """`judge` for programs of asyncio. Many calls may wait at once."""
         return await in_thread(lambda cancellation: self._judge(data, progress, skip_bad, cancellation))
@@ -187,14 +183,19 @@ class Judge:
         verdicts: list[Verdict] = []
         with Progress(rows.total, progress) as shown:
             for samples in _requests(rows.rows):
-                lines = client.judge(
-                    samples,
-                    skip_bad=skip_bad,
-                    timeout=None if ends is None else ends - time.monotonic(),
-                    cancellation=cancellation,
-                    on_verdict=shown.advance,
-                )
                 first = len(verdicts)
+                try:
+                    lines = client.judge(
+                        samples,
+                        skip_bad=skip_bad,
+                        timeout=None if ends is None else ends - time.monotonic(),
+                        cancellation=cancellation,
+                        on_verdict=shown.advance,
+                    )
+                except JudgeError as error:
+                    if first == 0 or error.status != 400:
+                        raise
+                    raise JudgeError(f"in the samples from row {first} on: {error}", error.status) from error
                 verdicts += [Verdict.from_line({**line, "index": first + line["index"]}) for line in lines]
         return verdicts
 

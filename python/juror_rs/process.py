@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import subprocess
 import threading
 from collections import deque
@@ -31,8 +32,8 @@ class ServerProcess:
     url: str
     """Its address."""
 
-    def __init__(self, arguments: tuple[str, ...]) -> None:
-        """Starts `juror serve` with `arguments`; returns once it has loaded its judge.
+    def __init__(self, arguments: tuple[str, ...], api_key: str | None) -> None:
+        """Starts `juror serve` with `arguments`, and a key that clients must send; returns once it has loaded its judge.
 
         Raises:
             JudgeError: If there is no such program, or it ends: with its exit code and last messages.
@@ -40,10 +41,18 @@ class ServerProcess:
         self._command = [find_binary(), "serve", *arguments, "--host", "127.0.0.1", "--port", "0", "--exit-with-stdin"]
         self._messages: deque[str] = deque(maxlen=MESSAGES)
         self._is_ours = True
+        environment = {name: value for name, value in os.environ.items() if name != "JUROR_API_KEY"}
+        if api_key is not None:
+            environment["JUROR_API_KEY"] = api_key
         try:
             # A session of its own: an interrupt from the terminal is for this process, which then stops the server.
             self._process = subprocess.Popen(
-                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=environment,
+                start_new_session=True,
             )
         except OSError as error:
             raise JudgeError(f"{self._command[0]} cannot be run: {error}") from error

@@ -19,19 +19,20 @@ class _Shared:
 
 
 _lock = threading.Lock()
-_servers: dict[tuple[str, ...], _Shared] = {}
+_servers: dict[tuple[tuple[str, ...], str | None], _Shared] = {}
 
 
-def acquire(arguments: tuple[str, ...]) -> ServerProcess:
-    """The running server with these arguments of `juror serve`; starts it where there is none.
+def acquire(arguments: tuple[str, ...], api_key: str | None) -> ServerProcess:
+    """The running server with these arguments of `juror serve` and this key; starts it where there is none.
 
     Raises:
         JudgeError: If it cannot be started.
     """
     with _lock:
-        shared = _servers.get(arguments)
+        settings = (arguments, api_key)
+        shared = _servers.get(settings)
         if shared is None or not shared.process.is_running():
-            shared = _servers[arguments] = _Shared(ServerProcess(arguments), users=0)
+            shared = _servers[settings] = _Shared(ServerProcess(arguments, api_key), users=0)
         shared.users += 1
         return shared.process
 
@@ -39,13 +40,13 @@ def acquire(arguments: tuple[str, ...]) -> ServerProcess:
 def release(process: ServerProcess) -> None:
     """One who has acquired it needs it no more; it is stopped when nobody does."""
     with _lock:
-        for arguments, shared in _servers.items():
+        for settings, shared in _servers.items():
             if shared.process is process:
                 shared.users -= 1
-                if shared.users == 0:
-                    del _servers[arguments]
-                    break
-                return
+                if shared.users > 0:
+                    return
+                del _servers[settings]
+                break
     process.stop()
 
 

@@ -11,11 +11,29 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Literal, cast
+from typing import Any, Literal, Protocol, TypeVar, cast
 
 from juror_rs.verdict import Verdict
 
 Row = Mapping[str, Any]
+
+class _DataFrame(Protocol):
+    @property
+    def iloc(self) -> Any: ...
+
+
+class _ArrowTable(Protocol):
+    @property
+    def to_batches(self) -> Any: ...
+
+
+class _Dataset(Protocol):
+    @property
+    def with_format(self) -> Any: ...
+
+
+Table = TypeVar("Table", bound=_DataFrame | _ArrowTable | _Dataset)
+"""A pandas.DataFrame, a pyarrow.Table or a datasets.Dataset, by what no list has."""
 
 BATCH = 1000
 """Rows that are taken out of a table at a time."""

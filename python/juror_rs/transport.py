@@ -105,7 +105,9 @@ class Transport:
                     raise _refusal(self.url, path, response)
                 yield response
         except TimeoutError as error:
-            raise TemporaryError(f"{self.url} has sent nothing for {timeout:.0f} s") from error
+            if connection.sock is None:
+                raise TemporaryError(f"no connection to {self.url} within {CONNECT_TIMEOUT:.0f} s") from error
+            raise TemporaryError(f"{self.url} has sent nothing for {timeout:.0f} s", silent=True) from error
         except (OSError, HTTPException) as error:
             if cancellation is not None:
                 cancellation.check()

@@ -31,6 +31,12 @@ class Handler(BaseHTTPRequestHandler):
         behaviour(self, samples)
         self.close_connection = True
 
+    def do_GET(self) -> None:
+        alive = self.server.alive
+        self.send_response(200 if alive else 500)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
     def begin(self) -> None:
         """The head of a stream of lines."""
         self.send_response(200)
@@ -56,6 +62,7 @@ class FaultyServer(ThreadingHTTPServer):
         self.behaviours = behaviours
         self.asked: list[list[str]] = []
         self.lock = threading.Lock()
+        self.alive = True
 
     @property
     def url(self) -> str:
@@ -116,6 +123,16 @@ def silent(seconds: float) -> Behaviour:
     def behaviour(handler: Handler, samples: list[dict[str, Any]]) -> None:
         handler.begin()
         handler.chunk(line(0, samples[0]))
+        time.sleep(seconds)
+
+    return behaviour
+
+
+def waiting(seconds: float) -> Behaviour:
+    """The head of an answer, and then nothing for a time."""
+
+    def behaviour(handler: Handler, samples: list[dict[str, Any]]) -> None:
+        handler.begin()
         time.sleep(seconds)
 
     return behaviour

@@ -72,11 +72,20 @@ def test_whole_lines_are_enough_without_the_last() -> None:
         assert len(server.asked) == 1
 
 
-def test_silence_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "SILENCE", 0.1)
-    with faulty.serving(faulty.silent(1.0)) as server:
+def test_a_silent_server_that_lives_is_asked_again_however_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "SILENCE", 0.05)
+    with faulty.serving(faulty.silent(1.0), *[faulty.waiting(1.0)] * (retry.ATTEMPTS + 2)) as server:
         assert ids(Client(server.url).judge(SAMPLES)) == IDS
-        assert server.asked == [IDS, IDS[1:]]
+        assert server.asked[:2] == [IDS, IDS[1:]]
+
+
+def test_a_silent_server_that_does_not_live_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "SILENCE", 0.05)
+    with faulty.serving(*[faulty.waiting(1.0)] * 100) as server:
+        server.alive = False
+        with pytest.raises(JudgeError, match="has sent nothing for .*given up"):
+            Client(server.url).judge(SAMPLES)
+        assert len(server.asked) == retry.ATTEMPTS
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,178 @@
+"""When servers start and end."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from juror_rs import Judge, JudgeError
+
+ROW = {"question": "What is 2 + 3?", "reference": "5", "response": "2 + 3 = 5. The answer is 5."}
+
+
+def listens(url: str) -> bool:
+    parts = urlsplit(url)
+    with socket.socket() as connection:
+        return connection.connect_ex((parts.hostname or "", parts.port or 80)) == 0
+
+
+def ends(url: str) -> bool:
+    """Does the server at `url` end within ten seconds?"""
+    for _ in range(100):
+        if not listens(url):
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def pid(judge: Judge) -> int:
+    process: Any = judge._process  # pyright: ignore[reportPrivateUsage]
+    return int(process._process.pid)
+
+
+def test_judges_with_equal_settings_share_a_server() -> None:
+    one, two = Judge("tiny", arguments=["--seed", "2"]), Judge("tiny", arguments=["--seed", "2"])
+    other = Judge("tiny", arguments=["--seed", "3"])
+    url = one.url
+    assert two.url == url != other.url
+    one.close()
+    one.close()
+    assert two.judge([ROW])[0].reward == 1.0
+    with pytest.raises(JudgeError, match="was closed"):
+        one.judge([ROW])
+    two.close()
+    assert ends(url)
+    assert listens(other.url)
+    other.close()
+
+
+def test_a_forked_process_uses_the_server_and_does_not_end_it() -> None:
+    with Judge(arguments=["--seed", "4"]) as judge:
+        child = os.fork()
+        if child == 0:
+            right = judge.judge([ROW])[0].reward == 1.0 and Judge(arguments=["--seed", "4"]).url == judge.url
+            judge.close()
+            os._exit(0 if right else 1)
+        _, status = os.waitpid(child, 0)
+        assert os.waitstatus_to_exitcode(status) == 0
+        assert judge.judge([ROW])[0].reward == 1.0
+
+
+def test_a_forked_process_does_not_keep_the_server_alive() -> None:
+    judge = Judge(arguments=["--seed", "5"])
+    url = judge.url
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(write)
+        os.read(read, 1)
+        os._exit(0)
+    try:
+        judge.close()
+        assert ends(url)
+    finally:
+        os.close(write)
+        os.close(read)
+        os.waitpid(child, 0)
+
+
+def reward_of(judge: Judge) -> tuple[str, float | None]:
+    return judge.url, judge.judge([ROW])[0].reward
+
+
+def test_another_process_starts_its_own() -> None:
+    with Judge(arguments=["--seed", "6"]) as judge:
+        assert pickle.loads(pickle.dumps(judge)).url == judge.url
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            url, reward = pool.apply(reward_of, (judge,))
+            assert url != judge.url
+            assert reward == 1.0
+            pool.close()
+            pool.join()
+        assert ends(url)
+
+
+@pytest.mark.parametrize(
+    "end", ["", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "raise SystemExit(3)", "import os; os._exit(0)"]
+)
+def test_a_server_ends_with_its_process(end: str) -> None:
+    program = f"from juror_rs import Judge\njudge = Judge('tiny')\nprint(judge.url, flush=True)\n{end}\n"
+    done = subprocess.run([sys.executable, "-W", "error", "-c", program], stdout=subprocess.PIPE, timeout=60)
+    assert ends(done.stdout.decode().strip())
+
+
+def test_an_interrupt_is_for_python(tmp_path: Path) -> None:
+    program = tmp_path / "waits.py"
+    program.write_text(
+        textwrap.dedent(
+            """
+            import time
+            from juror_rs import Judge
+            judge = Judge("tiny")
+            print(judge.url, flush=True)
+            try:
+                time.sleep(60)
+            except KeyboardInterrupt:
+                row = {"question": "What is 2 + 3?", "reference": "5", "response": "2 + 3 = 5. The answer is 5."}
+                print(judge.rewards([row]), flush=True)
+            """
+        )
+    )
+    with subprocess.Popen([sys.executable, str(program)], stdout=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().decode().strip()
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.stdout.readline() == b"[1.0]\n"
+    assert ends(url)
+
+
+def test_a_server_that_was_killed_is_started_again() -> None:
+    with Judge(arguments=["--seed", "7"]) as judge:
+        url = judge.url
+        os.kill(pid(judge), signal.SIGKILL)
+        assert ends(url)
+        assert judge.judge([ROW])[0].reward == 1.0
+        assert judge.url != url
+
+
+def test_a_server_that_is_killed_meanwhile_is_named(rows: list[dict[str, Any]]) -> None:
+    with Judge(arguments=["--seed", "8"]) as judge:
+
+        def killing() -> Any:
+            yield from rows
+            os.kill(pid(judge), signal.SIGKILL)
+            yield rows[0]
+
+        with pytest.raises(JudgeError, match=r"juror serve --model tiny .*\(killed by signal 9\)"):
+            judge.judge(killing())
+
+
+def test_a_server_that_cannot_start_says_why() -> None:
+    with pytest.raises(JudgeError, match=r"(?s)exit code 2\):.*no-such-folder"):
+        Judge("./no-such-folder")
+
+
+def test_a_key_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JUROR_API_KEY", raising=False)
+    key = tmp_path / "key"
+    key.write_text("secret\n")
+    with Judge(arguments=["--api-key-file", str(key)]) as judge:
+        with pytest.raises(JudgeError, match="JUROR_API_KEY") as caught:
+            judge.judge([ROW])
+        assert caught.value.status == 401
+        assert Judge(url=judge.url, api_key="secret").judge([ROW])[0].reward == 1.0
+        monkeypatch.setenv("JUROR_API_KEY", "secret")
+        monkeypatch.setenv("JUROR_URL", judge.url)
+        assert Judge().rewards([ROW]) == [1.0]
