@@ -17,6 +17,14 @@ lint:
 test *ARGS:
     cargo test {{ ARGS }}
 
+# The Python package: types, examples, tests (needs Python 3.10 or later and Node.js, and downloads packages).
+python *ARGS:
+    scripts/check_python.sh {{ ARGS }}
+
+# The wheel of the Python package, in dist.
+wheel *ARGS:
+    scripts/build_wheel.sh {{ ARGS }}
+
 # All benches: Criterion's, the rules, the CPU's kernels, and the throughput of the embedded judge.
 bench *ARGS:
     cargo bench {{ ARGS }}

@@ -44,7 +44,7 @@ if "JUROR_BINARY" not in os.environ and (build := newest_build()) is not None:
 os.environ.pop("JUROR_URL", None)
 
 if "JUROR_BINARY" not in os.environ:
-    collect_ignore += ["juror_rs/judge.py", "tests/test_judge.py", "tests/test_lifetime.py"]
+    collect_ignore += ["juror_rs/judge.py", "tests/test_documentation.py", "tests/test_judge.py", "tests/test_lifetime.py"]
 
 
 @pytest.fixture(scope="session")
