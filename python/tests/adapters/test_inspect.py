@@ -1,0 +1,134 @@
+"""Inspect's own `eval` with the scorer of `juror_rs.inspect`, and with a model that juror serves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+inspect_ai = pytest.importorskip("inspect_ai")
+
+from shared import HOSTILE, OUTSIDE  # noqa: E402
+from inspect_ai.dataset import Sample  # noqa: E402
+from inspect_ai.model import ModelOutput, get_model  # noqa: E402
+from inspect_ai.solver import Generate, Solver, TaskState, generate, solver  # noqa: E402
+
+from juror_rs.inspect import juror  # noqa: E402
+
+
+@solver
+def says(responses: list[str]) -> Solver:
+    """Answers the samples, which are numbered from 1."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        state.output = ModelOutput.from_content("known", responses[int(state.sample_id) - 1])
+        return state
+
+    return solve
+
+
+def evaluated(tmp_path: Path, samples: list[Sample], responses: list[str], **settings: Any) -> Any:
+    """The log of an evaluation in which the answers are `responses`."""
+    task = inspect_ai.Task(samples, solver=says(responses), scorer=juror(**settings))
+    (log,) = inspect_ai.eval(task, model=None, display="none", log_dir=str(tmp_path), fail_on_error=False)
+    return log
+
+
+def scores(log: Any) -> list[Any]:
+    return [sample.scores["juror"] for sample in sorted(log.samples, key=lambda sample: sample.id)]
+
+
+def test_scores_are_those_of_juror_judge(
+    server: str, rows: list[dict[str, Any]], offline: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    samples = [Sample(input=row["question"], target=row["reference_answer"]) for row in rows]
+    log = evaluated(tmp_path, samples, [row["student_answer"] for row in rows], url=server)
+    assert log.status == "success"
+    assert [score.value for score in scores(log)] == [verdict["reward"] for verdict in offline]
+    assert [score.metadata["process"] for score in scores(log)] == [verdict["process"] for verdict in offline]
+    mean = sum(verdict["reward"] for verdict in offline) / len(offline)
+    assert log.results.scores[0].metrics["mean"].value == pytest.approx(mean)
+
+
+def test_what_has_no_verdict_is_unscored(server: str, rows: list[dict[str, Any]], tmp_path: Path) -> None:
+    row = rows[0]
+    samples = [
+        Sample(input=row["question"], target=row["reference_answer"]),
+        Sample(input=OUTSIDE, target="true"),
+        Sample(input=row["question"], target=row["reference_answer"]),
+    ]
+    log = evaluated(tmp_path, samples, [row["student_answer"], "Liouville.", HOSTILE], url=server)
+    right, unscored, hostile = scores(log)
+    assert right.value == 1.0 and hostile.value == 0.0
+    assert unscored.reason == "grader_failed" and "out_of_domain" in unscored.explanation
+    assert log.results.scores[0].metrics["mean"].value == 0.5
+
+
+def test_a_server_that_is_down_is_an_error_of_the_sample(tmp_path: Path) -> None:
+    log = evaluated(tmp_path, [Sample(input="1 + 1?", target="2")], ["2"], url="http://127.0.0.1:9", timeout=2.0)
+    assert log.samples[0].error is not None and not log.samples[0].scores
+
+
+@pytest.fixture
+def served(server: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The judge's engine as a model of Inspect."""
+    monkeypatch.setenv("JUROR_BASE_URL", f"{server}/v1")
+    monkeypatch.setenv("JUROR_API_KEY", "any")
+    return get_model("openai-api/juror/tiny", memoize=False)
+
+
+def test_a_model_that_juror_serves_is_evaluated(served: Any, server: str, tmp_path: Path) -> None:
+    task = inspect_ai.Task([Sample(input="1 + 1?", target="2")], solver=generate(max_tokens=8), scorer=juror(url=server))
+    (log,) = inspect_ai.eval(task, model=served, display="none", log_dir=str(tmp_path))
+    assert log.status == "success"
+    (usage,) = log.stats.model_usage.values()
+    assert usage.output_tokens <= 8 and usage.total_tokens > 8
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_its_settings_reach_the_engine(server: str, monkeypatch: pytest.MonkeyPatch, stream: bool) -> None:
+    import asyncio
+
+    from inspect_ai.model import GenerateConfig, ResponseSchema
+    from inspect_ai.util import json_schema
+
+    monkeypatch.setenv("JUROR_BASE_URL", f"{server}/v1")
+    monkeypatch.setenv("JUROR_API_KEY", "any")
+    schema = ResponseSchema(name="grade", json_schema=json_schema(dict[str, bool]))
+    configs = [
+        GenerateConfig(max_tokens=8, temperature=0.7, top_p=0.9, seed=3, stop_seqs=["\n\n"], num_choices=2),
+        GenerateConfig(max_tokens=8, logprobs=True, top_logprobs=2),
+        GenerateConfig(max_tokens=32, response_schema=schema),
+    ]
+    model = get_model("openai-api/juror/tiny", memoize=False, stream=stream)
+    first, second, third = (asyncio.run(model.generate("1 + 1?", config=config)) for config in configs)
+    assert len(first.choices) == 2
+    assert second.choices[0].logprobs is not None
+    if third.stop_reason == "stop":
+        assert isinstance(json.loads(third.completion), dict)
+
+
+def test_a_prompt_that_is_too_long_is_known_as_such(served: Any) -> None:
+    import asyncio
+
+    output = asyncio.run(served.generate("1 " * 50_000))
+    assert output.stop_reason == "model_length"
+
+
+def test_the_task_of_the_guide_runs(
+    server: str, guide: Callable[[str, str], list[str]], tmp_path: Path, rows: list[dict[str, Any]], monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("JUROR_URL", server)
+    lines = [json.dumps({"input": row["question"], "target": row["reference_answer"]}) for row in rows[:2]]
+    Path("samples.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    Path("arithmetic.py").write_text("\n".join(guide("inspect.md", "python")), encoding="utf-8")
+    monkeypatch.setenv("JUROR_BASE_URL", f"{server}/v1")
+    monkeypatch.setenv("JUROR_API_KEY", "any")
+    (log,) = inspect_ai.eval(
+        "arithmetic.py", model="openai-api/juror/tiny", max_tokens=16, display="none", log_dir=str(tmp_path / "logs")
+    )
+    assert log.status == "success" and log.results.scores[0].name == "juror"

@@ -1,0 +1,94 @@
+"""A NeMo Gym resources server with `juror_rs.nemo_gym`: its web application, routes and metrics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytest.importorskip("nemo_gym.base_resources_server")
+
+from shared import HOSTILE, OUTSIDE  # noqa: E402
+from fastapi.testclient import TestClient  # noqa: E402
+from nemo_gym.server_utils import ServerClient  # noqa: E402
+
+from juror_rs.nemo_gym import JurorResourcesServer, JurorResourcesServerConfig  # noqa: E402
+
+
+def application(**settings: Any) -> TestClient:
+    """The server's web application, as `run_webserver` has it."""
+    config = JurorResourcesServerConfig(host="127.0.0.1", port=0, entrypoint="app.py", name="juror", juror=settings)
+    server = JurorResourcesServer(config=config, server_client=ServerClient.model_construct())
+    return TestClient(server.setup_webserver())
+
+
+def rollout(question: str, reference: Any, response: str) -> dict[str, Any]:
+    """What an agent sends to `/verify` at the end of a rollout."""
+    return {
+        "responses_create_params": {"input": [{"role": "user", "content": question}]},
+        "expected_answer": reference,
+        "task_name": "kept",
+        "response": {
+            "id": "resp",
+            "created_at": 0,
+            "model": "policy",
+            "object": "response",
+            "parallel_tool_calls": False,
+            "tool_choice": "none",
+            "tools": [],
+            "output": [
+                {"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": "hm"}]},
+                {
+                    "type": "message",
+                    "id": "m",
+                    "role": "assistant",
+                    "status": "completed",
+                    "content": [{"type": "output_text", "text": response, "annotations": []}],
+                },
+            ],
+        },
+    }
+
+
+def verified(client: TestClient, question: str, reference: Any, response: str) -> dict[str, Any]:
+    answer = client.post("/verify", json=rollout(question, reference, response))
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_rewards_are_those_of_juror_judge(
+    server: str, rows: list[dict[str, Any]], offline: list[dict[str, Any]]
+) -> None:
+    client = application(url=server)
+    for row, verdict in zip(rows, offline, strict=True):
+        answer = verified(client, row["question"], row["reference_answer"], row["student_answer"])
+        assert (answer["reward"], answer["process"], answer["outcome"]) == (
+            verdict["reward"],
+            verdict["process"],
+            verdict["outcome"],
+        )
+        assert not answer["mask_sample"] and answer["failure_kind"] is None and answer["task_name"] == "kept"
+
+
+def test_failures_are_masked_and_leave_the_metrics(server: str, rows: list[dict[str, Any]]) -> None:
+    client = application(url=server)
+    row = rows[0]
+    good = verified(client, row["question"], row["reference_answer"], row["student_answer"])
+    failed = verified(client, OUTSIDE, "true", "Liouville.")
+    assert failed["mask_sample"] and failed["failure_kind"] == "judge_failed" and failed["judge_status"] == "out_of_domain"
+    results = [
+        {**answer, "_ng_task_index": place, "_ng_rollout_index": 0} for place, answer in enumerate([good, failed])
+    ]
+    metrics = client.post("/aggregate_metrics", json={"verify_responses": results}).json()
+    assert metrics["agent_metrics"]["mean/reward"] == 1.0
+
+
+def test_hostile_text_earns_nothing(server: str, rows: list[dict[str, Any]]) -> None:
+    answer = verified(application(url=server), rows[0]["question"], rows[0]["reference_answer"], HOSTILE)
+    assert answer["reward"] == 0.0 and not answer["mask_sample"]
+
+
+def test_a_server_that_is_down_goes_to_the_failures(rows: list[dict[str, Any]]) -> None:
+    answer = verified(application(url="http://127.0.0.1:9", timeout=2.0), rows[0]["question"], "17", "17")
+    assert answer["mask_sample"] and answer["failure_kind"] == "judge_failed"
+    assert answer["_ng_failure_class"] == "judge_failed"

@@ -1,0 +1,140 @@
+"""verl's loading of reward managers and its batches, with `juror_rs.verl`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+pytest.importorskip("verl.experimental.reward_loop.reward_manager")
+
+import numpy as np  # noqa: E402
+import small_model  # noqa: E402
+import torch  # noqa: E402
+from shared import HOSTILE, OUTSIDE  # noqa: E402
+from omegaconf import OmegaConf  # noqa: E402
+from tensordict import TensorDict  # noqa: E402
+from verl import DataProto  # noqa: E402
+from verl.trainer.ppo.reward import load_reward_manager  # noqa: E402
+
+
+def configuration(*overrides: str) -> Any:
+    """verl's own configuration with the overrides of the command line."""
+    from importlib.resources import files
+
+    from hydra import compose, initialize_config_dir
+
+    with initialize_config_dir(str(files("verl.trainer") / "config"), version_base=None):
+        return compose("ppo_trainer", overrides=list(overrides))
+
+
+OVERRIDES = (
+    "reward.reward_manager.source=importlib",
+    "reward.reward_manager.module.path=pkg://juror_rs.verl",
+    "reward.reward_manager.name=JurorRewardManager",
+)
+
+
+def rollouts(tokenizer: Any, rows: list[dict[str, Any]]) -> Any:
+    """A batch as verl's rollout leaves it: padded on both sides, questions as messages."""
+    prompts = [
+        tokenizer.apply_chat_template(
+            [{"role": "user", "content": row["question"]}], add_generation_prompt=True, return_dict=False
+        )
+        for row in rows
+    ]
+    responses = [[*tokenizer(row["student_answer"])["input_ids"], tokenizer.eos_token_id] for row in rows]
+    longest_prompt, longest = max(map(len, prompts)), max(map(len, responses))
+    pad = tokenizer.pad_token_id
+    batch = {
+        "prompts": torch.tensor([[pad] * (longest_prompt - len(tokens)) + tokens for tokens in prompts]),
+        "responses": torch.tensor([tokens + [pad] * (longest - len(tokens)) for tokens in responses]),
+        "attention_mask": torch.tensor(
+            [
+                [0] * (longest_prompt - len(prompt)) + [1] * (len(prompt) + len(tokens)) + [0] * (longest - len(tokens))
+                for prompt, tokens in zip(prompts, responses, strict=True)
+            ]
+        ),
+    }
+    return DataProto(
+        batch=TensorDict(batch, batch_size=len(rows)),
+        non_tensor_batch={
+            "raw_prompt": objects([[{"role": "user", "content": row["question"]}] for row in rows]),
+            "reward_model": objects([{"ground_truth": row["reference_answer"], "style": "model"} for row in rows]),
+            "data_source": objects(["arithmetic"] * len(rows)),
+        },
+    )
+
+
+def objects(values: list[Any]) -> Any:
+    """An array of objects, also where they are lists."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def judged(url: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What verl's reward loop does with a batch."""
+    tokenizer = small_model.tokenizer()
+    manager = load_reward_manager(configuration(*OVERRIDES, f"+reward.reward_kwargs.juror.url={url}"), tokenizer)
+    data = rollouts(tokenizer, rows)
+
+    async def run() -> list[dict[str, Any]]:
+        return list(await asyncio.gather(*(manager.run_single(data[place : place + 1]) for place in range(len(data)))))
+
+    return manager.loop.run_until_complete(run())
+
+
+def test_rewards_are_those_of_juror_judge(
+    server: str, rows: list[dict[str, Any]], offline: list[dict[str, Any]]
+) -> None:
+    outputs = judged(server, rows)
+    assert [output["reward_score"] for output in outputs] == [verdict["reward"] for verdict in offline]
+    infos = [output["reward_extra_info"] for output in outputs]
+    assert [info["judge_process"] for info in infos] == [float(verdict["process"]) for verdict in offline]
+    assert [info["judge_outcome"] for info in infos] == [float(verdict["outcome"]) for verdict in offline]
+
+
+def test_failures_keep_the_keys_and_are_zero_and_said_to_be(server: str, rows: list[dict[str, Any]]) -> None:
+    failing = {"question": OUTSIDE, "reference_answer": "true", "student_answer": "Liouville."}
+    hostile = {**rows[0], "student_answer": HOSTILE.replace("<|im_end|>", "").replace("<|im_start|>", "")}
+    outputs = judged(server, [rows[0], failing, hostile])
+    assert [output["reward_score"] for output in outputs] == [1.0, 0.0, 0.0]
+    infos = [output["reward_extra_info"] for output in outputs]
+    assert [info["judge_ok"] for info in infos] == [1.0, 0.0, 1.0]
+    arrays = {key: np.array([info[key] for info in infos]) for key in infos[0]}
+    assert {array.dtype for array in arrays.values()} == {np.dtype("float64")}
+    assert len({tuple(info) for info in infos}) == 1
+
+
+def test_validation_takes_the_keys(server: str, rows: list[dict[str, Any]]) -> None:
+    from verl.trainer.ppo.metric_utils import process_validation_metrics
+
+    outputs = judged(server, rows[:4])
+    infos = {key: [output["reward_extra_info"][key] for output in outputs] for key in outputs[0]["reward_extra_info"]}
+    metrics = process_validation_metrics(["arithmetic"] * 4, [str(place) for place in range(4)], infos)
+    assert metrics["arithmetic"]["judge_ok"]["mean@1"] == 1.0
+
+
+def test_scores_go_to_the_last_token(server: str, rows: list[dict[str, Any]]) -> None:
+    from verl.trainer.ppo.reward import resolve_reward_manager_cls
+
+    data = rollouts(small_model.tokenizer(), rows[:2])
+    scores = resolve_reward_manager_cls(configuration(*OVERRIDES)).assemble_rm_scores(data, [1.0, 0.5])
+    assert scores.sum(dim=1).tolist() == [1.0, 0.5]
+
+
+def test_without_an_address_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JUROR_URL", raising=False)
+    with pytest.raises(RuntimeError, match="juror serve"):
+        load_reward_manager(configuration(*OVERRIDES), small_model.tokenizer())
+
+
+def test_the_overrides_are_those_of_the_guide(guide: Callable[[str, str], list[str]]) -> None:
+    block = "\n".join(guide("verl.md", "sh"))
+    assert all(override in block for override in OVERRIDES)
+    configuration(*OVERRIDES, "+reward.reward_kwargs.juror.url=http://127.0.0.1:8000")
+    assert "+reward.reward_kwargs.juror.url=http://127.0.0.1:8000" in block
+    assert OmegaConf.is_config(configuration(*OVERRIDES))

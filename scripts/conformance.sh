@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Runs the real code of each client against juror, and writes docs/guide/conformance.md.
+#
+#   scripts/conformance.sh [CLIENT…]      (all of python/conformance/clients.toml, if none is named)
+#
+# Needs uv. Each client has an environment in $CONFORMANCE_DIR (target/conformance if not set), made from pinned requirements.
+# JUROR_WHEEL: the wheel to test (dist/juror_rs-*.whl if not set; scripts/build_wheel.sh builds it). JUROR_WHEEL=checkout: the
+# package in python/, with the program of JUROR_BINARY. SLIME_SOURCE: a folder with slime's source.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+environments=${CONFORMANCE_DIR:-$root/target/conformance}
+results=$environments/results
+mkdir -p "$results"
+rm -f "$results"/*
+
+setting() { # CLIENT KEY: of clients.toml
+    sed -n "/^\[$1\]/,/^\[/s/^$2 = \"\(.*\)\"/\1/p" python/conformance/clients.toml
+}
+
+wheel=${JUROR_WHEEL:-$(ls -t dist/juror_rs-*.whl 2>/dev/null | head -n 1)}
+if [ -z "$wheel" ]; then
+    echo "no wheel in dist/: run scripts/build_wheel.sh, or set JUROR_WHEEL" >&2
+    exit 1
+fi
+if [ "$#" -eq 0 ]; then
+    mapfile -t clients < <(sed -n 's/^\[\(.*\)\]$/\1/p' python/conformance/clients.toml)
+else
+    clients=("$@")
+fi
+
+failed=()
+for client in "${clients[@]}"; do
+    tests=$(setting "$client" tests)
+    if [ -z "$tests" ]; then
+        echo "there is no client $client in python/conformance/clients.toml" >&2
+        exit 2
+    fi
+    if [ "$client" = slime ] && [ -z "${SLIME_SOURCE:-}" ]; then
+        echo "== slime: skipped; it is not on PyPI: set SLIME_SOURCE to a folder with its source"
+        continue
+    fi
+    echo "== $client"
+    environment=$environments/$client
+    python=$environment/bin/python
+    if [ ! -x "$python" ]; then
+        uv venv --quiet --seed --python "$(setting "$client" python)" "$environment"
+    fi
+    if ! uv pip install --quiet --python "$python" -r "python/conformance/$client.txt"; then
+        failed+=("$client")
+        continue
+    fi
+    if [ -e "python/conformance/$client.no-deps.txt" ]; then
+        "$python" -m pip install --quiet --no-deps --ignore-requires-python -r "python/conformance/$client.no-deps.txt"
+    fi
+    path=${SLIME_SOURCE:-}
+    if [ "$wheel" = checkout ]; then
+        path=$root/python${path:+:$path}
+    else
+        uv pip install --quiet --python "$python" --reinstall "$wheel"
+    fi
+    package=$(setting "$client" package)
+    if [ -n "$package" ]; then
+        "$python" -c "import importlib.metadata as m; print(m.version('$package'))" >"$results/$client.version"
+    else
+        git -C "$SLIME_SOURCE" log -1 --format=%h >"$results/$client.version" 2>/dev/null || echo "${SLIME_VERSION:-source}" >"$results/$client.version"
+    fi
+    PYTHONPATH=$path "$python" -m pytest -q -c python/conformance/pytest.ini --rootdir python -p no:cacheprovider \
+        --junitxml "$results/$client.xml" "python/tests/adapters/$tests" || failed+=("$client")
+done
+
+uv run --quiet --no-project --python 3.12 python python/conformance/table.py "$results" docs/guide/conformance.md
+sed -n '/<!-- table -->/,/<!-- end of table -->/p' docs/guide/conformance.md | grep '^|'
+if [ "${#failed[@]}" -gt 0 ]; then
+    echo "failed: ${failed[*]}" >&2
+    exit 1
+fi
