@@ -27,6 +27,7 @@
 //! | [`verify`] | the rules on a stream of pairs (`juror verify`) |
 //! | [`openai`] | OpenAI's chat and text completions with a model here: requests into prompts, completions into answers |
 //! | [`batch`] | batch files in OpenAI's format: prompts out, answers in, and such files answered with a model here |
+//! | `server` | the judge over HTTP (`juror serve`, feature `serve`) |
 //! | [`attack`] | responses that deserve no reward, and how often a judge gives them one (`juror attack`) |
 //! | [`mod@bench`] | how fast all this is |
 
@@ -60,6 +61,9 @@ pub mod protocol;
 pub mod reward;
 #[doc(hidden)]
 pub mod rubric;
+#[cfg(feature = "serve")]
+#[doc(hidden)]
+pub mod server;
 mod terminal;
 #[doc(hidden)]
 pub mod text;

@@ -91,6 +91,12 @@ impl ChatArguments {
         Ok(())
     }
 
+    /// How the model writes its thinking, where the user says.
+    #[cfg(feature = "serve")]
+    pub(super) fn style(&self) -> Option<ThinkingStyle> {
+        self.style.style()
+    }
+
     /// Arguments into settings. A run that writes `out` and was begun earlier goes on with its own date.
     pub(super) fn settings(&self, out: Option<&Path>) -> anyhow::Result<ChatSettings> {
         let template = match &self.chat_template {

@@ -25,6 +25,8 @@ mod rows;
 mod rules;
 mod run_batch;
 mod sampling;
+#[cfg(feature = "serve")]
+mod serve;
 mod table;
 mod verify;
 mod without_effect;
@@ -95,6 +97,9 @@ enum Command {
     RunBatch(Box<run_batch::RunBatchArguments>),
     /// Read an engine's answers to a batch file into verdicts
     ImportBatch(Box<import_batch::ImportBatchArguments>),
+    /// Judge over HTTP: for trainers, evaluation harnesses and any client of OpenAI's API
+    #[cfg(feature = "serve")]
+    Serve(Box<serve::ServeArguments>),
     /// Compare final answers by rules alone, without a model
     Verify(Box<verify::VerifyArguments>),
     /// Measure how fast a judge is, on any model or on random weights
@@ -242,6 +247,8 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::ExportBatch(arguments) => export_batch::run(*arguments),
         Command::RunBatch(arguments) => run_batch::run(*arguments),
         Command::ImportBatch(arguments) => import_batch::run(*arguments),
+        #[cfg(feature = "serve")]
+        Command::Serve(arguments) => serve::run(*arguments),
         Command::Verify(arguments) => verify::run(*arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Attack(arguments) => attack::run(&arguments),

@@ -44,7 +44,7 @@ pub use columns::{ColumnError, ColumnMap, ColumnsUsed, Field, FieldUse};
 pub use error::{BadLines, DatasetError};
 pub use input::{LineLimit, Next, RowReader, Source, read_text, sources};
 pub use keep::Keep;
-pub use load::{LoadOptions, Loaded, find, index, load};
+pub use load::{LoadOptions, Loaded, find, index, load, sample_of_row};
 pub use merge::{MergeError, Shards};
 pub use needs::{Needs, RubricNeed};
 pub use preset::{Preset, presets};

@@ -64,8 +64,8 @@ pub(super) struct KnownAnswer {
 pub(super) enum Known {
     /// Nothing: it is to be asked under this id.
     Not(u64),
-    /// It is being asked, and the sample waits with the others.
-    Asked,
+    /// It is being asked under this id, and the sample waits with the others.
+    Asked(u64),
     /// The answer; its completion has no prompt.
     Answered(Arc<KnownAnswer>),
 }
@@ -103,6 +103,13 @@ impl InFlight {
         state.known.insert(asked.key, Entry::Asked(id));
         state.asked.insert(id, asked);
         Known::Not(id)
+    }
+
+    /// Forgets the samples that wait for a request's answer and are not wanted; the answer itself still is.
+    pub(super) fn retain(&self, id: u64, mut is_wanted: impl FnMut(&Sample) -> bool) {
+        if let Some(asked) = self.state().asked.get_mut(&id) {
+            asked.trials.retain(|(sample, _)| is_wanted(sample));
+        }
     }
 
     /// Forgets a request that will have no answer: who has asked for it.
@@ -166,7 +173,7 @@ impl State {
             Entry::Asked(id) => *id,
         };
         self.asked.get_mut(&id)?.trials.append(&mut asked.trials);
-        Some(Known::Asked)
+        Some(Known::Asked(id))
     }
 }
 

@@ -25,8 +25,8 @@ pub(super) type Prompt = Result<Vec<u32>, NotAsked>;
 pub(super) enum Trial {
     /// The model is to be asked.
     Ask(Box<Request>),
-    /// It is being asked the very same already: the verdict comes with that answer.
-    Waits,
+    /// It is being asked the very same already, under this id: the verdict comes with that answer.
+    Waits(u64),
     /// The verdict is known.
     Judged(Box<Verdict>),
 }
@@ -124,7 +124,7 @@ impl<'a> RequestBuilder<'a> {
         };
         let id = match self.in_flight.ask(asked, options.cache.as_deref()) {
             Known::Not(id) => id,
-            Known::Asked => return Trial::Waits,
+            Known::Asked(id) => return Trial::Waits(id),
             Known::Answered(answer) => {
                 let verdict = self
                     .verdicts

@@ -147,7 +147,7 @@ impl<S: Samples + ?Sized> Run<'_, S> {
                     Trial::Ask(request) => {
                         engines.send(*request, self.samples.outline(job.position()).question)
                     }
-                    Trial::Waits => true,
+                    Trial::Waits(_) => true,
                     Trial::Judged(verdict) => events.send(Event::Verdict(verdict)).is_ok(),
                 };
                 if !sent {

@@ -10,6 +10,7 @@
 //! | `stop` | texts that end an answer |
 //! | [`generation`] | what the engine is asked for a request |
 //! | [`response`] | completions as an answer's body |
+//! | [`streaming`] | an answer in pieces |
 
 pub mod conversation;
 mod form;
@@ -17,6 +18,7 @@ pub mod generation;
 pub mod request;
 pub mod response;
 mod stop;
+pub mod streaming;
 mod unapplied;
 
 use crate::panics;

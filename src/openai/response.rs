@@ -61,7 +61,8 @@ impl Responder<'_> {
         })
     }
 
-    fn choice(
+    /// One of the choices of an answer.
+    pub(super) fn choice(
         &self,
         request: &GenerationRequest,
         thinking: Option<&Thinking>,

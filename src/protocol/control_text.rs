@@ -74,6 +74,44 @@ fn find(reserved: &Reserved, before: &str, field: &str, after: &str) -> Breaches
     found
 }
 
+/// A text without the control tokens and the white space around it.
+pub(crate) fn without_tokens_around(text: &str) -> &str {
+    let mut rest = without_tokens_at_end(text).trim_start();
+    loop {
+        let head = &rest[..rest.floor_char_boundary(2 * MOST_NAME)];
+        let skeleton = Skeleton::of(head);
+        match token_length(&skeleton.text) {
+            Some(length) if length < skeleton.text.len() => {
+                rest = rest[skeleton.origin(length)..].trim_start();
+            }
+            _ => return rest,
+        }
+    }
+}
+
+/// A text without the control tokens and the white space at its end.
+pub(crate) fn without_tokens_at_end(text: &str) -> &str {
+    let mut rest = text.trim_end();
+    while let Some(token) = token_at_end(rest) {
+        rest = rest[..rest.len() - token].trim_end();
+    }
+    rest
+}
+
+/// The bytes of the control token that `text` ends with.
+fn token_at_end(text: &str) -> Option<usize> {
+    let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(2 * MOST_NAME))..];
+    let starts = tail.char_indices().rev();
+    starts
+        .filter(|(_, character)| matches!(folded(*character), '<' | '[' | ']' | '◁'))
+        .map(|(at, _)| &tail[at..])
+        .find(|end| {
+            let skeleton = Skeleton::of(end);
+            token_length(&skeleton.text) == Some(skeleton.text.len())
+        })
+        .map(str::len)
+}
+
 /// Adds the control tokens that lie in `field`, wholly or in part.
 fn add_tokens(before: &str, field: &str, after: &str, found: &mut Breaches) {
     let cut = before.ceil_char_boundary(before.len().saturating_sub(LOOK_AROUND));

@@ -29,6 +29,8 @@ mod resume;
 mod rubric;
 mod rules_modes;
 mod scale;
+#[cfg(feature = "serve")]
+mod serve;
 mod tiny_judge;
 mod verify;
 mod without_effect;

@@ -252,7 +252,7 @@ pub(super) fn shard_in_name(out: PathBuf, shard: Option<Shard>) -> anyhow::Resul
 }
 
 /// The devices asked for, one engine each.
-fn devices(device: DeviceChoice, gpus: &[usize]) -> anyhow::Result<Vec<DeviceChoice>> {
+pub(super) fn devices(device: DeviceChoice, gpus: &[usize]) -> anyhow::Result<Vec<DeviceChoice>> {
     for (at, gpu) in gpus.iter().enumerate() {
         if gpus[..at].contains(gpu) {
             bail!(

@@ -115,6 +115,21 @@ pub fn find(
     Ok(loaded.with(found))
 }
 
+/// The sample of a row, one JSON object with one response; its id is empty where the row has none.
+///
+/// # Errors
+/// What is wrong with the row, as text for the user.
+pub fn sample_of_row(row: &str, columns: &ColumnMap) -> Result<Sample, String> {
+    let row = Row::parse(row)?;
+    let preset = columns.preset(&row)?;
+    let texts = row.texts(columns, preset, |_, _, _| {})?;
+    let mut samples = texts.samples();
+    match (samples.pop(), samples.is_empty()) {
+        (Some(sample), true) => Ok(sample),
+        _ => Err("it has several responses: give each a sample of its own".to_owned()),
+    }
+}
+
 /// Takes a sample of this shard, the row it was read from, its place in that row's list of responses, and how often its
 /// content was met, where that is a part of the id.
 type Take<'t> = &'t mut dyn FnMut(Sample, &RawRow, usize, Option<u32>) -> Result<(), DatasetError>;

@@ -55,8 +55,14 @@ const GENERATIONS: u64 = 1 << 63;
 /// So often the engines may fail one after another without a completion between, until the service gives up.
 const MOST_FAILURES: u32 = 3;
 
-/// Takes the verdict on the sample at a place of a call. It is dropped where there will be none: the service has ended.
-pub type TakeVerdict = Arc<dyn Fn(usize, Verdict) + Send + Sync>;
+/// Takes the verdicts of a call. It is dropped where there will be no more: all are there, or the service has ended.
+pub trait TakeVerdict: Send + Sync {
+    /// Takes a verdict; its index is the sample's place in the call.
+    fn take(&self, verdict: Verdict);
+
+    /// Whether anybody waits for them still.
+    fn is_wanted(&self) -> bool;
+}
 
 /// Takes a completion, or why there is none. It is dropped where the service has ended.
 pub type TakeCompletion = Box<dyn FnOnce(Result<Completion, String>) + Send>;
@@ -114,7 +120,7 @@ struct Shared {
     in_flight: InFlight,
     queue: FairQueue<Request>,
     /// Who waits for which verdict: by the sample's number, its place in the call, and who takes it.
-    waiting: Mutex<HashMap<usize, (usize, TakeVerdict)>>,
+    waiting: Mutex<HashMap<usize, (usize, Arc<dyn TakeVerdict>)>>,
     next_sample: AtomicUsize,
     generations: Mutex<HashMap<u64, TakeCompletion>>,
     next_generation: AtomicU64,
@@ -174,10 +180,16 @@ impl JudgeService {
         })
     }
 
-    /// Has samples judged for a client; each verdict goes to `take`, with the sample's place as its index. Returns once all are on
-    /// their way, which for many samples takes a while: not for an asynchronous task.
-    pub fn judge(&self, client: &str, samples: Vec<Sample>, take: &TakeVerdict) {
+    /// Has samples judged for a client, each with its place in the call; their verdicts go to `take`. Returns once all are on their
+    /// way, which for many samples takes a while: not for an asynchronous task.
+    pub fn judge(&self, client: &str, samples: Vec<(usize, Sample)>, take: &Arc<dyn TakeVerdict>) {
         self.shared.judge(client, samples, take);
+    }
+
+    /// The verdict on a sample that cannot be judged.
+    pub fn failed(&self, sample: &Sample, why: String) -> Verdict {
+        let options = &self.shared.setup.options;
+        VerdictBuilder::new(options, Some(&self.shared.setup.text)).broken(sample, 0, why)
     }
 
     /// Has a completion generated for a client. The request's id is set here.
@@ -293,17 +305,16 @@ impl Shared {
         lock(&self.made).clear();
     }
 
-    fn judge(&self, client: &str, samples: Vec<Sample>, take: &TakeVerdict) {
+    fn judge(&self, client: &str, mut samples: Vec<(usize, Sample)>, take: &Arc<dyn TakeVerdict>) {
         let setup = &self.setup;
         let verdicts = VerdictBuilder::new(&setup.options, Some(&setup.text));
         let requests = RequestBuilder::new(&setup.text, &setup.options, &verdicts, &self.in_flight);
-        let mut places: Vec<(usize, Sample)> = samples.into_iter().enumerate().collect();
         // Those of one question share more of their prompts than the template.
         let mut first: HashMap<u64, usize> = HashMap::new();
-        places.sort_by_cached_key(|(place, sample)| {
+        samples.sort_by_cached_key(|(place, sample)| {
             *first.entry(sample.question_hash()).or_insert(*place)
         });
-        let mut rest = places.into_iter();
+        let mut rest = samples.into_iter();
         loop {
             let now: Vec<(usize, Sample)> = rest.by_ref().take(AT_ONCE).collect();
             if now.is_empty() {
@@ -312,6 +323,9 @@ impl Shared {
             let prompts: Vec<_> = now
                 .into_par_iter()
                 .map(|(place, mut sample)| {
+                    if sample.id.trim().is_empty() {
+                        sample.id = sample.own_content_id();
+                    }
                     sample.index = self.next_sample.fetch_add(1, Ordering::Relaxed);
                     (place, requests.prompt(&sample), Arc::new(sample))
                 })
@@ -321,13 +335,32 @@ impl Shared {
                 lock(&self.waiting).insert(number, (place, Arc::clone(take)));
                 match requests.trial(&sample, 0, &prompt) {
                     Trial::Ask(request) => self.enqueue(client, *request),
-                    Trial::Waits => {}
+                    Trial::Waits(id) => self.forget_gone(id),
                     Trial::Judged(verdict) => self.deliver(*verdict),
                 }
             }
         }
         if self.is_over() {
             self.drop_waiting();
+        }
+    }
+
+    /// Forgets those who waited for an answer and have gone: a client that asks again and again takes the room of one.
+    fn forget_gone(&self, id: u64) {
+        let waiting = lock(&self.waiting);
+        let mut gone = Vec::new();
+        self.in_flight.retain(id, |sample| {
+            let waits = waiting.get(&sample.index);
+            let is_wanted = waits.is_some_and(|(_, take)| take.is_wanted());
+            if !is_wanted {
+                gone.push(sample.index);
+            }
+            is_wanted
+        });
+        drop(waiting);
+        let mut waiting = lock(&self.waiting);
+        for number in gone {
+            waiting.remove(&number);
         }
     }
 
@@ -343,7 +376,7 @@ impl Shared {
         let waits = lock(&self.waiting).remove(&verdict.index);
         if let Some((place, take)) = waits {
             verdict.index = place;
-            take(place, verdict);
+            take.take(verdict);
         }
     }
 

@@ -307,6 +307,11 @@ impl Thinking {
         }
     }
 
+    /// Whether an answer is all that was written: thinking, if there is any, stands in tags that every reader knows.
+    pub(crate) fn is_plain(&self) -> bool {
+        matches!(&self.markup, Markup::Tags(pairs) if pairs.tokens.is_empty() && pairs.texts.is_empty())
+    }
+
     /// A stream for the stop rule.
     pub fn stream(&self, tokenizer: Arc<Tokenizer>) -> AnswerStream {
         AnswerStream {

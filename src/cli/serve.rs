@@ -1,0 +1,278 @@
+//! `juror serve`
+
+use std::io::{Read as _, Write as _};
+use std::net::{IpAddr, ToSocketAddrs as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context as _, anyhow, bail};
+use clap::Args;
+use serde_json::json;
+
+use super::engine::{EngineArguments, ModelArguments};
+use super::judge::{JudgeChoice, ResolvedJudge, VerdictArguments, devices, identity, parse_size};
+use super::sampling::SamplingArguments;
+use super::{DONE, Failure, OrFail, catch_interrupts, download, say};
+use crate::checkpoint::hub::Want;
+use crate::cli::columns::ColumnArguments;
+use crate::dataset::read_text;
+use crate::judge::cache::{self, AnswerCache, CACHE_SIZE};
+use crate::judge::service::{Phase, ServiceSetup};
+use crate::openai::conversation::ChatModel;
+use crate::openai::generation::Defaults;
+use crate::server::{Event, JudgeIdentity, Limits, ServerSetup, serve};
+
+/// Judge over HTTP: for trainers, evaluation harnesses and any client of OpenAI's API
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct ServeArguments {
+    /// Address to listen at; any but a loopback address needs --api-key, --api-key-file or --insecure
+    #[arg(long, value_name = "HOST", default_value = "127.0.0.1", help_heading = SERVER)]
+    host: String,
+    /// Port to listen at; 0 for any that is free
+    #[arg(long, value_name = "PORT", default_value_t = 8000, help_heading = SERVER)]
+    port: u16,
+    /// Key that clients must send; others see it in the list of processes, so rather --api-key-file or JUROR_API_KEY
+    #[arg(long, value_name = "KEY", env = "JUROR_API_KEY", hide_env_values = true, help_heading = SERVER)]
+    api_key: Option<String>,
+    /// File that holds the key
+    #[arg(long, value_name = "FILE", conflicts_with = "api_key", help_heading = SERVER)]
+    api_key_file: Option<PathBuf>,
+    /// Listen without a key at an address that others can reach
+    #[arg(long, help_heading = SERVER)]
+    insecure: bool,
+    /// Reward of a judgement that failed, for trainers that cannot leave a sample out (/get_reward, /reward) [default: null]
+    #[arg(long, value_name = "REWARD", allow_negative_numbers = true, value_parser = parse_reward, help_heading = SERVER)]
+    failure_reward: Option<f64>,
+    /// Most bytes of a request
+    #[arg(long, value_name = "SIZE", default_value = "256MB", value_parser = parse_size, help_heading = SERVER)]
+    max_body: u64,
+    /// Most samples of a request
+    #[arg(long, value_name = "N", default_value_t = 65_536, help_heading = SERVER)]
+    max_samples: usize,
+    /// Most bytes of one text of a sample
+    #[arg(long, value_name = "SIZE", default_value = "4MB", value_parser = parse_size, help_heading = SERVER)]
+    max_text: u64,
+    /// End when standard input is closed: for a program that starts the server and may be killed
+    #[arg(long, help_heading = SERVER)]
+    exit_with_stdin: bool,
+    /// Print errors only
+    #[arg(short, long, help_heading = SERVER)]
+    quiet: bool,
+
+    #[command(flatten)]
+    judge: JudgeChoice,
+    #[command(flatten)]
+    model: ModelArguments,
+    /// Several NVIDIA GPUs by their numbers, as `0,1`: one engine for each, all fed from one queue
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        conflicts_with = "device",
+        help_heading = super::engine::JUDGE
+    )]
+    gpus: Vec<usize>,
+    #[command(flatten)]
+    sampling: SamplingArguments,
+    #[command(flatten)]
+    verdict: VerdictArguments,
+    /// Keep the judge's answers in a folder, and take those that others have left there: what was judged outlives the server
+    #[arg(long, value_name = "DIR", help_heading = SERVER)]
+    cache: Option<PathBuf>,
+    /// What --cache may hold, as `500MB` or `20GB` [default: 2GB]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, requires = "cache", help_heading = SERVER)]
+    cache_size: Option<u64>,
+    #[command(flatten)]
+    engine: EngineArguments,
+}
+
+const SERVER: &str = "Server";
+
+const AFTER_HELP: &str = "\
+Routes:
+  POST /v1/judge                     {\"samples\": [{\"question\", \"reference\", \"response\"}, …]}; a line a verdict as they
+                                     come with `Accept: application/x-ndjson`
+  POST /get_reward                   OpenRLHF's remote reward model
+  POST /reward                       slime's remote reward model (--reward-key reward)
+  POST /v1/chat/completions, /v1/completions; GET /v1/models
+                                     the model for clients of OpenAI's API
+  POST /sleep, /wake_up              weights and cache leave the GPU and come back
+  GET  /health, /ready, /metrics
+
+Once it listens, a line {\"url\", \"model\"} goes to standard output. It refuses nothing because it is busy: requests wait. What
+is asked twice is judged once, also where a client gave up and asks again. `X-Client-Id: NAME` tells clients apart that take
+turns; without it each connection is one. SIGTERM or Ctrl-C ends it once the engines have answered what they have.";
+
+pub(super) fn run(arguments: ServeArguments) -> Result<u8, Failure> {
+    let quiet = arguments.quiet;
+    let (host, port) = (arguments.host.clone(), arguments.port);
+    let exit_with_stdin = arguments.exit_with_stdin;
+    let setup = resolve(arguments)?;
+    if !quiet {
+        for note in &setup.service.text.notes {
+            say(&format!("note: {note}"));
+        }
+    }
+    let model = setup.identity.model.clone();
+    let interrupted = catch_interrupts().or_fail()?;
+    if exit_with_stdin {
+        end_with_stdin(&interrupted).or_fail()?;
+    }
+    let mut tell = |event| match event {
+        Event::Listening(address) => {
+            let line = json!({"url": format!("http://{address}"), "model": model});
+            let mut out = std::io::stdout();
+            // Whoever started the server may not read this.
+            let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+        }
+        Event::Phase(phase) if !quiet => match phase {
+            Phase::Ready(sizes) => say(&format!("ready; engine: {sizes}")),
+            Phase::Asleep => say("asleep: weights and cache are freed"),
+            Phase::Loading => say("loading the model"),
+            Phase::Stopped | Phase::Failed(_) => {}
+        },
+        Event::Phase(_) => {}
+    };
+    serve(&host, port, setup, &interrupted, &mut tell).or_fail()?;
+    if !quiet {
+        say("ended: what the engines had was answered");
+    }
+    Ok(DONE)
+}
+
+/// Raw arguments into a server; reads the model's text side, not its weights.
+fn resolve(arguments: ServeArguments) -> Result<ServerSetup, Failure> {
+    let api_key = api_key(&arguments).or_usage()?;
+    check_access(&arguments, api_key.is_some()).or_usage()?;
+    if arguments.sampling.trials > 1 {
+        return Err(anyhow!(
+            "--trials is for files: a server gives one verdict for each sample that it is sent"
+        ))
+        .or_usage();
+    }
+    let devices = devices(arguments.model.device, &arguments.gpus).or_usage()?;
+    let resolved = ResolvedJudge::new(
+        &arguments.judge,
+        &arguments.verdict,
+        &arguments.sampling,
+        Want::Everything,
+        None,
+    )?;
+    let Some((source, text)) = resolved.judge else {
+        return Err(anyhow!(
+            "--rules only needs no server: the rules run within your program (the Python package juror-rs, the crate juror-rules) \
+             or on files (`juror verify`)"
+        ))
+        .or_usage();
+    };
+    let protocol = resolved.protocol.as_ref();
+    let columns = arguments
+        .judge
+        .prompt
+        .columns(&ColumnArguments::default(), protocol)
+        .or_usage()?;
+    let engine = arguments.engine.options(&arguments.model);
+    let mut options = resolved.options;
+    if let Some(folder) = &arguments.cache {
+        let opened: Result<Vec<_>, _> = devices.iter().map(|device| device.open()).collect();
+        let opened = opened.or_usage()?;
+        let model = cache::identity(&source, &engine, opened.iter()).map_err(download::failure)?;
+        let size = arguments.cache_size.unwrap_or(CACHE_SIZE);
+        options.cache = Some(Arc::new(AnswerCache::open(folder, model, size).or_usage()?));
+    }
+    let name = arguments.judge.model;
+    let style = arguments.judge.chat.style();
+    let mut chat = ChatModel::load(name.clone(), &source, style).or_usage()?;
+    chat.settle_head(&source).map_err(download::failure)?;
+    let own = identity(protocol, &resolved.template);
+    let commit = match source.origin() {
+        Some(origin) => origin,
+        None => source.hash().map_err(download::failure)?,
+    };
+    Ok(ServerSetup {
+        defaults: Defaults {
+            max_new_tokens: options.max_new_tokens,
+            seed: options.seed,
+        },
+        identity: JudgeIdentity {
+            model: name,
+            commit,
+            protocol: own.name,
+            prompt_hash: own.hash,
+        },
+        columns,
+        yields: protocol.yields(),
+        api_key,
+        failure_reward: arguments.failure_reward,
+        limits: Limits {
+            body: arguments.max_body as usize,
+            samples: arguments.max_samples,
+            text: arguments.max_text as usize,
+        },
+        chat: Arc::new(chat),
+        service: ServiceSetup {
+            source,
+            text,
+            options,
+            devices,
+            engine,
+            observer: Box::new(|_, _| {}),
+        },
+    })
+}
+
+/// The key that clients must send.
+fn api_key(arguments: &ServeArguments) -> anyhow::Result<Option<String>> {
+    let key = match &arguments.api_key_file {
+        None => arguments.api_key.clone(),
+        Some(path) => {
+            let text =
+                read_text(path).with_context(|| format!("could not read {}", path.display()));
+            Some(text?.trim().to_owned())
+        }
+    };
+    if key.as_deref().is_some_and(|key| key.trim().is_empty()) {
+        bail!("the API key is empty: give one, or leave the option out");
+    }
+    Ok(key)
+}
+
+/// Refuses an address that others can reach, unless clients need a key or the user wants it so.
+fn check_access(arguments: &ServeArguments, has_key: bool) -> anyhow::Result<()> {
+    let host = &arguments.host;
+    let addresses: Vec<IpAddr> = (host.as_str(), arguments.port)
+        .to_socket_addrs()
+        .with_context(|| format!("--host {host} is no address of this machine"))?
+        .map(|address| address.ip())
+        .collect();
+    if has_key || arguments.insecure || addresses.iter().all(IpAddr::is_loopback) {
+        return Ok(());
+    }
+    bail!(
+        "others can reach {host}: give clients a key with --api-key-file FILE, or say --insecure to serve everybody who can reach it"
+    );
+}
+
+/// Has the server end once standard input is closed.
+fn end_with_stdin(interrupted: &Arc<AtomicBool>) -> anyhow::Result<()> {
+    let interrupted = Arc::clone(interrupted);
+    std::thread::Builder::new()
+        .name("stdin".into())
+        .spawn(move || {
+            let mut input = std::io::stdin().lock();
+            let mut bytes = [0; 64];
+            while input.read(&mut bytes).is_ok_and(|read| read > 0) {}
+            interrupted.store(true, Ordering::Relaxed);
+        })
+        .context("could not watch standard input")?;
+    Ok(())
+}
+
+fn parse_reward(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(reward) if reward.is_finite() => Ok(reward),
+        _ => Err("must be a number".into()),
+    }
+}

@@ -1,0 +1,89 @@
+//! Who may ask, and whose request it is.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::App;
+use super::connection::Peer;
+use super::error::ApiError;
+
+/// The longest name of a client.
+const MOST_NAME: usize = 128;
+
+/// The key that clients must have, as its hash.
+pub(super) struct ApiKey(blake3::Hash);
+
+impl ApiKey {
+    pub(super) fn new(key: &str) -> Self {
+        Self(blake3::hash(key.as_bytes()))
+    }
+
+    /// Compares in a time that says nothing of the key: hashes are compared, and by `blake3` in constant time.
+    fn is(&self, given: &str) -> bool {
+        self.0 == blake3::hash(given.as_bytes())
+    }
+}
+
+/// Who asks: requests of one client wait for one another, those of different clients take turns.
+#[derive(Debug, Clone)]
+pub(super) struct Client(pub(super) String);
+
+/// Lets a request pass that has the key, and notes whose it is.
+pub(super) async fn check(
+    State(app): State<Arc<App>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let (user, given) = credentials(request.headers());
+    if let Some(key) = &app.api_key
+        && !given.as_deref().is_some_and(|given| key.is(given))
+    {
+        return ApiError::new(
+            StatusCode::UNAUTHORIZED,
+            "this server needs its API key: send `Authorization: Bearer KEY`, or write it into the URL as http://NAME:KEY@HOST",
+        )
+        .with_code("invalid_api_key")
+        .into_response();
+    }
+    let named = request.headers().get("x-client-id");
+    let named = named.and_then(|name| name.to_str().ok()).map(str::to_owned);
+    let name = named.or(user).filter(|name| !name.is_empty());
+    let client = match (name, request.extensions().get::<Peer>()) {
+        (Some(mut name), _) => {
+            name.truncate(name.floor_char_boundary(MOST_NAME));
+            name
+        }
+        (None, Some(Peer(address))) => address.to_string(),
+        (None, None) => String::new(),
+    };
+    request.extensions_mut().insert(Client(client));
+    next.run(request).await
+}
+
+/// The user and the key that a request names: of a bearer token the key alone, of basic credentials both.
+fn credentials(headers: &HeaderMap) -> (Option<String>, Option<String>) {
+    let value = headers.get(header::AUTHORIZATION);
+    let value = value.and_then(|value| value.to_str().ok());
+    let Some((scheme, rest)) = value.and_then(|value| value.split_once(' ')) else {
+        return (None, None);
+    };
+    let rest = rest.trim();
+    if scheme.eq_ignore_ascii_case("bearer") {
+        return (None, Some(rest.to_owned()));
+    }
+    if !scheme.eq_ignore_ascii_case("basic") {
+        return (None, None);
+    }
+    let decoded = STANDARD.decode(rest).ok();
+    let text = decoded.and_then(|bytes| String::from_utf8(bytes).ok());
+    match text.as_deref().and_then(|text| text.split_once(':')) {
+        Some((user, key)) => (Some(user.to_owned()), Some(key.to_owned())),
+        None => (None, None),
+    }
+}

@@ -1,0 +1,109 @@
+//! A request's body within its limits. Bodies share a bounded room in memory; who finds none waits before a byte is read.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, HttpBody as _};
+use axum::http::StatusCode;
+use http_body_util::BodyExt as _;
+use serde_json::{Map, Value};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::error::ApiError;
+
+/// How long a client may pause within its body.
+const PAUSE: Duration = Duration::from_secs(30);
+
+/// The least speed at which a body must come, in bytes a second, once it has taken a minute.
+const LEAST_SPEED: usize = 16 << 10;
+
+/// Bodies of requests that are read or answered, all together, in kibibytes; one as large as is allowed always fits.
+const ROOM: usize = 1 << 20;
+
+/// The room in memory for bodies.
+pub(super) struct Room {
+    kibibytes: Arc<Semaphore>,
+    all: usize,
+    most: usize,
+}
+
+/// A body, and the room that it takes for as long as this lives.
+pub(super) struct Taken<T> {
+    pub(super) value: T,
+    _room: OwnedSemaphorePermit,
+}
+
+impl Room {
+    /// For bodies of at most so many bytes.
+    pub(super) fn new(most: usize) -> Self {
+        let all = ROOM.max(most / 1024 + 1).min(Semaphore::MAX_PERMITS);
+        Self {
+            kibibytes: Arc::new(Semaphore::new(all)),
+            all,
+            most,
+        }
+    }
+
+    /// Reads a body as a JSON object.
+    pub(super) async fn object(&self, body: Body) -> Result<Taken<Map<String, Value>>, ApiError> {
+        let Taken { value, _room } = self.read(body).await?;
+        let value = tokio::task::spawn_blocking(move || serde_json::from_slice(&value)).await;
+        match value {
+            Ok(Ok(Value::Object(value))) => Ok(Taken { value, _room }),
+            Ok(Ok(_)) => Err(ApiError::bad_request("the body must be a JSON object")),
+            Ok(Err(error)) => Err(ApiError::bad_request(format!(
+                "the body is not valid JSON: {error}"
+            ))),
+            Err(_) => Err(ApiError::ending()),
+        }
+    }
+
+    async fn read(&self, mut body: Body) -> Result<Taken<Vec<u8>>, ApiError> {
+        let known = body.size_hint().exact();
+        if known.is_some_and(|bytes| bytes > self.most as u64) {
+            return Err(self.too_large());
+        }
+        let bytes = known.map_or(self.most, |bytes| bytes as usize);
+        let kibibytes = (bytes / 1024 + 1).min(self.all) as u32;
+        let room = Arc::clone(&self.kibibytes).acquire_many_owned(kibibytes);
+        let room = room.await.map_err(|_| ApiError::ending())?;
+        let mut value = Vec::with_capacity(known.unwrap_or(0) as usize);
+        let started = tokio::time::Instant::now();
+        loop {
+            let frame = tokio::time::timeout(PAUSE, body.frame()).await;
+            let frame = match frame {
+                Err(_) => return Err(too_slow()),
+                Ok(None) => break,
+                Ok(Some(Err(_))) => {
+                    return Err(ApiError::bad_request("the body ended early"));
+                }
+                Ok(Some(Ok(frame))) => frame,
+            };
+            if let Some(data) = frame.data_ref() {
+                if value.len() + data.len() > self.most {
+                    return Err(self.too_large());
+                }
+                value.extend_from_slice(data);
+            }
+            let seconds = started.elapsed().as_secs() as usize;
+            if seconds > 60 && value.len() < seconds * LEAST_SPEED {
+                return Err(too_slow());
+            }
+        }
+        Ok(Taken { value, _room: room })
+    }
+
+    fn too_large(&self) -> ApiError {
+        ApiError::too_large(format!(
+            "the body has more than {} bytes: send fewer samples a request, or start the server with a larger --max-body",
+            self.most
+        ))
+    }
+}
+
+fn too_slow() -> ApiError {
+    ApiError::new(
+        StatusCode::REQUEST_TIMEOUT,
+        "the body came too slowly, and was given up",
+    )
+}

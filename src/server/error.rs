@@ -1,0 +1,84 @@
+//! Every error as JSON, in the shape of OpenAI's API: `{"error": {"message", "type", "param", "code"}}`.
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+
+/// Why a request is not answered.
+#[derive(Debug, Clone)]
+pub(super) struct ApiError {
+    status: StatusCode,
+    message: String,
+    code: Option<&'static str>,
+}
+
+impl ApiError {
+    pub(super) fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            message: message.into(),
+            code: None,
+        }
+    }
+
+    /// The request is at fault.
+    pub(super) fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, message)
+    }
+
+    /// It is too large.
+    pub(super) fn too_large(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, message)
+    }
+
+    /// The server ends before it can be answered.
+    pub(super) fn ending() -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the server is shutting down: send the request again once it is back; with --cache what was judged is kept",
+        )
+    }
+
+    /// The model could not answer.
+    pub(super) fn not_answered(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, message)
+    }
+
+    /// With a name that programs know it by.
+    pub(super) fn with_code(self, code: &'static str) -> Self {
+        Self {
+            code: Some(code),
+            ..self
+        }
+    }
+
+    /// As JSON.
+    pub(super) fn to_json(&self) -> Value {
+        let kind = match self.status {
+            StatusCode::UNAUTHORIZED => "authentication_error",
+            status if status.is_client_error() => "invalid_request_error",
+            StatusCode::SERVICE_UNAVAILABLE => "unavailable_error",
+            _ => "server_error",
+        };
+        json!({"error": {"message": self.message, "type": kind, "param": null, "code": self.code}})
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, Json(self.to_json())).into_response();
+        let headers = response.headers_mut();
+        match self.status {
+            StatusCode::UNAUTHORIZED => {
+                let scheme = HeaderValue::from_static("Bearer");
+                headers.insert(header::WWW_AUTHENTICATE, scheme);
+            }
+            StatusCode::SERVICE_UNAVAILABLE => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            _ => {}
+        }
+        response
+    }
+}

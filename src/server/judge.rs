@@ -1,0 +1,92 @@
+//! `POST /v1/judge`: samples in, verdicts out.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::{Extension, State};
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+
+use super::App;
+use super::access::Client;
+use super::error::ApiError;
+use super::stream::channel_body;
+
+/// The media type of verdicts as they come, a line each.
+const LINES: &str = "application/x-ndjson";
+
+/// Judges the samples of a request: all verdicts together, or a line each as they come where `Accept` asks for that.
+pub(super) async fn judge(
+    State(app): State<Arc<App>>,
+    Extension(client): Extension<Client>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let mut body = app.room.object(body).await?;
+    let request = &mut body.value;
+    let Some(Value::Array(rows)) = request.remove("samples") else {
+        return Err(ApiError::bad_request(
+            "`samples` is missing, or no list: send {\"samples\": [{\"question\", \"reference\", \"response\"}, …]}",
+        ));
+    };
+    let skip_bad = match request.remove("skip_bad") {
+        None | Some(Value::Null) => false,
+        Some(Value::Bool(skip)) => skip,
+        Some(other) => {
+            return Err(ApiError::bad_request(format!(
+                "`skip_bad` is {other}, and must be true or false"
+            )));
+        }
+    };
+    if let Some(key) = request.keys().next() {
+        return Err(ApiError::bad_request(format!(
+            "`{key}` is no parameter of /v1/judge: it takes `samples` and `skip_bad`; how the judge answers is set where the \
+             server is started"
+        )));
+    }
+    app.check_count(rows.len())?;
+    let mut samples = Vec::with_capacity(rows.len());
+    for (place, row) in rows.iter().enumerate() {
+        match app.sample(row) {
+            Err(why) if !skip_bad => {
+                return Err(ApiError::bad_request(format!(
+                    "samples[{place}]: {why}. Nothing was judged; `\"skip_bad\": true` gives such samples a failed verdict instead"
+                )));
+            }
+            sample => samples.push(sample),
+        }
+    }
+    drop(rows);
+    let wants_lines = headers
+        .get_all(header::ACCEPT)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .any(|value| value.contains(LINES));
+    if !wants_lines {
+        let verdicts = app.judge_all(client, samples).await?;
+        let answer = json!({"verdicts": verdicts, "judge": app.identity});
+        return Ok(Json(answer).into_response());
+    }
+    let count = samples.len();
+    let mut coming = app.judge(client, samples);
+    let (sender, lines) = channel_body();
+    tokio::spawn(async move {
+        let _body = body;
+        let line = |value: &Value| Ok::<_, Infallible>(Bytes::from(format!("{value}\n")));
+        for _ in 0..count {
+            let Some(verdict) = coming.next().await else {
+                let _ = sender.send(line(&ApiError::ending().to_json())).await;
+                return;
+            };
+            if sender.send(line(&json!(verdict))).await.is_err() {
+                return;
+            }
+        }
+        let last = json!({"judge": app.identity, "verdicts": count});
+        let _ = sender.send(line(&last)).await;
+    });
+    Ok(([(header::CONTENT_TYPE, LINES)], lines).into_response())
+}

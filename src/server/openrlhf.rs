@@ -1,0 +1,100 @@
+//! `POST /get_reward`: what OpenRLHF's remote reward model is asked (<https://github.com/OpenRLHF/OpenRLHF>, 0.11).
+//!
+//! A request holds `query` (the policy's whole text, chat template and control tokens included), `prompts` (the text that it goes on
+//! from) and `labels`, a list each. Its trainer makes tensors of what it gets: `rewards` and `scores` have a number a sample, and
+//! `extra_logs` the same keys in every answer, each with one number: of several samples the mean.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Extension, State};
+use serde_json::{Map, Value, json};
+
+use super::App;
+use super::access::Client;
+use super::error::ApiError;
+use super::rollout;
+use super::rows::is_judged;
+use crate::verdict::Verdict;
+
+/// Rewards for the texts of a policy.
+pub(super) async fn get_reward(
+    State(app): State<Arc<App>>,
+    Extension(client): Extension<Client>,
+    body: Body,
+) -> Result<Json<Value>, ApiError> {
+    let mut body = app.room.object(body).await?;
+    let queries = list(&mut body.value, "query")?;
+    let prompts = list(&mut body.value, "prompts")?;
+    let labels = list(&mut body.value, "labels")?;
+    if queries.len() != prompts.len() || queries.len() != labels.len() {
+        return Err(ApiError::bad_request(format!(
+            "`query` has {} texts, `prompts` {} and `labels` {}: they must be as many",
+            queries.len(),
+            prompts.len(),
+            labels.len()
+        )));
+    }
+    app.check_count(queries.len())?;
+    let mut samples = Vec::with_capacity(queries.len());
+    for (place, ((query, prompt), label)) in queries.iter().zip(&prompts).zip(&labels).enumerate() {
+        let (Some(query), Some(prompt)) = (query.as_str(), prompt.as_str()) else {
+            return Err(ApiError::bad_request(format!(
+                "query[{place}] and prompts[{place}] must be texts"
+            )));
+        };
+        let row = json!({
+            "question": rollout::question(prompt),
+            "reference": label,
+            "response": rollout::response(query, prompt),
+        });
+        samples.push(app.sample_for_trainer(&row, place)?);
+    }
+    let verdicts = app.judge_all(client, samples).await?;
+    let rewards: Vec<Option<f64>> = verdicts.iter().map(|verdict| app.reward(verdict)).collect();
+    Ok(Json(json!({
+        "rewards": rewards,
+        "scores": rewards,
+        "extra_logs": app.logs(&verdicts),
+    })))
+}
+
+/// The list under a key; a single value is a list of one.
+fn list(body: &mut Map<String, Value>, key: &str) -> Result<Vec<Value>, ApiError> {
+    match body.remove(key) {
+        Some(Value::Array(values)) => Ok(values),
+        Some(text @ Value::String(_)) => Ok(vec![text]),
+        _ => Err(ApiError::bad_request(format!(
+            "`{key}` is missing, or no list: send {{\"query\": […], \"prompts\": […], \"labels\": […]}}"
+        ))),
+    }
+}
+
+impl App {
+    /// What is logged of these verdicts, always under the same keys: the share of those with process and outcome true, and of those
+    /// that were judged.
+    fn logs(&self, verdicts: &[Verdict]) -> Map<String, Value> {
+        let mean = |value: &dyn Fn(&Verdict) -> f64| {
+            let sum: f64 = verdicts.iter().map(value).sum();
+            json!(sum / verdicts.len().max(1) as f64)
+        };
+        let truth = |value: Option<bool>| f64::from(u8::from(value == Some(true)));
+        let mut logs = Map::new();
+        if self.yields.process {
+            let value = mean(&|verdict| truth(verdict.process));
+            logs.insert("process".to_owned(), value);
+        }
+        if self.yields.outcome {
+            let value = mean(&|verdict| truth(verdict.outcome));
+            logs.insert("outcome".to_owned(), value);
+        }
+        if self.yields.score {
+            let value = mean(&|verdict| verdict.score.unwrap_or(0.0));
+            logs.insert("score".to_owned(), value);
+        }
+        let judged = mean(&|verdict| f64::from(u8::from(is_judged(verdict))));
+        logs.insert("judge_ok".to_owned(), judged);
+        logs
+    }
+}

@@ -1,0 +1,84 @@
+//! Routes for whoever runs the server.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
+use serde_json::{Value, json};
+
+use super::App;
+use super::error::ApiError;
+use crate::judge::service::Phase;
+
+/// How often it is looked whether the judge does what it was told.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// The process lives.
+pub(super) async fn health(State(app): State<Arc<App>>) -> Result<Json<Value>, ApiError> {
+    match app.service.phase() {
+        Phase::Failed(why) => Err(ApiError::not_answered(why)),
+        Phase::Stopped => Err(ApiError::ending()),
+        phase => Ok(Json(json!({"status": name(&phase)}))),
+    }
+}
+
+/// Requests are answered at once.
+pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<Json<Value>, ApiError> {
+    match app.service.phase() {
+        phase @ Phase::Ready(_) => Ok(Json(json!({"status": name(&phase)}))),
+        phase => Err(ApiError::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            format!("the judge is {}; requests wait meanwhile", name(&phase)),
+        )),
+    }
+}
+
+/// Counters and histograms for Prometheus.
+pub(super) async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
+    let (waiting, running) = app.service.load();
+    let text = app.metrics.text(waiting, running, &app.service.stats());
+    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    ([(header::CONTENT_TYPE, kind)], text)
+}
+
+/// Has weights and cache leave the device, once what the engines have is answered.
+pub(super) async fn sleep(State(app): State<Arc<App>>) -> Result<Json<Value>, ApiError> {
+    app.service.sleep();
+    reached(&app, |phase| *phase == Phase::Asleep).await
+}
+
+/// Has them come back.
+pub(super) async fn wake_up(State(app): State<Arc<App>>) -> Result<Json<Value>, ApiError> {
+    app.service.wake_up();
+    reached(&app, |phase| matches!(phase, Phase::Ready(_))).await
+}
+
+/// Whether the judge sleeps.
+pub(super) async fn is_sleeping(State(app): State<Arc<App>>) -> Json<Value> {
+    Json(json!({"is_sleeping": app.service.phase() == Phase::Asleep}))
+}
+
+/// Waits until the judge has reached a phase.
+async fn reached(app: &App, is_there: impl Fn(&Phase) -> bool) -> Result<Json<Value>, ApiError> {
+    loop {
+        match app.service.phase() {
+            Phase::Failed(why) => return Err(ApiError::not_answered(why)),
+            Phase::Stopped => return Err(ApiError::ending()),
+            phase if is_there(&phase) => return Ok(Json(json!({"status": name(&phase)}))),
+            _ => tokio::time::sleep(LOOK_EVERY).await,
+        }
+    }
+}
+
+fn name(phase: &Phase) -> &'static str {
+    match phase {
+        Phase::Loading => "loading",
+        Phase::Ready(_) => "ready",
+        Phase::Asleep => "asleep",
+        Phase::Stopped => "stopped",
+        Phase::Failed(_) => "failed",
+    }
+}

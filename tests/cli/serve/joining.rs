@@ -1,0 +1,112 @@
+//! What is asked twice is judged once; clients take turns; nothing that was judged is lost.
+
+use std::io::Write as _;
+use std::net::TcpStream;
+use std::thread;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use super::{Server, sample};
+use crate::common::Folder;
+
+fn body(numbers: std::ops::Range<usize>) -> Value {
+    json!({"samples": numbers.map(sample).collect::<Vec<_>>()})
+}
+
+#[test]
+fn requests_for_the_same_are_joined() {
+    let folder = Folder::new();
+    let server = Server::start(&folder, &[]);
+    thread::scope(|scope| {
+        let asking: Vec<_> = (0..4)
+            .map(|_| scope.spawn(|| server.post("/v1/judge", &body(0..50)).ok()))
+            .collect();
+        let answers: Vec<Value> = asking.into_iter().map(|one| one.join().unwrap()).collect();
+        let rewards = |answer: &Value| -> Vec<Value> {
+            let verdicts = answer["verdicts"].as_array().unwrap();
+            verdicts
+                .iter()
+                .map(|verdict| verdict["reward"].clone())
+                .collect()
+        };
+        assert!(
+            answers
+                .iter()
+                .all(|answer| rewards(answer) == rewards(&answers[0]))
+        );
+    });
+    assert_eq!(server.metric("juror:verdicts_total"), 200.0);
+    assert_eq!(server.metric("vllm:request_success_total"), 50.0);
+}
+
+#[test]
+fn work_goes_on_for_a_client_that_has_gone() {
+    let folder = Folder::new();
+    let server = Server::start(&folder, &[]);
+    server.wait_until_ready();
+    let address = server.url.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    let text = body(0..60).to_string();
+    write!(
+        stream,
+        "POST /v1/judge HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n{text}",
+        text.len()
+    )
+    .unwrap();
+    server.wait_until("it is judged", || {
+        server.metric("vllm:num_requests_running") > 0.0
+    });
+    drop(stream);
+    server.wait_until("all is judged", || {
+        server.metric("vllm:request_success_total") >= 60.0
+    });
+    let answer = server.post("/v1/judge", &body(0..60)).ok();
+    let verdicts = answer["verdicts"].as_array().unwrap();
+    assert!(verdicts.iter().all(|verdict| verdict["reused"] == true));
+    assert_eq!(server.metric("vllm:request_success_total"), 60.0);
+}
+
+#[test]
+fn clients_take_turns() {
+    let folder = Folder::new();
+    let server = Server::start(&folder, &[]);
+    server.wait_until_ready();
+    thread::scope(|scope| {
+        let large = scope.spawn(|| {
+            server.post("/v1/judge", &body(0..1500)).ok();
+            Instant::now()
+        });
+        server.wait_until("the queue is long", || {
+            server.metric("vllm:num_requests_waiting") > 500.0
+        });
+        server.post("/v1/judge", &body(5000..5003)).ok();
+        let small = Instant::now();
+        let waiting = server.metric("vllm:num_requests_waiting");
+        assert!(waiting > 300.0, "{waiting}");
+        assert!(small < large.join().unwrap());
+    });
+}
+
+#[test]
+fn what_was_judged_outlives_a_kill() {
+    let folder = Folder::new();
+    let mut server = Server::start(&folder, &["--cache", "cache"]);
+    let answer = server.post("/v1/judge", &body(0..30)).ok();
+    server.child.kill().unwrap();
+    server.child.wait().unwrap();
+    let server = Server::start(&folder, &["--cache", "cache"]);
+    let again = server.post("/v1/judge", &body(0..30)).ok();
+    for (own, first) in again["verdicts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip(answer["verdicts"].as_array().unwrap())
+    {
+        assert_eq!(
+            (&own["reused"], &own["reward"]),
+            (&json!(true), &first["reward"])
+        );
+    }
+    assert_eq!(server.metric("vllm:request_success_total"), 0.0);
+}

@@ -1,0 +1,193 @@
+//! The judge over HTTP: the real binary, asked by a plain client.
+
+mod joining;
+mod judge;
+mod openai;
+mod operation;
+mod trainers;
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Child, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::common::{Folder, rollouts};
+
+/// How long anything may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A running server; killed when it is dropped.
+struct Server {
+    child: Child,
+    url: String,
+    stderr: Option<JoinHandle<String>>,
+}
+
+/// An answer's status and body.
+struct Answer {
+    status: u16,
+    text: String,
+}
+
+impl Answer {
+    #[track_caller]
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("{} {}", self.status, self.text))
+    }
+
+    /// The JSON of an answer that is no error.
+    #[track_caller]
+    fn ok(&self) -> Value {
+        assert_eq!(self.status, 200, "{}", self.text);
+        self.json()
+    }
+
+    /// An error with this status and all of `parts` in its message.
+    #[track_caller]
+    fn expect(&self, status: u16, parts: &[&str]) -> &Self {
+        assert_eq!(self.status, status, "{}", self.text);
+        let error = &self.json()["error"];
+        let message = error["message"].as_str().unwrap();
+        for part in parts {
+            assert!(message.contains(part), "`{part}` is not in: {message}");
+        }
+        assert!(
+            error["type"].is_string() && error.get("code").is_some(),
+            "{error}"
+        );
+        self
+    }
+}
+
+impl Server {
+    /// Starts a server with the embedded judge at a free port.
+    fn start(folder: &Folder, more: &[&str]) -> Self {
+        let mut arguments = vec!["serve", "--port", "0"];
+        arguments.extend(more);
+        let mut command = folder.juror(&arguments);
+        command.stdin(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let mut stderr = child.stderr.take().unwrap();
+        let stderr = std::thread::spawn(move || {
+            let mut text = String::new();
+            let _ = stderr.read_to_string(&mut text);
+            text
+        });
+        let Ok(line) = serde_json::from_str::<Value>(&line) else {
+            panic!("it does not listen: {}", stderr.join().unwrap());
+        };
+        Self {
+            child,
+            url: line["url"].as_str().unwrap().to_owned(),
+            stderr: Some(stderr),
+        }
+    }
+
+    fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let agent: ureq::Agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(PATIENCE))
+            .build()
+            .into();
+        let mut request = ureq::http::Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.url));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let mut answer = agent.run(request.body(body.to_owned()).unwrap()).unwrap();
+        Answer {
+            status: answer.status().as_u16(),
+            text: answer.body_mut().read_to_string().unwrap(),
+        }
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        self.request("GET", path, &[], "")
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Answer {
+        self.request("POST", path, &[], &body.to_string())
+    }
+
+    /// The value of a metric, the sum over all its labels.
+    fn metric(&self, name: &str) -> f64 {
+        let text = self.get("/metrics").text;
+        let values = text.lines().filter_map(|line| {
+            let rest = line.strip_prefix(name)?;
+            let is_it = rest.starts_with([' ', '{']);
+            is_it
+                .then(|| rest.rsplit(' ').next()?.parse::<f64>().ok())
+                .flatten()
+        });
+        values.sum()
+    }
+
+    /// Waits until it answers at once.
+    fn wait_until_ready(&self) {
+        self.wait_until("ready", || self.get("/ready").status == 200);
+    }
+
+    fn wait_until(&self, what: &str, is_so: impl Fn() -> bool) {
+        let started = Instant::now();
+        while !is_so() {
+            assert!(started.elapsed() < PATIENCE, "it never was so: {what}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    #[cfg(unix)]
+    fn terminate(&self) {
+        let kill = std::process::Command::new("kill")
+            .arg(self.child.id().to_string())
+            .status();
+        assert!(kill.unwrap().success());
+    }
+
+    /// Waits until it has ended: its exit code and what it said.
+    fn ended(mut self) -> (Option<i32>, String) {
+        let started = Instant::now();
+        let code = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status.code();
+            }
+            assert!(started.elapsed() < PATIENCE, "it does not end");
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        let said = self.stderr.take().unwrap().join().unwrap();
+        assert!(!said.contains("panicked"), "{said}");
+        (code, said)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A sample of everyday arithmetic, the `number`th of its kind.
+fn sample(number: usize) -> Value {
+    let (a, b) = (number % 97 + 2, number / 97 + 3);
+    json!({
+        "id": format!("s{number}"),
+        "question": format!("Ann has {a} apples and buys {b} more. How many apples has she now?"),
+        "reference": (a + b).to_string(),
+        "response": format!("{a} + {b} = {}. The answer is {}.", a + b, a + b),
+    })
+}
+
+/// The rows of the examples.
+fn examples() -> Vec<Value> {
+    let text = std::fs::read_to_string(rollouts()).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}

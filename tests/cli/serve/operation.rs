@@ -1,0 +1,133 @@
+//! Sleep, shutdown, metrics.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::{Server, sample};
+use crate::common::Folder;
+
+#[test]
+fn it_sleeps_and_wakes_and_requests_wait_meanwhile() {
+    let folder = Folder::new();
+    let server = Server::start(&folder, &[]);
+    server.wait_until_ready();
+    let judge = |number: usize| {
+        server
+            .post("/v1/judge", &json!({"samples": [sample(number)]}))
+            .ok()
+    };
+    judge(1);
+    assert_eq!(server.post("/sleep", &json!({})).ok()["status"], "asleep");
+    assert_eq!(server.get("/is_sleeping").ok()["is_sleeping"], true);
+    server.get("/ready").expect(503, &["asleep"]);
+    server.get("/health").ok();
+    // What is known needs no engine.
+    assert_eq!(judge(1)["verdicts"][0]["reused"], true);
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| judge(2));
+        server.wait_until("a request waits", || {
+            server.metric("vllm:num_requests_waiting") >= 1.0
+        });
+        assert!(!waiting.is_finished());
+        assert_eq!(server.post("/wake_up", &json!({})).ok()["status"], "ready");
+        assert_eq!(waiting.join().unwrap()["verdicts"][0]["status"], "ok");
+    });
+    server.get("/ready").ok();
+}
+
+#[test]
+fn metrics_count_what_was_done() {
+    let folder = Folder::new();
+    let server = Server::start(&folder, &[]);
+    let body = json!({"samples": (0..10).map(sample).collect::<Vec<_>>()});
+    server.post("/v1/judge", &body).ok();
+    server.post("/v1/judge", &body).ok();
+    assert_eq!(server.metric("juror:verdicts_total"), 20.0);
+    assert_eq!(server.metric("vllm:request_success_total"), 10.0);
+    assert_eq!(
+        server.metric("vllm:e2e_request_latency_seconds_count"),
+        10.0
+    );
+    assert!(server.metric("vllm:prompt_tokens_total") > 1000.0);
+    assert!(server.metric("vllm:prefix_cache_hits_total") > 100.0);
+    assert!(server.metric("vllm:generation_tokens_total") > 10.0);
+    let text = server.get("/metrics").text;
+    assert!(text.contains("status=\"ok\",reused=\"true\"} 10"), "{text}");
+    assert!(text.ends_with("# EOF\n"));
+}
+
+#[cfg(unix)]
+#[test]
+fn it_answers_what_runs_before_it_ends() {
+    let folder = Folder::new();
+    let server = Server::start(&folder, &["--cache", "cache"]);
+    server.wait_until_ready();
+    let url = server.url.clone();
+    let waiting = thread::spawn(move || {
+        let asking = Server {
+            child: folder_child(),
+            url,
+            stderr: None,
+        };
+        asking.post(
+            "/v1/judge",
+            &json!({"samples": (0..2000).map(sample).collect::<Vec<_>>()}),
+        )
+    });
+    server.wait_until("it judges", || {
+        server.metric("juror:verdicts_total") >= 20.0
+    });
+    let started = Instant::now();
+    server.terminate();
+    let (code, said) = server.ended();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(started.elapsed() < Duration::from_secs(60));
+    waiting.join().unwrap().expect(503, &["shutting down"]);
+    // What was judged is kept.
+    let server = Server::start(&folder, &["--cache", "cache"]);
+    let verdicts = server
+        .post("/v1/judge", &json!({"samples": [sample(0), sample(1)]}))
+        .ok();
+    assert_eq!(verdicts["verdicts"][0]["reused"], true);
+    assert_eq!(server.metric("vllm:generation_tokens_total"), 0.0);
+}
+
+/// A process that does nothing, for a client that is no server's owner.
+#[cfg(unix)]
+fn folder_child() -> std::process::Child {
+    std::process::Command::new("true").spawn().unwrap()
+}
+
+#[test]
+fn it_ends_with_its_standard_input() {
+    let folder = Folder::new();
+    let mut server = Server::start(&folder, &["--exit-with-stdin"]);
+    server.get("/health").ok();
+    drop(server.child.stdin.take());
+    let (code, said) = server.ended();
+    assert_eq!(code, Some(0), "{said}");
+}
+
+#[test]
+fn what_cannot_be_served_is_said_at_once() {
+    let folder = Folder::new();
+    folder
+        .run(&["serve", "--rules", "only"])
+        .expect(2, &["--rules only needs no server"]);
+    folder
+        .run(&["serve", "--trials", "3", "--temperature", "1"])
+        .expect(2, &["--trials is for files"]);
+    folder
+        .run(&["serve", "--host", "no.such.host.invalid"])
+        .expect(2, &["no address of this machine"]);
+    folder
+        .run(&["serve", "--api-key", " "])
+        .expect(2, &["the API key is empty"]);
+    let server = Server::start(&folder, &[]);
+    let port = server.url.rsplit(':').next().unwrap();
+    folder
+        .run(&["serve", "--port", port])
+        .expect(1, &["cannot listen at", "--port"]);
+}

@@ -1,0 +1,142 @@
+//! The routes of trainers.
+
+use serde_json::{Value, json};
+
+use super::{Server, sample};
+use crate::common::Folder;
+
+const PROMPT: &str = "<|im_start|>user\nAnn has 12 apples. She buys 5 more. How many has she?<|im_end|>\n<|im_start|>assistant\n";
+
+fn openrlhf(response: &str, label: &Value) -> Value {
+    json!({"query": [format!("{PROMPT}{response}<|im_end|>")], "prompts": [PROMPT], "labels": [label]})
+}
+
+#[test]
+fn openrlhf_has_numbers_under_the_same_keys() {
+    let folder = Folder::new();
+    let server = Server::start(&folder, &[]);
+    let ask = |response: &str| {
+        server
+            .post("/get_reward", &openrlhf(response, &json!("17")))
+            .ok()
+    };
+    let right = ask("12 + 5 = 17. The answer is 17.");
+    assert_eq!(
+        right,
+        json!({"rewards": [1.0], "scores": [1.0], "extra_logs": {"process": 1.0, "outcome": 1.0, "judge_ok": 1.0}})
+    );
+    let lucky = ask("12 - 5 = 17. The answer is 17.");
+    assert_eq!(lucky["rewards"], json!([0.0]));
+    assert_eq!(
+        lucky["extra_logs"],
+        json!({"process": 0.0, "outcome": 1.0, "judge_ok": 1.0})
+    );
+    // The native route sees the same texts.
+    let plain = json!({"question": "Ann has 12 apples. She buys 5 more. How many has she?", "reference": "17",
+        "response": "12 + 5 = 17. The answer is 17."});
+    let verdict =
+        server.post("/v1/judge", &json!({"samples": [plain]})).ok()["verdicts"][0].clone();
+    assert_eq!(
+        (&verdict["reward"], &verdict["reused"]),
+        (&json!(1.0), &json!(true))
+    );
+    // Two at once; numbers and lists as labels.
+    let [one, two] = [
+        "12 + 5 = 17. The answer is 17.",
+        "12 + 5 = 18. The answer is 18.",
+    ]
+    .map(|text| format!("{PROMPT}{text}</s>"));
+    let both =
+        json!({"query": [one, two], "prompts": [PROMPT, PROMPT], "labels": [17, ["17", "17.0"]]});
+    let both = server.post("/get_reward", &both).ok();
+    assert_eq!(both["rewards"], json!([1.0, 0.0]));
+    assert_eq!(both["extra_logs"]["outcome"], 0.5);
+    // A single text is a list of one.
+    let single = json!({"query": one, "prompts": PROMPT, "labels": "17"});
+    assert_eq!(
+        server.post("/get_reward", &single).ok()["rewards"],
+        json!([1.0])
+    );
+
+    server
+        .post(
+            "/get_reward",
+            &json!({"query": ["a"], "prompts": ["a"], "labels": []}),
+        )
+        .expect(400, &["`labels` 0"]);
+    server
+        .post("/get_reward", &json!({"query": ["a"]}))
+        .expect(400, &["`prompts`"]);
+    server
+        .post("/get_reward", &openrlhf("17", &json!("")))
+        .expect(400, &["sample 0", "reference"]);
+}
+
+#[test]
+fn failures_are_null_or_have_the_reward_that_is_set() {
+    let folder = Folder::new();
+    let too_long = "word ".repeat(9000);
+    let server = Server::start(&folder, &[]);
+    let failed = server
+        .post("/get_reward", &openrlhf(&too_long, &json!("17")))
+        .ok();
+    assert_eq!(failed["rewards"], json!([null]));
+    assert_eq!(
+        failed["extra_logs"],
+        json!({"process": 0.0, "outcome": 0.0, "judge_ok": 0.0})
+    );
+    let slime = json!({"prompt": "1 + 1?", "response": too_long, "label": "2"});
+    let failed = server.post("/reward", &slime).ok();
+    assert_eq!(
+        (&failed["reward"], &failed["status"]),
+        (&Value::Null, &json!("too_long"))
+    );
+    drop(server);
+
+    let server = Server::start(&folder, &["--failure-reward", "-0.5"]);
+    let failed = server
+        .post("/get_reward", &openrlhf(&too_long, &json!("17")))
+        .ok();
+    assert_eq!(
+        (&failed["rewards"], &failed["extra_logs"]["judge_ok"]),
+        (&json!([-0.5]), &json!(0.0))
+    );
+    // Also a row that cannot be read.
+    let failed = server
+        .post("/get_reward", &openrlhf("17", &json!(null)))
+        .ok();
+    assert_eq!(
+        (&failed["rewards"], &failed["extra_logs"]["judge_ok"]),
+        (&json!([-0.5]), &json!(0.0))
+    );
+    assert_eq!(server.post("/reward", &slime).ok()["reward"], -0.5);
+}
+
+#[test]
+fn slime_sends_texts_or_messages() {
+    let folder = Folder::new();
+    let server = Server::start(&folder, &[]);
+    let row = sample(3);
+    let response = format!("{}<|im_end|>", row["response"].as_str().unwrap());
+    let question = &row["question"];
+    for prompt in [
+        question.clone(),
+        json!(format!(
+            "<|im_start|>user\n{}<|im_end|>\n<|im_start|>assistant\n",
+            question.as_str().unwrap()
+        )),
+        json!([{"role": "user", "content": question}]),
+        json!([{"role": "user", "content": [{"type": "text", "text": question}]}]),
+    ] {
+        let body = json!({"prompt": prompt, "response": response, "label": row["reference"]});
+        let answer = server.post("/reward", &body).ok();
+        assert_eq!(
+            answer,
+            json!({"reward": 1.0, "process": true, "outcome": true, "status": "ok"}),
+            "{prompt}"
+        );
+    }
+    server
+        .post("/reward", &json!({"prompt": "x"}))
+        .expect(400, &["`response` is missing"]);
+}
