@@ -10,7 +10,6 @@ import threading
 from collections import deque
 from typing import IO, cast
 
-from juror_rs.binary import find_binary
 from juror_rs.client import Client
 from juror_rs.errors import JudgeError
 
@@ -32,13 +31,13 @@ class ServerProcess:
     url: str
     """Its address."""
 
-    def __init__(self, arguments: tuple[str, ...], api_key: str | None) -> None:
+    def __init__(self, binary: str, arguments: tuple[str, ...], api_key: str | None) -> None:
         """Starts `juror serve` with `arguments`, and a key that clients must send; returns once it has loaded its judge.
 
         Raises:
-            JudgeError: If there is no such program, or it ends: with its exit code and last messages.
+            JudgeError: If `binary` cannot be run, or ends: with its exit code and last messages.
         """
-        self._command = [find_binary(), "serve", *arguments, "--host", "127.0.0.1", "--port", "0", "--exit-with-stdin"]
+        self._command = [binary, "serve", *arguments, "--host", "127.0.0.1", "--port", "0", "--exit-with-stdin"]
         self._messages: deque[str] = deque(maxlen=MESSAGES)
         self._is_ours = True
         environment = {name: value for name, value in os.environ.items() if name != "JUROR_API_KEY"}
@@ -55,7 +54,7 @@ class ServerProcess:
                 start_new_session=True,
             )
         except OSError as error:
-            raise JudgeError(f"{self._command[0]} cannot be run: {error}") from error
+            raise JudgeError(f"{binary} cannot be run: {error}") from error
         self._stdin = cast(IO[bytes], self._process.stdin)
         self._stdout = cast(IO[bytes], self._process.stdout)
         self._reader = threading.Thread(target=self._read_messages, name="juror messages", daemon=True)

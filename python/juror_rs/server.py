@@ -7,6 +7,7 @@ import os
 import threading
 from dataclasses import dataclass
 
+from juror_rs.binary import find_binary
 from juror_rs.process import ServerProcess
 
 __all__ = ["acquire", "release"]
@@ -19,20 +20,23 @@ class _Shared:
 
 
 _lock = threading.Lock()
-_servers: dict[tuple[tuple[str, ...], str | None], _Shared] = {}
+_servers: dict[tuple[str, tuple[str, ...], str | None], _Shared] = {}
 
 
 def acquire(arguments: tuple[str, ...], api_key: str | None) -> ServerProcess:
     """The running server with these arguments of `juror serve` and this key; starts it where there is none.
 
     Raises:
-        JudgeError: If it cannot be started.
+        JudgeError: If there is no program `juror`, or it cannot be started.
     """
     with _lock:
-        settings = (arguments, api_key)
+        settings = (find_binary(), arguments, api_key)
         shared = _servers.get(settings)
-        if shared is None or not shared.process.is_running():
-            shared = _servers[settings] = _Shared(ServerProcess(arguments, api_key), users=0)
+        if shared is not None and not shared.process.is_running():
+            shared.process.stop()  # It has ended by itself: what is left of it is closed.
+            shared = None
+        if shared is None:
+            shared = _servers[settings] = _Shared(ServerProcess(*settings), users=0)
         shared.users += 1
         return shared.process
 

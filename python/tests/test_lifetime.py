@@ -155,7 +155,7 @@ def test_a_server_that_is_killed_meanwhile_is_named(rows: list[dict[str, Any]]) 
             os.kill(pid(judge), signal.SIGKILL)
             yield rows[0]
 
-        with pytest.raises(JudgeError, match=r"juror serve --model tiny .*\(killed by signal 9\)"):
+        with pytest.raises(JudgeError, match=r"serve --model tiny .*\(killed by signal 9\)"):
             judge.judge(killing())
 
 
