@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import pickle
@@ -18,6 +19,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from juror_rs import Judge, JudgeError
+from juror_rs.binary import find_binary
+from juror_rs.client import Client
+from juror_rs.tables import encode
 
 ROW = {"question": "What is 2 + 3?", "reference": "5", "response": "2 + 3 = 5. The answer is 5."}
 
@@ -157,6 +161,34 @@ def test_a_server_that_is_killed_meanwhile_is_named(rows: list[dict[str, Any]]) 
 
         with pytest.raises(JudgeError, match=r"serve --model tiny .*\(killed by signal 9\)"):
             judge.judge(killing())
+
+
+def test_a_server_that_comes_back_at_its_address_goes_on(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
+    servers: list[subprocess.Popen[bytes]] = []
+
+    def start(port: str) -> str:
+        command = [find_binary(), "serve", "--port", port, "--cache", str(tmp_path), "--exit-with-stdin"]
+        servers.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+        assert servers[-1].stdout is not None
+        return str(json.loads(servers[-1].stdout.readline())["url"])
+
+    url = start("0")
+    seen: list[None] = []
+
+    def kill_at_the_third() -> None:
+        seen.append(None)
+        if len(seen) == 3:
+            servers[0].kill()
+            servers[0].communicate()
+            start(url.rpartition(":")[2])
+
+    try:
+        lines = Client(url).judge([encode(row, place) for place, row in enumerate(rows)], on_verdict=kill_at_the_third)
+    finally:
+        servers[-1].communicate()
+    assert len(servers) == 2
+    assert [line["id"] for line in lines] == [row["id"] for row in rows]
+    assert {line["status"] for line in lines} == {"ok"}
 
 
 def test_a_server_that_cannot_start_says_why() -> None:
