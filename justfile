@@ -41,3 +41,7 @@ check-cuda:
 # On a machine with a GPU, a part at a time: check, correctness, thorough, bench, peer, profiles, report.
 test-gpu *ARGS:
     scripts/test_gpu.sh {{ ARGS }}
+
+# The real code of each client (trainers, harnesses, OpenAI's client, Ray Data) against juror; writes docs/guide/conformance.md. Before a release.
+conformance *CLIENTS:
+    scripts/conformance.sh {{ CLIENTS }}

@@ -92,14 +92,16 @@ def test_a_failed_judge_is_zero_and_said_to_be(lenient_server: str, rows: list[d
     assert batch.info["judge_ok"].flatten().tolist() == [1.0, 0.0]
 
 
-def test_without_a_failure_reward_a_failed_judge_has_none(server: str) -> None:
+def test_without_a_failure_reward_a_failed_judge_stops_openrlhf(server: str, generator: Any) -> None:
     output = roll_out(f"{server}/get_reward", OUTSIDE, "true", "It is Liouville's theorem.")
-    assert output["reward"] is None and output["scores"] is None
+    assert output["reward"] == [None] and output["extra_logs"]["judge_ok"] == 0.0
+    with pytest.raises((RuntimeError, TypeError)):
+        generator._process_response_into_experience(output, max_len=16384)
 
 
 def test_hostile_text_earns_nothing(server: str, rows: list[dict[str, Any]]) -> None:
     output = roll_out(f"{server}/get_reward", rows[0]["question"], rows[0]["reference_answer"], HOSTILE)
-    assert output["reward"] == 0.0
+    assert output["reward"] == [0.0]
 
 
 def test_many_in_one_request_and_several_servers(

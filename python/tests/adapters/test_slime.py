@@ -64,10 +64,10 @@ def test_prompts_may_be_messages_or_a_chat_template(
     assert rewarded(server, samples) == [verdict["reward"] for verdict in offline]
 
 
-def test_a_failed_judge_is_zero_and_said_to_be(lenient_server: str) -> None:
+def test_a_failed_judge_is_zero_and_its_status_says_why(lenient_server: str) -> None:
     sample = Sample(prompt=OUTSIDE, response="It is Liouville's theorem.", label="true")
     assert rewarded(lenient_server, [sample]) == [0.0]
-    assert sample.reward["status"] == "out_of_domain" and sample.reward["judge_ok"] == 0.0
+    assert sample.reward["status"] == "out_of_domain"
 
 
 def test_without_a_failure_reward_a_failed_judge_has_none(server: str) -> None:
