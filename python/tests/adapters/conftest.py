@@ -1,5 +1,7 @@
 """What the tests of the clients share: a real server, real rows, and a small real model for trainers."""
 
+# pyright: basic, reportMissingImports=false
+
 from __future__ import annotations
 
 import json
@@ -12,7 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from shared import ROOT, binary, serve, stop
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from shared import ROOT, binary, serve, stop  # noqa: E402
 
 GUIDE = ROOT / "docs" / "guide"
 

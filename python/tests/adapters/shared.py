@@ -1,5 +1,7 @@
 """Texts and servers that the tests of the clients share."""
 
+# pyright: basic, reportMissingImports=false
+
 from __future__ import annotations
 
 import json

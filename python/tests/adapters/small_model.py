@@ -1,5 +1,7 @@
 """A model of a few thousand random weights with a tokenizer of bytes, for trainers: nothing is downloaded."""
 
+# pyright: basic, reportMissingImports=false
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,5 +1,7 @@
 """Inspect's own `eval` with the scorer of `juror_rs.inspect`, and with a model that juror serves."""
 
+# pyright: basic, reportMissingImports=false
+
 from __future__ import annotations
 
 import json

@@ -1,5 +1,7 @@
 """lm-evaluation-harness's own `simple_evaluate`, with a model that juror serves and the rules of `juror_rs.lm_eval`."""
 
+# pyright: basic, reportMissingImports=false
+
 from __future__ import annotations
 
 import json

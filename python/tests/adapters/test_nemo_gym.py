@@ -1,5 +1,7 @@
 """A NeMo Gym resources server with `juror_rs.nemo_gym`: its web application, routes and metrics."""
 
+# pyright: basic, reportMissingImports=false
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,7 @@
 """The client of OpenAI against `juror serve`, unchanged."""
 
+# pyright: basic, reportMissingImports=false
+
 from __future__ import annotations
 
 import json

@@ -3,6 +3,8 @@
 Generation is not under test: in place of vLLM an engine hands out the tokens of known responses.
 """
 
+# pyright: basic, reportMissingImports=false
+
 from __future__ import annotations
 
 import asyncio

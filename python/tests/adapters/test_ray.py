@@ -1,5 +1,7 @@
 """Ray Data's own `map_batches` with `juror_rs.ray`, on four logical CPUs."""
 
+# pyright: basic, reportMissingImports=false
+
 from __future__ import annotations
 
 import os

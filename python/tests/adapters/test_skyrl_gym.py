@@ -1,5 +1,7 @@
 """An environment of skyrl-gym, made by its own registry."""
 
+# pyright: basic, reportMissingImports=false
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,7 @@
 """slime's own `remote_rm` against `/reward`. It is not on PyPI: `SLIME_SOURCE` names a folder with its source."""
 
+# pyright: basic, reportMissingImports=false
+
 from __future__ import annotations
 
 import asyncio

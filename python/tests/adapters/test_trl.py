@@ -1,5 +1,7 @@
 """TRL's GRPO trainer with the reward of `juror_rs.trl`: real steps of a small random model."""
 
+# pyright: basic, reportMissingImports=false
+
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,7 @@
 """verifiers' own scoring of a rollout, with the reward of `juror_rs.verifiers`."""
 
+# pyright: basic, reportMissingImports=false
+
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,7 @@
 """verl's loading of reward managers and its batches, with `juror_rs.verl`."""
 
+# pyright: basic, reportMissingImports=false
+
 from __future__ import annotations
 
 import asyncio
