@@ -36,6 +36,8 @@ nodes see: the same command again judges only what was under way.
 from __future__ import annotations
 
 import logging
+import math
+import os
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +82,7 @@ class Judge:
         self, *, question: str = "question", reference: str = "reference", response: str = "response", **settings: Any
     ) -> None:
         self._columns = {"question": question, "reference": reference, "response": response}
+        _limit_threads()
         self._judge = _Judge(**settings)
         self._quiet = threading.Timer(_QUIET_SECONDS, _warn_of_starvation)
         self._quiet.daemon = True
@@ -167,6 +170,16 @@ def check_resources(concurrency: int, *, num_cpus: float = 1.0, num_gpus: float 
             f"{concurrency} judges of {num_cpus:g} CPUs each on {cpus:g} CPUs leave none for the tasks that read rows, and the run "
             "would wait for ever: lower concurrency, give each judge less (num_cpus=0.5), or add CPUs (ray.init(num_cpus=…))"
         )
+
+
+def _limit_threads() -> None:
+    """A judge on CPUs computes with as many threads as its actor holds CPUs, as Ray limits OpenMP's."""
+    context = ray.get_runtime_context() if ray.is_initialized() else None
+    if context is None or context.get_actor_id() is None:
+        return
+    held = context.get_assigned_resources()
+    if held.get("CPU") and not held.get("GPU"):
+        os.environ.setdefault("RAYON_NUM_THREADS", str(math.ceil(held["CPU"])))
 
 
 def _warn_of_starvation() -> None:
