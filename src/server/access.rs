@@ -51,6 +51,13 @@ pub(super) async fn check(
         .with_code("invalid_api_key")
         .into_response();
     }
+    if app.api_key.is_none() && request.headers().contains_key(header::ORIGIN) {
+        return ApiError::new(
+            StatusCode::FORBIDDEN,
+            "a web page asks: without an API key that is refused, as any page could. Start the server with --api-key-file",
+        )
+        .into_response();
+    }
     let named = request.headers().get("x-client-id");
     let named = named.and_then(|name| name.to_str().ok()).map(str::to_owned);
     let name = named.or(user).filter(|name| !name.is_empty());

@@ -17,6 +17,9 @@ const PAUSE: Duration = Duration::from_secs(30);
 /// The least speed at which a body must come, in bytes a second, once it has taken a minute.
 const LEAST_SPEED: usize = 16 << 10;
 
+/// Bodies of at most so many bytes are parsed where they are read.
+const SHORT: usize = 64 << 10;
+
 /// Bodies of requests that are read or answered, all together, in kibibytes; one as large as is allowed always fits.
 const ROOM: usize = 1 << 20;
 
@@ -47,7 +50,13 @@ impl Room {
     /// Reads a body as a JSON object.
     pub(super) async fn object(&self, body: Body) -> Result<Taken<Map<String, Value>>, ApiError> {
         let Taken { value, _room } = self.read(body).await?;
-        let value = tokio::task::spawn_blocking(move || serde_json::from_slice(&value)).await;
+        let value_is_short = value.len() <= SHORT;
+        let parse = move || serde_json::from_slice(&value);
+        let value = if value_is_short {
+            Ok(parse())
+        } else {
+            tokio::task::spawn_blocking(parse).await
+        };
         match value {
             Ok(Ok(Value::Object(value))) => Ok(Taken { value, _room }),
             Ok(Ok(_)) => Err(ApiError::bad_request("the body must be a JSON object")),

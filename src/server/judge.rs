@@ -8,15 +8,24 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::App;
 use super::access::Client;
 use super::error::ApiError;
 use super::stream::channel_body;
+use super::{App, JudgeIdentity};
+use crate::verdict::Verdict;
 
 /// The media type of verdicts as they come, a line each.
 const LINES: &str = "application/x-ndjson";
+
+/// The verdicts of a request.
+#[derive(Serialize)]
+struct Answer<'a> {
+    verdicts: &'a [Verdict],
+    judge: &'a JudgeIdentity,
+}
 
 /// Judges the samples of a request: all verdicts together, or a line each as they come where `Accept` asks for that.
 pub(super) async fn judge(
@@ -67,7 +76,10 @@ pub(super) async fn judge(
         .any(|value| value.contains(LINES));
     if !wants_lines {
         let verdicts = app.judge_all(client, samples).await?;
-        let answer = json!({"verdicts": verdicts, "judge": app.identity});
+        let answer = Answer {
+            verdicts: &verdicts,
+            judge: &app.identity,
+        };
         return Ok(Json(answer).into_response());
     }
     let count = samples.len();
@@ -75,18 +87,24 @@ pub(super) async fn judge(
     let (sender, lines) = channel_body();
     tokio::spawn(async move {
         let _body = body;
-        let line = |value: &Value| Ok::<_, Infallible>(Bytes::from(format!("{value}\n")));
+        let line = |mut text: String| {
+            text.push('\n');
+            Ok::<_, Infallible>(Bytes::from(text))
+        };
         for _ in 0..count {
             let Some(verdict) = coming.next().await else {
-                let _ = sender.send(line(&ApiError::ending().to_json())).await;
+                let error = ApiError::ending().to_json();
+                let _ = sender.send(line(error.to_string())).await;
                 return;
             };
-            if sender.send(line(&json!(verdict))).await.is_err() {
+            // A verdict always can be written.
+            let verdict = serde_json::to_string(&verdict).unwrap_or_default();
+            if sender.send(line(verdict)).await.is_err() {
                 return;
             }
         }
         let last = json!({"judge": app.identity, "verdicts": count});
-        let _ = sender.send(line(&last)).await;
+        let _ = sender.send(line(last.to_string())).await;
     });
     Ok(([(header::CONTENT_TYPE, LINES)], lines).into_response())
 }

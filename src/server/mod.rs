@@ -69,6 +69,9 @@ const GOODBYE: Duration = Duration::from_secs(10);
 /// Threads that talk to clients: reading and writing takes little.
 const THREADS: usize = 2;
 
+/// Threads that make prompts of samples.
+const PROMPT_THREADS: usize = 16;
+
 /// What is judged, in words for clients.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct JudgeIdentity {
@@ -174,6 +177,7 @@ pub fn serve(
     connection::raise_open_files();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(THREADS)
+        .max_blocking_threads(PROMPT_THREADS)
         .enable_all()
         .build()
         .map_err(ServerError::Start)?;

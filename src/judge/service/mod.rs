@@ -320,16 +320,19 @@ impl Shared {
             if now.is_empty() {
                 break;
             }
-            let prompts: Vec<_> = now
-                .into_par_iter()
-                .map(|(place, mut sample)| {
-                    if sample.id.trim().is_empty() {
-                        sample.id = sample.own_content_id();
-                    }
-                    sample.index = self.next_sample.fetch_add(1, Ordering::Relaxed);
-                    (place, requests.prompt(&sample), Arc::new(sample))
-                })
-                .collect();
+            let prepare = |(place, mut sample): (usize, Sample)| {
+                if sample.id.trim().is_empty() {
+                    sample.id = sample.own_content_id();
+                }
+                sample.index = self.next_sample.fetch_add(1, Ordering::Relaxed);
+                (place, requests.prompt(&sample), Arc::new(sample))
+            };
+            // One needs no other threads, which the engines may have at work.
+            let prompts: Vec<_> = if now.len() == 1 {
+                now.into_iter().map(prepare).collect()
+            } else {
+                now.into_par_iter().map(prepare).collect()
+            };
             for (place, prompt, sample) in prompts {
                 let number = sample.index;
                 lock(&self.waiting).insert(number, (place, Arc::clone(take)));

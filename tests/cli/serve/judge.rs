@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Server, examples, sample};
-use crate::common::{Folder, rollouts};
+use crate::common::{Folder, json_lines};
 
 /// A verdict without what depends on what was judged before.
 fn essence(verdict: &Value) -> Value {
@@ -17,14 +17,13 @@ fn essence(verdict: &Value) -> Value {
 #[test]
 fn verdicts_are_those_of_files() {
     let folder = Folder::new();
-    let input = rollouts();
-    let input = input.to_str().unwrap();
+    folder.write("rows.jsonl", examples());
     folder
-        .run(&["judge", input, "-o", "out.jsonl"])
+        .run(&["judge", "rows.jsonl", "-o", "out.jsonl"])
         .expect(0, &[]);
     let of_file = folder.lines("out.jsonl");
     let server = Server::start(&folder, &[]);
-    let body = json!({"samples": examples()});
+    let body = json!({"samples": json_lines(&examples())});
     let answer = server.post("/v1/judge", &body).ok();
     let verdicts = answer["verdicts"].as_array().unwrap();
     assert_eq!(verdicts.len(), of_file.len());
@@ -81,11 +80,15 @@ fn what_is_wrong_with_a_request_is_said_in_json() {
     judge(&json!({"samples": [1, 2, 3, 4]})).expect(413, &["4 samples", "--max-samples"]);
     let mut long = sample(1);
     long["response"] = json!("x".repeat(2000));
-    judge(&json!({"samples": [long]})).expect(413, &["`response` has 2000 bytes", "--max-text"]);
+    judge(&json!({"samples": [long]})).expect(400, &["`response` has 2000 bytes", "--max-text"]);
     long["response"] = json!("x".repeat(20_000));
     judge(&json!({"samples": [long]})).expect(413, &["4000 bytes", "--max-body"]);
     server.get("/v1/judge").expect(405, &["GET"]);
     server.get("/nowhere").expect(404, &["/nowhere"]);
+    let page = [("origin", "https://example.org")];
+    server
+        .request("POST", "/sleep", &page, "")
+        .expect(403, &["web page", "--api-key-file"]);
 
     let answer = judge(&json!({"samples": [sample(1), without], "skip_bad": true})).ok();
     let verdicts = answer["verdicts"].as_array().unwrap();
@@ -109,11 +112,8 @@ fn a_key_is_asked_for_where_others_can_reach_it() {
             &["others can reach 0.0.0.0", "--api-key-file", "--insecure"],
         );
     folder.write("key", "secret\n");
-    let server = Server::start(&folder, &["--host", "0.0.0.0", "--api-key-file", "key"]);
-    let server = Server {
-        url: server.url.replace("0.0.0.0", "127.0.0.1"),
-        ..server
-    };
+    let mut server = Server::start(&folder, &["--host", "0.0.0.0", "--api-key-file", "key"]);
+    server.client.url = server.url.replace("0.0.0.0", "127.0.0.1");
     server.get("/health").ok();
     for headers in [
         &[][..],

@@ -7,13 +7,14 @@ mod operation;
 mod trainers;
 
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::ops::Deref;
 use std::process::{Child, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::common::{Folder, rollouts};
+use crate::common::Folder;
 
 /// How long anything may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -21,8 +22,22 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// A running server; killed when it is dropped.
 struct Server {
     child: Child,
-    url: String,
+    client: Client,
     stderr: Option<JoinHandle<String>>,
+}
+
+/// Who asks a server.
+#[derive(Clone)]
+struct Client {
+    url: String,
+}
+
+impl Deref for Server {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
 }
 
 /// An answer's status and body.
@@ -84,11 +99,38 @@ impl Server {
         };
         Self {
             child,
-            url: line["url"].as_str().unwrap().to_owned(),
+            client: Client {
+                url: line["url"].as_str().unwrap().to_owned(),
+            },
             stderr: Some(stderr),
         }
     }
 
+    #[cfg(unix)]
+    fn terminate(&self) {
+        let kill = std::process::Command::new("kill")
+            .arg(self.child.id().to_string())
+            .status();
+        assert!(kill.unwrap().success());
+    }
+
+    /// Waits until it has ended: its exit code and what it said.
+    fn ended(mut self) -> (Option<i32>, String) {
+        let started = Instant::now();
+        let code = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status.code();
+            }
+            assert!(started.elapsed() < PATIENCE, "it does not end");
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        let said = self.stderr.take().unwrap().join().unwrap();
+        assert!(!said.contains("panicked"), "{said}");
+        (code, said)
+    }
+}
+
+impl Client {
     fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let agent: ureq::Agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
@@ -141,29 +183,6 @@ impl Server {
             std::thread::sleep(Duration::from_millis(20));
         }
     }
-
-    #[cfg(unix)]
-    fn terminate(&self) {
-        let kill = std::process::Command::new("kill")
-            .arg(self.child.id().to_string())
-            .status();
-        assert!(kill.unwrap().success());
-    }
-
-    /// Waits until it has ended: its exit code and what it said.
-    fn ended(mut self) -> (Option<i32>, String) {
-        let started = Instant::now();
-        let code = loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                break status.code();
-            }
-            assert!(started.elapsed() < PATIENCE, "it does not end");
-            std::thread::sleep(Duration::from_millis(20));
-        };
-        let said = self.stderr.take().unwrap().join().unwrap();
-        assert!(!said.contains("panicked"), "{said}");
-        (code, said)
-    }
 }
 
 impl Drop for Server {
@@ -185,9 +204,7 @@ fn sample(number: usize) -> Value {
 }
 
 /// The rows of the examples.
-fn examples() -> Vec<Value> {
-    let text = std::fs::read_to_string(rollouts()).unwrap();
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+fn examples() -> String {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/rollouts.jsonl");
+    std::fs::read_to_string(path).unwrap()
 }
