@@ -12,7 +12,7 @@ use std::ffi::{CString, c_char};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use candle_core::{DType, Device, Tensor};
-use juror::engine::{Choices, Engine, EngineConfig, RandomKey, Request, Sampling};
+use juror::engine::{Choices, Engine, EngineConfig, RandomKey, Request, Sampling, TokenLogprobs};
 use juror::judge::build::{DeviceModel, load_model};
 use juror::model::attention::{self, AttentionKind, AttentionShape};
 use juror::model::cuda::array::Array;
@@ -143,11 +143,13 @@ fn prompts(vocab: usize) -> Vec<Vec<u32>> {
         .collect()
 }
 
-/// What a sequence generated, and the odds that each token is of the first half of the vocabulary.
+/// What a sequence generated, the odds that each token is of the first half of the vocabulary, and the log-probabilities of
+/// those that ask for them.
 #[derive(Debug, Clone, PartialEq)]
 struct Generated {
     tokens: Vec<u32>,
     odds: Vec<f32>,
+    logprobs: Vec<Option<TokenLogprobs>>,
 }
 
 fn choices(vocab: usize) -> Choices {
@@ -174,6 +176,8 @@ fn generate(model: Box<dyn DeviceModel>, random: &Random) -> Result<Vec<Generate
             eos: Arc::from([]),
             guide: None,
             choices: Some(Arc::clone(&choices)),
+            // Rows that ask lie between others that do not.
+            logprobs: (id % 2 == 0).then_some(3),
         });
     }
     let mut completions = Vec::new();
@@ -186,18 +190,26 @@ fn generate(model: Box<dyn DeviceModel>, random: &Random) -> Result<Vec<Generate
         .map(|completion| Generated {
             tokens: completion.tokens,
             odds: completion.expected.iter().map(|(_, odds)| *odds).collect(),
+            logprobs: completion.logprobs,
         })
         .collect())
 }
 
 /// How far generated tokens are from what the CPU computes in f32: by how much a token's logit is below the highest, and by
-/// how much odds differ, at most.
-fn distance(random: &Random, generated: &[Generated]) -> (f32, f32) {
+/// how much odds and log-probabilities differ, at most.
+fn distance(random: &Random, generated: &[Generated]) -> [f32; 3] {
     let cpu = random.on_cpu();
     let short = random.config.rope.short_context();
     let half = random.config.vocab / 2;
-    let (mut logit, mut odds) = (0f32, 0f32);
-    for (prompt, generated) in prompts(random.config.vocab).into_iter().zip(generated) {
+    let (mut logit, mut odds, mut logprob) = (0f32, 0f32, 0f32);
+    for (id, (prompt, generated)) in prompts(random.config.vocab)
+        .into_iter()
+        .zip(generated)
+        .enumerate()
+    {
+        let asks = id % 2 == 0;
+        let known = if asks { NEW_TOKENS } else { 0 };
+        assert_eq!(generated.logprobs.len(), known);
         assert_eq!(
             (generated.tokens.len(), generated.odds.len()),
             (NEW_TOKENS, NEW_TOKENS)
@@ -230,9 +242,18 @@ fn distance(random: &Random, generated: &[Generated]) -> (f32, f32) {
             let mass = |logits: &[f32]| logits.iter().map(|x| (x - highest).exp()).sum::<f32>();
             let (yes, all) = (mass(&row[..half]), mass(row));
             odds = odds.max((yes / all - generated.odds[at]).abs());
+            if asks {
+                let ours = generated.logprobs[at].as_ref().unwrap();
+                assert_eq!(ours.top.len(), 3);
+                let own = (generated.tokens[at], ours.logprob);
+                for &(token, ours) in ours.top.iter().chain([&own]) {
+                    let expected = TokenLogprobs::of(row, token, 0).logprob;
+                    logprob = logprob.max((ours - expected).abs());
+                }
+            }
         }
     }
-    (logit, odds)
+    [logit, odds, logprob]
 }
 
 /// Of Phi-3's sequences one outgrows its original context of 80.
@@ -242,8 +263,8 @@ fn every_family_generates_what_the_cpu_would() {
     for (name, random) in families(&small()) {
         let model = load(&random, &device(0), Precision::all(DType::BF16)).unwrap();
         let generated = generate(model, &random).unwrap();
-        let (logit, odds) = distance(&random, &generated);
-        println!("{name}: logits {logit:.3}, odds {odds:.3}");
+        let [logit, odds, logprob] = distance(&random, &generated);
+        println!("{name}: logits {logit:.3}, odds {odds:.3}, log-probabilities {logprob:.3}");
         // Rounding to bf16 moves logits, which spread over 10, by up to 0.1. Experts may be others then.
         let (most, far) = if name.contains("MoE") {
             (1.0, 0.1)
@@ -251,8 +272,8 @@ fn every_family_generates_what_the_cpu_would() {
             (0.15, 0.01)
         };
         assert!(
-            logit < most && odds < far,
-            "{name}: logits {logit}, odds {odds}"
+            logit < most && odds < far && logprob < most,
+            "{name}: logits {logit}, odds {odds}, log-probabilities {logprob}"
         );
     }
     assert_eq!(imitation::bytes(0), 0, "device memory is left behind");
@@ -327,7 +348,7 @@ fn fp8_weights_with_scales_in_the_product_and_after_it() {
         imitation::set(&format!("scales={scales}"));
         let generated = generate(load(&random, &device(0), fp8).unwrap(), &random).unwrap();
         imitation::set("scales=1");
-        let (logit, odds) = distance(&random, &generated);
+        let [logit, odds, _] = distance(&random, &generated);
         println!("scales by row: {scales}: logits {logit:.3}, odds {odds:.3}");
         assert!(
             logit < 0.6 && odds < 0.1,

@@ -80,6 +80,7 @@ pub fn measure(
         eos: [].into(),
         guide: None,
         choices: None,
+        logprobs: None,
     };
     let mut warm = config.pinned_prefix.clone();
     warm.push(0);

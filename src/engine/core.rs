@@ -265,7 +265,7 @@ impl Engine {
     /// Waits for a step and books it.
     fn collect(&mut self, step: Launched) -> Result<(), ModelError> {
         let waiting = Instant::now();
-        let chosen = self.model.collect(step.ticket)?;
+        let mut chosen = self.model.collect(step.ticket)?;
         let known = Instant::now();
         let wanted = step.rows.iter().filter(|row| row.chooses).count();
         if chosen.len() != wanted {
@@ -278,7 +278,7 @@ impl Engine {
         let stats = &mut self.stats;
         let mut generated: Vec<RequestId> = Vec::with_capacity(chosen.len());
         let finished = self.scheduler.book(&step.rows, |sequence, row| {
-            let Some(chosen) = chosen[row] else {
+            let Some(chosen) = chosen[row].take() else {
                 return Some(FinishReason::Rejected(
                     "the model's logits are not numbers (NaN)".into(),
                 ));

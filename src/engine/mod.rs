@@ -17,6 +17,7 @@
 pub mod block_pool;
 mod core;
 pub mod guide;
+pub mod logprobs;
 pub mod random;
 pub mod sampler;
 mod scheduler;
@@ -29,6 +30,7 @@ mod thread;
 pub use self::core::{Engine, EngineConfig};
 pub use block_pool::{BlockHash, BlockId, BlockPool};
 pub use guide::{Allowed, Guide, Next, Then, TokenSet};
+pub use logprobs::TokenLogprobs;
 pub use sampler::{Choices, Chosen, RowRequest, Sampling, choose};
 pub use sequence::{Completion, FinishReason, RandomKey, Request, RequestId};
 pub use stats::{Stats, StepObserver, StepReport, Timing};

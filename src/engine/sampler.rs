@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use super::EngineError;
 use super::guide::Allowed;
+use super::logprobs::TokenLogprobs;
 use super::random::uniform;
 use super::sequence::RandomKey;
 use crate::model::ModelError;
@@ -115,6 +116,8 @@ pub struct RowRequest<'a> {
     pub allowed: Option<&'a Allowed>,
     /// What to record if the token is one of these.
     pub choices: Option<&'a Choices>,
+    /// How many of the likeliest tokens to report, with their and its own log-probabilities; nothing if there is none.
+    pub logprobs: Option<usize>,
 }
 
 impl RowRequest<'_> {
@@ -130,12 +133,14 @@ impl RowRequest<'_> {
 }
 
 /// A chosen token.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Chosen {
     /// Its id.
     pub token: u32,
     /// What [`Choices`] says of it, if it is one of the row's.
     pub expected: Option<f32>,
+    /// How likely it was, where the row asks for that.
+    pub logprobs: Option<TokenLogprobs>,
 }
 
 /// Rows above this many logits in all are worth several threads.
@@ -198,7 +203,14 @@ fn choose_row(logits: &[f32], request: &RowRequest) -> Option<Chosen> {
     let expected = request
         .choices
         .and_then(|choices| choices.expected(logits, token));
-    Some(Chosen { token, expected })
+    let logprobs = request
+        .logprobs
+        .map(|count| TokenLogprobs::of(logits, token, count));
+    Some(Chosen {
+        token,
+        expected,
+        logprobs,
+    })
 }
 
 /// Chooses among `tokens`, which ascend; `None` if none of them has a finite logit.
@@ -293,6 +305,7 @@ mod tests {
                 position,
                 allowed: None,
                 choices: None,
+                logprobs: None,
             };
             counts[choose_row(logits, &request).unwrap().token as usize] += 1;
         }
@@ -310,6 +323,7 @@ mod tests {
             position: 0,
             allowed: None,
             choices: None,
+            logprobs: None,
         };
         assert_eq!(choose_row(&[1.0, 3.0, 3.0], &request).unwrap().token, 1);
         assert!(choose_row(&[1.0, f32::NAN], &request).is_none());
@@ -396,6 +410,7 @@ mod tests {
             position: 0,
             allowed: None,
             choices: Some(&odds),
+            logprobs: None,
         };
         assert_eq!(choose_row(&logits, &request).unwrap().expected, None);
         // What is allowed decides what is chosen, and not what is expected.
@@ -428,6 +443,7 @@ mod tests {
                     position,
                     allowed: Some(allowed),
                     choices: None,
+                    logprobs: None,
                 };
                 let masked = [f32::NEG_INFINITY, 2.0, f32::NEG_INFINITY, 0.0];
                 let free = RowRequest {
@@ -450,7 +466,7 @@ mod tests {
             temperature in 0.0..3.0f64, top_k in 0..50usize, top_p in 0.01..=1.0f64, min_p in 0.0..=1.0f64, position in 0..1000usize,
         ) {
             let sampling = Sampling { temperature, top_k, top_p, min_p };
-            let request = RowRequest { sampling, key: KEY, position, allowed: None, choices: None };
+            let request = RowRequest { sampling, key: KEY, position, allowed: None, choices: None, logprobs: None };
             let chosen = choose_row(&logits, &request);
             prop_assert!((chosen.unwrap().token as usize) < logits.len());
         }

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::block_pool::{BlockHash, BlockId};
 use super::guide::{Allowed, Guide, Next, Then};
+use super::logprobs::TokenLogprobs;
 use super::sampler::{Choices, Chosen, RowRequest, Sampling};
 use super::stats::Timing;
 use crate::model::batch::{BatchRow, StepBatch};
@@ -41,6 +42,8 @@ pub struct Request {
     pub guide: Option<Box<dyn Guide>>,
     /// What to record of the tokens that are chosen.
     pub choices: Option<Arc<Choices>>,
+    /// Report how likely each chosen token was, and so many of the likeliest tokens in its place.
+    pub logprobs: Option<usize>,
 }
 
 /// Why a generation ended.
@@ -67,6 +70,9 @@ pub struct Completion {
     pub tokens: Vec<u32>,
     /// What [`Choices`] says of every chosen token that is one of them: (index into `tokens`, expected number), in order.
     pub expected: Vec<(usize, f32)>,
+    /// How likely each of `tokens` was, where the request asks for that; `None` for one that the guide has appended. Empty
+    /// where the request does not ask.
+    pub logprobs: Vec<Option<TokenLogprobs>>,
     /// Why it ended.
     pub finish: FinishReason,
     /// Prompt tokens found in the prefix cache when the request was first admitted.
@@ -117,6 +123,8 @@ pub(super) struct Sequence {
     /// See [`Completion::cached_tokens`]; `None` until first admitted.
     cached_tokens: Option<usize>,
     expected: Vec<(usize, f32)>,
+    /// See [`Completion::logprobs`].
+    logprobs: Vec<Option<TokenLogprobs>>,
     timing: Timing,
 }
 
@@ -157,6 +165,7 @@ impl Sequence {
             published: 0,
             cached_tokens: None,
             expected: Vec::new(),
+            logprobs: Vec::new(),
             timing: Timing {
                 queued: now,
                 admitted: None,
@@ -345,6 +354,7 @@ impl Sequence {
             position: self.position(),
             allowed: self.allowed.as_deref(),
             choices: self.choices.as_deref().or(self.request.choices.as_deref()),
+            logprobs: self.request.logprobs,
         })
     }
 
@@ -390,7 +400,11 @@ impl Sequence {
 
     /// Takes the token that a step has chosen, known since `now`; returns why the sequence ends with it, if it does.
     pub(super) fn push(&mut self, chosen: Chosen, now: Instant) -> Option<FinishReason> {
-        let Chosen { token, expected } = chosen;
+        let Chosen {
+            token,
+            expected,
+            logprobs,
+        } = chosen;
         self.timing.first_token.get_or_insert(now);
         let is_end = self.request.eos.contains(&token);
         let guide = self.request.guide.as_mut();
@@ -400,7 +414,7 @@ impl Sequence {
         }
         let place = self.generated();
         self.expected.extend(expected.map(|number| (place, number)));
-        self.append(token);
+        self.append(token, logprobs);
         if is_end {
             return Some(FinishReason::EndOfSequence);
         }
@@ -411,8 +425,11 @@ impl Sequence {
         self.follow(next)
     }
 
-    fn append(&mut self, token: u32) {
+    fn append(&mut self, token: u32, logprobs: Option<TokenLogprobs>) {
         self.tokens.push(token);
+        if self.request.logprobs.is_some() {
+            self.logprobs.push(logprobs);
+        }
         if self.tokens.len().is_multiple_of(self.block_size) {
             let block = &self.tokens[self.tokens.len() - self.block_size..];
             let parent = self.hashes.last().copied().or(root(self.long));
@@ -426,7 +443,7 @@ impl Sequence {
         let room = self.request.max_new_tokens - self.generated();
         let fits = next.append.len() <= room;
         for token in next.append.into_iter().take(room) {
-            self.append(token);
+            self.append(token, None);
         }
         (self.allowed, self.choices) = match next.then {
             Then::OneOf { tokens, choices } => (Some(tokens), choices),
@@ -468,6 +485,7 @@ impl Sequence {
             prompt: self.request.prompt,
             tokens,
             expected: self.expected,
+            logprobs: self.logprobs,
             finish,
             cached_tokens,
             timing: Timing {

@@ -159,6 +159,7 @@ impl<'a> RequestBuilder<'a> {
             eos: self.text.eos.clone(),
             guide: guide.map(|guide| Box::new(Guarded { guide, failure }) as Box<dyn Guide>),
             choices: Some(self.text.choices.clone()),
+            logprobs: None,
         }))
     }
 

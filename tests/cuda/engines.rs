@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use candle_core::{DType, Device};
-use juror::engine::{Engine, EngineConfig, RandomKey, Request, Sampling, Stats, StepModel};
+use juror::engine::{
+    Completion, Engine, EngineConfig, RandomKey, Request, Sampling, Stats, StepModel,
+};
 use juror::judge::build::PagedDecoder;
 use juror::model::Decoder;
 use juror::model::attention::{self, AttentionKind, AttentionShape};
@@ -53,40 +55,51 @@ pub(super) fn generate_with(
     prompts: Vec<Vec<u32>>,
     config: &EngineConfig,
 ) -> (Vec<Vec<u32>>, Stats) {
+    let (completions, stats) = run(model, requests(prompts), config);
+    let tokens = completions.into_iter().map(|completion| completion.tokens);
+    (tokens.collect(), stats)
+}
+
+/// Greedy requests.
+pub(super) fn requests(prompts: Vec<Vec<u32>>) -> Vec<Request> {
+    let request = |(id, prompt): (usize, Vec<u32>)| Request {
+        id: id as u64,
+        prompt,
+        max_new_tokens: NEW_TOKENS,
+        sampling: Sampling::GREEDY,
+        random_key: RandomKey {
+            seed: 0,
+            sample: id as u64,
+            trial: 0,
+        },
+        eos: Arc::from([]),
+        guide: None,
+        choices: None,
+        logprobs: None,
+    };
+    prompts.into_iter().enumerate().map(request).collect()
+}
+
+/// Completions of requests, in the order of their ids.
+pub(super) fn run(
+    model: Box<dyn StepModel>,
+    requests: Vec<Request>,
+    config: &EngineConfig,
+) -> (Vec<Completion>, Stats) {
     let mut engine = Engine::new(model, config).unwrap();
-    for (id, prompt) in prompts.into_iter().enumerate() {
-        engine.add(Request {
-            id: id as u64,
-            prompt,
-            max_new_tokens: NEW_TOKENS,
-            sampling: Sampling::GREEDY,
-            random_key: RandomKey {
-                seed: 0,
-                sample: id as u64,
-                trial: 0,
-            },
-            eos: Arc::from([]),
-            guide: None,
-            choices: None,
-        });
+    for request in requests {
+        engine.add(request);
     }
     let mut completions = Vec::new();
     while engine.has_work() {
         completions.extend(engine.step().unwrap());
     }
     completions.sort_by_key(|completion| completion.id);
-    let stats = engine.stats();
-    (
-        completions
-            .into_iter()
-            .map(|completion| completion.tokens)
-            .collect(),
-        stats,
-    )
+    (completions, engine.stats())
 }
 
 /// The logits after a context, on the CPU in f32. `long` as in [`BatchRow::long`](juror::model::BatchRow::long).
-fn logits_after(decoder: &Decoder, context: &[u32], long: bool) -> Vec<f32> {
+pub(super) fn logits_after(decoder: &Decoder, context: &[u32], long: bool) -> Vec<f32> {
     let shape = AttentionShape::from(decoder.config());
     let count = context.len().div_ceil(BLOCK);
     let mut cache = attention::build(

@@ -2,7 +2,7 @@
 //! engine generates with steps that are launched before the last one's tokens are known.
 
 use candle_core::{DType, Device};
-use juror::engine::EngineConfig;
+use juror::engine::{EngineConfig, TokenLogprobs};
 use juror::judge::build::{DeviceModel, load_model};
 use juror::model::Precision;
 use juror::model::attention::{self, AttentionKind, AttentionShape};
@@ -10,7 +10,7 @@ use juror::model::cuda::linear::check_fp8;
 use juror::model::precision::{KvType, WeightType};
 use serde_json::json;
 
-use super::engines::{generate_with, prompts, same_but_for_ties};
+use super::engines::{generate_with, logits_after, prompts, requests, run, same_but_for_ties};
 use super::paged::{Blocks, Sequence, step};
 use super::random_model::{BLOCK, Random, families};
 use super::{BF16, Difference, Tolerance, floats, gpu};
@@ -217,6 +217,71 @@ fn greedy_tokens_of_launched_steps() {
             &run(&cramped, true, false),
             &together,
             "a small cache that preempts and chunks of 7, and a large one",
+        );
+    }
+}
+
+/// Those of the CPU in f32 for the same contexts, where some requests of a batch ask and some do not, with preemption.
+#[test]
+fn log_probabilities_of_launched_steps() {
+    const TOP: usize = 5;
+    for (name, random) in families(&json!({})) {
+        let judge = random.on_cpu();
+        let short = random.config.rope.short_context();
+        let config = EngineConfig {
+            blocks: 64,
+            least_blocks: 64,
+            block_size: BLOCK,
+            max_sequences: 16,
+            token_budget: 512,
+            max_prefill_chunk: 7,
+            context_length: random.config.max_positions,
+            prefix_cache: true,
+            pinned_prefix: Vec::new(),
+        };
+        let mut asked = requests(prompts(random.config.vocab));
+        asked.truncate(16);
+        for request in asked.iter_mut().step_by(3) {
+            request.logprobs = Some(TOP);
+        }
+        let model = on_gpu(&random, Precision::all(DType::BF16), true, false);
+        let (completions, stats) = run(model, asked, &config);
+        assert!(stats.preemptions > 0, "{stats:?}");
+        let mut difference = Difference::default();
+        for completion in &completions {
+            if completion.id % 3 > 0 {
+                assert_eq!(completion.logprobs, []);
+                continue;
+            }
+            assert_eq!(completion.logprobs.len(), completion.tokens.len());
+            for (at, ours) in completion.logprobs.iter().enumerate().step_by(3) {
+                let ours = ours.as_ref().unwrap();
+                let context = [&completion.prompt, &completion.tokens[..at]].concat();
+                let long = short.is_some_and(|short| context.len() > short);
+                let logits = logits_after(&judge, &context, long);
+                let of = |token| TokenLogprobs::of(&logits, token, TOP);
+                let expected = of(completion.tokens[at]);
+                let values = |top: &[(u32, f32)]| top.iter().map(|top| top.1).collect::<Vec<_>>();
+                difference.add(&[ours.logprob], &[expected.logprob]);
+                difference.add(&values(&ours.top), &values(&expected.top));
+                // The same token by token: those of nearly equal rank may have changed places.
+                let theirs = ours.top.iter().map(|(token, _)| of(*token).logprob);
+                difference.add(&values(&ours.top), &theirs.collect::<Vec<_>>());
+            }
+        }
+        let (worst, mean) = (difference.worst, difference.mean());
+        // Experts can change where two are equally likely.
+        let (most, allowed) = if name.contains("MoE") {
+            (3.0, 0.2)
+        } else {
+            (BF16.logit, 0.05)
+        };
+        println!(
+            "measured | log-probabilities, {name}, bf16 | worst {worst:.1e}, mean {mean:.1e} | {most:.0e}, mean {allowed:.0e}"
+        );
+        assert!(
+            worst < most && mean < allowed,
+            "{name}: worst {worst:e}, mean {mean:e}"
         );
     }
 }

@@ -7,7 +7,7 @@ use candle_core::{DType, Device};
 use juror::checkpoint::{ModelConfig, ModelSource, Weights};
 use juror::engine::{
     Allowed, Choices, Chosen, Completion, Engine, EngineConfig, FinishReason, Properties,
-    RandomKey, Request, RequestId, RowRequest, Sampling, StepModel, Ticket,
+    RandomKey, Request, RequestId, RowRequest, Sampling, StepModel, Ticket, TokenLogprobs,
 };
 use juror::judge::build::PagedDecoder;
 use juror::judge::build::plain::BuildCache;
@@ -40,6 +40,7 @@ struct OwnedRow {
     position: usize,
     allowed: Option<Allowed>,
     choices: Option<Choices>,
+    logprobs: Option<usize>,
 }
 
 impl<M> Lagging<M> {
@@ -67,7 +68,8 @@ impl<M: StepModel> Lagging<M> {
         };
         for (index, row) in std::mem::take(&mut batch.from_previous) {
             assert_eq!(batch.tokens[index as usize], 0);
-            batch.tokens[index as usize] = last[row as usize].map_or(0, |chosen| chosen.token);
+            batch.tokens[index as usize] =
+                last[row as usize].as_ref().map_or(0, |chosen| chosen.token);
         }
         let rows: Vec<RowRequest> = rows
             .iter()
@@ -77,6 +79,7 @@ impl<M: StepModel> Lagging<M> {
                 position: row.position,
                 allowed: row.allowed.as_ref(),
                 choices: row.choices.as_ref(),
+                logprobs: row.logprobs,
             })
             .collect();
         let chosen = self
@@ -112,6 +115,7 @@ impl<M: StepModel> StepModel for Lagging<M> {
             position: row.position,
             allowed: row.allowed.map(|allowed| allowed.tokens().clone().into()),
             choices: row.choices.cloned(),
+            logprobs: row.logprobs,
         });
         self.pending
             .push_back((self.launches, batch.clone(), rows.collect()));
@@ -146,6 +150,7 @@ pub(crate) struct Essence {
     tokens: Vec<u32>,
     finish: FinishReason,
     expected: Vec<(usize, f32)>,
+    logprobs: Vec<Option<TokenLogprobs>>,
 }
 
 pub(crate) fn essence(completions: &[Completion]) -> Vec<Essence> {
@@ -156,12 +161,13 @@ pub(crate) fn essence(completions: &[Completion]) -> Vec<Essence> {
             tokens: completion.tokens.clone(),
             finish: completion.finish.clone(),
             expected: completion.expected.clone(),
+            logprobs: completion.logprobs.clone(),
         })
         .collect()
 }
 
-/// Requests of every kind: greedy and sampled, with and without a guide, what their choices stand for recorded, of all
-/// lengths.
+/// Requests of every kind: greedy and sampled, with and without a guide, what their choices stand for recorded, and how likely
+/// their tokens were, of all lengths.
 pub(crate) fn mixed_requests(count: usize, shared: usize, longest: usize) -> Vec<Request> {
     let hot = Sampling {
         temperature: 0.8,
@@ -185,6 +191,7 @@ pub(crate) fn mixed_requests(count: usize, shared: usize, longest: usize) -> Vec
                     _ => None,
                 },
                 choices: (id % 2 == 0).then(|| Arc::clone(&choices)),
+                logprobs: (id % 5 < 3).then_some(id % 5),
                 ..request(id as u64, prompt, 1 + id * 7 % longest, sampling)
             }
         })
@@ -333,6 +340,7 @@ pub(crate) fn tiny_requests(vocab: usize) -> Vec<Request> {
             max_new_tokens: 20 + id as usize % 5,
             guide: (id % 3 == 0).then(|| Box::new(After(5 + id as usize % 4)) as _),
             sampling: if id % 2 == 0 { hot } else { Sampling::GREEDY },
+            logprobs: (id % 4 < 2).then_some(3),
             ..request(id, Vec::new(), 1, hot)
         })
         .collect()

@@ -133,6 +133,7 @@ pub(crate) fn request(
         eos: Arc::from([EOS]),
         guide: None,
         choices: None,
+        logprobs: None,
     }
 }
 
@@ -270,22 +271,26 @@ impl Guide for Scripted {
     }
 }
 
-/// What must come out under a guide, greedily, computed without any engine.
+pub(crate) fn tokens_of(tokens: &[(u32, bool)]) -> Vec<u32> {
+    tokens.iter().map(|(token, _)| *token).collect()
+}
+
+/// What must come out under a guide, greedily, computed without any engine: each token, and whether it was chosen.
 pub(crate) fn expected_guided(
     prompt: &[u32],
     max_new_tokens: usize,
     mut guide: Scripted,
-) -> Vec<u32> {
-    let mut tokens = prompt.to_vec();
+) -> Vec<(u32, bool)> {
+    let mut tokens: Vec<(u32, bool)> = prompt.iter().map(|token| (*token, false)).collect();
     let most = prompt.len() + max_new_tokens;
     let mut next = guide.begin();
     loop {
-        tokens.extend(&next.append);
+        tokens.extend(next.append.iter().map(|token| (*token, false)));
         tokens.truncate(most);
         if tokens.len() == most || matches!(next.then, Then::End) {
             break;
         }
-        let logits = logits_after(&tokens, false);
+        let logits = logits_after(&tokens_of(&tokens), false);
         let allowed = |token: u32| match &next.then {
             Then::OneOf { tokens, .. } => tokens.tokens().contains(token),
             _ => true,
@@ -300,10 +305,10 @@ pub(crate) fn expected_guided(
                 next = on;
                 continue;
             }
-            tokens.push(best);
+            tokens.push((best, true));
             break;
         }
-        tokens.push(best);
+        tokens.push((best, true));
         next = guide.push(best);
         if tokens.len() == most {
             break;

@@ -342,6 +342,7 @@ fn a_text_that_outgrows_the_short_context_goes_on_as_in_transformers() {
                 eos: Arc::from([]),
                 guide: None,
                 choices: None,
+                logprobs: None,
             });
         }
         let mut completions = Vec::new();

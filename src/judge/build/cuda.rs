@@ -1,10 +1,15 @@
 //! A model computed by the CUDA kernels: steps are queued, and tokens chosen on the device.
 
+use std::collections::VecDeque;
+
 use candle_core::Tensor;
+use rayon::prelude::*;
 
 use super::{DeviceModel, LoadedModel, largest_that_fits};
-use crate::engine::{Chosen, EngineConfig, Properties, RowRequest, StepModel, Ticket};
-use crate::model::cuda::{CudaDecoder, CudaModel, SampleRequest, StepLimits};
+use crate::engine::{
+    Chosen, EngineConfig, Properties, RowRequest, StepModel, Ticket, TokenLogprobs,
+};
+use crate::model::cuda::{CudaDecoder, CudaModel, SampleRequest, Sampled, StepLimits};
 use crate::model::profile::Profile;
 use crate::model::{ModelError, StepBatch};
 
@@ -26,6 +31,7 @@ impl LoadedModel for CudaModel {
             decoder,
             launched: 0,
             collected: 0,
+            logprobs: VecDeque::new(),
         }))
     }
 }
@@ -42,6 +48,7 @@ impl<'a> From<&RowRequest<'a>> for SampleRequest<'a> {
             choices: row.choices.map_or(&[], |choices| &choices.tokens),
             numbers: row.choices.map_or(&[], |choices| &choices.numbers),
             mask: row.allowed.map(|allowed| allowed.tokens().words()),
+            logits: row.logprobs.is_some(),
         }
     }
 }
@@ -53,6 +60,8 @@ struct CudaSteps {
     launched: u64,
     /// Steps collected so far.
     collected: u64,
+    /// Of each step underway: [`RowRequest::logprobs`] of its rows.
+    logprobs: VecDeque<Vec<Option<usize>>>,
 }
 
 impl DeviceModel for CudaSteps {
@@ -78,6 +87,8 @@ impl StepModel for CudaSteps {
         let requests: Vec<SampleRequest> = rows.iter().map(SampleRequest::from).collect();
         self.decoder.launch(batch, &requests)?;
         self.launched += 1;
+        let logprobs = rows.iter().map(|row| row.logprobs);
+        self.logprobs.push_back(logprobs.collect());
         Ok(Ticket::Launched(self.launched))
     }
 
@@ -92,20 +103,36 @@ impl StepModel for CudaSteps {
             )));
         }
         self.collected = name;
+        let asked = self.logprobs.pop_front().unwrap_or_default();
         let sampled = self.decoder.collect()?;
-        Ok(sampled
-            .into_iter()
-            .map(|sampled| {
-                sampled.token.map(|token| Chosen {
-                    token,
-                    expected: sampled.expected,
-                })
-            })
-            .collect())
+        Ok(if asked.iter().any(Option::is_some) {
+            // A row's log-probabilities are work for a thread.
+            sampled
+                .into_par_iter()
+                .zip(asked)
+                .map(|(sampled, logprobs)| chosen(sampled, logprobs))
+                .collect()
+        } else {
+            sampled
+                .into_iter()
+                .map(|sampled| chosen(sampled, None))
+                .collect()
+        })
     }
 
     fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {
         self.decoder.resize_cache(blocks)?;
         Ok(Some(blocks))
     }
+}
+
+/// A row's choice; with `logprobs` of the likeliest tokens where the row's logits came with it.
+fn chosen(sampled: Sampled, logprobs: Option<usize>) -> Option<Chosen> {
+    let token = sampled.token?;
+    let row = sampled.logits.zip(logprobs);
+    Some(Chosen {
+        token,
+        expected: sampled.expected,
+        logprobs: row.map(|(logits, count)| TokenLogprobs::of(&logits, token, count)),
+    })
 }

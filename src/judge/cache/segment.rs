@@ -144,6 +144,7 @@ pub(super) fn completion(
         prompt: Vec::new(),
         tokens,
         expected,
+        logprobs: Vec::new(),
         finish,
         cached_tokens: 0,
         timing: Timing {

@@ -113,18 +113,7 @@ impl Array {
     /// # Errors
     /// [`ModelError::Batch`] for a part beyond the end.
     pub fn part(&self, range: Range<usize>) -> Result<Slice<'_>, ModelError> {
-        if range.start > range.end || range.end > self.elements {
-            return Err(ModelError::Batch(format!(
-                "elements {range:?} of an array of {}",
-                self.elements
-            )));
-        }
-        Ok(Slice {
-            pointer: self.pointer + (range.start * self.dtype.size_in_bytes()) as u64,
-            elements: range.len(),
-            dtype: self.dtype,
-            array: PhantomData,
-        })
+        self.all().part(range)
     }
 
     /// The number of elements.
@@ -151,6 +140,24 @@ impl<'a> Slice<'a> {
     /// The pointer where it lies, for a kernel's argument list.
     pub(super) fn pointer_ref(&self) -> &sys::CUdeviceptr {
         &self.pointer
+    }
+
+    /// A part.
+    ///
+    /// # Errors
+    /// [`ModelError::Batch`] for a part beyond the end.
+    pub fn part(self, range: Range<usize>) -> Result<Self, ModelError> {
+        if range.start > range.end || range.end > self.elements {
+            return Err(ModelError::Batch(format!(
+                "elements {range:?} of an array of {}",
+                self.elements
+            )));
+        }
+        Ok(Self {
+            pointer: self.pointer + (range.start * self.dtype.size_in_bytes()) as u64,
+            elements: range.len(),
+            ..self
+        })
     }
 
     /// The number of elements.

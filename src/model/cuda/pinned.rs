@@ -102,19 +102,38 @@ impl Pinned {
         self.record(copied).map_err(driver("copying to the device"))
     }
 
-    /// Queues a copy of the first `words` words of the device's memory to here; [`Self::read`] waits for it.
+    /// Queues copies of the device's memory to here, one behind the other; [`Self::read`] waits for them. Numbers of 32 bits
+    /// come as their bits.
     ///
     /// # Errors
-    /// [`ModelError::Batch`] when either side is shorter; the driver's refusal.
-    pub(super) fn download(&mut self, words: usize, from: Slice) -> Result<(), ModelError> {
-        let from = from.check("download", "the source", DType::U32, words)?;
+    /// [`ModelError::Batch`] when there is no room for all, or for numbers of another size; the driver's refusal.
+    pub(super) fn download(&mut self, from: &[Slice]) -> Result<(), ModelError> {
+        let other = |part: &&Slice| part.dtype().size_in_bytes() != size_of::<u32>();
+        if let Some(part) = from.iter().find(other) {
+            return Err(ModelError::Batch(format!(
+                "download: the source is of {:?}, and words are wanted",
+                part.dtype()
+            )));
+        }
+        let words = from.iter().map(|part| part.elements()).sum();
         let stream = self.stream.cu_stream();
-        let target = &mut self.write_part(words)?[..words];
-        // SAFETY: as for `upload`; and nothing reads the target before the event behind the copy.
-        #[allow(unsafe_code)]
-        let copied = unsafe { result::memcpy_dtoh_async(target, from.pointer(), stream) };
+        let mut room = &mut self.write_part(words)?[..words];
+        let mut copied = Ok(());
+        for part in from {
+            let (target, rest) = room.split_at_mut(part.elements());
+            room = rest;
+            // SAFETY: as for `upload`; and nothing reads the target before the event behind the copies.
+            #[allow(unsafe_code)]
+            let queued = unsafe { result::memcpy_dtoh_async(target, part.pointer(), stream) };
+            copied = copied.and(queued);
+        }
         self.record(copied)
             .map_err(driver("copying from the device"))
+    }
+
+    /// How many words.
+    pub(super) fn len(&self) -> usize {
+        self.count
     }
 
     /// [`Self::write`], if there are so many words. Waiting also makes the context current to this thread, which the copy
@@ -129,14 +148,14 @@ impl Pinned {
         self.write()
     }
 
-    /// Puts the event behind a copy. When that fails the copy is waited for, since nothing else would.
+    /// Puts the event behind copies, some of which may have been refused. When that fails they are waited for, since nothing
+    /// else would.
     fn record(&self, copied: Result<(), DriverError>) -> Result<(), DriverError> {
-        copied?;
         let recorded = self.copied.record(&self.stream);
         if recorded.is_err() {
             self.stream.synchronize()?;
         }
-        recorded
+        copied.and(recorded)
     }
 
     fn wait(&self) -> Result<(), ModelError> {

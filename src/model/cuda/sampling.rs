@@ -41,15 +41,19 @@ pub struct SampleRequest<'a> {
     pub numbers: &'a [f32],
     /// The tokens that are allowed, a bit for each; those beyond it are not. All are, if there is none.
     pub mask: Option<&'a [u32]>,
+    /// Bring the row's logits to the host.
+    pub logits: bool,
 }
 
 /// A row's token.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Sampled {
     /// The token; `None` when the row's logits were not numbers.
     pub token: Option<u32>,
     /// The expected number, where the token is one of the choices.
     pub expected: Option<f32>,
+    /// The row's logits, where they were asked for.
+    pub logits: Option<Vec<f32>>,
 }
 
 /// Requests as the kernel reads them, and the lists that they share.
@@ -59,6 +63,8 @@ pub struct PackedRequests {
     pub requests: Vec<u32>,
     /// Choices with their numbers, and masks: each once.
     pub lists: Vec<u32>,
+    /// The rows whose logits come to the host.
+    pub with_logits: Vec<usize>,
 }
 
 impl PackedRequests {
@@ -79,7 +85,10 @@ impl PackedRequests {
             known.push((key.as_ptr(), key.len(), place));
             place
         };
-        for request in requests {
+        for (row, request) in requests.iter().enumerate() {
+            if request.logits {
+                packed.with_logits.push(row);
+            }
             let choices = place(&mut packed.lists, request.choices, &|lists| {
                 lists.extend_from_slice(request.choices);
                 lists.extend(request.numbers.iter().map(|number| number.to_bits()));
@@ -111,15 +120,31 @@ impl PackedRequests {
     }
 }
 
+/// Where a step's results land on the host.
+struct Landing {
+    results: Pinned,
+    /// Logits of rows, with room for as many as were asked for at once so far.
+    logits: Option<Pinned>,
+}
+
+/// A step underway.
+struct Underway {
+    landing: usize,
+    rows: usize,
+    vocab: usize,
+    /// The rows whose logits land too.
+    with_logits: Vec<usize>,
+}
+
 /// The sampler: the kernel, its results on the device, and those underway to the host.
 pub struct Sampler {
     kernel: Function,
+    device: CudaDevice,
     /// u32 `[3, rows]` of the newest step: tokens, flags, expected numbers.
     results: Array,
-    landing: Vec<Pinned>,
+    landing: Vec<Landing>,
     next: usize,
-    /// Of each step underway: where its results land, and its rows.
-    underway: VecDeque<(usize, usize)>,
+    underway: VecDeque<Underway>,
     /// Rows of the newest step.
     newest: usize,
 }
@@ -139,10 +164,16 @@ impl Sampler {
             kernel: kernels
                 .function("sampler", "sample_f32")?
                 .allow_shared(SHARED_BYTES)?,
+            device: device.clone(),
             results: Array::zeros(device, words, DType::U32, "chosen tokens")?,
             landing: (0..IN_FLIGHT)
-                .map(|_| Pinned::zeros(device, words))
-                .collect::<Result<_, _>>()?,
+                .map(|_| {
+                    Ok(Landing {
+                        results: Pinned::zeros(device, words)?,
+                        logits: None,
+                    })
+                })
+                .collect::<Result<_, ModelError>>()?,
             next: 0,
             underway: VecDeque::new(),
             newest: 0,
@@ -159,16 +190,19 @@ impl Sampler {
         self.newest
     }
 
-    /// Queues the choice of a token for each row of `logits` (f32 `[rows, stride]`), and the copy of the results.
+    /// Queues the choice of a token for each row of `logits` (f32 `[rows, stride]`), and the copy of the results; the rows in
+    /// `with_logits` have theirs copied too.
     ///
     /// # Errors
-    /// [`ModelError::Batch`] naming what does not fit, or when as many steps as there is room for were not collected.
+    /// [`ModelError::Batch`] naming what does not fit, or when as many steps as there is room for were not collected;
+    /// [`ModelError::OutOfMemory`] where there is none for the logits.
     pub fn launch(
         &mut self,
         logits: Slice,
         (rows, vocab, stride): (usize, usize, usize),
         requests: Slice,
         lists: Slice,
+        with_logits: Vec<usize>,
     ) -> Result<(), ModelError> {
         const NAME: &str = "sample";
         if self.underway.len() == IN_FLIGHT {
@@ -182,7 +216,14 @@ impl Sampler {
             )));
         }
         let words = RESULT_WORDS * rows;
+        let landing = &mut self.landing[self.next];
         if rows > 0 {
+            let copied = with_logits.iter().map(|row| {
+                let start = row * stride;
+                logits.part(start..start + vocab)
+            });
+            let copied = copied.collect::<Result<Vec<_>, _>>()?;
+            landing.make_room(&self.device, copied.len(), vocab)?;
             let lists = if lists.elements() == 0 {
                 Arg::Null
             } else {
@@ -203,10 +244,18 @@ impl Sampler {
                 shared: SHARED_BYTES,
             };
             self.kernel.launch(grid, &args)?;
-            self.landing[self.next].download(words, self.results.all())?;
+            landing.results.download(&[self.results.part(0..words)?])?;
+            if let Some(logits) = landing.logits.as_mut().filter(|_| !copied.is_empty()) {
+                logits.download(&copied)?;
+            }
         }
         self.newest = rows;
-        self.underway.push_back((self.next, rows));
+        self.underway.push_back(Underway {
+            landing: self.next,
+            rows,
+            vocab,
+            with_logits,
+        });
         self.next = (self.next + 1) % IN_FLIGHT;
         Ok(())
     }
@@ -216,22 +265,55 @@ impl Sampler {
     /// # Errors
     /// [`ModelError::Batch`] when there is none; what went wrong on the device.
     pub fn collect(&mut self) -> Result<Vec<Sampled>, ModelError> {
-        let Some((landing, rows)) = self.underway.pop_front() else {
+        let Some(step) = self.underway.pop_front() else {
             return Err(ModelError::Batch("no step was launched".into()));
         };
+        let rows = step.rows;
         if rows == 0 {
             return Ok(Vec::new());
         }
-        let words = self.landing[landing].read()?;
-        Ok((0..rows)
+        let landing = &self.landing[step.landing];
+        let words = landing.results.read()?;
+        let mut sampled: Vec<Sampled> = (0..rows)
             .map(|row| {
                 let flags = words[rows + row];
                 Sampled {
                     token: (flags & 1 == 0).then_some(words[row]),
                     expected: (flags & 2 != 0).then(|| f32::from_bits(words[2 * rows + row])),
+                    logits: None,
                 }
             })
-            .collect())
+            .collect();
+        if let Some(logits) = landing
+            .logits
+            .as_ref()
+            .filter(|_| !step.with_logits.is_empty())
+        {
+            let logits = logits.read()?.chunks_exact(step.vocab);
+            for (&row, logits) in step.with_logits.iter().zip(logits) {
+                sampled[row].logits = Some(logits.iter().copied().map(f32::from_bits).collect());
+            }
+        }
+        Ok(sampled)
+    }
+}
+
+impl Landing {
+    /// Makes room for the logits of so many rows. No copy to here is underway.
+    fn make_room(
+        &mut self,
+        device: &CudaDevice,
+        rows: usize,
+        vocab: usize,
+    ) -> Result<(), ModelError> {
+        let room = self.logits.as_ref().map_or(0, Pinned::len);
+        if rows * vocab > room {
+            // The old one first: memory is locked sparingly.
+            self.logits = None;
+            let words = rows.next_power_of_two() * vocab;
+            self.logits = Some(Pinned::zeros(device, words)?);
+        }
+        Ok(())
     }
 }
 
@@ -251,8 +333,10 @@ mod tests {
             choices: &choices,
             numbers: &numbers,
             mask: Some(&mask),
+            logits: false,
         };
         let none = SampleRequest {
+            logits: true,
             choices: &[],
             numbers: &[],
             mask: None,
@@ -261,6 +345,7 @@ mod tests {
         let packed = PackedRequests::new(&[request, none, request], 70);
         let one = 1f32.to_bits();
         assert_eq!(packed.lists, [7, 8, 9, one, one, 0, 0b1011, 1, 0]);
+        assert_eq!(packed.with_logits, [1]);
         assert_eq!(packed.requests.len(), 3 * REQUEST_WORDS);
         let number = |row: usize, at: usize| {
             let words = &packed.requests[row * REQUEST_WORDS + 2 * at..][..2];

@@ -2,7 +2,7 @@
 
 use candle_core::{DType, Device, Tensor};
 use juror::engine::sampler::choose;
-use juror::engine::{Allowed, Choices, RandomKey, RowRequest, Sampling, TokenSet};
+use juror::engine::{Allowed, Choices, RandomKey, RowRequest, Sampling, TokenLogprobs, TokenSet};
 use juror::model::cuda::SampleRequest;
 use juror::model::cuda::kernel::Kernels;
 use juror::model::cuda::sampling::{PackedRequests, Sampler};
@@ -50,6 +50,7 @@ fn sampling_equals_the_host() {
                 position: 3,
                 allowed: [None, Some(&odd), Some(&few), None][row / 2 % 4],
                 choices: (row % 2 == 0).then_some(&choices),
+                logprobs: (row % 5 < 2).then_some(row % 7),
             })
             .collect();
         let expected = choose(&logits, &requests).unwrap();
@@ -66,12 +67,18 @@ fn sampling_equals_the_host() {
                 (rows, vocab, stride),
                 words.all(),
                 lists.all(),
+                packed.with_logits,
             )
             .unwrap();
         let ours = sampler.collect().unwrap();
         for ((ours, expected), request) in ours.iter().zip(&expected).zip(&requests) {
-            let expected = expected.unwrap();
+            let expected = expected.as_ref().unwrap();
             count += 1;
+            assert_eq!(ours.logits.is_some(), request.logprobs.is_some());
+            if let (Some(logits), Some(known)) = (&ours.logits, &expected.logprobs) {
+                let ours = TokenLogprobs::of(logits, expected.token, known.top.len());
+                assert_eq!(&ours, known, "the logits of another row");
+            }
             if ours.token != Some(expected.token) {
                 assert!(request.sampling.temperature > 0.0, "greedy is exact");
                 other += 1;
@@ -98,6 +105,7 @@ fn sampling_equals_the_host() {
         choices: &[],
         numbers: &[],
         mask: None,
+        logits: false,
     };
     let packed = PackedRequests::new(&[request], 1000);
     let mut sampler = Sampler::new(cuda, &mut Kernels::new(cuda), 1).unwrap();
@@ -108,6 +116,7 @@ fn sampling_equals_the_host() {
             (1, 1000, 1000),
             words.all(),
             words.part(0..0).unwrap(),
+            packed.with_logits,
         )
         .unwrap();
     assert_eq!(sampler.collect().unwrap()[0].token, None);

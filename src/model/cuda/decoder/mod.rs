@@ -133,6 +133,7 @@ impl CudaDecoder {
                 (queued.wanted, vocab, stride),
                 upload.section(requests)?,
                 upload.section(lists)?,
+                packed.with_logits,
             )
         })
     }
