@@ -21,8 +21,8 @@ export PATH="$tools/bin:$PATH"
 host=$(rustc -vV | sed -n 's/^host: //p')
 cargo zigbuild --release --locked --bin juror --target "$host.$glibc"
 
-# What is in this folder is installed beside Python as a program.
-data=python/juror_rs.data
+# What maturin finds in `MODULE.data/scripts` is installed beside Python as a program.
+data=python/juror_rs._rules.data
 rm -rf "$data"
 trap 'rm -rf "$data"' EXIT
 install -D -m 755 "$CARGO_TARGET_DIR/$host/release/juror" "$data/scripts/juror"

@@ -28,7 +28,8 @@ for python in "$@"; do
     rm -rf clean
     "$python" -m venv clean
     clean/bin/python -m pip install --quiet --disable-pip-version-check --no-index "$wheel"
-    echo "$(clean/bin/python --version): $(clean/bin/juror --version)"
+    clean/bin/python --version
+    clean/bin/juror --version
     env -u JUROR_BINARY -u JUROR_URL clean/bin/python -W error - <<'PYTHON'
 from juror_rs import Judge, verify, verify_batch
 from juror_rs.math_verify import parse
