@@ -33,7 +33,7 @@ pub(super) struct ServeArguments {
     /// Port to listen at; 0 for any that is free
     #[arg(long, value_name = "PORT", default_value_t = 8000, help_heading = SERVER)]
     port: u16,
-    /// Key that clients must send; others see it in the list of processes, so rather --api-key-file or JUROR_API_KEY
+    /// Key that clients must send; others see it in the list of processes, so rather --api-key-file or `JUROR_API_KEY`
     #[arg(long, value_name = "KEY", env = "JUROR_API_KEY", hide_env_values = true, help_heading = SERVER)]
     api_key: Option<String>,
     /// File that holds the key
@@ -42,7 +42,7 @@ pub(super) struct ServeArguments {
     /// Listen without a key at an address that others can reach
     #[arg(long, help_heading = SERVER)]
     insecure: bool,
-    /// Reward of a judgement that failed, for trainers that cannot leave a sample out (/get_reward, /reward) [default: null]
+    /// Reward of a judgement that failed, for trainers that cannot leave a sample out (`/get_reward`, `/reward`) [default: null]
     #[arg(long, value_name = "REWARD", allow_negative_numbers = true, value_parser = parse_reward, help_heading = SERVER)]
     failure_reward: Option<f64>,
     /// Most bytes of a request

@@ -8,6 +8,7 @@ use super::conversation::ChatModel;
 use super::stop::StopTexts;
 use crate::engine::{Guide, Next, Then, TokenSet};
 use crate::grammar::{Grammar, GrammarRun, GrammarSource};
+use crate::text::chat_template::ChatTemplate;
 use crate::text::reasoning::{Beginning, Thinking, Thought, opening_tokens};
 
 /// Takes the parameters that ask for a form out of a request's body: `response_format` of OpenAI, `structured_outputs` and the older
@@ -124,7 +125,16 @@ impl FormedAnswer {
         let state = match thinking.map(|thinking| thinking.beginning(tokenizer)) {
             None | Some(Beginning::Answer) => State::Answer,
             Some(Beginning::Thinking(thought)) => State::Thinking(thought),
-            Some(Beginning::Either(pairs)) => State::Opening(opening_tokens(&pairs, tokenizer)),
+            Some(Beginning::Either(mut pairs)) => {
+                // A model whose template knows nothing of thinking does not think, whatever its vocabulary holds.
+                let template = model.chat.as_ref().map_or("", ChatTemplate::source);
+                pairs
+                    .retain(|tags| template.contains(&tags.open) || template.contains(&tags.close));
+                match opening_tokens(&pairs, tokenizer) {
+                    opens if opens.is_empty() => State::Answer,
+                    opens => State::Opening(opens),
+                }
+            }
         };
         Self {
             state,

@@ -275,6 +275,8 @@ fn messages(value: Option<Value>) -> Result<Vec<Message>, String> {
             }
             None => return Err(format!("message {at} has no content")),
         };
+        // Some clients name the kind of a message, which is always text here.
+        message.remove("type");
         if let Some(key) = message.keys().next() {
             return Err(format!(
                 "message {at}: `{key}` is not applied here: leave it out, or use an engine that has it"

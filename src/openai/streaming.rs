@@ -9,6 +9,7 @@ use super::conversation::Prompt;
 use super::request::{GenerationRequest, Route};
 use super::response::{Responder, usage};
 use crate::engine::Completion;
+use crate::text::reasoning::Thinking;
 use crate::text::tokenizer::TextStream;
 
 /// Writes the pieces of an answer.
@@ -42,7 +43,7 @@ impl<'a> Streaming<'a> {
         let n = request.n as usize;
         let choices = (0..prompts.len() * n).map(|index| {
             let thinking = prompts[index / n].thinking.as_deref();
-            let is_plain = thinking.is_none_or(|thinking| thinking.is_plain());
+            let is_plain = thinking.is_none_or(Thinking::is_plain);
             let tokenizer = responder.model.tokenizer();
             Choice {
                 text: is_plain.then(|| TextStream::new(tokenizer.clone())),
@@ -67,7 +68,7 @@ impl<'a> Streaming<'a> {
             Route::Chat => (0..self.choices.len())
                 .map(|index| {
                     let delta = json!({"role": "assistant", "content": ""});
-                    self.piece(json!({"index": index, "delta": delta, "finish_reason": null, "logprobs": null}))
+                    self.piece(&json!({"index": index, "delta": delta, "finish_reason": null, "logprobs": null}))
                 })
                 .collect(),
         }
@@ -119,7 +120,7 @@ impl<'a> Streaming<'a> {
         if let Some(thought) = whole["message"].get("reasoning_content") {
             let delta = json!({"reasoning_content": thought});
             pieces.push(self.piece(
-                json!({"index": index, "delta": delta, "finish_reason": null, "logprobs": null}),
+                &json!({"index": index, "delta": delta, "finish_reason": null, "logprobs": null}),
             ));
         }
         let given = self.choices[index].given;
@@ -132,7 +133,7 @@ impl<'a> Streaming<'a> {
             Route::Chat => last["delta"] = json!({}),
             Route::Completions => last["text"] = json!(""),
         }
-        pieces.push(self.piece(last));
+        pieces.push(self.piece(&last));
         Ok(pieces)
     }
 
@@ -145,7 +146,7 @@ impl<'a> Streaming<'a> {
     }
 
     fn text(&self, index: usize, text: &str) -> Value {
-        self.piece(match self.request.route() {
+        self.piece(&match self.request.route() {
             Route::Chat => {
                 json!({"index": index, "delta": {"content": text}, "finish_reason": null, "logprobs": null})
             }
@@ -155,7 +156,7 @@ impl<'a> Streaming<'a> {
         })
     }
 
-    fn piece(&self, choice: Value) -> Value {
+    fn piece(&self, choice: &Value) -> Value {
         let mut piece = self.head();
         piece["choices"] = json!([choice]);
         piece

@@ -17,7 +17,7 @@ const WITHOUT_EFFECT: [&str; 10] = [
 ];
 
 /// Parameters that are not applied, with the value under which they change nothing, as JSON.
-const NEUTRAL: [(&str, &str); 23] = [
+const NEUTRAL: [(&str, &str); 25] = [
     ("stream", "false"),
     ("frequency_penalty", "0"),
     ("presence_penalty", "0"),
@@ -29,6 +29,9 @@ const NEUTRAL: [(&str, &str); 23] = [
     ("logit_bias", "{}"),
     ("tools", "[]"),
     ("tool_choice", "\"none\""),
+    // Without tools there is nothing to choose.
+    ("tool_choice", "\"auto\""),
+    ("skip_special_tokens", "true"),
     ("functions", "[]"),
     ("function_call", "\"none\""),
     ("modalities", "[\"text\"]"),
@@ -49,8 +52,8 @@ pub(super) fn refuse_the_rest(body: &Map<String, Value>) -> Result<(), String> {
         if WITHOUT_EFFECT.contains(&key.as_str()) {
             continue;
         }
-        let neutral = NEUTRAL.iter().find(|(name, _)| name == key);
-        let is_neutral = neutral.is_some_and(|(_, neutral)| {
+        let mut neutral = NEUTRAL.iter().filter(|(name, _)| name == key);
+        let is_neutral = neutral.any(|(_, neutral)| {
             serde_json::from_str::<Value>(neutral).is_ok_and(|neutral| {
                 // 1 and 1.0 are one number; `logprobs` of a raw prompt is one.
                 neutral == *value

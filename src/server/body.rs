@@ -33,7 +33,8 @@ pub(super) struct Room {
 /// A body, and the room that it takes for as long as this lives.
 pub(super) struct Taken<T> {
     pub(super) value: T,
-    _room: OwnedSemaphorePermit,
+    /// Given back when it is dropped.
+    room: OwnedSemaphorePermit,
 }
 
 impl Room {
@@ -49,7 +50,7 @@ impl Room {
 
     /// Reads a body as a JSON object.
     pub(super) async fn object(&self, body: Body) -> Result<Taken<Map<String, Value>>, ApiError> {
-        let Taken { value, _room } = self.read(body).await?;
+        let Taken { value, room } = self.read(body).await?;
         let value_is_short = value.len() <= SHORT;
         let parse = move || serde_json::from_slice(&value);
         let value = if value_is_short {
@@ -58,7 +59,7 @@ impl Room {
             tokio::task::spawn_blocking(parse).await
         };
         match value {
-            Ok(Ok(Value::Object(value))) => Ok(Taken { value, _room }),
+            Ok(Ok(Value::Object(value))) => Ok(Taken { value, room }),
             Ok(Ok(_)) => Err(ApiError::bad_request("the body must be a JSON object")),
             Ok(Err(error)) => Err(ApiError::bad_request(format!(
                 "the body is not valid JSON: {error}"
@@ -99,7 +100,7 @@ impl Room {
                 return Err(too_slow());
             }
         }
-        Ok(Taken { value, _room: room })
+        Ok(Taken { value, room })
     }
 
     fn too_large(&self) -> ApiError {

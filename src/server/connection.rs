@@ -20,7 +20,7 @@ use tower::ServiceExt as _;
 const HEAD: Duration = Duration::from_secs(75);
 
 /// How long a client may take nothing of its answer.
-const STALLED: Duration = Duration::from_secs(60);
+const STALLED: Duration = Duration::from_mins(1);
 
 /// Connections at a time; more wait to be accepted.
 const MOST_CONNECTIONS: usize = 16_384;

@@ -11,6 +11,7 @@ pub(super) struct ApiError {
     status: StatusCode,
     message: String,
     code: Option<&'static str>,
+    param: Option<String>,
 }
 
 impl ApiError {
@@ -19,12 +20,20 @@ impl ApiError {
             status,
             message: message.into(),
             code: None,
+            param: None,
         }
     }
 
     /// The request is at fault.
     pub(super) fn bad_request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message)
+    }
+
+    /// A parameter of the request is at fault: the one that the message names first, between backticks.
+    pub(super) fn bad_parameter(message: impl Into<String>) -> Self {
+        let error = Self::bad_request(message);
+        let param = error.message.split('`').nth(1).map(str::to_owned);
+        Self { param, ..error }
     }
 
     /// It is too large.
@@ -61,7 +70,7 @@ impl ApiError {
             StatusCode::SERVICE_UNAVAILABLE => "unavailable_error",
             _ => "server_error",
         };
-        json!({"error": {"message": self.message, "type": kind, "param": null, "code": self.code}})
+        json!({"error": {"message": self.message, "type": kind, "param": self.param, "code": self.code}})
     }
 }
 

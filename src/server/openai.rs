@@ -75,8 +75,8 @@ async fn answer(
 ) -> Result<Response, ApiError> {
     let mut body = app.room.object(body).await?;
     let mut fields = std::mem::take(&mut body.value);
-    let streams = stream_options(&mut fields).map_err(ApiError::bad_request)?;
-    let request = GenerationRequest::parse(route, fields).map_err(ApiError::bad_request)?;
+    let streams = stream_options(&mut fields).map_err(ApiError::bad_parameter)?;
+    let request = GenerationRequest::parse(route, fields).map_err(ApiError::bad_parameter)?;
     if let Some(name) = &request.model {
         app.check_model(name)?;
     }
@@ -343,5 +343,5 @@ fn random() -> u64 {
 /// Seconds since 1970.
 fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| since.as_secs() as i64)
+    since.map_or(0, |since| since.as_secs().cast_signed())
 }

@@ -1,4 +1,4 @@
-//! `POST /get_reward`: what OpenRLHF's remote reward model is asked (<https://github.com/OpenRLHF/OpenRLHF>, 0.11).
+//! `POST /get_reward`: what `OpenRLHF`'s remote reward model is asked (<https://github.com/OpenRLHF/OpenRLHF>, 0.11).
 //!
 //! A request holds `query` (the policy's whole text, chat template and control tokens included), `prompts` (the text that it goes on
 //! from) and `labels`, a list each. Its trainer makes tensors of what it gets: `rewards` and `scores` have a number a sample, and

@@ -12,6 +12,7 @@ use super::App;
 use super::access::Client;
 use super::error::ApiError;
 use super::rollout;
+use super::rows::is_judged;
 use crate::dataset::Sample;
 
 /// The reward of one response.
@@ -48,6 +49,7 @@ pub(super) async fn reward(
         "process": verdict.process,
         "outcome": verdict.outcome,
         "status": verdict.status,
+        "judge_ok": u8::from(is_judged(verdict)),
     });
     if let Some(error) = &verdict.error {
         answer["error"] = json!(error);

@@ -74,6 +74,19 @@ def guide() -> Callable[[str, str], list[str]]:
 
 
 @pytest.fixture
+def readme() -> Callable[[str], str]:
+    """The code block of the README that holds a word."""
+
+    def block(word: str) -> str:
+        text = (ROOT / "README.md").read_text(encoding="utf-8")
+        found = re.findall(r"^```\w*\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+        (one,) = [block for block in found if word in block]
+        return str(one)
+
+    return block
+
+
+@pytest.fixture
 def run_python(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs a program in a process and folder of its own."""
 

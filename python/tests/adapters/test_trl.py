@@ -90,3 +90,23 @@ def test_the_guide_trains(
     small_model.save(tmp_path / "Qwen" / "Qwen3-0.6B")
     done = run_python("\n".join(guide("trl.md", "python")), JUROR_URL=judge_url)
     assert "rewards/juror/mean" in done.stdout and "juror/judge_ok" in done.stdout
+
+
+@pytest.mark.filterwarnings("default")
+def test_the_readme_trains(
+    judge_url: str, readme: Callable[[str], str], run_python: Callable[..., Any], tmp_path: Path
+) -> None:
+    small_model.save(tmp_path / "small")
+    before = """
+from datasets import Dataset
+from trl import GRPOConfig
+
+model = "small"
+dataset = Dataset.from_dict({"prompt": ["What is 3 * 4?", "What is 9 - 2?"], "answer": ["12", "7"]})
+args = GRPOConfig(
+    output_dir="out", per_device_train_batch_size=2, num_generations=2, max_completion_length=8, max_steps=1, logging_steps=1,
+    report_to="none", use_cpu=True,
+)
+"""
+    done = run_python(before + readme("JurorReward") + "trainer.train()\n", JUROR_URL=judge_url)
+    assert "rewards/juror/mean" in done.stdout

@@ -134,9 +134,12 @@ def test_without_an_address_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
         load_reward_manager(configuration(*OVERRIDES), small_model.tokenizer())
 
 
-def test_the_overrides_are_those_of_the_guide(guide: Callable[[str, str], list[str]]) -> None:
+def test_the_overrides_are_those_of_the_guide(
+    guide: Callable[[str, str], list[str]], readme: Callable[[str], str]
+) -> None:
     block = "\n".join(guide("verl.md", "sh"))
     assert all(override in block for override in OVERRIDES)
+    assert readme("verl.trainer") in block
     configuration(*OVERRIDES, "+reward.reward_kwargs.juror.url=http://127.0.0.1:8000")
     assert "+reward.reward_kwargs.juror.url=http://127.0.0.1:8000" in block
     assert OmegaConf.is_config(configuration(*OVERRIDES))

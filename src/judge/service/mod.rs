@@ -119,8 +119,8 @@ struct Shared {
     setup: ServiceSetup,
     in_flight: InFlight,
     queue: FairQueue<Request>,
-    /// Who waits for which verdict: by the sample's number, its place in the call, and who takes it.
-    waiting: Mutex<HashMap<usize, (usize, Arc<dyn TakeVerdict>)>>,
+    /// Who waits for which verdict, by the sample's number.
+    waiting: Mutex<HashMap<usize, Waiting>>,
     next_sample: AtomicUsize,
     generations: Mutex<HashMap<u64, TakeCompletion>>,
     next_generation: AtomicU64,
@@ -134,6 +134,13 @@ struct Shared {
     engines: Mutex<Option<Arc<Engines>>>,
     /// What engines before them did.
     earlier: Mutex<Stats>,
+}
+
+/// Who waits for a verdict.
+struct Waiting {
+    /// The sample's place in the call.
+    place: usize,
+    take: Arc<dyn TakeVerdict>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -335,7 +342,11 @@ impl Shared {
             };
             for (place, prompt, sample) in prompts {
                 let number = sample.index;
-                lock(&self.waiting).insert(number, (place, Arc::clone(take)));
+                let waits = Waiting {
+                    place,
+                    take: Arc::clone(take),
+                };
+                lock(&self.waiting).insert(number, waits);
                 match requests.trial(&sample, 0, &prompt) {
                     Trial::Ask(request) => self.enqueue(client, *request),
                     Trial::Waits(id) => self.forget_gone(id),
@@ -354,7 +365,7 @@ impl Shared {
         let mut gone = Vec::new();
         self.in_flight.retain(id, |sample| {
             let waits = waiting.get(&sample.index);
-            let is_wanted = waits.is_some_and(|(_, take)| take.is_wanted());
+            let is_wanted = waits.is_some_and(|waits| waits.take.is_wanted());
             if !is_wanted {
                 gone.push(sample.index);
             }
@@ -377,7 +388,7 @@ impl Shared {
 
     fn deliver(&self, mut verdict: Verdict) {
         let waits = lock(&self.waiting).remove(&verdict.index);
-        if let Some((place, take)) = waits {
+        if let Some(Waiting { place, take }) = waits {
             verdict.index = place;
             take.take(verdict);
         }
@@ -452,10 +463,10 @@ impl Shared {
         let (working, Started { threads, queues }) = started.map_err(|error| error.to_string())?;
         let working = Arc::new(working);
         *lock(&self.engines) = Some(Arc::clone(&working));
-        let failed: Mutex<Option<String>> = Mutex::default();
+        let failed = &Mutex::<Option<String>>::default();
         std::thread::scope(|scope| {
             for (at, engine) in threads.into_iter().enumerate() {
-                let (working, failed) = (working.as_ref(), &failed);
+                let working = working.as_ref();
                 let collect = move || {
                     let collected = panics::guarded(|| self.collect(working, at, engine));
                     if let Err(why) = collected.and_then(|result| result) {
@@ -468,7 +479,7 @@ impl Shared {
                     .spawn_scoped(scope, collect);
                 if let Err(error) = spawned {
                     let error = threads::refused("an engine's verdicts")(error);
-                    lock(&failed).get_or_insert(error.to_string());
+                    lock(failed).get_or_insert(error.to_string());
                     working.stop();
                 }
             }
@@ -498,7 +509,7 @@ impl Shared {
         }
         drop(current);
         engines.extend(working.returned());
-        match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        match lock(failed).take() {
             Some(why) => Err(why),
             None => Ok(()),
         }

@@ -41,14 +41,12 @@ impl<T> FairQueue<T> {
     pub(super) fn push(&self, client: &str, item: T) {
         let mut queues = self.queues();
         queues.length += 1;
-        match queues.by_client.get_mut(client) {
-            Some(own) => own.push_back(item),
-            None => {
-                queues
-                    .by_client
-                    .insert(client.to_owned(), VecDeque::from([item]));
-                queues.turns.push_back(client.to_owned());
-            }
+        if let Some(own) = queues.by_client.get_mut(client) {
+            own.push_back(item);
+        } else {
+            let own = VecDeque::from([item]);
+            queues.by_client.insert(client.to_owned(), own);
+            queues.turns.push_back(client.to_owned());
         }
         self.pushed.notify_one();
     }

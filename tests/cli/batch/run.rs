@@ -481,7 +481,7 @@ fn several_answers_and_several_prompts_are_numbered() {
     let text = "3 + 4 =";
     let alone = line("alone", json!(text), 1);
     let many = line("many", json!([text, "5 + 1 ="]), 3);
-    folder.write("batch.jsonl", &format!("{alone}\n{many}\n"));
+    folder.write("batch.jsonl", format!("{alone}\n{many}\n"));
     let ran = folder.run(&[
         "run-batch",
         "batch.jsonl",

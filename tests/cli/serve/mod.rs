@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::common::Folder;
 
 /// How long anything may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A running server; killed when it is dropped.
 struct Server {
@@ -158,8 +158,8 @@ impl Client {
         self.request("POST", path, &[], &body.to_string())
     }
 
-    /// The value of a metric, the sum over all its labels.
-    fn metric(&self, name: &str) -> f64 {
+    /// The value of a counter, the sum over all its labels.
+    fn metric(&self, name: &str) -> u64 {
         let text = self.get("/metrics").text;
         let values = text.lines().filter_map(|line| {
             let rest = line.strip_prefix(name)?;
@@ -168,20 +168,20 @@ impl Client {
                 .then(|| rest.rsplit(' ').next()?.parse::<f64>().ok())
                 .flatten()
         });
-        values.sum()
+        values.sum::<f64>() as u64
     }
 
     /// Waits until it answers at once.
     fn wait_until_ready(&self) {
-        self.wait_until("ready", || self.get("/ready").status == 200);
+        wait_until("ready", || self.get("/ready").status == 200);
     }
+}
 
-    fn wait_until(&self, what: &str, is_so: impl Fn() -> bool) {
-        let started = Instant::now();
-        while !is_so() {
-            assert!(started.elapsed() < PATIENCE, "it never was so: {what}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < PATIENCE, "it never was so: {what}");
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 

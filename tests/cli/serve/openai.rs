@@ -144,11 +144,10 @@ fn a_schema_is_kept_to() {
     let schema = json!({"type": "object", "properties": {"grade": {"enum": ["A", "B"]}, "n": {"type": "integer", "minimum": 0, "maximum": 9}},
         "required": ["grade", "n"], "additionalProperties": false});
     let format = json!({"type": "json_schema", "json_schema": {"name": "grade", "description": null, "schema": schema}});
-    // A raw prompt: in a chat the model would think first.
-    let body = json!({"prompt": "Grade: ", "response_format": format, "max_tokens": 60});
-    let answer = server.post("/v1/completions", &body).ok();
-    let text = answer["choices"][0]["text"].as_str().unwrap();
-    let content: Value = serde_json::from_str(text).unwrap();
+    let more = json!({"response_format": format, "max_tokens": 60});
+    let answer = server.post("/v1/chat/completions", &chat(&more)).ok();
+    let text = &answer["choices"][0]["message"]["content"];
+    let content: Value = serde_json::from_str(text.as_str().unwrap()).unwrap();
     assert!(["A", "B"].contains(&content["grade"].as_str().unwrap()) && content["n"].is_u64());
 }
 
@@ -175,12 +174,14 @@ fn what_is_not_applied_is_named() {
     server
         .post("/v1/chat/completions", &chat(&json!({"model": "gpt"})))
         .expect(404, &["no model \"gpt\"", "\"tiny\""]);
+    let refused = server.post("/v1/chat/completions", &chat(&json!({"frobnicate": 1})));
+    assert_eq!(refused.json()["error"]["param"], "frobnicate");
     let long = chat(&json!({"messages": [{"role": "user", "content": "word ".repeat(9000)}]}));
     let answer = server.post("/v1/chat/completions", &long);
     answer.expect(400, &["the prompt has"]);
     assert_eq!(answer.json()["error"]["code"], "context_length_exceeded");
     let quiet = chat(
-        &json!({"n": 1, "logit_bias": {}, "user": "me", "tools": [], "stop": [], "seed": null, "frequency_penalty": 0.0}),
+        &json!({"n": 1, "logit_bias": {}, "user": "me", "tools": [], "tool_choice": "auto", "stop": [], "seed": null, "frequency_penalty": 0.0}),
     );
     server.post("/v1/chat/completions", &quiet).ok();
 }

@@ -132,7 +132,7 @@ fn slime_sends_texts_or_messages() {
         let answer = server.post("/reward", &body).ok();
         assert_eq!(
             answer,
-            json!({"reward": 1.0, "process": true, "outcome": true, "status": "ok"}),
+            json!({"reward": 1.0, "process": true, "outcome": true, "status": "ok", "judge_ok": 1}),
             "{prompt}"
         );
     }
