@@ -93,7 +93,7 @@ def test_a_mistake_is_named(profile: Profile, config: dict[str, object], message
 
 
 def test_texts_must_be_texts() -> None:
-    with pytest.raises(TypeError, match="gold"):
+    with pytest.raises(TypeError, match="instance of 'str'"):
         verify(5, "5")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
 
 
