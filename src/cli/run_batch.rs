@@ -81,7 +81,7 @@ pub(super) struct RunBatchArguments {
 
 const AFTER_HELP: &str = "\
 Answers requests to /v1/chat/completions and /v1/completions. A line that is no request, or asks for what is not applied
-here (tools, logprobs, …), becomes a line with an `error`. Sampling that a request leaves out is the
+here (tools, logit_bias, …), becomes a line with an `error`. Sampling that a request leaves out is the
 model's recommendation, else greedy. Finished answers are in OUTPUTS.jsonl.journal; stop it anywhere, run the same command
 again, and it goes on.
 

@@ -57,6 +57,8 @@ pub struct ChatModel {
     grammars: OnceLock<Grammars>,
     /// Tokens that are white space.
     blank: OnceLock<TokenSet>,
+    /// See [`Tokenizer::token_bytes`]; empty where there are none.
+    token_bytes: OnceLock<Vec<Vec<u8>>>,
     /// By generation prompt.
     thinking: Mutex<HashMap<String, Arc<Thinking>>>,
 }
@@ -121,6 +123,7 @@ impl ChatModel {
             style,
             grammars: OnceLock::new(),
             blank: OnceLock::new(),
+            token_bytes: OnceLock::new(),
             thinking: Mutex::default(),
         };
         if model.chat.is_some() {
@@ -160,6 +163,31 @@ impl ChatModel {
     pub(super) fn blank(&self) -> &TokenSet {
         self.blank
             .get_or_init(|| self.tokenizer.blank().into_iter().collect())
+    }
+
+    /// A token by itself: a text for it, and its bytes if it has any. The text of a part of a character is `bytes:` and these,
+    /// that of a token without bytes its name in the vocabulary, and of one that the vocabulary does not have `token_id:` and
+    /// its id.
+    pub(super) fn token(&self, id: u32) -> (String, Option<&[u8]>) {
+        let bytes = self
+            .token_bytes
+            .get_or_init(|| self.tokenizer.token_bytes().unwrap_or_default());
+        let bytes = bytes.get(id as usize).filter(|bytes| !bytes.is_empty());
+        let text = match bytes.map(|bytes| std::str::from_utf8(bytes).map_err(|_| bytes)) {
+            Some(Ok(text)) => text.to_owned(),
+            Some(Err(part)) => {
+                let mut text = "bytes:".to_owned();
+                for byte in part {
+                    let _ = write!(text, "\\x{byte:02x}");
+                }
+                text
+            }
+            None => match self.tokenizer.piece(id) {
+                piece if piece.is_empty() => format!("token_id:{id}"),
+                piece => piece,
+            },
+        };
+        (text, bytes.map(Vec::as_slice))
     }
 
     /// A request's prompts, if none has more tokens than `most`.

@@ -127,7 +127,7 @@ impl Generation {
                     eos: Arc::clone(&model.eos),
                     guide: self.guide(model, request, prompt, &failure),
                     choices: None,
-                    logprobs: None,
+                    logprobs: request.logprobs,
                 };
                 Answering {
                     prompt: place,

@@ -8,6 +8,7 @@
 //! | [`conversation`] | [`ChatModel`](conversation::ChatModel): messages as the token ids that a model sees |
 //! | `form` | the form that an answer must have, such as a JSON schema |
 //! | `stop` | texts that end an answer |
+//! | `logprobs` | log-probabilities of an answer's tokens |
 //! | [`generation`] | what the engine is asked for a request |
 //! | [`response`] | completions as an answer's body |
 //! | [`streaming`] | an answer in pieces |
@@ -15,6 +16,7 @@
 pub mod conversation;
 mod form;
 pub mod generation;
+mod logprobs;
 pub mod request;
 pub mod response;
 mod stop;

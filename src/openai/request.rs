@@ -5,6 +5,7 @@
 use serde_json::{Map, Value};
 
 use super::form::form;
+use super::logprobs;
 use super::unapplied::refuse_the_rest;
 use crate::engine::Sampling;
 use crate::grammar::GrammarSource;
@@ -105,6 +106,8 @@ pub struct GenerationRequest {
     pub stop: Vec<String>,
     /// What an answer must be.
     pub form: Option<GrammarSource>,
+    /// Give how likely each token of an answer was, and so many of the likeliest tokens in its place.
+    pub logprobs: Option<usize>,
 }
 
 impl GenerationRequest {
@@ -153,6 +156,7 @@ impl GenerationRequest {
             },
             stop: stops(body.remove("stop"))?,
             form: form(&mut body)?,
+            logprobs: logprobs::asked(route, &mut body)?,
         };
         request
             .sampling(Sampling::GREEDY)
@@ -476,7 +480,7 @@ mod tests {
         for (key, value) in [
             ("tools", json!([{"type": "function"}])),
             ("logit_bias", json!({"5": 1})),
-            ("logprobs", json!(true)),
+            ("prompt_logprobs", json!(1)),
             ("frequency_penalty", json!(0.1)),
             ("repetition_penalty", json!(1.1)),
             ("stream", json!(true)),

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::conversation::{ChatModel, Prompt};
+use super::logprobs;
 use super::request::{GenerationRequest, Route};
 use super::stop::first;
 use crate::engine::{Completion, FinishReason};
@@ -90,7 +91,9 @@ impl Responder<'_> {
         };
         choice["index"] = json!(index);
         choice["finish_reason"] = json!(reason);
-        choice["logprobs"] = Value::Null;
+        let asked = request.logprobs.is_some();
+        choice["logprobs"] =
+            json!(asked.then(|| logprobs::written(self.model, request.route(), completion)));
         if self.raw {
             choice["token_ids"] = json!(completion.tokens);
         }

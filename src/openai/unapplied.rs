@@ -17,13 +17,12 @@ const WITHOUT_EFFECT: [&str; 10] = [
 ];
 
 /// Parameters that are not applied, with the value under which they change nothing, as JSON.
-const NEUTRAL: [(&str, &str); 25] = [
+const NEUTRAL: [(&str, &str); 24] = [
     ("stream", "false"),
     ("frequency_penalty", "0"),
     ("presence_penalty", "0"),
     ("repetition_penalty", "1"),
     ("length_penalty", "1"),
-    ("logprobs", "false"),
     ("top_logprobs", "0"),
     ("prompt_logprobs", "0"),
     ("logit_bias", "{}"),
@@ -55,7 +54,7 @@ pub(super) fn refuse_the_rest(body: &Map<String, Value>) -> Result<(), String> {
         let mut neutral = NEUTRAL.iter().filter(|(name, _)| name == key);
         let is_neutral = neutral.any(|(_, neutral)| {
             serde_json::from_str::<Value>(neutral).is_ok_and(|neutral| {
-                // 1 and 1.0 are one number; `logprobs` of a raw prompt is one.
+                // 1 and 1.0 are one number.
                 neutral == *value
                     || neutral
                         .as_f64()

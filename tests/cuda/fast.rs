@@ -229,8 +229,8 @@ fn log_probabilities_of_launched_steps() {
         let judge = random.on_cpu();
         let short = random.config.rope.short_context();
         let config = EngineConfig {
-            blocks: 64,
-            least_blocks: 64,
+            blocks: 24,
+            least_blocks: 24,
             block_size: BLOCK,
             max_sequences: 16,
             token_budget: 512,
@@ -240,7 +240,7 @@ fn log_probabilities_of_launched_steps() {
             pinned_prefix: Vec::new(),
         };
         let mut asked = requests(prompts(random.config.vocab));
-        asked.truncate(16);
+        asked.truncate(9);
         for request in asked.iter_mut().step_by(3) {
             request.logprobs = Some(TOP);
         }

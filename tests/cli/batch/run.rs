@@ -59,7 +59,7 @@ fn bad_lines_and_unknown_parameters_become_lines_with_an_error() {
         ),
         asking("bias", &json!("hi"), &json!({"logit_bias": {"1": 5}})),
         asking("n", &json!("hi"), &json!({"n": 0})),
-        asking("logprobs", &json!("hi"), &json!({"logprobs": true})),
+        asking("logprobs", &json!("hi"), &json!({"top_logprobs": 3})),
         asking("own", &json!("hi"), &json!({"frobnicate": 1})),
         asking("a", &json!("again"), &json!({})),
         json!({"custom_id": "url", "url": "/v1/embeddings", "body": {}}),
@@ -115,6 +115,84 @@ fn bad_lines_and_unknown_parameters_become_lines_with_an_error() {
         "{}",
         lines[13]
     );
+}
+
+#[test]
+fn log_probabilities_come_in_the_shape_of_the_route() {
+    let folder = Folder::new();
+    let raw = |id: &str, more: &Value| {
+        let mut body = json!({"prompt": "3 + 4 =", "max_tokens": 8, "temperature": 0});
+        for (key, value) in more.as_object().unwrap() {
+            body[key] = value.clone();
+        }
+        json!({"custom_id": id, "method": "POST", "url": "/v1/completions", "body": body})
+    };
+    let question = json!("What is 1 + 1?");
+    let top = json!({"logprobs": true, "top_logprobs": 3});
+    let (warm, form) = (
+        json!({"logprobs": true, "temperature": 1.5, "seed": 3}),
+        json!({"logprobs": true, "guided_regex": "abcabcabc [0-9]"}),
+    );
+    let lines = [
+        asking("off", &question, &json!({})),
+        asking("top", &question, &top),
+        asking("warm", &question, &warm),
+        asking("form", &question, &form),
+        raw("raw off", &json!({})),
+        raw("raw", &json!({"logprobs": 2})),
+    ];
+    let without_thinking = ["--thinking-style", "none"];
+    run(&folder, &lines, &without_thinking).expect(0, &["6 lines answered"]);
+    let lines = folder.lines("outputs.jsonl");
+    let choice = |index: usize| &body(&lines[index])["choices"][0];
+    assert!(choice(0)["logprobs"].is_null() && choice(4)["logprobs"].is_null());
+    assert_eq!(choice(0)["message"], choice(1)["message"]);
+    for (index, most) in [(1, 3), (2, 0), (3, 0)] {
+        let content = choice(index)["logprobs"]["content"].as_array().unwrap();
+        assert_eq!(
+            body(&lines[index])["usage"]["completion_tokens"],
+            content.len()
+        );
+        let bytes = content.iter().filter_map(|entry| entry["bytes"].as_array());
+        let bytes: Vec<u8> = bytes
+            .flatten()
+            .map(|byte| byte.as_u64().unwrap() as u8)
+            .collect();
+        let text = choice(index)["message"]["content"].as_str().unwrap();
+        assert_eq!(String::from_utf8(bytes).unwrap(), text);
+        let mut forced = 0;
+        for entry in content {
+            let best = entry["top_logprobs"].as_array().unwrap();
+            match entry["logprob"].as_f64() {
+                Some(logprob) => assert!(logprob <= 0.0 && best.len() == most),
+                None => forced += 1,
+            }
+            if most > 0 {
+                assert_eq!(best[0]["token"], entry["token"], "greedy");
+                assert_eq!(best[0]["logprob"], entry["logprob"]);
+                assert!(best[1]["logprob"].as_f64() >= best[2]["logprob"].as_f64());
+            }
+        }
+        assert_eq!(forced > 0, index == 3, "{}", lines[index]);
+    }
+    let known = &choice(5)["logprobs"];
+    let tokens = known["tokens"].as_array().unwrap();
+    let text = choice(5)["text"].as_str().unwrap();
+    assert_eq!(choice(4)["text"], text);
+    for (at, token) in tokens.iter().enumerate() {
+        let token = token.as_str().unwrap();
+        let best = known["top_logprobs"][at].as_object().unwrap();
+        assert_eq!(
+            (best.len(), &best[token]),
+            (2, &known["token_logprobs"][at])
+        );
+        let offset = known["text_offset"][at].as_u64().unwrap() as usize;
+        let rest: String = text.chars().skip(offset).collect();
+        assert!(
+            rest.starts_with(token) || rest.is_empty(),
+            "{token:?} at {offset} of {text:?}"
+        );
+    }
 }
 
 #[test]

@@ -88,6 +88,7 @@ fn a_stream_says_what_the_whole_answer_says() {
         json!({"stop": stop}),
         json!({"n": 2, "temperature": 1, "seed": 7}),
         json!({"max_tokens": 3}),
+        json!({"logprobs": true, "top_logprobs": 2}),
         json!({"response_format": {"type": "json_schema", "json_schema": {"name": "x", "strict": null, "schema":
             {"type": "object", "properties": {"a": {"type": "boolean"}}, "required": ["a"], "additionalProperties": false}}}}),
     ] {
@@ -121,10 +122,9 @@ fn a_stream_says_what_the_whole_answer_says() {
                 "{more}"
             );
             assert_eq!(own[0]["delta"]["role"], "assistant");
-            assert_eq!(
-                own.last().unwrap()["finish_reason"],
-                choice["finish_reason"]
-            );
+            for key in ["finish_reason", "logprobs"] {
+                assert_eq!(own.last().unwrap()[key], choice[key]);
+            }
         }
     }
     let text = json!({"prompt": "3 + 4 =", "max_tokens": 8, "stream": true});
