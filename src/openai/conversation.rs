@@ -159,6 +159,11 @@ impl ChatModel {
         grammars.get(source)
     }
 
+    /// Whether the user has said how the model writes its thinking.
+    pub(super) fn has_style(&self) -> bool {
+        self.style.is_some()
+    }
+
     /// The tokens that are white space.
     pub(super) fn blank(&self) -> &TokenSet {
         self.blank

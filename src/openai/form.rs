@@ -126,10 +126,14 @@ impl FormedAnswer {
             None | Some(Beginning::Answer) => State::Answer,
             Some(Beginning::Thinking(thought)) => State::Thinking(thought),
             Some(Beginning::Either(mut pairs)) => {
-                // A model whose template knows nothing of thinking does not think, whatever its vocabulary holds.
-                let template = model.chat.as_ref().map_or("", ChatTemplate::source);
-                pairs
-                    .retain(|tags| template.contains(&tags.open) || template.contains(&tags.close));
+                // A model whose template knows nothing of thinking does not think, whatever its vocabulary holds, unless the user says
+                // how it writes its thinking.
+                if !model.has_style() {
+                    let template = model.chat.as_ref().map_or("", ChatTemplate::source);
+                    pairs.retain(|tags| {
+                        template.contains(&tags.open) || template.contains(&tags.close)
+                    });
+                }
                 match opening_tokens(&pairs, tokenizer) {
                     opens if opens.is_empty() => State::Answer,
                     opens => State::Opening(opens),

@@ -226,8 +226,7 @@ fn an_answer_has_the_form_that_is_asked_for() {
             ));
         }
     }
-    let without_thinking = ["--thinking-style", "none"];
-    run(&folder, &lines, &without_thinking).expect(0, &["36 lines answered"]);
+    run(&folder, &lines, &[]).expect(0, &["36 lines answered"]);
     let pattern = |text: &str| regex::Regex::new(text).unwrap();
     let (letters, tagged) = (pattern(r"\A[a-c]{3}-[0-9]\z"), pattern(r"\A<[xyz]{2,4}>\z"));
     let is_graded = |text: &str| {
@@ -256,13 +255,14 @@ fn an_answer_has_the_form_that_is_asked_for() {
         };
         assert!(fits, "{line}");
     }
-    // Behind its thinking, which is free.
+    // Behind its thinking, which is free, of a model that is said to think.
     folder.write("in.jsonl", rollouts(1));
     let export = ["export-batch", "in.jsonl", "-o", "asked.jsonl"];
     folder.run(&export).expect(0, &[]);
     let mut asked = folder.lines("asked.jsonl")[0].clone();
     asked["body"]["response_format"] = format;
-    run(&folder, &[asked], &["--restart"]).expect(0, &[]);
+    let thinking = ["--restart", "--thinking-style", "think"];
+    run(&folder, &[asked], &thinking).expect(0, &[]);
     let written = text(&folder.lines("outputs.jsonl")[0]);
     let (thinking, answer) = written.split_once("</think>").unwrap();
     assert!(
