@@ -64,6 +64,7 @@ class Client:
         while (number := self.load.take()) is not None:
             row, right = sample(number)
             body = json.dumps({"samples": [row]}).encode()
+            known = number in self.load.rewards
             started = time.monotonic()
             while True:
                 try:
@@ -80,7 +81,7 @@ class Client:
                     await asyncio.sleep(0.2)
                     continue
                 break
-            self.load.keep(number, status, answer, right, time.monotonic() - started)
+            self.load.keep(number, status, answer, right, known, time.monotonic() - started)
         self.close()
 
 
@@ -92,7 +93,7 @@ class Load:
         self.host, self.port = url.hostname, url.port
         self.restarts = arguments.restart is not None
         self.requests, self.distinct = arguments.requests, arguments.distinct or arguments.requests
-        self.next = self.done = self.errors = self.wrong = self.reused = self.changed = self.broken = 0
+        self.next = self.done = self.errors = self.wrong = self.reused = self.changed = self.again = self.broken = 0
         self.latencies: list[float] = []
         self.rewards: dict[int, object] = {}
 
@@ -102,7 +103,7 @@ class Load:
         self.next += 1
         return (self.next - 1) % self.distinct
 
-    def keep(self, number: int, status: int, answer: dict, right: bool, latency: float) -> None:
+    def keep(self, number: int, status: int, answer: dict, right: bool, known: bool, latency: float) -> None:
         self.done += 1
         self.latencies.append(latency)
         if status != 200:
@@ -117,6 +118,7 @@ class Load:
         self.wrong += verdict["status"] == "ok" and (verdict["reward"] == 1.0) != right
         before = self.rewards.setdefault(number, verdict["reward"])
         self.changed += before != verdict["reward"]
+        self.again += known and not verdict.get("reused")
 
 
 def memory(pid: int) -> float:
@@ -173,12 +175,12 @@ async def main() -> None:
     ordered = sorted(load.latencies)
     at = lambda share: ordered[min(int(share * len(ordered)), len(ordered) - 1)]  # noqa: E731
     print(f"{load.done} answers in {seconds:.1f} s: {load.done / seconds:.1f}/s; {load.errors} errors, {load.changed} changed, "
-          f"{load.reused} known before, {load.wrong} against the label, {load.broken} connections broken by a kill")
+          f"{load.reused} known before, {load.again} judged again, {load.wrong} against the label, {load.broken} connections broken by a kill")
     print(f"latency: median {at(0.5):.2f} s, 95 % {at(0.95):.2f} s, longest {ordered[-1]:.2f} s")
     if sizes:
         tenths = [sizes[int(len(sizes) * tenth / 10)] for tenth in range(10)] + [sizes[-1]]
         print("server's memory over the run, MB: " + " ".join(f"{size:.0f}" for size in tenths))
-    if load.errors or load.changed:
+    if load.errors or load.changed or (load.again and load.restarts):
         raise SystemExit(1)
 
 

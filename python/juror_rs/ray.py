@@ -39,6 +39,8 @@ import logging
 import math
 import os
 import threading
+import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -68,6 +70,7 @@ SCHEMA = pa.schema(
 """The columns that a verdict adds; their types are the same in every block, whatever its verdicts are."""
 
 _QUIET_SECONDS = 60.0
+_PAUSES = (1.0, 5.0)
 
 
 class Judge:
@@ -83,7 +86,7 @@ class Judge:
     ) -> None:
         self._columns = {"question": question, "reference": reference, "response": response}
         _limit_threads()
-        self._judge = _Judge(**settings)
+        self._judge = _with_retries(lambda: _Judge(**settings))
         self._quiet = threading.Timer(_QUIET_SECONDS, _warn_of_starvation)
         self._quiet.daemon = True
         self._quiet.start()
@@ -99,19 +102,12 @@ class Judge:
             raise ValueError(f"the data have a column {taken[0]!r} already, as if judged before: drop or rename it")
         rows = batch.select(list(self._columns.values())).to_pylist()
         samples: list[dict[str, object]] = [{key: row[column] for key, column in self._columns.items()} for row in rows]
-        verdicts = self._verdicts(samples)
+        # Where the server has died, the next call starts another.
+        verdicts: list[Verdict] = _with_retries(lambda: self._judge.judge(samples, progress=False, skip_bad=True))
         for field in SCHEMA:
             values = [getattr(verdict, field.name.removeprefix("judge_"), None) for verdict in verdicts]
             batch = batch.append_column(field, pa.array(values, field.type))
         return batch
-
-    def _verdicts(self, samples: list[dict[str, object]]) -> list[Verdict]:
-        """The verdicts; where the server has died, by the one that the next call starts."""
-        try:
-            return self._judge.judge(samples, progress=False, skip_bad=True)
-        except JudgeError:
-            logging.getLogger(__name__).exception("a judge has failed: once more")
-            return self._judge.judge(samples, progress=False, skip_bad=True)
 
     def close(self) -> None:
         """Ends the server, if this stage has started it."""
@@ -170,6 +166,17 @@ def check_resources(concurrency: int, *, num_cpus: float = 1.0, num_gpus: float 
             f"{concurrency} judges of {num_cpus:g} CPUs each on {cpus:g} CPUs leave none for the tasks that read rows, and the run "
             "would wait for ever: lower concurrency, give each judge less (num_cpus=0.5), or add CPUs (ray.init(num_cpus=…))"
         )
+
+
+def _with_retries(call: Callable[[], Any]) -> Any:
+    """What `call` returns; a server that was killed, also while it started, is worth another try."""
+    for pause in _PAUSES:
+        try:
+            return call()
+        except JudgeError:
+            logging.getLogger(__name__).exception("a judge has failed: once more in %g s", pause)
+            time.sleep(pause)
+    return call()
 
 
 def _limit_threads() -> None:

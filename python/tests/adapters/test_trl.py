@@ -108,5 +108,5 @@ args = GRPOConfig(
     report_to="none", use_cpu=True,
 )
 """
-    done = run_python(before + readme("JurorReward") + "trainer.train()\n", JUROR_URL=judge_url)
+    done = run_python(before + readme("JurorReward(") + "trainer.train()\n", JUROR_URL=judge_url)
     assert "rewards/juror/mean" in done.stdout
