@@ -45,3 +45,15 @@ test-gpu *ARGS:
 # The real code of each client (trainers, harnesses, OpenAI's client, Ray Data) against juror; writes docs/guide/conformance.md. Before a release.
 conformance *CLIENTS:
     scripts/conformance.sh {{ CLIENTS }}
+
+# The documentation as a book in target/book, links checked (needs mdbook, mdbook-linkcheck2 and Python).
+book:
+    mdbook build
+
+# Type-check for macOS and Windows, as far as it goes without their C compilers.
+platforms *TARGETS:
+    scripts/check_platforms.sh {{ TARGETS }}
+
+# The image's root file system from Debian's packages, and the program in it (needs Debian, and root for chroot).
+image *ARGS:
+    scripts/check_image.sh {{ ARGS }}

@@ -14,7 +14,7 @@ judged.write_parquet("s3://bucket/judged/")
 or, without the check of resources, as any other class:
 
 ```python
-judged = rollouts.map_batches(
+judged = rollouts.repartition(target_num_rows_per_block=2048).map_batches(
     juror_rs.ray.Judge,
     fn_constructor_kwargs={"model": "Qwen/Qwen3-8B", "cache": "/shared/verdicts"},
     batch_format="pyarrow",
@@ -135,7 +135,8 @@ def judge(
     """
     check_resources(concurrency, num_cpus=num_cpus, num_gpus=num_gpus)
     held: dict[str, Any] = {"num_cpus": num_cpus} if num_gpus == 0.0 else {"num_cpus": num_cpus, "num_gpus": num_gpus}
-    return dataset.map_batches(
+    # Blocks go to actors whole, and those of a reader hold thousands of rows: one actor could get them all.
+    return dataset.repartition(target_num_rows_per_block=batch_size).map_batches(
         Judge,
         fn_constructor_kwargs=settings,
         batch_format="pyarrow",

@@ -14,6 +14,7 @@ mod calibration;
 mod chat;
 mod compare;
 mod constrained;
+mod documentation;
 mod exit_codes;
 #[cfg(target_os = "linux")]
 mod gpu_script;

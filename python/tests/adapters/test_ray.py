@@ -133,6 +133,17 @@ def test_a_cache_is_used_again(data: Path, tmp_path: Path) -> None:
     assert "24" in stat.stdout
 
 
+def test_rows_of_one_file_go_to_all_actors(data: Path, tmp_path: Path) -> None:
+    table = pq.read_table(data)
+    (tmp_path / "one").mkdir()
+    pq.write_table(table, tmp_path / "one" / "all.parquet")
+    rollouts = ray.data.read_parquet(str(tmp_path / "one"))
+    judged = juror_rs.ray.judge(rollouts, concurrency=2, batch_size=2, cache=str(tmp_path / "cache"))
+    assert judged.count() == table.num_rows
+    # Each server writes a file of its own.
+    assert len(list((tmp_path / "cache").iterdir())) == 2
+
+
 def test_the_guide_runs(
     data: Path, guide: Callable[[str, str], list[str]], run_python: Callable[..., Any], tmp_path: Path
 ) -> None:

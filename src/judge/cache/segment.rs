@@ -1,6 +1,6 @@
 //! A segment of the cache: lines of JSON, an answer each. Every line begins with the answer's key and ends with a checksum.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
@@ -183,7 +183,7 @@ impl Writer {
         {
             // Others who use the folder may read it, as far as the user's mask lets them.
             use std::os::unix::fs::PermissionsExt;
-            builder.permissions(fs::Permissions::from_mode(0o666));
+            builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
         let (file, path) = builder.tempfile_in(folder)?.keep()?;
         Ok(Self {

@@ -2,8 +2,6 @@
 //! registers when read. Widening is exact, so a product does not depend on whether it widens its numbers on the way or
 //! beforehand.
 
-use std::any::Any;
-
 use pulp::Simd;
 
 use super::panels::PANEL;
@@ -103,7 +101,7 @@ impl Format for F16 {
     #[inline(always)]
     fn widen<S: Simd, const W: usize>(simd: S, row: &[u16; PANEL]) -> [S::f32s; W] {
         #[cfg(target_arch = "x86_64")]
-        if let Some(v4) = (&simd as &dyn Any).downcast_ref::<pulp::x86::V4>() {
+        if let Some(v4) = (&simd as &dyn std::any::Any).downcast_ref::<pulp::x86::V4>() {
             return [bytemuck::cast(v4.avx512f._mm512_cvtph_ps(bytemuck::cast(*row))); W];
         }
         let splat = |x: u32| simd.splat_u32s(x);
@@ -172,10 +170,10 @@ pub(crate) fn widen_all<S: Simd, F: Format>(simd: S, from: &[F::Bits], to: &mut 
 fn widen_integers<S: Simd, const W: usize>(simd: S, row: &[u16; PANEL]) -> [S::u32s; W] {
     #[cfg(target_arch = "x86_64")]
     {
-        if let Some(v4) = (&simd as &dyn Any).downcast_ref::<pulp::x86::V4>() {
+        if let Some(v4) = (&simd as &dyn std::any::Any).downcast_ref::<pulp::x86::V4>() {
             return [bytemuck::cast(v4.avx512f._mm512_cvtepu16_epi32(bytemuck::cast(*row))); W];
         }
-        if let Some(v3) = (&simd as &dyn Any).downcast_ref::<pulp::x86::V3>() {
+        if let Some(v3) = (&simd as &dyn std::any::Any).downcast_ref::<pulp::x86::V3>() {
             let halves: [[u16; 8]; 2] = bytemuck::cast(*row);
             let mut out = [simd.splat_u32s(0); W];
             for (to, half) in out.iter_mut().zip(halves) {

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Type-checks for systems that this one is not: macOS on Apple's processors and Windows. Needs rustup; C code of
+# dependencies is not compiled.
+#
+#     scripts/check_platforms.sh [TARGET…]
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$root/target}/platforms-check"
+targets=("$@")
+[[ $# -gt 0 ]] || targets=(aarch64-apple-darwin x86_64-pc-windows-msvc)
+
+for target in "${targets[@]}"; do
+    rustup target add "$target" 2>/dev/null || {
+        echo "rustup cannot add $target" >&2
+        exit 1
+    }
+    name=${target//-/_}
+    export "CC_$name=$root/scripts/stand_in_cc.sh" "CXX_$name=$root/scripts/stand_in_cc.sh" "AR_$name=$root/scripts/stand_in_cc.sh"
+    echo "== $target" >&2
+    RUSTFLAGS="-D warnings" cargo check --target "$target" --bins --lib
+done

@@ -1,0 +1,150 @@
+//! The documentation: links lead somewhere, pages are in the book, jobs run as written.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+use std::process::Command;
+
+use regex::Regex;
+
+use crate::common::{Folder, Ran, binary, rollouts};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// All Markdown files below a folder of the repository.
+fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() && !["target", "dist"].contains(&&*name) && !name.starts_with('.') {
+            pages(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            found.push(path);
+        }
+    }
+}
+
+/// The text of a page without its blocks of code.
+fn prose(page: &Path) -> String {
+    let text = fs::read_to_string(page).unwrap();
+    let is_prose = |(place, part): (usize, &str)| (place % 2 == 0).then(|| part.to_owned());
+    text.split("\n```")
+        .enumerate()
+        .filter_map(is_prose)
+        .collect()
+}
+
+/// The anchors of a page's headings, as GitHub and mdbook make them.
+fn anchors(page: &Path) -> Vec<String> {
+    let prose = prose(page);
+    let headings = prose.lines().filter(|line| line.starts_with('#'));
+    let anchor = |heading: &str| {
+        let kept = |letter: &char| letter.is_alphanumeric() || " -_".contains(*letter);
+        let text = heading.trim_start_matches('#').trim().to_lowercase();
+        text.chars()
+            .filter(kept)
+            .collect::<String>()
+            .replace(' ', "-")
+    };
+    headings.map(anchor).collect()
+}
+
+/// `path` without `..`.
+fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => assert!(normal.pop()),
+            part => normal.push(part),
+        }
+    }
+    normal
+}
+
+#[test]
+fn links_lead_to_files_and_headings_that_are_there() {
+    let mut found = Vec::new();
+    pages(root(), &mut found);
+    assert!(found.len() > 50);
+    let link = Regex::new(r"\]\(([^)\s#]*)(?:#([^)\s]+))?\)").unwrap();
+    let mut broken = Vec::new();
+    for page in &found {
+        for found in link.captures_iter(&prose(page)) {
+            let target = &found[1];
+            if target.contains("://") || target.starts_with("mailto:") {
+                continue;
+            }
+            let file = match target {
+                "" => page.clone(),
+                target => normal(&page.parent().unwrap().join(target)),
+            };
+            let is_there = file.exists()
+                && found.get(2).is_none_or(|anchor| {
+                    anchors(&file)
+                        .iter()
+                        .any(|heading| heading == anchor.as_str())
+                });
+            if !is_there {
+                broken.push(format!("{}: {}", page.display(), &found[0]));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
+#[test]
+fn the_book_has_every_page_once() {
+    let docs = root().join("docs");
+    let summary = fs::read_to_string(docs.join("SUMMARY.md")).unwrap();
+    let mut found = Vec::new();
+    pages(&docs, &mut found);
+    for page in found {
+        let name = page.strip_prefix(&docs).unwrap().to_string_lossy();
+        let name = name.replace('\\', "/");
+        let times = summary.matches(&format!("]({name})")).count();
+        assert_eq!(times, usize::from(name != "SUMMARY.md"), "{name}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_jobs_of_the_cluster_page_run_as_written() {
+    let page = fs::read_to_string(root().join("docs/guide/cluster.md")).unwrap();
+    let scripts: Vec<&str> = page
+        .split("```sh\n")
+        .skip(1)
+        .filter_map(|rest| rest.split("\n```").next())
+        .filter(|script| script.starts_with("#!/bin/bash"))
+        .collect();
+    let [array, merge] = scripts.as_slice() else {
+        panic!("{scripts:?}");
+    };
+    assert!(array.contains("--array=0-7"));
+    let folder = Folder::new();
+    folder.write("rollouts.jsonl", rollouts(12));
+    let path = format!(
+        "{}:{}",
+        binary().parent().unwrap().display(),
+        std::env::var("PATH").unwrap()
+    );
+    let bash = |script: &str, variables: &[(&str, &str)]| {
+        let mut command = Command::new("bash");
+        command
+            .args(["-c", script])
+            .env("PATH", &path)
+            .current_dir(folder.path("."));
+        Ran::of(command.envs(variables.iter().copied()).output().unwrap())
+    };
+    for task in 0..8 {
+        let variables = [
+            ("MODEL", "tiny"),
+            ("SLURM_ARRAY_TASK_ID", &task.to_string()),
+            ("SLURM_ARRAY_TASK_COUNT", "8"),
+            ("SLURM_ARRAY_TASK_MIN", "0"),
+        ];
+        bash(array, &variables).expect(0, &[]);
+    }
+    bash(merge, &[]).expect(0, &["12 (12 ok)"]);
+    assert_eq!(folder.lines("verdicts.jsonl").len(), 12);
+}
