@@ -36,8 +36,8 @@ pub(super) struct ServeArguments {
     /// Key that clients must send; others see it in the list of processes, so rather --api-key-file or `JUROR_API_KEY`
     #[arg(long, value_name = "KEY", env = "JUROR_API_KEY", hide_env_values = true, help_heading = SERVER)]
     api_key: Option<String>,
-    /// File that holds the key
-    #[arg(long, value_name = "FILE", conflicts_with = "api_key", help_heading = SERVER)]
+    /// File that holds the key; goes before --api-key
+    #[arg(long, value_name = "FILE", help_heading = SERVER)]
     api_key_file: Option<PathBuf>,
     /// Listen without a key at an address that others can reach
     #[arg(long, help_heading = SERVER)]
@@ -129,9 +129,12 @@ pub(super) fn run(arguments: ServeArguments) -> Result<u8, Failure> {
         }
         Event::Phase(phase) if !quiet => match phase {
             Phase::Ready(sizes) => say(&format!("ready; engine: {sizes}")),
-            Phase::Asleep => say("asleep: weights and cache are freed"),
+            Phase::Asleep(None) => say("asleep: weights and cache are freed"),
+            Phase::Asleep(Some(why)) => say(&format!(
+                "could not load the model again, and sleeps on: {why}; free the device and ask for /wake_up"
+            )),
             Phase::Loading => say("loading the model"),
-            Phase::Stopped | Phase::Failed(_) => {}
+            Phase::Draining | Phase::Stopped | Phase::Failed(_) => {}
         },
         Event::Phase(_) => {}
     };

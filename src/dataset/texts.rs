@@ -380,17 +380,11 @@ impl Value<'_> {
                 let text = self
                     .string()
                     .map_err(|why| format!("`{key}` (the {}) is {why}", noun(field)))?;
-                // A table has no lists: its cells hold them as JSON.
-                if let Some(messages) = Messages::in_text(&text) {
-                    match field {
-                        Field::Question => return read.turn(messages.question(), field, key),
-                        Field::Response => return read.turn(messages.response(), field, key),
-                        Field::Reference
-                        | Field::Id
-                        | Field::Steps
-                        | Field::Rubric
-                        | Field::Other => {}
-                    }
+                // Of a response they stay text: it would choose what of it is judged.
+                if field == Field::Question
+                    && let Some(messages) = Messages::in_text(&text)
+                {
+                    return read.turn(messages.question(), field, key);
                 }
                 let answer = (field == Field::Reference)
                     .then(|| gsm8k_answer(&text))

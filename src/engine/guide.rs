@@ -1,9 +1,10 @@
 //! What steers a generation: known text that is appended, the tokens that may be chosen, and when it ends.
 
 use std::fmt;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use super::sampler::Choices;
+use crate::panics;
 
 /// Steers a generation, token by token.
 ///
@@ -23,6 +24,41 @@ pub trait Guide: Send {
     /// goes on with other tokens: with some that are appended, or with a choice that has no end of sequence in it.
     fn end(&mut self) -> Option<Next> {
         None
+    }
+}
+
+/// Has a panic of a guide cost its own generation alone: it would end every one's on the engine's thread.
+pub(crate) struct GuardedGuide {
+    guide: Box<dyn Guide>,
+    failure: Arc<OnceLock<String>>,
+}
+
+impl GuardedGuide {
+    /// Guards a guide; a panic ends the generation and goes to `failure`.
+    pub(crate) fn boxed(guide: Box<dyn Guide>, failure: Arc<OnceLock<String>>) -> Box<dyn Guide> {
+        Box::new(Self { guide, failure })
+    }
+
+    fn ask<T>(&mut self, ask: impl FnOnce(&mut dyn Guide) -> T, otherwise: T) -> T {
+        panics::guarded(|| ask(self.guide.as_mut())).unwrap_or_else(|why| {
+            let why = format!("an error of juror itself ({why}); please report this sample");
+            let _ = self.failure.set(why);
+            otherwise
+        })
+    }
+}
+
+impl Guide for GuardedGuide {
+    fn begin(&mut self) -> Next {
+        self.ask(|guide| guide.begin(), Next::END)
+    }
+
+    fn push(&mut self, token: u32) -> Next {
+        self.ask(|guide| guide.push(token), Next::END)
+    }
+
+    fn end(&mut self) -> Option<Next> {
+        self.ask(|guide| guide.end(), None)
     }
 }
 

@@ -11,6 +11,7 @@ use super::in_flight::{Asked, InFlight, Known};
 use super::prompt::TooLong;
 use super::{JudgeText, RunOptions, guarded};
 use crate::dataset::Sample;
+use crate::engine::guide::GuardedGuide;
 use crate::engine::{Guide, Next, RandomKey, Request};
 use crate::protocol::view::paragraphs;
 use crate::protocol::{ScaffoldWants, StopMatcher};
@@ -157,7 +158,7 @@ impl<'a> RequestBuilder<'a> {
                 trial,
             },
             eos: self.text.eos.clone(),
-            guide: guide.map(|guide| Box::new(Guarded { guide, failure }) as Box<dyn Guide>),
+            guide: guide.map(|guide| GuardedGuide::boxed(guide, failure)),
             choices: Some(self.text.choices.clone()),
             logprobs: None,
         }))
@@ -294,34 +295,5 @@ impl Guide for TextStop {
         } else {
             Next::FREE
         }
-    }
-}
-
-/// Has a panic of a guide cost its sample alone: it would end every sample's generation on the engine's thread.
-struct Guarded {
-    guide: Box<dyn Guide>,
-    failure: Arc<OnceLock<String>>,
-}
-
-impl Guarded {
-    fn ask<T>(&mut self, ask: impl FnOnce(&mut dyn Guide) -> T, otherwise: T) -> T {
-        guarded(|| ask(self.guide.as_mut())).unwrap_or_else(|why| {
-            let _ = self.failure.set(why);
-            otherwise
-        })
-    }
-}
-
-impl Guide for Guarded {
-    fn begin(&mut self) -> Next {
-        self.ask(|guide| guide.begin(), Next::END)
-    }
-
-    fn push(&mut self, token: u32) -> Next {
-        self.ask(|guide| guide.push(token), Next::END)
-    }
-
-    fn end(&mut self) -> Option<Next> {
-        self.ask(|guide| guide.end(), None)
     }
 }

@@ -7,6 +7,7 @@ use super::form::FormedAnswer;
 use super::guarded;
 use super::request::{BYTES_PER_TOKEN, GenerationRequest};
 use super::stop::StopTexts;
+use crate::engine::guide::GuardedGuide;
 use crate::engine::{Guide, RandomKey, Request};
 use crate::grammar::Grammar;
 use crate::judge::WorkloadLengths;
@@ -152,9 +153,9 @@ impl Generation {
                 let thinking = prompt.thinking.as_deref();
                 let grammar = Arc::clone(grammar);
                 let formed = FormedAnswer::new(model, thinking, grammar, stop, failure);
-                Some(Box::new(formed))
+                Some(GuardedGuide::boxed(Box::new(formed), Arc::clone(failure)))
             }
-            None => stop.map(|stop| Box::new(stop) as Box<dyn Guide>),
+            None => stop.map(|stop| GuardedGuide::boxed(Box::new(stop), Arc::clone(failure))),
         }
     }
 }

@@ -27,9 +27,14 @@ use crate::panics;
 
 /// Runs `work`; a panic costs its request alone.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    panics::guarded(work).unwrap_or_else(|why| {
-        Err(format!(
-            "an error of juror itself ({why}); please report this request"
-        ))
-    })
+    panics::guarded(work)
+        .unwrap_or_else(|why| Err(format!("{OWN_ERROR} ({why}); please report this request")))
+}
+
+/// How the message of a panic begins.
+const OWN_ERROR: &str = "an error of juror itself";
+
+/// Whether a message of [`guarded`] is of a panic, not of the request.
+pub(crate) fn is_own_error(message: &str) -> bool {
+    message.starts_with(OWN_ERROR)
 }

@@ -13,6 +13,9 @@ use crate::grammar::GrammarSource;
 /// The most stop texts of one request.
 const MOST_STOPS: usize = 64;
 
+/// Bytes of a stop text: each is looked for at every token.
+const LONGEST_STOP: usize = 1024;
+
 /// The largest count of tokens that is accepted.
 const MOST_TOKENS: u64 = 1 << 30;
 
@@ -353,7 +356,9 @@ fn longest(body: &mut Map<String, Value>) -> Result<Option<usize>, String> {
 
 fn stops(value: Option<Value>) -> Result<Vec<String>, String> {
     let wrong = || {
-        format!("`stop` must be a text or a list of at most {MOST_STOPS} texts, none of them empty")
+        format!(
+            "`stop` must be a text or a list of at most {MOST_STOPS} texts, none of them empty or of more than {LONGEST_STOP} bytes"
+        )
     };
     let texts = match value {
         None => return Ok(Vec::new()),
@@ -367,7 +372,8 @@ fn stops(value: Option<Value>) -> Result<Vec<String>, String> {
             .collect::<Result<Vec<String>, String>>()?,
         Some(_) => return Err(wrong()),
     };
-    if texts.len() > MOST_STOPS || texts.iter().any(String::is_empty) {
+    let is_wrong = |text: &String| text.is_empty() || text.len() > LONGEST_STOP;
+    if texts.len() > MOST_STOPS || texts.iter().any(is_wrong) {
         return Err(wrong());
     }
     Ok(texts)

@@ -1,4 +1,5 @@
-//! A request's body within its limits. Bodies share a bounded room in memory; who finds none waits before a byte is read.
+//! A request's body within its limits. Bodies share a bounded room in memory, and keep their part of it until what they ask for is
+//! done; who finds none waits before more is read. Short bodies have a room of their own, so that none waits behind long ones.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,37 +16,51 @@ use super::error::ApiError;
 const PAUSE: Duration = Duration::from_secs(30);
 
 /// The least speed at which a body must come, in bytes a second, once it has taken a minute.
-const LEAST_SPEED: usize = 16 << 10;
+const LEAST_SPEED: usize = 256 << 10;
 
-/// Bodies of at most so many bytes are parsed where they are read.
+/// Bodies of at most so many bytes are short: they are parsed where they are read.
 const SHORT: usize = 64 << 10;
 
-/// Bodies of requests that are read or answered, all together, in kibibytes; one as large as is allowed always fits.
-const ROOM: usize = 1 << 20;
+/// Short bodies, all together, in kibibytes.
+const SHORT_ROOM: usize = 256 << 10;
+
+/// Longer bodies, all together, in kibibytes; one as large as is allowed always fits.
+const LONG_ROOM: usize = 1 << 20;
 
 /// The room in memory for bodies.
 pub(super) struct Room {
-    kibibytes: Arc<Semaphore>,
-    all: usize,
+    short: Arc<Semaphore>,
+    long: Arc<Semaphore>,
     most: usize,
 }
 
-/// A body, and the room that it takes for as long as this lives.
+/// A body, and the room that it takes.
 pub(super) struct Taken<T> {
     pub(super) value: T,
-    /// Given back when it is dropped.
-    room: OwnedSemaphorePermit,
+    /// Given back when it is dropped: once what the body asks for is done.
+    pub(super) room: OwnedSemaphorePermit,
 }
 
 impl Room {
     /// For bodies of at most so many bytes.
     pub(super) fn new(most: usize) -> Self {
-        let all = ROOM.max(most / 1024 + 1).min(Semaphore::MAX_PERMITS);
+        let long = LONG_ROOM.max(kibibytes(most));
         Self {
-            kibibytes: Arc::new(Semaphore::new(all)),
-            all,
+            short: Arc::new(Semaphore::new(SHORT_ROOM)),
+            long: Arc::new(Semaphore::new(long)),
             most,
         }
+    }
+
+    /// Waits for room for a body of so many bytes.
+    async fn take(&self, bytes: usize) -> Result<OwnedSemaphorePermit, ApiError> {
+        let room = if bytes <= SHORT {
+            &self.short
+        } else {
+            &self.long
+        };
+        let taken = Arc::clone(room).acquire_many_owned(kibibytes(bytes) as u32);
+        taken.await.map_err(|_| ApiError::ending())
     }
 
     /// Reads a body as a JSON object.
@@ -73,10 +88,9 @@ impl Room {
         if known.is_some_and(|bytes| bytes > self.most as u64) {
             return Err(self.too_large());
         }
-        let bytes = known.map_or(self.most, |bytes| bytes as usize);
-        let kibibytes = (bytes / 1024 + 1).min(self.all) as u32;
-        let room = Arc::clone(&self.kibibytes).acquire_many_owned(kibibytes);
-        let room = room.await.map_err(|_| ApiError::ending())?;
+        // One of unknown length is short until it is not.
+        let mut held = known.map_or(SHORT, |bytes| bytes as usize);
+        let mut room = self.take(held).await?;
         let mut value = Vec::with_capacity(known.unwrap_or(0) as usize);
         let started = tokio::time::Instant::now();
         loop {
@@ -93,6 +107,10 @@ impl Room {
                 if value.len() + data.len() > self.most {
                     return Err(self.too_large());
                 }
+                if value.len() + data.len() > held {
+                    held = self.most;
+                    room = self.take(held).await?;
+                }
                 value.extend_from_slice(data);
             }
             let seconds = started.elapsed().as_secs() as usize;
@@ -100,6 +118,9 @@ impl Room {
                 return Err(too_slow());
             }
         }
+        // What was held for more than came.
+        let excess = room.num_permits().saturating_sub(kibibytes(value.len()));
+        drop(room.split(excess));
         Ok(Taken { value, room })
     }
 
@@ -109,6 +130,11 @@ impl Room {
             self.most
         ))
     }
+}
+
+/// What bytes take in a room.
+fn kibibytes(bytes: usize) -> usize {
+    (bytes / 1024 + 1).min(u32::MAX as usize)
 }
 
 fn too_slow() -> ApiError {

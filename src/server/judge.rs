@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::{Value, json};
+use tokio::task::block_in_place;
 
 use super::access::Client;
 use super::error::ApiError;
@@ -57,17 +58,16 @@ pub(super) async fn judge(
         )));
     }
     app.check_count(rows.len())?;
-    let mut samples = Vec::with_capacity(rows.len());
-    for (place, row) in rows.iter().enumerate() {
+    let read = rows.iter().enumerate().map(|(place, row)| {
         match app.sample(row) {
-            Err(why) if !skip_bad => {
-                return Err(ApiError::bad_request(format!(
-                    "samples[{place}]: {why}. Nothing was judged; `\"skip_bad\": true` gives such samples a failed verdict instead"
-                )));
-            }
-            sample => samples.push(sample),
+            Err(why) if !skip_bad => Err(ApiError::bad_request(format!(
+                "samples[{place}]: {why}. Nothing was judged; `\"skip_bad\": true` gives such samples a failed verdict instead"
+            ))),
+            sample => Ok(sample),
         }
-    }
+    });
+    // Thousands of rows take a while: other connections go on meanwhile.
+    let samples: Vec<_> = block_in_place(|| read.collect::<Result<_, _>>())?;
     drop(rows);
     let wants_lines = headers
         .get_all(header::ACCEPT)
@@ -75,7 +75,7 @@ pub(super) async fn judge(
         .filter_map(|value| value.to_str().ok())
         .any(|value| value.contains(LINES));
     if !wants_lines {
-        let verdicts = app.judge_all(client, samples).await?;
+        let verdicts = app.judge_all(client, samples, body.room).await?;
         let answer = Answer {
             verdicts: &verdicts,
             judge: &app.identity,
@@ -83,16 +83,19 @@ pub(super) async fn judge(
         return Ok(Json(answer).into_response());
     }
     let count = samples.len();
-    let mut coming = app.judge(client, samples);
+    let mut coming = app.judge(client, samples, body.room);
     let (sender, lines) = channel_body();
     tokio::spawn(async move {
-        let _body = body;
         let line = |mut text: String| {
             text.push('\n');
             Ok::<_, Infallible>(Bytes::from(text))
         };
         for _ in 0..count {
-            let Some(verdict) = coming.next().await else {
+            let next = tokio::select! {
+                verdict = coming.next() => verdict,
+                () = sender.closed() => return,
+            };
+            let Some(verdict) = next else {
                 let error = ApiError::ending().to_json();
                 let _ = sender.send(line(error.to_string())).await;
                 return;

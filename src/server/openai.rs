@@ -6,22 +6,26 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::Json;
 use axum::body::{Body, Bytes};
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Extension, Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
 use super::App;
 use super::access::Client;
 use super::error::ApiError;
 use super::stream::{Streamed, Wanted, channel_body};
-use crate::engine::{Completion, Request};
+use crate::engine::{Completion, FinishReason, Request};
 use crate::openai::generation::{Answering, Defaults, Generation};
-use crate::openai::guarded;
 use crate::openai::request::{GenerationRequest, Route};
 use crate::openai::response::Responder;
 use crate::openai::streaming::Streaming;
+use crate::openai::{guarded, is_own_error};
+
+/// Answers that a request may ask for: each has a prompt of its own in memory.
+const MOST_ANSWERS: usize = 2048;
 
 /// A completion that is asked for, and why it could not be kept to its form.
 struct Coming {
@@ -55,8 +59,9 @@ pub(super) async fn models(State(app): State<Arc<App>>) -> Json<Value> {
 /// `GET /v1/models/NAME`.
 pub(super) async fn model(
     State(app): State<Arc<App>>,
-    Path(name): Path<String>,
+    name: Result<Path<String>, PathRejection>,
 ) -> Result<Json<Value>, ApiError> {
+    let Path(name) = name.map_err(|why| ApiError::bad_request(why.body_text()))?;
     app.check_model(&name)?;
     Ok(Json(app.model_card()))
 }
@@ -80,6 +85,13 @@ async fn answer(
     if let Some(name) = &request.model {
         app.check_model(name)?;
     }
+    if request.answers() > MOST_ANSWERS {
+        let why = format!(
+            "{} answers (prompts times `n`), and a request may ask for {MOST_ANSWERS}: send several",
+            request.answers()
+        );
+        return Err(ApiError::bad_parameter(why));
+    }
     // Without a seed every request is drawn anew.
     let defaults = Defaults {
         seed: random(),
@@ -99,6 +111,7 @@ async fn answer(
         request,
         generation,
         name,
+        room: Arc::new(body.room),
     };
     match streams {
         Some(options) => Ok(answer.stream(&client, answering, &options)),
@@ -144,6 +157,9 @@ fn stream_options(body: &mut Map<String, Value>) -> Result<Option<StreamOptions>
 
 /// Why a request cannot be answered; that a prompt is too long has the code that OpenAI gives it.
 fn unanswerable(why: String) -> ApiError {
+    if is_own_error(&why) {
+        return ApiError::not_answered(why);
+    }
     let is_too_long =
         why.starts_with("the prompt has") || why.contains("leave no room for a prompt");
     let error = ApiError::bad_request(why);
@@ -161,6 +177,8 @@ struct Answer {
     request: GenerationRequest,
     generation: Generation,
     name: String,
+    /// Of the request's body: what waits takes room, also when its client has gone.
+    room: Arc<OwnedSemaphorePermit>,
 }
 
 impl Answer {
@@ -180,7 +198,9 @@ impl Answer {
         failure: Arc<std::sync::OnceLock<String>>,
     ) -> Coming {
         let (sender, completion) = oneshot::channel();
+        let room = Arc::clone(&self.room);
         let take = move |result| {
+            drop(room);
             // Its client may have gone.
             let _ = sender.send(result);
         };
@@ -260,7 +280,12 @@ impl Answer {
                 for piece in streaming.begin() {
                     pieces.send(event(&piece)).await.map_err(|_| None)?;
                 }
-                while let Some((index, token)) = written.recv().await {
+                loop {
+                    let next = tokio::select! {
+                        next = written.recv() => next,
+                        () = pieces.closed() => return Err(None),
+                    };
+                    let Some((index, token)) = next else { break };
                     if let Some(piece) = streaming.push(index, token) {
                         pieces.send(event(&piece)).await.map_err(|_| None)?;
                     }
@@ -304,6 +329,9 @@ impl Coming {
     async fn finished(self) -> Result<Completion, ApiError> {
         let completion = self.completion.await.map_err(|_| ApiError::ending())?;
         let completion = completion.map_err(ApiError::not_answered)?;
+        if let FinishReason::Rejected(why) = &completion.finish {
+            return Err(ApiError::bad_request(why.clone()).with_code("context_length_exceeded"));
+        }
         match self.failure.get() {
             Some(why) => Err(ApiError::not_answered(why.clone())),
             None => Ok(completion),

@@ -10,6 +10,7 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::{Extension, State};
 use serde_json::{Map, Value, json};
+use tokio::task::block_in_place;
 
 use super::App;
 use super::access::Client;
@@ -37,8 +38,8 @@ pub(super) async fn get_reward(
         )));
     }
     app.check_count(queries.len())?;
-    let mut samples = Vec::with_capacity(queries.len());
-    for (place, ((query, prompt), label)) in queries.iter().zip(&prompts).zip(&labels).enumerate() {
+    let texts = queries.iter().zip(&prompts).zip(&labels).enumerate();
+    let read = texts.map(|(place, ((query, prompt), label))| {
         let (Some(query), Some(prompt)) = (query.as_str(), prompt.as_str()) else {
             return Err(ApiError::bad_request(format!(
                 "query[{place}] and prompts[{place}] must be texts"
@@ -49,9 +50,11 @@ pub(super) async fn get_reward(
             "reference": label,
             "response": rollout::response(query, prompt),
         });
-        samples.push(app.sample_for_trainer(&row, place)?);
-    }
-    let verdicts = app.judge_all(client, samples).await?;
+        app.sample_for_trainer(&row, place)
+    });
+    // Thousands of texts take a while: other connections go on meanwhile.
+    let samples = block_in_place(|| read.collect::<Result<_, _>>())?;
+    let verdicts = app.judge_all(client, samples, body.room).await?;
     let rewards: Vec<Option<f64>> = verdicts.iter().map(|verdict| app.reward(verdict)).collect();
     Ok(Json(json!({
         "rewards": rewards,

@@ -29,10 +29,10 @@ pub(super) async fn health(State(app): State<Arc<App>>) -> Result<Json<Value>, A
 pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<Json<Value>, ApiError> {
     match app.service.phase() {
         phase @ Phase::Ready(_) => Ok(Json(json!({"status": name(&phase)}))),
-        phase => Err(ApiError::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            format!("the judge is {}; requests wait meanwhile", name(&phase)),
-        )),
+        phase => Err(unavailable(format!(
+            "the judge is {}; requests wait meanwhile",
+            name(&phase)
+        ))),
     }
 }
 
@@ -47,37 +47,71 @@ pub(super) async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
 /// Has weights and cache leave the device, once what the engines have is answered.
 pub(super) async fn sleep(State(app): State<Arc<App>>) -> Result<Json<Value>, ApiError> {
     app.service.sleep();
-    reached(&app, |phase| *phase == Phase::Asleep).await
+    reached(&app, |phase| match phase {
+        Phase::Asleep(_) => Some(Ok(())),
+        _ if !app.service.is_to_sleep() => Some(Err(ApiError::new(
+            StatusCode::CONFLICT,
+            "another client has woken the judge meanwhile",
+        ))),
+        _ => None,
+    })
+    .await
 }
 
 /// Has them come back.
 pub(super) async fn wake_up(State(app): State<Arc<App>>) -> Result<Json<Value>, ApiError> {
+    // What is falling asleep is woken once it is there.
+    let _ = reached(&app, |phase| (*phase != Phase::Draining).then_some(Ok(()))).await?;
     app.service.wake_up();
-    reached(&app, |phase| matches!(phase, Phase::Ready(_))).await
+    reached(&app, |phase| match phase {
+        Phase::Ready(_) => Some(Ok(())),
+        Phase::Asleep(Some(why)) => Some(Err(unavailable(format!(
+            "the judge could not be loaded, and sleeps on: {why}"
+        )))),
+        _ if app.service.is_to_sleep() => Some(Err(ApiError::new(
+            StatusCode::CONFLICT,
+            "another client has put the judge to sleep meanwhile",
+        ))),
+        _ => None,
+    })
+    .await
 }
 
 /// Whether the judge sleeps.
 pub(super) async fn is_sleeping(State(app): State<Arc<App>>) -> Json<Value> {
-    Json(json!({"is_sleeping": app.service.phase() == Phase::Asleep}))
+    let is_sleeping = matches!(app.service.phase(), Phase::Asleep(_));
+    Json(json!({"is_sleeping": is_sleeping}))
 }
 
-/// Waits until the judge has reached a phase.
-async fn reached(app: &App, is_there: impl Fn(&Phase) -> bool) -> Result<Json<Value>, ApiError> {
+/// Waits until a phase ends the wait.
+async fn reached(
+    app: &App,
+    ends: impl Fn(&Phase) -> Option<Result<(), ApiError>>,
+) -> Result<Json<Value>, ApiError> {
     loop {
-        match app.service.phase() {
-            Phase::Failed(why) => return Err(ApiError::not_answered(why)),
+        let phase = app.service.phase();
+        match &phase {
+            Phase::Failed(why) => return Err(ApiError::not_answered(why.clone())),
             Phase::Stopped => return Err(ApiError::ending()),
-            phase if is_there(&phase) => return Ok(Json(json!({"status": name(&phase)}))),
-            _ => tokio::time::sleep(LOOK_EVERY).await,
+            _ => {}
         }
+        if let Some(end) = ends(&phase) {
+            return end.map(|()| Json(json!({"status": name(&phase)})));
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
     }
+}
+
+fn unavailable(why: String) -> ApiError {
+    ApiError::new(StatusCode::SERVICE_UNAVAILABLE, why)
 }
 
 fn name(phase: &Phase) -> &'static str {
     match phase {
         Phase::Loading => "loading",
         Phase::Ready(_) => "ready",
-        Phase::Asleep => "asleep",
+        Phase::Draining => "falling asleep",
+        Phase::Asleep(_) => "asleep",
         Phase::Stopped => "stopped",
         Phase::Failed(_) => "failed",
     }

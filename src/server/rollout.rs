@@ -31,7 +31,16 @@ static TURNS: LazyLock<Vec<Turn>> = LazyLock::new(|| {
 /// The question in a prompt: the last turn of the user, where the prompt has a chat template's markup, else all of it.
 pub(super) fn question(prompt: &str) -> String {
     for turn in TURNS.iter() {
+        // A question may quote a conversation; only a prompt ends with the word for the answer.
         let is_plain = turn.before.ends_with(':');
+        if is_plain
+            && !turn
+                .behind
+                .iter()
+                .any(|end| prompt.trim_end().ends_with(end))
+        {
+            continue;
+        }
         let found = prompt.match_indices(turn.before).filter(|(at, _)| {
             // Words begin a turn only at the beginning of a line.
             !is_plain || *at == 0 || prompt[..*at].ends_with('\n')
@@ -53,33 +62,29 @@ pub(super) fn question(prompt: &str) -> String {
 
 /// The response in a policy's whole text, which goes on from a prompt.
 ///
-/// The text begins with the prompt, or with the end of it where it was cut at the left, or with one that differs a little, as
-/// tokenizers normalise texts. So the prompt's longest end that is there is looked for, where the prompt can be and nowhere else:
-/// what the response says of itself moves nothing.
+/// The text begins with the prompt; or with an end of it, where it was cut at the left; or with one that differs a little, as
+/// tokenizers normalise texts. Of such a prompt the end is looked for: it is there as often as in the prompt itself, and what the
+/// response says comes behind it and moves nothing.
 pub(super) fn response<'q>(query: &'q str, prompt: &str) -> &'q str {
     if let Some(response) = query.strip_prefix(prompt) {
         return without_end(response);
     }
+    // The shortest end that the text begins with: a longer one could be completed by the response.
+    let ends = prompt.char_indices().rev().map(|(at, _)| &prompt[at..]);
+    let mut ends = ends.filter(|end| end.len() >= LEAST_END);
+    if let Some(response) = ends.find_map(|end| query.strip_prefix(end)) {
+        return without_end(response);
+    }
     let most = prompt.len() + prompt.len() / 8 + 64;
     let place = &query[..query.floor_char_boundary(most)];
-    let find = |length: usize| {
-        let end = &prompt[prompt.ceil_char_boundary(prompt.len() - length)..];
-        place.find(end).map(|at| at + end.len())
-    };
-    // Where an end is found, a shorter one is found too.
-    let (mut found, mut not) = (0, prompt.len());
-    while found + 1 < not {
-        let middle = usize::midpoint(found, not);
-        if find(middle).is_some() {
-            found = middle;
-        } else {
-            not = middle;
-        }
-    }
-    let at = Some(found)
-        .filter(|found| *found >= LEAST_END)
-        .and_then(find);
-    without_end(at.map_or(query, |at| &query[at..]))
+    let behind = prompt.len().checked_sub(LEAST_END).and_then(|at| {
+        // A short end: a longer one may be altered itself, and then be there only where the response repeats it.
+        let end = &prompt[prompt.ceil_char_boundary(at)..];
+        let times = prompt.matches(end).count();
+        let found = place.match_indices(end).take(times).last();
+        found.map(|(at, end)| at + end.len())
+    });
+    without_end(behind.map_or(query, |at| &query[at..]))
 }
 
 /// A response without the control tokens that end it.
@@ -126,6 +131,10 @@ mod tests {
             ),
             ("User: Why?\nAssistant: ", "Why?"),
             (
+                "Classify:\nUser: hi\nAssistant: hello\nIs it polite?",
+                "Classify:\nUser: hi\nAssistant: hello\nIs it polite?",
+            ),
+            (
                 "Human: this is how we begin, and x < 3.",
                 "Human: this is how we begin, and x < 3.",
             ),
@@ -149,6 +158,18 @@ mod tests {
                 "5<|im_end|>\n<|im_start|>assistant\n4",
             ),
             (format!("{prompt}5 {prompt}4"), &*format!("5 {prompt}4")),
+            // So is one that repeats the prompt's end behind a prompt that was cut or altered.
+            (
+                format!(
+                    "{}2 + 2?<|im_end|>\n<|im_start|>assistant\n4",
+                    &prompt[20..]
+                ),
+                "2 + 2?<|im_end|>\n<|im_start|>assistant\n4",
+            ),
+            (
+                format!("{}5 {prompt}4", prompt.replace("What", "Wh\u{e4}t")),
+                &*format!("5 {prompt}4"),
+            ),
             ("something else".to_owned(), "something else"),
             (format!("{prompt}a <b>bold</b> [x]"), "a <b>bold</b> [x]"),
         ] {
@@ -157,7 +178,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the response says, it is found whole behind its prompt, also where that was cut at the left.
+        /// Whatever the response says, it is found whole behind its prompt, also where that was cut at the left or altered.
         #[test]
         fn a_response_cannot_move_its_beginning(
             texts in prop::collection::vec(prop::sample::select(vec![
@@ -168,6 +189,11 @@ mod tests {
             let forged = format!("{}.", texts.concat().trim_start_matches(['<', '|', ' ']));
             let query = format!("{}{forged}", &prompt[cut..]);
             let found = response(&query, prompt);
+            prop_assert!(found == without_end(&forged), "{found:?} of {forged:?}");
+            // Two turns of the assistant: the end of the prompt is in it twice.
+            let prompt = format!("<|im_start|>user\nHello?<|im_end|>\n<|im_start|>assistant\nYes.<|im_end|>\n{prompt}");
+            let query = format!("{}{forged}", prompt.replace("Hello", "H\u{e4}llo"));
+            let found = response(&query, &prompt);
             prop_assert!(found == without_end(&forged), "{found:?} of {forged:?}");
         }
     }

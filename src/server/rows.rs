@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use super::App;
 use super::access::Client;
@@ -26,6 +26,8 @@ impl Verdicts {
 struct Sender {
     verdicts: mpsc::UnboundedSender<Verdict>,
     app: Arc<App>,
+    /// Of the request's body: samples that wait take room, also when their client has gone.
+    _room: OwnedSemaphorePermit,
 }
 
 impl TakeVerdict for Sender {
@@ -46,14 +48,11 @@ impl App {
     /// # Errors
     /// What is wrong with it.
     pub(super) fn sample(&self, row: &Value) -> Result<Sample, String> {
-        let texts = row.as_object().into_iter().flatten();
-        for (key, value) in texts {
-            if let Some(text) = value.as_str()
-                && text.len() > self.limits.text
-            {
+        for (key, value) in row.as_object().into_iter().flatten() {
+            let bytes = longest_text(value);
+            if bytes > self.limits.text {
                 return Err(format!(
-                    "`{key}` has {} bytes, and a text may have {}: start the server with a larger --max-text",
-                    text.len(),
+                    "`{key}` has {bytes} bytes, and a text may have {}: start the server with a larger --max-text",
                     self.limits.text
                 ));
             }
@@ -78,11 +77,13 @@ impl App {
         self: &Arc<Self>,
         client: Client,
         samples: Vec<Result<Sample, String>>,
+        room: OwnedSemaphorePermit,
     ) -> Verdicts {
         let (verdicts, receiver) = mpsc::unbounded_channel();
         let sender = Arc::new(Sender {
             verdicts,
             app: Arc::clone(self),
+            _room: room,
         });
         let mut good = Vec::with_capacity(samples.len());
         for (place, sample) in samples.into_iter().enumerate() {
@@ -110,9 +111,10 @@ impl App {
         self: &Arc<Self>,
         client: Client,
         samples: Vec<Result<Sample, String>>,
+        room: OwnedSemaphorePermit,
     ) -> Result<Vec<Verdict>, ApiError> {
         let count = samples.len();
-        let mut coming = self.judge(client, samples);
+        let mut coming = self.judge(client, samples, room);
         let mut verdicts = Vec::with_capacity(count);
         while verdicts.len() < count {
             verdicts.push(coming.next().await.ok_or_else(ApiError::ending)?);
@@ -124,6 +126,16 @@ impl App {
     /// The reward of a verdict for a trainer: where there is none, the failure reward, if one is set.
     pub(super) fn reward(&self, verdict: &Verdict) -> Option<f64> {
         verdict.reward.or(self.failure_reward)
+    }
+}
+
+/// The bytes of the longest text in a value.
+fn longest_text(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(values) => values.iter().map(longest_text).max().unwrap_or(0),
+        Value::Object(values) => values.values().map(longest_text).max().unwrap_or(0),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) async fn reward(
         "response": rollout::without_end(response),
     });
     let sample = app.sample_for_trainer(&row, 0)?;
-    let verdicts = app.judge_all(client, vec![sample]).await?;
+    let verdicts = app.judge_all(client, vec![sample], body.room).await?;
     let Some(verdict) = verdicts.first() else {
         return Err(ApiError::ending());
     };

@@ -7,7 +7,7 @@ use axum::body::{Body, Bytes};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
-use crate::engine::{Guide, Next, Then};
+use crate::engine::{Guide, Next};
 
 /// Pieces of a body that wait for their client to take them.
 const PIECES: usize = 64;
@@ -41,6 +41,9 @@ impl Streamed {
 
 impl Guide for Streamed {
     fn begin(&mut self) -> Next {
+        if self.tokens.is_closed() {
+            return Next::END;
+        }
         let next = self
             .guide
             .as_mut()
@@ -83,10 +86,7 @@ impl Wanted {
 
     fn or_end(&self, next: Next) -> Next {
         if self.waits.strong_count() == 0 {
-            Next {
-                append: Vec::new(),
-                then: Then::End,
-            }
+            Next::END
         } else {
             next
         }

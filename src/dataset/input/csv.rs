@@ -5,10 +5,13 @@ use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::rc::Rc;
 
+use serde_json::Value;
+
 use super::bytes::{Bytes, ending};
 use super::line::LineLimit;
 use super::{Next, RowReader, too_long};
 use crate::dataset::DatasetError;
+use crate::dataset::messages::Messages;
 
 /// The records of a source.
 pub(super) struct Csv {
@@ -273,8 +276,11 @@ impl RowReader for Csv {
                 row.push(b',');
             }
             row.extend_from_slice(key.as_bytes());
-            // A string always can be written to memory.
-            let _ = serde_json::to_writer(&mut *row, value);
+            // A table has no lists: its cells hold them as JSON.
+            let messages = Messages::in_text(value).and_then(|_| serde_json::from_str(value).ok());
+            let value = messages.unwrap_or_else(|| Value::from(value));
+            // A value always can be written to memory.
+            let _ = serde_json::to_writer(&mut *row, &value);
         }
         row.push(b'}');
         if row.len() > self.limit.bytes() {

@@ -55,6 +55,9 @@ const GENERATIONS: u64 = 1 << 63;
 /// So often the engines may fail one after another without a completion between, until the service gives up.
 const MOST_FAILURES: u32 = 3;
 
+/// The pause before engines that have failed, and could not be built again, are built once more.
+const PAUSE: Duration = Duration::from_secs(5);
+
 /// Takes the verdicts of a call. It is dropped where there will be no more: all are there, or the service has ended.
 pub trait TakeVerdict: Send + Sync {
     /// Takes a verdict; its index is the sample's place in the call.
@@ -93,8 +96,10 @@ pub enum Phase {
     Loading,
     /// It answers; the engines' sizes in words.
     Ready(String),
-    /// Its engines are given up until it is woken.
-    Asleep,
+    /// Its engines answer what they have, and are then given up.
+    Draining,
+    /// Its engines are given up until it is woken; the text says why they could not be built again, if it was.
+    Asleep(Option<String>),
     /// It has ended, because it was told to.
     Stopped,
     /// It has ended; the text says why.
@@ -118,7 +123,9 @@ enum Wanted {
 struct Shared {
     setup: ServiceSetup,
     in_flight: InFlight,
-    queue: FairQueue<Request>,
+    /// The ids of requests that wait for an engine. One that several clients ask for has a place in the queue of each.
+    queue: FairQueue<u64>,
+    queued: Mutex<HashMap<u64, Request>>,
     /// Who waits for which verdict, by the sample's number.
     waiting: Mutex<HashMap<usize, Waiting>>,
     next_sample: AtomicUsize,
@@ -158,6 +165,7 @@ impl JudgeService {
             setup,
             in_flight: InFlight::keeping(KEPT_ANSWERS),
             queue: FairQueue::default(),
+            queued: Mutex::default(),
             waiting: Mutex::default(),
             next_sample: AtomicUsize::new(0),
             generations: Mutex::default(),
@@ -231,7 +239,17 @@ impl JudgeService {
 
     /// Has it build its engines again.
     pub fn wake_up(&self) {
+        let mut control = lock(&self.shared.control);
+        if matches!(control.1, Phase::Asleep(_)) {
+            control.1 = Phase::Loading;
+        }
+        drop(control);
         self.shared.want(Wanted::Run);
+    }
+
+    /// Whether it has been told to sleep, and not to wake up since.
+    pub fn is_to_sleep(&self) -> bool {
+        self.shared.wanted() == Wanted::Sleep
     }
 
     /// Ends it, once the engines have answered what they have; what waits is dropped.
@@ -250,7 +268,7 @@ impl JudgeService {
     /// Requests that wait for an engine, and those that the engines have.
     pub fn load(&self) -> (usize, usize) {
         let dispatched = lock(&self.shared.dispatched).len();
-        (self.shared.queue.length(), dispatched)
+        (lock(&self.shared.queued).len(), dispatched)
     }
 
     /// What the engines did so far.
@@ -294,6 +312,16 @@ impl Shared {
         self.changed.notify_all();
     }
 
+    /// Whether the engines are to go on; if not, the phase says so at once.
+    fn goes_on(&self) -> bool {
+        let mut control = lock(&self.control);
+        if control.0 != Wanted::Run {
+            control.1 = Phase::Draining;
+            self.changed.notify_all();
+        }
+        control.0 == Wanted::Run
+    }
+
     fn is_over(&self) -> bool {
         let control = lock(&self.control);
         matches!(control.1, Phase::Stopped | Phase::Failed(_))
@@ -307,6 +335,7 @@ impl Shared {
 
     fn drop_waiting(&self) {
         self.queue.clear();
+        lock(&self.queued).clear();
         lock(&self.waiting).clear();
         lock(&self.generations).clear();
         lock(&self.made).clear();
@@ -349,7 +378,13 @@ impl Shared {
                 lock(&self.waiting).insert(number, waits);
                 match requests.trial(&sample, 0, &prompt) {
                     Trial::Ask(request) => self.enqueue(client, *request),
-                    Trial::Waits(id) => self.forget_gone(id),
+                    Trial::Waits(id) => {
+                        self.forget_gone(id);
+                        // Its turn may come before that of the client who has asked first.
+                        if lock(&self.queued).contains_key(&id) {
+                            self.queue.push(client, id);
+                        }
+                    }
                     Trial::Judged(verdict) => self.deliver(*verdict),
                 }
             }
@@ -379,8 +414,10 @@ impl Shared {
     }
 
     fn enqueue(&self, client: &str, request: Request) {
-        lock(&self.made).insert(request.id, Instant::now());
-        self.queue.push(client, request);
+        let id = request.id;
+        lock(&self.made).insert(id, Instant::now());
+        lock(&self.queued).insert(id, request);
+        self.queue.push(client, id);
         if self.is_over() {
             self.drop_waiting();
         }
@@ -396,7 +433,7 @@ impl Shared {
 
     /// Builds engines and runs them, until the service is to end.
     fn work(&self) -> Phase {
-        let mut failures = 0;
+        let (mut failures, mut was_woken) = (0, false);
         loop {
             self.enter(Phase::Loading);
             let mut engines = match self.build() {
@@ -404,7 +441,22 @@ impl Shared {
                     self.enter(Phase::Ready(judge.sizes()));
                     judge.into_engines()
                 }
-                Err(error) => return Phase::Failed(error.to_string()),
+                // The device may still be in use by whoever it was left to.
+                Err(error) if was_woken => {
+                    self.want(Wanted::Sleep);
+                    if !self.sleeps(Some(&error.to_string())) {
+                        return Phase::Stopped;
+                    }
+                    continue;
+                }
+                Err(error) => {
+                    let is_first = failures == 0;
+                    failures += 1;
+                    if is_first || failures >= MOST_FAILURES || !self.pauses() {
+                        return Phase::Failed(error.to_string());
+                    }
+                    continue;
+                }
             };
             let before = self.stats().generated_tokens;
             let result = self.run(&mut engines);
@@ -414,29 +466,45 @@ impl Shared {
                 // A cache that cannot be written costs no verdict.
                 let _ = cache.sync();
             }
+            let is_whole = result.is_ok();
             if let Err(why) = result {
                 if self.stats().generated_tokens > before {
                     failures = 0;
                 }
                 failures += 1;
                 self.fail_dispatched(&why);
-                if failures == MOST_FAILURES {
+                if failures >= MOST_FAILURES {
                     return Phase::Failed(format!("the engine failed again and again: {why}"));
                 }
             }
-            if self.wanted() == Wanted::Sleep {
-                self.enter(Phase::Asleep);
-                let control = lock(&self.control);
-                drop(
-                    self.changed
-                        .wait_while(control, |(wanted, _)| *wanted == Wanted::Sleep)
-                        .unwrap_or_else(PoisonError::into_inner),
-                );
-            }
-            if self.wanted() == Wanted::Stop {
+            // Engines that have not failed have ended to sleep.
+            was_woken = is_whole;
+            if !self.sleeps(None) {
                 return Phase::Stopped;
             }
         }
+    }
+
+    /// Waits before engines are built once more; whether they still shall be.
+    fn pauses(&self) -> bool {
+        let control = lock(&self.control);
+        let waited = self
+            .changed
+            .wait_timeout_while(control, PAUSE, |(wanted, _)| *wanted == Wanted::Run)
+            .unwrap_or_else(PoisonError::into_inner);
+        waited.0.0 != Wanted::Stop
+    }
+
+    /// Sleeps as long as it is told to, because its engines could not be built if there is a reason; whether it goes on then.
+    fn sleeps(&self, why: Option<&str>) -> bool {
+        let mut control = lock(&self.control);
+        while control.0 == Wanted::Sleep {
+            // Woken and put to sleep again at once, it finds another phase here.
+            control.1 = Phase::Asleep(why.map(str::to_owned));
+            self.changed.notify_all();
+            control = (self.changed.wait(control)).unwrap_or_else(PoisonError::into_inner);
+        }
+        control.0 == Wanted::Run
     }
 
     fn build(&self) -> Result<Judge, LoadError> {
@@ -484,8 +552,10 @@ impl Shared {
                 }
             }
             let mut dispatch = working.dispatch(queues);
-            while self.wanted() == Wanted::Run && !working.is_stopped() {
-                let Some(request) = self.queue.pop(PATIENCE) else {
+            while !working.is_stopped() && self.goes_on() {
+                let id = self.queue.pop(PATIENCE);
+                // What another client's turn has brought to an engine is there no more.
+                let Some(request) = id.and_then(|id| lock(&self.queued).remove(&id)) else {
                     continue;
                 };
                 lock(&self.dispatched).push(request.id);

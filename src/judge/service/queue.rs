@@ -72,7 +72,8 @@ impl<T> FairQueue<T> {
     }
 
     /// How many items wait.
-    pub(super) fn length(&self) -> usize {
+    #[cfg(test)]
+    fn length(&self) -> usize {
         self.queues().length
     }
 

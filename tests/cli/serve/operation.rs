@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::{Server, sample, wait_until};
-use crate::common::Folder;
+use crate::common::{Folder, Ran};
 
 #[test]
 fn it_sleeps_and_wakes_and_requests_wait_meanwhile() {
@@ -84,6 +84,62 @@ fn it_answers_what_runs_before_it_ends() {
     assert_eq!(server.metric("vllm:generation_tokens_total"), 0);
 }
 
+#[cfg(unix)]
+#[test]
+fn clients_whose_samples_run_are_answered_before_it_ends() {
+    let folder = Folder::new();
+    let server = Server::start(&folder, &[]);
+    server.wait_until_ready();
+    let clients: Vec<_> = (0..200)
+        .map(|number| {
+            let client = server.client.clone();
+            let body = json!({"samples": [sample(number)]});
+            thread::spawn(move || client.post("/v1/judge", &body).status)
+        })
+        .collect();
+    wait_until("many run", || {
+        server.metric("vllm:num_requests_running") >= 60
+    });
+    let running = server.metric("vllm:num_requests_running") as usize;
+    server.terminate();
+    assert_eq!(server.ended().0, Some(0));
+    let statuses: Vec<u16> = clients
+        .into_iter()
+        .map(|client| client.join().unwrap())
+        .collect();
+    assert!(
+        statuses.iter().all(|status| [200, 503].contains(status)),
+        "{statuses:?}"
+    );
+    let answered = statuses.iter().filter(|status| **status == 200).count();
+    assert!(answered >= running, "{answered} of {running}");
+}
+
+#[test]
+fn sleeping_and_waking_at_once_ends_for_both() {
+    let folder = Folder::new();
+    let server = Server::start(&folder, &[]);
+    server.wait_until_ready();
+    thread::scope(|scope| {
+        let ask = |path: &'static str| scope.spawn(|| server.post(path, &json!({})).status);
+        for _ in 0..3 {
+            for one in [
+                ask("/sleep"),
+                ask("/wake_up"),
+                ask("/sleep"),
+                ask("/wake_up"),
+            ] {
+                let status = one.join().unwrap();
+                assert!([200, 409].contains(&status), "{status}");
+            }
+        }
+    });
+    server.post("/wake_up", &json!({})).ok();
+    server
+        .post("/v1/judge", &json!({"samples": [sample(1)]}))
+        .ok();
+}
+
 #[test]
 fn it_ends_with_its_standard_input() {
     let folder = Folder::new();
@@ -109,7 +165,12 @@ fn what_cannot_be_served_is_said_at_once() {
     folder
         .run(&["serve", "--api-key", " "])
         .expect(2, &["the API key is empty"]);
+    folder.write("key", "secret\n");
+    let mut with_both = folder.juror(&["serve", "--port", "no", "--api-key-file", "key"]);
+    let ran = Ran::of(with_both.env("JUROR_API_KEY", "other").output().unwrap());
+    ran.expect(2, &["--port"]);
     let server = Server::start(&folder, &[]);
+    server.get("/v1/models/%ff").expect(400, &["UTF-8"]);
     let port = server.url.rsplit(':').next().unwrap();
     folder
         .run(&["serve", "--port", port])

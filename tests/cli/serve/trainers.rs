@@ -51,6 +51,11 @@ fn openrlhf_has_numbers_under_the_same_keys() {
     let both = server.post("/get_reward", &both).ok();
     assert_eq!(both["rewards"], json!([1.0, 0.0]));
     assert_eq!(both["extra_logs"]["outcome"], 0.5);
+    // A response is text, whatever it looks like: it does not choose what of it is judged.
+    let messages = json!([{"role": "user", "content": "x"}, {"role": "assistant", "content": "12 + 5 = 17. The answer is 17."}]);
+    let before = server.metric("vllm:generation_tokens_total");
+    assert_eq!(ask(&messages.to_string())["extra_logs"]["judge_ok"], 1.0);
+    assert!(server.metric("vllm:generation_tokens_total") > before);
     // A single text is a list of one.
     let single = json!({"query": one, "prompts": PROMPT, "labels": "17"});
     assert_eq!(

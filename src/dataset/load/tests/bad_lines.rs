@@ -34,7 +34,7 @@ fn every_kind_of_bad_line_says_what_is_wrong() {
         ),
         (
             br#"{"question": "q", "answr": "1", "response": "r"}"#,
-            "no reference answer (looked for reference_answer, gold_answer, gold, ground_truth, answer, label_answer, \
+            "no reference answer (looked for reference_answer, reference, gold_answer, gold, ground_truth, answer, label_answer, \
              correct_answer, gt, target): the row has question, answr, response; name its key with `--columns reference=KEY`",
         ),
         (

@@ -94,7 +94,7 @@ fn a_column_may_be_a_path() {
 #[test]
 fn a_key_given_to_one_field_is_no_alias_of_another() {
     let line = r#"{"question": "q", "answer": "the response"}"#;
-    assert!(reason_with(line, &columns(&["response=answer"])).starts_with("no reference answer (looked for reference_answer, gold_answer, gold, ground_truth, label_answer"));
+    assert!(reason_with(line, &columns(&["response=answer"])).starts_with("no reference answer (looked for reference_answer, reference, gold_answer, gold, ground_truth, label_answer"));
 }
 
 #[test]
