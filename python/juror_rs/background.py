@@ -4,13 +4,63 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import threading
+from collections import deque
 from collections.abc import Callable
 from typing import TypeVar
 
 from juror_rs.transport import Cancellation
 
 T = TypeVar("T")
+
+MOST_THREADS = 256
+"""Calls of this process that are under way at once, each with a thread and a connection; more wait for one of them to end."""
+
+
+class _Threads:
+    """Threads that end when nothing waits. They are daemons, so that a program that ends waits for no answer."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: deque[Callable[[], None]] = deque()
+        self._running = 0
+
+    def run(self, work: Callable[[], None]) -> None:
+        """Has a thread do `work`, which must not raise."""
+        with self._lock:
+            if self._running < MOST_THREADS:
+                try:
+                    threading.Thread(target=self._work, args=(work,), name="juror call", daemon=True).start()
+                except RuntimeError:
+                    # The system has no more threads for this process.
+                    if self._running == 0:
+                        raise
+                else:
+                    self._running += 1
+                    return
+            self._waiting.append(work)
+
+    def _work(self, work: Callable[[], None]) -> None:
+        while True:
+            work()
+            with self._lock:
+                if not self._waiting:
+                    self._running -= 1
+                    return
+                work = self._waiting.popleft()
+
+
+_threads = _Threads()
+
+
+def _after_fork() -> None:
+    """A forked process has none of the threads."""
+    global _threads
+    _threads = _Threads()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 async def in_thread(work: Callable[[Cancellation], T]) -> T:
@@ -33,13 +83,14 @@ async def in_thread(work: Callable[[Cancellation], T]) -> T:
     def run() -> None:
         value, raised = None, None
         try:
+            cancellation.check()
             value = work(cancellation)
         except BaseException as error:
             raised = error
         with contextlib.suppress(RuntimeError):  # The loop is closed: nobody waits.
             loop.call_soon_threadsafe(settle, value, raised)
 
-    threading.Thread(target=run, name="juror call", daemon=True).start()
+    _threads.run(run)
     try:
         return await result
     except asyncio.CancelledError:

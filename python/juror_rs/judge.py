@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, overload
+from typing import Any, cast, overload
 
 from juror_rs import server
 from juror_rs.background import in_thread
@@ -24,6 +24,11 @@ __all__ = ["Judge", "Verdict"]
 
 SAMPLES_PER_REQUEST = 1000
 BYTES_PER_REQUEST = 8 << 20
+
+_lock = threading.Lock()
+"""Guards what judges know of their servers; held for moments, also during a fork, so that a forked process finds it free."""
+
+os.register_at_fork(before=lambda: _lock.acquire(), after_in_parent=lambda: _lock.release(), after_in_child=lambda: _lock.release())
 
 
 @dataclass(frozen=True)
@@ -98,7 +103,6 @@ class Judge:
         self._connected()
 
     def _forget(self) -> None:
-        self._lock = threading.Lock()
         self._client: Client | None = None
         self._process: ServerProcess | None = None
         self._is_closed = False
@@ -112,17 +116,29 @@ class Judge:
 
     def _connected(self) -> Client:
         """The client of a server that runs, as far as is known."""
-        with self._lock:
+        with _lock:
             if self._is_closed:
                 raise JudgeError("this judge was closed; make another")
-            if self._process is not None and not self._process.is_running():
-                self._client = self._process = None
-            if self._client is None and self._settings.url is not None:
+            if self._client is not None and (self._process is None or self._process.is_running()):
+                return self._client
+            if self._settings.url is not None:
                 self._client = Client(self._settings.url, self._settings.api_key)
-            elif self._client is None:
-                self._process = server.acquire(self._settings.arguments, self._settings.api_key)
-                self._client = Client(self._process.url, self._settings.api_key, before_retry=self._process.check)
-            return self._client
+                return self._client
+        # This may take minutes, and other threads may do the same: they get the same server.
+        process = server.acquire(self._settings.arguments, self._settings.api_key)
+        with _lock:
+            before, is_closed = self._process, self._is_closed
+            if not is_closed and before is not process:
+                self._process = process
+                self._client = Client(process.url, self._settings.api_key, before_retry=process.check)
+            client = self._client
+        if is_closed or before is process:
+            server.release(process)
+        elif before is not None:
+            server.release(before)
+        if is_closed or client is None:
+            raise JudgeError("this judge was closed while its server was started; make another")
+        return client
 
     @property
     def url(self) -> str:
@@ -151,6 +167,7 @@ class Judge:
 
         Raises:
             JudgeError: If the server refuses a row, or cannot be reached.
+            TypeError: If `data` is no table and no rows, or a row has a value that JSON has not, as infinity.
         """
         return self._judge(data, progress, skip_bad, Cancellation())
 
@@ -159,7 +176,7 @@ class Judge:
     @overload
     async def ajudge(self, data: Iterable[Row], progress: bool | None = None, *, skip_bad: bool = False) -> list[Verdict]: ...
     async def ajudge(self, data: Any, progress: bool | None = None, *, skip_bad: bool = False) -> Any:
-        """`judge` for programs of asyncio. Many calls may wait at once."""
+        """`judge` for programs of asyncio. Any number of calls may be made at once; 256 of a process are under way."""
         return await in_thread(lambda cancellation: self._judge(data, progress, skip_bad, cancellation))
 
     def rewards(self, data: Any, progress: bool | None = None) -> list[float | None]:
@@ -182,11 +199,11 @@ class Judge:
         ends = None if self._settings.timeout is None else time.monotonic() + self._settings.timeout
         verdicts: list[Verdict] = []
         with Progress(rows.total, progress) as shown:
-            for samples in _requests(rows.rows):
+            for samples in _requests(rows.rows, skip_bad):
                 first = len(verdicts)
                 try:
                     lines = client.judge(
-                        samples,
+                        [sample for sample in samples if isinstance(sample, bytes)],
                         skip_bad=skip_bad,
                         timeout=None if ends is None else ends - time.monotonic(),
                         cancellation=cancellation,
@@ -196,7 +213,14 @@ class Judge:
                     if first == 0 or error.status != 400:
                         raise
                     raise JudgeError(f"in the samples from row {first} on: {error}", error.status) from error
-                verdicts += [Verdict.from_line({**line, "index": first + line["index"]}) for line in lines]
+                judged = iter(lines)
+                for sample in samples:
+                    if isinstance(sample, bytes):
+                        line = next(judged)
+                    else:
+                        line = sample
+                        shown.advance()
+                    verdicts.append(Verdict.from_line({**line, "index": len(verdicts)}))
         return verdicts
 
     def sleep(self) -> None:
@@ -209,7 +233,7 @@ class Judge:
 
     def close(self) -> None:
         """Ends the server if this judge has started it and no other uses it."""
-        with self._lock:
+        with _lock:
             process, self._process, self._client, self._is_closed = self._process, None, None, True
         if process is not None:
             server.release(process)
@@ -221,16 +245,24 @@ class Judge:
         self.close()
 
 
-def _requests(rows: Iterable[Row]) -> Iterator[list[bytes]]:
-    """Rows as JSON, as many together as one request may have."""
-    samples: list[bytes] = []
+def _requests(rows: Iterable[Row], skip_bad: bool) -> Iterator[list[bytes | dict[str, Any]]]:
+    """Rows as JSON, as many together as one request may have; a row that cannot be written is its verdict's line."""
+    samples: list[bytes | dict[str, Any]] = []
     size = 0
     for place, row in enumerate(rows):
-        sample = encode(row, place)
-        if samples and (len(samples) == SAMPLES_PER_REQUEST or size + len(sample) > BYTES_PER_REQUEST):
+        sample: bytes | dict[str, Any]
+        try:
+            sample = encode(row, place)
+        except TypeError as error:
+            if not skip_bad:
+                raise
+            named = row.get("id") if isinstance(cast(object, row), Mapping) else None
+            sample = {"id": named if isinstance(named, str) else None, "status": "failed", "error": str(error)}
+        length = len(sample) if isinstance(sample, bytes) else 0
+        if samples and (len(samples) == SAMPLES_PER_REQUEST or size + length > BYTES_PER_REQUEST):
             yield samples
             samples, size = [], 0
         samples.append(sample)
-        size += len(sample)
+        size += length
     if samples:
         yield samples

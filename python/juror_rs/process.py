@@ -29,42 +29,58 @@ class ServerProcess:
     """
 
     url: str
-    """Its address."""
+    """Its address; empty before that is known."""
+
+    is_ready: bool
+    """Has it loaded its judge?"""
 
     def __init__(self, binary: str, arguments: tuple[str, ...], api_key: str | None) -> None:
-        """Starts `juror serve` with `arguments`, and a key that clients must send; returns once it has loaded its judge.
+        """Starts `juror serve` with `arguments`, and a key that clients must send; its judge is loaded meanwhile.
 
         Raises:
-            JudgeError: If `binary` cannot be run, or ends: with its exit code and last messages.
+            JudgeError: If `binary` cannot be run.
         """
+        self.url = ""
+        self.is_ready = False
         self._command = [binary, "serve", *arguments, "--host", "127.0.0.1", "--port", "0", "--exit-with-stdin"]
         self._messages: deque[str] = deque(maxlen=MESSAGES)
         self._is_ours = True
+        self._loading = threading.Lock()
         environment = {name: value for name, value in os.environ.items() if name != "JUROR_API_KEY"}
         if api_key is not None:
             environment["JUROR_API_KEY"] = api_key
         try:
-            # A session of its own: an interrupt from the terminal is for this process, which then stops the server.
             self._process = subprocess.Popen(
                 self._command,
+                # Without buffers, whose locks a thread may hold when this process is forked.
+                bufsize=0,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 env=environment,
+                # A session of its own: an interrupt from the terminal is for this process, which then stops the server.
                 start_new_session=True,
             )
         except OSError as error:
             raise JudgeError(f"{binary} cannot be run: {error}") from error
         self._stdin = cast(IO[bytes], self._process.stdin)
         self._stdout = cast(IO[bytes], self._process.stdout)
+        self._stderr = cast(IO[bytes], self._process.stderr)
         self._reader = threading.Thread(target=self._read_messages, name="juror messages", daemon=True)
         self._reader.start()
-        try:
-            self.url = self._read_url()
-            Client(self.url).wait_until_ready(self.check)
-        except BaseException:
-            self.stop(timeout=0.0)
-            raise
+
+    def wait_until_ready(self) -> None:
+        """Returns once it has loaded its judge.
+
+        Raises:
+            JudgeError: If it ends: with its exit code and last messages.
+        """
+        with self._loading:
+            if not self.url:
+                self.url = self._read_url()
+            if not self.is_ready:
+                Client(self.url).wait_until_ready(self.check)
+                self.is_ready = True
 
     def _read_url(self) -> str:
         line = self._stdout.readline()
@@ -78,11 +94,10 @@ class ServerProcess:
             ) from None
 
     def _read_messages(self) -> None:
-        with cast(IO[bytes], self._process.stderr) as stderr:
-            for line in stderr:
-                text = line.decode(errors="replace").rstrip()
-                self._messages.append(text)
-                _logger.info("%s", text)
+        for line in self._stderr:
+            text = line.decode(errors="replace").rstrip()
+            self._messages.append(text)
+            _logger.info("%s", text)
 
     def is_running(self) -> bool:
         """Does it live? Of another's process that is not known, and it is taken to."""
@@ -100,33 +115,39 @@ class ServerProcess:
         said = "\n".join(self._messages) or "(it wrote no message)"
         return JudgeError(f"`{' '.join(self._command)}` has ended ({how}):\n{said}")
 
-    def stop(self, timeout: float = STOP_TIMEOUT) -> None:
-        """Ends it. It may finish what runs, for `timeout` seconds."""
-        if not self._is_ours:
-            return
-        self._close_stdin()
-        try:
-            self._process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            self._process.terminate()
-            try:
-                self._process.wait(5.0)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-        self._stdout.close()
-        self._reader.join(timeout=1.0)
-
-    def leave_to_parent(self) -> None:
-        """In a forked process: it is the parent's, and must end when the parent does."""
-        self._is_ours = False
-        self._close_stdin()
-        self._stdout.close()
-        # Popen would warn that its process, which is no child of this one, was not waited for.
-        self._process.returncode = 0
-
-    def _close_stdin(self) -> None:
+    def close_input(self) -> None:
+        """Tells it to end, once it has finished what runs."""
         try:
             self._stdin.close()
         except BrokenPipeError:
             pass  # It has ended already.
+
+    def stop(self) -> None:
+        """Ends it. It may finish what runs; what it loads it need not."""
+        if not self._is_ours:
+            return
+        self.close_input()
+        try:
+            self._process.wait(STOP_TIMEOUT if self.is_ready else 0.0)
+        except subprocess.TimeoutExpired:
+            self._process.terminate()
+            try:
+                self._process.wait(5.0 if self.is_ready else 0.5)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        # A program that it has started may keep its output open.
+        self._reader.join(timeout=1.0)
+        if not self._reader.is_alive():
+            self._stderr.close()
+        if self._loading.acquire(timeout=1.0):
+            self._stdout.close()
+            self._loading.release()
+
+    def leave_to_parent(self) -> None:
+        """In a forked process: it is the parent's, and must end when the parent does."""
+        self._is_ours = False
+        for pipe in (self._stdin, self._stdout, self._stderr):
+            pipe.close()
+        # Popen would warn that its process, which is no child of this one, was not waited for.
+        self._process.returncode = 0

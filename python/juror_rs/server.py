@@ -20,17 +20,19 @@ class _Shared:
 
 
 _lock = threading.Lock()
+"""Guards `_servers`. It is held while a server is started, which takes milliseconds, and not while one loads its judge."""
+
 _servers: dict[tuple[str, tuple[str, ...], str | None], _Shared] = {}
 
 
 def acquire(arguments: tuple[str, ...], api_key: str | None) -> ServerProcess:
-    """The running server with these arguments of `juror serve` and this key; starts it where there is none.
+    """The server with these arguments of `juror serve` and this key, its judge loaded; starts it where there is none.
 
     Raises:
         JudgeError: If there is no program `juror`, or it cannot be started.
     """
+    settings = (find_binary(), arguments, api_key)
     with _lock:
-        settings = (find_binary(), arguments, api_key)
         shared = _servers.get(settings)
         if shared is not None and not shared.process.is_running():
             shared.process.stop()  # It has ended by itself: what is left of it is closed.
@@ -38,7 +40,12 @@ def acquire(arguments: tuple[str, ...], api_key: str | None) -> ServerProcess:
         if shared is None:
             shared = _servers[settings] = _Shared(ServerProcess(*settings), users=0)
         shared.users += 1
-        return shared.process
+    try:
+        shared.process.wait_until_ready()
+    except BaseException:
+        release(shared.process)
+        raise
+    return shared.process
 
 
 def release(process: ServerProcess) -> None:
@@ -56,19 +63,28 @@ def release(process: ServerProcess) -> None:
 
 def _stop_all() -> None:
     with _lock:
-        servers = list(_servers.values())
+        processes = [shared.process for shared in _servers.values()]
         _servers.clear()
-    for shared in servers:
-        shared.process.stop()
+    for process in processes:
+        process.close_input()  # All of them finish what they do at once.
+    for process in processes:
+        process.stop()
 
 
-def _after_fork() -> None:
-    """In a forked process: servers are used on, and are the parent's. Its threads are gone, with the lock that one may hold."""
-    global _lock
-    _lock = threading.Lock()
-    for shared in _servers.values():
-        shared.process.leave_to_parent()
+def _after_fork(is_child: bool) -> None:
+    """In a forked process servers are used on, and are the parent's; one that was still loading is not known to it."""
+    if is_child:
+        for settings, shared in list(_servers.items()):
+            shared.process.leave_to_parent()
+            if not shared.process.is_ready:
+                del _servers[settings]
+    _lock.release()
 
 
 atexit.register(_stop_all)
-os.register_at_fork(after_in_child=_after_fork)
+# The lock is held during a fork: no server is just being started, whose standard input a child would keep open.
+os.register_at_fork(
+    before=lambda: _lock.acquire(),
+    after_in_parent=lambda: _after_fork(is_child=False),
+    after_in_child=lambda: _after_fork(is_child=True),
+)

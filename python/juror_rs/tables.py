@@ -10,6 +10,7 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from importlib import import_module
 from typing import Any, Literal, Protocol, TypeVar, cast
 
@@ -159,10 +160,12 @@ def _is_missing(value: object) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """numpy's scalars and arrays, and times, in what JSON has."""
+    """numpy's scalars and arrays, times, and decimal numbers with all their digits, in what JSON has."""
     for convert in ("tolist", "isoformat"):
         if hasattr(value, convert):
             return getattr(value, convert)()
+    if isinstance(value, Decimal):
+        return str(value)
     raise TypeError(f"it holds a {type(value).__qualname__}")
 
 

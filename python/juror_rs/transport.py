@@ -7,10 +7,10 @@ import os
 import socket
 import threading
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from typing import Any, cast
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 from juror_rs._rules import VERSION
 from juror_rs.errors import JudgeError, TemporaryError
@@ -25,16 +25,16 @@ class Cancellation:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._cancelled = threading.Event()
-        self._connection: HTTPConnection | None = None
+        self._socket: socket.socket | None = None
 
     def cancel(self) -> None:
         """Ends the call."""
         with self._lock:
             self._cancelled.set()
-            if self._connection is not None and isinstance(self._connection.sock, socket.socket):
+            if self._socket is not None:
                 # Unlike close(), this wakes a thread that reads.
                 try:
-                    self._connection.sock.shutdown(socket.SHUT_RDWR)
+                    self._socket.shutdown(socket.SHUT_RDWR)
                 except OSError:
                     pass  # It was closed already.
 
@@ -49,16 +49,16 @@ class Cancellation:
             raise JudgeError("cancelled")
 
     @contextmanager
-    def watching(self, connection: HTTPConnection) -> Generator[None]:
-        """Closes `connection` when the call is ended, while the block runs."""
+    def watching(self, connected: socket.socket) -> Generator[None]:
+        """Ends what is read from `connected` when the call is ended, while the block runs."""
         with self._lock:
             self.check()
-            self._connection = connection
+            self._socket = connected
         try:
             yield
         finally:
             with self._lock:
-                self._connection = None
+                self._socket = None
 
 
 class Transport:
@@ -68,12 +68,14 @@ class Transport:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"{url!r} is no address of a server; it looks like http://host:port")
-        self.url = url.rstrip("/")
+        # A key in the address is for requests; the address is shown in messages.
+        self.url = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])).rstrip("/")
         self._secure = parts.scheme == "https"
         self._host = parts.hostname
         self._port = parts.port
         self._path = parts.path.rstrip("/")
-        self._api_key = api_key
+        self._api_key = unquote(parts.password) if api_key is None and parts.password else api_key
+        self._name = unquote(parts.username) if parts.username else None
 
     @contextmanager
     def exchange(
@@ -95,22 +97,28 @@ class Transport:
         """
         kind = HTTPSConnection if self._secure else HTTPConnection
         connection = kind(self._host, self._port, timeout=min(timeout, CONNECT_TIMEOUT))
+        cancellation = cancellation or Cancellation()
+        connected = None
         try:
-            with (cancellation or Cancellation()).watching(connection):
-                connection.connect()
-                connection.sock.settimeout(timeout)
-                connection.request(method, self._path + path, body, self._headers(headers))
+            cancellation.check()
+            connection.connect()
+            # An answer that ends the connection takes it from `connection`.
+            connected = cast(socket.socket, connection.sock)
+            connected.settimeout(timeout)
+            with cancellation.watching(connected):
+                # A server that refuses a long body answers and closes before it has taken all of it.
+                with suppress(BrokenPipeError, ConnectionResetError):
+                    connection.request(method, self._path + path, body, self._headers(headers))
                 response = connection.getresponse()
                 if response.status != 200:
                     raise _refusal(self.url, path, response)
                 yield response
         except TimeoutError as error:
-            if connection.sock is None:
+            if connected is None:
                 raise TemporaryError(f"no connection to {self.url} within {CONNECT_TIMEOUT:.0f} s") from error
             raise TemporaryError(f"{self.url} has sent nothing for {timeout:.0f} s", silent=True) from error
         except (OSError, HTTPException) as error:
-            if cancellation is not None:
-                cancellation.check()
+            cancellation.check()
             what = str(error) or type(error).__name__
             raise TemporaryError(f"no answer from {self.url}: {what}") from error
         finally:
@@ -121,7 +129,7 @@ class Transport:
             "Content-Type": "application/json",
             "User-Agent": f"juror-rs/{VERSION}",
             # Requests of one process count as one client, also where others have the same address.
-            "X-Client-Id": f"{socket.gethostname()}-{os.getpid()}",
+            "X-Client-Id": self._name or f"{socket.gethostname()}-{os.getpid()}",
         }
         if self._api_key is not None:
             headers["Authorization"] = f"Bearer {self._api_key}"

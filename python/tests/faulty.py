@@ -26,6 +26,7 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         samples = body.get("samples", [])
         with self.server.lock:
+            self.server.headers.append(dict(self.headers))
             self.server.asked.append([sample["id"] for sample in samples])
             behaviour = self.server.behaviours.pop(0) if self.server.behaviours else whole
         behaviour(self, samples)
@@ -61,6 +62,7 @@ class FaultyServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.behaviours = behaviours
         self.asked: list[list[str]] = []
+        self.headers: list[dict[str, str]] = []
         self.lock = threading.Lock()
         self.alive = True
 
@@ -166,3 +168,16 @@ def written(text: bytes) -> Behaviour:
         handler.chunk(b"")
 
     return behaviour
+
+
+def closing(seconds: float) -> Behaviour:
+    """Begins an answer that ends with the connection, and says nothing more for a while."""
+
+    def behave(handler: Handler, samples: list[dict[str, Any]]) -> None:
+        handler.send_response(200)
+        handler.send_header("Connection", "close")
+        handler.end_headers()
+        handler.wfile.flush()
+        time.sleep(seconds)
+
+    return behave

@@ -149,9 +149,10 @@ def test_a_server_that_is_known_to_be_dead_is_not_asked_again() -> None:
         assert len(server.asked) == 1
 
 
-def test_a_call_can_be_cancelled_from_another_thread() -> None:
+@pytest.mark.parametrize("behaviour", [faulty.silent(5.0), faulty.closing(5.0)])
+def test_a_call_can_be_cancelled_from_another_thread(behaviour: faulty.Behaviour) -> None:
     cancellation = Cancellation()
-    with faulty.serving(faulty.silent(5.0)) as server:
+    with faulty.serving(behaviour) as server:
         threading.Timer(0.1, cancellation.cancel).start()
         started = time.monotonic()
         with pytest.raises(JudgeError, match="cancelled"):
@@ -174,6 +175,43 @@ def test_cancelled_tasks_end_at_once() -> None:
         started = time.monotonic()
         asyncio.run(cancelled(server.url))
         assert time.monotonic() - started < 4.0
+
+
+def test_more_calls_than_threads_wait_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("juror_rs.background.MOST_THREADS", 3)
+    most = 0
+
+    async def ask(judge: Judge, number: int) -> str | None:
+        nonlocal most
+        (verdict,) = await judge.ajudge([{"id": str(number)}])
+        most = max(most, sum(thread.name == "juror call" for thread in threading.enumerate()))
+        return verdict.id
+
+    async def ask_many(url: str) -> list[str | None]:
+        with Judge(url=url) as judge:
+            tasks = [asyncio.create_task(ask(judge, number)) for number in range(20)]
+            await asyncio.sleep(0.01)
+            tasks[10].cancel()  # It waits still, and asks nothing.
+            answers = await asyncio.gather(*tasks, return_exceptions=True)
+            return [None if isinstance(answer, BaseException) else answer for answer in answers]
+
+    with faulty.serving(*[faulty.waiting(0.05)] * 20) as server:
+        answers = asyncio.run(ask_many(server.url))
+        assert answers == [str(number) if number != 10 else None for number in range(20)]
+        assert most == 3
+        assert ["10"] not in server.asked
+
+
+def test_a_key_in_the_address_is_sent_and_not_shown() -> None:
+    with faulty.serving(faulty.refused(401)) as server:
+        address = server.url.replace("http://", "http://me:s%20cret@")
+        client = Client(address)
+        assert client.url == server.url
+        with pytest.raises(JudgeError) as caught:
+            client.judge(SAMPLES)
+        assert "cret" not in str(caught.value)
+        assert server.headers[0]["Authorization"] == "Bearer s cret"
+        assert server.headers[0]["X-Client-Id"] == "me"
 
 
 def test_an_address_must_be_one() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import decimal
 import json
+import math
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -70,6 +72,24 @@ def test_a_bad_row_is_named_or_has_a_verdict_of_its_own(judge: Judge, rows: Rows
     assert good.status == "ok"
     assert (failed.index, failed.status, failed.reward) == (1, "failed", None)
     assert failed.error
+
+
+@pytest.mark.parametrize("value", [math.inf, [math.nan], b"5", object()])
+def test_what_json_has_not_is_a_bad_row_too(judge: Judge, rows: Rows, value: object) -> None:
+    bad = {**rows[1], "id": "bad", "reference": value}
+    with pytest.raises(TypeError, match="`reference` of row 1 cannot be written as JSON"):
+        judge.judge([rows[0], bad, rows[2]])
+    one, failed, three = judge.judge([rows[0], bad, rows[2]], skip_bad=True)
+    assert [(one.id, one.reward), (three.id, three.reward)] == [(rows[0]["id"], 1.0), (rows[2]["id"], 1.0)]
+    assert (failed.id, failed.index, failed.status, failed.reward) == ("bad", 1, "failed", None)
+    assert "cannot be written as JSON" in (failed.error or "")
+    assert (one.index, three.index) == (0, 2)
+    assert judge.rewards([bad]) == [None]
+
+
+def test_decimal_numbers_keep_their_digits(judge: Judge) -> None:
+    row = {"question": "What is 2 + 3?", "reference": decimal.Decimal("5.0"), "response": "2 + 3 = 5. The answer is 5."}
+    assert judge.judge([row])[0].outcome is True
 
 
 def test_a_bad_row_of_a_later_request_is_named_too(judge: Judge, rows: Rows, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -203,3 +204,70 @@ def test_a_key_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setenv("JUROR_API_KEY", "secret")
         monkeypatch.setenv("JUROR_URL", judge.url)
         assert Judge().rewards([ROW]) == [1.0]
+
+
+def test_a_long_request_is_refused_with_a_reason(tmp_path: Path) -> None:
+    with Judge(api_key="right", arguments=["--max-body", "1MB"]) as judge:
+        row = {**ROW, "response": "x" * (30 << 20)}
+        with pytest.raises(JudgeError) as caught:
+            Judge(url=judge.url, api_key="wrong").judge([row])
+        assert caught.value.status == 401
+        with pytest.raises(JudgeError) as caught:
+            judge.judge([row])
+        assert caught.value.status == 413
+
+
+def slow_program(folder: Path, seconds: float) -> Path:
+    """`juror`, but it takes its time before it does anything."""
+    path = folder / "slow-juror"
+    path.write_text(f"#!/bin/sh\necho $$ > {folder}/pid\nsleep {seconds}\nexec {find_binary()} \"$@\"\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_a_process_forked_while_a_server_starts_is_not_hindered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = find_binary()
+    monkeypatch.setenv("JUROR_BINARY", str(slow_program(tmp_path, 2.0)))
+    judges: list[Judge] = []
+    starting = threading.Thread(target=lambda: judges.append(Judge()))
+    starting.start()
+    while not (tmp_path / "pid").exists():
+        time.sleep(0.01)
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(write)
+        monkeypatch.setenv("JUROR_BINARY", real)
+        with Judge() as judge:
+            right = judge.judge([ROW])[0].reward == 1.0
+        os.read(read, 1)
+        os._exit(0 if right else 1)
+    os.close(read)
+    starting.join()
+    (judge,) = judges
+    url = judge.url
+    assert judge.judge([ROW])[0].reward == 1.0
+    judge.close()
+    # The child lives, and keeps nothing of it alive.
+    assert ends(url)
+    os.close(write)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+
+
+def test_a_program_may_end_while_a_server_starts(tmp_path: Path) -> None:
+    script = """
+        import threading, time, pathlib, sys
+        from juror_rs import Judge
+        threading.Thread(target=Judge, daemon=True).start()
+        while not pathlib.Path(sys.argv[1], "pid").exists():
+            time.sleep(0.01)
+        time.sleep(0.2)
+    """
+    started = time.monotonic()
+    environment = {**os.environ, "JUROR_BINARY": str(slow_program(tmp_path, 60.0))}
+    command = [sys.executable, "-c", textwrap.dedent(script), str(tmp_path)]
+    subprocess.run(command, check=True, env=environment, timeout=30.0)
+    assert time.monotonic() - started < 15.0
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
