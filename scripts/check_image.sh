@@ -27,12 +27,16 @@ install -m 755 "$program" "$image/usr/bin/juror"
 install -m 644 "$root/examples/rollouts.jsonl" "$image/data/"
 
 inside() {
-    env -i HOME=/home/nonroot PATH=/usr/bin HF_HOME=/models JUROR_API_KEY="${key:-}" \
-        "$(command -v chroot)" --userspec=65532:65532 "$image" /usr/bin/juror "$@"
+    env -i HOME="${home:-/home/nonroot}" PATH=/usr/bin HF_HOME=/models JUROR_API_KEY="${key:-}" \
+        "$(command -v chroot)" --userspec="${user:-65532:65532}" "$image" /usr/bin/juror "$@"
 }
 inside --version
 inside judge /data/rollouts.jsonl -o /data/verdicts.jsonl --quiet
 [[ $(grep -c '"status":"ok"' "$image/data/verdicts.jsonl") -eq 24 ]]
+# As the owner of a mounted folder, whom /etc/passwd does not have (docker run --user): Docker sets HOME to / then.
+install -d -o 12345 -g 12345 "$image/mounted"
+user=12345:12345 home=/ inside judge /data/rollouts.jsonl -o /mounted/verdicts.jsonl --quiet
+[[ $(grep -c '"status":"ok"' "$image/mounted/verdicts.jsonl") -eq 24 ]]
 inside verify --gold 1/2 --pred 'The answer is 0.5.' --explain | head -n 3
 
 # A server that others reach, as in a container.

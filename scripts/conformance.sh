@@ -18,9 +18,9 @@ setting() { # CLIENT KEY: of clients.toml
     sed -n "/^\[$1\]/,/^\[/s/^$2 = \"\(.*\)\"/\1/p" python/conformance/clients.toml
 }
 
-wheel=${JUROR_WHEEL:-$(ls -t dist/juror_rs-*.whl 2>/dev/null | head -n 1)}
+wheel=${JUROR_WHEEL:-$(ls -t dist/juror_rs-*.whl 2>/dev/null | head -n 1 || true)}
 if [ -z "$wheel" ]; then
-    echo "no wheel in dist/: run scripts/build_wheel.sh, or set JUROR_WHEEL" >&2
+    echo "no wheel in dist/: run scripts/build_wheel.sh, set JUROR_WHEEL to a wheel, or JUROR_WHEEL=checkout" >&2
     exit 1
 fi
 if [ "$#" -eq 0 ]; then
@@ -41,6 +41,8 @@ for client in "${clients[@]}"; do
         continue
     fi
     echo "== $client"
+    # Without results the table says that there are none.
+    echo '–' >"$results/$client.version"
     environment=$environments/$client
     python=$environment/bin/python
     if [ ! -x "$python" ]; then
@@ -50,8 +52,10 @@ for client in "${clients[@]}"; do
         failed+=("$client")
         continue
     fi
-    if [ -e "python/conformance/$client.no-deps.txt" ]; then
-        "$python" -m pip install --quiet --no-deps --ignore-requires-python -r "python/conformance/$client.no-deps.txt"
+    if [ -e "python/conformance/$client.no-deps.txt" ] && ! "$python" -m pip install --quiet --no-deps --ignore-requires-python \
+        -r "python/conformance/$client.no-deps.txt"; then
+        failed+=("$client")
+        continue
     fi
     path=${SLIME_SOURCE:-}
     if [ "$wheel" = checkout ]; then
@@ -68,7 +72,10 @@ for client in "${clients[@]}"; do
     # In the client's own environment nothing may be skipped: a missing package is a failure.
     PYTHONPATH=$path "$python" -m pytest -q -rs -c python/conformance/pytest.ini --rootdir python -p no:cacheprovider \
         --junitxml "$results/$client.xml" "python/tests/adapters/$tests" || failed+=("$client")
-    if ! grep -q 'skipped="0"' "$results/$client.xml"; then
+    if [ ! -e "$results/$client.xml" ]; then
+        echo "$client: pytest has written no results" >&2
+        failed+=("$client")
+    elif ! grep -q 'skipped="0"' "$results/$client.xml"; then
         echo "$client: tests were skipped" >&2
         failed+=("$client")
     fi

@@ -5,8 +5,8 @@
 
 Needs Python 3.10 or later and nothing else. Each request is a sample of its own (unless --distinct says fewer), with a known right
 answer for half of them. Prints what was answered, how fast, how long requests waited, and how much memory the server had (with --pid).
-With --restart COMMAND the server is killed (SIGKILL) every --every seconds and started anew; what it had answered before must come
-back as it was, and without being judged again.
+With --restart COMMAND the server is killed (SIGKILL) every --every seconds and started anew, --kills times; what it had answered before
+must come back as it was, and without being judged again. Fewer kills before the last answer, or a server that ends by itself, is an error.
 """
 
 import argparse
@@ -145,13 +145,16 @@ async def main() -> None:
     if arguments.restart:
         process = subprocess.Popen(shlex.split(arguments.restart), stdout=subprocess.DEVNULL)
 
+    killed = 0
+
     async def watch() -> None:
-        nonlocal process
-        killed = 0
+        nonlocal process, killed
         last = time.monotonic()
         while True:
             await asyncio.sleep(1)
             now = time.monotonic()
+            if process is not None and process.poll() is not None:
+                raise RuntimeError(f"the server has ended by itself, with {process.returncode}")
             if process is not None and killed < arguments.kills and now - last > arguments.every:
                 process.send_signal(signal.SIGKILL)
                 process.wait()
@@ -165,13 +168,22 @@ async def main() -> None:
                 print(f"{load.done} of {load.requests} answered, {load.errors} errors{size}", flush=True)
 
     watching = asyncio.create_task(watch())
+    asking = asyncio.gather(*(Client(load).run() for _ in range(min(arguments.connections, load.requests))))
     started = time.monotonic()
-    await asyncio.gather(*(Client(load).run() for _ in range(min(arguments.connections, load.requests))))
-    seconds = time.monotonic() - started
-    watching.cancel()
-    if process is not None:
-        process.terminate()
-        process.wait()
+    try:
+        # Watching ends only with an error.
+        await asyncio.wait([watching, asking], return_when=asyncio.FIRST_COMPLETED)
+        if watching.done():
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
+            raise SystemExit(f"the server is no longer killed and started: {watching.exception()}")
+        await asking
+        seconds = time.monotonic() - started
+    finally:
+        watching.cancel()
+        if process is not None:
+            process.terminate()
+            process.wait()
     ordered = sorted(load.latencies)
     at = lambda share: ordered[min(int(share * len(ordered)), len(ordered) - 1)]  # noqa: E731
     print(f"{load.done} answers in {seconds:.1f} s: {load.done / seconds:.1f}/s; {load.errors} errors, {load.changed} changed, "
@@ -180,6 +192,8 @@ async def main() -> None:
     if sizes:
         tenths = [sizes[int(len(sizes) * tenth / 10)] for tenth in range(10)] + [sizes[-1]]
         print("server's memory over the run, MB: " + " ".join(f"{size:.0f}" for size in tenths))
+    if load.restarts and killed < arguments.kills:
+        raise SystemExit(f"{killed} kills of {arguments.kills}: ask for more requests, or kill more often (--every)")
     if load.errors or load.changed or (load.again and load.restarts):
         raise SystemExit(1)
 

@@ -1,7 +1,7 @@
 """Writes the table of docs/guide/conformance.md from clients.toml and pytest's results.
 
-python table.py RESULTS PAGE: RESULTS is a folder with CLIENT.xml (JUnit) and CLIENT.version for each client that was run. Rows of
-clients that were not run keep what they say.
+python table.py RESULTS PAGE: RESULTS is a folder with CLIENT.version for each client that was run, and CLIENT.xml (JUnit) if pytest
+came to its end. Rows of clients that were not run keep what they say.
 """
 
 from __future__ import annotations
@@ -20,7 +20,11 @@ HEAD = ["| client | version | code that runs | a failed judge | result | date |"
 def result(file: Path) -> str:
     """What pytest found, in a few words."""
     counts = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
-    for suite in ET.parse(file).getroot().iter("testsuite"):
+    try:
+        root = ET.parse(file).getroot()
+    except (FileNotFoundError, ET.ParseError):
+        return "**no results**"
+    for suite in root.iter("testsuite"):
         for key in counts:
             counts[key] += int(suite.get(key, 0))
     bad = counts["failures"] + counts["errors"]
@@ -36,7 +40,7 @@ def main(results: Path, page: Path) -> None:
     kept = {line.split(" | ")[0].removeprefix("| "): line for line in table.splitlines()[len(HEAD) :]}
     lines = list(HEAD)
     for name, client in clients.items():
-        if (results / f"{name}.xml").exists():
+        if (results / f"{name}.version").exists():
             version = (results / f"{name}.version").read_text(encoding="utf-8").strip()
             found = result(results / f"{name}.xml")
             today = datetime.datetime.now(datetime.timezone.utc).date()

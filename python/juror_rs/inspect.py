@@ -25,6 +25,7 @@ A model that juror serves needs nothing of this module: `inspect eval … --mode
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
@@ -43,7 +44,12 @@ def juror(model: str = "tiny", url: str | None = None, value: str = "reward", **
         url: The address of a running server.
         value: What the score is: `reward`, `process`, `outcome`, `perfect` or `overall`. The others are in its metadata.
         settings: More of `juror_rs.Judge`: `protocol`, `device`, `cache`, …
+
+    Raises:
+        ValueError: With the server's key among the arguments, which Inspect writes to its logs: set `JUROR_API_KEY`.
     """
+    if "api_key" in settings or (url is not None and urlsplit(url).password is not None):
+        raise ValueError("Inspect writes a scorer's arguments to its logs: set JUROR_API_KEY, and leave the key out of them")
     judge = Judge(url=url, **settings) if url is not None else Judge(model, **settings)
 
     async def score(state: TaskState, target: Target) -> Score:

@@ -20,6 +20,7 @@ failures and can be run again.
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from nemo_gym.base_resources_server import (
@@ -70,18 +71,18 @@ class JurorResourcesServer(SimpleResourcesServer):
 
     config: JurorResourcesServerConfig
     _judge: Judge | None = PrivateAttr(default=None)
+    _starting: asyncio.Lock = PrivateAttr(default_factory=asyncio.Lock)
 
     async def verify(self, body: JurorVerifyRequest) -> JurorVerifyResponse:
         """Judges one rollout."""
-        if self._judge is None:
-            self._judge = Judge(**self.config.juror)
         sample = {
             "question": body.question or _messages.question(body.responses_create_params.input),
             "reference": body.expected_answer,
             "response": _response(body),
         }
         try:
-            (verdict,) = await self._judge.ajudge([sample], progress=False, skip_bad=True)
+            judge = await self._connected()
+            (verdict,) = await judge.ajudge([sample], progress=False, skip_bad=True)
         except JudgeError as error:
             raise NemoJudgeError(str(error)) from error
         masked = verdict.reward is None
@@ -99,6 +100,13 @@ class JurorResourcesServer(SimpleResourcesServer):
                 "perfect": verdict.perfect,
             }
         )
+
+    async def _connected(self) -> Judge:
+        """The judge. It is made once, in a thread: a server takes minutes to start, and other requests are answered meanwhile."""
+        async with self._starting:
+            if self._judge is None:
+                self._judge = await asyncio.to_thread(Judge, **self.config.juror)
+            return self._judge
 
 
 def _response(body: BaseVerifyRequest) -> str:

@@ -131,8 +131,11 @@ def judge(
         concurrency: How many judges.
         num_cpus, num_gpus: What each of them holds.
         batch_size: Rows a batch. A killed actor has this many to judge again at most, without `cache`.
-        settings: Of `juror_rs.ray.Judge`.
+        settings: Of `juror_rs.ray.Judge`. A relative `cache` is below this process's working folder, and all nodes must see it.
     """
+    cache = settings.get("cache")
+    if cache is not None and "://" not in os.fspath(cache):
+        settings["cache"] = os.path.abspath(cache)  # Actors run in folders of their own.
     check_resources(concurrency, num_cpus=num_cpus, num_gpus=num_gpus)
     held: dict[str, Any] = {"num_cpus": num_cpus} if num_gpus == 0.0 else {"num_cpus": num_cpus, "num_gpus": num_gpus}
     # Blocks go to actors whole, and those of a reader hold thousands of rows: one actor could get them all.
@@ -152,6 +155,9 @@ def check_resources(concurrency: int, *, num_cpus: float = 1.0, num_gpus: float 
 
     Ray gives actors their CPUs for good. Where they hold all of them, the tasks that read wait for a CPU for ever, and so do
     the actors for rows (ray-project/ray#44687).
+
+    Only nodes that are up count. Where a cluster adds nodes as they are needed, use `Dataset.map_batches` with
+    `juror_rs.ray.Judge`, which does not check.
 
     Raises:
         RuntimeError: If they do not, or if there are not as many CPUs or GPUs.

@@ -19,12 +19,11 @@ SkyRL cannot leave a rollout out: one without a verdict has the reward 0.0 **and
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput, ConversationType
 
-from juror_rs import Judge, _messages
+from juror_rs import _judges, _messages
 
 __all__ = ["JurorEnv"]
 
@@ -55,7 +54,7 @@ class JurorEnv(BaseTextEnv):
     def step(self, action: str) -> BaseTextEnvStepOutput:
         """Judges the response."""
         sample = {"question": self._question, "reference": self._reference, "response": action}
-        (verdict,) = _judge(**self._settings).judge([sample], progress=False, skip_bad=True)
+        (verdict,) = _judges.judge_with(self._settings).judge([sample], progress=False, skip_bad=True)
         self._metrics = {
             "judge_ok": float(verdict.reward is not None),
             "judge_process": float(verdict.process or False),
@@ -71,9 +70,3 @@ class JurorEnv(BaseTextEnv):
     def get_metrics(self) -> dict[str, Any]:
         """The verdict in numbers, which SkyRL averages."""
         return dict(self._metrics)
-
-
-@lru_cache(maxsize=8)
-def _judge(**settings: Any) -> Judge:
-    """One judge for all environments under equal settings."""
-    return Judge(**settings)

@@ -19,6 +19,7 @@ A completion without a verdict has the reward `None`: TRL leaves it out of the m
 from __future__ import annotations
 
 import os
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -77,7 +78,8 @@ class JurorReward:
             for prompt, reference, completion in zip(asked, columns[self._reference], completions, strict=True)
         ]
         if self._judge is None:
-            self._judge = Judge(**self._settings)
+            # A server may take minutes to load its judge.
+            self._judge = await asyncio.to_thread(lambda: Judge(**self._settings))
         verdicts = await self._judge.ajudge(samples, progress=False, skip_bad=True)
         name = self.__name__
         if log_extra is not None:

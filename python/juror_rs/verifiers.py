@@ -25,12 +25,12 @@ again as `retries` says. `judge_process` and `judge_outcome` are recorded as met
 
 from __future__ import annotations
 
-from functools import lru_cache
+import asyncio
 from typing import Any
 
 import verifiers.v1 as vf
 
-from juror_rs import Judge, JudgeError, _messages
+from juror_rs import JudgeError, _judges, _messages
 
 __all__ = ["judge", "reward"]
 
@@ -57,7 +57,8 @@ async def judge(
     """
     asked = question if question is not None else _messages.question(task.prompt)
     sample = {"question": asked, "reference": reference, "response": trace.last_reply}
-    (verdict,) = await _judge(**settings).ajudge([sample], progress=False, skip_bad=True)
+    judging = await asyncio.to_thread(_judges.judge_with, settings)  # A server takes minutes to start.
+    (verdict,) = await judging.ajudge([sample], progress=False, skip_bad=True)
     if verdict.reward is None:
         raise JudgeError(f"no verdict: {verdict.status}" + (f": {verdict.error}" if verdict.error else ""))
     for key, value in (("judge_process", verdict.process), ("judge_outcome", verdict.outcome)):
@@ -72,9 +73,3 @@ async def reward(task: vf.TaskData, trace: vf.Trace[Any, Any]) -> float:
     if reference is None:
         raise ValueError("the task has no field `answer`: call juror_rs.verifiers.judge with reference= in a reward of its own")
     return await judge(task, trace, reference=reference)
-
-
-@lru_cache(maxsize=8)
-def _judge(**settings: Any) -> Judge:
-    """One judge for all rollouts under equal settings."""
-    return Judge(**settings)

@@ -108,9 +108,11 @@ def test_another_process_starts_its_own(tmp_path: Path) -> None:
     "end", ["", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "raise SystemExit(3)", "import os; os._exit(0)"]
 )
 def test_a_server_ends_with_its_process(end: str) -> None:
-    program = f"from juror_rs import Judge\njudge = Judge('tiny')\nprint(judge.url, flush=True)\n{end}\n"
+    program = f"from juror_rs import Judge\njudge = Judge('tiny')\nprint(judge.url, judge.rewards([{ROW}]), flush=True)\n{end}\n"
     done = subprocess.run([sys.executable, "-W", "error", "-c", program], stdout=subprocess.PIPE, timeout=60)
-    assert ends(done.stdout.decode().strip())
+    url, rewards = done.stdout.decode().split()
+    assert rewards == "[1.0]"
+    assert ends(url)
 
 
 def test_an_interrupt_is_for_python(tmp_path: Path) -> None:

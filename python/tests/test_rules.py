@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import pickle
+import sys
 import threading
+import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from juror_rs import Verification, verify, verify_batch
-from juror_rs.rules import Profile
+from juror_rs.rules import Profile, rules
 
 PAIRS = [(str(number), f"So there are {number + number % 2} of them.") for number in range(2000)]
 EQUAL = [number % 2 == 0 for number in range(2000)]
@@ -118,29 +121,39 @@ def test_many_threads_may_call_at_once() -> None:
 
 
 def test_other_threads_run_meanwhile() -> None:
-    count = 0
-    done = threading.Event()
+    ticks = 0
+    started, done = threading.Event(), threading.Event()
 
-    def counting() -> None:
-        nonlocal count
+    def tick() -> None:
+        nonlocal ticks
         while not done.is_set():
-            count += 1
+            ticks += 1
+            started.set()
+            time.sleep(0.0001)
 
-    thread = threading.Thread(target=counting)
+    def others_run_during(call: Callable[[], object]) -> bool:
+        for _ in range(20):
+            before = ticks
+            call()
+            if ticks > before:
+                return True
+        return False
+
+    verifier = rules("strict")
+    golds, preds = [gold for gold, _ in PAIRS * 5], [pred for _, pred in PAIRS * 5]
+    thread = threading.Thread(target=tick)
+    interval = sys.getswitchinterval()
     thread.start()
+    assert started.wait(10)
+    # No thread is made to give the lock away: another runs only where a call releases it.
+    sys.setswitchinterval(1000)
     try:
-        pairs = PAIRS * 10
-        golds, preds = [gold for gold, _ in pairs], [pred for _, pred in pairs]
-        from juror_rs.rules import rules
-
-        verifier = rules("strict")
-        before = count
-        verifier.verify_batch(golds, preds)
-        after = count
+        assert others_run_during(lambda: verifier.verify_batch(golds, preds))
+        assert not others_run_during(lambda: sum(range(1_000_000)))
     finally:
+        sys.setswitchinterval(interval)
         done.set()
         thread.join()
-    assert after - before > 100
 
 
 def test_a_forked_process_may_call_too() -> None:

@@ -74,6 +74,13 @@ def test_a_server_that_is_down_is_an_error_of_the_sample(tmp_path: Path) -> None
     assert log.samples[0].error is not None and not log.samples[0].scores
 
 
+@pytest.mark.parametrize("settings", [{"api_key": "secret"}, {"url": "http://trainer:secret@127.0.0.1:9"}])
+def test_a_key_is_kept_out_of_the_logs(settings: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="JUROR_API_KEY") as caught:
+        juror(**settings)
+    assert "secret" not in str(caught.value)
+
+
 @pytest.fixture
 def served(server: str, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The judge's engine as a model of Inspect."""

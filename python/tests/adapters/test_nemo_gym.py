@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from typing import Any
 
 import pytest
@@ -17,11 +19,14 @@ from nemo_gym.server_utils import ServerClient  # noqa: E402
 from juror_rs.nemo_gym import JurorResourcesServer, JurorResourcesServerConfig  # noqa: E402
 
 
+def resources_server(**settings: Any) -> JurorResourcesServer:
+    config = JurorResourcesServerConfig(host="127.0.0.1", port=0, entrypoint="app.py", name="juror", juror=settings)
+    return JurorResourcesServer(config=config, server_client=ServerClient.model_construct())
+
+
 def application(**settings: Any) -> TestClient:
     """The server's web application, as `run_webserver` has it."""
-    config = JurorResourcesServerConfig(host="127.0.0.1", port=0, entrypoint="app.py", name="juror", juror=settings)
-    server = JurorResourcesServer(config=config, server_client=ServerClient.model_construct())
-    return TestClient(server.setup_webserver())
+    return TestClient(resources_server(**settings).setup_webserver())
 
 
 def rollout(question: str, reference: Any, response: str) -> dict[str, Any]:
@@ -94,3 +99,33 @@ def test_a_server_that_is_down_goes_to_the_failures(rows: list[dict[str, Any]]) 
     answer = verified(application(url="http://127.0.0.1:9", timeout=2.0), rows[0]["question"], "17", "17")
     assert answer["mask_sample"] and answer["failure_kind"] == "judge_failed"
     assert answer["_ng_failure_class"] == "judge_failed"
+
+
+def test_a_judge_that_cannot_be_started_goes_to_the_failures(
+    rows: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("JUROR_URL", raising=False)
+    answer = verified(application(model="./no-such-folder"), rows[0]["question"], "17", "17")
+    assert answer["mask_sample"] and answer["_ng_failure_class"] == "judge_failed"
+
+
+def test_the_judge_is_made_once_and_the_loop_runs_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, released, made = threading.Event(), threading.Event(), []
+
+    def make(**settings: Any) -> object:
+        made.append(settings)
+        begun.set()
+        assert released.wait(30), "the event loop stands still"
+        return object()
+
+    async def two_calls() -> list[object]:
+        server = resources_server(model="slow")
+        calls = asyncio.gather(server._connected(), server._connected())
+        while not begun.is_set():
+            await asyncio.sleep(0.01)
+        released.set()
+        return await calls
+
+    monkeypatch.setattr("juror_rs.nemo_gym.Judge", make)
+    first, second = asyncio.run(two_calls())
+    assert first is second and made == [{"model": "slow"}]

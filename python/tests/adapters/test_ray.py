@@ -133,6 +133,12 @@ def test_a_cache_is_used_again(data: Path, tmp_path: Path) -> None:
     assert "24" in stat.stdout
 
 
+def test_a_relative_cache_is_below_the_drivers_folder(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert juror_rs.ray.judge(ray.data.read_parquet(str(data)), cache="cache").count() == 24
+    assert list((tmp_path / "cache").iterdir())
+
+
 def test_rows_of_one_file_go_to_all_actors(data: Path, tmp_path: Path) -> None:
     table = pq.read_table(data)
     (tmp_path / "one").mkdir()

@@ -56,6 +56,12 @@ def test_several_references_are_all_right(judge_url: str, rows: list[dict[str, A
     assert output["metadata"]["judge_outcome"] == 1.0
 
 
+def test_settings_may_be_lists_of_omegaconf(judge_url: str, rows: list[dict[str, Any]]) -> None:
+    settings: Any = pytest.importorskip("omegaconf").OmegaConf.create({"arguments": []})
+    output, _ = play(rows[0]["question"], rows[0]["reference_answer"], rows[0]["student_answer"], **settings)
+    assert output["reward"] == 1.0
+
+
 def test_a_server_that_is_down_is_an_error() -> None:
     with pytest.raises(JudgeError):
         play("1 + 1?", "2", "2", url="http://127.0.0.1:9", timeout=2.0)

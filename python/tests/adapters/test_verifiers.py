@@ -71,3 +71,13 @@ def test_a_task_without_an_answer_is_told(judge_url: str) -> None:
     config = vf.TaskConfig.model_validate({"rewards": {"juror": {"fn": "juror_rs.verifiers:reward"}}})
     trace = scored(vf.Task(vf.TaskData(prompt="1 + 1?"), config), "2")
     assert "no field `answer`" in trace.last_error.message
+
+
+def test_settings_may_be_lists(judge_url: str, rows: list[dict[str, Any]]) -> None:
+    class Listed(vf.Task[Data, vf.State]):
+        @vf.reward
+        async def juror(self, trace: Any) -> float:
+            return await judge(self.data, trace, reference=[self.data.answer], arguments=[])
+
+    row = rows[0]
+    assert scored(Listed(Data(prompt=row["question"], answer=row["reference_answer"])), row["student_answer"]).reward == 1.0
