@@ -18,8 +18,8 @@ A completion without a verdict has the reward `None`: TRL leaves it out of the m
 
 from __future__ import annotations
 
-import os
 import asyncio
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
