@@ -29,6 +29,7 @@
 //! | [`batch`] | batch files in OpenAI's format: prompts out, answers in, and such files answered with a model here |
 //! | `server` | the judge over HTTP (`juror serve`, feature `serve`) |
 //! | [`attack`] | responses that deserve no reward, and how often a judge gives them one (`juror attack`) |
+//! | [`eval`] | what verdicts are worth: against labels, and judges against each other (`juror eval`) |
 //! | [`mod@bench`] | how fast all this is |
 
 #[doc(hidden)]
@@ -45,6 +46,8 @@ pub mod cli;
 pub mod dataset;
 #[doc(hidden)]
 pub mod engine;
+#[doc(hidden)]
+pub mod eval;
 #[doc(hidden)]
 pub mod grammar;
 #[doc(hidden)]

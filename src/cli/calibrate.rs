@@ -1,17 +1,17 @@
 //! `juror calibrate`
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use clap::Args;
-use serde_json::Value;
 
+use super::columns::ColumnArguments;
+use super::eval::Labels;
 use super::{DONE, Failure, OrFail, say};
 use crate::dataset::output::{check_place, write_atomically};
+use crate::eval::{LabelField, Task, probabilities};
 use crate::judge::calibration::{Calibration, Curve, calibration_error, negative_log_likelihood};
-use crate::verdict::{Status, Verdict};
 
 /// Labels below which a curve says little.
 const FEW: usize = 100;
@@ -19,16 +19,21 @@ const FEW: usize = 100;
 /// Parts in which the labels are cut, to measure a curve on labels that it was not fitted to.
 const PARTS: usize = 5;
 
-/// Fit a judge's probabilities to labels, from verdicts with the labels in them.
+/// Fit a judge's probabilities to labels.
 #[derive(Debug, Args)]
 pub(super) struct CalibrateArguments {
-    /// Verdicts in JSON lines, with a row's labels in them (`juror judge --keep`)
+    /// Verdicts of `juror judge`: JSON lines, CSV or Parquet
     verdicts: PathBuf,
-    /// The kept key with the true process: true or false, or 1 or 0
+    /// Rows with the labels, found by the samples' ids [default: the verdicts' own kept keys, `juror judge --keep`]
+    #[arg(long, value_name = "DATA", num_args = 1..)]
+    labels: Vec<PathBuf>,
+    #[command(flatten)]
+    columns: ColumnArguments,
+    /// The key with the true process: true or false, or 1 or 0 [default: as `juror eval`, if --outcome is not given either]
     #[arg(long, value_name = "KEY")]
     process: Option<String>,
-    /// The kept key with the true outcome
-    #[arg(long, value_name = "KEY", required_unless_present = "process")]
+    /// The key with the true outcome
+    #[arg(long, value_name = "KEY")]
     outcome: Option<String>,
     /// Fit an ascending curve of many points (isotonic regression) instead of one temperature: for a thousand labels or more
     #[arg(long)]
@@ -49,39 +54,61 @@ pub(super) fn run(arguments: &CalibrateArguments) -> Result<u8, Failure> {
             Curve::fit_temperature(seen)
         }
     };
-    let [process, outcome] = read(arguments).or_usage()?;
+    let keys = [
+        (Task::Process, arguments.process.as_deref()),
+        (Task::Outcome, arguments.outcome.as_deref()),
+    ];
+    let any_named = keys.iter().any(|(_, key)| key.is_some());
+    // Of named keys only those are read; other keys of a row may have the names of labels and be none.
+    let named: Vec<String> = if any_named {
+        let others = [
+            LabelField::Overall,
+            LabelField::Subject,
+            LabelField::AnswerType,
+        ];
+        let others = others.map(|field| format!("{}=", field.name()));
+        let named = keys.map(|(task, key)| format!("{}={}", task.name(), key.unwrap_or_default()));
+        named.into_iter().chain(others).collect()
+    } else {
+        Vec::new()
+    };
+    let mut labels = Labels::read(&arguments.labels, &arguments.columns, &named)?;
+    let verdicts = labels.verdicts(&arguments.verdicts)?;
     let mut calibration = Calibration::default();
-    for (key, field, seen, curve) in [
-        (
-            &arguments.process,
-            "process",
-            &process,
-            &mut calibration.process,
-        ),
-        (
-            &arguments.outcome,
-            "outcome",
-            &outcome,
-            &mut calibration.outcome,
-        ),
-    ] {
-        let Some(key) = key else { continue };
+    let mut fitted = false;
+    for (task, key) in keys {
+        let field = task.name();
+        let seen: Seen = probabilities(task, &verdicts.scored, &labels.samples).collect();
         if seen.is_empty() {
-            return Err(anyhow!(
-                "no verdict has a probability of {field} and a label under `{key}`: judge with `--keep {key}`, and not under a \
-                 protocol whose probabilities are not recorded"
-            ))
-            .or_usage();
+            if let Some(key) = key {
+                return Err(anyhow!(
+                    "no verdict has a probability of {field} and a label under `{key}`: judge with `--keep {key}` or give the rows \
+                     (`--labels DATA`), and not under a protocol whose probabilities are not recorded"
+                ))
+                .or_usage();
+            }
+            continue;
         }
+        fitted = true;
+        let curve = match task {
+            Task::Process => &mut calibration.process,
+            _ => &mut calibration.outcome,
+        };
         let all: Vec<(f64, bool)> = seen.iter().map(|(_, one)| *one).collect();
         *curve = fit(&all);
-        say(&format!("{field}: {}", measured(seen, fit)));
+        say(&format!("{field}: {}", measured(&seen, fit)));
         if seen.len() < FEW {
             say(&format!(
                 "note: {} labels of {field} are few: the curve may be far off",
                 seen.len()
             ));
         }
+    }
+    if !fitted {
+        return Err(anyhow!(
+            "no verdict has both a label and a probability: some protocols record no probabilities"
+        ))
+        .or_usage();
     }
     let text = format!("{:#}\n", serde_json::to_value(&calibration).or_fail()?);
     match &arguments.output {
@@ -122,49 +149,5 @@ fn measured(seen: &Seen, fit: impl Fn(&[(f64, bool)]) -> Curve) -> String {
     )
 }
 
-/// Probabilities and labels, each with its sample's place in the input.
+/// Probabilities and labels, each with its sample's place.
 type Seen = Vec<(usize, (f64, bool))>;
-
-/// The probabilities and labels of process and outcome.
-fn read(arguments: &CalibrateArguments) -> anyhow::Result<[Seen; 2]> {
-    let path = &arguments.verdicts;
-    let file = File::open(path).with_context(|| format!("could not read {}", path.display()))?;
-    let mut seen = [Vec::new(), Vec::new()];
-    for (number, line) in BufReader::new(file).lines().enumerate() {
-        let at = || format!("{}:{}", path.display(), number + 1);
-        let line = line.with_context(at)?;
-        let verdict: Verdict = serde_json::from_str(&line)
-            .with_context(|| format!("{}: no verdict line of `juror judge`", at()))?;
-        if !matches!(verdict.status, Status::Ok | Status::Unsure) {
-            continue;
-        }
-        let confidence = verdict.confidence;
-        for ((key, probability), seen) in [
-            (&arguments.process, confidence.process),
-            (&arguments.outcome, confidence.outcome),
-        ]
-        .into_iter()
-        .zip(&mut seen)
-        {
-            let (Some(key), Some(probability)) = (key, probability) else {
-                continue;
-            };
-            let label = match verdict.input.get(key) {
-                None | Some(Value::Null) => continue,
-                Some(Value::Bool(label)) => *label,
-                Some(value) => match value.as_f64() {
-                    Some(number) if number.abs() < f64::EPSILON => false,
-                    Some(number) if (number - 1.0).abs() < f64::EPSILON => true,
-                    _ => {
-                        return Err(anyhow!(
-                            "`{key}` is {value}: a label is true or false, or 1 or 0"
-                        ))
-                        .with_context(at);
-                    }
-                },
-            };
-            seen.push((verdict.index, (f64::from(probability), label)));
-        }
-    }
-    Ok(seen)
-}

@@ -10,6 +10,7 @@ mod chat;
 mod columns;
 mod download;
 mod engine;
+mod eval;
 mod export_batch;
 mod import_batch;
 mod inputs;
@@ -113,6 +114,8 @@ enum Command {
     },
     /// Fit a judge's probabilities to labels, from verdicts with the labels in them
     Calibrate(calibrate::CalibrateArguments),
+    /// Score verdicts against labels: accuracy, F1, lucky guesses, calibration, and judges against each other
+    Eval(Box<eval::EvalArguments>),
     /// Look after a cache of answers (`juror judge --cache`)
     Cache {
         #[command(subcommand)]
@@ -254,6 +257,7 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Attack(arguments) => attack::run(&arguments),
         Command::Prompts { action } => prompts::run(action),
         Command::Calibrate(arguments) => calibrate::run(&arguments),
+        Command::Eval(arguments) => eval::run(&arguments),
         Command::Cache { action } => cache::run(action),
         Command::Models { action } => models::run(action),
         Command::Completions { shell } => manual::completions(shell).map(|()| DONE),

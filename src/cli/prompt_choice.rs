@@ -61,6 +61,7 @@ impl PromptChoice {
             }
         };
         let needs = Needs {
+            texts: true,
             reference: protocol.needs_reference(),
             steps: protocol.yields().first_error,
             other: protocol.compares(),

@@ -9,6 +9,8 @@ use super::row::Row;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Keep {
     paths: Vec<KeyPath>,
+    /// Is a key that no row has no mistake?
+    where_there: bool,
 }
 
 impl Keep {
@@ -22,7 +24,22 @@ impl Keep {
             .map(|key| KeyPath::parse(key.as_ref().trim()));
         Self {
             paths: paths.collect(),
+            where_there: false,
         }
+    }
+
+    /// The same keys, which need not be there.
+    #[must_use]
+    pub fn where_there(self) -> Self {
+        Self {
+            where_there: true,
+            ..self
+        }
+    }
+
+    /// Is it a mistake if no row has a key?
+    pub(super) fn is_strict(&self) -> bool {
+        !self.where_there
     }
 
     /// Is nothing kept?

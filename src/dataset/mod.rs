@@ -3,7 +3,7 @@
 //! | module | what it is for |
 //! |---|---|
 //! | [`load()`] | files, folders or stdin into [`Sample`]s, with every bad line named |
-//! | [`find()`] | the one sample that is wanted |
+//! | [`find()`], [`each()`] | the one sample that is wanted; each as it comes |
 //! | [`index()`] | the same, for any number of samples: they stay in their files as [`Rows`], read when needed |
 //! | [`Source`] | a file's rows: JSON lines, a JSON array, CSV or Parquet, told by content (`input/`) |
 //! | [`Preset`] | the shapes of rows that other programs write (`presets.toml`) |
@@ -44,7 +44,7 @@ pub use columns::{ColumnError, ColumnMap, ColumnsUsed, Field, FieldUse};
 pub use error::{BadLines, DatasetError};
 pub use input::{LineLimit, Next, RowReader, Source, read_text, sources};
 pub use keep::Keep;
-pub use load::{LoadOptions, Loaded, find, index, load, sample_of_row};
+pub use load::{LoadOptions, Loaded, each, find, index, load, sample_of_row};
 pub use merge::{MergeError, Shards};
 pub use needs::{Needs, RubricNeed};
 pub use preset::{Preset, presets};

@@ -6,7 +6,10 @@ use crate::rubric::Rubric;
 
 /// What a row is read for, beside its question, its response and its id: as the judge's protocol has it.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is asked for alone")]
 pub struct Needs {
+    /// A row without a question or a response is a bad one.
+    pub texts: bool,
     /// A row without a reference answer is a bad one.
     pub reference: bool,
     /// The response's steps are read, if the row has them; they may stand in the place of the response.
@@ -28,9 +31,21 @@ pub enum RubricNeed {
     Of(Arc<Rubric>),
 }
 
+impl Needs {
+    /// Nothing: rows are read for what else is in them.
+    pub fn nothing() -> Self {
+        Self {
+            texts: false,
+            reference: false,
+            ..Self::default()
+        }
+    }
+}
+
 impl Default for Needs {
     fn default() -> Self {
         Self {
+            texts: true,
             reference: true,
             steps: false,
             other: false,

@@ -237,18 +237,17 @@ impl Row<'_> {
         mut used: impl FnMut(Field, String, Vec<String>),
     ) -> Result<Texts, String> {
         let mut read = |field: Field| self.field(field, columns, preset, &mut used);
-        let mut required = |field: Field| match read(field) {
-            Ok(Some(texts)) => Ok(texts),
-            Ok(None) => Err(self.missing(field, columns, preset)),
-            Err(reason) => Err(reason),
-        };
         let needs = columns.needs();
-        let question = required(Field::Question)?.texts.swap_remove(0);
-        let references = if needs.reference {
-            required(Field::Reference)?.texts
-        } else {
-            read(Field::Reference)?.map_or(Vec::new(), |found| found.texts)
+        // A field that the row must have, and one that it may have.
+        let mut texts = |field: Field, is_needed: bool| match read(field)? {
+            None if is_needed => Err(self.missing(field, columns, preset)),
+            found => Ok(found.map_or(Vec::new(), |found| found.texts)),
         };
+        let question = texts(Field::Question, needs.texts)?
+            .into_iter()
+            .next()
+            .unwrap_or_default();
+        let references = texts(Field::Reference, needs.reference)?;
         let steps = if needs.steps {
             read(Field::Steps)?
         } else {
@@ -260,7 +259,13 @@ impl Row<'_> {
                 texts: vec![steps.texts.join("\n\n")],
                 ..FieldTexts::default()
             },
-            (None, None) => return Err(self.missing(Field::Response, columns, preset)),
+            (None, None) if needs.texts => {
+                return Err(self.missing(Field::Response, columns, preset));
+            }
+            (None, None) => FieldTexts {
+                texts: vec![String::new()],
+                ..FieldTexts::default()
+            },
         };
         let steps = steps.map_or(Vec::new(), |steps| steps.texts);
         if !steps.is_empty() && responses.texts.len() > 1 {

@@ -103,10 +103,10 @@ fn what_cannot_be_calibrated_is_said() {
         .run(&["judge", "in.jsonl", "-o", "out.jsonl"])
         .expect(0, &[]);
     let calibrate = |arguments: &[&str]| folder.run(&[&["calibrate"], arguments].concat());
-    calibrate(&["out.jsonl", "--outcome", "truth"]).expect(2, &["judge with `--keep truth`"]);
-    calibrate(&["out.jsonl"]).expect(2, &["--outcome"]);
-    calibrate(&["in.jsonl", "--outcome", "truth"]).expect(2, &["in.jsonl:1: no verdict line"]);
-    calibrate(&["none.jsonl", "--outcome", "truth"]).expect(2, &["could not read none.jsonl"]);
+    calibrate(&["out.jsonl", "--outcome", "truth"]).expect(2, &["judge with `--keep "]);
+    calibrate(&["out.jsonl"]).expect(2, &["looked for", "--labels DATA"]);
+    calibrate(&["in.jsonl", "--outcome", "truth"]).expect(2, &["in.jsonl:1: no verdict"]);
+    calibrate(&["none.jsonl", "--outcome", "truth"]).expect(2, &["none.jsonl"]);
     let judge = |options: &[&str]| folder.run(&[&["judge", "in.jsonl"], options].concat());
     judge(&["--calibration", "bad.json", "--reward", "soft"])
         .expect(2, &["bad.json: outcome: temperature -1"]);

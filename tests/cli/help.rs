@@ -83,6 +83,7 @@ fn every_command_is_listed() {
         "bench",
         "attack",
         "calibrate",
+        "eval",
         "cache",
         "prompts",
         "models",

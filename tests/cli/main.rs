@@ -15,6 +15,7 @@ mod chat;
 mod compare;
 mod constrained;
 mod documentation;
+mod eval;
 mod exit_codes;
 #[cfg(target_os = "linux")]
 mod gpu_script;

@@ -68,6 +68,18 @@ pub(in crate::cli) struct JudgeArguments {
     #[command(flatten)]
     pub(super) verdict: VerdictArguments,
 
+    /// Score the verdicts against labels in the rows once all are there, as `juror eval` does
+    #[arg(long, requires = "output", conflicts_with_all = ["compare", "dry_run"], help_heading = "Run")]
+    pub(super) eval: bool,
+    /// With --eval: which key of a row holds what, as in `juror eval`
+    #[arg(
+        long,
+        value_name = "FIELD=KEY",
+        value_delimiter = ',',
+        requires = "eval",
+        help_heading = "Run"
+    )]
+    pub(super) label_columns: Vec<String>,
     /// Say what would be judged, show the first prompt, and stop
     #[arg(long, help_heading = "Run")]
     pub(super) dry_run: bool,

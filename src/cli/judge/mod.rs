@@ -13,6 +13,7 @@ use anyhow::{anyhow, bail};
 
 pub(super) use self::arguments::{JudgeArguments, JudgeChoice, VerdictArguments, parse_size};
 pub(super) use self::resolved::ResolvedJudge;
+use super::eval::Labels;
 use super::inputs::{self, refuse_data_sets};
 use super::progress::{Progress, print_summary};
 use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
@@ -28,10 +29,52 @@ use crate::model::DeviceChoice;
 use crate::protocol::{PromptTemplate, Protocol};
 
 pub(super) fn run(arguments: JudgeArguments) -> Result<u8, Failure> {
-    match stages::run(&arguments) {
-        Some(result) => result,
-        None => Ok(run_one(arguments)?.code),
+    let scoring = if arguments.eval {
+        Some(scoring(&arguments)?)
+    } else {
+        None
+    };
+    let code = match stages::run(&arguments) {
+        Some(result) => result?,
+        None => run_one(arguments)?.code,
+    };
+    match scoring {
+        Some((mut labels, out)) if code != INTERRUPTED => labels.score(&out)?,
+        _ => {}
     }
+    Ok(code)
+}
+
+/// The labels of the rows, read before anything is judged, and where the verdicts will be.
+fn scoring(arguments: &JudgeArguments) -> Result<(Labels, PathBuf), Failure> {
+    let out = arguments
+        .output
+        .output
+        .clone()
+        .filter(|out| out.as_os_str() != "-");
+    let Some(out) = out else {
+        return Err(anyhow!(
+            "--eval reads the verdicts again: name a file with `-o`"
+        ))
+        .or_usage();
+    };
+    if arguments
+        .inputs
+        .iter()
+        .any(|input| input.as_os_str() == "-")
+    {
+        return Err(anyhow!(
+            "--eval reads the rows for their labels: give files, not standard input"
+        ))
+        .or_usage();
+    }
+    let out = shard_in_name(out, arguments.rows.shard).or_usage()?;
+    let labels = Labels::read(
+        &arguments.inputs,
+        &arguments.columns,
+        &arguments.label_columns,
+    )?;
+    Ok((labels, out))
 }
 
 /// What a run leaves.

@@ -83,6 +83,21 @@ pub fn load(inputs: &[PathBuf], options: &LoadOptions) -> Result<Loaded, Dataset
     Ok(loaded.with(samples))
 }
 
+/// Reads and validates inputs as [`load`] does, and shows each sample to `visit` instead of keeping it.
+///
+/// # Errors
+/// As [`load`].
+pub fn each(
+    inputs: &[PathBuf],
+    options: &LoadOptions,
+    visit: &mut dyn FnMut(&Sample),
+) -> Result<Loaded<()>, DatasetError> {
+    read(inputs, options, &mut |sample, _, _, _| {
+        visit(&sample);
+        Ok(())
+    })
+}
+
 /// Reads and validates inputs as [`load`] does, and leaves the samples where they are: of each only its place is kept
 /// in memory.
 ///
@@ -422,7 +437,8 @@ impl<'o> Loader<'o> {
             .map(|(key, _)| key)
             .collect();
         // With a limit they may be further on.
-        if !nowhere.is_empty() && self.accepted > 0 && !self.full() {
+        if self.options.keep.is_strict() && !nowhere.is_empty() && self.accepted > 0 && !self.full()
+        {
             return Err(DatasetError::NothingKept {
                 keys: nowhere.join(", "),
             });

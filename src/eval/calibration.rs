@@ -1,0 +1,167 @@
+//! Whether a judge's probabilities are what they say.
+
+use serde::Serialize;
+
+use super::measures::Task;
+use super::scored::{Samples, Scored};
+use super::statistics::ratio;
+
+/// Bins of equal width in a reliability table.
+const BINS: usize = 10;
+
+/// Verdicts whose probabilities lie in one bin.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Bin {
+    /// From this probability.
+    pub from: f64,
+    /// To this one.
+    pub to: f64,
+    /// How many verdicts.
+    pub count: usize,
+    /// The mean of their probabilities; null of none.
+    pub probability: Option<f64>,
+    /// The share whose label is true.
+    pub observed: Option<f64>,
+}
+
+/// A threshold for a probability, and what it gives.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Threshold {
+    /// True from this probability on.
+    pub threshold: f64,
+    /// The measure with it.
+    pub value: f64,
+}
+
+/// How a judge's probabilities of one task meet the labels.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Reliability {
+    /// Verdicts with a probability and a label.
+    pub count: usize,
+    /// The mean squared difference of probability and label (Brier 1950).
+    pub brier: f64,
+    /// The mean distance of the bins' probabilities and observed shares, weighted by their counts: the expected calibration error
+    /// (Naeini et al. 2015) in ten bins of equal width.
+    pub calibration_error: f64,
+    /// The chance that a true one has the higher probability of a true and a false one (area under the ROC curve); null where all
+    /// labels are alike.
+    pub auc: Option<f64>,
+    /// Where the accuracy is highest.
+    pub best_accuracy: Threshold,
+    /// Where F1 is highest; null without a true label.
+    pub best_f1: Option<Threshold>,
+    /// The bins.
+    pub bins: Vec<Bin>,
+}
+
+/// The judge's probabilities of a task and the labels, with the samples' places.
+pub fn probabilities(
+    task: Task,
+    verdicts: &[Scored],
+    samples: &Samples,
+) -> impl Iterator<Item = (usize, (f64, bool))> {
+    verdicts.iter().filter_map(move |scored| {
+        let label = task.label(samples.labelled.get(scored.sample as usize)?)?;
+        Some((scored.sample as usize, (task.probability(scored)?, label)))
+    })
+}
+
+impl Reliability {
+    /// Of the verdicts' probabilities of a task; `None` where there are none.
+    pub fn of(task: Task, verdicts: &[Scored], samples: &Samples) -> Option<Self> {
+        let mut seen: Vec<(f64, bool)> = probabilities(task, verdicts, samples)
+            .map(|(_, one)| one)
+            .collect();
+        if seen.is_empty() {
+            return None;
+        }
+        seen.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let count = seen.len();
+        let as_number = |label: bool| f64::from(u8::from(label));
+        let squared = |&(p, label): &(f64, bool)| (p - as_number(label)).powi(2);
+        let mut sums = [(0, 0.0, 0); BINS];
+        for &(p, label) in &seen {
+            let bin = &mut sums[((p * BINS as f64) as usize).min(BINS - 1)];
+            *bin = (bin.0 + 1, bin.1 + p, bin.2 + usize::from(label));
+        }
+        let apart = |(count, sum, yes): &(usize, f64, usize)| {
+            if *count == 0 {
+                0.0
+            } else {
+                (sum - *yes as f64).abs()
+            }
+        };
+        let bins = sums.iter().enumerate().map(|(at, &(count, sum, yes))| Bin {
+            from: at as f64 / BINS as f64,
+            to: (at + 1) as f64 / BINS as f64,
+            count,
+            probability: (count > 0).then(|| sum / count as f64),
+            observed: ratio(yes, count),
+        });
+        let (best_accuracy, best_f1) = thresholds(&seen);
+        Some(Self {
+            count,
+            brier: seen.iter().map(squared).sum::<f64>() / count as f64,
+            calibration_error: sums.iter().map(apart).sum::<f64>() / count as f64,
+            auc: area(&seen),
+            best_accuracy,
+            best_f1,
+            bins: bins.collect(),
+        })
+    }
+}
+
+/// The area under the ROC curve of sorted probabilities, by ranks (Mann and Whitney 1947); equal ones count half.
+fn area(sorted: &[(f64, bool)]) -> Option<f64> {
+    let (mut below, mut sum) = (0_usize, 0.0);
+    for same in sorted.chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq()) {
+        let yes = same.iter().filter(|(_, label)| *label).count();
+        let no = same.len() - yes;
+        sum += yes as f64 * (below as f64 + no as f64 / 2.0);
+        below += no;
+    }
+    let yes = sorted.len() - below;
+    (yes > 0 && below > 0).then(|| sum / (yes as f64 * below as f64))
+}
+
+/// The thresholds with the highest accuracy and the highest F1 of sorted probabilities; of equal ones the lowest.
+fn thresholds(sorted: &[(f64, bool)]) -> (Threshold, Option<Threshold>) {
+    let all_true = sorted.iter().filter(|(_, label)| *label).count();
+    // All are predicted true from threshold 0 on; each step predicts those of one probability false.
+    let (mut found, mut wrongly) = (all_true, sorted.len() - all_true);
+    let measures = |threshold: f64, found: usize, wrongly: usize| {
+        let right = found + (sorted.len() - all_true - wrongly);
+        let f1 = ratio(2 * found, found + wrongly + all_true);
+        (
+            Threshold {
+                threshold,
+                value: right as f64 / sorted.len() as f64,
+            },
+            f1.map(|value| Threshold { threshold, value }),
+        )
+    };
+    let (mut accuracy, mut f1) = measures(0.0, found, wrongly);
+    let runs: Vec<&[(f64, bool)]> = sorted
+        .chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq())
+        .collect();
+    for (at, same) in runs.iter().enumerate() {
+        let yes = same.iter().filter(|(_, label)| *label).count();
+        found -= yes;
+        wrongly -= same.len() - yes;
+        // Half way to the next probability; behind the last one nothing is true.
+        let threshold = runs
+            .get(at + 1)
+            .map_or(1.0, |next| f64::midpoint(same[0].0, next[0].0));
+        let (new_accuracy, new_f1) = measures(threshold, found, wrongly);
+        if new_accuracy.value > accuracy.value {
+            accuracy = new_accuracy;
+        }
+        if new_f1
+            .zip(f1)
+            .is_some_and(|(new, old)| new.value > old.value)
+        {
+            f1 = new_f1;
+        }
+    }
+    (accuracy, f1.filter(|_| all_true > 0))
+}

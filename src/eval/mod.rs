@@ -1,0 +1,290 @@
+//! What verdicts are worth: a judge's verdicts against labels (`juror eval`).
+//!
+//! ```text
+//! rows with labels ─▶ Samples ─┐
+//!                              ├─▶ Scored ─▶ Measures, Reliability ─▶ Evaluation ─▶ table, JSON
+//! verdicts.jsonl  ─────────────┘      └────▶ Comparison of two judges
+//! ```
+//!
+//! Verdicts meet labels by the sample's id. A verdict that could not be read is wrong wherever accuracy is asked for, and its rate is
+//! told; the accuracy among those that could be read stands beside it. Of a label and its verdict 60 bytes are kept, so that a million
+//! verdicts are no matter; texts stay in their files.
+
+mod calibration;
+mod compare;
+mod labels;
+mod measures;
+mod prime;
+mod scored;
+mod statistics;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
+
+pub use calibration::{Bin, Reliability, Threshold, probabilities};
+pub use compare::{Comparison, Flip};
+pub use labels::{Label, LabelColumns, LabelField};
+pub use measures::{Estimate, Measures, Scores, Share, Task, Tokens};
+pub use prime::{PrimeRow, check_prime, prime_rows};
+pub use scored::{Labelled, Samples, Scored, Verdicts};
+pub use statistics::{Confusion, Interval, McNemar, RESAMPLES};
+
+use crate::dataset::DatasetError;
+use statistics::{Counts, bootstrap};
+
+/// What keeps verdicts from being scored.
+#[derive(Debug, thiserror::Error)]
+pub enum EvalError {
+    /// A file cannot be read.
+    #[error(transparent)]
+    Input(#[from] DatasetError),
+    /// A label is none.
+    #[error(
+        "{why}; name the key of each field with `--label-columns FIELD=KEY`, or none (`--label-columns FIELD=`)"
+    )]
+    Label {
+        /// Which, and what it is.
+        why: String,
+    },
+    /// A line is no verdict, or cannot be used.
+    #[error("{file}:{line}: {why}")]
+    Verdict {
+        /// The file.
+        file: String,
+        /// The line.
+        line: usize,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// There is nothing to score.
+    #[error("{file} holds no verdicts")]
+    NoVerdicts {
+        /// The file.
+        file: String,
+    },
+}
+
+impl EvalError {
+    fn verdict(file: &str, line: usize, why: &str) -> Self {
+        Self::Verdict {
+            file: file.to_owned(),
+            line,
+            why: why.to_owned(),
+        }
+    }
+
+    /// Is it the user's input that is wrong?
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Input(error) => error.is_usage(),
+            _ => true,
+        }
+    }
+}
+
+/// What always the same answer gives.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Baseline {
+    /// The accuracy.
+    pub accuracy: f64,
+    /// F1.
+    pub f1: Option<f64>,
+}
+
+/// Means over subjects, each counting the same.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct OverSubjects {
+    /// Of the accuracies.
+    pub accuracy: Estimate,
+    /// Of F1, where every subject has one.
+    pub f1: Option<Estimate>,
+}
+
+/// Samples whose responses have so many characters.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OfLength {
+    /// At least.
+    pub from: u32,
+    /// At most.
+    pub to: u32,
+    /// How good the judge is on them.
+    #[serde(flatten)]
+    pub measures: Measures,
+}
+
+/// How good a judge is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Evaluation {
+    /// The verdicts' file.
+    pub verdicts: String,
+    /// Trials of a sample, at most.
+    pub trials: u32,
+    /// Verdicts on samples without a label: they are not scored.
+    pub without_label: usize,
+    /// Labelled samples without a verdict: they are not scored.
+    pub without_verdict: usize,
+    /// Labels that say right overall with a wrong outcome: they contradict themselves.
+    pub contradictory_labels: usize,
+    /// Over all verdicts with a label.
+    pub all: Measures,
+    /// By subject.
+    pub by_subject: BTreeMap<String, Measures>,
+    /// Means over subjects.
+    pub over_subjects: BTreeMap<Task, OverSubjects>,
+    /// By the type of the answer.
+    pub by_answer_type: BTreeMap<String, Measures>,
+    /// By the response's length, in four parts of as many samples.
+    pub by_response_length: Vec<OfLength>,
+    /// An answer that is always true.
+    pub always_true: BTreeMap<Task, Baseline>,
+    /// An answer that is always false.
+    pub always_false: BTreeMap<Task, Baseline>,
+    /// How the judge's probabilities meet the labels.
+    pub reliability: BTreeMap<Task, Reliability>,
+    /// Billions of activated parameters times tokens generated for a verdict, where the parameters are known.
+    pub cost: Option<f64>,
+}
+
+/// Parts by the response's length.
+const LENGTHS: usize = 4;
+
+impl Evaluation {
+    /// Of verdicts.
+    pub fn of(path: &Path, verdicts: &Verdicts, samples: &Samples, activated: Option<f64>) -> Self {
+        let scored = verdicts.scored.as_slice();
+        let all = Measures::of(scored, samples, RESAMPLES, |_| true);
+        let by = |names: &[String], of: fn(&Labelled) -> Option<u32>| {
+            let measures = |(number, name): (usize, &String)| {
+                let is_of = |labelled: &Labelled| of(labelled) == Some(number as u32);
+                (
+                    name.clone(),
+                    Measures::of(scored, samples, RESAMPLES, is_of),
+                )
+            };
+            let all = names.iter().enumerate().map(measures);
+            all.filter(|(_, measures)| measures.verdicts > 0)
+                .collect::<BTreeMap<_, _>>()
+        };
+        let labels = |task: Task| {
+            let of = move |one: &Scored| {
+                samples
+                    .labelled
+                    .get(one.sample as usize)
+                    .and_then(|labelled| task.label(labelled))
+            };
+            scored.iter().filter_map(of)
+        };
+        let constant = |answer: bool| {
+            let baseline = |task: Task| {
+                let mut confusion = Confusion::default();
+                labels(task).for_each(|label| confusion.add(label, Some(answer)));
+                let accuracy = confusion.accuracy()?;
+                Some((
+                    task,
+                    Baseline {
+                        accuracy,
+                        f1: confusion.f1(),
+                    },
+                ))
+            };
+            Task::ALL.into_iter().filter_map(baseline).collect()
+        };
+        let contradictory = |labelled: &&Labelled| {
+            (labelled.outcome, labelled.overall) == (Some(false), Some(true))
+        };
+        Self {
+            verdicts: path.display().to_string(),
+            trials: verdicts.trials,
+            without_label: verdicts.without_label,
+            without_verdict: verdicts.without_verdict,
+            contradictory_labels: samples.labelled.iter().filter(contradictory).count(),
+            by_subject: by(samples.subjects.all(), |labelled| labelled.subject),
+            over_subjects: Task::ALL
+                .into_iter()
+                .filter_map(|task| Some((task, over_subjects(task, scored, samples)?)))
+                .collect(),
+            by_answer_type: by(samples.answer_types.all(), |labelled| labelled.answer_type),
+            by_response_length: by_length(scored, samples),
+            always_true: constant(true),
+            always_false: constant(false),
+            reliability: Task::ALL
+                .into_iter()
+                .filter_map(|task| Some((task, Reliability::of(task, scored, samples)?)))
+                .collect(),
+            cost: activated.map(|parameters| parameters / 1e9 * all.tokens.mean),
+            all,
+        }
+    }
+}
+
+/// The means over subjects of a task; `None` where fewer than two have labels.
+fn over_subjects(task: Task, scored: &[Scored], samples: &Samples) -> Option<OverSubjects> {
+    let mut units: BTreeMap<(u32, Counts), usize> = BTreeMap::new();
+    for trials in scored.chunk_by(|a, b| a.sample == b.sample) {
+        let labelled = samples.labelled.get(trials[0].sample as usize)?;
+        if let (Some(subject), Some(label)) = (labelled.subject, task.label(labelled)) {
+            let mut confusion = Confusion::default();
+            for one in trials {
+                confusion.add(label, task.prediction(one));
+            }
+            *units.entry((subject, confusion.counts)).or_default() += 1;
+        }
+    }
+    let units: Vec<((u32, Counts), usize)> = units.into_iter().collect();
+    let means = |units: &mut dyn Iterator<Item = (&(u32, Counts), usize)>| {
+        let mut subjects: BTreeMap<u32, Confusion> = BTreeMap::new();
+        for ((subject, counts), times) in units {
+            subjects.entry(*subject).or_default().add_all(counts, times);
+        }
+        let mean = |of: fn(&Confusion) -> Option<f64>| {
+            let values: Option<Vec<f64>> = subjects.values().map(of).collect();
+            let values = values.filter(|values| values.len() > 1)?;
+            Some(values.iter().sum::<f64>() / values.len() as f64)
+        };
+        [mean(Confusion::accuracy), mean(Confusion::f1)]
+    };
+    let [accuracy, f1] = means(&mut units.iter().map(|(unit, count)| (unit, *count)));
+    let [accuracy_interval, f1_interval] = bootstrap(&units, RESAMPLES, means);
+    Some(OverSubjects {
+        accuracy: Estimate {
+            value: accuracy?,
+            interval: accuracy_interval,
+        },
+        f1: f1.map(|value| Estimate {
+            value,
+            interval: f1_interval,
+        }),
+    })
+}
+
+/// The measures of four parts of the samples, by their responses' lengths; none where these are not known.
+fn by_length(scored: &[Scored], samples: &Samples) -> Vec<OfLength> {
+    let judged = scored.chunk_by(|a, b| a.sample == b.sample);
+    let lengths = judged.filter_map(|trials| {
+        samples
+            .labelled
+            .get(trials[0].sample as usize)
+            .map(|labelled| labelled.response_length)
+    });
+    let mut lengths: Vec<u32> = lengths.collect();
+    lengths.sort_unstable();
+    if lengths.last().is_none_or(|longest| *longest == 0) {
+        return Vec::new();
+    }
+    let mut ends: Vec<u32> = (1..=LENGTHS)
+        .map(|part| lengths[(part * lengths.len()).div_ceil(LENGTHS) - 1])
+        .collect();
+    ends.dedup();
+    let mut from = lengths[0];
+    ends.into_iter()
+        .map(|to| {
+            let is_of = |labelled: &Labelled| (from..=to).contains(&labelled.response_length);
+            let measures = Measures::of(scored, samples, RESAMPLES, is_of);
+            let part = OfLength { from, to, measures };
+            from = to + 1;
+            part
+        })
+        .collect()
+}

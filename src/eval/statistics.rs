@@ -1,0 +1,231 @@
+//! Shares, tables of counts, and how sure they are.
+
+use rand::SeedableRng as _;
+use rand::rngs::StdRng;
+use rand_distr::{Binomial, Distribution as _};
+use serde::Serialize;
+use statrs::distribution::{
+    Binomial as BinomialCounts, ChiSquared, ContinuousCDF as _, DiscreteCDF as _,
+};
+
+/// The quantile of the normal distribution that leaves 2.5 % on either side.
+const Z: f64 = 1.959_963_984_540_054;
+
+/// Draws of a bootstrap.
+pub const RESAMPLES: usize = 10_000;
+
+/// The seed of all bootstraps: a report is the same whenever it is made.
+const SEED: u64 = 0;
+
+/// A 95 % interval.
+pub type Interval = [f64; 2];
+
+/// The 95 % interval of a share of `count` in `all` (Wilson 1927, "Probable inference, the law of succession, and statistical
+/// inference"); `None` of nothing.
+pub(super) fn wilson(count: usize, all: usize) -> Option<Interval> {
+    if all == 0 {
+        return None;
+    }
+    let n = all as f64;
+    let p = count as f64 / n;
+    let centre = p + Z * Z / (2.0 * n);
+    let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
+    let scale = 1.0 + Z * Z / n;
+    // At the ends rounding may step over them.
+    let low = if count == 0 {
+        0.0
+    } else {
+        ((centre - half) / scale).max(0.0)
+    };
+    let high = if count == all {
+        1.0
+    } else {
+        ((centre + half) / scale).min(1.0)
+    };
+    Some([low, high])
+}
+
+/// Rows by label (false, true) and prediction (false, true, none).
+pub(super) type Counts = [[usize; 3]; 2];
+
+/// What is predicted against what is true: `counts[label][prediction]` with 0 for false and 1 for true, and a third column for
+/// rows without a prediction.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Confusion {
+    /// The counts.
+    pub counts: Counts,
+}
+
+impl Confusion {
+    /// Adds a row.
+    pub fn add(&mut self, label: bool, prediction: Option<bool>) {
+        self.counts[usize::from(label)][prediction.map_or(2, usize::from)] += 1;
+    }
+
+    /// Adds counts, so many times.
+    pub fn add_all(&mut self, counts: &Counts, times: usize) {
+        let cells = self
+            .counts
+            .iter_mut()
+            .flatten()
+            .zip(counts.iter().flatten());
+        cells.for_each(|(sum, count)| *sum += times * count);
+    }
+
+    /// All rows.
+    pub fn all(&self) -> usize {
+        self.counts.iter().flatten().sum()
+    }
+
+    /// Rows with a prediction.
+    pub fn answered(&self) -> usize {
+        self.all() - self.counts[0][2] - self.counts[1][2]
+    }
+
+    /// Rows whose prediction is right.
+    pub fn right(&self) -> usize {
+        self.counts[0][0] + self.counts[1][1]
+    }
+
+    /// Rows whose label is true.
+    pub fn positive(&self) -> usize {
+        self.counts[1].iter().sum()
+    }
+
+    /// The share of right predictions; a row without one is wrong.
+    pub fn accuracy(&self) -> Option<f64> {
+        ratio(self.right(), self.all())
+    }
+
+    /// The share of right predictions among rows that have one.
+    pub fn selective_accuracy(&self) -> Option<f64> {
+        ratio(self.right(), self.answered())
+    }
+
+    /// Of rows predicted true, the share that are.
+    pub fn precision(&self) -> Option<f64> {
+        ratio(self.counts[1][1], self.counts[1][1] + self.counts[0][1])
+    }
+
+    /// Of rows that are true, the share predicted true; a row without a prediction is missed.
+    pub fn recall(&self) -> Option<f64> {
+        ratio(self.counts[1][1], self.positive())
+    }
+
+    /// The harmonic mean of precision and recall, 0 where nothing true is found; `None` without a true label and a true prediction.
+    pub fn f1(&self) -> Option<f64> {
+        let found = self.counts[1][1];
+        let missed = self.counts[1][0] + self.counts[1][2];
+        ratio(2 * found, 2 * found + self.counts[0][1] + missed)
+    }
+
+    /// Cohen's kappa among rows with a prediction; `None` where it is not defined.
+    pub fn kappa(&self) -> Option<f64> {
+        let all = self.answered() as f64;
+        let labels = (self.counts[1][0] + self.counts[1][1]) as f64 / all;
+        let predictions = (self.counts[0][1] + self.counts[1][1]) as f64 / all;
+        let by_chance = labels * predictions + (1.0 - labels) * (1.0 - predictions);
+        let kappa = (self.right() as f64 / all - by_chance) / (1.0 - by_chance);
+        kappa.is_finite().then_some(kappa)
+    }
+}
+
+/// A share of counts; `None` of nothing.
+pub(super) fn ratio(count: usize, all: usize) -> Option<f64> {
+    (all > 0).then(|| count as f64 / all as f64)
+}
+
+/// Whether two judges that see the same rows are right equally often (`McNemar` 1947).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct McNemar {
+    /// Rows where the first is right and the second wrong.
+    pub only_first: usize,
+    /// Rows where the second is right and the first wrong.
+    pub only_second: usize,
+    /// The chi-squared statistic with continuity correction (Edwards 1948); null where they differ on no row.
+    pub statistic: Option<f64>,
+    /// Its p-value.
+    pub p_asymptotic: Option<f64>,
+    /// The two-sided p-value of the exact binomial test.
+    pub p_exact: f64,
+}
+
+impl McNemar {
+    /// Of the rows on which exactly one of them is right.
+    pub fn of(only_first: usize, only_second: usize) -> Self {
+        let differ = only_first + only_second;
+        let statistic = (differ > 0).then(|| {
+            let apart = only_first.abs_diff(only_second) as f64;
+            (apart - 1.0).powi(2) / differ as f64
+        });
+        // One degree of freedom: a valid distribution.
+        let chi_squared = ChiSquared::new(1.0).ok();
+        let p_asymptotic = statistic
+            .zip(chi_squared)
+            .map(|(statistic, distribution)| distribution.sf(statistic));
+        let p_exact = BinomialCounts::new(0.5, differ as u64).map_or(1.0, |distribution| {
+            (2.0 * distribution.cdf(only_first.min(only_second) as u64)).min(1.0)
+        });
+        Self {
+            only_first,
+            only_second,
+            statistic,
+            p_asymptotic,
+            p_exact,
+        }
+    }
+}
+
+/// Resamples units with replacement and takes the percentiles 2.5 and 97.5 of each statistic (Efron 1979).
+///
+/// Units that count alike are given once, with how many there are: a resample is then a draw from a multinomial distribution, and its
+/// cost does not grow with their number. A statistic that a resample does not define is left out of it.
+pub(super) fn bootstrap<U, const S: usize>(
+    units: &[(U, usize)],
+    resamples: usize,
+    statistics: impl Fn(&mut dyn Iterator<Item = (&U, usize)>) -> [Option<f64>; S],
+) -> [Option<Interval>; S] {
+    let all: usize = units.iter().map(|(_, count)| count).sum();
+    let mut random = StdRng::seed_from_u64(SEED);
+    let mut seen: [Vec<f64>; S] = std::array::from_fn(|_| Vec::with_capacity(resamples));
+    let mut drawn = vec![0; units.len()];
+    for _ in 0..resamples {
+        let (mut left, mut rest) = (all as u64, all as u64);
+        for ((_, count), drawn) in units.iter().zip(&mut drawn) {
+            let count = *count as u64;
+            let share = count as f64 / rest.max(1) as f64;
+            // A share of a whole is a valid probability; the last unit takes what is left.
+            let number = if rest == count {
+                left
+            } else {
+                Binomial::new(left, share.min(1.0)).map_or(0, |counts| counts.sample(&mut random))
+            };
+            *drawn = number as usize;
+            left -= number;
+            rest -= count;
+        }
+        let mut resample = units
+            .iter()
+            .zip(&drawn)
+            .filter(|(_, drawn)| **drawn > 0)
+            .map(|((unit, _), drawn)| (unit, *drawn));
+        for (seen, value) in seen.iter_mut().zip(statistics(&mut resample)) {
+            seen.extend(value);
+        }
+    }
+    seen.map(|mut values| {
+        values.sort_by(f64::total_cmp);
+        Some([quantile(&values, 0.025)?, quantile(&values, 0.975)?])
+    })
+}
+
+/// A quantile of sorted values, between neighbours by a straight line.
+pub(super) fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
+    let place = share * sorted.len().checked_sub(1)? as f64;
+    let (below, above) = (
+        sorted.get(place.floor() as usize)?,
+        sorted.get(place.ceil() as usize)?,
+    );
+    Some(below + (above - below) * place.fract())
+}

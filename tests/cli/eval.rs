@@ -1,0 +1,221 @@
+//! `juror eval`, and `juror judge --eval`.
+
+use serde_json::{Value, json};
+
+use crate::common::{Folder, rollouts};
+
+/// Labels of six samples: two right, two lucky guesses, one wrong, one with a right outcome that the judge cannot read.
+fn labels() -> String {
+    let rows = [
+        ("a", true, true, "Math"),
+        ("b", true, true, "Math"),
+        ("c", true, false, "Math"),
+        ("d", true, false, "Physics"),
+        ("e", false, false, "Physics"),
+        ("f", true, true, "Physics"),
+    ];
+    let line = |(id, outcome, overall, subject): (&str, bool, bool, &str)| {
+        json!({"id": id, "question": "q", "reference_answer": "1", "response": "r", "outcome_label": outcome,
+            "overall_label": u8::from(overall), "subject": subject})
+        .to_string()
+    };
+    rows.map(line).join("\n")
+}
+
+/// A verdict's line.
+fn verdict(id: &str, said: Option<(bool, bool)>) -> String {
+    let status = if said.is_some() { "ok" } else { "unparsed" };
+    let (process, outcome) = (
+        said.map(|(process, _)| process),
+        said.map(|(_, outcome)| outcome),
+    );
+    let overall = said.map(|(process, outcome)| process && outcome);
+    json!({"id": id, "index": 0, "trial": 0, "status": status, "process": process, "outcome": outcome, "perfect": null,
+        "overall": overall, "reward": overall.map(|overall| f64::from(u8::from(overall))), "reason": null,
+        "usage": {"prompt_tokens": 10, "cached_tokens": 0, "completion_tokens": 4}})
+    .to_string()
+}
+
+/// Two judges on these samples, whose verdicts stand in another order.
+fn judges(folder: &Folder) {
+    folder.write("labels.jsonl", labels());
+    let first = [
+        verdict("f", None),
+        verdict("a", Some((true, true))),
+        verdict("b", Some((false, true))),
+        verdict("c", Some((false, true))),
+        verdict("d", Some((true, true))),
+        verdict("e", Some((true, false))),
+    ];
+    folder.write("first.jsonl", first.join("\n"));
+    let second = [
+        verdict("a", Some((true, true))),
+        verdict("b", Some((true, true))),
+        verdict("c", Some((false, true))),
+        verdict("d", Some((false, true))),
+        verdict("e", Some((true, true))),
+        verdict("f", Some((true, true))),
+    ];
+    folder.write("second.jsonl", second.join("\n"));
+}
+
+#[test]
+fn figures_are_those_of_the_rows() {
+    let folder = Folder::new();
+    judges(&folder);
+    let eval = [
+        "eval",
+        "first.jsonl",
+        "--labels",
+        "labels.jsonl",
+        "--compare",
+        "second.jsonl",
+        "--json",
+        "out.json",
+        "--rows",
+        "rows.jsonl",
+        "--active-parameters",
+        "8",
+    ];
+    let ran = folder.run(&eval);
+    ran.expect(0, &["6 samples are few"]);
+    let value: Value = serde_json::from_str(&folder.read("out.json")).unwrap();
+    let [first, second] = [0, 1].map(|at| value["judges"][at].clone());
+    let overall = &first["all"]["tasks"]["overall"];
+    // Labels false: c and e said false, d said true. Labels true: b said false, a said true, f not read.
+    assert_eq!(overall["confusion"], json!([[2, 1, 0], [1, 1, 1]]));
+    assert_eq!(overall["accuracy"]["count"], 3);
+    assert_eq!(overall["selective_accuracy"]["all"], 5);
+    assert_eq!(overall["precision"]["share"], 0.5);
+    assert_eq!(first["all"]["lucky_guesses"]["share"], 0.5);
+    assert_eq!(first["all"]["by_status"], json!({"ok": 5, "unparsed": 1}));
+    assert_eq!(
+        first["by_subject"]["Math"]["tasks"]["overall"]["accuracy"]["count"],
+        2
+    );
+    assert_eq!(first["always_true"]["overall"]["accuracy"], 0.5);
+    assert_eq!(first["cost"], 32.0);
+    let comparison = &second["against_first"]["overall"];
+    assert_eq!(comparison["mcnemar"]["only_second"], 3);
+    assert_eq!(comparison["mcnemar"]["only_first"], 1);
+    let exact = comparison["mcnemar"]["p_exact"].as_f64().unwrap();
+    assert!((exact - 0.625).abs() < 1e-9, "{exact}");
+    let flips: Vec<&Value> = comparison["flips"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|flip| &flip["id"])
+        .collect();
+    assert_eq!(flips, ["b", "d", "e", "f"]);
+    // Each row's miss is named, and the rows of the report are the verdicts' own lines.
+    let missed = |id: &str| {
+        let rows = folder.lines("rows.jsonl");
+        rows.into_iter()
+            .find(|row| row["id"] == id)
+            .map(|row| (row["misses"].clone(), row["line"].clone()))
+    };
+    assert_eq!(
+        missed("d"),
+        Some((json!(["missed_lucky_guess", "false_pass"]), json!(5)))
+    );
+    assert_eq!(missed("b"), Some((json!(["false_alarm"]), json!(3))));
+    assert_eq!(missed("f"), Some((json!(["no_verdict"]), json!(1))));
+}
+
+#[test]
+fn inputs_that_cannot_be_scored_are_refused() {
+    let folder = Folder::new();
+    judges(&folder);
+    folder.write("others.jsonl", verdict("z", Some((true, true))));
+    folder.write(
+        "twice.jsonl",
+        [verdict("a", None), verdict("a", None)].join("\n"),
+    );
+    folder.write("bare.jsonl", rollouts(3));
+    folder.write(
+        "odd.jsonl",
+        labels().replace("\"outcome_label\":true", "\"outcome_label\":\"perhaps\""),
+    );
+    for (arguments, parts) in [
+        (
+            vec!["first.jsonl"],
+            vec!["no verdict has a label", "--keep KEY", "--labels DATA"],
+        ),
+        (
+            vec!["first.jsonl", "--labels", "bare.jsonl"],
+            vec!["no row has a label", "outcome_label"],
+        ),
+        (
+            vec!["first.jsonl", "--labels", "odd.jsonl"],
+            vec!["\"a\"", "outcome_label", "perhaps", "--label-columns"],
+        ),
+        (
+            vec!["others.jsonl", "--labels", "labels.jsonl"],
+            vec!["none of the 1 verdicts", "meet by id"],
+        ),
+        (
+            vec!["twice.jsonl", "--labels", "labels.jsonl"],
+            vec!["twice.jsonl:2", "is there twice"],
+        ),
+        (
+            vec!["labels.jsonl", "--labels", "labels.jsonl"],
+            vec!["labels.jsonl:1", "no verdict"],
+        ),
+        (
+            vec![
+                "first.jsonl",
+                "--labels",
+                "labels.jsonl",
+                "--label-columns",
+                "final=x",
+            ],
+            vec!["no field of a label"],
+        ),
+        (
+            vec!["nowhere.jsonl", "--labels", "labels.jsonl"],
+            vec!["nowhere.jsonl"],
+        ),
+    ] {
+        folder
+            .run(&[&["eval"], arguments.as_slice()].concat())
+            .expect(2, &parts);
+    }
+}
+
+/// A run scores its own verdicts, and says the same as `juror eval` afterwards, with labels from the rows or kept in the verdicts.
+#[test]
+fn a_run_scores_itself() {
+    let folder = Folder::new();
+    let rows = rollouts(8);
+    let labelled = rows.lines().map(|line| {
+        let mut row: Value = serde_json::from_str(line).unwrap();
+        row["label"] = json!({"process": true, "outcome": true});
+        row.to_string()
+    });
+    folder.write("in.jsonl", labelled.collect::<Vec<_>>().join("\n"));
+    let judge = [
+        "judge",
+        "in.jsonl",
+        "-o",
+        "out.jsonl",
+        "--keep",
+        "label",
+        "--quiet",
+    ];
+    let ran = folder.run(&[&judge[..], &["--eval"]].concat());
+    ran.expect(0, &["8 samples are few"]);
+    assert!(ran.stdout.contains("always true"), "{}", ran.stdout);
+    let of_rows = folder.run(&["eval", "out.jsonl", "--labels", "in.jsonl"]);
+    let of_kept = folder.run(&["eval", "out.jsonl"]);
+    assert_eq!(ran.stdout, of_rows.stdout);
+    assert_eq!(ran.stdout, of_kept.stdout);
+    // Nothing is judged where there is nothing to score it with.
+    folder.write("bare.jsonl", rows);
+    folder
+        .run(&["judge", "bare.jsonl", "-o", "bare.out.jsonl", "--eval"])
+        .expect(2, &["no row has a label"]);
+    assert!(!folder.has("bare.out.jsonl"));
+    folder
+        .run(&["judge", "-", "-o", "x.jsonl", "--eval"])
+        .expect(2, &["not standard input"]);
+}
