@@ -77,7 +77,8 @@ pub struct Share {
 }
 
 impl Share {
-    fn of(count: usize, all: usize) -> Option<Self> {
+    /// A share with Wilson's interval; `None` of nothing.
+    pub(crate) fn of(count: usize, all: usize) -> Option<Self> {
         Some(Self {
             count,
             all,

@@ -181,7 +181,7 @@ impl McNemar {
 ///
 /// Units that count alike are given once, with how many there are: a resample is then a draw from a multinomial distribution, and its
 /// cost does not grow with their number. A statistic that a resample does not define is left out of it.
-pub(super) fn bootstrap<U, const S: usize>(
+pub(crate) fn bootstrap<U, const S: usize>(
     units: &[(U, usize)],
     resamples: usize,
     statistics: impl Fn(&mut dyn Iterator<Item = (&U, usize)>) -> [Option<f64>; S],
