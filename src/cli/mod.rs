@@ -12,6 +12,7 @@ mod download;
 mod engine;
 mod eval;
 mod export_batch;
+mod gsm8k;
 mod import_batch;
 mod inputs;
 mod judge;
@@ -116,6 +117,8 @@ enum Command {
     Calibrate(calibrate::CalibrateArguments),
     /// Score verdicts against labels: accuracy, F1, lucky guesses, calibration, and judges against each other
     Eval(Box<eval::EvalArguments>),
+    /// Score responses to GSM8K by named extraction methods, or have a local model solve it
+    Gsm8k(Box<gsm8k::Gsm8kArguments>),
     /// Look after a cache of answers (`juror judge --cache`)
     Cache {
         #[command(subcommand)]
@@ -258,6 +261,7 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Prompts { action } => prompts::run(action),
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),
+        Command::Gsm8k(arguments) => gsm8k::run(*arguments),
         Command::Cache { action } => cache::run(action),
         Command::Models { action } => models::run(action),
         Command::Completions { shell } => manual::completions(shell).map(|()| DONE),
