@@ -77,7 +77,7 @@ pub struct Share {
 }
 
 impl Share {
-    /// A share with Wilson's interval; `None` of nothing.
+    /// A share with Wilson's interval; `None` of none.
     pub(crate) fn of(count: usize, all: usize) -> Option<Self> {
         Some(Self {
             count,

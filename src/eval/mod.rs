@@ -29,11 +29,11 @@ pub use labels::{Label, LabelColumns, LabelField};
 pub use measures::{Estimate, Measures, Scores, Share, Task, Tokens};
 pub use prime::{PrimeRow, check_prime, prime_rows};
 pub use scored::{Labelled, Samples, Scored, Verdicts};
-pub(crate) use statistics::bootstrap;
+pub(crate) use statistics::wilson_of_share;
 pub use statistics::{Confusion, Interval, McNemar, RESAMPLES};
 
 use crate::dataset::DatasetError;
-use statistics::Counts;
+use statistics::{Counts, bootstrap};
 
 /// What keeps verdicts from being scored.
 #[derive(Debug, thiserror::Error)]

@@ -5,10 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde::Serialize;
 
 use super::method::Method;
-use crate::eval::{Estimate, RESAMPLES, Share, bootstrap};
-
-/// The most numbers of responses that pass@k and maj@k are told for.
-const MOST_KS: usize = 11;
+use crate::eval::{Interval, Share, wilson_of_share};
 
 /// The chance that one of `k` responses, drawn without replacement from `n` of which `right` are right, is right: the unbiased
 /// estimator 1 - C(n - c, k) / C(n, k) of Chen et al. (arXiv 2107.03374). `k` is at most `n`.
@@ -26,7 +23,6 @@ pub fn ks(n: usize) -> Vec<usize> {
     let powers = std::iter::successors(Some(1_usize), |k| k.checked_mul(2));
     let mut ks: Vec<usize> = powers
         .take_while(|k| *k < n)
-        .take(MOST_KS - 1)
         .chain([n])
         .filter(|k| *k > 0)
         .collect();
@@ -69,20 +65,49 @@ pub fn majority(groups: &[Option<usize>]) -> Option<usize> {
     groups.iter().position(|group| *group == Some(winner))
 }
 
+/// A mean over questions and its 95 % interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Mean {
+    /// The mean.
+    pub value: f64,
+    /// The interval: [`interval`].
+    pub interval: Interval,
+}
+
 /// How often responses are right, by one method and one set of labels.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Scores {
-    /// The share of right responses. Its interval is Wilson's; where a question has several responses, it is a bootstrap over
-    /// questions.
+    /// The share of right responses, with Wilson's interval: of several responses to a question, as [`interval`] has it.
     pub accuracy: Share,
     /// Responses in which no answer was found.
     pub without_answer: usize,
     /// pass@k by k, the mean over questions, where questions have several responses.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub pass_at: BTreeMap<usize, Estimate>,
+    pub pass_at: BTreeMap<usize, Mean>,
     /// maj@k by k: the share of questions on which the first k responses vote for the right answer.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub maj_at: BTreeMap<usize, Share>,
+}
+
+/// The 95 % interval of a mean over questions, each of which has a value from 0 to 1: Wilson's, for so many independent answers as
+/// would scatter as the questions do.
+///
+/// Responses to one question are more alike than responses to different ones, so they count for less than as many questions would:
+/// the effective number is p(1 - p) over the squared standard error of the questions' mean. It is at least the number of
+/// questions, which is what it comes to where all responses to a question are alike, and at most that of the responses.
+pub fn interval(values: &[f64], responses: f64) -> Interval {
+    let questions = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / questions;
+    let squares = values.iter().map(|value| (value - mean).powi(2));
+    let error = squares.sum::<f64>() / (questions - 1.0) / questions;
+    let effective = mean * (1.0 - mean) / error;
+    // Not a number where nothing scatters.
+    let effective = if effective.is_nan() {
+        questions
+    } else {
+        effective.min(responses).max(questions)
+    };
+    wilson_of_share(mean, effective)
 }
 
 /// A question's responses, read by one method.
@@ -109,18 +134,11 @@ impl Scores {
             let right = votes.right.iter().filter(|right| **right).count();
             (votes.right.len(), right)
         };
-        let mut units: BTreeMap<(usize, usize), usize> = BTreeMap::new();
-        for votes in questions {
-            *units.entry(counts(votes)).or_default() += 1;
-        }
-        let units: Vec<((usize, usize), usize)> = units.into_iter().collect();
-        let all = units.iter().map(|((n, _), times)| n * times).sum();
-        let right = units.iter().map(|((_, c), times)| c * times).sum();
-        let mut accuracy = Share::of(right, all)?;
-        let fewest = units.iter().map(|((n, _), _)| *n).min()?;
-        let most = units.iter().map(|((n, _), _)| *n).max()?;
+        let counts: Vec<(usize, usize)> = questions.iter().map(counts).collect();
+        let all: usize = counts.iter().map(|(n, _)| n).sum();
+        let right = counts.iter().map(|(_, right)| right).sum();
         let mut scores = Self {
-            accuracy,
+            accuracy: Share::of(right, all)?,
             without_answer: questions
                 .iter()
                 .flat_map(|votes| &votes.groups)
@@ -129,45 +147,23 @@ impl Scores {
             pass_at: BTreeMap::new(),
             maj_at: BTreeMap::new(),
         };
-        if most < 2 {
-            return Some(scores);
-        }
-        let ks = ks(fewest);
-        let statistics = |units: &mut dyn Iterator<Item = (&(usize, usize), usize)>| {
-            let (mut responses, mut right, mut questions) = (0, 0, 0);
-            let mut passes = [0.0; MOST_KS];
-            for ((n, c), times) in units {
-                responses += n * times;
-                right += c * times;
-                questions += times;
-                for (sum, k) in passes.iter_mut().zip(&ks) {
-                    *sum += times as f64 * pass_at_k(*n, *c, *k);
-                }
-            }
-            let accuracy = right as f64 / responses as f64;
-            let mut values = [None; MOST_KS + 1];
-            values[0] = Some(accuracy);
-            for ((value, sum), _) in values.iter_mut().skip(1).zip(passes).zip(&ks) {
-                *value = Some(sum / questions as f64);
-            }
-            values
-        };
-        let values = statistics(&mut units.iter().map(|(unit, times)| (unit, *times)));
-        let intervals = bootstrap(&units, RESAMPLES, statistics);
-        if let Some(interval) = intervals[0] {
-            accuracy.interval = interval;
-            scores.accuracy = accuracy;
-        }
-        for (at, k) in ks.iter().enumerate() {
-            let (value, interval) = (values[at + 1], intervals[at + 1]);
-            if let Some(value) = value {
-                scores.pass_at.insert(*k, Estimate { value, interval });
-            }
-            if *k > 1 {
-                let right = questions.iter().filter(|one| one.majority_is_right(*k));
+        let fewest = counts.iter().map(|(n, _)| *n).min()?;
+        let several = counts.iter().any(|(n, _)| *n > 1);
+        for k in ks(fewest).into_iter().filter(|_| several) {
+            let passes = counts.iter().map(|(n, right)| pass_at_k(*n, *right, k));
+            let passes: Vec<f64> = passes.collect();
+            let pass = Mean {
+                value: passes.iter().sum::<f64>() / passes.len() as f64,
+                interval: interval(&passes, all as f64 / k as f64),
+            };
+            if k == 1 {
+                scores.accuracy.interval = pass.interval;
+            } else {
+                let right = questions.iter().filter(|one| one.majority_is_right(k));
                 let share = Share::of(right.count(), questions.len())?;
-                scores.maj_at.insert(*k, share);
+                scores.maj_at.insert(k, share);
             }
+            scores.pass_at.insert(k, pass);
         }
         Some(scores)
     }
@@ -215,8 +211,7 @@ mod tests {
         assert_eq!(ks(2), [1, 2]);
         assert_eq!(ks(5), [1, 2, 4, 5]);
         assert_eq!(ks(8), [1, 2, 4, 8]);
-        assert_eq!(ks(1 << 20).len(), MOST_KS);
-        assert_eq!(ks(1 << 20).last(), Some(&(1 << 20)));
+        assert_eq!(ks(usize::MAX).len(), 65);
     }
 
     #[test]
@@ -257,6 +252,24 @@ mod tests {
         assert_eq!(scores.maj_at[&2].count, 1, "the first of two equals");
         assert_eq!(scores.maj_at[&4].count, 1);
         assert!(Scores::of(&[]).is_none());
+    }
+
+    #[test]
+    fn an_interval_is_between_that_of_questions_and_that_of_responses() {
+        let wilson = |p: f64, n: f64| wilson_of_share(p, n);
+        // All responses to a question alike: they say no more than one.
+        let alike = [1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 0.0];
+        assert_eq!(interval(&alike, 32.0), wilson(0.625, 8.0));
+        // Each question as good as the next: every response counts.
+        let even = [0.5; 8];
+        assert_eq!(interval(&even, 32.0), wilson(0.5, 32.0));
+        // All right: nothing tells how alike responses are.
+        assert_eq!(interval(&[1.0; 8], 32.0), wilson(1.0, 8.0));
+        assert_eq!(interval(&[1.0], 4.0), wilson(1.0, 1.0));
+        assert_eq!(interval(&[0.5], 4.0), wilson(0.5, 1.0));
+        // Between: 0.5 * 0.5 over (4 * 0.25² / 3 / 4).
+        let between = [0.25, 0.75, 0.25, 0.75];
+        assert_eq!(interval(&between, 64.0), wilson(0.5, 12.0));
     }
 
     proptest! {

@@ -1,9 +1,10 @@
 //! The report of `juror gsm8k` on the terminal.
 
+use std::collections::BTreeSet;
 use std::io::{BufWriter, Write};
 
 use super::super::{Failure, OrFail, say, table};
-use crate::eval::{Estimate, Share};
+use crate::eval::{Interval, Share};
 use crate::gsm8k::against::Against;
 use crate::gsm8k::method::Method;
 use crate::gsm8k::report::{Report, SetReport};
@@ -61,34 +62,8 @@ pub(super) fn report(report: &Report) -> Result<(), Failure> {
         writeln!(out, "{:<14}{}", format!("{name}:"), escaped(&text)).or_fail()?;
     }
     writeln!(out).or_fail()?;
-    let scores = || {
-        report.methods.iter().flat_map(|(method, sets)| {
-            let sets = sets.iter();
-            sets.map(|(set, scores)| (*method, *set, scores))
-        })
-    };
-    let rows: Vec<[String; 5]> = scores()
-        .map(|(method, set, scores)| accuracy(method, set, scores))
-        .collect();
-    let header = [
-        "method",
-        "labels",
-        "accuracy, %",
-        "right",
-        "no answer found",
-    ];
-    table::write(&mut out, header, &rows)?;
-    let rows: Vec<[String; 5]> = scores()
-        .flat_map(|(method, set, scores)| by_k(method, set, scores))
-        .collect();
-    if !rows.is_empty() {
-        writeln!(out).or_fail()?;
-        table::write(
-            &mut out,
-            ["method", "labels", "k", "pass@k, %", "maj@k, %"],
-            &rows,
-        )?;
-    }
+    accuracies(&mut out, report)?;
+    by_k(&mut out, report)?;
     disagreements(&mut out, report)?;
     if let Some(judge) = &report.judge {
         against(&mut out, judge)?;
@@ -175,44 +150,104 @@ fn test_set(set: &SetReport) -> String {
     parts.join("; ")
 }
 
-fn percent(share: f64, interval: Option<[f64; 2]>) -> String {
-    match interval {
-        Some([low, high]) => format!(
-            "{:.1} ({:.1}–{:.1})",
-            100.0 * share,
-            100.0 * low,
-            100.0 * high
-        ),
-        None => format!("{:.1}", 100.0 * share),
-    }
+fn percent(share: f64, [low, high]: Interval) -> String {
+    format!(
+        "{:.1} ({:.1}–{:.1})",
+        100.0 * share,
+        100.0 * low,
+        100.0 * high
+    )
 }
 
 fn share(share: &Share) -> String {
-    percent(share.share, Some(share.interval))
+    percent(share.share, share.interval)
 }
 
-fn accuracy(method: Method, set: &str, scores: &Scores) -> [String; 5] {
-    [
-        method.to_string(),
-        set.to_owned(),
-        share(&scores.accuracy),
-        format!("{} of {}", scores.accuracy.count, scores.accuracy.all),
-        scores.without_answer.to_string(),
-    ]
+/// A method's scores by the original labels and by the audited ones.
+fn both(report: &Report, method: Method) -> [Option<&Scores>; SET_NAMES.len()] {
+    SET_NAMES.map(|set| report.methods.get(&method)?.get(set))
 }
 
-fn by_k(method: Method, set: &str, scores: &Scores) -> Vec<[String; 5]> {
-    let row = |(k, pass): (&usize, &Estimate)| {
-        let maj = scores.maj_at.get(k);
+fn accuracies(out: &mut impl Write, report: &Report) -> Result<(), Failure> {
+    let of = |scores: Option<&Scores>| match scores {
+        Some(scores) => [
+            share(&scores.accuracy),
+            format!("{} of {}", scores.accuracy.count, scores.accuracy.all),
+            scores.without_answer.to_string(),
+        ],
+        None => [dash(), dash(), dash()],
+    };
+    if report.test_sets.len() > 1 {
+        let rows = Method::ALL.map(|method| {
+            let [[a, b, c], [d, e, f]] = both(report, method).map(of);
+            [method.to_string(), a, b, c, d, e, f]
+        });
+        let header = [
+            "accuracy, %",
+            "original",
+            "right",
+            "no answer",
+            "platinum",
+            "right",
+            "no answer",
+        ];
+        return table::write(out, header, &rows);
+    }
+    let rows = Method::ALL.map(|method| {
+        let [a, b, c] = of(both(report, method)[0]);
+        [method.to_string(), a, b, c]
+    });
+    table::write(out, ["method", "accuracy, %", "right", "no answer"], &rows)
+}
+
+/// pass@k and maj@k, where questions have several responses.
+fn by_k(out: &mut impl Write, report: &Report) -> Result<(), Failure> {
+    let of = |scores: Option<&Scores>, k: usize| {
+        let pass = scores.and_then(|scores| scores.pass_at.get(&k));
+        let maj = scores.and_then(|scores| scores.maj_at.get(&k));
         [
-            method.to_string(),
-            set.to_owned(),
-            k.to_string(),
-            percent(pass.value, pass.interval),
-            maj.map_or_else(|| "–".to_owned(), share),
+            pass.map_or_else(dash, |pass| percent(pass.value, pass.interval)),
+            maj.map_or_else(dash, share),
         ]
     };
-    scores.pass_at.iter().map(row).collect()
+    let mut rows = Vec::new();
+    for method in Method::ALL {
+        let sets = both(report, method);
+        // The audited set may have fewer questions, and so more responses to each.
+        let ks = sets
+            .into_iter()
+            .flatten()
+            .flat_map(|scores| scores.pass_at.keys());
+        let ks: BTreeSet<usize> = ks.copied().collect();
+        for k in ks {
+            let [[a, b], [c, d]] = sets.map(|scores| of(scores, k));
+            rows.push([method.to_string(), k.to_string(), a, b, c, d]);
+        }
+    }
+    if rows.is_empty() {
+        return Ok(());
+    }
+    writeln!(out).or_fail()?;
+    if report.test_sets.len() > 1 {
+        let header = [
+            "",
+            "k",
+            "pass@k, % (original)",
+            "maj@k, % (original)",
+            "pass@k, % (platinum)",
+            "maj@k, % (platinum)",
+        ];
+        return table::write(out, header, &rows);
+    }
+    let rows: Vec<[String; 4]> = rows
+        .into_iter()
+        .map(|[a, b, c, d, _, _]| [a, b, c, d])
+        .collect();
+    table::write(out, ["", "k", "pass@k, %", "maj@k, %"], &rows)
+}
+
+fn dash() -> String {
+    "–".to_owned()
 }
 
 fn disagreements(out: &mut impl Write, report: &Report) -> Result<(), Failure> {
@@ -229,7 +264,7 @@ fn disagreements(out: &mut impl Write, report: &Report) -> Result<(), Failure> {
         let rows = Method::ALL.map(|a| {
             let cell = |b: Method| {
                 let count = found.only.get(a.name()).and_then(|row| row.get(b.name()));
-                count.map_or_else(|| "–".to_owned(), usize::to_string)
+                count.map_or_else(dash, usize::to_string)
             };
             let [b, c, d, e, f] = Method::ALL.map(cell);
             [a.to_string(), b, c, d, e, f]
@@ -261,7 +296,6 @@ fn against(out: &mut impl Write, judge: &Against) -> Result<(), Failure> {
             .into_iter()
             .filter_map(|set| Some((set, sets.get(set)?)));
         known.map(|(set, found)| {
-            let dash = || "–".to_owned();
             let labels = found.labels.as_ref();
             let count = |of: fn(&crate::gsm8k::against::BothAgainstLabels) -> usize| {
                 labels.map_or_else(dash, |labels| of(labels).to_string())
