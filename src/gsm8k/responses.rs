@@ -10,7 +10,7 @@ use super::Gsm8kError;
 use super::method::{Method, Reading};
 use super::report::Made;
 use super::statistics::{Votes, groups};
-use super::test_set::{TestSet, question_key};
+use super::test_set::{TestSet, question_key, same_answers};
 use crate::dataset::{ColumnsUsed, Keep, LoadOptions, Needs, Sample, each};
 
 /// Sets of labels: the original one, and an audited one.
@@ -235,11 +235,11 @@ impl Reader<'_> {
     /// The question of a response; `None` where the labels do not have it.
     fn place(&mut self, sample: &Sample) -> Result<Option<usize>, Gsm8kError> {
         let key = question_key(&sample.question);
-        let own = || sample.references().map(str::to_owned).collect::<Vec<_>>();
         let set = self.labels.original.as_ref();
         if let Some(place) = self.places.get(key) {
-            let references = &self.responses.questions[*place].references[0];
-            if set.is_none() && references.as_ref().is_some_and(|known| *known != own()) {
+            let references = self.responses.questions[*place].references[0].iter();
+            let references = references.flatten().map(String::as_str);
+            if set.is_none() && !same_answers(references, sample.references()) {
                 return Err(Gsm8kError::References {
                     id: sample.id.clone(),
                 });
@@ -251,7 +251,7 @@ impl Reader<'_> {
                 Some(row) => row.references().map(str::to_owned).collect(),
                 None => return Ok(None),
             },
-            None => own(),
+            None => sample.references().map(str::to_owned).collect(),
         };
         if references
             .iter()

@@ -260,7 +260,7 @@ impl Solver {
             "reference": reference,
             "responses": responses,
             "finish_reasons": reasons.collect::<Vec<_>>(),
-            "completion_tokens": output["response"]["body"]["usage"]["completion_tokens"],
+            "usage": output["response"]["body"]["usage"],
             "solver": made,
         });
         if let Some(why) = output["error"]["message"].as_str() {

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::Gsm8kError;
 use crate::dataset::{ColumnMap, Keep, LineLimit, LoadOptions, Needs, Sample, load};
+use crate::rules::Gsm8kMethod;
 
 /// Rows of the published files, by their number.
 const SIZES: [(usize, &str); 3] = [
@@ -86,6 +87,19 @@ pub(super) fn question_key(question: &str) -> &str {
     question.trim()
 }
 
+/// Are these reference answers the same, each of them any of which is right? `1,072` and `1072` are.
+pub(super) fn same_answers<'a>(
+    a: impl Iterator<Item = &'a str>,
+    b: impl Iterator<Item = &'a str>,
+) -> bool {
+    let method = Gsm8kMethod::Multi;
+    let [a, b] = [
+        a.map(|answer| method.expected(answer)).collect::<Vec<_>>(),
+        b.map(|answer| method.expected(answer)).collect::<Vec<_>>(),
+    ];
+    a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| method.equal(a, b))
+}
+
 impl TestSet {
     /// Reads a file of rows with a question and an answer each.
     ///
@@ -123,7 +137,7 @@ impl TestSet {
             }
             let key = question_key(&sample.question);
             if let Some(place) = set.places.get(key) {
-                if !set.samples[*place].references().eq(sample.references()) {
+                if !same_answers(set.samples[*place].references(), sample.references()) {
                     return Err(Gsm8kError::TwoAnswers {
                         file: set.identity.file,
                         row: sample.index + 1,
@@ -150,8 +164,10 @@ impl TestSet {
         for sample in &self.samples {
             match audited.find(&sample.question) {
                 None => audit.removed += 1,
-                Some(other) if !other.references().eq(sample.references()) => audit.relabelled += 1,
-                Some(_) => audit.unchanged += 1,
+                Some(other) if same_answers(other.references(), sample.references()) => {
+                    audit.unchanged += 1;
+                }
+                Some(_) => audit.relabelled += 1,
             }
         }
         audit.added = audited.samples.len() - audit.relabelled - audit.unchanged;

@@ -51,7 +51,7 @@ pub(super) struct Gsm8kArguments {
     )]
     data_columns: Vec<String>,
     /// How the responses were made, for the report: model, shots, shots-source, prompt-format or decoding. May be given several times
-    #[arg(long, value_name = "KEY=TEXT", help_heading = SCORING)]
+    #[arg(long, value_name = "KEY=TEXT", conflicts_with = "solve", help_heading = SCORING)]
     state: Vec<String>,
     /// A judge's verdicts on the responses (`juror judge`), to compare the methods with
     #[arg(long, value_name = "VERDICTS", help_heading = SCORING)]

@@ -59,7 +59,7 @@ pub(super) fn notes(report: &Report) {
 pub(super) fn report(report: &Report) -> Result<(), Failure> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     for (name, text) in facts(report) {
-        writeln!(out, "{:<14}{}", format!("{name}:"), escaped(&text)).or_fail()?;
+        writeln!(out, "{:<15}{}", format!("{name}:"), escaped(&text)).or_fail()?;
     }
     writeln!(out).or_fail()?;
     accuracies(&mut out, report)?;
