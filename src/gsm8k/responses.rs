@@ -246,7 +246,7 @@ impl Reader<'_> {
             }
             return Ok(Some(*place));
         }
-        let references = match set {
+        let references: Vec<String> = match set {
             Some(set) => match set.find(key) {
                 Some(row) => row.references().map(str::to_owned).collect(),
                 None => return Ok(None),
@@ -255,7 +255,7 @@ impl Reader<'_> {
         };
         if references
             .iter()
-            .all(|reference: &String| reference.trim().is_empty())
+            .all(|reference| reference.trim().is_empty())
         {
             return Err(Gsm8kError::NoReference {
                 id: sample.id.clone(),

@@ -102,7 +102,8 @@ fn figures_are_those_counted_by_hand() {
         ("flexible-extract", "platinum", 6, 12, 2),
         // And 12.0.
         ("multi", "original", 7, 16, 6),
-        ("rules", "original", 7, 16, 6),
+        // To the rules `none` and `nor here` are answers, and wrong.
+        ("rules", "original", 7, 16, 4),
     ] {
         let scores = &report["methods"][method][set];
         let counts = (
@@ -397,8 +398,7 @@ fn a_judge_and_the_methods_are_compared_and_both_against_labels() {
     );
     close(&labels["mcnemar"]["p_exact"], 1.0);
     assert!(
-        ran.stdout
-            .contains("against 6 labels the judge is right in 66.7"),
+        ran.stdout.contains("in 66.7 (30.0–90.3) %"),
         "{}",
         ran.stdout
     );

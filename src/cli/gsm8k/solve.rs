@@ -43,7 +43,7 @@ pub(super) struct SolveArguments {
     #[arg(short, long, value_name = "MODEL", requires = "solve", help_heading = JUDGE)]
     model: Option<String>,
     /// How it is asked: 0-shot, 0-shot-cot, 5-shot, 8-shot-cot, 10-shot, chat
-    #[arg(long, value_name = "NAME", default_value = "8-shot-cot", value_parser = configuration(), help_heading = SOLVER)]
+    #[arg(long, value_name = "NAME", default_value = "5-shot", value_parser = configuration(), help_heading = SOLVER)]
     config: Configuration,
     /// Worked examples in place of the built-in ones: rows of `question` and `answer`, as GSM8K's training set [default: ten made-up
     /// problems of juror's own]
