@@ -8,6 +8,7 @@ mod cache;
 mod calibrate;
 mod chat;
 mod columns;
+mod correlate;
 mod download;
 mod engine;
 mod eval;
@@ -119,6 +120,8 @@ enum Command {
     Eval(Box<eval::EvalArguments>),
     /// Score responses to GSM8K by named extraction methods, or have a local model solve it
     Gsm8k(Box<gsm8k::Gsm8kArguments>),
+    /// Fit scores of what was trained with verifiers to the verifiers' accuracies: a line, R², a plot
+    Correlate(correlate::CorrelateArguments),
     /// Look after a cache of answers (`juror judge --cache`)
     Cache {
         #[command(subcommand)]
@@ -262,6 +265,7 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),
         Command::Gsm8k(arguments) => gsm8k::run(*arguments),
+        Command::Correlate(arguments) => correlate::run(&arguments),
         Command::Cache { action } => cache::run(action),
         Command::Models { action } => models::run(action),
         Command::Completions { shell } => manual::completions(shell).map(|()| DONE),
