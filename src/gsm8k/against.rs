@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Gsm8kError;
@@ -11,7 +12,7 @@ use super::responses::{Response, Responses, SET_NAMES};
 use crate::eval::{Confusion, LabelColumns, McNemar, Samples, Share, Verdicts};
 
 /// A judge and the methods.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Against {
     /// The file of verdicts.
     pub verdicts: String,
@@ -30,7 +31,7 @@ pub struct Against {
 }
 
 /// A judge and one method.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct AgainstMethod {
     /// Responses of which both say the same; a verdict without an outcome says nothing, and so differs.
     pub agreement: Share,
@@ -43,7 +44,7 @@ pub struct AgainstMethod {
 }
 
 /// A judge and a method against labels.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct BothAgainstLabels {
     /// The method's share of right outcomes.
     pub method_accuracy: Share,

@@ -2,12 +2,14 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::rules::{Gsm8kMethod, OutcomeRules};
 
 /// A way of finding the final answer of a response and of comparing it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// The data set's own.
     Official,
@@ -86,12 +88,6 @@ impl fmt::Display for Method {
     }
 }
 
-impl Serialize for Method {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
-
 /// What a method found in a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading<const S: usize> {
@@ -133,6 +129,7 @@ mod tests {
     fn places_are_those_in_the_list_of_all() {
         for (place, method) in Method::ALL.into_iter().enumerate() {
             assert_eq!(method.place(), place);
+            assert_eq!(serde_json::json!(method), method.name());
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 use super::against::Against;
@@ -11,7 +13,7 @@ use super::statistics::Scores;
 use super::test_set::{Audit, SetIdentity};
 
 /// How responses were made. A solver's run writes it into its rows; of other responses the user states it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Made {
     /// The model.
@@ -88,7 +90,7 @@ impl Made {
 }
 
 /// Which set of labels, and how much of it has responses.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SetReport {
     /// The file; none where the responses bring their own references.
     #[serde(flatten)]
@@ -102,8 +104,9 @@ pub struct SetReport {
     pub audit: Option<Audit>,
 }
 
-/// A report.
-#[derive(Debug, Clone, Serialize)]
+/// What `juror gsm8k --json` writes. All shares are of 1, all intervals of 95 %.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(title = "juror gsm8k")]
 pub struct Report {
     /// The version of this form.
     pub version: u32,
@@ -137,7 +140,7 @@ pub struct Report {
 }
 
 /// Rows that were made alike.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MadeRows {
     /// How.
     #[serde(flatten)]
@@ -147,8 +150,14 @@ pub struct MadeRows {
 }
 
 impl Report {
-    /// The version of its JSON form.
+    /// The version of its JSON form: a key that goes or means something else makes it higher.
     pub const VERSION: u32 = 1;
+
+    /// The schema of its JSON form.
+    pub fn schema() -> Schema {
+        let settings = SchemaSettings::draft2020_12().for_serialize();
+        settings.into_generator().into_root_schema_for::<Self>()
+    }
 
     /// Of responses, scored against these labels; `stated` is what the user says of how they were made.
     pub fn of(files: Vec<String>, responses: &Responses, labels: &Labels, stated: &Made) -> Self {

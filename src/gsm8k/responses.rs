@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde_json::Value;
 
 use super::Gsm8kError;
@@ -290,7 +291,7 @@ impl Reader<'_> {
 }
 
 /// On how many responses the methods agree, by one set of labels.
-#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, JsonSchema)]
 pub struct Disagreements {
     /// Responses that every method finds right.
     pub all_right: usize,

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::method::Method;
@@ -66,7 +67,7 @@ pub fn majority(groups: &[Option<usize>]) -> Option<usize> {
 }
 
 /// A mean over questions and its 95 % interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Mean {
     /// The mean.
     pub value: f64,
@@ -75,7 +76,7 @@ pub struct Mean {
 }
 
 /// How often responses are right, by one method and one set of labels.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Scores {
     /// The share of right responses, with Wilson's interval: of several responses to a question, as [`interval`] has it.
     pub accuracy: Share,

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -26,7 +27,7 @@ const CLEANING_STATUS: &str = "cleaning_status";
 const REMOVED: [&str; 2] = ["rejected", "removed"];
 
 /// What a test set is.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SetIdentity {
     /// The file.
     pub file: String,
@@ -176,7 +177,7 @@ impl TestSet {
 }
 
 /// What an audited set (GSM8K-Platinum) changed of the original one, found by question.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Audit {
     /// Questions that the audited set does not have.
     pub removed: usize,

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::common::{Folder, Ran};
+use crate::eval::meets;
 
 /// Questions of GSM8K's shape; the second has a thousands comma, the last is removed by the audit.
 const QUESTIONS: [(&str, &str); 4] = [
@@ -59,6 +60,13 @@ fn report(folder: &Folder) -> Value {
     serde_json::from_str(&folder.read("out.json")).unwrap()
 }
 
+/// Every key of the report is in its schema, and every key that the schema demands is in the report; how many values it has.
+fn meets_its_schema(folder: &Folder, report: &Value) -> usize {
+    let ran = folder.run(&["gsm8k", "--json-schema"]);
+    let schema: Value = serde_json::from_str(&ran.expect(0, &[]).stdout).unwrap();
+    meets(report, &schema, &schema, "report")
+}
+
 fn close(value: &Value, expected: f64) {
     let value = value.as_f64().unwrap();
     assert!((value - expected).abs() < 1e-9, "{value}, not {expected}");
@@ -89,6 +97,8 @@ fn figures_are_those_counted_by_hand() {
         ],
     );
     let report = report(&folder);
+    let checked = meets_its_schema(&folder, &report);
+    assert!(checked > 300, "{checked} values");
     assert_eq!(report["responses"], 16);
     assert_eq!(report["responses_per_question"], json!([4, 4]));
     assert_eq!(report["blank_responses"], 4);
@@ -368,6 +378,7 @@ fn a_judge_and_the_methods_are_compared_and_both_against_labels() {
         "out.json",
     ]);
     ran.expect(0, &[]);
+    meets_its_schema(&folder, &report(&folder));
     let judge = report(&folder)["judge"].clone();
     assert_eq!(
         (

@@ -31,7 +31,7 @@ const SCORING: &str = "Scoring";
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Gsm8kArguments {
     /// Responses: rows with a question and one or several responses, in any form that `juror judge` reads
-    #[arg(conflicts_with = "solve", required_unless_present = "solve")]
+    #[arg(conflicts_with = "solve", required_unless_present_any = ["solve", "json_schema"])]
     responses: Vec<PathBuf>,
     #[command(flatten)]
     columns: ColumnArguments,
@@ -71,6 +71,9 @@ pub(super) struct Gsm8kArguments {
     /// Everything as JSON
     #[arg(long, value_name = "FILE", help_heading = SCORING)]
     json: Option<PathBuf>,
+    /// Print the JSON schema of what `--json` writes, and nothing else
+    #[arg(long, exclusive = true, help_heading = SCORING)]
+    json_schema: bool,
     /// What each method found in each response, as JSON lines
     #[arg(long, value_name = "FILE", help_heading = SCORING)]
     rows: Option<PathBuf>,
@@ -110,6 +113,11 @@ fn failure(error: Gsm8kError) -> Failure {
 }
 
 pub(super) fn run(mut arguments: Gsm8kArguments) -> Result<u8, Failure> {
+    if arguments.json_schema {
+        let text = serde_json::to_string_pretty(&Report::schema()).or_fail()?;
+        writeln!(std::io::stdout().lock(), "{text}").or_fail()?;
+        return Ok(DONE);
+    }
     for file in [&arguments.json, &arguments.rows].into_iter().flatten() {
         check_place(file).or_usage()?;
     }
