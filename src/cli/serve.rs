@@ -175,7 +175,8 @@ fn resolve(arguments: ServeArguments) -> Result<ServerSetup, Failure> {
         .judge
         .prompt
         .columns(&ColumnArguments::default(), protocol)
-        .or_usage()?;
+        .or_usage()?
+        .fixed();
     let engine = arguments.engine.options(&arguments.model);
     let mut options = resolved.options;
     if let Some(folder) = &arguments.cache {

@@ -157,6 +157,10 @@ fn what_is_not_applied_is_named() {
     let server = Server::start(&folder, &[]);
     for (more, parts) in [
         (json!({"frobnicate": 1}), &["`frobnicate`"][..]),
+        (
+            json!({"frobnicate": 1, "min_tokens": 3, "user": "me"}),
+            &["`frobnicate`, `min_tokens` are not applied"],
+        ),
         (json!({"tools": [{"type": "function"}]}), &["`tools`"]),
         (json!({"n": 0}), &["`n` is 0"]),
         (json!({"stream": 1}), &["`stream` is 1"]),

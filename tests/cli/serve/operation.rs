@@ -52,6 +52,12 @@ fn metrics_count_what_was_done() {
     assert!(server.metric("vllm:generation_tokens_total") > 10);
     let text = server.get("/metrics").text;
     assert!(text.contains("status=\"ok\",reused=\"true\"} 10"), "{text}");
+    // vLLM's dashboards choose by it.
+    let values = text.lines().filter(|line| !line.starts_with('#'));
+    let without: Vec<&str> = values
+        .filter(|line| !line.contains("{model_name=\"tiny\""))
+        .collect();
+    assert!(without.is_empty(), "{without:?}");
     assert!(text.ends_with("# EOF\n"));
 }
 
