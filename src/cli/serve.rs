@@ -230,14 +230,15 @@ fn resolve(arguments: ServeArguments) -> Result<ServerSetup, Failure> {
 /// The key that clients must send.
 fn api_key(arguments: &ServeArguments) -> anyhow::Result<Option<String>> {
     let key = match &arguments.api_key_file {
-        None => arguments.api_key.clone(),
+        // Headers come without white space around them.
+        None => arguments.api_key.as_ref().map(|key| key.trim().to_owned()),
         Some(path) => {
             let text =
                 read_text(path).with_context(|| format!("could not read {}", path.display()));
             Some(text?.trim().to_owned())
         }
     };
-    if key.as_deref().is_some_and(|key| key.trim().is_empty()) {
+    if key.as_deref().is_some_and(str::is_empty) {
         bail!("the API key is empty: give one, or leave the option out");
     }
     Ok(key)

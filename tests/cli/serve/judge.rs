@@ -158,6 +158,7 @@ fn a_key_is_asked_for_where_others_can_reach_it() {
             .expect(401, &["API key"]);
     }
     for headers in [
+        [("authorization", "Bearer  secret ")],
         [("authorization", "Bearer secret")],
         // user:secret, as a URL with a user makes it
         [("authorization", "Basic dXNlcjpzZWNyZXQ=")],

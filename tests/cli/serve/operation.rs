@@ -171,6 +171,11 @@ fn what_cannot_be_served_is_said_at_once() {
     folder
         .run(&["serve", "--api-key", " "])
         .expect(2, &["the API key is empty"]);
+    // No header could hold the white space.
+    let server = Server::start(&folder, &["--api-key", "secret\r\n"]);
+    let key = [("authorization", "Bearer secret")];
+    server.request("GET", "/v1/models", &key, "").ok();
+    drop(server);
     folder.write("key", "secret\n");
     let mut with_both = folder.juror(&["serve", "--port", "no", "--api-key-file", "key"]);
     let ran = Ran::of(with_both.env("JUROR_API_KEY", "other").output().unwrap());
