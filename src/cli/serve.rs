@@ -92,18 +92,19 @@ const SERVER: &str = "Server";
 
 const AFTER_HELP: &str = "\
 Routes:
-  POST /v1/judge                     {\"samples\": [{\"question\", \"reference\", \"response\"}, …]}; a line a verdict as they
-                                     come with `Accept: application/x-ndjson`
-  POST /get_reward                   OpenRLHF's remote reward model
-  POST /reward                       slime's remote reward model (--reward-key reward)
+  POST /v1/judge      {\"samples\": [{\"question\", \"reference\", \"response\"}, …]}; a line for each
+                      verdict as they come with `Accept: application/x-ndjson`
+  POST /get_reward    OpenRLHF's remote reward model
+  POST /reward        slime's remote reward model (--reward-key reward)
   POST /v1/chat/completions, /v1/completions; GET /v1/models
-                                     the model for clients of OpenAI's API
-  POST /sleep, /wake_up              weights and cache leave the GPU and come back
+                      the model for clients of OpenAI's API
+  POST /sleep, /wake_up
+                      weights and cache leave the GPU and come back
   GET  /health, /ready, /metrics
 
-Once it listens, a line {\"url\", \"model\"} goes to standard output. It refuses nothing because it is busy: requests wait. What
-is asked twice is judged once, also where a client gave up and asks again. `X-Client-Id: NAME` tells clients apart that take
-turns; without it each connection is one. SIGTERM or Ctrl-C ends it once the engines have answered what they have.";
+Once it listens, a line {\"url\", \"model\"} goes to standard output. It refuses nothing because it is busy: requests wait. \
+What is asked twice is judged once, also where a client gave up and asks again. `X-Client-Id: NAME` tells clients apart that \
+take turns; without it each connection is one. SIGTERM or Ctrl-C ends it once the engines have answered what they have.";
 
 pub(super) fn run(arguments: ServeArguments) -> Result<u8, Failure> {
     let quiet = arguments.quiet;
