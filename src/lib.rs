@@ -30,6 +30,7 @@
 //! | `server` | the judge over HTTP (`juror serve`, feature `serve`) |
 //! | [`attack`] | responses that deserve no reward, and how often a judge gives them one (`juror attack`) |
 //! | [`eval`] | what verdicts are worth: against labels, and judges against each other (`juror eval`) |
+//! | [`gsm8k`] | GSM8K's evaluation protocol: extraction methods, pass@k, a local model as the solver (`juror gsm8k`) |
 //! | [`mod@bench`] | how fast all this is |
 
 #[doc(hidden)]
@@ -50,6 +51,8 @@ pub mod engine;
 pub mod eval;
 #[doc(hidden)]
 pub mod grammar;
+#[doc(hidden)]
+pub mod gsm8k;
 #[doc(hidden)]
 pub mod judge;
 #[doc(hidden)]

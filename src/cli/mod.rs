@@ -13,6 +13,7 @@ mod download;
 mod engine;
 mod eval;
 mod export_batch;
+mod gsm8k;
 mod import_batch;
 mod inputs;
 mod judge;
@@ -117,6 +118,8 @@ enum Command {
     Calibrate(calibrate::CalibrateArguments),
     /// Score verdicts against labels: accuracy, F1, lucky guesses, calibration, and judges against each other
     Eval(Box<eval::EvalArguments>),
+    /// Score responses to GSM8K by named extraction methods, or have a local model solve it
+    Gsm8k(Box<gsm8k::Gsm8kArguments>),
     /// Fit scores of what was trained with verifiers to the verifiers' accuracies: a line, R², a plot
     Correlate(correlate::CorrelateArguments),
     /// Look after a cache of answers (`juror judge --cache`)
@@ -261,6 +264,7 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Prompts { action } => prompts::run(action),
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),
+        Command::Gsm8k(arguments) => gsm8k::run(*arguments),
         Command::Correlate(arguments) => correlate::run(&arguments),
         Command::Cache { action } => cache::run(action),
         Command::Models { action } => models::run(action),

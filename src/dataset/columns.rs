@@ -448,6 +448,8 @@ pub struct ColumnsUsed {
     pub content_ids: usize,
     /// Each preset that rows were read by and their number, in the order of first use.
     pub presets: Vec<(&'static str, usize)>,
+    /// Rows that repeat others and were left out.
+    pub repeated: usize,
 }
 
 impl Default for ColumnsUsed {
@@ -459,6 +461,7 @@ impl Default for ColumnsUsed {
             }),
             content_ids: 0,
             presets: Vec::new(),
+            repeated: 0,
         }
     }
 }
@@ -531,6 +534,9 @@ impl fmt::Display for ColumnsUsed {
             if !used.passed_over.is_empty() {
                 write!(f, " (not {})", used.passed_over.join(", "))?;
             }
+        }
+        if self.repeated > 0 {
+            write!(f, " · {} rows that repeat others left out", self.repeated)?;
         }
         Ok(())
     }

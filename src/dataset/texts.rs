@@ -253,7 +253,7 @@ impl Row<'_> {
             None if is_needed => Err(self.missing(field, columns, preset)),
             found => Ok(found.map_or(Vec::new(), |found| found.texts)),
         };
-        let question = texts(Field::Question, needs.texts)?
+        let question = texts(Field::Question, needs.question)?
             .into_iter()
             .next()
             .unwrap_or_default();
@@ -269,7 +269,7 @@ impl Row<'_> {
                 texts: vec![steps.texts.join("\n\n")],
                 ..FieldTexts::default()
             },
-            (None, None) if needs.texts => {
+            (None, None) if needs.response => {
                 return Err(self.missing(Field::Response, columns, preset));
             }
             (None, None) => FieldTexts {

@@ -36,6 +36,7 @@ pub use measures::{Estimate, Measures, Scores, Share, Task, Tokens};
 pub use misses::Miss;
 pub use prime::{PrimeRow, check_prime, prime_rows};
 pub use scored::{Labelled, Samples, Scored, Verdicts};
+pub(crate) use statistics::wilson_of_share;
 pub use statistics::{Confusion, Interval, McNemar, RESAMPLES};
 
 use crate::dataset::DatasetError;
