@@ -89,7 +89,7 @@ impl Share {
     }
 }
 
-/// A number and its 95 % interval by resampling samples.
+/// A number and its 95 % interval: by resampling samples, where nothing else is said.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Estimate {
     /// The number.

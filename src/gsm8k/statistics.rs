@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::method::Method;
-use crate::eval::{Interval, Share, wilson_of_share};
+use crate::eval::{Estimate, Interval, Share, wilson_of_share};
 
 /// The chance that one of `k` responses, drawn without replacement from `n` of which `right` are right, is right: the unbiased
 /// estimator 1 - C(n - c, k) / C(n, k) of Chen et al. (arXiv 2107.03374). `k` is at most `n`.
@@ -66,15 +66,6 @@ pub fn majority(groups: &[Option<usize>]) -> Option<usize> {
     groups.iter().position(|group| *group == Some(winner))
 }
 
-/// A mean over questions and its 95 % interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct Mean {
-    /// The mean.
-    pub value: f64,
-    /// The interval: [`interval`].
-    pub interval: Interval,
-}
-
 /// How often responses are right, by one method and one set of labels.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Scores {
@@ -82,9 +73,9 @@ pub struct Scores {
     pub accuracy: Share,
     /// Responses in which no answer was found.
     pub without_answer: usize,
-    /// pass@k by k, the mean over questions, where questions have several responses.
+    /// pass@k by k, the mean over questions, where questions have several responses; its interval is that of [`interval`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub pass_at: BTreeMap<usize, Mean>,
+    pub pass_at: BTreeMap<usize, Estimate>,
     /// maj@k by k: the share of questions on which the first k responses vote for the right answer.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub maj_at: BTreeMap<usize, Share>,
@@ -153,12 +144,13 @@ impl Scores {
         for k in ks(fewest).into_iter().filter(|_| several) {
             let passes = counts.iter().map(|(n, right)| pass_at_k(*n, *right, k));
             let passes: Vec<f64> = passes.collect();
-            let pass = Mean {
+            let interval = interval(&passes, all as f64 / k as f64);
+            let pass = Estimate {
                 value: passes.iter().sum::<f64>() / passes.len() as f64,
-                interval: interval(&passes, all as f64 / k as f64),
+                interval: Some(interval),
             };
             if k == 1 {
-                scores.accuracy.interval = pass.interval;
+                scores.accuracy.interval = interval;
             } else {
                 let right = questions.iter().filter(|one| one.majority_is_right(k));
                 let share = Share::of(right.count(), questions.len())?;

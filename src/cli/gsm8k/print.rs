@@ -150,17 +150,16 @@ fn test_set(set: &SetReport) -> String {
     parts.join("; ")
 }
 
-fn percent(share: f64, [low, high]: Interval) -> String {
-    format!(
-        "{:.1} ({:.1}–{:.1})",
-        100.0 * share,
-        100.0 * low,
-        100.0 * high
-    )
+fn percent(value: f64, interval: Option<Interval>) -> String {
+    let interval = interval.map(|ends| ends.map(|end| 100.0 * end));
+    let interval = interval.map_or(String::new(), |[low, high]| {
+        format!(" ({low:.1}–{high:.1})")
+    });
+    format!("{:.1}{interval}", 100.0 * value)
 }
 
 fn share(share: &Share) -> String {
-    percent(share.share, share.interval)
+    percent(share.share, Some(share.interval))
 }
 
 /// A method's scores by the original labels and by the audited ones.
