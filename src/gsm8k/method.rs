@@ -100,23 +100,20 @@ pub struct Reading<const S: usize> {
 fn read_by_rules<const S: usize>(response: &str, sets: [Option<&[String]>; S]) -> Reading<S> {
     let rules = OutcomeRules::default();
     let mut extracted = None;
-    let mut known: Vec<(&str, bool)> = Vec::new();
+    let mut known: Option<(&[String], bool)> = None;
     let right = sets.map(|references| {
-        let mut is_right = false;
-        for reference in references? {
-            // Most labels are the same in all sets.
-            let found = known.iter().find(|(other, _)| other == reference);
-            is_right |= if let Some((_, right)) = found {
-                *right
-            } else {
-                let verdict = rules.verify(reference, response);
-                extracted = extracted.take().or(verdict.extracted);
-                let right = verdict.outcome == Some(true);
-                known.push((reference, right));
-                right
-            };
+        let references = references?;
+        // Most labels are the same in all sets.
+        if let Some((_, right)) = known.filter(|(others, _)| *others == references) {
+            return Some(right);
         }
-        Some(is_right)
+        let right = references.iter().any(|reference| {
+            let verdict = rules.verify(reference, response);
+            extracted = extracted.take().or(verdict.extracted);
+            verdict.outcome == Some(true)
+        });
+        known = Some((references, right));
+        Some(right)
     });
     Reading { extracted, right }
 }

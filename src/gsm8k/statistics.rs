@@ -8,6 +8,9 @@ use serde::Serialize;
 use super::method::Method;
 use crate::eval::{Estimate, Interval, Share, wilson_of_share};
 
+/// Different answers to one question that others are compared with by value: more would take time out of proportion.
+const MOST_COMPARED: usize = 128;
+
 /// The chance that one of `k` responses, drawn without replacement from `n` of which `right` are right, is right: the unbiased
 /// estimator 1 - C(n - c, k) / C(n, k) of Chen et al. (arXiv 2107.03374). `k` is at most `n`.
 pub fn pass_at_k(n: usize, right: usize, k: usize) -> f64 {
@@ -33,7 +36,8 @@ pub fn ks(n: usize) -> Vec<usize> {
 
 /// The answers of a question's responses, as a method found them, in groups of the same answer.
 ///
-/// The number of each response's group; `None` where the method found no answer. Groups are numbered by their first response.
+/// The number of each response's group; `None` where the method found no answer. Groups are numbered by their first response. An
+/// answer is compared with the first of each of [`MOST_COMPARED`] groups; beyond these, answers are the same where their texts are.
 pub fn groups(method: Method, answers: &[Option<&str>]) -> Vec<Option<usize>> {
     let mut known: HashMap<&str, usize> = HashMap::new();
     let mut first: Vec<&str> = Vec::new();
@@ -41,7 +45,8 @@ pub fn groups(method: Method, answers: &[Option<&str>]) -> Vec<Option<usize>> {
     for answer in answers {
         let group = answer.map(|answer| {
             *known.entry(answer).or_insert_with(|| {
-                let same = first.iter().position(|other| method.same(other, answer));
+                let mut compared = first.iter().take(MOST_COMPARED);
+                let same = compared.position(|other| method.same(other, answer));
                 same.unwrap_or_else(|| {
                     first.push(answer);
                     first.len() - 1
@@ -215,6 +220,10 @@ mod tests {
         assert_eq!(vote(&[Some("5"), Some("4"), Some("4")]), Some(1));
         assert_eq!(vote(&[None]), None);
         assert_eq!(vote(&[]), None);
+        // Beyond some hundred different answers texts are compared.
+        let many: Vec<String> = (0..20_000).map(|at| at.to_string()).collect();
+        let many: Vec<Option<&str>> = many.iter().map(|text| Some(text.as_str())).collect();
+        assert_eq!(vote(&[&many[..], &[Some("19999")]].concat()), Some(19_999));
         // 4.0000001 is 4 by this method, and votes with it.
         assert_eq!(vote(&[Some("5"), Some("4"), Some("4.0000001")]), Some(1));
     }
