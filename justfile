@@ -50,6 +50,7 @@ conformance *CLIENTS:
 # The documentation as a book in target/book, links checked (needs mdbook, mdbook-linkcheck2 and Python).
 book:
     mdbook build
+    python3 scripts/check_book.py
 
 # Type-check for macOS and Windows, as far as it goes without their C compilers.
 platforms *TARGETS:
