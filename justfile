@@ -11,6 +11,7 @@ fmt:
 lint:
     cargo fmt --all -- --check
     cargo clippy --all-targets -- -D warnings
+    cargo clippy --no-default-features --lib --bin juror -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items
 
 # All tests: no GPU, no network, no Python.
