@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use super::columns::ColumnArguments;
-use super::inputs::{self, refuse_data_sets};
+use super::inputs::{self, Inputs};
 use super::{DONE, Failure, OrFail, say, table};
 use crate::dataset::output::{check_place, write_atomically};
 use crate::dataset::{LineLimit, LoadOptions};
@@ -175,13 +175,14 @@ impl Labels {
             own,
         };
         if !own {
-            refuse_data_sets(inputs)?;
+            let inputs = Inputs::of(inputs)?;
             let options = LoadOptions {
                 columns: columns.map().or_usage()?,
                 max_line: LineLimit::DEFAULT,
                 ..LoadOptions::default()
             };
-            labels.samples = Samples::of_data(inputs, options, &labels.columns).map_err(failure)?;
+            labels.samples =
+                Samples::of_data(&inputs.paths, options, &labels.columns).map_err(failure)?;
             labels.check()?;
         }
         Ok(labels)

@@ -42,7 +42,7 @@ mod texts;
 
 pub use columns::{ColumnError, ColumnMap, ColumnsUsed, Field, FieldUse};
 pub use error::{BadLines, DatasetError};
-pub use input::{LineLimit, Next, RowReader, Source, read_text, sources};
+pub use input::{LineLimit, Next, RowReader, Source, is_rows_file, read_text, sources};
 pub use keep::Keep;
 pub use load::{LoadOptions, Loaded, each, find, index, load, sample_of_row};
 pub use merge::{MergeError, Shards};
