@@ -4,6 +4,7 @@
 
 mod attack;
 mod bench;
+mod build;
 mod cache;
 mod calibrate;
 mod chat;
@@ -116,6 +117,11 @@ enum Command {
     Calibrate(calibrate::CalibrateArguments),
     /// Score verdicts against labels: accuracy, F1, lucky guesses, calibration, and judges against each other
     Eval(Box<eval::EvalArguments>),
+    /// Make training data with verdicts: hard sets, preference pairs, the best of several responses, accepted responses
+    Build {
+        #[command(subcommand)]
+        action: build::BuildAction,
+    },
     /// Look after a cache of answers (`juror judge --cache`)
     Cache {
         #[command(subcommand)]
@@ -258,6 +264,7 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Prompts { action } => prompts::run(action),
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),
+        Command::Build { action } => build::run(action),
         Command::Cache { action } => cache::run(action),
         Command::Models { action } => models::run(action),
         Command::Completions { shell } => manual::completions(shell).map(|()| DONE),

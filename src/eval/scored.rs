@@ -1,20 +1,15 @@
 //! Verdicts beside their labels.
 
-use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::EvalError;
 use super::labels::{Label, LabelColumns};
-use crate::dataset::{LineLimit, LoadOptions, Needs, Next, each, id_hash, sources};
-use crate::verdict::{Confidence, Status, Usage};
-
-/// Verdicts that are parsed at a time.
-const AT_ONCE: usize = 8192;
+use crate::dataset::{LoadOptions, Needs, TrialsSeen, VerdictLine, each, each_batch, id_hash};
+use crate::verdict::Status;
 
 /// Names, each with a number.
 #[derive(Debug, Clone, Default)]
@@ -196,68 +191,41 @@ impl Verdicts {
             without_verdict: 0,
             trials: 0,
         };
-        // Trials of each sample, as bits; those from 64 on are looked up.
-        let mut seen: Vec<u64> = vec![0; samples.labelled.len()];
-        let mut more: HashSet<(u32, u32)> = HashSet::new();
+        let mut seen = TrialsSeen::new(samples.labelled.len());
         let name = path.display().to_string();
-        for source in sources(&[path.to_owned()], None)? {
-            let mut reader = source.open(LineLimit::DEFAULT, None, &[])?;
-            let mut rows: Vec<(usize, Vec<u8>)> = Vec::new();
-            let mut ends = false;
-            while !ends {
-                rows.clear();
-                while rows.len() < AT_ONCE && !ends {
-                    let mut row = Vec::new();
-                    match reader.next(&mut row)? {
-                        Next::End => ends = true,
-                        Next::Row if row.iter().all(u8::is_ascii_whitespace) => {}
-                        Next::Row => rows.push((reader.place(), row)),
-                        Next::Bad(why) => {
-                            return Err(EvalError::verdict(&name, reader.place(), &why));
-                        }
+        let wrong = |place: usize, why: &str| EvalError::verdict(&name, place, why);
+        each_batch(path, wrong, |rows| {
+            let read: Vec<Result<(VerdictLine, Option<Label>), String>> = rows
+                .par_iter()
+                .map(|(_, row)| labelled_line(row, in_verdicts.then_some(columns)))
+                .collect();
+            for ((place, _), read) in rows.iter().zip(read) {
+                let (line, label) = read.map_err(|why| wrong(*place, &why))?;
+                let sample = match (samples.places.get(&id_hash(&line.id)), label) {
+                    (Some(sample), _) => *sample,
+                    (None, Some(label)) => {
+                        seen.push();
+                        samples.add(&line.id, label, "")
                     }
-                }
-                let read: Vec<Result<(Line, Option<Label>), String>> = rows
-                    .par_iter()
-                    .map(|(_, row)| Line::parse(row, in_verdicts.then_some(columns)))
-                    .collect();
-                for ((place, _), read) in rows.iter().zip(read) {
-                    let (line, label) =
-                        read.map_err(|why| EvalError::verdict(&name, *place, &why))?;
-                    let sample = match (samples.places.get(&id_hash(&line.id)), label) {
-                        (Some(sample), _) => *sample,
-                        (None, Some(label)) => {
-                            seen.push(0);
-                            samples.add(&line.id, label, "")
-                        }
-                        (None, None) => {
-                            verdicts.without_label += 1;
-                            continue;
-                        }
-                    };
-                    let is_new =
-                        match (seen.get_mut(sample as usize), 1_u64.checked_shl(line.trial)) {
-                            (Some(seen), Some(bit)) => {
-                                let is_new = *seen & bit == 0;
-                                *seen |= bit;
-                                is_new
-                            }
-                            _ => more.insert((sample, line.trial)),
-                        };
-                    if !is_new {
-                        let why = format!("trial {} of {:?} is there twice", line.trial, line.id);
-                        return Err(EvalError::verdict(&name, *place, &why));
+                    (None, None) => {
+                        verdicts.without_label += 1;
+                        continue;
                     }
-                    verdicts.trials = verdicts.trials.max(line.trial + 1);
-                    verdicts.scored.push(line.scored(sample, *place as u32));
+                };
+                if !seen.add(sample, line.trial) {
+                    let why = format!("trial {} of {:?} is there twice", line.trial, line.id);
+                    return Err(wrong(*place, &why));
                 }
+                verdicts.trials = verdicts.trials.max(line.trial.saturating_add(1));
+                verdicts.scored.push(scored(&line, sample, *place as u32));
             }
-        }
+            Ok(())
+        })?;
         // Trials of a sample stand together, in whatever order the file has them.
         verdicts
             .scored
             .sort_by_key(|scored| (scored.sample, scored.trial));
-        verdicts.without_verdict = seen.iter().filter(|seen| **seen == 0).count();
+        verdicts.without_verdict = seen.without_any();
         if verdicts.scored.is_empty() && verdicts.without_label == 0 {
             return Err(EvalError::NoVerdicts { file: name });
         }
@@ -265,71 +233,39 @@ impl Verdicts {
     }
 }
 
-/// The keys of a verdict's line that are scored; of a table, whose columns have no keys within, also under their joined names.
-#[derive(Debug, Deserialize)]
-struct Line<'l> {
-    #[serde(borrow)]
-    id: Cow<'l, str>,
-    #[serde(default)]
-    trial: u32,
-    status: Status,
-    process: Option<bool>,
-    outcome: Option<bool>,
-    overall: Option<bool>,
-    rule_outcome: Option<bool>,
-    #[serde(default)]
-    confidence: Confidence,
-    confidence_process: Option<f32>,
-    confidence_outcome: Option<f32>,
-    #[serde(default)]
-    usage: Usage,
-    usage_completion_tokens: Option<u32>,
-    usage_known_tokens: Option<u32>,
-    #[serde(borrow)]
-    input: Option<&'l serde_json::value::RawValue>,
+/// A verdict's line, and the label among its kept keys where it is to have one.
+fn labelled_line<'l>(
+    row: &'l [u8],
+    labels: Option<&LabelColumns>,
+) -> Result<(VerdictLine<'l>, Option<Label>), String> {
+    let line = VerdictLine::parse(row)?;
+    let Some(columns) = labels else {
+        return Ok((line, None));
+    };
+    let kept: Map<String, Value> = match line.input {
+        Some(input) => {
+            serde_json::from_str(input.get()).map_err(|error| format!("`input`: {error}"))?
+        }
+        None => Map::new(),
+    };
+    let label = columns.read(&kept)?;
+    Ok((line, Some(label)))
 }
 
-impl<'l> Line<'l> {
-    fn parse(
-        row: &'l [u8],
-        labels: Option<&LabelColumns>,
-    ) -> Result<(Self, Option<Label>), String> {
-        let line: Self = serde_json::from_slice(row)
-            .map_err(|error| format!("no verdict of `juror judge`: {error}"))?;
-        let Some(columns) = labels else {
-            return Ok((line, None));
-        };
-        let kept: Map<String, Value> = match line.input {
-            Some(input) => {
-                serde_json::from_str(input.get()).map_err(|error| format!("`input`: {error}"))?
-            }
-            None => Map::new(),
-        };
-        let label = columns.read(&kept)?;
-        Ok((line, Some(label)))
-    }
-
-    fn scored(&self, sample: u32, line: u32) -> Scored {
-        // An unsure judge is asked for no verdict, and one under `--min-confidence` has its fields all the same.
-        let said = |field: Option<bool>| field.filter(|_| self.status == Status::Ok);
-        let known = self
-            .usage_known_tokens
-            .unwrap_or(self.usage.known_tokens as u32);
-        let written = self
-            .usage_completion_tokens
-            .unwrap_or(self.usage.completion_tokens as u32);
-        Scored {
-            sample,
-            trial: self.trial,
-            line,
-            status: self.status,
-            process: said(self.process),
-            outcome: said(self.outcome),
-            overall: said(self.overall),
-            rules: self.rule_outcome,
-            process_probability: self.confidence.process.or(self.confidence_process),
-            outcome_probability: self.confidence.outcome.or(self.confidence_outcome),
-            generated: written.saturating_sub(known),
-        }
+/// A line on the sample at a place of the labelled ones.
+fn scored(line: &VerdictLine, sample: u32, place: u32) -> Scored {
+    let confidence = line.confidence();
+    Scored {
+        sample,
+        trial: line.trial,
+        line: place,
+        status: line.status,
+        process: line.process(),
+        outcome: line.outcome(),
+        overall: line.overall(),
+        rules: line.rule_outcome,
+        process_probability: confidence.process,
+        outcome_probability: confidence.outcome,
+        generated: line.generated(),
     }
 }
