@@ -47,14 +47,20 @@ impl Best {
         for group in judged.groups().iter() {
             let tally = |place: u32| judged.tallies.get(place as usize);
             let score = |place: u32| tally(place)?.score().filter(|score| score.is_finite());
-            let mut scored: Vec<(f64, u32)> = group.iter().filter_map(|&place| Some((score(place)?, place))).collect();
-            let Some(&first) = scored.first() else { continue };
+            let mut scored: Vec<(f64, u32)> = group
+                .iter()
+                .filter_map(|&place| Some((score(place)?, place)))
+                .collect();
+            let Some(&first) = scored.first() else {
+                continue;
+            };
             best.questions += 1;
             let confidence = |place: u32| tally(place).map_or(0.0, super::Tally::confidence);
             // The first of those that nothing tells apart.
             let (reward, place) = scored.iter().skip(1).fold(first, |best, other| {
                 let by_score = other.0.total_cmp(&best.0);
-                let better = by_score.then_with(|| confidence(other.1).total_cmp(&confidence(best.1)));
+                let better =
+                    by_score.then_with(|| confidence(other.1).total_cmp(&confidence(best.1)));
                 if better.is_gt() { *other } else { best }
             });
             scored.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -134,7 +140,10 @@ mod tests {
         for n in [1, 2, 1024, 65_536, 100_000] {
             // Of 1, 2, … N it is n (N + 1) / (n + 1).
             let expected = n as f64 * 100_001.0 / (n as f64 + 1.0);
-            assert!((expected_best(&scores, n) / expected - 1.0).abs() < 1e-9, "{n}");
+            assert!(
+                (expected_best(&scores, n) / expected - 1.0).abs() < 1e-9,
+                "{n}"
+            );
         }
     }
 }

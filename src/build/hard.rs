@@ -57,7 +57,9 @@ impl Hard {
                 places.push([at as u32]);
             }
         }
-        let by_c = counts.into_values().map(|(c, samples, hard)| OfC { c, samples, hard });
+        let by_c = counts
+            .into_values()
+            .map(|(c, samples, hard)| OfC { c, samples, hard });
         let mut by_c: Vec<OfC> = by_c.collect();
         by_c.sort_by(|a, b| a.c.total_cmp(&b.c));
         Self {

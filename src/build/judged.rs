@@ -7,7 +7,9 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::BuildError;
-use crate::dataset::{LoadOptions, Rows, Samples as _, TrialsSeen, VerdictLine, each_batch, id_hash, index};
+use crate::dataset::{
+    LoadOptions, Rows, Samples as _, TrialsSeen, VerdictLine, each_batch, id_hash, index,
+};
 use crate::judge::consensus::Votes;
 use crate::verdict::{Confidence, Status};
 
@@ -122,11 +124,17 @@ impl Judged {
     ///
     /// # Errors
     /// When a file cannot be read, a line is no verdict, a trial is there twice, or no verdict is on a row.
-    pub fn read(inputs: &[PathBuf], options: &LoadOptions, verdicts: &[PathBuf]) -> Result<Self, BuildError> {
+    pub fn read(
+        inputs: &[PathBuf],
+        options: &LoadOptions,
+        verdicts: &[PathBuf],
+    ) -> Result<Self, BuildError> {
         let loaded = index(inputs, options)?;
         let rows = loaded.samples;
         let count = rows.count();
-        let places: HashMap<u64, u32> = (0..count).map(|at| (rows.outline(at).id, at as u32)).collect();
+        let places: HashMap<u64, u32> = (0..count)
+            .map(|at| (rows.outline(at).id, at as u32))
+            .collect();
         let mut tallies = vec![Tally::default(); count];
         let mut coverage = Coverage {
             samples: count,
@@ -141,7 +149,10 @@ impl Judged {
                 why: why.to_owned(),
             };
             each_batch(path, wrong, |lines| {
-                let read: Vec<Result<VerdictLine, String>> = lines.par_iter().map(|(_, line)| VerdictLine::parse(line)).collect();
+                let read: Vec<Result<VerdictLine, String>> = lines
+                    .par_iter()
+                    .map(|(_, line)| VerdictLine::parse(line))
+                    .collect();
                 for ((place, _), line) in lines.iter().zip(read) {
                     let line = line.map_err(|why| wrong(*place, &why))?;
                     let Some(&sample) = places.get(&id_hash(&line.id)) else {
@@ -186,8 +197,16 @@ impl Judged {
     pub fn groups(&self) -> Groups {
         let mut numbers: HashMap<(bool, u64), u32> = HashMap::new();
         let mut places: Vec<(u32, u32)> = Vec::new();
-        for (at, tally) in self.tallies.iter().enumerate().filter(|(_, tally)| tally.ok > 0) {
-            let key = tally.group.map_or_else(|| (false, self.rows.outline(at).question), |group| (true, group));
+        for (at, tally) in self
+            .tallies
+            .iter()
+            .enumerate()
+            .filter(|(_, tally)| tally.ok > 0)
+        {
+            let key = tally.group.map_or_else(
+                || (false, self.rows.outline(at).question),
+                |group| (true, group),
+            );
             let next = numbers.len() as u32;
             places.push((*numbers.entry(key).or_insert(next), at as u32));
         }

@@ -61,13 +61,17 @@ pub enum BuildError {
     #[error("{0}")]
     Unsaid(String),
     /// A kept key has the name of one of ours.
-    #[error("--keep {key}: rows that are built have a key of that name: rename it in the input, or leave it out")]
+    #[error(
+        "--keep {key}: rows that are built have a key of that name: rename it in the input, or leave it out"
+    )]
     Kept {
         /// The key.
         key: String,
     },
     /// A row has no place in a table.
-    #[error("sample {id:?} has {what}, which has no place in a table: write JSON lines (-o OUT.jsonl)")]
+    #[error(
+        "sample {id:?} has {what}, which has no place in a table: write JSON lines (-o OUT.jsonl)"
+    )]
     Nested {
         /// Its id.
         id: String,
@@ -102,7 +106,8 @@ pub struct Written {
 /// A number for a sample that a seed decides, the same in every run.
 fn drawn(seed: u64, id: u64) -> u64 {
     // SplitMix64.
-    let mut mixed = (id ^ seed.wrapping_mul(0xd134_2543_de82_ef95)).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut mixed =
+        (id ^ seed.wrapping_mul(0xd134_2543_de82_ef95)).wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     mixed ^ (mixed >> 31)

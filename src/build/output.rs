@@ -12,7 +12,7 @@ use super::hard::Hard;
 use super::pairs::Pairs;
 use super::sft::Accepted;
 use super::{BuildError, Judged, Tally, Written};
-use crate::dataset::output::{Column, Kind, OutputFormat};
+use crate::dataset::output::{Column, Kind, OutputError, OutputFormat};
 use crate::dataset::{Sample, Samples as _};
 
 /// Rows that are read and written at a time.
@@ -43,6 +43,10 @@ pub struct Output<'o> {
 /// A row's own keys.
 type Own = Vec<(&'static str, Kind)>;
 
+/// Makes a row of the samples of a record, or none.
+type RowOf<'r, const N: usize> =
+    dyn FnMut(usize, [Sample; N]) -> Result<Option<Map<String, Value>>, BuildError> + 'r;
+
 /// The key that stands for all keys of a row.
 const ALL: &str = "all";
 
@@ -69,26 +73,33 @@ impl Output<'_> {
     pub fn hard(&self, hard: &Hard) -> Result<Written, BuildError> {
         let texts = ["id", "question", "reference_answer", "response"];
         let own = texts.map(|key| (key, Kind::Text)).into_iter();
-        let own: Own = own.chain([("c", Kind::Number), ("trials", Kind::Integer)]).collect();
+        let own: Own = own
+            .chain([("c", Kind::Number), ("trials", Kind::Integer)])
+            .collect();
         let is_table = match &self.path {
             Some(path) => OutputFormat::of(path)? != OutputFormat::JsonLines,
             None => false,
         };
-        self.write(&own, &hard.places, &|_| true, &mut |at, samples: [Sample; 1]| {
-            let [sample] = samples;
-            if let (true, Some(what)) = (is_table, nested(&sample)) {
-                let id = sample.id;
-                return Err(BuildError::Nested { id, what });
-            }
-            let tally = self.tally(hard.places[at][0]);
-            let mut row = sample.row(true);
-            row["c"] = json!(tally.c());
-            row["trials"] = json!(tally.trials);
-            match row {
-                Value::Object(row) => Ok(Some(row)),
-                _ => Ok(None),
-            }
-        })
+        self.write(
+            &own,
+            &hard.places,
+            &|_| true,
+            &mut |at, samples: [Sample; 1]| {
+                let [sample] = samples;
+                if let (true, Some(what)) = (is_table, nested(&sample)) {
+                    let id = sample.id;
+                    return Err(BuildError::Nested { id, what });
+                }
+                let tally = self.tally(hard.places[at][0]);
+                let mut row = sample.row(true);
+                row["c"] = json!(tally.c());
+                row["trials"] = json!(tally.trials);
+                match row {
+                    Value::Object(row) => Ok(Some(row)),
+                    _ => Ok(None),
+                }
+            },
+        )
     }
 
     /// Writes preference pairs: `prompt`, `chosen`, `rejected`, the scores and ids of both, and whether the rejected response is a
@@ -111,24 +122,35 @@ impl Output<'_> {
             ("rejected_id", Kind::Text),
             ("lucky_guess", Kind::Boolean),
         ];
-        self.write(&own, &pairs.places, &|_| true, &mut |at, samples: [Sample; 2]| {
-            let [chosen, rejected] = samples;
-            if chosen.student_answer.trim() == rejected.student_answer.trim() {
-                return Ok(None);
-            }
-            let [of_chosen, of_rejected] = pairs.places[at].map(|place| self.tally(place));
-            let mut row = Map::new();
-            row.insert("prompt".into(), self.text("user", chosen.question));
-            row.insert("chosen".into(), self.text("assistant", chosen.student_answer));
-            row.insert("rejected".into(), self.text("assistant", rejected.student_answer));
-            row.insert("score_chosen".into(), json!(of_chosen.score()));
-            row.insert("score_rejected".into(), json!(of_rejected.score()));
-            row.insert("chosen_id".into(), json!(chosen.id));
-            row.insert("rejected_id".into(), json!(rejected.id));
-            row.insert("lucky_guess".into(), json!(of_rejected.is_lucky_guess()));
-            keep(&mut row, chosen.kept);
-            Ok(Some(row))
-        })
+        self.write(
+            &own,
+            &pairs.places,
+            &|_| true,
+            &mut |at, samples: [Sample; 2]| {
+                let [chosen, rejected] = samples;
+                if chosen.student_answer.trim() == rejected.student_answer.trim() {
+                    return Ok(None);
+                }
+                let [of_chosen, of_rejected] = pairs.places[at].map(|place| self.tally(place));
+                let mut row = Map::new();
+                row.insert("prompt".into(), self.text("user", chosen.question));
+                row.insert(
+                    "chosen".into(),
+                    self.text("assistant", chosen.student_answer),
+                );
+                row.insert(
+                    "rejected".into(),
+                    self.text("assistant", rejected.student_answer),
+                );
+                row.insert("score_chosen".into(), json!(of_chosen.score()));
+                row.insert("score_rejected".into(), json!(of_rejected.score()));
+                row.insert("chosen_id".into(), json!(chosen.id));
+                row.insert("rejected_id".into(), json!(rejected.id));
+                row.insert("lucky_guess".into(), json!(of_rejected.is_lucky_guess()));
+                keep(&mut row, chosen.kept);
+                Ok(Some(row))
+            },
+        )
     }
 
     /// Writes the best responses, with `reward` and `n`, the number of responses each was chosen from.
@@ -137,19 +159,28 @@ impl Output<'_> {
     /// The same.
     pub fn best(&self, best: &Best) -> Result<Written, BuildError> {
         let own = self.response_keys(&[("reward", Kind::Number), ("n", Kind::Integer)]);
-        self.write(&own, &best.places, &|_| true, &mut |at, samples: [Sample; 1]| {
-            let [sample] = samples;
-            let score = self.tally(best.places[at][0]).score();
-            let further = [("reward", json!(score)), ("n", json!(best.of[at]))];
-            Ok(Some(self.response(sample, further)))
-        })
+        self.write(
+            &own,
+            &best.places,
+            &|_| true,
+            &mut |at, samples: [Sample; 1]| {
+                let [sample] = samples;
+                let score = self.tally(best.places[at][0]).score();
+                let further = [("reward", json!(score)), ("n", json!(best.of[at]))];
+                Ok(Some(self.response(sample, further)))
+            },
+        )
     }
 
     /// Writes accepted responses, with `reward` and `c`; of a question at most so many, and each text once.
     ///
     /// # Errors
     /// The same.
-    pub fn sft(&self, accepted: &Accepted, per_question: Option<usize>) -> Result<Written, BuildError> {
+    pub fn sft(
+        &self,
+        accepted: &Accepted,
+        per_question: Option<usize>,
+    ) -> Result<Written, BuildError> {
         let own = self.response_keys(&[("reward", Kind::Number), ("c", Kind::Number)]);
         let question_of = |at: usize| accepted.questions_of.get(at).copied();
         let full: Cell<Option<u32>> = Cell::new(None);
@@ -178,11 +209,18 @@ impl Output<'_> {
             Ok(Some(self.response(sample, further)))
         };
         let written = self.write(&own, &accepted.places, &wants, &mut row)?;
-        Ok(Written { same_text, ..written })
+        Ok(Written {
+            same_text,
+            ..written
+        })
     }
 
     fn tally(&self, place: u32) -> Tally {
-        self.judged.tallies.get(place as usize).copied().unwrap_or_default()
+        self.judged
+            .tallies
+            .get(place as usize)
+            .copied()
+            .unwrap_or_default()
     }
 
     /// A text in the form that is wanted.
@@ -202,7 +240,11 @@ impl Output<'_> {
     }
 
     /// A question and one response.
-    fn response<const M: usize>(&self, sample: Sample, further: [(&str, Value); M]) -> Map<String, Value> {
+    fn response<const M: usize>(
+        &self,
+        sample: Sample,
+        further: [(&str, Value); M],
+    ) -> Map<String, Value> {
         let mut row = Map::new();
         match self.form {
             Form::Text => {
@@ -229,9 +271,13 @@ impl Output<'_> {
         own: &Own,
         places: &[[u32; N]],
         wants: &dyn Fn(usize) -> bool,
-        row: &mut dyn FnMut(usize, [Sample; N]) -> Result<Option<Map<String, Value>>, BuildError>,
+        row: &mut RowOf<N>,
     ) -> Result<Written, BuildError> {
-        if let Some(key) = self.keep.iter().find(|key| own.iter().any(|(name, _)| name == key)) {
+        if let Some(key) = self
+            .keep
+            .iter()
+            .find(|key| own.iter().any(|(name, _)| name == key))
+        {
             return Err(BuildError::Kept { key: key.clone() });
         }
         let columns = own.iter().map(|(name, kind)| Column::new(name, *kind));
@@ -240,27 +286,26 @@ impl Output<'_> {
         let mut written = Written::default();
         let mut failed = None;
         let fill = |writer: &mut dyn Write| {
-            self.fill(places, wants, row, &mut written, writer).map_err(|error| match error {
-                Failed::Output(error) => error,
-                Failed::Other(error) => {
-                    let told = io::Error::other(error.to_string());
-                    failed = Some(error);
-                    told
-                }
-            })
-        };
-        let result = match &self.path {
-            Some(path) => OutputFormat::of(path)?.write_table(path, &columns, fill),
-            None => {
-                let mut writer = BufWriter::new(io::stdout().lock());
-                let mut fill = fill;
-                fill(&mut writer).and_then(|()| writer.flush()).map_err(|source| {
-                    crate::dataset::output::OutputError::WriteInPlace {
-                        path: "standard output".into(),
-                        source,
+            self.fill(places, wants, row, &mut written, writer)
+                .map_err(|error| match error {
+                    Failed::Output(error) => error,
+                    Failed::Other(error) => {
+                        let told = io::Error::other(error.to_string());
+                        failed = Some(error);
+                        told
                     }
                 })
-            }
+        };
+        let result = if let Some(path) = &self.path {
+            OutputFormat::of(path)?.write_table(path, &columns, fill)
+        } else {
+            let mut writer = BufWriter::new(io::stdout().lock());
+            let mut fill = fill;
+            let filled = fill(&mut writer).and_then(|()| writer.flush());
+            filled.map_err(|source| OutputError::WriteInPlace {
+                path: "standard output".into(),
+                source,
+            })
         };
         failed.map_or(Ok(()), Err)?;
         result?;
@@ -271,7 +316,7 @@ impl Output<'_> {
         &self,
         places: &[[u32; N]],
         wants: &dyn Fn(usize) -> bool,
-        row: &mut dyn FnMut(usize, [Sample; N]) -> Result<Option<Map<String, Value>>, BuildError>,
+        row: &mut RowOf<N>,
         written: &mut Written,
         writer: &mut dyn Write,
     ) -> Result<(), Failed> {
@@ -284,15 +329,26 @@ impl Output<'_> {
                 }
                 at += 1;
             }
-            let positions: Vec<usize> = records.iter().flat_map(|&record| places[record]).map(|place| place as usize).collect();
-            let mut samples = self.judged.rows.fetch(&positions).map_err(|error| Failed::Other(error.into()))?.into_iter();
+            let positions: Vec<usize> = records
+                .iter()
+                .flat_map(|&record| places[record])
+                .map(|place| place as usize)
+                .collect();
+            let mut samples = self
+                .judged
+                .rows
+                .fetch(&positions)
+                .map_err(|error| Failed::Other(error.into()))?
+                .into_iter();
             for record in records {
                 // As many samples were read as there are places.
-                let of_record: [Sample; N] = std::array::from_fn(|_| samples.next().unwrap_or_default());
+                let of_record: [Sample; N] =
+                    std::array::from_fn(|_| samples.next().unwrap_or_default());
                 match row(record, of_record).map_err(Failed::Other)? {
                     Some(row) => {
                         written.rows += 1;
-                        serde_json::to_writer(&mut *writer, &row).map_err(|error| Failed::Output(error.into()))?;
+                        serde_json::to_writer(&mut *writer, &row)
+                            .map_err(|error| Failed::Output(error.into()))?;
                         writer.write_all(b"\n").map_err(Failed::Output)?;
                     }
                     None => written.same_text += 1,

@@ -77,14 +77,20 @@ impl Pairs {
     }
 
     fn add_group(&mut self, judged: &Judged, group: &[u32], wanted: Wanted) {
-        let responses: Vec<Response> = group.iter().filter_map(|&place| Response::of(judged, place, wanted.seed)).collect();
-        let is = |right: bool| move |response: &&Response| wanted.by == By::Reward || response.overall == Some(right);
+        let responses: Vec<Response> = group
+            .iter()
+            .filter_map(|&place| Response::of(judged, place, wanted.seed))
+            .collect();
+        let is = |right: bool| {
+            move |response: &&Response| wanted.by == By::Reward || response.overall == Some(right)
+        };
         let mut chosen: Vec<Response> = responses.iter().filter(is(true)).copied().collect();
-        chosen.sort_by(|a, b| a.from_best(b));
+        chosen.sort_by(Response::compare);
         let mut rejected: Vec<Response> = responses.iter().filter(is(false)).copied().collect();
-        rejected.sort_by(|a, b| b.from_best(a));
-        let (first, others): (Vec<Response>, Vec<Response>) =
-            rejected.into_iter().partition(|response| wanted.lucky_first && response.lucky);
+        rejected.sort_by(|a, b| b.compare(a));
+        let (first, others): (Vec<Response>, Vec<Response>) = rejected
+            .into_iter()
+            .partition(|response| wanted.lucky_first && response.lucky);
         // The rejected ones that are far enough below, which are at the beginning of each list.
         let below = |list: &[Response], chosen: &Response| {
             list.partition_point(|rejected| {
@@ -92,8 +98,15 @@ impl Pairs {
                 margin >= wanted.min_margin && (margin > 0.0 || wanted.by == By::Overall)
             })
         };
-        let fitting: Vec<(usize, usize)> = chosen.iter().map(|chosen| (below(&first, chosen), below(&others, chosen))).collect();
-        let rounds = fitting.iter().map(|(first, others)| first + others).max().unwrap_or(0);
+        let fitting: Vec<(usize, usize)> = chosen
+            .iter()
+            .map(|chosen| (below(&first, chosen), below(&others, chosen)))
+            .collect();
+        let rounds = fitting
+            .iter()
+            .map(|(first, others)| first + others)
+            .max()
+            .unwrap_or(0);
         let mut left = wanted.per_question;
         // In each round every chosen response gets one more rejected one, another than its neighbour's if there are several.
         for round in 0..rounds {
@@ -141,9 +154,12 @@ impl Response {
     }
 
     /// The order from the best response to the worst.
-    fn from_best(&self, other: &Self) -> std::cmp::Ordering {
+    fn compare(&self, other: &Self) -> std::cmp::Ordering {
         let by_score = other.score.total_cmp(&self.score);
         let by_confidence = other.confidence.total_cmp(&self.confidence);
-        by_score.then(by_confidence).then(self.drawn.cmp(&other.drawn)).then(self.place.cmp(&other.place))
+        by_score
+            .then(by_confidence)
+            .then(self.drawn.cmp(&other.drawn))
+            .then(self.place.cmp(&other.place))
     }
 }

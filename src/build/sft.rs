@@ -58,7 +58,9 @@ impl Accepted {
                 (Some(_), None) => tally.overall.majority() == Some(true),
                 (None, _) => says_nothing,
             };
-            let reward = wanted.min_reward.is_none_or(|least| tally.score().is_some_and(|score| score >= least));
+            let reward = wanted
+                .min_reward
+                .is_none_or(|least| tally.score().is_some_and(|score| score >= least));
             whole && reward
         };
         let mut accepted = Self {
@@ -76,11 +78,17 @@ impl Accepted {
                 let key = |place: u32| {
                     let tally = judged.tallies[place as usize];
                     let id = judged.rows.outline(place as usize).id;
-                    (tally.score().unwrap_or_default(), tally.confidence(), drawn(wanted.seed, id))
+                    (
+                        tally.score().unwrap_or_default(),
+                        tally.confidence(),
+                        drawn(wanted.seed, id),
+                    )
                 };
                 group.sort_by(|&a, &b| {
                     let (a, b) = (key(a), key(b));
-                    b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)).then(a.2.cmp(&b.2))
+                    b.0.total_cmp(&a.0)
+                        .then(b.1.total_cmp(&a.1))
+                        .then(a.2.cmp(&b.2))
                 });
             }
             accepted.accepted += group.len();
@@ -88,7 +96,9 @@ impl Accepted {
             accepted.without_accepted += usize::from(group.is_empty());
             let question = accepted.questions as u32;
             accepted.questions_of.extend(group.iter().map(|_| question));
-            accepted.places.extend(group.into_iter().map(|place| [place]));
+            accepted
+                .places
+                .extend(group.into_iter().map(|place| [place]));
             accepted.questions += 1;
         }
         Ok(accepted)

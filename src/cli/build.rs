@@ -48,7 +48,12 @@ pub(super) struct BuildArguments {
     #[command(flatten)]
     columns: ColumnArguments,
     /// Keys of each row that go along; `all` for every key
-    #[arg(long, value_name = "KEY", value_delimiter = ',', help_heading = "Input")]
+    #[arg(
+        long,
+        value_name = "KEY",
+        value_delimiter = ',',
+        help_heading = "Input"
+    )]
     keep: Vec<String>,
     /// Longest line that is read
     #[arg(long, value_name = "N", default_value_t = LineLimit::DEFAULT.0, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Input")]
@@ -248,7 +253,11 @@ impl BuildArguments {
     }
 
     /// Prints a table, where standard output has no rows on it.
-    fn table<const N: usize>(&self, header: [&str; N], rows: &[[String; N]]) -> Result<(), Failure> {
+    fn table<const N: usize>(
+        &self,
+        header: [&str; N],
+        rows: &[[String; N]],
+    ) -> Result<(), Failure> {
         if self.quiet || self.out().is_none_or(|out| out == Path::new("/dev/stdout")) {
             return Ok(());
         }
@@ -261,22 +270,38 @@ impl BuildArguments {
 /// Says which samples and verdicts are left out.
 fn notes(coverage: &Coverage) {
     for (count, what) in [
-        (coverage.without_verdict, "samples have no verdict, and are left out"),
-        (coverage.unreadable, "samples have no verdict that could be read, and are left out"),
-        (coverage.without_sample, "verdicts are on other samples, and are left out"),
+        (
+            coverage.without_verdict,
+            "samples have no verdict, and are left out",
+        ),
+        (
+            coverage.unreadable,
+            "samples have no verdict that could be read, and are left out",
+        ),
+        (
+            coverage.without_sample,
+            "verdicts are on other samples, and are left out",
+        ),
     ] {
         if count > 0 {
             say(&format!("note: {count} {what}"));
         }
     }
-    let statuses: BTreeMap<&Status, &usize> = coverage.by_status.iter().filter(|(status, _)| **status != Status::Ok).collect();
+    let statuses: BTreeMap<&Status, &usize> = coverage
+        .by_status
+        .iter()
+        .filter(|(status, _)| **status != Status::Ok)
+        .collect();
     if !statuses.is_empty() {
         let names = statuses.into_iter().map(|(status, count)| {
             let name = json!(status).as_str().unwrap_or_default().replace('_', " ");
             format!("{count} {name}")
         });
         let names = names.collect::<Vec<String>>().join(", ");
-        say(&format!("note: of {} verdicts {names}: these count for nothing", coverage.verdicts));
+        say(&format!(
+            "note: of {} verdicts {names}: these count for nothing",
+            coverage.verdicts
+        ));
     }
 }
 
@@ -290,22 +315,35 @@ fn hard(arguments: &BuildArguments) -> Result<u8, Failure> {
         ))
         .or_usage();
     }
-    let written = arguments.output(&judged, Form::Text).hard(&hard).map_err(failure)?;
+    let written = arguments
+        .output(&judged, Form::Text)
+        .hard(&hard)
+        .map_err(failure)?;
     let rows: Vec<[String; 3]> = hard
         .by_c
         .iter()
         .map(|of_c| {
             let kept = if of_c.hard { "kept" } else { "–" };
-            [format!("{:.3}", of_c.c), of_c.samples.to_string(), kept.to_owned()]
+            [
+                format!("{:.3}", of_c.c),
+                of_c.samples.to_string(),
+                kept.to_owned(),
+            ]
         })
         .collect();
     arguments.table(["C", "samples", ""], &rows)?;
-    let mut facts = vec![format!("{} of {voted} samples are hard to judge (0 < C < 1)", hard.hard)];
+    let mut facts = vec![format!(
+        "{} of {voted} samples are hard to judge (0 < C < 1)",
+        hard.hard
+    )];
     if hard.one_trial == voted {
         facts.push("note: every sample has one readable trial alone, so none can be hard: judge with --trials 8".into());
     }
     if hard.without_c > 0 {
-        facts.push(format!("note: {} samples have verdicts that say nothing of the whole", hard.without_c));
+        facts.push(format!(
+            "note: {} samples have verdicts that say nothing of the whole",
+            hard.without_c
+        ));
     }
     arguments.report(&judged, &hard, written, &facts)
 }
@@ -324,7 +362,10 @@ fn pairs(arguments: &PairsArguments) -> Result<u8, Failure> {
         seed: arguments.seed,
     };
     let pairs = Pairs::of(&judged, wanted).map_err(failure)?;
-    let written = common.output(&judged, form(arguments.messages)).pairs(&pairs).map_err(failure)?;
+    let written = common
+        .output(&judged, form(arguments.messages))
+        .pairs(&pairs)
+        .map_err(failure)?;
     let mut facts = vec![format!(
         "{} questions: {} with one response, {} whose responses make no pair; {} pairs, in {} of them the rejected response is a lucky guess",
         pairs.questions,
@@ -334,7 +375,10 @@ fn pairs(arguments: &PairsArguments) -> Result<u8, Failure> {
         pairs.lucky_guesses
     )];
     if written.same_text > 0 {
-        facts.push(format!("{} pairs of the very same text are left out", written.same_text));
+        facts.push(format!(
+            "{} pairs of the very same text are left out",
+            written.same_text
+        ));
     }
     common.report(&judged, &pairs, written, &facts)
 }
@@ -344,18 +388,33 @@ fn best(arguments: &BestArguments) -> Result<u8, Failure> {
     let judged = common.read()?;
     let best = Best::of(&judged, arguments.min_reward);
     if best.questions == 0 {
-        return Err(anyhow!("no verdict has a reward, so no response is known to be better than another")).or_usage();
+        return Err(anyhow!(
+            "no verdict has a reward, so no response is known to be better than another"
+        ))
+        .or_usage();
     }
-    let written = common.output(&judged, form(arguments.messages)).best(&best).map_err(failure)?;
+    let written = common
+        .output(&judged, form(arguments.messages))
+        .best(&best)
+        .map_err(failure)?;
     let rows: Vec<[String; 3]> = best
         .curve
         .iter()
-        .map(|of_n| [of_n.n.to_string(), format!("{:.3}", of_n.reward), of_n.questions.to_string()])
+        .map(|of_n| {
+            [
+                of_n.n.to_string(),
+                format!("{:.3}", of_n.reward),
+                of_n.questions.to_string(),
+            ]
+        })
         .collect();
     common.table(["best of", "expected reward", "questions"], &rows)?;
     let mut facts = Vec::new();
     if best.below > 0 {
-        facts.push(format!("{} of {} questions have no response worth as much", best.below, best.questions));
+        facts.push(format!(
+            "{} of {} questions have no response worth as much",
+            best.below, best.questions
+        ));
     }
     common.report(&judged, &best, written, &facts)
 }
@@ -371,13 +430,19 @@ fn sft(arguments: &SftArguments) -> Result<u8, Failure> {
         seed: arguments.seed,
     };
     let accepted = Accepted::of(&judged, wanted).map_err(failure)?;
-    let written = common.output(&judged, form(arguments.messages)).sft(&accepted, per_question).map_err(failure)?;
+    let written = common
+        .output(&judged, form(arguments.messages))
+        .sft(&accepted, per_question)
+        .map_err(failure)?;
     let mut facts = vec![format!(
         "{} responses accepted, {} refused; {} of {} questions have none that is accepted",
         accepted.accepted, accepted.refused, accepted.without_accepted, accepted.questions
     )];
     if written.same_text > 0 {
-        facts.push(format!("{} of them are there already with the very same text, and are left out", written.same_text));
+        facts.push(format!(
+            "{} of them are there already with the very same text, and are left out",
+            written.same_text
+        ));
     }
     common.report(&judged, &accepted, written, &facts)
 }

@@ -49,8 +49,7 @@ impl<'l> VerdictLine<'l> {
     /// # Errors
     /// What is wrong with it, for the user.
     pub(crate) fn parse(row: &'l [u8]) -> Result<Self, String> {
-        serde_json::from_slice(row)
-            .map_err(|error| format!("no verdict of `juror judge`: {error}"))
+        serde_json::from_slice(row).map_err(|error| format!("no verdict of `juror judge`: {error}"))
     }
 
     /// An unsure judge is asked for no verdict, and one under `--min-confidence` has its fields all the same.
@@ -148,10 +147,7 @@ impl TrialsSeen {
 
     /// Adds a trial; false if it was met before.
     pub(crate) fn add(&mut self, sample: u32, trial: u32) -> bool {
-        match (
-            self.bits.get_mut(sample as usize),
-            1_u64.checked_shl(trial),
-        ) {
+        match (self.bits.get_mut(sample as usize), 1_u64.checked_shl(trial)) {
             (Some(bits), Some(bit)) => {
                 let is_new = *bits & bit == 0;
                 *bits |= bit;

@@ -9,6 +9,7 @@ mod abstention;
 mod attack;
 mod batch;
 mod bench;
+mod build;
 mod cache;
 mod calibration;
 mod chat;

@@ -204,7 +204,7 @@ fn glob(pattern: &str) -> Result<Regex, String> {
                     .replace('\\', "\\\\")
                     .replace('[', "\\[")
                     .replace('&', "\\&");
-                text += &format!("[{not}{}]", inner.replace('~', "\\~"));
+                text.extend(["[", not, &inner.replace('~', "\\~"), "]"]);
                 taken = end + 1;
             }
             _ => text += &regex::escape(&rest[..taken]),
@@ -355,9 +355,7 @@ fn listed(names: &[&str]) -> String {
 
 /// The parts of a split that are not among its files, told by `-00000-of-00003` in the names of others.
 pub(super) fn missing_parts(files: &[String]) -> Option<String> {
-    let Some(regex) = PART.as_ref() else {
-        return None;
-    };
+    let regex = PART.as_ref()?;
     let mut seen: BTreeMap<(&str, &str, usize), BTreeSet<usize>> = BTreeMap::new();
     for file in files {
         let Some(found) = regex.captures(file) else {

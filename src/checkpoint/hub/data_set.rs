@@ -109,9 +109,10 @@ fn of_page(path: &str) -> Option<String> {
     let path = path.split(['?', '#']).next()?.trim_end_matches('/');
     let parts: Vec<&str> = path.split('/').collect();
     match parts.as_slice() {
-        [organisation, name] => Some(format!("{organisation}/{name}")),
+        [organisation, name] | [organisation, name, "viewer"] => {
+            Some(format!("{organisation}/{name}"))
+        }
         [organisation, name, "tree", revision] => Some(format!("{organisation}/{name}@{revision}")),
-        [organisation, name, "viewer"] => Some(format!("{organisation}/{name}")),
         [organisation, name, "viewer", config] => Some(format!("{organisation}/{name}:{config}")),
         [organisation, name, "viewer", config, split] => {
             Some(format!("{organisation}/{name}:{config}:{split}"))
@@ -195,25 +196,29 @@ impl Hub {
         let (mut id, mut converted) = (name.id.clone(), false);
         let mut contents = self.contents(name, &client, &id, watch)?;
         if contents.splits.is_empty() || !contents.complete {
-            let default = id.revision() == DEFAULT_REVISION;
-            let revision = id.revision().to_owned();
-            let without = move |_| {
-                name.error(format!(
-                    "{revision} has no files of rows that are read (Parquet, JSON lines, JSON, CSV, TSV){}",
-                    if default { format!(", and the hub has converted none ({CONVERTED})") } else { String::new() }
-                ))
+            let other = converted_id(&id);
+            let and = if other.is_some() {
+                format!(", and the hub has converted none ({CONVERTED})")
+            } else {
+                String::new()
             };
-            let Some(other) = default.then(|| converted_id(&id)).flatten() else {
-                return Err(without(()));
+            let what = if contents.complete {
+                "has no files of rows that are read (Parquet, JSON lines, JSON, CSV, TSV)"
+            } else {
+                "has more files than the hub lists"
+            };
+            let nothing = name.error(format!("{} {what}{and}", id.revision()));
+            let Some(other) = other else {
+                return Err(nothing);
             };
             id = other;
             converted = true;
             contents = match self.contents(name, &client, &id, watch) {
-                Err(HubError::Revision { .. }) => return Err(without(())),
+                Err(HubError::Revision { .. }) => return Err(nothing),
                 result => result?,
             };
             if contents.splits.is_empty() {
-                return Err(without(()));
+                return Err(nothing);
             }
         }
         let split = pick_of(name, &contents)?;

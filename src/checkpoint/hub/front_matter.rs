@@ -79,7 +79,7 @@ fn parse(yaml: &str) -> Result<Value, String> {
                         value
                             .as_str()
                             .map_or_else(|| value.to_string(), str::to_owned),
-                    )
+                    );
                 }
             },
         }

@@ -198,7 +198,8 @@ impl Labels {
                 max_line: LineLimit::DEFAULT,
                 ..LoadOptions::default()
             };
-            labels.samples = Samples::of_data(&inputs.paths, options, &labels.columns).map_err(failure)?;
+            labels.samples =
+                Samples::of_data(&inputs.paths, options, &labels.columns).map_err(failure)?;
             labels.check()?;
         }
         Ok(labels)
