@@ -9,6 +9,7 @@ mod cache;
 mod calibrate;
 mod chat;
 mod columns;
+mod correlate;
 mod download;
 mod engine;
 mod eval;
@@ -122,6 +123,8 @@ enum Command {
         #[command(subcommand)]
         action: build::BuildAction,
     },
+    /// Fit scores of what was trained with verifiers to the verifiers' accuracies: a line, R², a plot
+    Correlate(correlate::CorrelateArguments),
     /// Look after a cache of answers (`juror judge --cache`)
     Cache {
         #[command(subcommand)]
@@ -265,6 +268,7 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),
         Command::Build { action } => build::run(action),
+        Command::Correlate(arguments) => correlate::run(&arguments),
         Command::Cache { action } => cache::run(action),
         Command::Models { action } => models::run(action),
         Command::Completions { shell } => manual::completions(shell).map(|()| DONE),

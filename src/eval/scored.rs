@@ -193,7 +193,7 @@ impl Verdicts {
         };
         let mut seen = TrialsSeen::new(samples.labelled.len());
         let name = path.display().to_string();
-        let wrong = |place: usize, why: &str| EvalError::verdict(&name, place, why);
+        let wrong = |place: usize, why: &str| EvalError::row(&name, place, why);
         each_batch(path, wrong, |rows| {
             let read: Vec<Result<(VerdictLine, Option<Label>), String>> = rows
                 .par_iter()
