@@ -78,7 +78,7 @@ pub struct Share {
 }
 
 impl Share {
-    fn of(count: usize, all: usize) -> Option<Self> {
+    pub(super) fn of(count: usize, all: usize) -> Option<Self> {
         Some(Self {
             count,
             all,

@@ -4,11 +4,14 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::EvalError;
 use super::labels::{Label, LabelColumns};
-use crate::dataset::{LoadOptions, Needs, TrialsSeen, VerdictLine, each, each_batch, id_hash};
+use crate::dataset::{
+    LoadOptions, Needs, Sample, TrialsSeen, VerdictLine, each, each_batch, id_hash,
+};
 use crate::verdict::Status;
 
 /// Names, each with a number.
@@ -55,6 +58,10 @@ pub struct Labelled {
     pub answer_type: Option<u32>,
     /// Characters of the response; 0 where it was not read.
     pub response_length: u32,
+    /// Is it one of the better responses of its group? Known of rows that say so.
+    pub preferred: Option<bool>,
+    /// The number of its group, where `preferred` is known.
+    pub group: Option<u32>,
 }
 
 /// Labelled samples, by the hash of their ids.
@@ -68,9 +75,26 @@ pub struct Samples {
     pub subjects: Names,
     /// Types of answers by number.
     pub answer_types: Names,
+    /// Groups of better and worse responses by number: the ids of their rows.
+    pub groups: Names,
 }
 
 impl Samples {
+    fn add_sample(&mut self, sample: &Sample, mut label: Label) {
+        // Which response is better says of each whether it is right, unless the row says so itself.
+        if label.is_empty() {
+            label.overall = sample.preferred;
+        }
+        let place = self.add(&sample.id, label, &sample.student_answer);
+        if let (Some(preferred), Some(group)) = (sample.preferred, &sample.group) {
+            let group = self.groups.number(group.clone());
+            if let Some(labelled) = self.labelled.get_mut(place as usize) {
+                labelled.preferred = Some(preferred);
+                labelled.group = Some(group);
+            }
+        }
+    }
+
     fn add(&mut self, id: &str, label: Label, response: &str) -> u32 {
         let place = self.labelled.len() as u32;
         self.places.insert(id_hash(id), place);
@@ -82,6 +106,8 @@ impl Samples {
             subject: label.subject.map(|name| self.subjects.number(name)),
             answer_type: label.answer_type.map(|name| self.answer_types.number(name)),
             response_length: response.chars().count() as u32,
+            preferred: None,
+            group: None,
         });
         place
     }
@@ -111,9 +137,7 @@ impl Samples {
             inputs,
             &options,
             &mut |sample| match columns.read(&sample.kept) {
-                Ok(label) => {
-                    samples.add(&sample.id, label, &sample.student_answer);
-                }
+                Ok(label) => samples.add_sample(sample, label),
                 Err(why) => {
                     wrong.get_or_insert_with(|| format!("sample {:?}: {why}", sample.id));
                 }
@@ -172,6 +196,9 @@ pub struct Verdicts {
     pub without_verdict: usize,
     /// Trials of a sample, at most.
     pub trials: u32,
+    /// Where responses are labelled as better or worse than others: each trial's sample and reward, and of rankings each response's
+    /// score; none where there is no readable one.
+    pub scores: Vec<(u32, Option<f64>)>,
 }
 
 impl Verdicts {
@@ -190,17 +217,27 @@ impl Verdicts {
             without_label: 0,
             without_verdict: 0,
             trials: 0,
+            scores: Vec::new(),
         };
+        let has_groups = !samples.groups.all().is_empty();
         let mut seen = TrialsSeen::new(samples.labelled.len());
         let name = path.display().to_string();
         let wrong = |place: usize, why: &str| EvalError::row(&name, place, why);
         each_batch(path, wrong, |rows| {
-            let read: Vec<Result<(VerdictLine, Option<Label>), String>> = rows
+            let read: Vec<Result<Read, String>> = rows
                 .par_iter()
-                .map(|(_, row)| labelled_line(row, in_verdicts.then_some(columns)))
+                .map(|(_, row)| read_line(row, in_verdicts.then_some(columns)))
                 .collect();
             for ((place, _), read) in rows.iter().zip(read) {
-                let (line, label) = read.map_err(|why| wrong(*place, &why))?;
+                let (line, label) = match read.map_err(|why| wrong(*place, &why))? {
+                    Read::Verdict(line, label) => (*line, label),
+                    Read::Ranking(ranking) => {
+                        verdicts
+                            .add_ranking(ranking, samples, &mut seen)
+                            .map_err(|why| wrong(*place, &why))?;
+                        continue;
+                    }
+                };
                 let sample = match (samples.places.get(&id_hash(&line.id)), label) {
                     (Some(sample), _) => *sample,
                     (None, Some(label)) => {
@@ -218,6 +255,10 @@ impl Verdicts {
                 }
                 verdicts.trials = verdicts.trials.max(line.trial.saturating_add(1));
                 verdicts.scored.push(scored(&line, sample, *place as u32));
+                if has_groups {
+                    let reward = line.reward.filter(|_| line.status == Status::Ok);
+                    verdicts.scores.push((sample, reward));
+                }
             }
             Ok(())
         })?;
@@ -226,10 +267,60 @@ impl Verdicts {
             .scored
             .sort_by_key(|scored| (scored.sample, scored.trial));
         verdicts.without_verdict = seen.without_any();
-        if verdicts.scored.is_empty() && verdicts.without_label == 0 {
+        let is_empty = verdicts.scored.is_empty() && verdicts.scores.is_empty();
+        if is_empty && verdicts.without_label == 0 {
             return Err(EvalError::NoVerdicts { file: name });
         }
         Ok(verdicts)
+    }
+
+    /// Takes the scores of a line of `juror judge --compare`.
+    fn add_ranking(
+        &mut self,
+        ranking: Ranking,
+        samples: &Samples,
+        seen: &mut TrialsSeen,
+    ) -> Result<(), String> {
+        for response in ranking.responses {
+            match samples.places.get(&id_hash(&response.id)) {
+                Some(&sample) if seen.add(sample, 0) => {
+                    self.trials = self.trials.max(1);
+                    self.scores.push((sample, response.score));
+                }
+                Some(_) => return Err(format!("{:?} is there twice", response.id)),
+                None => self.without_label += 1,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A line of `juror judge --compare`.
+#[derive(Debug, Deserialize)]
+struct Ranking {
+    responses: Vec<RankedResponse>,
+}
+
+#[derive(Debug, Deserialize)]
+struct RankedResponse {
+    id: String,
+    score: Option<f64>,
+}
+
+/// What a line says.
+enum Read<'l> {
+    /// A verdict, and the label among its kept keys where it is to have one.
+    Verdict(Box<VerdictLine<'l>>, Option<Label>),
+    /// The responses to one question, compared with each other.
+    Ranking(Ranking),
+}
+
+fn read_line<'l>(row: &'l [u8], labels: Option<&LabelColumns>) -> Result<Read<'l>, String> {
+    match labelled_line(row, labels) {
+        Ok((line, label)) => Ok(Read::Verdict(Box::new(line), label)),
+        Err(why) => serde_json::from_slice(row)
+            .map(Read::Ranking)
+            .map_err(|_| why),
     }
 }
 

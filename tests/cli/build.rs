@@ -515,6 +515,7 @@ fn hard_is_what_a_run_keeps() {
 fn what_cannot_be_built_is_refused() {
     let folder = Folder::new();
     folder.write("rows.jsonl", rollouts(2));
+    folder.write("bare.jsonl", rollouts(1));
     folder.write(
         "nested.jsonl",
         format!(
@@ -562,8 +563,8 @@ fn what_cannot_be_built_is_refused() {
             vec!["twice.jsonl:2", "is there twice", "one judge"],
         ),
         (
-            build("sft", &["rows.jsonl", "-o", "x.jsonl"]),
-            vec!["rows.jsonl:1", "no verdict of `juror judge`"],
+            build("sft", &["bare.jsonl", "-o", "x.jsonl"]),
+            vec!["bare.jsonl:1", "no verdict of `juror judge`"],
         ),
         (
             build("sft", &["scores.jsonl", "-o", "x.jsonl"]),

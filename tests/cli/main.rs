@@ -28,6 +28,7 @@ mod inputs;
 mod messages;
 mod own_files;
 mod panels;
+mod preferences;
 mod protocols;
 mod resume;
 mod rubric;

@@ -212,7 +212,7 @@ impl Labels {
         let verdicts =
             Verdicts::read(path, &mut self.samples, own, &self.columns).map_err(failure)?;
         self.check()?;
-        if verdicts.scored.is_empty() {
+        if verdicts.scored.is_empty() && verdicts.scores.is_empty() {
             return Err(anyhow!(
                 "none of the {} verdicts in {} is on a labelled sample: verdicts and labels meet by id, so give the rows that were \
                  judged, with the same `--columns`",
@@ -285,7 +285,7 @@ fn notes(judged: &[Judged], samples: &Samples) {
                 say(&format!("note: {}: {count} {what}", one.path.display()));
             }
         }
-        if evaluation.all.samples < FEW {
+        if evaluation.all.samples < FEW && !one.verdicts.scored.is_empty() {
             say(&format!(
                 "note: {} samples are few: look at the intervals",
                 evaluation.all.samples
