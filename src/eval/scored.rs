@@ -196,8 +196,8 @@ pub struct Verdicts {
     pub without_verdict: usize,
     /// Trials of a sample, at most.
     pub trials: u32,
-    /// Where responses are labelled as better or worse than others: each trial's sample and reward, and of rankings each response's
-    /// score; none where there is no readable one.
+    /// Where responses are labelled as better or worse than others: each trial's sample and reward (without one 1 or 0, by
+    /// the whole), and of rankings each response's score; none where there is no readable one.
     pub scores: Vec<(u32, Option<f64>)>,
 }
 
@@ -256,8 +256,9 @@ impl Verdicts {
                 verdicts.trials = verdicts.trials.max(line.trial.saturating_add(1));
                 verdicts.scored.push(scored(&line, sample, *place as u32));
                 if has_groups {
+                    let overall = line.overall().map(|right| f64::from(u8::from(right)));
                     let reward = line.reward.filter(|_| line.status == Status::Ok);
-                    verdicts.scores.push((sample, reward));
+                    verdicts.scores.push((sample, reward.or(overall)));
                 }
             }
             Ok(())

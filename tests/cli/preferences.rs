@@ -51,6 +51,8 @@ fn pairs_are_scored_by_the_higher_reward() {
         "judged.jsonl",
         "--rules",
         "only",
+        "--reward",
+        "outcome",
     ]);
     judged.expect(
         0,
@@ -80,7 +82,7 @@ fn pairs_are_scored_by_the_higher_reward() {
     // Better and worse are labels of each response, too: that of a tie is not known.
     assert_eq!(
         value["judges"][0]["all"]["tasks"]["overall"]["confusion"],
-        json!([[2, 2, 0], [2, 2, 0]])
+        json!([[2, 0, 2], [2, 0, 2]])
     );
 
     // One right, one tie, one that could not be read; of the fourth one response was not judged.
@@ -187,7 +189,16 @@ fn preference_rows_are_read_or_refused() {
         + &row(json!({"prompt": [{"role": "user", "content": "2 + 3?"}], "chosen": [{"role": "assistant", "content": "#### 5"}],
             "rejected": [{"role": "assistant", "content": "#### 4"}], "answer": "5"})));
     folder
-        .run(&["judge", "pairs.jsonl", "-o", "out.jsonl", "--rules", "only"])
+        .run(&[
+            "judge",
+            "pairs.jsonl",
+            "-o",
+            "out.jsonl",
+            "--rules",
+            "only",
+            "--reward",
+            "outcome",
+        ])
         .expect(0, &["preference rows"]);
     let outcomes: Vec<Value> = folder
         .lines("out.jsonl")
