@@ -31,6 +31,7 @@
 //! | [`attack`] | responses that deserve no reward, and how often a judge gives them one (`juror attack`) |
 //! | [`build`] | training data made with a judge: hard sets, preference pairs, best of n, accepted responses (`juror build`) |
 //! | [`eval`] | what verdicts are worth: against labels, and judges against each other (`juror eval`) |
+//! | [`gsm8k`] | GSM8K's evaluation protocol: extraction methods, pass@k, a local model as the solver (`juror gsm8k`) |
 //! | [`mod@bench`] | how fast all this is |
 
 #[doc(hidden)]
@@ -53,6 +54,8 @@ pub mod engine;
 pub mod eval;
 #[doc(hidden)]
 pub mod grammar;
+#[doc(hidden)]
+pub mod gsm8k;
 #[doc(hidden)]
 pub mod judge;
 #[doc(hidden)]

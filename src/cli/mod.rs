@@ -14,6 +14,7 @@ mod download;
 mod engine;
 mod eval;
 mod export_batch;
+mod gsm8k;
 mod import_batch;
 mod inputs;
 mod judge;
@@ -123,6 +124,8 @@ enum Command {
         #[command(subcommand)]
         action: build::BuildAction,
     },
+    /// Score responses to GSM8K by named extraction methods, or have a local model solve it
+    Gsm8k(Box<gsm8k::Gsm8kArguments>),
     /// Fit scores of what was trained with verifiers to the verifiers' accuracies: a line, R², a plot
     Correlate(correlate::CorrelateArguments),
     /// Look after a cache of answers (`juror judge --cache`)
@@ -268,6 +271,7 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),
         Command::Build { action } => build::run(action),
+        Command::Gsm8k(arguments) => gsm8k::run(*arguments),
         Command::Correlate(arguments) => correlate::run(&arguments),
         Command::Cache { action } => cache::run(action),
         Command::Models { action } => models::run(action),

@@ -205,6 +205,8 @@ pub struct ColumnMap {
     /// The preset of every row; none if each row's own is recognised.
     preset: Option<&'static Preset>,
     needs: Needs,
+    /// Whoever wrote a row cannot name its keys.
+    is_fixed: bool,
 }
 
 impl Default for ColumnMap {
@@ -214,6 +216,7 @@ impl Default for ColumnMap {
             named: Vec::new(),
             preset: None,
             needs: Needs::default(),
+            is_fixed: false,
         }
     }
 }
@@ -276,7 +279,22 @@ impl ColumnMap {
             named: named.into_iter().map(|(_, key)| key).collect(),
             preset: None,
             needs: Needs::default(),
+            is_fixed: false,
         })
+    }
+
+    /// For rows of clients, who have no `--columns`: errors give other advice.
+    #[must_use]
+    pub fn fixed(self) -> Self {
+        Self {
+            is_fixed: true,
+            ..self
+        }
+    }
+
+    /// Whether whoever wrote a row cannot name its keys.
+    pub(super) fn is_fixed(&self) -> bool {
+        self.is_fixed
     }
 
     /// Reads rows for these needs.
@@ -479,6 +497,8 @@ pub struct ColumnsUsed {
     pub content_ids: usize,
     /// Each preset that rows were read by and their number, in the order of first use.
     pub presets: Vec<(&'static str, usize)>,
+    /// Rows that repeat others and were left out.
+    pub repeated: usize,
 }
 
 impl Default for ColumnsUsed {
@@ -490,6 +510,7 @@ impl Default for ColumnsUsed {
             }),
             content_ids: 0,
             presets: Vec::new(),
+            repeated: 0,
         }
     }
 }
@@ -562,6 +583,9 @@ impl fmt::Display for ColumnsUsed {
             if !used.passed_over.is_empty() {
                 write!(f, " (not {})", used.passed_over.join(", "))?;
             }
+        }
+        if self.repeated > 0 {
+            write!(f, " · {} rows that repeat others left out", self.repeated)?;
         }
         Ok(())
     }

@@ -18,6 +18,8 @@ pub struct Preset {
     pub about: String,
     /// What to do where a row of it has no question, if that is not to name its key.
     pub(super) without_question: Option<String>,
+    /// The key by whose values rows are repeated: of each file the rows with the first value count, the others are the same again.
+    pub(super) once: Option<String>,
     /// The keys that tell it.
     when: Vec<KeyPath>,
     /// Where each field is looked for, the first found wins.
@@ -34,6 +36,8 @@ struct Table {
     about: String,
     #[serde(default)]
     without_question: Option<String>,
+    #[serde(default)]
+    once: Option<String>,
     when: Vec<String>,
     question: Vec<String>,
     reference: Vec<String>,
@@ -70,6 +74,7 @@ static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| {
                 name: name.clone(),
                 about: table.about.clone(),
                 without_question: table.without_question.clone(),
+                once: table.once.clone(),
                 when: paths(&table.when),
                 joined: paths(&table.joined),
                 better: table.better.as_deref().map(KeyPath::parse),

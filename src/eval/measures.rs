@@ -78,7 +78,8 @@ pub struct Share {
 }
 
 impl Share {
-    pub(super) fn of(count: usize, all: usize) -> Option<Self> {
+    /// A share with Wilson's interval; `None` of none.
+    pub(crate) fn of(count: usize, all: usize) -> Option<Self> {
         Some(Self {
             count,
             all,

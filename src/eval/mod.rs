@@ -38,6 +38,7 @@ pub use misses::Miss;
 pub use preferences::{Preference, Preferences, TiesScore};
 pub use prime::{PrimeRow, check_prime, prime_rows};
 pub use scored::{Labelled, Samples, Scored, Verdicts};
+pub(crate) use statistics::wilson_of_share;
 pub use statistics::{Confusion, Interval, McNemar, RESAMPLES};
 
 use crate::dataset::DatasetError;

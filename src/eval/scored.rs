@@ -117,6 +117,11 @@ impl Samples {
         self.ids.get(place as usize).map_or("", |id| id)
     }
 
+    /// The sample with this id.
+    pub fn find(&self, id: &str) -> Option<&Labelled> {
+        self.labelled.get(*self.places.get(&id_hash(id))? as usize)
+    }
+
     /// Reads labels from data.
     ///
     /// # Errors

@@ -22,6 +22,7 @@ mod exit_codes;
 #[cfg(target_os = "linux")]
 mod gpu_script;
 mod groups;
+mod gsm8k;
 mod help;
 mod hub;
 mod inputs;

@@ -364,3 +364,55 @@ fn a_journal_names_the_commit() {
         "{journal}"
     );
 }
+
+/// The questions and answers of GSM8K, as they are on the hub.
+#[test]
+fn a_test_set_may_be_a_data_set() {
+    let set: String = (2..5)
+        .map(|number| {
+            let row = json!({"question": format!("1 + {number}?"), "answer": format!("It is so.\n#### {}", number + 1)});
+            format!("{row}\n")
+        })
+        .collect();
+    let responses: String = (2..5)
+        .map(|number| {
+            let row = json!({"question": format!("1 + {number}?"), "response": "The sum. #### 4"});
+            format!("{row}\n")
+        })
+        .collect();
+    let hub = Hub::data_set(
+        ID,
+        &[
+            ("README.md", README),
+            ("main/test-00000.jsonl", set.as_bytes()),
+        ],
+        &[],
+    );
+    let folder = Folder::new();
+    folder.write("responses.jsonl", responses);
+    folder.write("set.jsonl", set);
+    let score = |data: &str| {
+        let ran = run(
+            &folder,
+            &hub,
+            &[
+                "gsm8k",
+                "responses.jsonl",
+                "--data",
+                data,
+                "--json",
+                "out.json",
+            ],
+        );
+        ran.expect(0, &[]);
+        let report: Value = serde_json::from_str(&folder.read("out.json")).unwrap();
+        report
+    };
+    let origin = format!("org/name@{COMMIT}:main:test");
+    let of_hub = score("org/name:main:test").to_string();
+    assert!(of_hub.contains(&origin), "{of_hub}");
+    assert_eq!(
+        of_hub.replace(&origin, "set.jsonl"),
+        score("set.jsonl").to_string()
+    );
+}
