@@ -268,8 +268,12 @@ mod tests {
 
     fn group(better: &[f64], worse: &[f64]) -> Group {
         let mut group = Group::default();
-        better.iter().for_each(|score| group.better.add(*score));
-        worse.iter().for_each(|score| group.worse.add(*score));
+        for score in better {
+            group.better.add(*score);
+        }
+        for score in worse {
+            group.worse.add(*score);
+        }
         group
     }
 

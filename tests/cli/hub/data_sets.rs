@@ -125,14 +125,15 @@ fn a_split_is_judged_as_its_files_are() {
 
 #[test]
 fn other_commands_read_data_sets_too() {
-    let labelled: String = rollouts(6)
+    let labelled: Vec<String> = rollouts(6)
         .lines()
         .map(|line| {
             let mut row: Value = serde_json::from_str(line).unwrap();
             row["outcome_label"] = json!(true);
-            format!("{row}\n")
+            row.to_string()
         })
         .collect();
+    let labelled = labelled.join("\n");
     let hub = Hub::data_set(ID, &[("test.jsonl", labelled.as_bytes())], &[]);
     let folder = Folder::new();
     folder.write("rows.jsonl", &labelled);
@@ -368,18 +369,15 @@ fn a_journal_names_the_commit() {
 /// The questions and answers of GSM8K, as they are on the hub.
 #[test]
 fn a_test_set_may_be_a_data_set() {
-    let set: String = (2..5)
-        .map(|number| {
-            let row = json!({"question": format!("1 + {number}?"), "answer": format!("It is so.\n#### {}", number + 1)});
-            format!("{row}\n")
-        })
-        .collect();
-    let responses: String = (2..5)
-        .map(|number| {
-            let row = json!({"question": format!("1 + {number}?"), "response": "The sum. #### 4"});
-            format!("{row}\n")
-        })
-        .collect();
+    let rows = |row: fn(u32) -> Value| {
+        let rows: Vec<String> = (2..5).map(|number| row(number).to_string()).collect();
+        rows.join("\n")
+    };
+    let set = rows(
+        |number| json!({"question": format!("1 + {number}?"), "answer": format!("It is so.\n#### {}", number + 1)}),
+    );
+    let responses =
+        rows(|number| json!({"question": format!("1 + {number}?"), "response": "The sum. #### 4"}));
     let hub = Hub::data_set(
         ID,
         &[
