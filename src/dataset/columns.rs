@@ -350,6 +350,23 @@ impl ColumnMap {
                     passed_over: Vec::new(),
                 }))
             }
+            Lookup::Preset if field == Field::Response && !preset.joined.is_empty() => {
+                let mut values = Vec::new();
+                for path in &preset.joined {
+                    let found = path.find(row)?;
+                    if found.is_empty() {
+                        return Err(format!("`{}` has no response", path.text()));
+                    }
+                    values.extend(found);
+                }
+                let paths: Vec<&str> = preset.joined.iter().map(KeyPath::text).collect();
+                Ok(Some(Found {
+                    key: paths.join(" and "),
+                    values,
+                    is_of_each: true,
+                    passed_over: Vec::new(),
+                }))
+            }
             Lookup::Preset => {
                 let mut found: Option<Found> = None;
                 // A null is what a table has where a row has nothing: it counts where there is nothing else.
@@ -391,6 +408,38 @@ impl ColumnMap {
                 }))
             }
         }
+    }
+
+    /// Of responses that stand beside each other, which are the better ones, where that is told; else nothing.
+    pub(super) fn preferred(
+        &self,
+        preset: &'static Preset,
+        row: &Row,
+    ) -> Result<Vec<Option<bool>>, String> {
+        let mut preferred = Vec::new();
+        if *self.lookups.get(Field::Response) != Lookup::Preset {
+            return Ok(preferred);
+        }
+        let better = match &preset.better {
+            None => Some(0),
+            Some(path) => {
+                let value = path.find(row)?.into_iter().next();
+                let text = value.and_then(|value| value.string().ok());
+                match text.as_deref().map(str::trim) {
+                    Some("A>B") => Some(0),
+                    Some("B>A") => Some(1),
+                    _ => None,
+                }
+            }
+        };
+        for (at, path) in preset.joined.iter().enumerate() {
+            let count = path.find(row)?.len();
+            preferred.extend(std::iter::repeat_n(
+                better.map(|better| better == at),
+                count,
+            ));
+        }
+        Ok(preferred)
     }
 
     /// The preset's paths of a field, less the keys that the user gave to another field.
@@ -448,6 +497,8 @@ pub struct ColumnsUsed {
     pub content_ids: usize,
     /// Each preset that rows were read by and their number, in the order of first use.
     pub presets: Vec<(&'static str, usize)>,
+    /// Rows that repeat others and were left out.
+    pub repeated: usize,
 }
 
 impl Default for ColumnsUsed {
@@ -459,6 +510,7 @@ impl Default for ColumnsUsed {
             }),
             content_ids: 0,
             presets: Vec::new(),
+            repeated: 0,
         }
     }
 }
@@ -531,6 +583,9 @@ impl fmt::Display for ColumnsUsed {
             if !used.passed_over.is_empty() {
                 write!(f, " (not {})", used.passed_over.join(", "))?;
             }
+        }
+        if self.repeated > 0 {
+            write!(f, " · {} rows that repeat others left out", self.repeated)?;
         }
         Ok(())
     }
