@@ -4,6 +4,7 @@
 
 mod attack;
 mod bench;
+mod build;
 mod cache;
 mod calibrate;
 mod chat;
@@ -118,6 +119,11 @@ enum Command {
     Calibrate(calibrate::CalibrateArguments),
     /// Score verdicts against labels: accuracy, F1, lucky guesses, calibration, and judges against each other
     Eval(Box<eval::EvalArguments>),
+    /// Make training data with verdicts: hard sets, preference pairs, the best of several responses, accepted responses
+    Build {
+        #[command(subcommand)]
+        action: build::BuildAction,
+    },
     /// Score responses to GSM8K by named extraction methods, or have a local model solve it
     Gsm8k(Box<gsm8k::Gsm8kArguments>),
     /// Fit scores of what was trained with verifiers to the verifiers' accuracies: a line, R², a plot
@@ -264,6 +270,7 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Prompts { action } => prompts::run(action),
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),
+        Command::Build { action } => build::run(action),
         Command::Gsm8k(arguments) => gsm8k::run(*arguments),
         Command::Correlate(arguments) => correlate::run(&arguments),
         Command::Cache { action } => cache::run(action),
