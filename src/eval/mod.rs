@@ -31,10 +31,10 @@ pub use choice::{Choice, Choices, CostUnit};
 pub use compare::{Comparison, Flip};
 pub use labels::{Label, LabelColumns, LabelField};
 pub use measures::{Estimate, Measures, Scores, Share, Task, Tokens};
-pub use misses::Miss;
+pub use misses::{Miss, is_sure};
 pub use prime::{PrimeRow, check_prime, prime_rows};
-pub use scored::{Labelled, Samples, Scored, Verdicts};
-pub use statistics::{Confusion, Interval, McNemar, RESAMPLES};
+pub use scored::{Labelled, Names, Samples, Scored, Verdicts};
+pub use statistics::{Confusion, Interval, McNemar, RESAMPLES, wilson};
 
 use crate::dataset::DatasetError;
 use statistics::{Counts, bootstrap_within};

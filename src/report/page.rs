@@ -30,7 +30,10 @@ static TEMPLATES: LazyLock<Result<Environment<'static>, String>> = LazyLock::new
         Value::from_safe_string(text::html(text))
     });
     templates.add_filter("fixed", |number: f64| format!("{number:.2}"));
-    for (name, source) in [("record.html", include_str!("record.html"))] {
+    for (name, source) in [
+        ("record.html", include_str!("record.html")),
+        ("report.html", include_str!("report.html")),
+    ] {
         let added = templates.add_template(name, source);
         added.map_err(|error| format!("{error:#}"))?;
     }
