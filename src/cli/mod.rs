@@ -8,6 +8,7 @@ mod cache;
 mod calibrate;
 mod chat;
 mod columns;
+mod correlate;
 mod download;
 mod engine;
 mod eval;
@@ -116,6 +117,8 @@ enum Command {
     Calibrate(calibrate::CalibrateArguments),
     /// Score verdicts against labels: accuracy, F1, lucky guesses, calibration, and judges against each other
     Eval(Box<eval::EvalArguments>),
+    /// Fit scores of what was trained with verifiers to the verifiers' accuracies: a line, R², a plot
+    Correlate(correlate::CorrelateArguments),
     /// Look after a cache of answers (`juror judge --cache`)
     Cache {
         #[command(subcommand)]
@@ -258,6 +261,7 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Prompts { action } => prompts::run(action),
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),
+        Command::Correlate(arguments) => correlate::run(&arguments),
         Command::Cache { action } => cache::run(action),
         Command::Models { action } => models::run(action),
         Command::Completions { shell } => manual::completions(shell).map(|()| DONE),
