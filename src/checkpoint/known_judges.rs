@@ -208,7 +208,9 @@ mod tests {
                 "{name}"
             );
             assert!(
-                judge.active.is_none_or(|billions| (0.1..200.0).contains(&billions)),
+                judge
+                    .active
+                    .is_none_or(|billions| (0.1..200.0).contains(&billions)),
                 "{name}"
             );
             if let Some(prime) = &judge.prime {

@@ -50,7 +50,11 @@ impl Axis {
             .fold((f64::INFINITY, 0.0_f64), |(low, high), value| {
                 (low.min(value), high.max(value))
             });
-        let (low, high) = if low.is_finite() { (low, high) } else { (1.0, 10.0) };
+        let (low, high) = if low.is_finite() {
+            (low, high)
+        } else {
+            (1.0, 10.0)
+        };
         Self {
             label: label.into(),
             range: [low / 1.6, high * 1.6],
@@ -76,7 +80,11 @@ impl Axis {
             let mut ticks = Vec::new();
             let mut power = 10_f64.powf(from.log10().floor());
             while power <= to {
-                let steps: &[f64] = if to / from > 200.0 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+                let steps: &[f64] = if to / from > 200.0 {
+                    &[1.0]
+                } else {
+                    &[1.0, 2.0, 5.0]
+                };
                 ticks.extend(steps.iter().map(|step| step * power));
                 power *= 10.0;
             }
@@ -209,7 +217,10 @@ impl Plot {
         );
         for mark in &self.marks {
             match mark {
-                Mark::Line { ends: [from, to], class } => {
+                Mark::Line {
+                    ends: [from, to],
+                    class,
+                } => {
                     let _ = write!(
                         svg,
                         "<path class=\"{class}\" d=\"M{:.1} {:.1}L{:.1} {:.1}\"/>",
@@ -219,7 +230,12 @@ impl Plot {
                         y(to[1])
                     );
                 }
-                Mark::Column { width: [from, to], height: up, class, title } => {
+                Mark::Column {
+                    width: [from, to],
+                    height: up,
+                    class,
+                    title,
+                } => {
                     let (from, to) = (x(*from), x(*to));
                     // A gap between columns that are wide enough for one.
                     let gap = if to - from > 4.0 { 1.0 } else { 0.0 };
@@ -232,7 +248,14 @@ impl Plot {
                         plain(title)
                     );
                 }
-                Mark::Point { at, interval, radius, class, name, title } => {
+                Mark::Point {
+                    at,
+                    interval,
+                    radius,
+                    class,
+                    name,
+                    title,
+                } => {
                     let (across, up) = (x(at[0]), y(at[1]));
                     if let Some([low, high]) = interval {
                         let _ = write!(
@@ -285,6 +308,10 @@ pub fn bar(value: f64, interval: Option<[f64; 2]>) -> String {
             place(high)
         );
     }
-    let _ = write!(svg, "<path class=\"value\" d=\"M{:.1} 0V10\"/></svg>", place(value));
+    let _ = write!(
+        svg,
+        "<path class=\"value\" d=\"M{:.1} 0V10\"/></svg>",
+        place(value)
+    );
     svg
 }

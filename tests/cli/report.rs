@@ -53,7 +53,10 @@ fn hostile(folder: &Folder) {
             lines.push(line);
         }
     }
-    let text = |lines: &[Value]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let text = |lines: &[Value]| {
+        let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+        lines.join("\n")
+    };
     folder.write("labels.jsonl", text(&labels));
     folder.write("first.jsonl", text(&first));
     folder.write("second.jsonl", text(&second));
@@ -84,8 +87,14 @@ fn hostile_texts_stay_texts() {
         let (_, rest) = page.split_once(from).unwrap();
         rest.split_once(to).unwrap().0.to_owned()
     };
-    let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(digest(&SHA256, text.as_bytes())));
-    let policy = between("http-equiv=\"Content-Security-Policy\" content=\"", "\">").replace("&#39;", "'");
+    let hash = |text: &str| {
+        format!(
+            "'sha256-{}'",
+            STANDARD.encode(digest(&SHA256, text.as_bytes()))
+        )
+    };
+    let policy =
+        between("http-equiv=\"Content-Security-Policy\" content=\"", "\">").replace("&#39;", "'");
     let style = between("<style>", "</style>");
     let script = between("<script>", "</script>");
     assert_eq!(
@@ -101,7 +110,8 @@ fn hostile_texts_stay_texts() {
 
     // Every element and attribute is one of ours.
     let body = page.replace(&style, "").replace(&script, "");
-    let tag = Regex::new(r#"<(/?)([a-zA-Z!][a-zA-Z0-9]*)((?:\s+[a-zA-Z:-]+(?:="[^"]*")?)*)\s*/?>"#).unwrap();
+    let tag = Regex::new(r#"<(/?)([a-zA-Z!][a-zA-Z0-9]*)((?:\s+[a-zA-Z:-]+(?:="[^"]*")?)*)\s*/?>"#)
+        .unwrap();
     let attribute = Regex::new(r#"([a-zA-Z:-]+)(?:="([^"]*)")?"#).unwrap();
     let mut found = 0;
     for tag in tag.captures_iter(&body) {
@@ -111,11 +121,22 @@ fn hostile_texts_stay_texts() {
             thead tbody tr th td span small figure figcaption details summary svg path text rect circle desc code strong form label \
             input select option kbd article i footer script math mrow mi mn mo mtext mspace msqrt mroot mfrac msub msup msubsup munder \
             mover munderover mtable mtr mtd";
-        assert!(is_html.split_whitespace().any(|known| known == name), "{}", &tag[0]);
+        assert!(
+            is_html.split_whitespace().any(|known| known == name),
+            "{}",
+            &tag[0]
+        );
         for attribute in attribute.captures_iter(&tag[3]) {
-            let (name, value) = (&attribute[1], attribute.get(2).map_or("", |value| value.as_str()));
+            let (name, value) = (
+                &attribute[1],
+                attribute.get(2).map_or("", |value| value.as_str()),
+            );
             assert!(!name.starts_with("on"), "{}", &tag[0]);
-            assert!(!["src", "srcdoc", "style", "action", "formaction"].contains(&name), "{}", &tag[0]);
+            assert!(
+                !["src", "srcdoc", "style", "action", "formaction"].contains(&name),
+                "{}",
+                &tag[0]
+            );
             if name == "href" {
                 assert!(value.starts_with('#'), "{}", &tag[0]);
             }
@@ -124,7 +145,11 @@ fn hostile_texts_stay_texts() {
     assert!(found > 1000, "{found}");
     // What is left without the tags has no markup.
     let rest = tag.replace_all(&body, "");
-    assert!(!rest.contains(['<', '>']), "{:?}", rest.find(['<', '>']).map(|at| &rest[at..]));
+    assert!(
+        !rest.contains(['<', '>']),
+        "{:?}",
+        rest.find(['<', '>']).map(|at| &rest[at..])
+    );
 
     // Templates are not evaluated, and no character is left that is not shown as itself.
     assert!(page.contains("{{7*7}} {% for x in y %} {# x #}"));
@@ -151,11 +176,11 @@ fn small(folder: &Folder, kept: bool) {
         ("right", true, true, Some((true, true))),
         ("unread", false, false, None),
     ];
-    let (mut labels, mut verdicts) = (String::new(), String::new());
+    let (mut labels, mut verdicts) = (Vec::new(), Vec::new());
     for (number, (id, outcome, overall, said)) in rows.into_iter().enumerate() {
         let row = json!({"id": id, "question": format!("Question of {id}?"), "reference_answer": "42",
             "response": format!("Response of {id}."), "outcome_label": outcome, "overall_label": overall});
-        labels.push_str(&format!("{row}\n"));
+        labels.push(row.to_string());
         let mut verdict = json!({"id": id, "index": number, "trial": 0, "status": if said.is_some() { "ok" } else { "unparsed" },
             "process": said.map(|said| said.0), "outcome": said.map(|said| said.1), "overall": said.map(|said| said.0 && said.1),
             "reason": said.map(|_| format!("Reason of {id}.")), "usage": {"prompt_tokens": 1, "cached_tokens": 0, "completion_tokens": 3}});
@@ -166,10 +191,10 @@ fn small(folder: &Folder, kept: bool) {
             verdict["raw"] = json!({"completion": "Words without a verdict."});
         }
         // Blank lines count as lines.
-        verdicts.push_str(&format!("\n{verdict}\n"));
+        verdicts.extend([String::new(), verdict.to_string()]);
     }
-    folder.write("labels.jsonl", labels);
-    folder.write("verdicts.jsonl", verdicts);
+    folder.write("labels.jsonl", labels.join("\n"));
+    folder.write("verdicts.jsonl", verdicts.join("\n"));
 }
 
 /// The article of a sample.
@@ -191,27 +216,60 @@ fn records_say_where_they_are_from() {
         folder.run(&eval).expect(0, &[]);
         let page = folder.read("report.html");
         for (id, line, facets) in [
-            ("lucky", 2, "missed_lucky_guess false_pass overall-false-true"),
+            (
+                "lucky",
+                2,
+                "missed_lucky_guess false_pass overall-false-true",
+            ),
             ("alarm", 4, "false_alarm overall-true-false"),
-            ("unread", 8, "no_verdict overall-false-none outcome-false-none"),
+            (
+                "unread",
+                8,
+                "no_verdict overall-false-none outcome-false-none",
+            ),
         ] {
             let article = article(&page, id).unwrap();
-            assert!(article.contains(&format!("verdicts.jsonl:{line}<")), "{article}");
-            assert!(article.contains(&format!("data-in=\"{facets}")), "{article}");
+            assert!(
+                article.contains(&format!("verdicts.jsonl:{line}<")),
+                "{article}"
+            );
+            assert!(
+                article.contains(&format!("data-in=\"{facets}")),
+                "{article}"
+            );
             assert!(article.contains(&format!("Question of {id}?")), "{article}");
             assert!(article.contains(&format!("Response of {id}.")), "{article}");
         }
-        assert!(article(&page, "lucky").unwrap().contains("Reason of lucky."));
-        assert!(article(&page, "unread").unwrap().contains("Words without a verdict."));
+        assert!(
+            article(&page, "lucky")
+                .unwrap()
+                .contains("Reason of lucky.")
+        );
+        assert!(
+            article(&page, "unread")
+                .unwrap()
+                .contains("Words without a verdict.")
+        );
         assert!(article(&page, "right").is_none());
         // Each count leads to as many records.
-        for (facet, count) in [("missed_lucky_guess", 1), ("false_pass", 1), ("false_alarm", 1), ("no_verdict", 1)] {
-            assert!(page.contains(&format!("<a href=\"#only-{facet}\">{count}</a>")), "{facet}");
+        for (facet, count) in [
+            ("missed_lucky_guess", 1),
+            ("false_pass", 1),
+            ("false_alarm", 1),
+            ("no_verdict", 1),
+        ] {
+            assert!(
+                page.contains(&format!("<a href=\"#only-{facet}\">{count}</a>")),
+                "{facet}"
+            );
             assert!(page.contains(&format!("id=\"only-{facet}\"")), "{facet}");
             assert!(page.contains(&format!("#only-{facet}:target")), "{facet}");
         }
         assert!(!page.contains("#only-outcome_miss"));
-        assert!(page.contains("3 verdicts of verdicts.jsonl differ"), "{page}");
+        assert!(
+            page.contains("3 verdicts of verdicts.jsonl differ"),
+            "{page}"
+        );
     }
 }
 
@@ -220,7 +278,14 @@ fn what_cannot_be_read_twice_is_refused() {
     let folder = Folder::new();
     small(&folder, false);
     let labels = folder.read("labels.jsonl");
-    let eval = ["eval", "verdicts.jsonl", "--labels", "-", "--html", "report.html"];
+    let eval = [
+        "eval",
+        "verdicts.jsonl",
+        "--labels",
+        "-",
+        "--html",
+        "report.html",
+    ];
     let ran = folder.pipe(labels.as_bytes(), &eval);
     ran.expect(2, &["--html reads the labels' rows a second time"]);
     assert!(!folder.path("report.html").exists());
@@ -230,10 +295,21 @@ fn what_cannot_be_read_twice_is_refused() {
 fn rates_are_of_the_summaries() {
     let folder = Folder::new();
     small(&folder, false);
-    folder.write("summary.json", json!({"schema": 1, "verdicts_per_second": 12.34}).to_string());
+    folder.write(
+        "summary.json",
+        json!({"schema": 1, "verdicts_per_second": 12.34}).to_string(),
+    );
     folder.write("other.json", "{}");
     let with = |summaries: &[&str]| {
-        let mut eval = vec!["eval", "verdicts.jsonl", "--labels", "labels.jsonl", "--html", "report.html", "--summaries"];
+        let mut eval = vec![
+            "eval",
+            "verdicts.jsonl",
+            "--labels",
+            "labels.jsonl",
+            "--html",
+            "report.html",
+            "--summaries",
+        ];
         eval.extend(summaries);
         folder.run(&eval)
     };
@@ -241,5 +317,6 @@ fn rates_are_of_the_summaries() {
     let page = folder.read("report.html");
     assert!(page.contains("<dt>verdicts a second</dt><dd class=\"value\">12.3</dd>"));
     with(&["other.json"]).expect(2, &["other.json is no summary"]);
-    with(&["summary.json", "summary.json"]).expect(2, &["more files than there are files of verdicts"]);
+    with(&["summary.json", "summary.json"])
+        .expect(2, &["more files than there are files of verdicts"]);
 }

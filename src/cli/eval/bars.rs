@@ -71,7 +71,12 @@ fn lines(bars: &[Bar], columns: usize) -> Vec<String> {
     let line = |bar: &Bar| {
         let eighths = (bar.length.clamp(0.0, 1.0) * (8 * width) as f64).round() as usize;
         let mut drawn = "█".repeat(eighths / 8);
-        drawn.extend(eighths.checked_rem(8).filter(|rest| *rest > 0).map(|rest| EIGHTHS[rest - 1]));
+        drawn.extend(
+            eighths
+                .checked_rem(8)
+                .filter(|rest| *rest > 0)
+                .map(|rest| EIGHTHS[rest - 1]),
+        );
         let blank = " ".repeat(width - measure_text_width(&drawn).min(width));
         let before = " ".repeat(names - measure_text_width(&bar.name));
         format!("  {before}{}  {drawn}{blank}  {}", bar.name, bar.note)
@@ -93,7 +98,11 @@ mod tests {
 
     #[test]
     fn bars_fit_their_columns() {
-        let bars = [bar("0.05", 0.0, "none"), bar("0.5", 0.5, "half of 12"), bar("1", 1.0, "all")];
+        let bars = [
+            bar("0.05", 0.0, "none"),
+            bar("0.5", 0.5, "half of 12"),
+            bar("1", 1.0, "all"),
+        ];
         assert_eq!(
             lines(&bars, 28),
             [

@@ -14,10 +14,7 @@ use crate::eval::{Choices, PrimeRow, Samples};
 use crate::report::evaluation::{Contents, JudgeResults, ReportError, html};
 
 /// Refuses what a report cannot be made of, and reads the verdicts a second of each run from their summaries.
-pub(super) fn check(
-    arguments: &EvalArguments,
-    judges: usize,
-) -> Result<Vec<Option<f64>>, Failure> {
+pub(super) fn check(arguments: &EvalArguments, judges: usize) -> Result<Vec<Option<f64>>, Failure> {
     let is_stdin = |input: &PathBuf| input.as_os_str() == "-";
     if arguments.html.is_some() && arguments.labels.iter().any(is_stdin) {
         return Err(anyhow!(
@@ -44,7 +41,11 @@ pub(super) fn check(
         })?;
         anyhow::Ok(rate.as_f64())
     };
-    summaries.iter().map(rate).collect::<anyhow::Result<_>>().or_usage()
+    summaries
+        .iter()
+        .map(rate)
+        .collect::<anyhow::Result<_>>()
+        .or_usage()
 }
 
 /// Writes the report.

@@ -6,9 +6,7 @@ use serde_json::json;
 
 use super::super::{Failure, OrFail, table};
 use super::{Judged, bars};
-use crate::eval::{
-    Choices, CostUnit, Measures, PrimeRow, Samples, Scores, Task, Threshold,
-};
+use crate::eval::{Choices, CostUnit, Measures, PrimeRow, Samples, Scores, Task, Threshold};
 use crate::report::numbers::{DASH, estimate, percent_or_dash, points, share, threshold};
 use crate::verdict::Status;
 
@@ -78,7 +76,8 @@ fn parts(
         .iter()
         .map(|(name, of)| {
             let scores = of.tasks.get(&primary);
-            let of_scores = |get: fn(&Scores) -> String| scores.map_or_else(|| DASH.to_owned(), get);
+            let of_scores =
+                |get: fn(&Scores) -> String| scores.map_or_else(|| DASH.to_owned(), get);
             let outcome = of
                 .tasks
                 .get(&Task::Outcome)
@@ -91,9 +90,10 @@ fn parts(
                 of_scores(|scores| percent_or_dash(scores.precision.map(|share| share.share))),
                 of_scores(|scores| percent_or_dash(scores.recall.map(|share| share.share))),
                 share(outcome.map(|scores| scores.accuracy)),
-                of.lucky_guesses.map_or_else(|| DASH.to_owned(), |share| {
-                    format!("{:.1} of {}", 100.0 * share.share, share.all)
-                }),
+                of.lucky_guesses.map_or_else(
+                    || DASH.to_owned(),
+                    |share| format!("{:.1} of {}", 100.0 * share.share, share.all),
+                ),
             ]
         })
         .collect();
@@ -382,9 +382,10 @@ fn print_choices(out: &mut impl Write, choices: &Choices) -> Result<(), Failure>
                 format!("{:.1}", choice.cost),
                 share(Some(choice.accuracy)),
                 against.map_or_else(|| DASH.to_owned(), |comparison| points(comparison.accuracy)),
-                against.map_or_else(|| DASH.to_owned(), |comparison| {
-                    format!("{:.3}", comparison.mcnemar.p_exact)
-                }),
+                against.map_or_else(
+                    || DASH.to_owned(),
+                    |comparison| format!("{:.3}", comparison.mcnemar.p_exact),
+                ),
                 match &choice.dominated_by {
                     Some(better) => format!("no: {better} costs no more and is right as often"),
                     None if against.is_none() => "the best".to_owned(),

@@ -135,7 +135,12 @@ impl Disagreements {
 
     /// The places of at most `most` of them, the kinds in turn, those of a kind in the order of hashes of their ids: where there are
     /// more, every kind has its share, and the same files show the same.
-    pub(super) fn chosen(&self, first: &JudgeResults<'_>, samples: &Samples, most: usize) -> Vec<usize> {
+    pub(super) fn chosen(
+        &self,
+        first: &JudgeResults<'_>,
+        samples: &Samples,
+        most: usize,
+    ) -> Vec<usize> {
         let hash = |at: &usize| {
             let scored = &first.verdicts.scored[self.all[*at].verdict];
             (id_hash(samples.id(scored.sample)), scored.trial)
@@ -187,7 +192,11 @@ pub(super) fn flips(
         let right = [first, second].map(|one| task.prediction(one) == Some(label));
         (right[0] != right[1]).then_some((task, right[1]))
     };
-    Task::ALL.into_iter().filter_map(flip).collect::<Vec<_>>().into_iter()
+    Task::ALL
+        .into_iter()
+        .filter_map(flip)
+        .collect::<Vec<_>>()
+        .into_iter()
 }
 
 /// Do all judges, at least two, agree surely on a final answer against its label?
@@ -196,6 +205,5 @@ fn all_against_label(first: &Scored, others: &[&Scored], labelled: &Labelled) ->
         return false;
     };
     let mut all = others.iter().copied().chain([first]);
-    !others.is_empty()
-        && all.all(|one| one.outcome == Some(!label) && is_sure(one, Task::Outcome))
+    !others.is_empty() && all.all(|one| one.outcome == Some(!label) && is_sure(one, Task::Outcome))
 }

@@ -204,7 +204,10 @@ fn names(judges: &[JudgeResults<'_>]) -> Vec<String> {
     if different.len() == all.len() {
         all
     } else {
-        judges.iter().map(|one| one.path.display().to_string()).collect()
+        judges
+            .iter()
+            .map(|one| one.path.display().to_string())
+            .collect()
     }
 }
 
@@ -245,7 +248,12 @@ impl Shown {
             HashMap::new()
         } else {
             let numbers: HashSet<u32> = wanted.iter().map(|one| one.sample).collect();
-            texts::of_samples(contents.inputs, contents.columns, contents.samples, &numbers)?
+            texts::of_samples(
+                contents.inputs,
+                contents.columns,
+                contents.samples,
+                &numbers,
+            )?
         };
         let source = Source {
             contents,
@@ -261,8 +269,7 @@ impl Shown {
             let made: Vec<Result<(usize, String), minijinja::Error>> = some
                 .par_iter()
                 .map(|at| {
-                    let disagreement = &found.all[*at];
-                    let record = source.record(disagreement, facets);
+                    let record = source.record(&found.all[*at]);
                     Ok((*at, record.html()?))
                 })
                 .collect();
@@ -297,7 +304,7 @@ struct Source<'s> {
 }
 
 impl Source<'_> {
-    fn record(&self, disagreement: &Disagreement, facets: &Facets) -> Record {
+    fn record(&self, disagreement: &Disagreement) -> Record {
         let samples = self.contents.samples;
         let scored = &self.contents.judges[0].verdicts.scored[disagreement.verdict];
         let labelled = samples.labelled.get(scored.sample as usize);
@@ -330,7 +337,10 @@ impl Source<'_> {
             id: samples.id(scored.sample).to_owned(),
             trial: self.trials.then_some(scored.trial),
             subject: name(&samples.subjects, labelled.and_then(|one| one.subject)),
-            answer_type: name(&samples.answer_types, labelled.and_then(|one| one.answer_type)),
+            answer_type: name(
+                &samples.answer_types,
+                labelled.and_then(|one| one.answer_type),
+            ),
             tags: disagreement
                 .kinds
                 .iter()
@@ -339,7 +349,7 @@ impl Source<'_> {
                     text: kind.title().to_owned(),
                 })
                 .collect(),
-            facets: facets.of_record(self.contents, disagreement),
+            facets: Facets::of_record(self.contents, disagreement),
             question: texts.question,
             reference: texts.reference,
             response: texts.response,

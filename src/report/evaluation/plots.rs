@@ -60,7 +60,13 @@ pub(super) fn of(contents: &Contents<'_>, names: &[String]) -> Vec<PlotView> {
 
 /// Observed shares against probabilities.
 fn reliability(task: Task, of: &Reliability) -> PlotView {
-    let most = of.bins.iter().map(|bin| bin.count).max().unwrap_or(1).max(1);
+    let most = of
+        .bins
+        .iter()
+        .map(|bin| bin.count)
+        .max()
+        .unwrap_or(1)
+        .max(1);
     let mut marks = vec![Mark::Line {
         ends: [[0.0, 0.0], [1.0, 1.0]],
         class: "ideal",
@@ -112,14 +118,25 @@ fn reliability(task: Task, of: &Reliability) -> PlotView {
              is what it says.",
             grouped(of.count)
         ),
-        &["probability", "verdicts", "mean", "labelled true, %", "95 %"],
+        &[
+            "probability",
+            "verdicts",
+            "mean",
+            "labelled true, %",
+            "95 %",
+        ],
         rows,
     )
 }
 
 /// A judge's accuracy of the task that all have, or nothing.
 fn accuracy(judge: &JudgeResults<'_>, task: Task) -> Option<crate::eval::Share> {
-    judge.evaluation.all.tasks.get(&task).map(|scores| scores.accuracy)
+    judge
+        .evaluation
+        .all
+        .tasks
+        .get(&task)
+        .map(|scores| scores.accuracy)
 }
 
 /// The first task that all judges have.
@@ -177,7 +194,10 @@ fn cost(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
     let plot = Plot {
         id: "cost".to_owned(),
         title: "Accuracy against cost".to_owned(),
-        description: format!("{} accuracy of each judge, with {unit} from left to right.", task.name()),
+        description: format!(
+            "{} accuracy of each judge, with {unit} from left to right.",
+            task.name()
+        ),
         x: Axis::powers(unit, points.iter().map(|(cost, _, _)| *cost)),
         y: shares_axis(format!("{} accuracy", task.name()), shares),
         marks: points
@@ -214,7 +234,11 @@ fn judge_point(at: usize, across: f64, share: crate::eval::Share, name: &str) ->
         radius: 5.0,
         class: if at == 0 { "" } else { "other" },
         name: name.to_owned(),
-        title: format!("{name}: {} % ({})", percent(share.share), range(share.interval)),
+        title: format!(
+            "{name}: {} % ({})",
+            percent(share.share),
+            range(share.interval)
+        ),
     }
 }
 
@@ -233,7 +257,11 @@ fn parameters(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
         .iter()
         .zip(names)
         .filter_map(|(judge, name)| {
-            Some((judge.active_parameters?, accuracy(judge, Task::Overall)?, name))
+            Some((
+                judge.active_parameters?,
+                accuracy(judge, Task::Overall)?,
+                name,
+            ))
         })
         .filter(|(parameters, _, _)| *parameters > 0.0)
         .collect();
@@ -260,7 +288,9 @@ fn parameters(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
     let plot = Plot {
         id: "parameters".to_owned(),
         title: "Accuracy against active parameters, with published judges".to_owned(),
-        description: "Overall accuracy, with the parameters that work on a token from left to right.".to_owned(),
+        description:
+            "Overall accuracy, with the parameters that work on a token from left to right."
+                .to_owned(),
         x: Axis::powers("billions of active parameters", all),
         y: shares_axis("overall accuracy".to_owned(), shares),
         marks,
@@ -302,7 +332,11 @@ fn tokens(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
     let longest = *generated.last().filter(|longest| **longest > 0)?;
     // A few very long ones would leave the rest in one column.
     let near = generated[(0.99 * (generated.len() - 1) as f64) as usize];
-    let end = if longest > 2 * near.max(1) { near } else { longest };
+    let end = if longest > 2 * near.max(1) {
+        near
+    } else {
+        longest
+    };
     let rough = f64::from(end.max(1)) / COLUMNS;
     let power = 10_f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0]
@@ -327,7 +361,11 @@ fn tokens(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
     for (at, count) in counts.iter().enumerate() {
         let from = at as u32 * step;
         let to = from + step - 1;
-        let name = if step == 1 { from.to_string() } else { format!("{from}–{to}") };
+        let name = if step == 1 {
+            from.to_string()
+        } else {
+            format!("{from}–{to}")
+        };
         marks.push(Mark::Column {
             width: [f64::from(from), f64::from(from + step)],
             height: *count as f64,
@@ -350,7 +388,11 @@ fn tokens(contents: &Contents<'_>, names: &[String]) -> Option<PlotView> {
     };
     let name = names.first().map_or("", String::as_str);
     let beyond = if beyond > 0 {
-        format!(" {} with more are not drawn, up to {}.", grouped(beyond), grouped(longest as usize))
+        format!(
+            " {} with more are not drawn, up to {}.",
+            grouped(beyond),
+            grouped(longest as usize)
+        )
     } else {
         String::new()
     };

@@ -7,9 +7,7 @@ use serde::Serialize;
 
 use super::disagreements::{Disagreement, Kind, flips};
 use super::{Contents, JudgeResults};
-use crate::eval::{
-    Baseline, CostUnit, Estimate, Interval, Measures, Samples, Scores, Share, Task,
-};
+use crate::eval::{Baseline, CostUnit, Estimate, Interval, Measures, Samples, Scores, Share, Task};
 use crate::report::numbers::{
     DASH, grouped, p_value, percent, percent_or_dash, points, range, threshold,
 };
@@ -42,7 +40,11 @@ impl Facets {
     pub(super) fn of(contents: &Contents<'_>, names: &[String]) -> Self {
         let mut facets = Self::default();
         for kind in Kind::ALL {
-            facets.add(kind.name().to_owned(), kind.title().to_owned(), "disagreement");
+            facets.add(
+                kind.name().to_owned(),
+                kind.title().to_owned(),
+                "disagreement",
+            );
         }
         for task in Task::ALL {
             for (label, said) in WRONG {
@@ -88,11 +90,7 @@ impl Facets {
     }
 
     /// The names of a record's facets.
-    pub(super) fn of_record(
-        &self,
-        contents: &Contents<'_>,
-        disagreement: &Disagreement,
-    ) -> Vec<String> {
+    pub(super) fn of_record(contents: &Contents<'_>, disagreement: &Disagreement) -> Vec<String> {
         let first = &contents.judges[0];
         let scored = &first.verdicts.scored[disagreement.verdict];
         let mut names: Vec<String> = disagreement
@@ -121,16 +119,18 @@ impl Facets {
         }
         names.extend(labelled.subject.map(|number| format!("subject-{number}")));
         names.extend(labelled.answer_type.map(|number| format!("type-{number}")));
-        let of_length = first.evaluation.by_response_length.iter().position(|part| {
-            (part.from..=part.to).contains(&labelled.response_length)
-        });
+        let of_length = first
+            .evaluation
+            .by_response_length
+            .iter()
+            .position(|part| (part.from..=part.to).contains(&labelled.response_length));
         names.extend(of_length.map(|at| format!("length-{at}")));
         names
     }
 
     /// Counts a record of the page.
     pub(super) fn count(&mut self, contents: &Contents<'_>, disagreement: &Disagreement) {
-        for name in self.of_record(contents, disagreement) {
+        for name in Self::of_record(contents, disagreement) {
             if let Some(facet) = self.all.iter_mut().find(|facet| facet.name == name) {
                 facet.records += 1;
             }
@@ -173,7 +173,11 @@ fn lengths(contents: &Contents<'_>) -> impl Iterator<Item = String> {
     let parts = contents.judges.first().into_iter();
     parts.flat_map(|first| {
         first.evaluation.by_response_length.iter().map(|part| {
-            format!("{}–{} characters", grouped(part.from as usize), grouped(part.to as usize))
+            format!(
+                "{}–{} characters",
+                grouped(part.from as usize),
+                grouped(part.to as usize)
+            )
         })
     })
 }
@@ -194,7 +198,10 @@ impl Cell {
     }
 
     fn share(share: Option<Share>) -> Self {
-        Self::new(share.map(|share| share.share), share.map(|share| share.interval))
+        Self::new(
+            share.map(|share| share.share),
+            share.map(|share| share.interval),
+        )
     }
 
     fn estimate(estimate: Option<Estimate>) -> Self {
@@ -234,10 +241,7 @@ impl ScoreRow {
             name,
             class,
             labels: grouped(scores.confusion.all()),
-            bar: Html::from_safe_string(bar(
-                scores.accuracy.share,
-                Some(scores.accuracy.interval),
-            )),
+            bar: Html::from_safe_string(bar(scores.accuracy.share, Some(scores.accuracy.interval))),
             accuracy: Cell::share(Some(scores.accuracy)),
             answered: percent_or_dash(scores.selective_accuracy.map(|share| share.share)),
             f1: Cell::estimate(scores.f1),
@@ -377,7 +381,11 @@ impl Figures {
         let evaluation = first.evaluation;
         let all = &evaluation.all;
         let of = |number: usize, one: &str| {
-            format!("{} {one}{}", grouped(number), if number == 1 { "" } else { "s" })
+            format!(
+                "{} {one}{}",
+                grouped(number),
+                if number == 1 { "" } else { "s" }
+            )
         };
         let mut lead = format!(
             "{} on {}",
@@ -500,7 +508,12 @@ fn main(first: &JudgeResults<'_>) -> Vec<Figure> {
         add(
             "lucky guesses refused, %".to_owned(),
             percent(lucky.share),
-            format!("{} of {}; 95 %: {}", lucky.count, lucky.all, range(lucky.interval)),
+            format!(
+                "{} of {}; 95 %: {}",
+                lucky.count,
+                lucky.all,
+                range(lucky.interval)
+            ),
         );
     }
     let without = all.verdicts - all.by_status.get(&Status::Ok).copied().unwrap_or_default();
@@ -512,12 +525,19 @@ fn main(first: &JudgeResults<'_>) -> Vec<Figure> {
     add(
         "tokens for a verdict".to_owned(),
         format!("{:.0}", all.tokens.mean),
-        format!("median {}, 1 in 20 above {}", all.tokens.median, all.tokens.p95),
+        format!(
+            "median {}, 1 in 20 above {}",
+            all.tokens.median, all.tokens.p95
+        ),
     );
     if let Some(rate) = first.verdicts_per_second {
         add(
             "verdicts a second".to_owned(),
-            if rate < 100.0 { format!("{rate:.1}") } else { format!("{rate:.0}") },
+            if rate < 100.0 {
+                format!("{rate:.1}")
+            } else {
+                format!("{rate:.0}")
+            },
             "of its run".to_owned(),
         );
     }
@@ -576,14 +596,25 @@ fn parts(contents: &Contents<'_>, facets: &[Facet]) -> Vec<Parts> {
     } = contents.samples;
     let named = |prefix: &str, names: &[String], by: &BTreeMap<String, Measures>| {
         let part = |(name, of): (&String, &Measures)| {
-            let number = names.iter().position(|one| one == name).unwrap_or(usize::MAX);
-            (name.clone(), known(facets, format!("{prefix}-{number}")), of.clone())
+            let number = names
+                .iter()
+                .position(|one| one == name)
+                .unwrap_or(usize::MAX);
+            (
+                name.clone(),
+                known(facets, format!("{prefix}-{number}")),
+                of.clone(),
+            )
         };
         by.iter().map(part).collect::<Vec<_>>()
     };
     let by_length = evaluation.by_response_length.iter().enumerate();
     let by_length = by_length.zip(lengths(contents)).map(|((at, part), name)| {
-        (name, known(facets, format!("length-{at}")), part.measures.clone())
+        (
+            name,
+            known(facets, format!("length-{at}")),
+            part.measures.clone(),
+        )
     });
     [
         (
@@ -601,7 +632,10 @@ fn parts(contents: &Contents<'_>, facets: &[Facet]) -> Vec<Parts> {
     .into_iter()
     .filter_map(|(id, title, parts)| {
         let has = |task: &Task| parts.iter().any(|(_, _, of)| of.tasks.contains_key(task));
-        let primary = Task::ALL.into_iter().find(has).filter(|_| parts.len() > 1)?;
+        let primary = Task::ALL
+            .into_iter()
+            .find(has)
+            .filter(|_| parts.len() > 1)?;
         let rows = parts.iter().filter_map(|(name, facet, of)| {
             let outcome = of.tasks.get(&Task::Outcome);
             Some(PartRow {
@@ -621,7 +655,9 @@ fn parts(contents: &Contents<'_>, facets: &[Facet]) -> Vec<Parts> {
             task: primary.name(),
             rows: rows.collect(),
             outcome: primary != Task::Outcome
-                && parts.iter().any(|(_, _, of)| of.tasks.contains_key(&Task::Outcome)),
+                && parts
+                    .iter()
+                    .any(|(_, _, of)| of.tasks.contains_key(&Task::Outcome)),
             lucky_guesses: parts.iter().any(|(_, _, of)| of.lucky_guesses.is_some()),
         })
     })
@@ -638,7 +674,11 @@ fn matrices(all: &Measures, facets: &[Facet]) -> Vec<Matrix> {
                 MatrixCell {
                     count: grouped(count),
                     share: percent_or_dash((sum > 0).then(|| count as f64 / sum as f64)),
-                    class: if said == Some(label) { "right" } else { "wrong" },
+                    class: if said == Some(label) {
+                        "right"
+                    } else {
+                        "wrong"
+                    },
                     facet: known(facets, cell_name(*task, label, said)),
                 }
             };
@@ -670,7 +710,8 @@ fn reliability(first: &JudgeResults<'_>) -> Vec<(String, Vec<String>)> {
                 grouped(of.count),
                 format!("{:.3}", of.calibration_error),
                 format!("{:.3}", of.brier),
-                of.auc.map_or_else(|| DASH.to_owned(), |auc| format!("{auc:.3}")),
+                of.auc
+                    .map_or_else(|| DASH.to_owned(), |auc| format!("{auc:.3}")),
                 at(Some(of.best_accuracy)),
                 at(of.best_f1),
             ],
@@ -720,7 +761,10 @@ fn choices(contents: &Contents<'_>, names: &[String]) -> Vec<ChoiceRow> {
             .and_then(|at| names.get(at).cloned())
             .unwrap_or_else(|| path.to_owned())
     };
-    let all = contents.choices.into_iter().flat_map(|choices| &choices.judges);
+    let all = contents
+        .choices
+        .into_iter()
+        .flat_map(|choices| &choices.judges);
     all.map(|choice| {
         let against = choice.against_best.as_ref();
         ChoiceRow {
@@ -741,7 +785,8 @@ fn choices(contents: &Contents<'_>, names: &[String]) -> Vec<ChoiceRow> {
 
 fn published(contents: &Contents<'_>) -> Vec<PublishedRow> {
     let rows = contents.published.iter().rev();
-    let of = |value: Option<f64>| value.map_or_else(|| DASH.to_owned(), |value| format!("{value:.2}"));
+    let of =
+        |value: Option<f64>| value.map_or_else(|| DASH.to_owned(), |value| format!("{value:.2}"));
     rows.map(|row| PublishedRow {
         judge: row.judge.clone(),
         active: row

@@ -100,7 +100,10 @@ pub(super) fn of_verdicts(
             let Ok(verdict) = serde_json::from_slice::<Map<String, Value>>(&row) else {
                 continue;
             };
-            let id = verdict.get("id").and_then(Value::as_str).unwrap_or_default();
+            let id = verdict
+                .get("id")
+                .and_then(Value::as_str)
+                .unwrap_or_default();
             let trial = verdict.get("trial").and_then(Value::as_u64).unwrap_or(0) as u32;
             if let Some(sample) = by_id.get(&(id, trial)) {
                 let place = format!("{}:{line}", source.name());
@@ -130,10 +133,12 @@ fn of_verdict(
         .and_then(|raw| raw.get("completion"))
         .and_then(Value::as_str)
         .or_else(|| text("raw.completion"));
-    let kept = columns.zip(verdict.get("input")).and_then(|(columns, input)| {
-        let columns = columns.clone().with_needs(Needs::nothing());
-        sample_of_row(&input.to_string(), &columns).ok()
-    });
+    let kept = columns
+        .zip(verdict.get("input"))
+        .and_then(|(columns, input)| {
+            let columns = columns.clone().with_needs(Needs::nothing());
+            sample_of_row(&input.to_string(), &columns).ok()
+        });
     VerdictTexts {
         place,
         reason: text("reason").map(Text::cut),
