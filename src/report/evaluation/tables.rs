@@ -217,6 +217,7 @@ impl Cell {
 struct Figure {
     name: String,
     value: String,
+    unit: &'static str,
     detail: String,
 }
 
@@ -468,10 +469,11 @@ fn status_name(status: Status) -> String {
 fn main(first: &JudgeResults<'_>) -> Vec<Figure> {
     let all = &first.evaluation.all;
     let mut figures = Vec::new();
-    let mut add = |name: String, value: String, detail: String| {
+    let mut add = |name: String, value: String, unit: &'static str, detail: String| {
         figures.push(Figure {
             name,
             value,
+            unit,
             detail,
         });
     };
@@ -481,14 +483,16 @@ fn main(first: &JudgeResults<'_>) -> Vec<Figure> {
     let primary = all.tasks.iter().next();
     if let Some((task, scores)) = primary {
         add(
-            format!("{} accuracy, %", task.name()),
+            format!("{} accuracy", task.name()),
             percent(scores.accuracy.share),
+            "%",
             interval(Some(scores.accuracy.interval)),
         );
         if let Some(f1) = scores.f1 {
             add(
-                format!("{} F1, %", task.name()),
+                format!("{} F1", task.name()),
                 percent(f1.value),
+                "%",
                 interval(f1.interval),
             );
         }
@@ -499,17 +503,19 @@ fn main(first: &JudgeResults<'_>) -> Vec<Figure> {
         .filter(|_| primary.is_some_and(|(task, _)| *task != Task::Outcome))
     {
         add(
-            "outcome accuracy, %".to_owned(),
+            "outcome accuracy".to_owned(),
             percent(scores.accuracy.share),
+            "%",
             interval(Some(scores.accuracy.interval)),
         );
     }
     if let Some(lucky) = all.lucky_guesses {
         add(
-            "lucky guesses refused, %".to_owned(),
+            "lucky guesses refused".to_owned(),
             percent(lucky.share),
+            "%",
             format!(
-                "{} of {}; 95 %: {}",
+                "{} of {}, {}",
                 lucky.count,
                 lucky.all,
                 range(lucky.interval)
@@ -518,17 +524,16 @@ fn main(first: &JudgeResults<'_>) -> Vec<Figure> {
     }
     let without = all.verdicts - all.by_status.get(&Status::Ok).copied().unwrap_or_default();
     add(
-        "no verdict, %".to_owned(),
+        "no verdict".to_owned(),
         percent(without as f64 / all.verdicts.max(1) as f64),
+        "%",
         format!("{} of {}", grouped(without), grouped(all.verdicts)),
     );
     add(
         "tokens for a verdict".to_owned(),
         format!("{:.0}", all.tokens.mean),
-        format!(
-            "median {}, 1 in 20 above {}",
-            all.tokens.median, all.tokens.p95
-        ),
+        "",
+        format!("median {}", all.tokens.median),
     );
     if let Some(rate) = first.verdicts_per_second {
         add(
@@ -538,6 +543,7 @@ fn main(first: &JudgeResults<'_>) -> Vec<Figure> {
             } else {
                 format!("{rate:.0}")
             },
+            "",
             "of its run".to_owned(),
         );
     }
