@@ -29,8 +29,10 @@
 //! | [`batch`] | batch files in OpenAI's format: prompts out, answers in, and such files answered with a model here |
 //! | `server` | the judge over HTTP (`juror serve`, feature `serve`) |
 //! | [`attack`] | responses that deserve no reward, and how often a judge gives them one (`juror attack`) |
+//! | [`build`] | training data made with a judge: hard sets, preference pairs, best of n, accepted responses (`juror build`) |
 //! | [`eval`] | what verdicts are worth: against labels, and judges against each other (`juror eval`) |
 //! | [`report`] | verdicts as pages that people read; untrusted text as HTML |
+//! | [`gsm8k`] | GSM8K's evaluation protocol: extraction methods, pass@k, a local model as the solver (`juror gsm8k`) |
 //! | [`mod@bench`] | how fast all this is |
 
 #[doc(hidden)]
@@ -39,6 +41,8 @@ pub mod attack;
 pub mod batch;
 #[doc(hidden)]
 pub mod bench;
+#[doc(hidden)]
+pub mod build;
 #[doc(hidden)]
 pub mod checkpoint;
 #[doc(hidden)]
@@ -51,6 +55,8 @@ pub mod engine;
 pub mod eval;
 #[doc(hidden)]
 pub mod grammar;
+#[doc(hidden)]
+pub mod gsm8k;
 #[doc(hidden)]
 pub mod judge;
 #[doc(hidden)]

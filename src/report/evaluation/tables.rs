@@ -522,6 +522,21 @@ fn main(first: &JudgeResults<'_>) -> Vec<Figure> {
             ),
         );
     }
+    let preferences = first.evaluation.preferences.as_ref();
+    if let Some(preference) = preferences.and_then(|preferences| preferences.all.as_ref()) {
+        let right = preference.right;
+        add(
+            "better response rated highest".to_owned(),
+            percent(right.share),
+            "%",
+            format!(
+                "{} of {} questions, {}",
+                right.count,
+                right.all,
+                range(right.interval)
+            ),
+        );
+    }
     let without = all.verdicts - all.by_status.get(&Status::Ok).copied().unwrap_or_default();
     add(
         "no verdict".to_owned(),
