@@ -31,6 +31,7 @@
 //! | [`attack`] | responses that deserve no reward, and how often a judge gives them one (`juror attack`) |
 //! | [`build`] | training data made with a judge: hard sets, preference pairs, best of n, accepted responses (`juror build`) |
 //! | [`eval`] | what verdicts are worth: against labels, and judges against each other (`juror eval`) |
+//! | [`report`] | verdicts as pages that people read; untrusted text as HTML |
 //! | [`gsm8k`] | GSM8K's evaluation protocol: extraction methods, pass@k, a local model as the solver (`juror gsm8k`) |
 //! | [`mod@bench`] | how fast all this is |
 
@@ -66,6 +67,8 @@ pub(crate) mod panics;
 pub mod prelude;
 #[doc(hidden)]
 pub mod protocol;
+#[doc(hidden)]
+pub mod report;
 #[doc(hidden)]
 pub mod reward;
 #[doc(hidden)]

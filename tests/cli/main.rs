@@ -31,6 +31,7 @@ mod own_files;
 mod panels;
 mod preferences;
 mod protocols;
+mod report;
 mod resume;
 mod rubric;
 mod rules_modes;
