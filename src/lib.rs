@@ -30,6 +30,9 @@
 //! | `server` | the judge over HTTP (`juror serve`, feature `serve`) |
 //! | [`attack`] | responses that deserve no reward, and how often a judge gives them one (`juror attack`) |
 //! | [`eval`] | what verdicts are worth: against labels, and judges against each other (`juror eval`) |
+//! | `browse` | verdict files by place, while they grow: filters, search, counts |
+//! | `view` | verdicts as pages for the browser (`juror view`) |
+//! | `label` | labels by people: the queue, the file, agreement (`juror label`) |
 //! | [`mod@bench`] | how fast all this is |
 
 #[doc(hidden)]
@@ -38,6 +41,7 @@ pub mod attack;
 pub mod batch;
 #[doc(hidden)]
 pub mod bench;
+mod browse;
 #[doc(hidden)]
 pub mod checkpoint;
 #[doc(hidden)]

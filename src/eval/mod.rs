@@ -28,6 +28,7 @@ pub use compare::{Comparison, Flip};
 pub use labels::{Label, LabelColumns, LabelField};
 pub use measures::{Estimate, Measures, Scores, Share, Task, Tokens};
 pub use prime::{PrimeRow, check_prime, prime_rows};
+pub(crate) use scored::Line;
 pub use scored::{Labelled, Samples, Scored, Verdicts};
 pub use statistics::{Confusion, Interval, McNemar, RESAMPLES};
 

@@ -39,6 +39,11 @@ impl Names {
         self.names.get(number as usize).map_or("", String::as_str)
     }
 
+    /// The number of a name.
+    pub(crate) fn find(&self, name: &str) -> Option<u32> {
+        self.numbers.get(name).copied()
+    }
+
     /// All names, in the order of their numbers.
     pub fn all(&self) -> &[String] {
         &self.names
@@ -62,6 +67,18 @@ pub struct Labelled {
     pub response_length: u32,
 }
 
+impl Labelled {
+    /// A sample without a label.
+    pub(crate) const NONE: Self = Self {
+        outcome: None,
+        overall: None,
+        process: None,
+        subject: None,
+        answer_type: None,
+        response_length: 0,
+    };
+}
+
 /// Labelled samples, by the hash of their ids.
 #[derive(Debug, Default)]
 pub struct Samples {
@@ -76,7 +93,8 @@ pub struct Samples {
 }
 
 impl Samples {
-    fn add(&mut self, id: &str, label: Label, response: &str) -> u32 {
+    /// Adds a sample; returns its place.
+    pub(crate) fn add(&mut self, id: &str, label: Label, response: &str) -> u32 {
         let place = self.labelled.len() as u32;
         self.places.insert(id_hash(id), place);
         self.ids.push(id.into());
@@ -89,6 +107,26 @@ impl Samples {
             response_length: response.chars().count() as u32,
         });
         place
+    }
+
+    /// The place of the sample with this id.
+    pub(crate) fn place(&self, id: &str) -> Option<u32> {
+        self.places.get(&id_hash(id)).copied()
+    }
+
+    /// Gives a sample a label, in the place of the one that it has.
+    pub(crate) fn set_label(&mut self, place: u32, label: Label) {
+        let (subject, answer_type) = (
+            label.subject.map(|name| self.subjects.number(name)),
+            label.answer_type.map(|name| self.answer_types.number(name)),
+        );
+        if let Some(labelled) = self.labelled.get_mut(place as usize) {
+            labelled.outcome = label.outcome;
+            labelled.overall = label.overall;
+            labelled.process = label.process;
+            labelled.subject = subject.or(labelled.subject);
+            labelled.answer_type = answer_type.or(labelled.answer_type);
+        }
     }
 
     /// The id of a sample.
@@ -224,8 +262,8 @@ impl Verdicts {
                 for ((place, _), read) in rows.iter().zip(read) {
                     let (line, label) =
                         read.map_err(|why| EvalError::verdict(&name, *place, &why))?;
-                    let sample = match (samples.places.get(&id_hash(&line.id)), label) {
-                        (Some(sample), _) => *sample,
+                    let sample = match (samples.place(&line.id), label) {
+                        (Some(sample), _) => sample,
                         (None, Some(label)) => {
                             seen.push(0);
                             samples.add(&line.id, label, "")
@@ -267,15 +305,18 @@ impl Verdicts {
 
 /// The keys of a verdict's line that are scored; of a table, whose columns have no keys within, also under their joined names.
 #[derive(Debug, Deserialize)]
-struct Line<'l> {
+pub(crate) struct Line<'l> {
+    /// The sample's id.
     #[serde(borrow)]
-    id: Cow<'l, str>,
+    pub(crate) id: Cow<'l, str>,
     #[serde(default)]
     trial: u32,
     status: Status,
     process: Option<bool>,
     outcome: Option<bool>,
     overall: Option<bool>,
+    /// What the verdict is worth.
+    pub(crate) reward: Option<f64>,
     rule_outcome: Option<bool>,
     #[serde(default)]
     confidence: Confidence,
@@ -290,7 +331,11 @@ struct Line<'l> {
 }
 
 impl<'l> Line<'l> {
-    fn parse(
+    /// Reads a line, and with `labels` the label among its kept keys.
+    ///
+    /// # Errors
+    /// What is wrong with it, for the user.
+    pub(crate) fn parse(
         row: &'l [u8],
         labels: Option<&LabelColumns>,
     ) -> Result<(Self, Option<Label>), String> {
@@ -309,7 +354,8 @@ impl<'l> Line<'l> {
         Ok((line, Some(label)))
     }
 
-    fn scored(&self, sample: u32, line: u32) -> Scored {
+    /// What is scored of it.
+    pub(crate) fn scored(&self, sample: u32, line: u32) -> Scored {
         // An unsure judge is asked for no verdict, and one under `--min-confidence` has its fields all the same.
         let said = |field: Option<bool>| field.filter(|_| self.status == Status::Ok);
         let known = self

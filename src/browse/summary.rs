@@ -1,0 +1,80 @@
+//! Counts and figures of all verdicts.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::follow::Browser;
+use super::index::Index;
+use crate::eval::{Measures, Scores, Task};
+use crate::verdict::Status;
+
+/// Draws of the bootstrap that gives the intervals: fewer than a report has, as they are made again while a run goes on.
+const RESAMPLES: usize = 1000;
+
+/// Counts of all verdicts.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Summary {
+    pub(crate) verdicts: usize,
+    pub(crate) samples: usize,
+    pub(crate) by_status: Vec<(Status, usize)>,
+    pub(crate) mean_reward: Option<f64>,
+    pub(crate) unreadable: usize,
+    pub(crate) first_unreadable: Option<String>,
+    /// Has all been read that was there?
+    pub(crate) has_caught_up: bool,
+    /// Is the run's journal read, as there is no output yet?
+    pub(crate) is_journal: bool,
+    /// How well verdicts meet labels, where there are any.
+    pub(crate) scores: Vec<(Task, Scores)>,
+}
+
+/// Figures against labels, kept until there are more verdicts.
+#[derive(Default)]
+pub(crate) struct Figures {
+    kept: Mutex<Option<(u64, usize, Vec<(Task, Scores)>)>>,
+}
+
+impl Figures {
+    fn of(&self, index: &Index) -> Vec<(Task, Scores)> {
+        if !index.has_labels() {
+            return Vec::new();
+        }
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (index.generation, index.count());
+        if let Some((generation, count, scores)) = kept.as_ref()
+            && (*generation, *count) == key
+        {
+            return scores.clone();
+        }
+        let is_labelled = |at: &u32| {
+            let labelled = index.labelled(&index.scored[*at as usize]);
+            Task::ALL.iter().any(|task| task.label(&labelled).is_some())
+        };
+        let mut order: Vec<u32> = (0..index.count() as u32).filter(is_labelled).collect();
+        // Trials of a sample stand together.
+        order.sort_by_key(|at| index.scored[*at as usize].sample);
+        let scored: Vec<_> = order.iter().map(|at| index.scored[*at as usize]).collect();
+        let measures = Measures::of(&scored, &index.samples, RESAMPLES, |_| true);
+        let scores: Vec<(Task, Scores)> = measures.tasks.into_iter().collect();
+        *kept = Some((key.0, key.1, scores.clone()));
+        scores
+    }
+}
+
+impl Summary {
+    /// Of what was read so far.
+    pub(crate) fn of(browser: &Browser, figures: &Figures) -> Self {
+        let index = browser.index();
+        let (sum, count) = index.rewards;
+        Self {
+            verdicts: index.count(),
+            samples: index.judged(),
+            by_status: index.by_status.iter().map(|(status, count)| (*status, *count)).collect(),
+            mean_reward: (count > 0).then(|| sum / count as f64),
+            unreadable: index.unreadable,
+            first_unreadable: index.first_unreadable.clone(),
+            has_caught_up: browser.has_caught_up(),
+            is_journal: index.source.is_journal,
+            scores: figures.of(&index),
+        }
+    }
+}
