@@ -3,7 +3,6 @@
     python scripts/tiny_judge/evaluate.py --split domain --count 2000 --seed 7001
     python scripts/tiny_judge/evaluate.py --split heldout --count 2000 --seed 7001
     python scripts/tiny_judge/evaluate.py --file scripts/tiny_judge/handwritten_wide.jsonl
-    python scripts/tiny_judge/evaluate.py --split heldout --count 200 --write labelled.jsonl
 
 `domain` draws on the phrasings of training with seeds of its own, `heldout` on sentence frames, names, objects and
 answer styles that training never saw. `--mix natural` draws the kinds of answers as often as the generator does; `even`
@@ -18,18 +17,16 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import random
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from problems import KINDS, Example, generate, outside
+from labelled import draw, draw_arguments, write
+from problems import Example
 from score import from_file
 from tables import FIELDS, Table
 
-LUCKY = ("lucky_cancelling", "lucky_contradiction")
-LUCKY_SHARE = 0.17
 INCOMPLETE = 3
 """The exit code of a run in which some samples have no readable verdict."""
 
@@ -38,32 +35,6 @@ def judge_command(options: argparse.Namespace, source: Path, target: Path) -> li
     """The command line of one run."""
     command = [options.binary, "judge", source, "-o", target, "--model", options.model, "--quiet"]
     return [*map(str, command), *options.extra]
-
-
-def draw(options: argparse.Namespace) -> list[Example]:
-    """The labelled problems, always the same for the same arguments."""
-    rng = random.Random(f"{options.split} {options.seed}")
-    others = [kind for kind in KINDS if kind not in LUCKY]
-    found = []
-    for _ in range(options.count):
-        if rng.random() < options.outside:
-            found.append(outside(rng, options.split))
-        elif options.mix == "natural":
-            found.append(generate(rng, split=options.split))
-        else:
-            kind = rng.choice(LUCKY if rng.random() < LUCKY_SHARE else others)
-            found.append(generate(rng, split=options.split, kind=kind))
-    return found
-
-
-def write(examples: list[Example], path: Path, labels: bool) -> None:
-    """One JSON line per problem: the rollout's columns and, if wanted, its labels."""
-    with path.open("w", encoding="utf-8") as file:
-        for index, e in enumerate(examples):
-            row = {"id": f"{index:05d}", "question": e.question, "reference_answer": e.reference_answer, "student_answer": e.student_answer}
-            if labels:
-                row |= {"kind": e.kind, "topic": e.topic, "inside": e.inside, **{field: getattr(e, field) for field in FIELDS}}
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
 def judge(options: argparse.Namespace, examples: list[Example]) -> dict[str, dict]:
@@ -90,25 +61,17 @@ def temperature(confidences: list[float], labels: list[bool]) -> str:
 
 
 def main() -> None:
-    """Write or judge labelled problems."""
+    """Judge labelled problems."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--binary", default="target/release/juror")
     parser.add_argument("--model", default="tiny")
-    parser.add_argument("--split", choices=("domain", "heldout"), default="domain")
     parser.add_argument("--file", type=Path, help="labelled problems to judge instead")
-    parser.add_argument("--count", type=int, default=2000)
-    parser.add_argument("--seed", type=int, default=7001)
-    parser.add_argument("--outside", type=float, default=1 / 7, help="share of problems outside the domain")
-    parser.add_argument("--mix", choices=("natural", "even"), default="natural", help="how often each kind of answer comes")
+    draw_arguments(parser)
     parser.add_argument("--show", type=int, default=0, help="print this many wrongly judged problems")
     parser.add_argument("--calibrate", action="store_true", help="fit the temperatures of judge.json")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="only write the labelled problems")
     parser.add_argument("extra", nargs="*", help="further arguments for the binary, behind --")
     options = parser.parse_args()
     examples = from_file(options.file) if options.file else draw(options)
-    if options.write:
-        write(examples, options.write, labels=True)
-        return
     verdicts, table, shown = judge(options, examples), Table(), 0
     certain: dict[str, tuple[list[float], list[bool]]] = {field: ([], []) for field in ("process", "outcome")}
     for index, e in enumerate(examples):

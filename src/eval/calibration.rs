@@ -1,5 +1,6 @@
 //! Whether a judge's probabilities are what they say.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::measures::Task;
@@ -10,7 +11,7 @@ use super::statistics::ratio;
 const BINS: usize = 10;
 
 /// Verdicts whose probabilities lie in one bin.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Bin {
     /// From this probability.
     pub from: f64,
@@ -25,7 +26,7 @@ pub struct Bin {
 }
 
 /// A threshold for a probability, and what it gives.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Threshold {
     /// True from this probability on.
     pub threshold: f64,
@@ -34,7 +35,7 @@ pub struct Threshold {
 }
 
 /// How a judge's probabilities of one task meet the labels.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Reliability {
     /// Verdicts with a probability and a label.
     pub count: usize,

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::measures::{Estimate, Task};
@@ -9,7 +10,7 @@ use super::scored::{Samples, Scored};
 use super::statistics::{Confusion, McNemar, RESAMPLES, bootstrap};
 
 /// How a second judge differs from a first on one task.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
     /// Verdicts of both on the same trial of the same labelled sample.
     pub verdicts: usize,

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::scored::{Labelled, Samples, Scored};
@@ -9,7 +10,7 @@ use super::statistics::{Confusion, Counts, Interval, bootstrap, ratio, wilson};
 use crate::verdict::Status;
 
 /// What of a verdict is compared with the label.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Task {
     /// Derivation and final answer: what a process-aware reward rests on.
@@ -64,7 +65,7 @@ impl Task {
 }
 
 /// A share and its 95 % interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Share {
     /// Those that count.
     pub count: usize,
@@ -88,7 +89,7 @@ impl Share {
 }
 
 /// A number and its 95 % interval by resampling samples.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Estimate {
     /// The number.
     pub value: f64,
@@ -97,7 +98,7 @@ pub struct Estimate {
 }
 
 /// How well predictions meet labels of one task.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Scores {
     /// Labels (rows: false, true) against predictions (columns: false, true, none).
     pub confusion: Confusion,
@@ -164,7 +165,7 @@ fn sum(units: &mut dyn Iterator<Item = (&Confusion, usize)>) -> Confusion {
 }
 
 /// Tokens that a judge generated for a verdict.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Tokens {
     /// Of all verdicts together.
     pub total: u64,
@@ -195,7 +196,7 @@ impl Tokens {
 }
 
 /// How good a judge is over some of its verdicts.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Measures {
     /// Verdicts.
     pub verdicts: usize,

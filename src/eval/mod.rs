@@ -11,9 +11,11 @@
 //! verdicts are no matter; texts stay in their files.
 
 mod calibration;
+mod choice;
 mod compare;
 mod labels;
 mod measures;
+mod misses;
 mod prime;
 mod scored;
 mod statistics;
@@ -21,19 +23,22 @@ mod statistics;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use calibration::{Bin, Reliability, Threshold, probabilities};
+pub use choice::{Choice, Choices, CostUnit};
 pub use compare::{Comparison, Flip};
 pub use labels::{Label, LabelColumns, LabelField};
 pub use measures::{Estimate, Measures, Scores, Share, Task, Tokens};
+pub use misses::Miss;
 pub use prime::{PrimeRow, check_prime, prime_rows};
 pub(crate) use scored::Line;
 pub use scored::{Labelled, Samples, Scored, Verdicts};
 pub use statistics::{Confusion, Interval, McNemar, RESAMPLES};
 
 use crate::dataset::DatasetError;
-use statistics::{Counts, bootstrap};
+use statistics::{Counts, bootstrap_within};
 
 /// What keeps verdicts from being scored.
 #[derive(Debug, thiserror::Error)]
@@ -86,7 +91,7 @@ impl EvalError {
 }
 
 /// What always the same answer gives.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Baseline {
     /// The accuracy.
     pub accuracy: f64,
@@ -95,7 +100,7 @@ pub struct Baseline {
 }
 
 /// Means over subjects, each counting the same.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct OverSubjects {
     /// Of the accuracies.
     pub accuracy: Estimate,
@@ -104,7 +109,7 @@ pub struct OverSubjects {
 }
 
 /// Samples whose responses have so many characters.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct OfLength {
     /// At least.
     pub from: u32,
@@ -116,7 +121,7 @@ pub struct OfLength {
 }
 
 /// How good a judge is.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Evaluation {
     /// The verdicts' file.
     pub verdicts: String,
@@ -247,7 +252,9 @@ fn over_subjects(task: Task, scored: &[Scored], samples: &Samples) -> Option<Ove
         [mean(Confusion::accuracy), mean(Confusion::f1)]
     };
     let [accuracy, f1] = means(&mut units.iter().map(|(unit, count)| (unit, *count)));
-    let [accuracy_interval, f1_interval] = bootstrap(&units, RESAMPLES, means);
+    let subjects: Vec<&[((u32, Counts), usize)]> =
+        units.chunk_by(|((a, _), _), ((b, _), _)| a == b).collect();
+    let [accuracy_interval, f1_interval] = bootstrap_within(&subjects, RESAMPLES, means);
     Some(OverSubjects {
         accuracy: Estimate {
             value: accuracy?,

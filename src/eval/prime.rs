@@ -1,5 +1,6 @@
 //! The benchmark of process-outcome verification (PRIME, arXiv 2602.11570): its figures beside a judge's, and whether data is it.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::measures::Task;
@@ -7,7 +8,7 @@ use super::scored::Samples;
 use crate::checkpoint::known_judges;
 
 /// What the paper measured of a judge, in percent.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PrimeRow {
     /// The judge.
     pub judge: String,

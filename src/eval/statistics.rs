@@ -3,6 +3,7 @@
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 use rand_distr::{Binomial, Distribution as _};
+use schemars::JsonSchema;
 use serde::Serialize;
 use statrs::distribution::{
     Binomial as BinomialCounts, ChiSquared, ContinuousCDF as _, DiscreteCDF as _,
@@ -50,7 +51,7 @@ pub(super) type Counts = [[usize; 3]; 2];
 
 /// What is predicted against what is true: `counts[label][prediction]` with 0 for false and 1 for true, and a third column for
 /// rows without a prediction.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Confusion {
     /// The counts.
@@ -137,7 +138,7 @@ pub(super) fn ratio(count: usize, all: usize) -> Option<f64> {
 }
 
 /// Whether two judges that see the same rows are right equally often (`McNemar` 1947).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct McNemar {
     /// Rows where the first is right and the second wrong.
     pub only_first: usize,
@@ -186,31 +187,24 @@ pub(super) fn bootstrap<U, const S: usize>(
     resamples: usize,
     statistics: impl Fn(&mut dyn Iterator<Item = (&U, usize)>) -> [Option<f64>; S],
 ) -> [Option<Interval>; S] {
-    let all: usize = units.iter().map(|(_, count)| count).sum();
+    bootstrap_within(&[units], resamples, statistics)
+}
+
+/// As [`bootstrap`], but each part is resampled by itself: what is averaged over parts keeps every part as large as it is.
+pub(super) fn bootstrap_within<U, const S: usize>(
+    parts: &[&[(U, usize)]],
+    resamples: usize,
+    statistics: impl Fn(&mut dyn Iterator<Item = (&U, usize)>) -> [Option<f64>; S],
+) -> [Option<Interval>; S] {
     let mut random = StdRng::seed_from_u64(SEED);
     let mut seen: [Vec<f64>; S] = std::array::from_fn(|_| Vec::with_capacity(resamples));
-    let mut drawn = vec![0; units.len()];
+    let mut drawn: Vec<(&U, usize)> = Vec::new();
     for _ in 0..resamples {
-        let (mut left, mut rest) = (all as u64, all as u64);
-        for ((_, count), drawn) in units.iter().zip(&mut drawn) {
-            let count = *count as u64;
-            let share = count as f64 / rest.max(1) as f64;
-            // A share of a whole is a valid probability; the last unit takes what is left.
-            let number = if rest == count {
-                left
-            } else {
-                Binomial::new(left, share.min(1.0)).map_or(0, |counts| counts.sample(&mut random))
-            };
-            *drawn = number as usize;
-            left -= number;
-            rest -= count;
+        drawn.clear();
+        for units in parts {
+            draw(units, &mut random, &mut drawn);
         }
-        let mut resample = units
-            .iter()
-            .zip(&drawn)
-            .filter(|(_, drawn)| **drawn > 0)
-            .map(|((unit, _), drawn)| (unit, *drawn));
-        for (seen, value) in seen.iter_mut().zip(statistics(&mut resample)) {
+        for (seen, value) in seen.iter_mut().zip(statistics(&mut drawn.iter().copied())) {
             seen.extend(value);
         }
     }
@@ -218,6 +212,27 @@ pub(super) fn bootstrap<U, const S: usize>(
         values.sort_by(f64::total_cmp);
         Some([quantile(&values, 0.025)?, quantile(&values, 0.975)?])
     })
+}
+
+/// Draws as many units as there are, with replacement: how often each came, where it came at all.
+fn draw<'u, U>(units: &'u [(U, usize)], random: &mut StdRng, drawn: &mut Vec<(&'u U, usize)>) {
+    let all: usize = units.iter().map(|(_, count)| count).sum();
+    let (mut left, mut rest) = (all as u64, all as u64);
+    for (unit, count) in units {
+        let count = *count as u64;
+        let share = count as f64 / rest.max(1) as f64;
+        // A share of a whole is a valid probability; the last unit takes what is left.
+        let number = if rest == count {
+            left
+        } else {
+            Binomial::new(left, share.min(1.0)).map_or(0, |counts| counts.sample(random))
+        };
+        if number > 0 {
+            drawn.push((unit, number as usize));
+        }
+        left -= number;
+        rest -= count;
+    }
 }
 
 /// A quantile of sorted values, between neighbours by a straight line.

@@ -8,6 +8,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::SerializedFileReader;
 use parquet::record::reader::RowIter;
 use parquet::record::{Field, Row};
+use serde::{Serialize, Serializer};
 use serde_json::{Number, Value};
 
 use super::bytes::Bytes;
@@ -66,35 +67,43 @@ fn copy(bytes: &mut Bytes, output: Option<&Path>) -> io::Result<File> {
     Ok(file)
 }
 
-fn object(row: &Row) -> Value {
-    let entries = row.get_column_iter();
-    Value::Object(
-        entries
-            .map(|(key, value)| (key.clone(), json(value)))
-            .collect(),
-    )
+/// A row as a JSON object.
+struct Object<'r>(&'r Row);
+
+impl Serialize for Object<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let entries = self.0.get_column_iter();
+        serializer.collect_map(entries.map(|(key, value)| (key, Json(value))))
+    }
 }
 
 /// A value as JSON: numbers of less than 64 bits with the digits that tell them from their neighbours, bytes that are text as
 /// text.
-fn json(field: &Field) -> Value {
-    match field {
-        Field::Float(value) => shortest(&value.to_string()),
-        Field::Float16(value) => {
-            let digits = (1..=5).map(|digits| format!("{:.*e}", digits - 1, value.to_f32()));
-            let shortest_text = digits.into_iter().find(|text| {
-                text.parse()
-                    .is_ok_and(|near| half::f16::from_f32(near) == *value)
-            });
-            shortest(&shortest_text.unwrap_or_else(|| value.to_f32().to_string()))
+struct Json<'f>(&'f Field);
+
+impl Serialize for Json<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            // Texts are nearly all of a table's bytes: they are written without a copy.
+            Field::Str(text) => serializer.serialize_str(text),
+            Field::Group(row) => Object(row).serialize(serializer),
+            Field::ListInternal(list) => serializer.collect_seq(list.elements().iter().map(Json)),
+            Field::Float(value) => shortest(&value.to_string()).serialize(serializer),
+            Field::Float16(value) => {
+                let digits = (1..=5).map(|digits| format!("{:.*e}", digits - 1, value.to_f32()));
+                let shortest_text = digits.into_iter().find(|text| {
+                    text.parse()
+                        .is_ok_and(|near| half::f16::from_f32(near) == *value)
+                });
+                shortest(&shortest_text.unwrap_or_else(|| value.to_f32().to_string()))
+                    .serialize(serializer)
+            }
+            Field::Bytes(bytes) => match std::str::from_utf8(bytes.data()) {
+                Ok(text) => serializer.serialize_str(text),
+                Err(_) => self.0.to_json_value().serialize(serializer),
+            },
+            _ => self.0.to_json_value().serialize(serializer),
         }
-        Field::Bytes(bytes) => match std::str::from_utf8(bytes.data()) {
-            Ok(text) => text.into(),
-            Err(_) => field.to_json_value(),
-        },
-        Field::Group(row) => object(row),
-        Field::ListInternal(list) => list.elements().iter().map(json).collect(),
-        _ => field.to_json_value(),
     }
 }
 
@@ -125,15 +134,16 @@ impl RowReader for Parquet {
         row.clear();
         let next = panics::guarded(|| {
             let next = self.rows.next().transpose()?;
-            Ok(next.map(|next| object(&next)))
+            Ok(next.map(|next| {
+                // A row always can be written to memory.
+                let _ = serde_json::to_writer(&mut *row, &Object(&next));
+            }))
         });
-        let Some(value) = flat(next).map_err(|reason| damaged(&self.file, self.row, &reason))?
-        else {
+        let next = flat(next).map_err(|reason| damaged(&self.file, self.row, &reason))?;
+        if next.is_none() {
             return Ok(Next::End);
-        };
+        }
         self.row += 1;
-        // A value always can be written to memory.
-        let _ = serde_json::to_writer(&mut *row, &value);
         if row.len() > self.limit.bytes() {
             return Ok(Next::Bad(too_long(row, self.limit)));
         }

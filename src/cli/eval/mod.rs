@@ -1,0 +1,303 @@
+//! `juror eval`
+
+mod json;
+mod tables;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+use clap::{Args, ValueEnum};
+
+use super::columns::ColumnArguments;
+use super::inputs::{self, refuse_data_sets};
+use super::{DONE, Failure, OrFail, say};
+use crate::dataset::output::{check_place, write_atomically};
+use crate::dataset::{LineLimit, LoadOptions};
+use crate::eval::{
+    Choices, Comparison, EvalError, Evaluation, Flip, LabelColumns, LabelField, Samples, Task,
+    Verdicts, check_prime, prime_rows,
+};
+
+use json::Report;
+
+/// Labels below which figures say little.
+const FEW: usize = 100;
+
+/// Score verdicts against labels: accuracy, F1, lucky guesses, calibration, and judges against each other.
+#[derive(Debug, Args)]
+pub(super) struct EvalArguments {
+    /// Verdicts of `juror judge`: JSON lines, CSV or Parquet
+    #[arg(required_unless_present = "json_schema")]
+    verdicts: Option<PathBuf>,
+    /// Rows with the labels, found by the samples' ids; as a rule the judge's input [default: the verdicts' own kept keys]
+    #[arg(long, value_name = "DATA", num_args = 1..)]
+    labels: Vec<PathBuf>,
+    /// Which key of a row holds what: `outcome`, `overall`, `process`, `subject`, `answer_type`; nothing behind `=` reads none
+    #[arg(long, value_name = "FIELD=KEY", value_delimiter = ',')]
+    label_columns: Vec<String>,
+    #[command(flatten)]
+    columns: ColumnArguments,
+    /// More verdicts on the same samples, each compared with the first
+    #[arg(long, value_name = "VERDICTS", num_args = 1..)]
+    compare: Vec<PathBuf>,
+    /// Print published figures beside the judge's
+    #[arg(long, value_name = "BENCHMARK")]
+    reference: Option<Benchmark>,
+    /// Parameters of the judge that work on a token, in billions, for each file of verdicts in turn: the cost of a verdict is these
+    /// times the tokens generated
+    #[arg(long, value_name = "BILLIONS", value_delimiter = ',')]
+    active_parameters: Vec<f64>,
+    /// Everything as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Print the JSON schema of what `--json` writes, and nothing else
+    #[arg(long, exclusive = true)]
+    json_schema: bool,
+    /// Each verdict with its label, and how it missed it, as JSON lines
+    #[arg(long, value_name = "FILE")]
+    rows: Option<PathBuf>,
+}
+
+/// Published figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Benchmark {
+    /// The benchmark of process-outcome verification (arXiv 2602.11570)
+    Prime,
+}
+
+/// A judge's verdicts, scored.
+struct Judged {
+    path: PathBuf,
+    verdicts: Verdicts,
+    evaluation: Evaluation,
+    /// What sets it apart from the first, by task.
+    comparisons: Vec<(Task, Comparison, Vec<Flip>)>,
+}
+
+pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
+    if arguments.json_schema {
+        let schema = serde_json::to_string_pretty(&json::schema()).or_fail()?;
+        writeln!(std::io::stdout(), "{schema}").or_fail()?;
+        return Ok(DONE);
+    }
+    for file in [&arguments.json, &arguments.rows].into_iter().flatten() {
+        check_place(file).or_usage()?;
+    }
+    let files: Vec<&PathBuf> = arguments
+        .verdicts
+        .iter()
+        .chain(&arguments.compare)
+        .collect();
+    if arguments.active_parameters.len() > files.len() {
+        return Err(anyhow!(
+            "--active-parameters has more numbers than there are files of verdicts"
+        ))
+        .or_usage();
+    }
+    let mut labels = Labels::read(
+        &arguments.labels,
+        &arguments.columns,
+        &arguments.label_columns,
+    )?;
+    let mut judged: Vec<Judged> = Vec::new();
+    for (at, path) in files.into_iter().enumerate() {
+        let verdicts = labels.verdicts(path)?;
+        let samples = &labels.samples;
+        let activated = arguments
+            .active_parameters
+            .get(at)
+            .map(|billions| billions * 1e9);
+        let evaluation = Evaluation::of(path, &verdicts, samples, activated);
+        let comparisons = judged.first().map_or(Vec::new(), |first| {
+            let of = |task| {
+                let (comparison, flips) =
+                    Comparison::of(task, &first.verdicts.scored, &verdicts.scored, samples)?;
+                Some((task, comparison, flips))
+            };
+            Task::ALL.into_iter().filter_map(of).collect()
+        });
+        judged.push(Judged {
+            path: path.clone(),
+            verdicts,
+            evaluation,
+            comparisons,
+        });
+    }
+    let samples = &labels.samples;
+    notes(&judged, samples);
+    let reference = match arguments.reference {
+        Some(Benchmark::Prime) => {
+            for difference in check_prime(samples) {
+                say(&format!("note: the labels are not PRIME's: {difference}"));
+            }
+            prime_rows()
+        }
+        None => Vec::new(),
+    };
+    let of_each: Vec<(&Evaluation, &Verdicts)> = judged
+        .iter()
+        .map(|one| (&one.evaluation, &one.verdicts))
+        .collect();
+    let choices = Choices::of(&of_each, samples);
+    tables::print(&judged, samples, choices.as_ref(), &reference)?;
+    if let Some(path) = &arguments.json {
+        let report = Report::of(&judged, samples, choices, reference);
+        let text = serde_json::to_string_pretty(&report).or_fail()?;
+        write_atomically(path, |writer| writeln!(writer, "{text}")).or_fail()?;
+    }
+    if let Some(path) = &arguments.rows {
+        write_atomically(path, |writer| {
+            json::rows(writer, &judged[0].verdicts, samples)
+        })
+        .or_fail()?;
+    }
+    Ok(DONE)
+}
+
+fn failure(error: EvalError) -> Failure {
+    match error {
+        EvalError::Input(error) => inputs::failure(error),
+        error => Failure::new(error, true),
+    }
+}
+
+/// The labels that verdicts are scored against.
+pub(super) struct Labels {
+    pub(super) samples: Samples,
+    columns: LabelColumns,
+    /// Are they kept keys of the verdicts themselves?
+    own: bool,
+}
+
+impl Labels {
+    /// Reads them from `inputs`; without inputs the first file of verdicts has them.
+    pub(super) fn read(
+        inputs: &[PathBuf],
+        columns: &ColumnArguments,
+        label_columns: &[String],
+    ) -> Result<Self, Failure> {
+        let own = inputs.is_empty();
+        if own && !columns.is_empty() {
+            return Err(anyhow!(
+                "--columns and --preset are of the rows of --labels, which is not given"
+            ))
+            .or_usage();
+        }
+        let mut labels = Self {
+            samples: Samples::default(),
+            columns: LabelColumns::parse(label_columns)
+                .map_err(|why| anyhow!("--label-columns: {why}"))
+                .or_usage()?,
+            own,
+        };
+        if !own {
+            refuse_data_sets(inputs)?;
+            let options = LoadOptions {
+                columns: columns.map().or_usage()?,
+                max_line: LineLimit::DEFAULT,
+                ..LoadOptions::default()
+            };
+            labels.samples = Samples::of_data(inputs, options, &labels.columns).map_err(failure)?;
+            labels.check()?;
+        }
+        Ok(labels)
+    }
+
+    /// Reads a file of verdicts.
+    pub(super) fn verdicts(&mut self, path: &Path) -> Result<Verdicts, Failure> {
+        // Labels in verdicts are those of the first file.
+        let own = self.own && self.samples.labelled.is_empty();
+        let verdicts =
+            Verdicts::read(path, &mut self.samples, own, &self.columns).map_err(failure)?;
+        self.check()?;
+        if verdicts.scored.is_empty() {
+            return Err(anyhow!(
+                "none of the {} verdicts in {} is on a labelled sample: verdicts and labels meet by id, so give the rows that were \
+                 judged, with the same `--columns`",
+                verdicts.without_label,
+                path.display()
+            ))
+            .or_usage();
+        }
+        Ok(verdicts)
+    }
+
+    /// Scores one file of verdicts, and prints it.
+    pub(super) fn score(&mut self, path: &Path) -> Result<(), Failure> {
+        let verdicts = self.verdicts(path)?;
+        let judged = [Judged {
+            path: path.to_owned(),
+            evaluation: Evaluation::of(path, &verdicts, &self.samples, None),
+            verdicts,
+            comparisons: Vec::new(),
+        }];
+        notes(&judged, &self.samples);
+        tables::print(&judged, &self.samples, None, &[])
+    }
+
+    /// Refuses rows none of which has a label, with what was looked for.
+    fn check(&self) -> Result<(), Failure> {
+        if self.samples.count() > 0 {
+            return Ok(());
+        }
+        let fields = [
+            LabelField::Overall,
+            LabelField::Outcome,
+            LabelField::Process,
+        ];
+        let looked_for = fields.map(|field| (field.name(), self.columns.keys(field).join(", ")));
+        let looked_for = looked_for.iter().filter(|(_, keys)| !keys.is_empty());
+        let looked_for: Vec<String> = looked_for
+            .map(|(name, keys)| format!("{name}: {keys}"))
+            .collect();
+        let looked_for = looked_for.join("; ");
+        Err(if self.own {
+            anyhow!(
+                "no verdict has a label among its kept keys (looked for {looked_for}): judge with `--keep KEY`, or give the rows with \
+                 the labels: `--labels DATA`"
+            )
+        } else {
+            anyhow!(
+                "no row has a label (looked for {looked_for}): name their keys with `--label-columns FIELD=KEY`"
+            )
+        })
+        .or_usage()
+    }
+}
+
+/// Says what the figures leave out.
+fn notes(judged: &[Judged], samples: &Samples) {
+    for one in judged {
+        let evaluation = &one.evaluation;
+        for (count, what) in [
+            (
+                evaluation.without_label,
+                "verdicts are on samples without a label, and are left out",
+            ),
+            (
+                evaluation.without_verdict,
+                "labelled samples have no verdict, and are left out",
+            ),
+        ] {
+            if count > 0 {
+                say(&format!("note: {}: {count} {what}", one.path.display()));
+            }
+        }
+        if evaluation.all.samples < FEW {
+            say(&format!(
+                "note: {} samples are few: look at the intervals",
+                evaluation.all.samples
+            ));
+        }
+    }
+    let contradictory = judged
+        .first()
+        .map_or(0, |one| one.evaluation.contradictory_labels);
+    if contradictory > 0 {
+        say(&format!(
+            "note: {contradictory} of {} labels say right overall and wrong in the outcome",
+            samples.count()
+        ));
+    }
+}

@@ -1,0 +1,432 @@
+//! The tables of `juror eval`.
+
+use std::io::{BufWriter, Write};
+
+use serde_json::json;
+
+use super::super::{Failure, OrFail, table};
+use super::Judged;
+use crate::eval::{
+    Choices, CostUnit, Estimate, Measures, PrimeRow, Samples, Scores, Share, Task, Threshold,
+};
+use crate::verdict::Status;
+
+/// Flips that are shown of each kind.
+const SHOWN_FLIPS: usize = 5;
+
+/// A share in percent, with its interval.
+fn percent(share: Option<Share>) -> String {
+    share.map_or_else(
+        dash,
+        |Share {
+             share, interval, ..
+         }| with_interval(share, Some(interval)),
+    )
+}
+
+fn estimate(estimate: Option<Estimate>) -> String {
+    estimate.map_or_else(dash, |Estimate { value, interval }| {
+        with_interval(value, interval)
+    })
+}
+
+fn with_interval(value: f64, interval: Option<[f64; 2]>) -> String {
+    match interval {
+        Some([low, high]) => format!(
+            "{:.1} ({:.1}–{:.1})",
+            100.0 * value,
+            100.0 * low,
+            100.0 * high
+        ),
+        None => format!("{:.1}", 100.0 * value),
+    }
+}
+
+fn plain(value: Option<f64>) -> String {
+    value.map_or_else(dash, |value| format!("{:.1}", 100.0 * value))
+}
+
+/// A probability that may be very small.
+fn threshold(probability: f64) -> String {
+    if probability > 0.0 && probability < 0.001 {
+        format!("{probability:.1e}")
+    } else {
+        format!("{probability:.3}")
+    }
+}
+
+fn dash() -> String {
+    "–".to_owned()
+}
+
+/// Columns of the table of scores.
+const HEADER: [&str; 8] = [
+    "",
+    "labels",
+    "accuracy",
+    "of answered",
+    "F1",
+    "precision",
+    "recall",
+    "kappa",
+];
+
+fn row(name: &str, scores: &Scores) -> [String; 8] {
+    [
+        name.to_owned(),
+        scores.confusion.all().to_string(),
+        percent(Some(scores.accuracy)),
+        plain(scores.selective_accuracy.map(|share| share.share)),
+        estimate(scores.f1),
+        plain(scores.precision.map(|share| share.share)),
+        plain(scores.recall.map(|share| share.share)),
+        scores
+            .kappa
+            .map_or_else(dash, |kappa| format!("{:.2}", kappa.value)),
+    ]
+}
+
+/// A table of parts of the samples, where there are at least two of them.
+fn parts(
+    out: &mut impl Write,
+    title: &str,
+    parts: &mut dyn Iterator<Item = (String, &Measures)>,
+) -> Result<(), Failure> {
+    let parts: Vec<(String, &Measures)> = parts.collect();
+    let has = |task: &Task| parts.iter().any(|(_, of)| of.tasks.contains_key(task));
+    let Some(primary) = Task::ALL.into_iter().find(has).filter(|_| parts.len() > 1) else {
+        return Ok(());
+    };
+    let rows: Vec<[String; 8]> = parts
+        .iter()
+        .map(|(name, of)| {
+            let scores = of.tasks.get(&primary);
+            let of_scores = |get: fn(&Scores) -> String| scores.map_or_else(dash, get);
+            let outcome = of
+                .tasks
+                .get(&Task::Outcome)
+                .filter(|_| primary != Task::Outcome);
+            [
+                format!("  {name}"),
+                of_scores(|scores| scores.confusion.all().to_string()),
+                of_scores(|scores| percent(Some(scores.accuracy))),
+                of_scores(|scores| estimate(scores.f1)),
+                of_scores(|scores| plain(scores.precision.map(|share| share.share))),
+                of_scores(|scores| plain(scores.recall.map(|share| share.share))),
+                percent(outcome.map(|scores| scores.accuracy)),
+                of.lucky_guesses.map_or_else(dash, |share| {
+                    format!("{:.1} of {}", 100.0 * share.share, share.all)
+                }),
+            ]
+        })
+        .collect();
+    writeln!(out).or_fail()?;
+    let accuracy = format!("{} accuracy", primary.name());
+    table::write(
+        out,
+        [
+            title,
+            "labels",
+            &accuracy,
+            "F1",
+            "precision",
+            "recall",
+            "outcome accuracy",
+            "lucky guesses refused",
+        ],
+        &rows,
+    )
+}
+
+/// The tables.
+pub(super) fn print(
+    judged: &[Judged],
+    samples: &Samples,
+    choices: Option<&Choices>,
+    reference: &[PrimeRow],
+) -> Result<(), Failure> {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    for one in judged {
+        let evaluation = &one.evaluation;
+        let all = &evaluation.all;
+        let heading = format!(
+            "{}: {} verdicts on {} labelled samples",
+            one.path.display(),
+            all.verdicts,
+            all.samples
+        );
+        writeln!(out, "{heading}\n").or_fail()?;
+        let mut rows = Vec::new();
+        for (task, scores) in &all.tasks {
+            rows.push(row(task.name(), scores));
+            if let Some(means) = evaluation.over_subjects.get(task) {
+                let mut means_row: [String; 8] = std::array::from_fn(|_| dash());
+                "  mean of subjects".clone_into(&mut means_row[0]);
+                means_row[2] = estimate(Some(means.accuracy));
+                means_row[4] = estimate(means.f1);
+                rows.push(means_row);
+            }
+            rows.extend(
+                all.rules
+                    .get(task)
+                    .map(|scores| row("  rules alone", scores)),
+            );
+            for (name, baseline) in [
+                ("  always true", &evaluation.always_true),
+                ("  always false", &evaluation.always_false),
+            ] {
+                let Some(baseline) = baseline.get(task) else {
+                    continue;
+                };
+                let mut constant: [String; 8] = std::array::from_fn(|_| dash());
+                name.clone_into(&mut constant[0]);
+                constant[2] = plain(Some(baseline.accuracy));
+                constant[4] = plain(baseline.f1);
+                rows.push(constant);
+            }
+        }
+        table::write(&mut out, HEADER, &rows)?;
+        table::write_text(&mut out, &facts(all))?;
+        parts(
+            &mut out,
+            "by subject",
+            &mut evaluation
+                .by_subject
+                .iter()
+                .map(|(name, of)| (name.clone(), of)),
+        )?;
+        parts(
+            &mut out,
+            "by answer type",
+            &mut evaluation
+                .by_answer_type
+                .iter()
+                .map(|(name, of)| (name.clone(), of)),
+        )?;
+        parts(
+            &mut out,
+            "by response length",
+            &mut evaluation
+                .by_response_length
+                .iter()
+                .map(|of| (format!("{} to {} characters", of.from, of.to), &of.measures)),
+        )?;
+        for (task, reliability) in &evaluation.reliability {
+            let at = |best: Threshold| {
+                format!(
+                    "{} ({:.1} %)",
+                    threshold(best.threshold),
+                    100.0 * best.value
+                )
+            };
+            let auc = reliability
+                .auc
+                .map_or(String::new(), |auc| format!(", AUC {auc:.3}"));
+            let f1 = reliability
+                .best_f1
+                .map_or(String::new(), |best| format!(", F1 at {}", at(best)));
+            let text = format!(
+                "{} probabilities: calibration error {:.3}, Brier score {:.3}{auc}; accuracy is highest at threshold {}{f1}",
+                task.name(),
+                reliability.calibration_error,
+                reliability.brier,
+                at(reliability.best_accuracy),
+            );
+            table::write_text(&mut out, &text)?;
+        }
+        if let Some(cost) = evaluation.cost {
+            table::write_text(
+                &mut out,
+                &format!(
+                    "cost: {cost:.1} (billions of active parameters × tokens generated for a verdict)"
+                ),
+            )?;
+        }
+        writeln!(out).or_fail()?;
+    }
+    print_comparisons(&mut out, judged, samples)?;
+    if let Some(choices) = choices {
+        print_choices(&mut out, choices)?;
+    }
+    if !reference.is_empty() {
+        let rows: Vec<[String; 5]> = reference
+            .iter()
+            .map(|row| {
+                let lucky = row
+                    .lucky_guess
+                    .map_or_else(dash, |value| format!("{value:.2}"));
+                [
+                    row.judge.clone(),
+                    format!("{:.2}", row.outcome),
+                    format!("{:.2}", row.overall),
+                    format!("{:.2}", row.f1),
+                    lucky,
+                ]
+            })
+            .collect();
+        writeln!(out, "published (arXiv 2602.11570), in percent\n").or_fail()?;
+        table::write(
+            &mut out,
+            ["judge", "outcome", "overall", "F1", "lucky guesses found"],
+            &rows,
+        )?;
+    }
+    out.flush().or_fail()
+}
+
+/// Lucky guesses, verdicts that could not be read, tokens.
+fn facts(measures: &Measures) -> String {
+    let lucky = measures.lucky_guesses.map(|share| {
+        format!(
+            "lucky guesses refused {} % of {}",
+            percent(Some(share)),
+            share.all
+        )
+    });
+    let statuses = measures
+        .by_status
+        .iter()
+        .filter(|(status, _)| **status != Status::Ok);
+    let statuses = statuses.map(|(status, count)| {
+        let name = json!(status).as_str().unwrap_or_default().replace('_', " ");
+        format!(
+            "{name} {:.2} % ({count})",
+            100.0 * measures.share_of(*status)
+        )
+    });
+    let tokens = measures.tokens;
+    let tokens = format!(
+        "tokens generated for a verdict: mean {:.1}, median {}, one in 20 more than {}",
+        tokens.mean, tokens.median, tokens.p95
+    );
+    lucky
+        .into_iter()
+        .chain(statuses)
+        .chain([tokens])
+        .collect::<Vec<String>>()
+        .join("; ")
+}
+
+/// How the other judges differ from the first.
+fn print_comparisons(
+    out: &mut impl Write,
+    judged: &[Judged],
+    samples: &Samples,
+) -> Result<(), Failure> {
+    let Some((first, others)) = judged.split_first() else {
+        return Ok(());
+    };
+    for other in others {
+        writeln!(
+            out,
+            "{} against {}\n",
+            other.path.display(),
+            first.path.display()
+        )
+        .or_fail()?;
+        let rows: Vec<[String; 6]> = other
+            .comparisons
+            .iter()
+            .map(|(task, comparison, _)| {
+                [
+                    task.name().to_owned(),
+                    points(comparison.accuracy),
+                    comparison.f1.map_or_else(dash, points),
+                    comparison.mcnemar.only_second.to_string(),
+                    comparison.mcnemar.only_first.to_string(),
+                    format!("{:.3}", comparison.mcnemar.p_exact),
+                ]
+            })
+            .collect();
+        table::write(
+            out,
+            ["", "accuracy", "F1", "mended", "broken", "McNemar's p"],
+            &rows,
+        )?;
+        for (task, _, flips) in &other.comparisons {
+            for (name, is_mended) in [("mended", true), ("broken", false)] {
+                let of_kind = flips
+                    .iter()
+                    .filter(|flip| (flip.predictions[1] == Some(flip.label)) == is_mended);
+                let ids: Vec<&str> = of_kind.map(|flip| samples.id(flip.sample)).collect();
+                if !ids.is_empty() {
+                    let more = ids.len().saturating_sub(SHOWN_FLIPS);
+                    let shown = ids[..ids.len().min(SHOWN_FLIPS)].join(", ");
+                    let more = if more > 0 {
+                        format!(", and {more} more")
+                    } else {
+                        String::new()
+                    };
+                    table::write_text(out, &format!("{} {name}: {shown}{more}", task.name()))?;
+                }
+            }
+        }
+        writeln!(out).or_fail()?;
+    }
+    Ok(())
+}
+
+/// A difference in points of percent, with its interval.
+fn points(estimate: Estimate) -> String {
+    match estimate.interval {
+        Some([low, high]) => format!(
+            "{:+.1} ({:+.1} to {:+.1})",
+            100.0 * estimate.value,
+            100.0 * low,
+            100.0 * high
+        ),
+        None => format!("{:+.1}", 100.0 * estimate.value),
+    }
+}
+
+/// What each judge costs, and what it loses against the best.
+fn print_choices(out: &mut impl Write, choices: &Choices) -> Result<(), Failure> {
+    let cost = match choices.unit {
+        CostUnit::ParametersTimesTokens => "cost",
+        CostUnit::Tokens => "tokens",
+    };
+    let rows: Vec<[String; 6]> = choices
+        .judges
+        .iter()
+        .map(|choice| {
+            let against = choice.against_best.as_ref();
+            [
+                choice.verdicts.clone(),
+                format!("{:.1}", choice.cost),
+                percent(Some(choice.accuracy)),
+                against.map_or_else(dash, |comparison| points(comparison.accuracy)),
+                against.map_or_else(dash, |comparison| {
+                    format!("{:.3}", comparison.mcnemar.p_exact)
+                }),
+                match &choice.dominated_by {
+                    Some(better) => format!("no: {better} costs no more and is right as often"),
+                    None if against.is_none() => "the best".to_owned(),
+                    None => "cheaper".to_owned(),
+                },
+            ]
+        })
+        .collect();
+    writeln!(
+        out,
+        "which judge to use, by {} accuracy and cost\n",
+        choices.task.name()
+    )
+    .or_fail()?;
+    table::write(
+        out,
+        [
+            "",
+            cost,
+            "accuracy",
+            "against the best",
+            "McNemar's p",
+            "worth it",
+        ],
+        &rows,
+    )?;
+    if choices.unit == CostUnit::Tokens {
+        let text = "tokens: generated for a verdict; with --active-parameters of every judge the cost of a verdict is told instead";
+        table::write_text(out, text)?;
+    }
+    writeln!(out).or_fail()
+}
