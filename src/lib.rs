@@ -56,6 +56,7 @@ pub mod eval;
 pub mod grammar;
 #[doc(hidden)]
 pub mod judge;
+mod label;
 #[doc(hidden)]
 pub mod model;
 #[doc(hidden)]
@@ -80,5 +81,7 @@ pub mod threads;
 pub mod verdict;
 #[doc(hidden)]
 pub mod verify;
+#[cfg(feature = "serve")]
+mod view;
 
 pub use juror_rules as rules;

@@ -20,13 +20,20 @@ pub(crate) enum Truth {
 }
 
 impl Truth {
-    /// Its name in addresses.
+    /// Every one.
+    pub(crate) const ALL: [Self; 3] = [Self::True, Self::False, Self::Unknown];
+
+    /// That of this name.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        match text {
-            "true" => Some(Self::True),
-            "false" => Some(Self::False),
-            "none" => Some(Self::Unknown),
-            _ => None,
+        Self::ALL.into_iter().find(|truth| truth.name() == text)
+    }
+
+    /// Its name in addresses.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::True => "true",
+            Self::False => "false",
+            Self::Unknown => "none",
         }
     }
 

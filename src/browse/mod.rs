@@ -28,7 +28,7 @@ use std::path::PathBuf;
 
 pub(crate) use filter::{Filter, Kind, Sort, Truth};
 pub(crate) use follow::{Browser, Progress};
-pub(crate) use index::Index;
+pub(crate) use index::{Index, sureness};
 pub(crate) use record::{Record, Texts};
 pub(crate) use search::{Hits, Search, Within};
 pub(crate) use summary::{Figures, Summary};

@@ -15,6 +15,7 @@ mod export_batch;
 mod import_batch;
 mod inputs;
 mod judge;
+mod label;
 mod manual;
 mod merge;
 mod models;
@@ -30,6 +31,8 @@ mod sampling;
 mod serve;
 mod table;
 mod verify;
+#[cfg(feature = "serve")]
+mod view;
 mod without_effect;
 
 use std::borrow::Cow;
@@ -116,6 +119,11 @@ enum Command {
     Calibrate(calibrate::CalibrateArguments),
     /// Score verdicts against labels: accuracy, F1, lucky guesses, calibration, and judges against each other
     Eval(Box<eval::EvalArguments>),
+    /// Look through verdicts in the browser: search, filters, live while a run goes on
+    #[cfg(feature = "serve")]
+    View(view::ViewArguments),
+    /// Label responses by hand: those that judges disagree on, or any others
+    Label(Box<label::LabelArguments>),
     /// Look after a cache of answers (`juror judge --cache`)
     Cache {
         #[command(subcommand)]
@@ -258,6 +266,9 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Prompts { action } => prompts::run(action),
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),
+        #[cfg(feature = "serve")]
+        Command::View(arguments) => view::run(&arguments),
+        Command::Label(arguments) => label::run(&arguments),
         Command::Cache { action } => cache::run(action),
         Command::Models { action } => models::run(action),
         Command::Completions { shell } => manual::completions(shell).map(|()| DONE),

@@ -10,8 +10,6 @@
 //! | `page` | the queue in a browser (feature `serve`) |
 
 mod file;
-#[cfg(feature = "serve")]
-pub(crate) mod page;
 mod pair;
 mod queue;
 mod said;
