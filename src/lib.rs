@@ -30,6 +30,7 @@
 //! | `server` | the judge over HTTP (`juror serve`, feature `serve`) |
 //! | [`attack`] | responses that deserve no reward, and how often a judge gives them one (`juror attack`) |
 //! | [`eval`] | what verdicts are worth: against labels, and judges against each other (`juror eval`) |
+//! | [`report`] | verdicts as pages that people read; untrusted text as HTML |
 //! | `browse` | verdict files by place, while they grow: filters, search, counts |
 //! | `view` | verdicts as pages for the browser (`juror view`) |
 //! | `label` | labels by people: the queue, the file, agreement (`juror label`) |
@@ -65,6 +66,8 @@ pub(crate) mod panics;
 pub mod prelude;
 #[doc(hidden)]
 pub mod protocol;
+#[doc(hidden)]
+pub mod report;
 #[doc(hidden)]
 pub mod reward;
 #[doc(hidden)]

@@ -61,7 +61,11 @@ impl Kind {
     /// Every kind.
     pub(crate) fn all() -> Vec<Self> {
         let misses = Miss::ALL.into_iter().map(Self::Miss);
-        [Self::Any].into_iter().chain(misses).chain([Self::Trials]).collect()
+        [Self::Any]
+            .into_iter()
+            .chain(misses)
+            .chain([Self::Trials])
+            .collect()
     }
 
     /// Its name in addresses.
@@ -158,7 +162,10 @@ impl Filter {
     /// The verdicts that are wanted, by their place in the index, in that order.
     pub(crate) fn select(&self, index: &Index, sort: Sort) -> Vec<u32> {
         // A name that no sample has lets nothing through.
-        let subject = self.subject.as_ref().map(|name| index.samples.subjects.find(name));
+        let subject = self
+            .subject
+            .as_ref()
+            .map(|name| index.samples.subjects.find(name));
         let is_wanted = |at: &u32| {
             let at = *at as usize;
             let scored = &index.scored[at];
@@ -170,15 +177,23 @@ impl Filter {
             ];
             let in_range = || {
                 let reward = index.reward(at);
-                let from = self.from.is_none_or(|from| reward.is_some_and(|reward| reward >= from));
-                from && self.to.is_none_or(|to| reward.is_some_and(|reward| reward <= to))
+                let from = self
+                    .from
+                    .is_none_or(|from| reward.is_some_and(|reward| reward >= from));
+                from && self
+                    .to
+                    .is_none_or(|to| reward.is_some_and(|reward| reward <= to))
             };
             let of_subject = || {
-                subject.is_none_or(|number| number.is_some() && index.labelled(scored).subject == number)
+                subject.is_none_or(|number| {
+                    number.is_some() && index.labelled(scored).subject == number
+                })
             };
             self.status.is_none_or(|status| status == scored.status)
                 && self.trial.is_none_or(|trial| trial == scored.trial)
-                && truths.iter().all(|(wanted, value)| wanted.is_none_or(|wanted| wanted.is(*value)))
+                && truths
+                    .iter()
+                    .all(|(wanted, value)| wanted.is_none_or(|wanted| wanted.is(*value)))
                 && in_range()
                 && of_subject()
                 && self.kind.is_none_or(|kind| kind.is_of(scored, index))

@@ -179,7 +179,9 @@ impl Browser {
     fn add(&self, source: &Source, lines: &[(u64, u32, &[u8])]) -> Result<(), BrowseError> {
         let parsed: Vec<_> = lines
             .par_iter()
-            .filter_map(|(offset, number, line)| Some((*offset, *number, *line, self.parse(line, source)?)))
+            .filter_map(|(offset, number, line)| {
+                Some((*offset, *number, *line, self.parse(line, source)?))
+            })
             .collect();
         if parsed.is_empty() {
             return Ok(());

@@ -163,7 +163,10 @@ impl Index {
 
     /// Has any sample a label?
     pub(crate) fn has_labels(&self) -> bool {
-        self.samples.labelled.iter().any(|one| one.outcome.is_some() || one.overall.is_some() || one.process.is_some())
+        self.samples
+            .labelled
+            .iter()
+            .any(|one| one.outcome.is_some() || one.overall.is_some() || one.process.is_some())
     }
 
     /// How many samples have a verdict.

@@ -28,8 +28,8 @@ use std::path::PathBuf;
 
 pub(crate) use filter::{Filter, Kind, Sort, Truth};
 pub(crate) use follow::{Browser, Progress};
-pub(crate) use index::{Index, sureness};
-pub(crate) use record::{Record, Texts};
+pub(crate) use index::sureness;
+pub(crate) use record::Record;
 pub(crate) use search::{Hits, Search, Within};
 pub(crate) use summary::{Figures, Summary};
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::BrowseError;
 use super::follow::Browser;
 use super::index::{Index, Place};
 use super::source::Source;
-use super::BrowseError;
 use crate::dataset::{ColumnMap, Rows, Sample, sample_of_row};
 use crate::eval::{Labelled, Miss, Scored};
 
@@ -30,8 +30,6 @@ pub(crate) struct Texts {
 /// A verdict with its sample.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
-    /// Its place in the index.
-    pub(crate) at: u32,
     /// What the verdict says.
     pub(crate) scored: Scored,
     /// What the label says.
@@ -75,7 +73,10 @@ impl Files {
             let start = first.place.offset;
             let mut end = start;
             let together = rest.iter().take_while(|one| {
-                let (from, to) = (one.place.offset, one.place.offset + u64::from(one.place.length));
+                let (from, to) = (
+                    one.place.offset,
+                    one.place.offset + u64::from(one.place.length),
+                );
                 let near = end == start || (from >= end && from <= end + GAP && to - start <= SPAN);
                 if near {
                     end = to;
@@ -107,7 +108,10 @@ impl Files {
         let Some(rows) = &self.rows else {
             return Ok(samples);
         };
-        let known = needed.iter().enumerate().filter(|(_, one)| self.is_in_rows(one));
+        let known = needed
+            .iter()
+            .enumerate()
+            .filter(|(_, one)| self.is_in_rows(one));
         let (slots, positions): (Vec<usize>, Vec<usize>) =
             known.map(|(slot, one)| (slot, one.sample as usize)).unzip();
         let read = rows.fetch_where(&positions, may_be)?;
@@ -120,13 +124,18 @@ impl Files {
     /// Is a verdict's sample in the rows?
     pub(super) fn is_in_rows(&self, needed: &Needed) -> bool {
         use crate::dataset::Samples as _;
-        self.rows.as_ref().is_some_and(|rows| (needed.sample as usize) < rows.count())
+        self.rows
+            .as_ref()
+            .is_some_and(|rows| (needed.sample as usize) < rows.count())
     }
 
     /// Bytes of a verdict's line and its sample's texts.
     pub(super) fn bytes(&self, needed: &Needed) -> usize {
         use crate::dataset::Samples as _;
-        let rows = self.rows.as_ref().filter(|rows| (needed.sample as usize) < rows.count());
+        let rows = self
+            .rows
+            .as_ref()
+            .filter(|rows| (needed.sample as usize) < rows.count());
         let of_row = rows.map_or(0, |rows| rows.outline(needed.sample as usize).bytes);
         needed.place.length as usize + of_row
     }
@@ -143,13 +152,19 @@ impl Index {
     }
 
     /// A record of what was read.
-    pub(super) fn record(&self, at: u32, verdict: Map<String, Value>, texts: Texts) -> Option<Record> {
+    pub(super) fn record(
+        &self,
+        at: u32,
+        verdict: Map<String, Value>,
+        texts: Texts,
+    ) -> Option<Record> {
         let scored = *self.scored.get(at as usize)?;
         let labelled = self.labelled(&scored);
         Some(Record {
-            at,
             labelled,
-            subject: labelled.subject.map(|number| self.samples.subjects.name(number).to_owned()),
+            subject: labelled
+                .subject
+                .map(|number| self.samples.subjects.name(number).to_owned()),
             misses: self.misses(&scored),
             trials_disagree: self.trials_disagree(scored.sample),
             texts,
@@ -167,8 +182,18 @@ pub(super) fn verdict(line: &[u8]) -> Map<String, Value> {
 }
 
 /// The texts of a verdict and its sample; without one, those among the verdict's kept keys.
-pub(super) fn texts(verdict: &Map<String, Value>, sample: Option<Sample>, columns: &ColumnMap) -> Texts {
-    let text = |key: &str| verdict.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+pub(super) fn texts(
+    verdict: &Map<String, Value>,
+    sample: Option<Sample>,
+    columns: &ColumnMap,
+) -> Texts {
+    let text = |key: &str| {
+        verdict
+            .get(key)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
     let kept = || {
         let kept = verdict.get("input").filter(|kept| kept.is_object())?;
         sample_of_row(&kept.to_string(), columns).ok()
@@ -188,7 +213,11 @@ impl Browser {
     ///
     /// # Errors
     /// When a file cannot be read again, or has changed.
-    pub(crate) fn records(&self, ats: &[u32], generation: u64) -> Result<Option<Vec<Record>>, BrowseError> {
+    pub(crate) fn records(
+        &self,
+        ats: &[u32],
+        generation: u64,
+    ) -> Result<Option<Vec<Record>>, BrowseError> {
         let (files, needed) = {
             let index = self.index();
             if index.generation != generation {

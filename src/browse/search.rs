@@ -92,7 +92,9 @@ impl Search {
             return Ok(None);
         }
         if text.len() > MOST_TEXT {
-            return Err(format!("a text of more than {MOST_TEXT} bytes is not looked for"));
+            return Err(format!(
+                "a text of more than {MOST_TEXT} bytes is not looked for"
+            ));
         }
         let too_long = |_| "this text cannot be looked for: make it shorter".to_owned();
         let pattern = RegexBuilder::new(&regex::escape(text))
@@ -102,7 +104,8 @@ impl Search {
         let quoted = Value::from(text).to_string();
         let inner = &quoted[1..quoted.len() - 1];
         // Only `\u` and `\/` write a character in another way.
-        let raw = bytes::Regex::new(&format!(r"(?i:{})|\\u", regex::escape(inner))).map_err(too_long)?;
+        let raw =
+            bytes::Regex::new(&format!(r"(?i:{})|\\u", regex::escape(inner))).map_err(too_long)?;
         Ok(Some(Self {
             text: pattern,
             within,
@@ -154,7 +157,10 @@ impl Search {
                 }
                 let files = Files::of(&index);
                 let mut bytes = 0;
-                let part = order[at..].iter().take(VERDICTS).filter_map(|at| index.needed(*at));
+                let part = order[at..]
+                    .iter()
+                    .take(VERDICTS)
+                    .filter_map(|at| index.needed(*at));
                 let part = part.take_while(|one| {
                     // The first one always is.
                     let fits = bytes == 0 || bytes + files.bytes(one) <= BYTES;
@@ -210,7 +216,9 @@ impl Search {
                 return Ok(None);
             }
             if has_row && !known {
-                let sample = files.samples(std::slice::from_ref(needed), &|_| true)?.pop();
+                let sample = files
+                    .samples(std::slice::from_ref(needed), &|_| true)?
+                    .pop();
                 all = texts(&verdict, sample.flatten(), &browser.columns);
             }
             Ok(Some((verdict, all)))

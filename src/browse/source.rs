@@ -141,7 +141,9 @@ fn copy(path: &Path) -> Result<File, BrowseError> {
                 Next::Row if row.iter().all(u8::is_ascii_whitespace) => {}
                 Next::Row => {
                     // A row of a JSON array may stand on several lines; between its tokens a space says the same.
-                    row.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
+                    row.iter_mut()
+                        .filter(|byte| matches!(byte, b'\n' | b'\r'))
+                        .for_each(|byte| *byte = b' ');
                     row.push(b'\n');
                     writer.write_all(&row).map_err(spool)?;
                 }
@@ -155,5 +157,7 @@ fn copy(path: &Path) -> Result<File, BrowseError> {
             }
         }
     }
-    writer.into_inner().map_err(|error| spool(error.into_error()))
+    writer
+        .into_inner()
+        .map_err(|error| spool(error.into_error()))
 }

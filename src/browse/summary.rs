@@ -68,7 +68,11 @@ impl Summary {
         Self {
             verdicts: index.count(),
             samples: index.judged(),
-            by_status: index.by_status.iter().map(|(status, count)| (*status, *count)).collect(),
+            by_status: index
+                .by_status
+                .iter()
+                .map(|(status, count)| (*status, *count))
+                .collect(),
             mean_reward: (count > 0).then(|| sum / count as f64),
             unreadable: index.unreadable,
             first_unreadable: index.first_unreadable.clone(),

@@ -74,7 +74,8 @@ fn read(file: &mut File, path: &Path) -> Result<Vec<(LabelLine, u64)>, LabelErro
         let count = io::Read::take(&mut reader, MOST).read_until(b'\n', &mut text);
         let count = count.map_err(unreadable)? as u64;
         // A line without an end was cut off while it was written.
-        let is_cut_off = !text.ends_with(b"\n") && (text.starts_with(BEGINNING) || BEGINNING.starts_with(&text));
+        let is_cut_off =
+            !text.ends_with(b"\n") && (text.starts_with(BEGINNING) || BEGINNING.starts_with(&text));
         if count == 0 || is_cut_off {
             break;
         }
@@ -82,11 +83,12 @@ fn read(file: &mut File, path: &Path) -> Result<Vec<(LabelLine, u64)>, LabelErro
         if text.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
-        let label: LabelLine = serde_json::from_slice(&text).map_err(|error| LabelError::NoLabel {
-            path: path.to_owned(),
-            line,
-            why: error.to_string(),
-        })?;
+        let label: LabelLine =
+            serde_json::from_slice(&text).map_err(|error| LabelError::NoLabel {
+                path: path.to_owned(),
+                line,
+                why: error.to_string(),
+            })?;
         if !seen.insert(id_hash(&label.id)) {
             return Err(LabelError::Twice {
                 path: path.to_owned(),
@@ -128,7 +130,11 @@ impl LabelFile {
     /// # Errors
     /// When it cannot be opened or written, is in use, or holds something else than labels of `annotator` and of the
     /// annotators of `given`.
-    pub(crate) fn open(path: &Path, annotator: &str, given: &[LabelLine]) -> Result<Self, LabelError> {
+    pub(crate) fn open(
+        path: &Path,
+        annotator: &str,
+        given: &[LabelLine],
+    ) -> Result<Self, LabelError> {
         let unreadable = |source| LabelError::Read {
             path: path.to_owned(),
             source,
@@ -153,9 +159,14 @@ impl LabelFile {
         }
         let read = read(&mut file, path)?;
         let is_ours = |label: &LabelLine| {
-            label.annotator == annotator || given.iter().any(|given| given.annotator == label.annotator)
+            label.annotator == annotator
+                || given.iter().any(|given| given.annotator == label.annotator)
         };
-        if let Some((at, (label, _))) = read.iter().enumerate().find(|(_, (label, _))| !is_ours(label)) {
+        if let Some((at, (label, _))) = read
+            .iter()
+            .enumerate()
+            .find(|(_, (label, _))| !is_ours(label))
+        {
             return Err(LabelError::Annotator {
                 path: path.to_owned(),
                 line: at + 1,
@@ -170,8 +181,15 @@ impl LabelFile {
             labels,
         };
         opened.cut(opened.end())?;
-        let known: HashSet<u64> = opened.labels.iter().map(|label| id_hash(&label.id)).collect();
-        for label in given.iter().filter(|label| !known.contains(&id_hash(&label.id))) {
+        let known: HashSet<u64> = opened
+            .labels
+            .iter()
+            .map(|label| id_hash(&label.id))
+            .collect();
+        for label in given
+            .iter()
+            .filter(|label| !known.contains(&id_hash(&label.id)))
+        {
             opened.write(label)?;
             opened.labels.push(label.clone());
         }

@@ -10,6 +10,8 @@
 //! | `page` | the queue in a browser (feature `serve`) |
 
 mod file;
+#[cfg(feature = "serve")]
+pub(crate) mod page;
 mod pair;
 mod queue;
 mod said;
@@ -19,6 +21,8 @@ use std::io;
 use std::path::PathBuf;
 
 pub(crate) use file::{LabelFile, LabelLine, read_labels};
+#[cfg(feature = "serve")]
+pub(crate) use page::TEMPLATES;
 pub(crate) use pair::{Difference, LabelPair};
 pub(crate) use queue::{Choice, Queue, Reasons};
 pub(crate) use said::Said;

@@ -31,10 +31,18 @@ pub(crate) struct LabelPair {
 impl LabelPair {
     /// Of two files' labels.
     pub(crate) fn of(first: &[LabelLine], second: &[LabelLine]) -> Self {
-        let name = |labels: &[LabelLine]| labels.first().map_or(String::new(), |label| label.annotator.clone());
+        let name = |labels: &[LabelLine]| {
+            labels
+                .first()
+                .map_or(String::new(), |label| label.annotator.clone())
+        };
         let annotators = [name(first), name(second)];
-        let by_id: HashMap<&str, &LabelLine> = second.iter().map(|label| (label.id.as_str(), label)).collect();
-        let ids: std::collections::HashSet<&str> = first.iter().map(|label| label.id.as_str()).collect();
+        let by_id: HashMap<&str, &LabelLine> = second
+            .iter()
+            .map(|label| (label.id.as_str(), label))
+            .collect();
+        let ids: std::collections::HashSet<&str> =
+            first.iter().map(|label| label.id.as_str()).collect();
         let both = annotators.join("+");
         let (mut agreed, mut differing, mut of_one) = (Vec::new(), Vec::new(), Vec::new());
         let mut confusions: BTreeMap<Task, [[usize; 2]; 2]> = BTreeMap::new();
@@ -50,7 +58,8 @@ impl LabelPair {
             };
             for (task, of) in FIELDS {
                 if let (Some(first), Some(second)) = (of(label), of(other)) {
-                    confusions.entry(task).or_default()[usize::from(first)][usize::from(second)] += 1;
+                    confusions.entry(task).or_default()[usize::from(first)][usize::from(second)] +=
+                        1;
                 }
             }
             if label.says() != other.says() {
@@ -66,7 +75,9 @@ impl LabelPair {
                 ..label.clone()
             });
         }
-        let only_second = second.iter().filter(|label| !ids.contains(label.id.as_str()));
+        let only_second = second
+            .iter()
+            .filter(|label| !ids.contains(label.id.as_str()));
         of_one.extend(only_second.map(|label| Difference {
             id: label.id.clone(),
             said: [None, Some(label.clone())],
@@ -120,14 +131,24 @@ mod tests {
     use crate::label::Said;
 
     fn label(id: usize, annotator: &str, key: char) -> LabelLine {
-        LabelLine::new(&format!("r{id}"), annotator, Said::of_key(key).unwrap(), None)
+        LabelLine::new(
+            &format!("r{id}"),
+            annotator,
+            Said::of_key(key).unwrap(),
+            None,
+        )
     }
 
     /// By hand: overall 20 times both true, 5 times only the first, 10 only the second, 15 neither: agreement 35/50, by chance
     /// (25·30 + 25·20)/2500 = 0.5, kappa (0.7 − 0.5)/0.5 = 0.4.
     #[test]
     fn kappa_is_that_of_the_textbook() {
-        let cells = [('t', 't', 20), ('t', 'f', 5), ('f', 't', 10), ('f', 'f', 15)];
+        let cells = [
+            ('t', 't', 20),
+            ('t', 'f', 5),
+            ('f', 't', 10),
+            ('f', 'f', 15),
+        ];
         let (mut first, mut second) = (Vec::new(), Vec::new());
         for (one, other, count) in cells {
             for _ in 0..count {
@@ -144,18 +165,38 @@ mod tests {
         assert!((kappa.value - 0.4).abs() < 1e-12, "{kappa:?}");
         let [low, high] = kappa.interval.unwrap();
         // The standard error by the usual formula is 0.13.
-        assert!((low - 0.145).abs() < 0.04 && (high - 0.655).abs() < 0.04, "{low} {high}");
-        assert_eq!((pair.agreed.len(), pair.differing.len(), pair.both()), (35, 15, 50));
+        assert!(
+            (low - 0.145).abs() < 0.04 && (high - 0.655).abs() < 0.04,
+            "{low} {high}"
+        );
+        assert_eq!(
+            (pair.agreed.len(), pair.differing.len(), pair.both()),
+            (35, 15, 50)
+        );
         assert_eq!(pair.agreed[0].annotator, "ada+ben");
     }
 
     #[test]
     fn what_one_alone_labelled_is_left_to_a_third() {
-        let first = [label(1, "ada", 't'), label(2, "ada", 'p'), label(3, "ada", 'f')];
-        let second = [label(4, "ben", 't'), label(2, "ben", 't'), label(1, "ben", 't')];
+        let first = [
+            label(1, "ada", 't'),
+            label(2, "ada", 'p'),
+            label(3, "ada", 'f'),
+        ];
+        let second = [
+            label(4, "ben", 't'),
+            label(2, "ben", 't'),
+            label(1, "ben", 't'),
+        ];
         let pair = LabelPair::of(&first, &second);
         assert_eq!(pair.open(), ["r2", "r3", "r4"]);
-        assert_eq!(pair.agreed.iter().map(|label| label.id.as_str()).collect::<Vec<_>>(), ["r1"]);
+        assert_eq!(
+            pair.agreed
+                .iter()
+                .map(|label| label.id.as_str())
+                .collect::<Vec<_>>(),
+            ["r1"]
+        );
         // Of r2 both say that the answer is right.
         assert_eq!(pair.tasks[&Task::Outcome].accuracy.count, 2);
         assert_eq!(pair.tasks[&Task::Overall].accuracy.count, 1);

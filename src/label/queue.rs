@@ -109,9 +109,7 @@ impl Queue {
                 return Ok(None);
             }
             if !look_at(&browser, &places, below, &mut seen) {
-                return Err(LabelError::OtherSamples {
-                    path: path.clone(),
-                });
+                return Err(LabelError::OtherSamples { path: path.clone() });
             }
             judges.push(browser);
         }
@@ -125,7 +123,9 @@ impl Queue {
                 found
             }
             Choice::Doubtful(_) => {
-                let doubtful = seen.iter().filter(|(_, seen)| seen.reasons != Reasons::default());
+                let doubtful = seen
+                    .iter()
+                    .filter(|(_, seen)| seen.reasons != Reasons::default());
                 let mut found: Vec<(u64, usize)> = doubtful
                     .map(|(position, seen)| (seen.sure.map_or(u64::MAX, f64::to_bits), *position))
                     .collect();
@@ -133,7 +133,9 @@ impl Queue {
                 found.into_iter().map(|(_, position)| position).collect()
             }
         };
-        let reasons = seen.into_iter().map(|(position, seen)| (position, seen.reasons));
+        let reasons = seen
+            .into_iter()
+            .map(|(position, seen)| (position, seen.reasons));
         Ok(Some(Self {
             reasons: reasons.collect(),
             rows,

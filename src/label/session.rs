@@ -98,9 +98,17 @@ impl Session {
     ///
     /// # Errors
     /// When the label cannot be written.
-    pub(crate) fn label(&mut self, sample: &Sample, said: Said, note: Option<String>) -> Result<(), LabelError> {
-        let note = note.map(|note| note.trim().to_owned()).filter(|note| !note.is_empty());
-        self.file.add(LabelLine::new(&sample.id, &self.annotator, said, note))?;
+    pub(crate) fn label(
+        &mut self,
+        sample: &Sample,
+        said: Said,
+        note: Option<String>,
+    ) -> Result<(), LabelError> {
+        let note = note
+            .map(|note| note.trim().to_owned())
+            .filter(|note| !note.is_empty());
+        self.file
+            .add(LabelLine::new(&sample.id, &self.annotator, said, note))?;
         if let Some(position) = self.left.pop_front() {
             self.steps.push(Step::Labelled(position));
         }
@@ -154,8 +162,9 @@ impl Session {
             let (generation, ats) = {
                 let index = judge.index();
                 let sample = index.samples.place(id);
-                let of_it = (0..index.count() as u32)
-                    .filter(|at| sample.is_some() && Some(index.scored[*at as usize].sample) == sample);
+                let of_it = (0..index.count() as u32).filter(|at| {
+                    sample.is_some() && Some(index.scored[*at as usize].sample) == sample
+                });
                 (index.generation, of_it.collect::<Vec<u32>>())
             };
             let records = judge.records(&ats, generation).map_err(BrowseError::from)?;

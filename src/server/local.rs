@@ -96,7 +96,9 @@ fn refusal(method: &Method, headers: &HeaderMap) -> Option<&'static str> {
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     let host = text(header::HOST).unwrap_or_default();
     if !is_this_machine(host) {
-        return Some("this server answers to 127.0.0.1 and localhost alone: open the address that it printed\n");
+        return Some(
+            "this server answers to 127.0.0.1 and localhost alone: open the address that it printed\n",
+        );
     }
     let is_own = |origin: &str| origin.strip_prefix("http://") == Some(host);
     if headers.contains_key(header::ORIGIN) && !text(header::ORIGIN).is_some_and(is_own) {
@@ -129,12 +131,27 @@ mod tests {
 
     #[test]
     fn only_names_of_this_machine_are_answered() {
-        for host in ["127.0.0.1:8123", "localhost", "LocalHost:1", "[::1]:80", "[::1]"] {
+        for host in [
+            "127.0.0.1:8123",
+            "localhost",
+            "LocalHost:1",
+            "[::1]:80",
+            "[::1]",
+        ] {
             assert!(is_this_machine(host), "{host}");
         }
         for host in [
-            "", "example.com", "example.com:8123", "127.0.0.1.example.com", "localhost.example.com:80", "127.0.0.1:80:80",
-            "[::1]x", "[::1]:x", "0.0.0.0:80", "127.0.0.1@example.com", "localhost:",
+            "",
+            "example.com",
+            "example.com:8123",
+            "127.0.0.1.example.com",
+            "localhost.example.com:80",
+            "127.0.0.1:80:80",
+            "[::1]x",
+            "[::1]:x",
+            "0.0.0.0:80",
+            "127.0.0.1@example.com",
+            "localhost:",
         ] {
             assert!(!is_this_machine(host), "{host}");
         }
@@ -151,11 +168,25 @@ mod tests {
             refusal(&method, &headers).is_none()
         };
         assert!(ask(Method::GET, &[]));
-        assert!(ask(Method::POST, &[("origin", "http://127.0.0.1:80"), ("sec-fetch-site", "same-origin")]));
-        for origin in ["null", "http://example.com", "http://127.0.0.1:81", "https://127.0.0.1:80"] {
+        assert!(ask(
+            Method::POST,
+            &[
+                ("origin", "http://127.0.0.1:80"),
+                ("sec-fetch-site", "same-origin")
+            ]
+        ));
+        for origin in [
+            "null",
+            "http://example.com",
+            "http://127.0.0.1:81",
+            "https://127.0.0.1:80",
+        ] {
             assert!(!ask(Method::GET, &[("origin", origin)]), "{origin}");
         }
-        assert!(ask(Method::GET, &[("sec-fetch-site", "cross-site")]), "a link leads here");
+        assert!(
+            ask(Method::GET, &[("sec-fetch-site", "cross-site")]),
+            "a link leads here"
+        );
         assert!(!ask(Method::POST, &[("sec-fetch-site", "cross-site")]));
     }
 }

@@ -61,8 +61,8 @@ use access::ApiKey;
 use body::Room;
 use error::ApiError;
 pub(crate) use local::serve_pages;
-pub(crate) use stream::channel_body;
 use metrics::Metrics;
+pub(crate) use stream::channel_body;
 
 /// How often it is looked whether the server is to end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);

@@ -23,7 +23,18 @@ use crate::browse::{Browser, Figures, Progress};
 use crate::server::{ServerError, serve_pages};
 use crate::threads::{ThreadError, refused};
 
-pub(crate) use shown::{STYLE, record};
+pub(crate) use routes::VIEW_STYLE;
+
+/// The templates of the pages, by their names.
+pub(crate) const TEMPLATES: [(&str, &str); 7] = [
+    ("view/head.html", include_str!("head.html")),
+    ("view/summary.html", include_str!("summary.html")),
+    ("view/count.html", include_str!("count.html")),
+    ("view/item.html", include_str!("item.html")),
+    ("view/line.html", include_str!("line.html")),
+    ("view/foot.html", include_str!("foot.html")),
+    ("view/error.html", include_str!("error.html")),
+];
 
 /// How often it is looked whether a file has grown.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -44,7 +55,10 @@ struct App {
 
 impl App {
     fn trouble(&self) -> Option<String> {
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.trouble
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Reads on while the file grows, until the server ends.

@@ -64,7 +64,8 @@ pub(super) fn summary(app: &App) -> Result<String, minijinja::Error> {
 
 /// A page that says why there is no other.
 pub(super) fn error(app: &App, why: &str) -> String {
-    let page = head(app, "not found", None).and_then(|head| Ok(head + &render("view/error.html", json!({"why": why, "end": true}))?));
+    let page = head(app, "not found", None)
+        .and_then(|head| Ok(head + &render("view/error.html", json!({"why": why, "end": true}))?));
     page.unwrap_or_default()
 }
 
@@ -82,7 +83,10 @@ fn words(app: &App) -> Words {
 /// The beginning of a page.
 fn head(app: &App, title: &str, form: Option<Value>) -> Result<String, minijinja::Error> {
     let file = app.browser.path().display().to_string();
-    render("view/head.html", json!({"title": title, "file": file, "summary": words(app), "form": form}))
+    render(
+        "view/head.html",
+        json!({"title": title, "file": file, "summary": words(app), "form": form}),
+    )
 }
 
 fn write_list(app: &App, query: &Query, write: Write) -> Result<(), Unfinished> {
@@ -91,7 +95,11 @@ fn write_list(app: &App, query: &Query, write: Write) -> Result<(), Unfinished> 
         let index = app.browser.index();
         let order = query.filter.select(&index, query.sort);
         let subjects = index.samples.subjects.all().to_vec();
-        (order, index.generation, form(query, &subjects, index.has_labels(), index.has_rows()))
+        (
+            order,
+            index.generation,
+            form(query, &subjects, index.has_labels(), index.has_rows()),
+        )
     };
     put(write, head(app, "verdicts", Some(form))?)?;
     let judge = judge(app);
@@ -99,8 +107,20 @@ fn write_list(app: &App, query: &Query, write: Write) -> Result<(), Unfinished> 
     let Some(search) = search else {
         let pages = order.len().div_ceil(query.size).max(1);
         let page = query.page.min(pages);
-        let shown: Vec<u32> = order.iter().skip((page - 1) * query.size).take(query.size).copied().collect();
-        put(write, count(&format!("{} verdicts{}", grouped(order.len()), place(page, pages)))?)?;
+        let shown: Vec<u32> = order
+            .iter()
+            .skip((page - 1) * query.size)
+            .take(query.size)
+            .copied()
+            .collect();
+        put(
+            write,
+            count(&format!(
+                "{} verdicts{}",
+                grouped(order.len()),
+                place(page, pages)
+            ))?,
+        )?;
         let Some(records) = app.browser.records(&shown, generation)? else {
             return Err(outdated());
         };
@@ -117,10 +137,19 @@ fn write_list(app: &App, query: &Query, write: Write) -> Result<(), Unfinished> 
             let to = to.filter(|to| (1..=pages).contains(to) && *to != page);
             json!({"name": name, "to": to.map(|to| query.address(&[("page", to)]))})
         });
-        let foot = render("view/foot.html", json!({"links": links, "text": place(page, pages).trim_start_matches(", ")}));
+        let foot = render(
+            "view/foot.html",
+            json!({"links": links, "text": place(page, pages).trim_start_matches(", ")}),
+        );
         return put(write, foot?);
     };
-    put(write, count(&format!("searching {} verdicts", grouped(order.len().saturating_sub(query.at))))?)?;
+    put(
+        write,
+        count(&format!(
+            "searching {} verdicts",
+            grouped(order.len().saturating_sub(query.at))
+        ))?,
+    )?;
     let (mut found, mut result) = (0, Ok(()));
     let mut unread = false;
     let go_on = || !app.ends.load(Ordering::Relaxed);
@@ -128,21 +157,32 @@ fn write_list(app: &App, query: &Query, write: Write) -> Result<(), Unfinished> 
         // Between records too it is noticed that nobody reads the page.
         let written = std::cell::RefCell::new(&mut *write);
         let go_on = || go_on() && (written.borrow_mut())(String::new());
-        search.run(&app.browser, &order, generation, query.at, &go_on, &mut |record| {
-            found += 1;
-            match one(&record) {
-                Ok(html) => unread = !(written.borrow_mut())(html),
-                Err(error) => result = Err(error),
-            }
-            result.is_ok() && !unread && found < query.size
-        })?
+        search.run(
+            &app.browser,
+            &order,
+            generation,
+            query.at,
+            &go_on,
+            &mut |record| {
+                found += 1;
+                match one(&record) {
+                    Ok(html) => unread = !(written.borrow_mut())(html),
+                    Err(error) => result = Err(error),
+                }
+                result.is_ok() && !unread && found < query.size
+            },
+        )?
     };
     result?;
     let text = match hits {
         _ if unread => return Err(Unfinished::Unread),
         Hits::Outdated => return Err(outdated()),
         Hits::All => format!("{found} found; all were looked through"),
-        Hits::Stopped(at) => format!("{found} found in {} of {}", grouped(at - query.at), grouped(order.len())),
+        Hits::Stopped(at) => format!(
+            "{found} found in {} of {}",
+            grouped(at - query.at),
+            grouped(order.len())
+        ),
     };
     let next = match hits {
         Hits::Stopped(at) if at < order.len() => Some(query.address(&[("at", at)])),
@@ -150,20 +190,36 @@ fn write_list(app: &App, query: &Query, write: Write) -> Result<(), Unfinished> 
     };
     let first = (query.at > 0).then(|| query.address(&[]));
     let links = json!([{"name": "from the beginning", "to": first}, {"name": "next", "to": next}]);
-    put(write, render("view/foot.html", json!({"links": links, "text": text}))?)
+    put(
+        write,
+        render("view/foot.html", json!({"links": links, "text": text}))?,
+    )
 }
 
 fn write_verdict(app: &App, line: u32, write: Write) -> Result<(), Unfinished> {
     let (ats, generation, neighbours) = {
         let index = app.browser.index();
-        let Ok(at) = index.scored.binary_search_by_key(&line, |scored| scored.line) else {
-            return Err(Unfinished::Failed(format!("there is no verdict in line {line}")));
+        let Ok(at) = index
+            .scored
+            .binary_search_by_key(&line, |scored| scored.line)
+        else {
+            return Err(Unfinished::Failed(format!(
+                "there is no verdict in line {line}"
+            )));
         };
         let sample = index.scored[at].sample;
-        let trials = (0..index.count()).filter(|other| *other != at && index.scored[*other].sample == sample);
-        let ats: Vec<u32> = std::iter::once(at).chain(trials.take(MOST_TRIALS)).map(|at| at as u32).collect();
+        let trials = (0..index.count())
+            .filter(|other| *other != at && index.scored[*other].sample == sample);
+        let ats: Vec<u32> = std::iter::once(at)
+            .chain(trials.take(MOST_TRIALS))
+            .map(|at| at as u32)
+            .collect();
         let of = |at: Option<usize>| Some(index.scored.get(at?)?.line);
-        (ats, index.generation, [of(at.checked_sub(1)), of(Some(at + 1))])
+        (
+            ats,
+            index.generation,
+            [of(at.checked_sub(1)), of(Some(at + 1))],
+        )
     };
     let Some(records) = app.browser.records(&ats, generation)? else {
         return Err(outdated());
@@ -185,13 +241,22 @@ fn write_verdict(app: &App, line: u32, write: Write) -> Result<(), Unfinished> {
     }
     let [before, after] = neighbours.map(|line| line.map(|line| format!("/verdict?line={line}")));
     let links = json!([{"name": "all verdicts", "to": "/"}, {"name": "previous", "to": before}, {"name": "next", "to": after}]);
-    put(write, render("view/foot.html", json!({"links": links, "text": format!("line {line}")}))?)
+    put(
+        write,
+        render(
+            "view/foot.html",
+            json!({"links": links, "text": format!("line {line}")}),
+        )?,
+    )
 }
 
 /// A verdict in a list, with the way to its own page.
 fn item(one: &Record, judge: &str) -> Result<String, minijinja::Error> {
     let article = record(one, judge, false).html()?;
-    render("view/item.html", json!({"line": one.scored.line, "article": article}))
+    render(
+        "view/item.html",
+        json!({"line": one.scored.line, "article": article}),
+    )
 }
 
 fn count(text: &str) -> Result<String, minijinja::Error> {
@@ -199,7 +264,11 @@ fn count(text: &str) -> Result<String, minijinja::Error> {
 }
 
 fn put(write: Write, html: String) -> Result<(), Unfinished> {
-    if write(html) { Ok(()) } else { Err(Unfinished::Unread) }
+    if write(html) {
+        Ok(())
+    } else {
+        Err(Unfinished::Unread)
+    }
 }
 
 fn outdated() -> Unfinished {
@@ -207,7 +276,11 @@ fn outdated() -> Unfinished {
 }
 
 fn place(page: usize, pages: usize) -> String {
-    if pages > 1 { format!(", page {} of {}", grouped(page), grouped(pages)) } else { String::new() }
+    if pages > 1 {
+        format!(", page {} of {}", grouped(page), grouped(pages))
+    } else {
+        String::new()
+    }
 }
 
 /// The name of the judge: its file's.
@@ -220,7 +293,12 @@ fn judge(app: &App) -> String {
 /// The form's fields and what is chosen in them.
 fn form(query: &Query, subjects: &[String], has_labels: bool, has_rows: bool) -> Value {
     let values = query.values();
-    let value = |name: &str| values.iter().find(|(key, _)| *key == name).map_or("", |(_, value)| value);
+    let value = |name: &str| {
+        values
+            .iter()
+            .find(|(key, _)| *key == name)
+            .map_or("", |(_, value)| value)
+    };
     let field = |name: &str, label: &str, all: Vec<(String, String)>| {
         let chosen = value(name);
         let choices = all.into_iter().map(|(value, text)| Choice {
@@ -233,27 +311,57 @@ fn form(query: &Query, subjects: &[String], has_labels: bool, has_rows: bool) ->
     let any = || vec![(String::new(), "any".to_owned())];
     let truth = |name: &str, label: &str| {
         let words = ["true", "false", "nothing"];
-        let all = Truth::ALL.iter().zip(words).map(|(truth, word)| (truth.name().to_owned(), word.to_owned()));
+        let all = Truth::ALL
+            .iter()
+            .zip(words)
+            .map(|(truth, word)| (truth.name().to_owned(), word.to_owned()));
         field(name, label, any().into_iter().chain(all).collect())
     };
-    let statuses = STATUSES.map(status_name).map(|name| (name.clone(), name.replace('_', " ")));
+    let statuses = STATUSES
+        .map(status_name)
+        .map(|name| (name.clone(), name.replace('_', " ")));
     let needs_labels = |kind: Kind| {
-        !matches!(kind, Kind::Any | Kind::Trials | Kind::Miss(crate::eval::Miss::RulesAgainstJudge | crate::eval::Miss::NoVerdict))
+        !matches!(
+            kind,
+            Kind::Any
+                | Kind::Trials
+                | Kind::Miss(crate::eval::Miss::RulesAgainstJudge | crate::eval::Miss::NoVerdict)
+        )
     };
-    let kinds = Kind::all().into_iter().filter(|kind| has_labels || !needs_labels(*kind));
+    let kinds = Kind::all()
+        .into_iter()
+        .filter(|kind| has_labels || !needs_labels(*kind));
     let kinds = kinds.map(|kind| (kind.name().to_owned(), kind_words(kind)));
-    let sorts = Sort::ALL.into_iter().filter(|sort| has_rows || !matches!(sort, Sort::Longest | Sort::Shortest));
+    let sorts = Sort::ALL
+        .into_iter()
+        .filter(|sort| has_rows || !matches!(sort, Sort::Longest | Sort::Shortest));
     let sorts = sorts.map(|sort| {
-        let name = if sort == Sort::default() { String::new() } else { sort.name().to_owned() };
+        let name = if sort == Sort::default() {
+            String::new()
+        } else {
+            sort.name().to_owned()
+        };
         (name, sort_words(sort).to_owned())
     });
     let within = Within::ALL.map(|within| {
-        let name = if within == Within::default() { String::new() } else { within.name().to_owned() };
+        let name = if within == Within::default() {
+            String::new()
+        } else {
+            within.name().to_owned()
+        };
         (name, within.name().to_owned())
     });
     let mut fields = vec![
-        field("status", "status", any().into_iter().chain(statuses).collect()),
-        field("kind", "disagreement", any().into_iter().chain(kinds).collect()),
+        field(
+            "status",
+            "status",
+            any().into_iter().chain(statuses).collect(),
+        ),
+        field(
+            "kind",
+            "disagreement",
+            any().into_iter().chain(kinds).collect(),
+        ),
         truth("overall", "overall"),
         truth("outcome", "outcome"),
         truth("process", "process"),
@@ -261,11 +369,16 @@ fn form(query: &Query, subjects: &[String], has_labels: bool, has_rows: bool) ->
     ];
     if !subjects.is_empty() {
         let names = subjects.iter().map(|name| (name.clone(), name.clone()));
-        fields.push(field("subject", "subject", any().into_iter().chain(names).collect()));
+        fields.push(field(
+            "subject",
+            "subject",
+            any().into_iter().chain(names).collect(),
+        ));
     }
     fields.push(field("sort", "order", sorts.collect()));
     let numbers = [("trial", "trial"), ("from", "reward from"), ("to", "to")];
-    let numbers = numbers.map(|(name, label)| json!({"name": name, "label": label, "value": value(name)}));
+    let numbers =
+        numbers.map(|(name, label)| json!({"name": name, "label": label, "value": value(name)}));
     let is_default = values.is_empty();
     let is_live = query.sort == Sort::Newest && query.page == 1 && query.text.is_empty();
     json!({"q": query.text, "within": field("in", "in", within.to_vec()), "fields": fields, "numbers": numbers, "size": value("size"),

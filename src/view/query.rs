@@ -56,7 +56,9 @@ impl Query {
                 "overall" => filter.overall = truth()?,
                 "rules" => filter.rules = truth()?,
                 "subject" => filter.subject = Some(value.to_owned()),
-                "kind" => filter.kind = Some(named(Kind::all(), Kind::name, value).ok_or_else(wrong)?),
+                "kind" => {
+                    filter.kind = Some(named(Kind::all(), Kind::name, value).ok_or_else(wrong)?)
+                }
                 "trial" => filter.trial = Some(value.parse().map_err(|_| wrong())?),
                 "from" => filter.from = Some(number(value).ok_or_else(wrong)?),
                 "to" => filter.to = Some(number(value).ok_or_else(wrong)?),
@@ -76,7 +78,12 @@ impl Query {
         let number = |number: Option<f32>| number.map(|number| number.to_string());
         let all = [
             ("q", Some(self.text.clone())),
-            ("in", Some(self.within).filter(|within| *within != Within::default()).map(|within| within.name().to_owned())),
+            (
+                "in",
+                Some(self.within)
+                    .filter(|within| *within != Within::default())
+                    .map(|within| within.name().to_owned()),
+            ),
             ("status", filter.status.map(status_name)),
             ("overall", truth(filter.overall)),
             ("outcome", truth(filter.outcome)),
@@ -87,10 +94,22 @@ impl Query {
             ("trial", filter.trial.map(|trial| trial.to_string())),
             ("from", number(filter.from)),
             ("to", number(filter.to)),
-            ("sort", Some(self.sort).filter(|sort| *sort != Sort::default()).map(|sort| sort.name().to_owned())),
-            ("size", Some(self.size).filter(|size| *size != SIZE).map(|size| size.to_string())),
+            (
+                "sort",
+                Some(self.sort)
+                    .filter(|sort| *sort != Sort::default())
+                    .map(|sort| sort.name().to_owned()),
+            ),
+            (
+                "size",
+                Some(self.size)
+                    .filter(|size| *size != SIZE)
+                    .map(|size| size.to_string()),
+            ),
         ];
-        let given = all.into_iter().filter_map(|(key, value)| Some((key, value?)));
+        let given = all
+            .into_iter()
+            .filter_map(|(key, value)| Some((key, value?)));
         given.filter(|(_, value)| !value.is_empty()).collect()
     }
 
@@ -120,7 +139,11 @@ impl Query {
     }
 }
 
-fn named<T: Copy>(all: impl IntoIterator<Item = T>, name: fn(T) -> &'static str, wanted: &str) -> Option<T> {
+fn named<T: Copy>(
+    all: impl IntoIterator<Item = T>,
+    name: fn(T) -> &'static str,
+    wanted: &str,
+) -> Option<T> {
     all.into_iter().find(|one| name(*one) == wanted)
 }
 
@@ -147,7 +170,9 @@ pub(super) fn status_name(status: Status) -> String {
 }
 
 fn status(name: &str) -> Option<Status> {
-    STATUSES.into_iter().find(|status| status_name(*status) == name)
+    STATUSES
+        .into_iter()
+        .find(|status| status_name(*status) == name)
 }
 
 #[cfg(test)]
@@ -155,7 +180,9 @@ mod tests {
     use super::*;
 
     fn pairs(text: &[(&str, &str)]) -> Vec<(String, String)> {
-        text.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+        text.iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+            .collect()
     }
 
     #[test]
@@ -177,20 +204,39 @@ mod tests {
             ("size", "5"),
         ];
         let query = Query::parse(&pairs(&given)).unwrap();
-        let expected: Vec<(&str, String)> = given.iter().map(|(key, value)| (*key, (*value).to_owned())).collect();
+        let expected: Vec<(&str, String)> = given
+            .iter()
+            .map(|(key, value)| (*key, (*value).to_owned()))
+            .collect();
         assert_eq!(query.values(), expected);
         let address = query.address(&[("page", 7)]);
-        assert!(address.starts_with("/?q=1%20%2B%20%22%C3%BC%22%20%26%20%3Cb%3E&in=response&"), "{address}");
+        assert!(
+            address.starts_with("/?q=1%20%2B%20%22%C3%BC%22%20%26%20%3Cb%3E&in=response&"),
+            "{address}"
+        );
         assert!(address.ends_with("&size=5&page=7"), "{address}");
         assert_eq!(Query::parse(&[]).unwrap().address(&[]), "/");
     }
 
     #[test]
     fn what_cannot_be_asked_for_is_named() {
-        for (key, value) in [("status", "fine"), ("kind", "x"), ("trial", "-1"), ("from", "NaN"), ("page", "x"), ("of", "1"), ("sort", "SQL")] {
+        for (key, value) in [
+            ("status", "fine"),
+            ("kind", "x"),
+            ("trial", "-1"),
+            ("from", "NaN"),
+            ("page", "x"),
+            ("of", "1"),
+            ("sort", "SQL"),
+        ] {
             let why = Query::parse(&pairs(&[(key, value)])).unwrap_err();
             assert!(why.contains(key), "{why}");
         }
-        assert_eq!(Query::parse(&pairs(&[("size", "1000000"), ("page", "0")])).unwrap().size, MOST);
+        assert_eq!(
+            Query::parse(&pairs(&[("size", "1000000"), ("page", "0")]))
+                .unwrap()
+                .size,
+            MOST
+        );
     }
 }

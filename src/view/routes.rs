@@ -26,9 +26,18 @@ pub(super) fn router(app: &Arc<App>) -> Router {
         .route("/", get(list))
         .route("/verdict", get(verdict))
         .route("/summary", get(summary))
-        .route("/style.css", get(async || ([(header::CONTENT_TYPE, "text/css")], STYLE)))
-        .route("/view.css", get(async || ([(header::CONTENT_TYPE, "text/css")], VIEW_STYLE)))
-        .route("/view.js", get(async || ([(header::CONTENT_TYPE, "text/javascript")], SCRIPT)))
+        .route(
+            "/style.css",
+            get(async || ([(header::CONTENT_TYPE, "text/css")], STYLE)),
+        )
+        .route(
+            "/view.css",
+            get(async || ([(header::CONTENT_TYPE, "text/css")], VIEW_STYLE)),
+        )
+        .route(
+            "/view.js",
+            get(async || ([(header::CONTENT_TYPE, "text/javascript")], SCRIPT)),
+        )
         .fallback(nothing)
         .with_state(Arc::clone(app))
 }
@@ -53,7 +62,12 @@ struct Line {
 
 /// One verdict.
 async fn verdict(State(app): State<Arc<App>>, Pairs(Line { line }): Pairs<Line>) -> Response {
-    let is_there = app.browser.index().scored.binary_search_by_key(&line, |scored| scored.line).is_ok();
+    let is_there = app
+        .browser
+        .index()
+        .scored
+        .binary_search_by_key(&line, |scored| scored.line)
+        .is_ok();
     if !is_there {
         let page = pages::error(&app, &format!("there is no verdict in line {line}"));
         return (StatusCode::NOT_FOUND, Html(page)).into_response();

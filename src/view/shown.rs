@@ -13,7 +13,7 @@ use crate::verdict::Status;
 const MOST_WHOLE: usize = 1 << 20;
 
 /// The record of a verdict; `whole` shows long texts whole, and open.
-pub(crate) fn record(record: &Record, judge: &str, whole: bool) -> Article {
+pub(super) fn record(record: &Record, judge: &str, whole: bool) -> Article {
     let text = |text: &str| {
         let shown = if whole && text.len() <= MOST_WHOLE {
             Text {
@@ -27,7 +27,9 @@ pub(crate) fn record(record: &Record, judge: &str, whole: bool) -> Article {
     };
     let verdict = |key: &str| record.verdict.get(key);
     let string = |key: &str| verdict(key).and_then(Value::as_str).unwrap_or_default();
-    let raw = verdict("raw").and_then(|raw| raw.get("completion")?.as_str()).unwrap_or_default();
+    let raw = verdict("raw")
+        .and_then(|raw| raw.get("completion")?.as_str())
+        .unwrap_or_default();
     let scored = &record.scored;
     let labelled = &record.labelled;
     let label = Said {
@@ -107,7 +109,11 @@ impl Words {
             (true, false) => "",
         };
         let statuses = summary.by_status.iter().map(|(status, count)| {
-            let name = if *status == Status::Ok { "ok".to_owned() } else { status_name(*status).replace('_', " ") };
+            let name = if *status == Status::Ok {
+                "ok".to_owned()
+            } else {
+                status_name(*status).replace('_', " ")
+            };
             (name, grouped(*count))
         });
         let scores = summary.scores.iter().map(|(task, scores)| {
@@ -132,7 +138,10 @@ impl Words {
             state: state.to_owned(),
             unreadable: (summary.unreadable > 0).then(|| {
                 let first = summary.first_unreadable.as_deref().unwrap_or_default();
-                format!("{} lines are no verdicts, and are left out; the first: {first}", grouped(summary.unreadable))
+                format!(
+                    "{} lines are no verdicts, and are left out; the first: {first}",
+                    grouped(summary.unreadable)
+                )
             }),
             trouble,
             scores: scores.collect(),
@@ -148,9 +157,20 @@ fn task_name(task: Task) -> &'static str {
 fn percent(estimate: Option<Estimate>) -> String {
     match estimate {
         None => "–".to_owned(),
-        Some(Estimate { value, interval: None }) => format!("{:.1}", 100.0 * value),
-        Some(Estimate { value, interval: Some([low, high]) }) => {
-            format!("{:.1} ({:.1}–{:.1})", 100.0 * value, 100.0 * low, 100.0 * high)
+        Some(Estimate {
+            value,
+            interval: None,
+        }) => format!("{:.1}", 100.0 * value),
+        Some(Estimate {
+            value,
+            interval: Some([low, high]),
+        }) => {
+            format!(
+                "{:.1} ({:.1}–{:.1})",
+                100.0 * value,
+                100.0 * low,
+                100.0 * high
+            )
         }
     }
 }

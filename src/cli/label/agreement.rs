@@ -8,7 +8,10 @@ use crate::terminal::escaped;
 
 pub(super) fn print(pair: &LabelPair) -> Result<u8, Failure> {
     let mut out = BufWriter::new(std::io::stdout().lock());
-    let [first, second] = pair.annotators.each_ref().map(|name| escaped(name).into_owned());
+    let [first, second] = pair
+        .annotators
+        .each_ref()
+        .map(|name| escaped(name).into_owned());
     writeln!(
         out,
         "{first} and {second}: {} samples labelled by both, {} by one of them\n",
@@ -39,7 +42,11 @@ pub(super) fn print(pair: &LabelPair) -> Result<u8, Failure> {
             ]
         })
         .collect();
-    table::write(&mut out, ["", "labels", "agreement", "kappa", "both say"], &rows)?;
+    table::write(
+        &mut out,
+        ["", "labels", "agreement", "kappa", "both say"],
+        &rows,
+    )?;
     if !pair.differing.is_empty() {
         writeln!(out, "\nthey disagree on\n").or_fail()?;
         let rows: Vec<[String; 4]> = pair.differing.iter().map(row).collect();
@@ -51,21 +58,33 @@ pub(super) fn print(pair: &LabelPair) -> Result<u8, Failure> {
 
 fn row(difference: &Difference) -> [String; 4] {
     let [first, second] = difference.said.each_ref();
-    let notes = [first, second].into_iter().flatten().filter_map(|label| label.note.as_deref());
+    let notes = [first, second]
+        .into_iter()
+        .flatten()
+        .filter_map(|label| label.note.as_deref());
     let notes: Vec<&str> = notes.collect();
     let said = |label: &Option<LabelLine>| label.as_ref().map_or_else(|| "–".to_owned(), words);
     [
         difference.id.clone(),
         said(first),
         said(second),
-        if notes.is_empty() { "–".to_owned() } else { notes.join(" / ") },
+        if notes.is_empty() {
+            "–".to_owned()
+        } else {
+            notes.join(" / ")
+        },
     ]
 }
 
 /// What a label says.
 fn words(label: &LabelLine) -> String {
-    let word = |what: &str, value: Option<bool>| value.map(|value| format!("{what} {}", if value { "right" } else { "wrong" }));
-    let words = [word("answer", label.outcome), word("derivation", label.process)];
+    let word = |what: &str, value: Option<bool>| {
+        value.map(|value| format!("{what} {}", if value { "right" } else { "wrong" }))
+    };
+    let words = [
+        word("answer", label.outcome),
+        word("derivation", label.process),
+    ];
     let words: Vec<String> = words.into_iter().flatten().collect();
     words.join(", ")
 }

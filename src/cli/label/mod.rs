@@ -12,7 +12,9 @@ use super::columns::ColumnArguments;
 use super::inputs::refuse_data_sets;
 use super::{DONE, Failure, INTERRUPTED, OrFail, catch_interrupts, say};
 use crate::dataset::output::check_place;
-use crate::label::{Choice, LabelError, LabelFile, LabelLine, LabelPair, Queue, Session, read_labels};
+use crate::label::{
+    Choice, LabelError, LabelFile, LabelLine, LabelPair, Queue, Session, read_labels,
+};
 
 /// Label responses by hand: those that judges disagree on, or any others
 #[derive(Debug, Args)]
@@ -111,7 +113,13 @@ pub(super) fn run(arguments: &LabelArguments) -> Result<u8, Failure> {
     let (choice, given) = choice(arguments)?;
     let columns = arguments.columns.map().or_usage()?;
     let interrupted = catch_interrupts().or_fail()?;
-    let read = Queue::read(&arguments.rows, columns, &arguments.verdicts, &choice, &interrupted);
+    let read = Queue::read(
+        &arguments.rows,
+        columns,
+        &arguments.verdicts,
+        &choice,
+        &interrupted,
+    );
     let Some(queue) = read.map_err(failure)? else {
         return Ok(INTERRUPTED);
     };
@@ -135,11 +143,20 @@ fn output(arguments: &LabelArguments) -> Result<&PathBuf, Failure> {
         return Err(anyhow!("say where the labels go: -o labels.jsonl")).or_usage();
     };
     check_place(output).or_usage()?;
-    let inputs = [&arguments.rows, &arguments.verdicts, &arguments.adjudicate, &arguments.merge];
+    let inputs = [
+        &arguments.rows,
+        &arguments.verdicts,
+        &arguments.adjudicate,
+        &arguments.merge,
+    ];
     let real = std::fs::canonicalize(output).ok();
     for input in inputs.into_iter().flatten() {
         if real.is_some() && std::fs::canonicalize(input).ok() == real {
-            return Err(anyhow!("{} is the output as well as an input: choose another output with `-o`", input.display())).or_usage();
+            return Err(anyhow!(
+                "{} is the output as well as an input: choose another output with `-o`",
+                input.display()
+            ))
+            .or_usage();
         }
     }
     Ok(output)
@@ -175,7 +192,11 @@ fn nothing_to_do(
     match choice {
         Choice::Of(_) => {
             LabelFile::open(output, annotator, given).map_err(failure)?;
-            say(&format!("nothing is left to be asked: {} labels that both agree on are in {}", given.len(), output.display()));
+            say(&format!(
+                "nothing is left to be asked: {} labels that both agree on are in {}",
+                given.len(),
+                output.display()
+            ));
         }
         Choice::Doubtful(_) => say(
             "the verdicts disagree on no row: ask for unsure ones with --below 0.9, for some with --sample N, or for all with --all",
@@ -219,7 +240,13 @@ fn page(
         say("Ctrl-C ends it; each label is on disk at once");
         super::view::print_address(address);
     };
-    let progress = crate::label::page::serve(session, arguments.show_verdict, arguments.port, interrupted, &mut tell);
+    let progress = crate::label::page::serve(
+        session,
+        arguments.show_verdict,
+        arguments.port,
+        interrupted,
+        &mut tell,
+    );
     let (done, all) = progress.or_fail()?;
     say(&format!("{done} of {all} are labelled"));
     Ok(DONE)

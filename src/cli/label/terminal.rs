@@ -71,7 +71,11 @@ fn command(key: char, note: Option<String>) -> Command {
 }
 
 /// Asks for one sample after another.
-pub(super) fn run(mut session: Session, show_verdict: bool, interrupted: &AtomicBool) -> Result<u8, Failure> {
+pub(super) fn run(
+    mut session: Session,
+    show_verdict: bool,
+    interrupted: &AtomicBool,
+) -> Result<u8, Failure> {
     let mut out = std::io::stdout();
     let is_terminal = std::io::stdin().is_terminal() && out.is_terminal();
     let mut keys = if is_terminal {
@@ -101,7 +105,9 @@ pub(super) fn run(mut session: Session, show_verdict: bool, interrupted: &Atomic
         }
         match command {
             Command::Label(said, given) => {
-                session.label(&sample, said, given.or(note.take())).map_err(failure)?;
+                session
+                    .label(&sample, said, given.or(note.take()))
+                    .map_err(failure)?;
                 writeln!(out, "{}", style(format!("▸ {}", said.words())).bold()).or_fail()?;
                 if !show_verdict {
                     tell_verdicts(&mut out, &session, &sample)?;
@@ -119,14 +125,27 @@ pub(super) fn run(mut session: Session, show_verdict: bool, interrupted: &Atomic
             }
             Command::Undo => {
                 let undone = session.undo().map_err(failure)?;
-                writeln!(out, "▸ {}", if undone { "undone" } else { "there is nothing to undo" }).or_fail()?;
+                writeln!(
+                    out,
+                    "▸ {}",
+                    if undone {
+                        "undone"
+                    } else {
+                        "there is nothing to undo"
+                    }
+                )
+                .or_fail()?;
                 if undone {
                     shown = None;
                 }
             }
             Command::Quit => {
                 let (done, all) = session.progress();
-                writeln!(out, "\n{done} of {all} are labelled; the same command goes on").or_fail()?;
+                writeln!(
+                    out,
+                    "\n{done} of {all} are labelled; the same command goes on"
+                )
+                .or_fail()?;
                 return Ok(DONE);
             }
             Command::Unknown => writeln!(out, "keys: {KEYS}").or_fail()?,
@@ -138,7 +157,12 @@ pub(super) fn run(mut session: Session, show_verdict: bool, interrupted: &Atomic
 const KEYS: &str = "t right, answer and derivation · f wrong answer · p right answer, flawed derivation · n note · s skip · u undo · q quit";
 
 /// Shows a sample.
-fn show(out: &mut impl Write, session: &Session, sample: &Sample, show_verdict: bool) -> Result<(), Failure> {
+fn show(
+    out: &mut impl Write,
+    session: &Session,
+    sample: &Sample,
+    show_verdict: bool,
+) -> Result<(), Failure> {
     let (done, all) = session.progress();
     let heading = format!("── {} of {all} ── {}", done + 1, escaped_lines(&sample.id));
     writeln!(out, "\n{}", style(heading).dim()).or_fail()?;
@@ -166,7 +190,10 @@ fn tell_verdicts(out: &mut impl Write, session: &Session, sample: &Sample) -> Re
     }
     for shown in session.verdicts(&sample.id).map_err(failure)? {
         table::write_lines(out, "  ", &escaped_lines(&verdict(&shown)))?;
-        let reason = shown.verdict.get("reason").and_then(serde_json::Value::as_str);
+        let reason = shown
+            .verdict
+            .get("reason")
+            .and_then(serde_json::Value::as_str);
         if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {
             table::write_lines(out, "  │ ", &escaped_lines(reason))?;
         }
@@ -184,10 +211,19 @@ fn verdict(shown: &Shown) -> String {
         word("overall", scored.overall),
         word("rules", scored.rules),
     ];
-    let status = shown.verdict.get("status").and_then(serde_json::Value::as_str);
-    let status = status.filter(|status| *status != "ok").map(|status| status.replace('_', " "));
+    let status = shown
+        .verdict
+        .get("status")
+        .and_then(serde_json::Value::as_str);
+    let status = status
+        .filter(|status| *status != "ok")
+        .map(|status| status.replace('_', " "));
     let trial = (scored.trial > 0).then(|| format!("trial {}", scored.trial));
-    let said: Vec<String> = trial.into_iter().chain(status).chain(fields.into_iter().flatten()).collect();
+    let said: Vec<String> = trial
+        .into_iter()
+        .chain(status)
+        .chain(fields.into_iter().flatten())
+        .collect();
     format!("{}: {}", shown.judge, said.join(", "))
 }
 
@@ -203,7 +239,8 @@ fn read_note(terminal: &Term) -> std::io::Result<Option<String>> {
             }
             Key::Backspace => {
                 if let Some(last) = note.pop() {
-                    terminal.clear_chars(console::measure_text_width(last.encode_utf8(&mut [0; 4])))?;
+                    terminal
+                        .clear_chars(console::measure_text_width(last.encode_utf8(&mut [0; 4])))?;
                 }
             }
             Key::Enter => {

@@ -1,0 +1,18 @@
+//! Verdicts as pages that people read: the texts under judgement, what was said of them, and figures.
+//!
+//! | module | what it is for |
+//! |---|---|
+//! | [`text`] | untrusted text as HTML, its formulas as MathML (`math`) |
+//! | [`record`] | one sample with everything said of it |
+//! | [`page`] | templates with auto-escape; the stylesheet; which styles and scripts a page may run |
+//!
+//! Nothing that comes from a file is ever markup: templates escape what they are given, and [`text::html`] is the one place that
+//! makes elements from text.
+
+mod math;
+pub mod page;
+pub mod record;
+pub mod text;
+
+#[cfg(test)]
+mod tests;
