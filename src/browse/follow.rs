@@ -15,6 +15,9 @@ use crate::eval::{EvalError, LabelColumns, Line, Samples};
 /// Bytes that are read and parsed at a time.
 const CHUNK: usize = 8 << 20;
 
+/// Bytes before the place of reading that are compared with what was read there.
+const COMPARED: usize = 64;
+
 /// Lines of a journal that are no verdicts.
 const OF_JOURNAL: [&[u8]; 2] = [b"{\"manifest\":", b"{\"input\":"];
 
@@ -38,6 +41,8 @@ pub(crate) struct Progress {
     read: u64,
     /// Whole lines.
     lines: u32,
+    /// The last bytes of these, to notice that the file was begun anew and has grown as long since.
+    last: Vec<u8>,
     /// The beginning of a line whose end is not there yet.
     pending: Vec<u8>,
     /// Is it one too long to be read, of which so many bytes are left out?
@@ -72,10 +77,10 @@ impl Browser {
         browser.advance(&mut progress)?;
         {
             let index = browser.index();
-            if let (0, Some(why)) = (index.count(), &index.first_unreadable) {
+            if let (0, Some((line, why))) = (index.count(), &index.first_unreadable) {
                 return Err(BrowseError::NoVerdicts {
                     path: index.source.path.clone(),
-                    line: index.unreadable as u32,
+                    line: *line,
                     why: why.clone(),
                 });
             }
@@ -105,7 +110,8 @@ impl Browser {
     pub(crate) fn advance(&self, progress: &mut Progress) -> Result<bool, BrowseError> {
         let mut source = Arc::clone(&self.index().source);
         let known = progress.read + progress.pending.len() as u64 + progress.skipped.unwrap_or(0);
-        if source.is_outdated(&self.path, known) {
+        if source.is_outdated(&self.path, known) || !source.still_has(&progress.last, progress.read)
+        {
             source = Arc::new(Source::open(&self.path)?);
             *progress = Progress::default();
             self.write(|index| index.clear(Arc::clone(&source)));
@@ -130,6 +136,7 @@ impl Browser {
                 return Ok(count > 0);
             };
             progress.read += *skipped + end as u64 + 1;
+            progress.last.clear();
             progress.lines += 1;
             progress.skipped = None;
             let (number, limit) = (progress.lines, LineLimit::DEFAULT.0);
@@ -151,6 +158,9 @@ impl Browser {
             lines.push((offset, progress.lines, line.trim_ascii()));
         }
         progress.read += whole as u64;
+        if whole > 0 {
+            progress.last = bytes[whole.saturating_sub(COMPARED)..whole].to_vec();
+        }
         // A file that was written without a newline at its end; a journal's lines all have one.
         let tail = bytes[whole..].trim_ascii_end();
         let tail_ends = count == 0 && !source.is_journal && tail.ends_with(b"}");
@@ -158,6 +168,7 @@ impl Browser {
             progress.lines = progress.lines.saturating_add(1);
             lines.push((progress.read, progress.lines, tail));
             progress.read += tail.len() as u64;
+            progress.last = tail[tail.len().saturating_sub(COMPARED)..].to_vec();
             self.add(&source, &lines)?;
             return Ok(true);
         }

@@ -51,8 +51,8 @@ pub(crate) struct Index {
     pub(crate) generation: u64,
     /// Lines that are no verdicts.
     pub(crate) unreadable: usize,
-    /// The first of them, and why.
-    pub(crate) first_unreadable: Option<String>,
+    /// The first of them: its number, and why it is none.
+    pub(crate) first_unreadable: Option<(u32, String)>,
     /// Verdicts by their state.
     pub(crate) by_status: BTreeMap<Status, usize>,
     /// The sum of all rewards, and how many there are.
@@ -125,7 +125,7 @@ impl Index {
     pub(super) fn add_unreadable(&mut self, number: u32, why: &str) {
         self.unreadable += 1;
         self.first_unreadable
-            .get_or_insert_with(|| format!("line {number}: {why}"));
+            .get_or_insert_with(|| (number, why.to_owned()));
     }
 
     /// How many verdicts there are.

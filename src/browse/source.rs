@@ -97,6 +97,16 @@ impl Source {
         !stays && target.exists() && (target != self.path || file_number(&target) != self.number)
     }
 
+    /// Do these bytes still end at this place?
+    pub(super) fn still_has(&self, last: &[u8], end: u64) -> bool {
+        let mut found = vec![0; last.len()];
+        let start = end - last.len() as u64;
+        last.is_empty()
+            || self
+                .read_some(start, &mut found)
+                .is_ok_and(|count| found[..count] == *last)
+    }
+
     /// Reads at most `bytes.len()` bytes from `offset` on; how many there were.
     pub(super) fn read_some(&self, offset: u64, bytes: &mut [u8]) -> io::Result<usize> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);

@@ -18,7 +18,7 @@ pub(crate) struct Summary {
     pub(crate) by_status: Vec<(Status, usize)>,
     pub(crate) mean_reward: Option<f64>,
     pub(crate) unreadable: usize,
-    pub(crate) first_unreadable: Option<String>,
+    pub(crate) first_unreadable: Option<(u32, String)>,
     /// Has all been read that was there?
     pub(crate) has_caught_up: bool,
     /// Is the run's journal read, as there is no output yet?

@@ -136,12 +136,14 @@ impl Words {
             statuses: statuses.collect(),
             mean_reward: summary.mean_reward.map(|mean| format!("{mean:.3}")),
             state: state.to_owned(),
-            unreadable: (summary.unreadable > 0).then(|| {
-                let first = summary.first_unreadable.as_deref().unwrap_or_default();
-                format!(
-                    "{} lines are no verdicts, and are left out; the first: {first}",
-                    grouped(summary.unreadable)
-                )
+            unreadable: summary.first_unreadable.as_ref().map(|(line, why)| {
+                match summary.unreadable {
+                    1 => format!("1 line is no verdict, and is left out: line {line}: {why}"),
+                    count => format!(
+                        "{} lines are no verdicts, and are left out; the first, line {line}: {why}",
+                        grouped(count)
+                    ),
+                }
             }),
             trouble,
             scores: scores.collect(),

@@ -27,6 +27,7 @@ fn help_is_whole_and_fits_a_hundred_columns() {
         &["attack", "--help"],
         &["attack", "-h"],
         &["calibrate", "--help"],
+        &["label", "--help"],
         &["cache", "prune", "--help"],
         &["prompts", "--help"],
         &["prompts", "show", "--help"],

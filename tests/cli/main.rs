@@ -23,6 +23,7 @@ mod groups;
 mod help;
 mod hub;
 mod inputs;
+mod label;
 mod messages;
 mod own_files;
 mod panels;
@@ -35,4 +36,6 @@ mod scale;
 mod serve;
 mod tiny_judge;
 mod verify;
+#[cfg(feature = "serve")]
+mod view;
 mod without_effect;

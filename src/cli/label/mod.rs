@@ -79,8 +79,9 @@ Keys:
   n  write a note for the label that follows
   s  skip for now    u  undo    q  quit
 
-Each label is on disk before the next sample is shown. What judges say is shown once the label is given. Without a terminal a line of
-standard input is a key, with the note behind it: `p divides by zero`.";
+Each label is on disk before the next sample is shown. What judges say is shown once the label is
+given. Without a terminal a line of standard input is a key, with the note behind it, as in
+`p divides by zero`.";
 
 fn parse_probability(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {

@@ -9,7 +9,7 @@ use super::super::{DONE, Failure, INTERRUPTED, OrFail, table};
 use super::failure;
 use crate::dataset::Sample;
 use crate::label::{Said, Session, Shown};
-use crate::terminal::escaped_lines;
+use crate::terminal::{escaped, escaped_lines};
 
 /// What is to be done next.
 enum Command {
@@ -164,7 +164,7 @@ fn show(
     show_verdict: bool,
 ) -> Result<(), Failure> {
     let (done, all) = session.progress();
-    let heading = format!("── {} of {all} ── {}", done + 1, escaped_lines(&sample.id));
+    let heading = format!("── {} of {all} ── {}", done + 1, escaped(&sample.id));
     writeln!(out, "\n{}", style(heading).dim()).or_fail()?;
     let parts = [
         ("Question", &sample.question),
@@ -189,7 +189,7 @@ fn tell_verdicts(out: &mut impl Write, session: &Session, sample: &Sample) -> Re
         table::write_lines(out, "  ", &format!("asked for: {}", reasons.join(", ")))?;
     }
     for shown in session.verdicts(&sample.id).map_err(failure)? {
-        table::write_lines(out, "  ", &escaped_lines(&verdict(&shown)))?;
+        table::write_lines(out, "  ", &escaped(&verdict(&shown)))?;
         let reason = shown
             .verdict
             .get("reason")
