@@ -1,6 +1,6 @@
 """The numbers of `juror eval` against scikit-learn, scipy and statsmodels, on made-up verdicts and labels.
 
-    pip install numpy scipy scikit-learn statsmodels
+    pip install numpy scipy scikit-learn statsmodels jsonschema
     python scripts/check_eval.py [--juror target/release/juror] [--rounds 40] [--seed 1]
 
 Shares, F1, kappa, Wilson's intervals, McNemar's tests, Brier scores, AUC and calibration errors must agree to 1e-9; bootstrap
@@ -15,6 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 from scipy import stats
 from sklearn import metrics
@@ -146,6 +147,24 @@ def comparison_checks(ours: dict, labels: list[dict], first: list[dict], second:
         check(f"{task} flips", float(flips == {row["id"] for row, a, b in zip(labels, *right) if a != b}), 1.0)
 
 
+def correlation_checks(juror: str, folder: Path) -> None:
+    count = random.randrange(3, 40)
+    x = [random.uniform(50, 90) for _ in range(count)]
+    y = [0.7 * value + random.gauss(0, 5) for value in x]
+    (folder / "scores.csv").write_text("judge,accuracy,score\n" + "".join(f"j{n},{a!r},{b!r}\n" for n, (a, b) in enumerate(zip(x, y))))
+    subprocess.run([juror, "correlate", "scores.csv", "--json", "fit.json"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    ours = json.loads((folder / "fit.json").read_text())[0]
+    theirs = stats.linregress(x, y)
+    check("slope", ours["slope"]["value"], theirs.slope)
+    check("intercept", ours["intercept"], theirs.intercept)
+    check("correlation", ours["correlation"], theirs.rvalue)
+    check("R squared", ours["r_squared"]["value"], theirs.rvalue**2)
+    check("p of no slope", ours["p"], theirs.pvalue)
+    half = stats.t.ppf(0.975, count - 2) * theirs.stderr
+    for ours_end, end in zip(ours["slope"]["interval"], (theirs.slope - half, theirs.slope + half)):
+        check("interval of the slope", ours_end, end)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--juror", default="target/release/juror")
@@ -153,6 +172,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     random.seed(arguments.seed)
+    schema = json.loads(subprocess.run([arguments.juror, "eval", "--json-schema"], check=True, capture_output=True).stdout)
+    jsonschema.Draft202012Validator.check_schema(schema)
     for number in range(arguments.rounds):
         count = random.choice([60, 200, 1000])
         labels, first = made_up(count, random.uniform(0.5, 3), random.randrange(1, 5), None)
@@ -164,7 +185,10 @@ def main() -> None:
             command = [str(Path(arguments.juror).resolve()), "eval", "first.jsonl", "--labels", "labels.jsonl"]
             command += ["--compare", "second.jsonl", "--json", "out.json"]
             subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            judges = json.loads((folder / "out.json").read_text())["judges"]
+            report = json.loads((folder / "out.json").read_text())
+            correlation_checks(command[0], folder)
+        jsonschema.validate(report, schema)
+        judges = report["judges"]
         judge_checks(f"round {number}", judges[0]["all"], labels, first)
         judge_checks(f"round {number} second", judges[1]["all"], labels, second)
         reliability_checks(judges[0], labels, first)

@@ -46,7 +46,7 @@ def write(examples: list[Example], path: Path, labels: bool) -> None:
             row = {"id": f"{index:05d}", "question": e.question, "reference_answer": e.reference_answer, "student_answer": e.student_answer}
             if labels:
                 labels_of = {f"{field}_label": getattr(e, field) for field in FIELDS}
-                row |= {"subject": e.topic, "kind": e.kind, "inside": e.inside, **labels_of}
+                row |= {"subject": e.topic if e.inside else "outside the domain", "kind": e.kind, "inside": e.inside, **labels_of}
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 

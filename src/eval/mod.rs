@@ -13,6 +13,7 @@
 mod calibration;
 mod choice;
 mod compare;
+mod correlation;
 mod labels;
 mod measures;
 mod misses;
@@ -29,6 +30,7 @@ use serde::Serialize;
 pub use calibration::{Bin, Reliability, Threshold, probabilities};
 pub use choice::{Choice, Choices, CostUnit};
 pub use compare::{Comparison, Flip};
+pub use correlation::{LinearFit, ScoreTable};
 pub use labels::{Label, LabelColumns, LabelField};
 pub use measures::{Estimate, Measures, Scores, Share, Task, Tokens};
 pub use misses::Miss;
@@ -54,9 +56,9 @@ pub enum EvalError {
         /// Which, and what it is.
         why: String,
     },
-    /// A line is no verdict, or cannot be used.
+    /// A line is no verdict or no row, or cannot be used.
     #[error("{file}:{line}: {why}")]
-    Verdict {
+    Row {
         /// The file.
         file: String,
         /// The line.
@@ -73,8 +75,8 @@ pub enum EvalError {
 }
 
 impl EvalError {
-    fn verdict(file: &str, line: usize, why: &str) -> Self {
-        Self::Verdict {
+    fn row(file: &str, line: usize, why: &str) -> Self {
+        Self::Row {
             file: file.to_owned(),
             line,
             why: why.to_owned(),

@@ -251,7 +251,7 @@ impl Verdicts {
                         Next::Row if row.iter().all(u8::is_ascii_whitespace) => {}
                         Next::Row => rows.push((reader.place(), row)),
                         Next::Bad(why) => {
-                            return Err(EvalError::verdict(&name, reader.place(), &why));
+                            return Err(EvalError::row(&name, reader.place(), &why));
                         }
                     }
                 }
@@ -260,8 +260,7 @@ impl Verdicts {
                     .map(|(_, row)| Line::parse(row, in_verdicts.then_some(columns)))
                     .collect();
                 for ((place, _), read) in rows.iter().zip(read) {
-                    let (line, label) =
-                        read.map_err(|why| EvalError::verdict(&name, *place, &why))?;
+                    let (line, label) = read.map_err(|why| EvalError::row(&name, *place, &why))?;
                     let sample = match (samples.place(&line.id), label) {
                         (Some(sample), _) => sample,
                         (None, Some(label)) => {
@@ -284,7 +283,7 @@ impl Verdicts {
                         };
                     if !is_new {
                         let why = format!("trial {} of {:?} is there twice", line.trial, line.id);
-                        return Err(EvalError::verdict(&name, *place, &why));
+                        return Err(EvalError::row(&name, *place, &why));
                     }
                     verdicts.trials = verdicts.trials.max(line.trial + 1);
                     verdicts.scored.push(line.scored(sample, *place as u32));

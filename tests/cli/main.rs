@@ -14,6 +14,7 @@ mod calibration;
 mod chat;
 mod compare;
 mod constrained;
+mod correlate;
 mod documentation;
 mod eval;
 mod exit_codes;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use schemars::{JsonSchema, Schema, schema_for};
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde_json::json;
 
@@ -106,7 +107,8 @@ impl Report {
 
 /// The JSON schema of a report.
 pub(super) fn schema() -> Schema {
-    schema_for!(Report)
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    settings.into_generator().into_root_schema_for::<Report>()
 }
 
 /// A line for each verdict: its label, what it says, and how it missed the label.

@@ -155,7 +155,7 @@ pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
     Ok(DONE)
 }
 
-fn failure(error: EvalError) -> Failure {
+pub(super) fn failure(error: EvalError) -> Failure {
     match error {
         EvalError::Input(error) => inputs::failure(error),
         error => Failure::new(error, true),

@@ -86,6 +86,27 @@ fn row(name: &str, scores: &Scores) -> [String; 8] {
     ]
 }
 
+/// How often each answer meets each label.
+fn confusions(out: &mut impl Write, measures: &Measures) -> Result<(), Failure> {
+    let of_label = |task: Task, scores: &Scores, label: usize| {
+        let counts = scores.confusion.counts[label].map(|count| count.to_string());
+        let [said_false, said_true, nothing] = counts;
+        let name = if label == 1 { "true" } else { "false" };
+        [
+            format!("  {}, label {name}", task.name()),
+            said_true,
+            said_false,
+            nothing,
+        ]
+    };
+    let tasks = measures.tasks.iter();
+    let rows: Vec<[String; 4]> = tasks
+        .flat_map(|(&task, scores)| [1, 0].map(|label| of_label(task, scores, label)))
+        .collect();
+    writeln!(out).or_fail()?;
+    table::write(out, ["verdicts", "true", "false", "none"], &rows)
+}
+
 /// A table of parts of the samples, where there are at least two of them.
 fn parts(
     out: &mut impl Write,
@@ -187,6 +208,7 @@ pub(super) fn print(
         }
         table::write(&mut out, HEADER, &rows)?;
         table::write_text(&mut out, &facts(all))?;
+        confusions(&mut out, all)?;
         parts(
             &mut out,
             "by subject",

@@ -1,0 +1,209 @@
+//! `juror correlate`
+
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::eval::failure;
+use super::{DONE, Failure, OrFail, say, table};
+use crate::dataset::output::{check_place, write_atomically};
+use crate::eval::{Estimate, LinearFit, ScoreTable};
+
+/// How well verifiers' accuracies predict what training with them gives: a linear fit, R² with its interval, a plot.
+#[derive(Debug, Args)]
+pub(super) struct CorrelateArguments {
+    /// A row for each verifier, as CSV, Parquet or JSON lines: its name, its accuracy, and the scores of what was trained with it
+    table: PathBuf,
+    /// The column of the verifiers' accuracy [default: the first with numbers]
+    #[arg(short, long, value_name = "COLUMN")]
+    x: Option<String>,
+    /// The columns of scores [default: all others with numbers]
+    #[arg(short, long, value_name = "COLUMN", value_delimiter = ',')]
+    y: Vec<String>,
+    /// The fits as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// The plots as an SVG picture
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+}
+
+/// One column of scores against the accuracy.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Correlation {
+    x: String,
+    y: String,
+    #[serde(flatten)]
+    fit: LinearFit,
+}
+
+pub(super) fn run(arguments: &CorrelateArguments) -> Result<u8, Failure> {
+    for file in [&arguments.json, &arguments.svg].into_iter().flatten() {
+        check_place(file).or_usage()?;
+    }
+    let scores = ScoreTable::read(&arguments.table).map_err(failure)?;
+    let has = |name: &str| scores.column(name).is_some();
+    let names: Vec<&str> = scores
+        .columns
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .collect();
+    let x = match arguments.x.as_deref() {
+        Some(name) => Some(name),
+        None => names.first().copied(),
+    };
+    let x = x.filter(|_| names.len() > 1).ok_or_else(|| {
+        let file = arguments.table.display();
+        anyhow!(
+            "{file} has no two columns of numbers: an accuracy and at least one score are needed"
+        )
+    });
+    let x = x.or_usage()?;
+    let ys: Vec<&str> = if arguments.y.is_empty() {
+        names.iter().copied().filter(|name| *name != x).collect()
+    } else {
+        arguments.y.iter().map(String::as_str).collect()
+    };
+    for name in ys.iter().chain([&x]) {
+        if !has(name) {
+            let names = names.join(", ");
+            return Err(anyhow!("no column {name:?} of numbers; those are {names}")).or_usage();
+        }
+    }
+    let mut correlations = Vec::new();
+    for y in ys {
+        let points = scores.points(x, y);
+        let without = scores.names.len() - points.len();
+        if without > 0 {
+            say(&format!(
+                "note: {y}: {without} rows have no number in it or in {x}, and are left out"
+            ));
+        }
+        let values: Vec<[f64; 2]> = points.iter().map(|(_, point)| *point).collect();
+        match LinearFit::of(&values) {
+            Some(fit) => correlations.push(Correlation {
+                x: x.to_owned(),
+                y: y.to_owned(),
+                fit,
+            }),
+            None => say(&format!(
+                "note: {y}: no line through {} points: at least two are needed that differ in both numbers",
+                points.len()
+            )),
+        }
+    }
+    if correlations.is_empty() {
+        return Err(anyhow!("no column of scores can be fitted")).or_usage();
+    }
+    print(&correlations, &scores)?;
+    if let Some(path) = &arguments.json {
+        let text = serde_json::to_string_pretty(&correlations).or_fail()?;
+        write_atomically(path, |writer| writeln!(writer, "{text}")).or_fail()?;
+    }
+    Ok(DONE)
+}
+
+fn interval(estimate: Estimate) -> String {
+    let Estimate { value, interval } = estimate;
+    interval.map_or_else(
+        || format!("{value:.3}"),
+        |[low, high]| format!("{value:.3} ({low:.3} to {high:.3})"),
+    )
+}
+
+fn print(correlations: &[Correlation], scores: &ScoreTable) -> Result<(), Failure> {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let rows: Vec<[String; 6]> = correlations
+        .iter()
+        .map(|Correlation { y, fit, .. }| {
+            [
+                y.clone(),
+                fit.count.to_string(),
+                interval(fit.slope),
+                format!("{:.3}", fit.intercept),
+                interval(fit.r_squared),
+                fit.p.map_or_else(|| "–".to_owned(), |p| format!("{p:.2e}")),
+            ]
+        })
+        .collect();
+    let of = correlations.first().map_or("", |first| &first.x);
+    table::write(
+        &mut out,
+        [of, "points", "slope", "intercept", "R²", "p"],
+        &rows,
+    )?;
+    for Correlation { x, y, fit } in correlations {
+        writeln!(out, "\n{y} against {x}").or_fail()?;
+        let points: Vec<[f64; 2]> = scores
+            .points(x, y)
+            .iter()
+            .map(|(_, point)| *point)
+            .collect();
+        for line in scatter(&points, fit) {
+            writeln!(out, "{line}").or_fail()?;
+        }
+    }
+    out.flush().or_fail()
+}
+
+/// Columns and rows of a plot's area.
+const AREA: [usize; 2] = [50, 14];
+
+/// Points (`o`; `@` where several meet) and the fitted line (`·`) in characters.
+fn scatter(points: &[[f64; 2]], fit: &LinearFit) -> Vec<String> {
+    let range = |axis: usize| {
+        let values = points.iter().map(|point| point[axis]);
+        let low = values.clone().fold(f64::INFINITY, f64::min);
+        [low, values.fold(f64::NEG_INFINITY, f64::max)]
+    };
+    let ranges = [range(0), range(1)];
+    let place = |axis: usize, value: f64| {
+        let [low, high] = ranges[axis];
+        let share = if high > low {
+            (value - low) / (high - low)
+        } else {
+            0.5
+        };
+        let at = (share * (AREA[axis] - 1) as f64).round();
+        (at >= 0.0 && at < AREA[axis] as f64).then_some(at as usize)
+    };
+    let mut cells = vec![[' '; AREA[0]]; AREA[1]];
+    let line = (0..AREA[0]).filter_map(|column| {
+        let [low, high] = ranges[0];
+        let x = low + (high - low) * column as f64 / (AREA[0] - 1) as f64;
+        Some((place(1, fit.intercept + fit.slope.value * x)?, column))
+    });
+    for (row, column) in line {
+        cells[row][column] = '·';
+    }
+    for &[x, y] in points {
+        if let (Some(column), Some(row)) = (place(0, x), place(1, y)) {
+            let cell = &mut cells[row][column];
+            *cell = if matches!(*cell, 'o' | '@') { '@' } else { 'o' };
+        }
+    }
+    let [[left, right], [bottom, top]] = ranges.map(|range| range.map(|end| format!("{end:.4}")));
+    let width = bottom.len().max(top.len());
+    let mut lines: Vec<String> = cells
+        .iter()
+        .enumerate()
+        .rev()
+        .map(|(row, cells)| {
+            let name = match row {
+                0 => bottom.as_str(),
+                row if row == AREA[1] - 1 => top.as_str(),
+                _ => "",
+            };
+            let text: String = cells.iter().collect();
+            format!("{name:>width$} ┤{}", text.trim_end())
+        })
+        .collect();
+    lines.push(format!("{:>width$} └{}", "", "─".repeat(AREA[0])));
+    let gap = AREA[0].saturating_sub(left.len() + right.len());
+    lines.push(format!("{:>width$}  {left}{}{right}", "", " ".repeat(gap)));
+    lines
+}
