@@ -120,16 +120,13 @@ enum Command {
     Calibrate(calibrate::CalibrateArguments),
     /// Score verdicts against labels: accuracy, F1, lucky guesses, calibration, and judges against each other
     Eval(Box<eval::EvalArguments>),
-<<<<<<< HEAD
     /// Look through verdicts in the browser: search, filters, live while a run goes on
     #[cfg(feature = "serve")]
     View(view::ViewArguments),
     /// Label responses by hand: those that judges disagree on, or any others
     Label(Box<label::LabelArguments>),
-=======
     /// Fit scores of what was trained with verifiers to the verifiers' accuracies: a line, R², a plot
     Correlate(correlate::CorrelateArguments),
->>>>>>> main
     /// Look after a cache of answers (`juror judge --cache`)
     Cache {
         #[command(subcommand)]
@@ -272,13 +269,10 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Prompts { action } => prompts::run(action),
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),
-<<<<<<< HEAD
         #[cfg(feature = "serve")]
         Command::View(arguments) => view::run(&arguments),
         Command::Label(arguments) => label::run(&arguments),
-=======
         Command::Correlate(arguments) => correlate::run(&arguments),
->>>>>>> main
         Command::Cache { action } => cache::run(action),
         Command::Models { action } => models::run(action),
         Command::Completions { shell } => manual::completions(shell).map(|()| DONE),

@@ -10,6 +10,7 @@ use super::query::{Query, STATUSES, status_name};
 use super::shown::{Words, grouped, kind_words, record};
 use crate::browse::{BrowseError, Hits, Kind, Record, Search, Sort, Summary, Truth, Within};
 use crate::report::page::render;
+use crate::report::text::plain;
 
 /// Trials of a sample that are listed beside one of them.
 const MOST_TRIALS: usize = 64;
@@ -64,15 +65,23 @@ pub(super) fn summary(app: &App) -> Result<String, minijinja::Error> {
 
 /// A page that says why there is no other.
 pub(super) fn error(app: &App, why: &str) -> String {
-    let page = head(app, "not found", None)
-        .and_then(|head| Ok(head + &render("view/error.html", json!({"why": why, "end": true}))?));
-    page.unwrap_or_default()
+    head(app, "not found", None).unwrap_or_default() + &trouble(why)
+}
+
+/// Says what went wrong, and ends the page.
+fn trouble(why: &str) -> String {
+    let page = render("view/error.html", json!({"why": why}));
+    page.unwrap_or_else(|error| {
+        format!(
+            "<p>{}</p>",
+            plain(&format!("{why}; the page could not be made: {error:#}"))
+        )
+    })
 }
 
 fn finish(result: Result<(), Unfinished>, write: Write) {
     if let Err(Unfinished::Failed(why)) = result {
-        let why = render("view/error.html", json!({"why": why, "end": true}));
-        write(why.unwrap_or_default());
+        write(trouble(&why));
     }
 }
 
@@ -83,9 +92,10 @@ fn words(app: &App) -> Words {
 /// The beginning of a page.
 fn head(app: &App, title: &str, form: Option<Value>) -> Result<String, minijinja::Error> {
     let file = app.browser.path().display().to_string();
+    let summary = summary(app)?;
     render(
         "view/head.html",
-        json!({"title": title, "file": file, "summary": words(app), "form": form}),
+        json!({"title": title, "file": file, "summary": summary, "form": form}),
     )
 }
 

@@ -81,7 +81,8 @@ async fn summary(State(app): State<Arc<App>>) -> Response {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     };
     let made = tokio::task::spawn_blocking(move || {
-        let html = pages::summary(&app).unwrap_or_default();
+        let html = pages::summary(&app)
+            .unwrap_or_else(|error| crate::report::text::plain(&format!("{error:#}")));
         let index = app.browser.index();
         drop(place);
         json!({"verdicts": index.count(), "generation": index.generation, "html": html})
