@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use super::BrowseError;
 use crate::dataset::journal::journal_path;
 use crate::dataset::{DatasetError, LineLimit, Next, file_number, sources};
+use crate::eval::typed;
 
 /// How a journal's first line begins.
 const MANIFEST: &[u8] = b"{\"manifest\":";
@@ -150,6 +151,7 @@ fn copy(path: &Path) -> Result<File, BrowseError> {
                 Next::End => break,
                 Next::Row if row.iter().all(u8::is_ascii_whitespace) => {}
                 Next::Row => {
+                    row = typed(&row).unwrap_or(row);
                     // A row of a JSON array may stand on several lines; between its tokens a space says the same.
                     row.iter_mut()
                         .filter(|byte| matches!(byte, b'\n' | b'\r'))

@@ -27,10 +27,29 @@ pub(crate) struct Summary {
     pub(crate) scores: Vec<(Task, Scores)>,
 }
 
-/// Figures against labels, kept until there are more verdicts.
+/// Figures against labels. They are made again once the verdicts have grown by a fiftieth, or grow no more.
 #[derive(Default)]
 pub(crate) struct Figures {
-    kept: Mutex<Option<(u64, usize, Vec<(Task, Scores)>)>>,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    /// The generation and the count of the verdicts that the scores are of.
+    of: Option<(u64, usize)>,
+    /// The count when they were last asked for.
+    asked: usize,
+    scores: Vec<(Task, Scores)>,
+}
+
+impl Kept {
+    /// Do the scores still serve?
+    fn serve(&self, generation: u64, count: usize) -> bool {
+        let Some((_, before)) = self.of.filter(|of| of.0 == generation) else {
+            return false;
+        };
+        count == before || (count != self.asked && count - before < before / 50)
+    }
 }
 
 impl Figures {
@@ -39,11 +58,10 @@ impl Figures {
             return Vec::new();
         }
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (index.generation, index.count());
-        if let Some((generation, count, scores)) = kept.as_ref()
-            && (*generation, *count) == key
-        {
-            return scores.clone();
+        let serves = kept.serve(index.generation, index.count());
+        kept.asked = index.count();
+        if serves {
+            return kept.scores.clone();
         }
         let is_labelled = |at: &u32| {
             let labelled = index.labelled(&index.scored[*at as usize]);
@@ -55,7 +73,8 @@ impl Figures {
         let scored: Vec<_> = order.iter().map(|at| index.scored[*at as usize]).collect();
         let measures = Measures::of(&scored, &index.samples, RESAMPLES, |_| true);
         let scores: Vec<(Task, Scores)> = measures.tasks.into_iter().collect();
-        *kept = Some((key.0, key.1, scores.clone()));
+        kept.of = Some((index.generation, index.count()));
+        kept.scores.clone_from(&scores);
         scores
     }
 }
@@ -80,5 +99,28 @@ impl Summary {
             is_journal: index.source.is_journal,
             scores: figures.of(&index),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_made_again_where_verdicts_grow_much_or_no_more() {
+        let kept = |asked| Kept {
+            of: Some((0, 1000)),
+            asked,
+            scores: Vec::new(),
+        };
+        assert!(kept(1000).serve(0, 1000));
+        assert!(kept(1000).serve(0, 1019), "a little more");
+        assert!(!kept(1000).serve(0, 1020), "much more");
+        assert!(
+            !kept(1019).serve(0, 1019),
+            "no more since they were asked for last"
+        );
+        assert!(!kept(1000).serve(1, 1000), "another file");
+        assert!(!Kept::default().serve(0, 0));
     }
 }

@@ -35,8 +35,8 @@ pub use labels::{Label, LabelColumns, LabelField};
 pub use measures::{Estimate, Measures, Scores, Share, Task, Tokens};
 pub use misses::Miss;
 pub use prime::{PrimeRow, check_prime, prime_rows};
-pub(crate) use scored::Line;
 pub use scored::{Labelled, Samples, Scored, Verdicts};
+pub(crate) use scored::{Line, typed};
 pub use statistics::{Confusion, Interval, McNemar, RESAMPLES};
 
 use crate::dataset::DatasetError;

@@ -370,7 +370,10 @@ fn form(query: &Query, subjects: &[String], has_labels: bool, has_rows: bool) ->
         field(
             "kind",
             "disagreement",
-            any().into_iter().chain(kinds).collect(),
+            [(String::new(), "with or without".to_owned())]
+                .into_iter()
+                .chain(kinds)
+                .collect(),
         ),
         truth("overall", "overall"),
         truth("outcome", "outcome"),
@@ -386,7 +389,11 @@ fn form(query: &Query, subjects: &[String], has_labels: bool, has_rows: bool) ->
         ));
     }
     fields.push(field("sort", "order", sorts.collect()));
-    let numbers = [("trial", "trial"), ("from", "reward from"), ("to", "to")];
+    let numbers = [
+        ("trial", "trial"),
+        ("from", "reward from"),
+        ("to", "reward to"),
+    ];
     let numbers =
         numbers.map(|(name, label)| json!({"name": name, "label": label, "value": value(name)}));
     let is_default = values.is_empty();

@@ -81,7 +81,7 @@ pub(super) fn record(record: &Record, judge: &str, whole: bool) -> Article {
 /// A kind of disagreement in words.
 pub(super) fn kind_words(kind: Kind) -> String {
     match kind {
-        Kind::Any => "any of these".to_owned(),
+        Kind::Any => "any".to_owned(),
         Kind::Miss(Miss::RulesAgainstJudge) => "rules against judge".to_owned(),
         Kind::Miss(miss) => miss.name().replace('_', " "),
         Kind::Trials => "trials disagree".to_owned(),
