@@ -11,7 +11,7 @@ use crate::terminal::escaped;
 const WITHOUT_TERMINAL: usize = 120;
 
 /// Columns of the terminal that standard output is; none where it is something else.
-fn columns() -> Option<usize> {
+pub(super) fn columns() -> Option<usize> {
     let terminal = std::io::stdout().is_terminal();
     terminal.then(|| usize::from(Term::stdout().size().1))
 }

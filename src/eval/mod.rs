@@ -33,11 +33,11 @@ pub use compare::{Comparison, Flip};
 pub use correlation::{LinearFit, ScoreTable};
 pub use labels::{Label, LabelColumns, LabelField};
 pub use measures::{Estimate, Measures, Scores, Share, Task, Tokens};
-pub use misses::Miss;
+pub use misses::{Miss, is_sure};
 pub use prime::{PrimeRow, check_prime, prime_rows};
-pub use scored::{Labelled, Samples, Scored, Verdicts};
+pub use scored::{Labelled, Names, Samples, Scored, Verdicts};
 pub(crate) use scored::{Line, typed};
-pub use statistics::{Confusion, Interval, McNemar, RESAMPLES};
+pub use statistics::{Confusion, Interval, McNemar, RESAMPLES, wilson};
 
 use crate::dataset::DatasetError;
 use statistics::{Counts, bootstrap_within};

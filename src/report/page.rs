@@ -30,7 +30,10 @@ static TEMPLATES: LazyLock<Result<Environment<'static>, String>> = LazyLock::new
         Value::from_safe_string(text::html(text))
     });
     templates.add_filter("fixed", |number: f64| format!("{number:.2}"));
-    let own = [("record.html", include_str!("record.html"))];
+    let own = [
+        ("record.html", include_str!("record.html")),
+        ("report.html", include_str!("report.html")),
+    ];
     #[cfg(feature = "serve")]
     let others = crate::view::TEMPLATES
         .into_iter()

@@ -112,6 +112,8 @@ pub struct Record {
     pub answer_type: Option<String>,
     /// What is remarkable.
     pub tags: Vec<Tag>,
+    /// Names of what it has in common with others, for filters: words of our own, without spaces.
+    pub facets: Vec<String>,
     /// The question.
     pub question: Option<Text>,
     /// The reference answer.

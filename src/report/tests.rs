@@ -363,6 +363,7 @@ fn records_escape_everything() {
             name: "false_pass",
             text: "false pass".into(),
         }],
+        facets: vec![hostile.into()],
         question: Some(Text::cut(hostile)),
         reference: Some(Text::cut("$x$")),
         response: Some(Text::cut(hostile)),
@@ -385,7 +386,7 @@ fn records_escape_everything() {
     for no in ["<script", "49", "\u{202e}"] {
         assert!(!html.contains(no), "{no} in {html}");
     }
-    assert!(html.contains("data-subject=\"&quot;&gt;&lt;script&gt;"));
+    assert!(html.contains("data-in=\"&quot;&gt;&lt;script&gt;"));
     assert!(html.contains("<math"));
     assert!(html.contains("0.12") || html.contains("0.13"));
 }

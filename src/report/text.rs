@@ -28,15 +28,18 @@ pub fn html(text: &str) -> String {
             continue;
         };
         match math::mathml(formula.source, formula.display) {
+            Some(mathml) if formula.display => {
+                // It is a block: the line's end before it and after it would be an empty line.
+                let before = rest[..at].trim_end_matches([' ', '\t']);
+                escape_into(&mut html, before.strip_suffix('\n').unwrap_or(before), true);
+                let _ = write!(html, "<span class=\"display\">{mathml}</span>");
+                let after = rest[formula.end..].trim_start_matches([' ', '\t']);
+                rest = after.strip_prefix('\n').unwrap_or(after);
+                plain = 0;
+            }
             Some(mathml) => {
                 escape_into(&mut html, &rest[..at], true);
-                if formula.display {
-                    html.push_str("<span class=\"display\">");
-                }
                 html.push_str(&mathml);
-                if formula.display {
-                    html.push_str("</span>");
-                }
                 rest = &rest[formula.end..];
                 plain = 0;
             }

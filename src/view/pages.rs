@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use super::App;
 use super::query::{Query, STATUSES, status_name};
-use super::shown::{Words, grouped, kind_words, record};
+use super::shown::{Words, kind_words, record};
 use crate::browse::{BrowseError, Hits, Kind, Record, Search, Sort, Summary, Truth, Within};
+use crate::report::numbers::grouped;
 use crate::report::page::render;
 use crate::report::text::plain;
 

@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use super::query::status_name;
 use crate::browse::{Kind, Record, Summary};
-use crate::eval::{Estimate, Miss, Task};
+use crate::eval::Miss;
+use crate::report::numbers::{self, grouped};
 use crate::report::record::{Judgement, Record as Article, Said, Tag, Text};
 use crate::verdict::Status;
 
@@ -117,17 +118,13 @@ impl Words {
             (name, grouped(*count))
         });
         let scores = summary.scores.iter().map(|(task, scores)| {
-            let accuracy = Estimate {
-                value: scores.accuracy.share,
-                interval: Some(scores.accuracy.interval),
-            };
             [
-                task_name(*task).to_owned(),
+                task.name().to_owned(),
                 grouped(scores.confusion.all()),
-                percent(Some(accuracy)),
-                percent(scores.f1),
-                plain(scores.precision.map(|share| share.share)),
-                plain(scores.recall.map(|share| share.share)),
+                numbers::share(Some(scores.accuracy)),
+                numbers::estimate(scores.f1),
+                numbers::percent_or_dash(scores.precision.map(|share| share.share)),
+                numbers::percent_or_dash(scores.recall.map(|share| share.share)),
             ]
         });
         Self {
@@ -149,47 +146,4 @@ impl Words {
             scores: scores.collect(),
         }
     }
-}
-
-fn task_name(task: Task) -> &'static str {
-    task.name()
-}
-
-/// Percent with its interval.
-fn percent(estimate: Option<Estimate>) -> String {
-    match estimate {
-        None => "–".to_owned(),
-        Some(Estimate {
-            value,
-            interval: None,
-        }) => format!("{:.1}", 100.0 * value),
-        Some(Estimate {
-            value,
-            interval: Some([low, high]),
-        }) => {
-            format!(
-                "{:.1} ({:.1}–{:.1})",
-                100.0 * value,
-                100.0 * low,
-                100.0 * high
-            )
-        }
-    }
-}
-
-fn plain(value: Option<f64>) -> String {
-    value.map_or_else(|| "–".to_owned(), |value| format!("{:.1}", 100.0 * value))
-}
-
-/// A number with a comma between thousands.
-pub(super) fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

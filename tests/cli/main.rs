@@ -29,6 +29,7 @@ mod messages;
 mod own_files;
 mod panels;
 mod protocols;
+mod report;
 mod resume;
 mod rubric;
 mod rules_modes;

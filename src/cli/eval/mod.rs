@@ -1,5 +1,7 @@
 //! `juror eval`
 
+mod bars;
+mod html;
 mod json;
 mod tables;
 
@@ -57,6 +59,12 @@ pub(super) struct EvalArguments {
     /// Each verdict with its label, and how it missed it, as JSON lines
     #[arg(long, value_name = "FILE")]
     rows: Option<PathBuf>,
+    /// Everything as one HTML page that needs nothing else, with the verdicts that somebody disagrees with
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Summaries of the runs (`juror judge --summary-json`), for each file of verdicts in turn: how fast they were
+    #[arg(long, value_name = "SUMMARY", num_args = 1.., requires = "html")]
+    summaries: Vec<PathBuf>,
 }
 
 /// Published figures.
@@ -81,7 +89,10 @@ pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
         writeln!(std::io::stdout(), "{schema}").or_fail()?;
         return Ok(DONE);
     }
-    for file in [&arguments.json, &arguments.rows].into_iter().flatten() {
+    for file in [&arguments.json, &arguments.rows, &arguments.html]
+        .into_iter()
+        .flatten()
+    {
         check_place(file).or_usage()?;
     }
     let files: Vec<&PathBuf> = arguments
@@ -95,6 +106,7 @@ pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
         ))
         .or_usage();
     }
+    let rates = html::check(arguments, files.len())?;
     let mut labels = Labels::read(
         &arguments.labels,
         &arguments.columns,
@@ -142,7 +154,7 @@ pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
     let choices = Choices::of(&of_each, samples);
     tables::print(&judged, samples, choices.as_ref(), &reference)?;
     if let Some(path) = &arguments.json {
-        let report = Report::of(&judged, samples, choices, reference);
+        let report = Report::of(&judged, samples, choices.clone(), reference.clone());
         let text = serde_json::to_string_pretty(&report).or_fail()?;
         write_atomically(path, |writer| writeln!(writer, "{text}")).or_fail()?;
     }
@@ -151,6 +163,17 @@ pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
             json::rows(writer, &judged[0].verdicts, samples)
         })
         .or_fail()?;
+    }
+    if let Some(path) = &arguments.html {
+        html::write(
+            path,
+            arguments,
+            &judged,
+            samples,
+            choices.as_ref(),
+            &reference,
+            &rates,
+        )?;
     }
     Ok(DONE)
 }

@@ -4,6 +4,7 @@ use std::io::{BufWriter, Write};
 
 use super::super::{DONE, Failure, OrFail, table};
 use crate::label::{Difference, LabelLine, LabelPair};
+use crate::report::numbers;
 use crate::terminal::escaped;
 
 pub(super) fn print(pair: &LabelPair) -> Result<u8, Failure> {
@@ -25,7 +26,6 @@ pub(super) fn print(pair: &LabelPair) -> Result<u8, Failure> {
         .map(|(task, scores)| {
             let agree = scores.accuracy;
             let [[neither, _, _], [_, both, _]] = scores.confusion.counts;
-            let [low, high] = agree.interval.map(|bound| 100.0 * bound);
             let kappa = scores.kappa.map_or_else(
                 || "–".to_owned(),
                 |kappa| match kappa.interval {
@@ -36,7 +36,7 @@ pub(super) fn print(pair: &LabelPair) -> Result<u8, Failure> {
             [
                 task.name().to_owned(),
                 agree.all.to_string(),
-                format!("{:.1} ({low:.1}–{high:.1})", 100.0 * agree.share),
+                numbers::share(Some(agree)),
                 kappa,
                 format!("{both} true, {neither} false"),
             ]
