@@ -1,7 +1,5 @@
 //! Which verdicts are wanted, and in which order.
 
-use std::cmp::Reverse;
-
 use rayon::prelude::*;
 
 use super::index::{Index, sureness};
@@ -200,21 +198,30 @@ impl Filter {
         };
         let count = index.count() as u32;
         let mut wanted: Vec<u32> = (0..count).into_par_iter().filter(is_wanted).collect();
-        let scored = |at: &u32| &index.scored[*at as usize];
+        let scored = |at: u32| &index.scored[at as usize];
         // Probabilities are not negative: their bits are ordered as they are. Without one a verdict comes last.
-        let doubt = |at: &u32| sureness(scored(at)).map_or(u64::MAX, f64::to_bits);
-        let certainty = |at: &u32| Reverse(sureness(scored(at)).map_or(0, f64::to_bits));
-        let length = |at: &u32| index.labelled(scored(at)).response_length;
+        let sure = |at: u32| sureness(scored(at)).map(f64::to_bits);
+        let length = |at: u32| u64::from(index.labelled(scored(at)).response_length);
+        let tokens = |at: u32| u64::from(scored(at).generated);
         match sort {
-            Sort::File => {}
-            Sort::Newest => wanted.reverse(),
-            Sort::LeastSure => wanted.par_sort_by_key(doubt),
-            Sort::Surest => wanted.par_sort_by_key(certainty),
-            Sort::Longest => wanted.par_sort_by_key(|at| Reverse(length(at))),
-            Sort::Shortest => wanted.par_sort_by_key(length),
-            Sort::MostTokens => wanted.par_sort_by_key(|at| Reverse(scored(at).generated)),
-            Sort::FewestTokens => wanted.par_sort_by_key(|at| scored(at).generated),
+            Sort::File => wanted,
+            Sort::Newest => {
+                wanted.reverse();
+                wanted
+            }
+            Sort::LeastSure => by(&wanted, |at| sure(at).unwrap_or(u64::MAX)),
+            Sort::Surest => by(&wanted, |at| !sure(at).unwrap_or(0)),
+            Sort::Longest => by(&wanted, |at| !length(at)),
+            Sort::Shortest => by(&wanted, length),
+            Sort::MostTokens => by(&wanted, |at| !tokens(at)),
+            Sort::FewestTokens => by(&wanted, tokens),
         }
-        wanted
     }
+}
+
+/// The places in the order of their keys; those of one key stay in the file's order.
+fn by(places: &[u32], key: impl Fn(u32) -> u64 + Sync) -> Vec<u32> {
+    let mut keyed: Vec<(u64, u32)> = places.par_iter().map(|at| (key(*at), *at)).collect();
+    keyed.par_sort_unstable();
+    keyed.into_iter().map(|(_, at)| at).collect()
 }

@@ -71,6 +71,9 @@ pub(crate) struct Search {
     raw: Option<bytes::Regex>,
 }
 
+/// A verdict's line and its texts.
+type Held = (Map<String, Value>, Texts);
+
 /// What a search has come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hits {
@@ -194,7 +197,7 @@ impl Search {
         browser: &Browser,
         files: &Files,
         needed: &[Needed],
-    ) -> Result<Vec<Option<(Map<String, Value>, Texts)>>, BrowseError> {
+    ) -> Result<Vec<Option<Held>>, BrowseError> {
         let lines = files.lines(needed)?;
         let in_row = |row: &[u8]| self.within.is_of_sample() && self.may_be_in(row);
         let in_samples = if self.within.is_of_sample() {

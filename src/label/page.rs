@@ -73,7 +73,7 @@ pub(crate) fn serve(
             last: None,
         }),
         show_verdict,
-        token: secret.iter().map(|byte| format!("{byte:02x}")).collect(),
+        token: blake3::hash(&secret).to_hex().to_string(),
     });
     let router = Router::new()
         .route("/", get(ask))
@@ -159,17 +159,13 @@ fn act(progress: &mut Progress, given: &Given) -> Result<bool, LabelError> {
     else {
         return Ok(true);
     };
-    match said {
-        Some(said) => {
-            progress
-                .session
-                .label(&sample, said, Some(given.note.clone()))?;
-            progress.last = Some((sample, said));
-        }
-        None => {
-            progress.session.skip();
-            progress.last = None;
-        }
+    if let Some(said) = said {
+        let note = Some(given.note.clone());
+        progress.session.label(&sample, said, note)?;
+        progress.last = Some((sample, said));
+    } else {
+        progress.session.skip();
+        progress.last = None;
     }
     Ok(true)
 }

@@ -84,7 +84,7 @@ impl Queue {
     /// When a file cannot be read, or verdicts are on other samples.
     pub(crate) fn read(
         rows: &[PathBuf],
-        columns: ColumnMap,
+        columns: &ColumnMap,
         verdicts: &[PathBuf],
         choice: &Choice,
         interrupted: &AtomicBool,

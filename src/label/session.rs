@@ -5,7 +5,6 @@ use std::collections::{HashMap, VecDeque};
 use serde_json::{Map, Value};
 
 use super::{LabelError, LabelFile, LabelLine, Queue, Reasons, Said};
-use crate::browse::BrowseError;
 use crate::dataset::{Sample, Samples as _, id_hash};
 use crate::eval::Scored;
 
@@ -167,7 +166,7 @@ impl Session {
                 });
                 (index.generation, of_it.collect::<Vec<u32>>())
             };
-            let records = judge.records(&ats, generation).map_err(BrowseError::from)?;
+            let records = judge.records(&ats, generation)?;
             shown.extend(records.into_iter().flatten().map(|record| Shown {
                 judge: judge.path().display().to_string(),
                 scored: record.scored,

@@ -91,7 +91,7 @@ fn words(app: &App) -> Words {
 }
 
 /// The beginning of a page.
-fn head(app: &App, title: &str, form: Option<Value>) -> Result<String, minijinja::Error> {
+fn head(app: &App, title: &str, form: Option<&Value>) -> Result<String, minijinja::Error> {
     let file = app.browser.path().display().to_string();
     let summary = summary(app)?;
     render(
@@ -112,7 +112,7 @@ fn write_list(app: &App, query: &Query, write: Write) -> Result<(), Unfinished> 
             form(query, &subjects, index.has_labels(), index.has_rows()),
         )
     };
-    put(write, head(app, "verdicts", Some(form))?)?;
+    put(write, head(app, "verdicts", Some(&form))?)?;
     let judge = judge(app);
     let one = |record: &Record| item(record, &judge);
     let Some(search) = search else {

@@ -57,7 +57,7 @@ impl Query {
                 "rules" => filter.rules = truth()?,
                 "subject" => filter.subject = Some(value.to_owned()),
                 "kind" => {
-                    filter.kind = Some(named(Kind::all(), Kind::name, value).ok_or_else(wrong)?)
+                    filter.kind = Some(named(Kind::all(), Kind::name, value).ok_or_else(wrong)?);
                 }
                 "trial" => filter.trial = Some(value.parse().map_err(|_| wrong())?),
                 "from" => filter.from = Some(number(value).ok_or_else(wrong)?),

@@ -3,7 +3,7 @@
 mod agreement;
 mod terminal;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use clap::Args;
@@ -116,7 +116,7 @@ pub(super) fn run(arguments: &LabelArguments) -> Result<u8, Failure> {
     let interrupted = catch_interrupts().or_fail()?;
     let read = Queue::read(
         &arguments.rows,
-        columns,
+        &columns,
         &arguments.verdicts,
         &choice,
         &interrupted,
@@ -139,7 +139,7 @@ pub(super) fn run(arguments: &LabelArguments) -> Result<u8, Failure> {
 }
 
 /// Where the labels go.
-fn output(arguments: &LabelArguments) -> Result<&PathBuf, Failure> {
+fn output(arguments: &LabelArguments) -> Result<&Path, Failure> {
     let Some(output) = &arguments.output else {
         return Err(anyhow!("say where the labels go: -o labels.jsonl")).or_usage();
     };
@@ -186,7 +186,7 @@ fn choice(arguments: &LabelArguments) -> Result<(Choice, Vec<LabelLine>), Failur
 /// Says that nobody need be asked.
 fn nothing_to_do(
     choice: &Choice,
-    output: &PathBuf,
+    output: &Path,
     annotator: &str,
     given: &[LabelLine],
 ) -> Result<u8, Failure> {
@@ -208,7 +208,7 @@ fn nothing_to_do(
 }
 
 /// The labels of two people.
-fn pair(first: &PathBuf, second: &PathBuf) -> Result<LabelPair, Failure> {
+fn pair(first: &Path, second: &Path) -> Result<LabelPair, Failure> {
     let first = read_labels(first).map_err(failure)?;
     let second = read_labels(second).map_err(failure)?;
     Ok(LabelPair::of(&first, &second))
