@@ -152,7 +152,7 @@ def under_way(server: int) -> int | None:
             text = answer.read().decode()
     except (OSError, StopIteration):
         return None
-    counts = re.findall(r"^vllm:num_requests_(?:waiting|running) (\S+)", text, re.MULTILINE)
+    counts = re.findall(r"^vllm:num_requests_(?:waiting|running)\{[^}]*\} (\S+)", text, re.MULTILINE)
     return int(sum(map(float, counts)))
 
 

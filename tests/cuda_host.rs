@@ -5,6 +5,8 @@
 
 #[path = "cuda/random_model.rs"]
 mod random_model;
+#[path = "cuda/sleeping.rs"]
+mod sleeping;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

@@ -10,7 +10,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from typing import Any, cast
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from juror_rs._rules import VERSION
 from juror_rs.errors import JudgeError, TemporaryError
@@ -74,8 +74,13 @@ class Transport:
         self._host = parts.hostname
         self._port = parts.port
         self._path = parts.path.rstrip("/")
-        self._api_key = unquote(parts.password) if api_key is None and parts.password else api_key
-        self._name = unquote(parts.username) if parts.username else None
+        key = unquote(parts.password) if api_key is None and parts.password else api_key
+        # Of a file it comes with a line break.
+        self._api_key = None if key is None else key.strip()
+        if not (self._api_key or "").isascii() or not (self._api_key or "").isprintable():
+            raise ValueError("the API key has a character that no header can hold; is it the right file?")
+        # Headers are ASCII.
+        self._name = quote(unquote(parts.username), safe=" ") if parts.username else None
 
     @contextmanager
     def exchange(

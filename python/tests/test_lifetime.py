@@ -202,7 +202,14 @@ def test_a_key_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         with pytest.raises(JudgeError, match="JUROR_API_KEY") as caught:
             judge.judge([ROW])
         assert caught.value.status == 401
-        assert Judge(url=judge.url, api_key="secret").judge([ROW])[0].reward == 1.0
+        # As it is read from the file, and beside a name that no header can hold as it is.
+        named = judge.url.replace("//", "//審判:secret@")
+        for with_key in (Judge(url=judge.url, api_key=key.read_text()), Judge(url=named)):
+            assert with_key.judge([ROW])[0].reward == 1.0
+        for unusable in ("sec\nret", "sécret"):
+            with pytest.raises(ValueError, match="no header can hold") as refused:
+                Judge(url=judge.url, api_key=unusable)
+            assert "ret" not in str(refused.value)
         monkeypatch.setenv("JUROR_API_KEY", "secret")
         monkeypatch.setenv("JUROR_URL", judge.url)
         assert Judge().rewards([ROW]) == [1.0]

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::config::{Config, Profile};
-use crate::gsm8k::methods::{self as gsm8k_methods, Gsm8kMethod};
+use crate::gsm8k::methods::Gsm8kMethod;
 use crate::gsm8k::{self, RuleVerdict};
 use crate::verifier::Verifier;
 use crate::{Verification, math_verify};
@@ -137,11 +137,12 @@ impl From<Verification> for RuleVerdict {
 }
 
 fn by_method(method: Gsm8kMethod, reference: &str, response: &str) -> RuleVerdict {
-    let expected = gsm8k_methods::normalise(method, &gsm8k_methods::ground_truth(reference));
-    let extracted = gsm8k_methods::extract(method, response);
+    let expected = method.expected(reference);
+    let extracted = method.extract(response);
+    let equal = |found: &str| method.equal(found, &expected);
     let (outcome, reason) = if !expected.contains(|character: char| character.is_ascii_digit()) {
         (None, "the reference holds no number".to_owned())
-    } else if gsm8k_methods::is_correct(method, reference, response) {
+    } else if extracted.as_deref().is_some_and(equal) {
         (Some(true), "equal".to_owned())
     } else {
         let found = extracted.as_deref().unwrap_or("[invalid]");

@@ -40,10 +40,23 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// How often the journal is synced to disk.
 const SYNC_EVERY: Duration = Duration::from_secs(10);
 
+/// Where the requests of a batch are.
+pub enum Requests {
+    /// In a batch file.
+    File(PathBuf),
+    /// They were made here: a line of a batch file each.
+    Made(Vec<String>),
+}
+
+/// What is written for a line of the batch, by its place (from 0) and its line of the output.
+pub type OutputShape = Box<dyn Fn(usize, Value) -> Value + Sync>;
+
 /// A batch to be answered, resolved.
 pub struct BatchRun {
-    /// The batch file.
-    pub input: PathBuf,
+    /// What is asked.
+    pub requests: Requests,
+    /// What is written for each line, where it is not the batch API's output.
+    pub shape: Option<OutputShape>,
     /// Where the answers go.
     pub out: PathBuf,
     /// The model's files.
@@ -82,6 +95,35 @@ pub struct BatchProgress {
 enum Line {
     Request(Box<BatchRequest>, String),
     Bad(Value),
+}
+
+/// Lines of a batch as they are read.
+#[derive(Default)]
+struct Lines {
+    lines: Vec<Line>,
+    /// The line that has a name.
+    names: HashMap<String, usize>,
+}
+
+impl Lines {
+    /// Adds what line `number` is, `row` being its text.
+    fn add(&mut self, request: Result<BatchRequest, BadRequest>, row: &[u8], number: usize) {
+        let request = request.and_then(|request| match self.names.get(&request.custom_id) {
+            Some(first) => Err(BadRequest {
+                why: format!("line {first} has this custom_id already"),
+                custom_id: Some(request.custom_id),
+            }),
+            None => Ok(request),
+        });
+        self.lines.push(match request {
+            Ok(request) => {
+                self.names.insert(request.custom_id.clone(), number);
+                let hash = blake3::hash(row).to_hex().to_string();
+                Line::Request(Box::new(request), hash)
+            }
+            Err(bad) => Line::Bad(refused(&bad, number)),
+        });
+    }
 }
 
 /// A line of the journal.
@@ -173,9 +215,17 @@ impl BatchRun {
             custom_id: None,
             why,
         };
-        let mut lines = Vec::new();
-        let mut names: HashMap<String, usize> = HashMap::new();
-        for source in sources(std::slice::from_ref(&self.input), Some(&self.out))? {
+        let mut lines = Lines::default();
+        let input = match &self.requests {
+            Requests::File(input) => input,
+            Requests::Made(made) => {
+                for (at, line) in made.iter().enumerate() {
+                    lines.add(BatchRequest::parse(line), line.as_bytes(), at + 1);
+                }
+                return Ok(lines.lines);
+            }
+        };
+        for source in sources(std::slice::from_ref(input), Some(&self.out))? {
             let mut rows = source.open(self.max_line, Some(&self.out), &[])?;
             let mut row = Vec::new();
             loop {
@@ -189,29 +239,15 @@ impl BatchRun {
                         .and_then(BatchRequest::parse),
                     Next::Bad(why) => Err(nameless(why)),
                 };
-                let request = request.and_then(|request| match names.get(&request.custom_id) {
-                    Some(first) => Err(BadRequest {
-                        why: format!("line {first} has this custom_id already"),
-                        custom_id: Some(request.custom_id),
-                    }),
-                    None => Ok(request),
-                });
-                lines.push(match request {
-                    Ok(request) => {
-                        names.insert(request.custom_id.clone(), number);
-                        let hash = blake3::hash(&row).to_hex().to_string();
-                        Line::Request(Box::new(request), hash)
-                    }
-                    Err(bad) => Line::Bad(refused(&bad, number)),
-                });
+                lines.add(request, &row, number);
             }
         }
-        if lines.is_empty() {
+        if lines.lines.is_empty() {
             return Err(BatchError::NoRequests {
-                file: self.input.display().to_string(),
+                file: input.display().to_string(),
             });
         }
-        Ok(lines)
+        Ok(lines.lines)
     }
 
     /// What requests leave open.
@@ -353,11 +389,15 @@ impl Answers {
     /// Writes all answers, in the order of the requests.
     fn write(&mut self, lines: &[Line], run: &BatchRun) -> Result<(), BatchError> {
         write_atomically(&run.out, |writer| {
-            for (line, place) in lines.iter().zip(&self.places) {
+            let shaped = |at: usize, output: Value| match &run.shape {
+                Some(shape) => shape(at, output),
+                None => output,
+            };
+            for (at, (line, place)) in lines.iter().zip(&self.places).enumerate() {
                 if let Line::Bad(output) = line {
-                    writeln!(writer, "{output}")?;
+                    writeln!(writer, "{}", shaped(at, output.clone()))?;
                 }
-                let output = |line: Answered| writeln!(writer, "{}", line.output);
+                let output = |line: Answered| writeln!(writer, "{}", shaped(at, line.output));
                 self.journal.copy(*place, &mut JsonLineSink::new(output))?;
             }
             Ok(())

@@ -9,8 +9,10 @@ use rayon::prelude::*;
 use super::BrowseError;
 use super::index::{Index, ReadLine};
 use super::source::Source;
-use crate::dataset::{ColumnMap, LineLimit, LoadOptions, Needs, Rows, each, index_each};
-use crate::eval::{EvalError, LabelColumns, Line, Samples};
+use crate::dataset::{
+    ColumnMap, LineLimit, LoadOptions, Needs, Rows, VerdictLine, each, index_each,
+};
+use crate::eval::{EvalError, LabelColumns, Samples, labelled_line};
 
 /// Bytes that are read and parsed at a time.
 const CHUNK: usize = 8 << 20;
@@ -226,16 +228,16 @@ impl Browser {
             return None;
         }
         let labels = self.own_labels.then_some(&self.label_columns);
-        Some(match Line::parse(line, labels) {
+        Some(match labelled_line(line, labels) {
             // A kept key that has the name of a label need not be one.
-            Err(_) if labels.is_some() => Line::parse(line, None),
+            Err(_) if labels.is_some() => labelled_line(line, None),
             read => read,
         })
     }
 }
 
 /// A verdict's line, and the label among its kept keys.
-type Parsed<'l> = (Line<'l>, Option<crate::eval::Label>);
+type Parsed<'l> = (VerdictLine<'l>, Option<crate::eval::Label>);
 
 /// The samples of rows, which stay in their files, with the labels that are in them or in files of their own.
 fn read_samples(
@@ -267,7 +269,7 @@ fn read_samples(
     let loaded = index_each(texts, &options, &mut |sample| {
         let wrong = if are_labels { &mut wrong } else { &mut ignored };
         let label = read(sample, wrong);
-        samples.add(&sample.id, label, &sample.student_answer);
+        samples.add_sample(sample, label);
     })?;
     if !rows.is_empty() && !labels.is_empty() {
         each(labels, &options, &mut |sample| {

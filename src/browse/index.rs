@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::source::Source;
-use crate::dataset::Rows;
-use crate::eval::{Labelled, Line, Miss, Samples, Scored, Task};
+use crate::dataset::{Rows, VerdictLine};
+use crate::eval::{Labelled, Miss, Samples, Scored, Task, scored};
 use crate::verdict::Status;
 
 /// Where a verdict's line is, and what it is worth.
@@ -19,7 +19,7 @@ pub(super) struct Place {
 
 /// A line that was read as a verdict.
 pub(super) struct ReadLine<'l> {
-    pub(super) line: Line<'l>,
+    pub(super) line: VerdictLine<'l>,
     pub(super) label: Option<crate::eval::Label>,
     pub(super) offset: u64,
     pub(super) length: u32,
@@ -98,7 +98,7 @@ impl Index {
             self.said.push(0);
             self.samples.add(&line.id, label.unwrap_or_default(), "")
         });
-        let scored = line.scored(sample, number);
+        let scored = scored(&line, sample, number);
         if let Some(said) = self.said.get_mut(sample as usize) {
             self.judged += usize::from(*said == 0);
             *said |= JUDGED;

@@ -7,8 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::BrowseError;
 use crate::dataset::journal::journal_path;
-use crate::dataset::{DatasetError, LineLimit, Next, file_number, sources};
-use crate::eval::typed;
+use crate::dataset::{DatasetError, each_batch, file_number};
 
 /// How a journal's first line begins.
 const MANIFEST: &[u8] = b"{\"manifest\":";
@@ -143,32 +142,23 @@ fn copy(path: &Path) -> Result<File, BrowseError> {
         })
     };
     let mut writer = BufWriter::new(tempfile::tempfile().map_err(spool)?);
-    for source in sources(&[path.to_owned()], None)? {
-        let mut rows = source.open(LineLimit::DEFAULT, None, &[])?;
-        let mut row = Vec::new();
-        loop {
-            match rows.next(&mut row)? {
-                Next::End => break,
-                Next::Row if row.iter().all(u8::is_ascii_whitespace) => {}
-                Next::Row => {
-                    row = typed(&row).unwrap_or(row);
-                    // A row of a JSON array may stand on several lines; between its tokens a space says the same.
-                    row.iter_mut()
-                        .filter(|byte| matches!(byte, b'\n' | b'\r'))
-                        .for_each(|byte| *byte = b' ');
-                    row.push(b'\n');
-                    writer.write_all(&row).map_err(spool)?;
-                }
-                Next::Bad(why) => {
-                    return Err(BrowseError::NoVerdicts {
-                        path: path.to_owned(),
-                        line: rows.place() as u32,
-                        why,
-                    });
-                }
-            }
+    let wrong = |place: usize, why: &str| BrowseError::NoVerdicts {
+        path: path.to_owned(),
+        line: place as u32,
+        why: why.to_owned(),
+    };
+    each_batch(path, wrong, |rows| {
+        for (_, row) in rows {
+            // A row of a JSON array may stand on several lines; between its tokens a space says the same.
+            let line = row.iter().map(|byte| match byte {
+                b'\n' | b'\r' => b' ',
+                byte => *byte,
+            });
+            let line: Vec<u8> = line.chain([b'\n']).collect();
+            writer.write_all(&line).map_err(spool)?;
         }
-    }
+        Ok(())
+    })?;
     writer
         .into_inner()
         .map_err(|error| spool(error.into_error()))

@@ -41,6 +41,20 @@ impl ColumnArguments {
         }
     }
 
+    /// Of the rows that a solver's run writes (`juror gsm8k --solve`).
+    pub(super) fn of_solved_rows() -> Self {
+        let fields = [
+            "question=question",
+            "reference=reference",
+            "response=responses",
+            "id=id",
+        ];
+        Self {
+            columns: fields.map(str::to_owned).into(),
+            preset: Preset::named("plain"),
+        }
+    }
+
     /// The columns that were named.
     pub(super) fn map(&self) -> Result<ColumnMap, ColumnError> {
         Ok(ColumnMap::parse(&self.columns)?.with_preset(self.preset))

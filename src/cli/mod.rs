@@ -4,6 +4,7 @@
 
 mod attack;
 mod bench;
+mod build;
 mod cache;
 mod calibrate;
 mod chat;
@@ -13,6 +14,7 @@ mod download;
 mod engine;
 mod eval;
 mod export_batch;
+mod gsm8k;
 mod import_batch;
 mod inputs;
 mod judge;
@@ -125,6 +127,13 @@ enum Command {
     View(view::ViewArguments),
     /// Label responses by hand: those that judges disagree on, or any others
     Label(Box<label::LabelArguments>),
+    /// Make training data with verdicts: hard sets, preference pairs, the best of several responses, accepted responses
+    Build {
+        #[command(subcommand)]
+        action: build::BuildAction,
+    },
+    /// Score responses to GSM8K by named extraction methods, or have a local model solve it
+    Gsm8k(Box<gsm8k::Gsm8kArguments>),
     /// Fit scores of what was trained with verifiers to the verifiers' accuracies: a line, R², a plot
     Correlate(correlate::CorrelateArguments),
     /// Look after a cache of answers (`juror judge --cache`)
@@ -272,6 +281,8 @@ fn run(command: Command) -> Result<u8, Failure> {
         #[cfg(feature = "serve")]
         Command::View(arguments) => view::run(&arguments),
         Command::Label(arguments) => label::run(&arguments),
+        Command::Build { action } => build::run(action),
+        Command::Gsm8k(arguments) => gsm8k::run(*arguments),
         Command::Correlate(arguments) => correlate::run(&arguments),
         Command::Cache { action } => cache::run(action),
         Command::Models { action } => models::run(action),

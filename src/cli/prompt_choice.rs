@@ -61,7 +61,8 @@ impl PromptChoice {
             }
         };
         let needs = Needs {
-            texts: true,
+            question: true,
+            response: true,
             reference: protocol.needs_reference(),
             steps: protocol.yields().first_error,
             other: protocol.compares(),

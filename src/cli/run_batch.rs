@@ -14,7 +14,7 @@ use super::sampling::SAMPLING;
 use super::{
     DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, batch_failure, catch_interrupts, download, say,
 };
-use crate::batch::run::{BatchProgress, BatchRun};
+use crate::batch::run::{BatchProgress, BatchRun, Requests};
 use crate::checkpoint::hub::Want;
 use crate::dataset::journal::{ChatIdentity, Identity, Manifest, chat_date, journal_path};
 use crate::dataset::output::{check_place, check_replaceable, has_place_beside};
@@ -96,15 +96,39 @@ Exit codes:
 const SHOWN_EVERY: Duration = Duration::from_millis(200);
 
 pub(super) fn run(arguments: RunBatchArguments) -> Result<u8, Failure> {
-    let quiet = arguments.quiet;
-    let run = resolve(arguments)?;
+    let settings = Settings {
+        out: arguments.output,
+        model: arguments.model,
+        place: &arguments.place,
+        thinking: &arguments.thinking,
+        engine: arguments.engine,
+        protocol: Identity {
+            name: "run-batch".into(),
+            hash: String::new(),
+        },
+        max_new_tokens: arguments.max_new_tokens as usize,
+        seed: arguments.seed,
+        raw: arguments.raw,
+        max_line: LineLimit(arguments.max_line_bytes),
+        restart: arguments.restart,
+        force: arguments.force,
+    };
+    let input = std::slice::from_ref(&arguments.input);
+    sources(input, Some(&settings.out)).or_usage()?;
+    settings.check()?;
+    let run = settings.resolve(Requests::File(arguments.input))?;
+    execute(&run, "lines", arguments.quiet)
+}
+
+/// Answers a batch, and says how far it is; `what` its lines are called.
+pub(super) fn execute(run: &BatchRun, what: &'static str, quiet: bool) -> Result<u8, Failure> {
     if !quiet {
         for note in &run.model.notes {
             say(&format!("note: {note}"));
         }
     }
     let interrupted = catch_interrupts().or_fail()?;
-    let mut shown = Shown::new(quiet);
+    let mut shown = Shown::new(what, quiet);
     let result = run.execute(&interrupted, &mut |progress| shown.update(progress));
     shown.bar.finish_and_clear();
     let (end, progress) = result.map_err(batch_failure)?;
@@ -118,13 +142,13 @@ pub(super) fn run(arguments: RunBatchArguments) -> Result<u8, Failure> {
     if end == RunEnd::Interrupted {
         if !quiet {
             say(&format!(
-                "interrupted: {done} of {lines} lines are answered and kept; run the same command again to go on"
+                "interrupted: {done} of {lines} {what} are answered and kept; run the same command again to go on"
             ));
         }
         return Ok(INTERRUPTED);
     }
     if !quiet {
-        let mut parts = vec![format!("{lines} lines answered")];
+        let mut parts = vec![format!("{lines} {what} answered")];
         if resumed > 0 {
             parts.push(format!("{resumed} of them by an earlier run"));
         }
@@ -137,81 +161,103 @@ pub(super) fn run(arguments: RunBatchArguments) -> Result<u8, Failure> {
     Ok(if errors == 0 { DONE } else { INCOMPLETE })
 }
 
-/// Raw arguments into a run; reads the model's text side, not its weights.
-fn resolve(arguments: RunBatchArguments) -> Result<BatchRun, Failure> {
-    let out = arguments.output;
-    if !has_place_beside(&out) || out.as_os_str() == "-" {
-        return Err(anyhow!(
-            "{}: the answers need a file, beside which the journal lies: name one with -o",
-            out.display()
-        ))
-        .or_usage();
+/// What a batch is answered with, and where its answers go.
+pub(super) struct Settings<'a> {
+    pub(super) out: PathBuf,
+    pub(super) model: String,
+    pub(super) place: &'a ModelArguments,
+    pub(super) thinking: &'a ThinkingArguments,
+    pub(super) engine: EngineArguments,
+    /// What asks: an output of another is not gone on with.
+    pub(super) protocol: Identity,
+    pub(super) max_new_tokens: usize,
+    pub(super) seed: u64,
+    pub(super) raw: bool,
+    pub(super) max_line: LineLimit,
+    pub(super) restart: bool,
+    pub(super) force: bool,
+}
+
+impl Settings<'_> {
+    /// Refuses an output that cannot be written, or is none of an earlier run.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        let out = &self.out;
+        if !has_place_beside(out) || out.as_os_str() == "-" {
+            return Err(anyhow!(
+                "{}: the answers need a file, beside which the journal lies: name one with -o",
+                out.display()
+            ))
+            .or_usage();
+        }
+        check_place(out).or_usage()?;
+        if !self.force {
+            check_replaceable(out).or_usage()?;
+        }
+        Ok(())
     }
-    check_place(&out).or_usage()?;
-    sources(std::slice::from_ref(&arguments.input), Some(&out)).or_usage()?;
-    if !arguments.force {
-        check_replaceable(&out).or_usage()?;
+
+    /// A run that answers these requests; reads the model's text side, not its weights.
+    pub(super) fn resolve(self, requests: Requests) -> Result<BatchRun, Failure> {
+        let out = self.out;
+        let source = download::resolve(&self.model, Want::Everything)?;
+        let style = self.thinking.style();
+        let mut model = ChatModel::load(self.model, &source, style.clone()).or_usage()?;
+        model.settle_head(&source).map_err(download::failure)?;
+        let engine = self.engine.options(self.place);
+        // A run that is gone on with keeps the date that it began with: chat templates are told it.
+        let begun = (!self.restart).then(|| chat_date(&journal_path(&out)));
+        let now = || Local::now().format("%Y-%m-%dT%H:%M:%S").to_string();
+        let date = begun.flatten().unwrap_or_else(now);
+        if let (Some(chat), Ok(moment)) = (&model.chat, date.parse()) {
+            chat.clock().set(moment);
+        }
+        let sampling = model.generation.sampling_for(1);
+        let manifest = Manifest {
+            format: Manifest::FORMAT,
+            juror: env!("CARGO_PKG_VERSION").into(),
+            model: Some(Identity {
+                name: model.name.clone(),
+                hash: source.hash().map_err(download::failure)?,
+            }),
+            model_origin: source.origin(),
+            protocol: self.protocol,
+            chat: Some(ChatIdentity {
+                thinking_style: style.map(|style| style.to_string()),
+                date: Some(date),
+                ..ChatIdentity::default()
+            }),
+            sampling: sampling_settings(sampling, self.max_new_tokens),
+            seed: self.seed,
+            precision: engine.precision.describe(),
+            raw: self.raw,
+            // No input: each answer has the hash of its request, so that requests may be added and changed.
+            ..Manifest::default()
+        };
+        Ok(BatchRun {
+            requests,
+            shape: None,
+            out,
+            source,
+            model: model.into(),
+            device: self.place.device,
+            engine,
+            manifest,
+            restart: self.restart,
+            max_line: self.max_line,
+        })
     }
-    let source = download::resolve(&arguments.model, Want::Everything)?;
-    let style = arguments.thinking.style();
-    let model = arguments.model;
-    let mut model = ChatModel::load(model, &source, style.clone()).or_usage()?;
-    model.settle_head(&source).map_err(download::failure)?;
-    let engine = arguments.engine.options(&arguments.place);
-    // A run that is gone on with keeps the date that it began with: chat templates are told it.
-    let begun = (!arguments.restart).then(|| chat_date(&journal_path(&out)));
-    let now = || Local::now().format("%Y-%m-%dT%H:%M:%S").to_string();
-    let date = begun.flatten().unwrap_or_else(now);
-    if let (Some(chat), Ok(moment)) = (&model.chat, date.parse()) {
-        chat.clock().set(moment);
-    }
-    let sampling = model.generation.sampling_for(1);
-    let manifest = Manifest {
-        format: Manifest::FORMAT,
-        juror: env!("CARGO_PKG_VERSION").into(),
-        model: Some(Identity {
-            name: model.name.clone(),
-            hash: source.hash().map_err(download::failure)?,
-        }),
-        model_origin: source.origin(),
-        protocol: Identity {
-            name: "run-batch".into(),
-            hash: String::new(),
-        },
-        chat: Some(ChatIdentity {
-            thinking_style: style.map(|style| style.to_string()),
-            date: Some(date),
-            ..ChatIdentity::default()
-        }),
-        sampling: sampling_settings(sampling, arguments.max_new_tokens as usize),
-        seed: arguments.seed,
-        precision: engine.precision.describe(),
-        raw: arguments.raw,
-        // No input: each answer has the hash of its request, so that requests may be added and changed.
-        ..Manifest::default()
-    };
-    Ok(BatchRun {
-        input: arguments.input,
-        out,
-        source,
-        model: model.into(),
-        device: arguments.place.device,
-        engine,
-        manifest,
-        restart: arguments.restart,
-        max_line: LineLimit(arguments.max_line_bytes),
-    })
 }
 
 /// How far the run is: a spinner on a terminal, else a line a minute.
 struct Shown {
+    what: &'static str,
     bar: indicatif::ProgressBar,
     lines: Option<Lines>,
     announced: bool,
 }
 
 impl Shown {
-    fn new(quiet: bool) -> Self {
+    fn new(what: &'static str, quiet: bool) -> Self {
         let bar = if quiet {
             indicatif::ProgressBar::hidden()
         } else {
@@ -220,6 +266,7 @@ impl Shown {
         bar.set_message("loading the model");
         bar.enable_steady_tick(SHOWN_EVERY);
         Self {
+            what,
             bar,
             lines: Lines::new(quiet),
             announced: quiet,
@@ -231,7 +278,8 @@ impl Shown {
             self.bar.suspend(|| say(&format!("engine: {sizes}")));
             self.announced = true;
         }
-        let line = format!("{} of {} lines answered", progress.done, progress.lines);
+        let BatchProgress { done, lines, .. } = progress;
+        let line = format!("{done} of {lines} {} answered", self.what);
         let now = Instant::now();
         if self.lines.as_mut().is_some_and(|lines| lines.due(now)) {
             say(&line);

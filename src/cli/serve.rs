@@ -92,18 +92,19 @@ const SERVER: &str = "Server";
 
 const AFTER_HELP: &str = "\
 Routes:
-  POST /v1/judge                     {\"samples\": [{\"question\", \"reference\", \"response\"}, …]}; a line a verdict as they
-                                     come with `Accept: application/x-ndjson`
-  POST /get_reward                   OpenRLHF's remote reward model
-  POST /reward                       slime's remote reward model (--reward-key reward)
+  POST /v1/judge      {\"samples\": [{\"question\", \"reference\", \"response\"}, …]}; a line for each
+                      verdict as they come with `Accept: application/x-ndjson`
+  POST /get_reward    OpenRLHF's remote reward model
+  POST /reward        slime's remote reward model (--reward-key reward)
   POST /v1/chat/completions, /v1/completions; GET /v1/models
-                                     the model for clients of OpenAI's API
-  POST /sleep, /wake_up              weights and cache leave the GPU and come back
+                      the model for clients of OpenAI's API
+  POST /sleep, /wake_up
+                      weights and cache leave the GPU and come back
   GET  /health, /ready, /metrics
 
-Once it listens, a line {\"url\", \"model\"} goes to standard output. It refuses nothing because it is busy: requests wait. What
-is asked twice is judged once, also where a client gave up and asks again. `X-Client-Id: NAME` tells clients apart that take
-turns; without it each connection is one. SIGTERM or Ctrl-C ends it once the engines have answered what they have.";
+Once it listens, a line {\"url\", \"model\"} goes to standard output. It refuses nothing because it is busy: requests wait. \
+What is asked twice is judged once, also where a client gave up and asks again. `X-Client-Id: NAME` tells clients apart that \
+take turns; without it each connection is one. SIGTERM or Ctrl-C ends it once the engines have answered what they have.";
 
 pub(super) fn run(arguments: ServeArguments) -> Result<u8, Failure> {
     let quiet = arguments.quiet;
@@ -175,7 +176,8 @@ fn resolve(arguments: ServeArguments) -> Result<ServerSetup, Failure> {
         .judge
         .prompt
         .columns(&ColumnArguments::default(), protocol)
-        .or_usage()?;
+        .or_usage()?
+        .fixed();
     let engine = arguments.engine.options(&arguments.model);
     let mut options = resolved.options;
     if let Some(folder) = &arguments.cache {
@@ -229,14 +231,15 @@ fn resolve(arguments: ServeArguments) -> Result<ServerSetup, Failure> {
 /// The key that clients must send.
 fn api_key(arguments: &ServeArguments) -> anyhow::Result<Option<String>> {
     let key = match &arguments.api_key_file {
-        None => arguments.api_key.clone(),
+        // Headers come without white space around them.
+        None => arguments.api_key.as_ref().map(|key| key.trim().to_owned()),
         Some(path) => {
             let text =
                 read_text(path).with_context(|| format!("could not read {}", path.display()));
             Some(text?.trim().to_owned())
         }
     };
-    if key.as_deref().is_some_and(|key| key.trim().is_empty()) {
+    if key.as_deref().is_some_and(str::is_empty) {
         bail!("the API key is empty: give one, or leave the option out");
     }
     Ok(key)

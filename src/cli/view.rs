@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::columns::ColumnArguments;
-use super::inputs::refuse_data_sets;
+use super::inputs::Inputs;
 use super::{DONE, Failure, OrFail, catch_interrupts, say};
 use crate::browse::{BrowseError, Browser};
 use crate::eval::LabelColumns;
@@ -42,9 +42,8 @@ pub(super) fn run(arguments: &ViewArguments) -> Result<u8, Failure> {
         columns,
         port,
     } = arguments;
-    for inputs in [labels, rows] {
-        refuse_data_sets(inputs)?;
-    }
+    let labels = Inputs::of(labels)?.paths;
+    let rows = Inputs::of(rows)?.paths;
     let columns = columns.map().or_usage()?;
     let label_columns = LabelColumns::parse(label_columns)
         .map_err(|why| anyhow::anyhow!("--label-columns: {why}"))
@@ -55,7 +54,7 @@ pub(super) fn run(arguments: &ViewArguments) -> Result<u8, Failure> {
         Failure::new(error, usage)
     };
     let (browser, progress) =
-        Browser::open(verdicts, rows, labels, columns, label_columns).map_err(failure)?;
+        Browser::open(verdicts, &rows, &labels, columns, label_columns).map_err(failure)?;
     let mut tell = |address| {
         say("Ctrl-C ends it");
         print_address(address);

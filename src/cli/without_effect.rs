@@ -69,6 +69,7 @@ pub(super) fn refuse(command: &Command, matches: &ArgMatches) -> anyhow::Result<
         "import-batch" => verdicts(&given),
         "bench" => bench(&given),
         "verify" => verify(&given),
+        "gsm8k" => gsm8k(&given),
         _ => Ok(()),
     }
 }
@@ -162,6 +163,38 @@ fn bench(given: &Given) -> anyhow::Result<()> {
             "{option} changes nothing without INPUT: made-up prompts are token ids and no text; name a file of rollouts, or leave \
              it out"
         );
+    }
+    Ok(())
+}
+
+fn gsm8k(given: &Given) -> anyhow::Result<()> {
+    if given.has("solve") {
+        let of_responses = given.any(&[], &["columns", "preset"]);
+        if let Some(option) = of_responses {
+            bail!(
+                "{option} changes nothing beside --solve, whose responses are in keys that are known: leave it out, or name those of \
+                 --data with --data-columns"
+            );
+        }
+    } else if let Some(option) = given.any(
+        &[JUDGE, CHAT, ENGINE, SAMPLING],
+        &[
+            "config",
+            "exemplars",
+            "limit",
+            "stop",
+            "restart",
+            "force",
+            "quiet",
+        ],
+    ) {
+        bail!(
+            "{option} changes nothing without --solve: no model is asked; leave it out, or have the questions of --data answered with \
+             --solve"
+        );
+    }
+    if !given.has("data") && !given.has("platinum") && given.has("data_columns") {
+        bail!("--data-columns changes nothing without --data or --platinum: leave it out");
     }
     Ok(())
 }

@@ -205,6 +205,8 @@ pub struct ColumnMap {
     /// The preset of every row; none if each row's own is recognised.
     preset: Option<&'static Preset>,
     needs: Needs,
+    /// Whoever wrote a row cannot name its keys.
+    is_fixed: bool,
 }
 
 impl Default for ColumnMap {
@@ -214,6 +216,7 @@ impl Default for ColumnMap {
             named: Vec::new(),
             preset: None,
             needs: Needs::default(),
+            is_fixed: false,
         }
     }
 }
@@ -276,7 +279,22 @@ impl ColumnMap {
             named: named.into_iter().map(|(_, key)| key).collect(),
             preset: None,
             needs: Needs::default(),
+            is_fixed: false,
         })
+    }
+
+    /// For rows of clients, who have no `--columns`: errors give other advice.
+    #[must_use]
+    pub fn fixed(self) -> Self {
+        Self {
+            is_fixed: true,
+            ..self
+        }
+    }
+
+    /// Whether whoever wrote a row cannot name its keys.
+    pub(super) fn is_fixed(&self) -> bool {
+        self.is_fixed
     }
 
     /// Reads rows for these needs.
@@ -332,6 +350,23 @@ impl ColumnMap {
                     passed_over: Vec::new(),
                 }))
             }
+            Lookup::Preset if field == Field::Response && !preset.joined.is_empty() => {
+                let mut values = Vec::new();
+                for path in &preset.joined {
+                    let found = path.find(row)?;
+                    if found.is_empty() {
+                        return Err(format!("`{}` has no response", path.text()));
+                    }
+                    values.extend(found);
+                }
+                let paths: Vec<&str> = preset.joined.iter().map(KeyPath::text).collect();
+                Ok(Some(Found {
+                    key: paths.join(" and "),
+                    values,
+                    is_of_each: true,
+                    passed_over: Vec::new(),
+                }))
+            }
             Lookup::Preset => {
                 let mut found: Option<Found> = None;
                 // A null is what a table has where a row has nothing: it counts where there is nothing else.
@@ -373,6 +408,38 @@ impl ColumnMap {
                 }))
             }
         }
+    }
+
+    /// Of responses that stand beside each other, which are the better ones, where that is told; else nothing.
+    pub(super) fn preferred(
+        &self,
+        preset: &'static Preset,
+        row: &Row,
+    ) -> Result<Vec<Option<bool>>, String> {
+        let mut preferred = Vec::new();
+        if *self.lookups.get(Field::Response) != Lookup::Preset {
+            return Ok(preferred);
+        }
+        let better = match &preset.better {
+            None => Some(0),
+            Some(path) => {
+                let value = path.find(row)?.into_iter().next();
+                let text = value.and_then(|value| value.string().ok());
+                match text.as_deref().map(str::trim) {
+                    Some("A>B") => Some(0),
+                    Some("B>A") => Some(1),
+                    _ => None,
+                }
+            }
+        };
+        for (at, path) in preset.joined.iter().enumerate() {
+            let count = path.find(row)?.len();
+            preferred.extend(std::iter::repeat_n(
+                better.map(|better| better == at),
+                count,
+            ));
+        }
+        Ok(preferred)
     }
 
     /// The preset's paths of a field, less the keys that the user gave to another field.
@@ -430,6 +497,8 @@ pub struct ColumnsUsed {
     pub content_ids: usize,
     /// Each preset that rows were read by and their number, in the order of first use.
     pub presets: Vec<(&'static str, usize)>,
+    /// Rows that repeat others and were left out.
+    pub repeated: usize,
 }
 
 impl Default for ColumnsUsed {
@@ -441,6 +510,7 @@ impl Default for ColumnsUsed {
             }),
             content_ids: 0,
             presets: Vec::new(),
+            repeated: 0,
         }
     }
 }
@@ -513,6 +583,9 @@ impl fmt::Display for ColumnsUsed {
             if !used.passed_over.is_empty() {
                 write!(f, " (not {})", used.passed_over.join(", "))?;
             }
+        }
+        if self.repeated > 0 {
+            write!(f, " · {} rows that repeat others left out", self.repeated)?;
         }
         Ok(())
     }

@@ -8,8 +8,10 @@ use crate::rubric::Rubric;
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is asked for alone")]
 pub struct Needs {
-    /// A row without a question or a response is a bad one.
-    pub texts: bool,
+    /// A row without a question is a bad one.
+    pub question: bool,
+    /// A row without a response is a bad one.
+    pub response: bool,
     /// A row without a reference answer is a bad one.
     pub reference: bool,
     /// The response's steps are read, if the row has them; they may stand in the place of the response.
@@ -35,7 +37,8 @@ impl Needs {
     /// Nothing: rows are read for what else is in them.
     pub fn nothing() -> Self {
         Self {
-            texts: false,
+            question: false,
+            response: false,
             reference: false,
             ..Self::default()
         }
@@ -45,7 +48,8 @@ impl Needs {
 impl Default for Needs {
     fn default() -> Self {
         Self {
-            texts: true,
+            question: true,
+            response: true,
             reference: true,
             steps: false,
             other: false,

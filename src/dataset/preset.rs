@@ -18,10 +18,16 @@ pub struct Preset {
     pub about: String,
     /// What to do where a row of it has no question, if that is not to name its key.
     pub(super) without_question: Option<String>,
+    /// The key by whose values rows are repeated: of each file the rows with the first value count, the others are the same again.
+    pub(super) once: Option<String>,
     /// The keys that tell it.
     when: Vec<KeyPath>,
     /// Where each field is looked for, the first found wins.
     pub(super) paths: PerField<Vec<KeyPath>>,
+    /// Where responses are that stand beside each other; those of the first path are better than the others.
+    pub(super) joined: Vec<KeyPath>,
+    /// The key that says which of two responses is better, if it is not always the first.
+    pub(super) better: Option<KeyPath>,
 }
 
 #[derive(Deserialize)]
@@ -30,6 +36,8 @@ struct Table {
     about: String,
     #[serde(default)]
     without_question: Option<String>,
+    #[serde(default)]
+    once: Option<String>,
     when: Vec<String>,
     question: Vec<String>,
     reference: Vec<String>,
@@ -41,6 +49,10 @@ struct Table {
     rubric: Vec<String>,
     #[serde(default)]
     other: Vec<String>,
+    #[serde(default)]
+    joined: Vec<String>,
+    #[serde(default)]
+    better: Option<String>,
 }
 
 /// The shape without keys of its own: one key for each field.
@@ -62,7 +74,10 @@ static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| {
                 name: name.clone(),
                 about: table.about.clone(),
                 without_question: table.without_question.clone(),
+                once: table.once.clone(),
                 when: paths(&table.when),
+                joined: paths(&table.joined),
+                better: table.better.as_deref().map(KeyPath::parse),
                 paths: PerField::new(|field| {
                     let mut texts = own.get(field).clone();
                     let usual = plain.iter().flat_map(|plain| plain.get(field));
@@ -154,7 +169,10 @@ pub(super) fn is_known_key(key: &str) -> bool {
                 .get(field)
                 .iter()
                 .any(|path| path.text() == key)
-        })
+        }) || preset
+            .joined
+            .iter()
+            .any(|path| path.text().split('[').next() == Some(key))
     }) || key == "solution"
 }
 

@@ -30,6 +30,8 @@ pub(super) struct Texts {
     pub(super) rubric: Option<Arc<Rubric>>,
     /// The response to be compared with, if one is asked for.
     pub(super) other: String,
+    /// Of each response, whether it is one of the better ones; empty where the row does not say so.
+    pub(super) preferred: Vec<Option<bool>>,
 }
 
 impl Texts {
@@ -50,6 +52,7 @@ impl Texts {
             steps,
             rubric,
             other,
+            preferred,
         } = self;
         let reference_answer = match references.as_slice() {
             [] => String::new(),
@@ -85,6 +88,7 @@ impl Texts {
                 rubric: rubric.clone(),
                 other_answer: other.clone(),
                 group: group.clone(),
+                preferred: preferred.get(part).copied().flatten(),
                 kept: Map::new(),
             })
             .collect()
@@ -143,10 +147,17 @@ impl Row<'_> {
         {
             // The answer may stand in the conversation, or beside it.
             if messages.response().is_ok() {
+                let advice = if columns.is_fixed() {
+                    "leave one of them out".to_owned()
+                } else {
+                    format!(
+                        "say which is the response with `--columns response={}` or `--columns response={other}`",
+                        found.key
+                    )
+                };
                 return Err(format!(
-                    "`{}` ends with an answer, and there is `{other}` too: say which is the response with `--columns \
-                     response={}` or `--columns response={other}`",
-                    found.key, found.key
+                    "`{}` ends with an answer, and there is `{other}` too: {advice}",
+                    found.key
                 ));
             }
             found.values = self.get(other)?.into_iter().collect();
@@ -159,7 +170,10 @@ impl Row<'_> {
         {
             return Ok(None);
         }
-        let mut read = FieldTexts::default();
+        let mut read = FieldTexts {
+            is_fixed: columns.is_fixed(),
+            ..FieldTexts::default()
+        };
         for value in &found.values {
             value.read(field, &found.key, &mut read)?;
         }
@@ -243,7 +257,7 @@ impl Row<'_> {
             None if is_needed => Err(self.missing(field, columns, preset)),
             found => Ok(found.map_or(Vec::new(), |found| found.texts)),
         };
-        let question = texts(Field::Question, needs.texts)?
+        let question = texts(Field::Question, needs.question)?
             .into_iter()
             .next()
             .unwrap_or_default();
@@ -259,7 +273,7 @@ impl Row<'_> {
                 texts: vec![steps.texts.join("\n\n")],
                 ..FieldTexts::default()
             },
-            (None, None) if needs.texts => {
+            (None, None) if needs.response => {
                 return Err(self.missing(Field::Response, columns, preset));
             }
             (None, None) => FieldTexts {
@@ -291,7 +305,16 @@ impl Row<'_> {
             RubricNeed::Of(rubric) => Some(Arc::clone(rubric)),
             RubricNeed::OfRow => Some(Arc::new(self.rubric(columns, preset, &mut used)?)),
         };
+        let preferred = columns.preferred(preset, self)?;
+        if !preferred.is_empty() && preferred.len() != responses.texts.len() {
+            return Err(format!(
+                "`{}` must be one response each; there are {} in all",
+                responses.key,
+                responses.texts.len()
+            ));
+        }
         Ok(Texts {
+            preferred,
             id,
             question,
             references,
@@ -339,6 +362,8 @@ impl Row<'_> {
             format!(
                 "if the rows are the objects in `{key}`, write them one a line, as with `jq -c '.[\"{key}\"][]'`"
             )
+        } else if columns.is_fixed() {
+            format!("give it as `{field}`")
         } else if either {
             "`solution` may be the reference or the response: say which with `--columns reference=solution` or \
              `--columns response=solution`"
@@ -365,6 +390,8 @@ struct FieldTexts {
     key: String,
     /// What of a value was taken, where that is not all of it.
     how: Option<&'static str>,
+    /// As [`ColumnMap::fixed`].
+    is_fixed: bool,
 }
 
 impl FieldTexts {
@@ -441,7 +468,7 @@ impl Value<'_> {
             Field::Rubric => "a list of criteria",
             Field::Other => "text",
         };
-        let path = if found == "an object" {
+        let path = if found == "an object" && !read.is_fixed {
             let each = if read.is_list { "[*]" } else { "" };
             format!("; a text within it is named by a path, as `--columns {field}={key}{each}.KEY`")
         } else {

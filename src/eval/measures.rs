@@ -78,7 +78,8 @@ pub struct Share {
 }
 
 impl Share {
-    fn of(count: usize, all: usize) -> Option<Self> {
+    /// A share with Wilson's interval; `None` of none.
+    pub(crate) fn of(count: usize, all: usize) -> Option<Self> {
         Some(Self {
             count,
             all,
@@ -88,7 +89,7 @@ impl Share {
     }
 }
 
-/// A number and its 95 % interval by resampling samples.
+/// A number and its 95 % interval: by resampling samples, where nothing else is said.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Estimate {
     /// The number.

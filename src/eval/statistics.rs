@@ -24,26 +24,27 @@ pub type Interval = [f64; 2];
 /// The 95 % interval of a share of `count` in `all` (Wilson 1927, "Probable inference, the law of succession, and statistical
 /// inference"); `None` of nothing.
 pub fn wilson(count: usize, all: usize) -> Option<Interval> {
-    if all == 0 {
-        return None;
-    }
-    let n = all as f64;
-    let p = count as f64 / n;
+    let share = ratio(count, all)?;
+    Some(wilson_of_share(share, all as f64))
+}
+
+/// The same of a share `p` in `n` rows, which need be no whole number: more or fewer where rows are not independent. `n` is above 0.
+pub(crate) fn wilson_of_share(p: f64, n: f64) -> Interval {
     let centre = p + Z * Z / (2.0 * n);
     let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + Z * Z / n;
     // At the ends rounding may step over them.
-    let low = if count == 0 {
+    let low = if p <= 0.0 {
         0.0
     } else {
         ((centre - half) / scale).max(0.0)
     };
-    let high = if count == all {
+    let high = if p >= 1.0 {
         1.0
     } else {
         ((centre + half) / scale).min(1.0)
     };
-    Some([low, high])
+    [low, high]
 }
 
 /// Rows by label (false, true) and prediction (false, true, none).

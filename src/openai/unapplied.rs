@@ -16,6 +16,9 @@ const WITHOUT_EFFECT: [&str; 10] = [
     "parallel_tool_calls",
 ];
 
+/// So many parameters that are not applied are named.
+const MOST_NAMED: usize = 16;
+
 /// Parameters that are not applied, with the value under which they change nothing, as JSON.
 const NEUTRAL: [(&str, &str); 24] = [
     ("stream", "false"),
@@ -45,28 +48,37 @@ const NEUTRAL: [(&str, &str); 24] = [
     ("continue_final_message", "false"),
 ];
 
-/// Refuses parameters that are not applied and would change the answer.
+/// Refuses parameters that are not applied and would change the answer; all of them are named.
 pub(super) fn refuse_the_rest(body: &Map<String, Value>) -> Result<(), String> {
-    for (key, value) in body {
-        if WITHOUT_EFFECT.contains(&key.as_str()) {
-            continue;
-        }
-        let mut neutral = NEUTRAL.iter().filter(|(name, _)| name == key);
+    let changes_something = |(key, value): &(&String, &Value)| {
+        let mut neutral = NEUTRAL.iter().filter(|(name, _)| *name == key.as_str());
         let is_neutral = neutral.any(|(_, neutral)| {
             serde_json::from_str::<Value>(neutral).is_ok_and(|neutral| {
                 // 1 and 1.0 are one number.
-                neutral == *value
+                neutral == **value
                     || neutral
                         .as_f64()
                         .is_some_and(|number| value.as_f64() == Some(number))
             })
         });
-        if !is_neutral {
-            return Err(format!(
-                "the parameter `{key}` is not applied here and could change the answer: leave it out, or use an engine that has \
-                 it"
-            ));
-        }
-    }
-    Ok(())
+        !WITHOUT_EFFECT.contains(&key.as_str()) && !is_neutral
+    };
+    let mut refused: Vec<String> = body
+        .iter()
+        .filter(changes_something)
+        .take(MOST_NAMED)
+        .map(|(key, _)| format!("`{key}`"))
+        .collect();
+    refused.sort_unstable();
+    let (are, them) = match refused.len() {
+        0 => return Ok(()),
+        1 => ("the parameter", "is"),
+        _ => ("the parameters", "are"),
+    };
+    Err(format!(
+        "{are} {} {them} not applied here and could change the answer: leave {} out, or use an engine that has {}",
+        refused.join(", "),
+        if refused.len() == 1 { "it" } else { "them" },
+        if refused.len() == 1 { "it" } else { "them" },
+    ))
 }

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, HttpBody as _};
-use axum::http::StatusCode;
+use axum::extract::Request;
+use axum::http::{StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
 use http_body_util::BodyExt as _;
 use serde_json::{Map, Value};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -39,6 +42,20 @@ pub(super) struct Taken<T> {
     pub(super) value: T,
     /// Given back when it is dropped: once what the body asks for is done.
     pub(super) room: OwnedSemaphorePermit,
+}
+
+/// Refuses bodies that are compressed: they would be no JSON.
+pub(super) async fn check_encoding(request: Request, next: Next) -> Response {
+    let encoding = request.headers().get(header::CONTENT_ENCODING);
+    if let Some(encoding) =
+        encoding.filter(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity"))
+    {
+        let why = format!(
+            "the body has the encoding {encoding:?}, which is not read here: send it uncompressed"
+        );
+        return ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why).into_response();
+    }
+    next.run(request).await
 }
 
 impl Room {

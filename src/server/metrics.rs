@@ -1,5 +1,7 @@
-//! Counters and histograms for Prometheus: under vLLM's names where it has them, so that dashboards work, else under `juror:`.
+//! Counters and histograms for Prometheus: under vLLM's names where it has them, so that dashboards work, else under `juror:`. Each
+//! has the label `model_name`, by which vLLM's dashboards choose.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use prometheus_client::encoding::text::encode;
@@ -44,6 +46,7 @@ struct ByReason {
 
 /// What was answered since the server began.
 pub(super) struct Metrics {
+    model: String,
     verdicts: Family<ByStatus, Counter>,
     finished: Family<ByReason, Counter>,
     queued: Histogram,
@@ -51,10 +54,12 @@ pub(super) struct Metrics {
     whole: Histogram,
 }
 
-impl Default for Metrics {
-    fn default() -> Self {
+impl Metrics {
+    /// Of a model with this name.
+    pub(super) fn new(model: &str) -> Self {
         let seconds = || Histogram::new(exponential_buckets(0.005, 2.0, 18));
         Self {
+            model: model.to_owned(),
             verdicts: Family::default(),
             finished: Family::default(),
             queued: seconds(),
@@ -62,9 +67,7 @@ impl Default for Metrics {
             whole: seconds(),
         }
     }
-}
 
-impl Metrics {
     /// Counts a verdict.
     pub(super) fn judged(&self, verdict: &Verdict) {
         let labels = ByStatus {
@@ -95,7 +98,8 @@ impl Metrics {
 
     /// All of it as text, with what waits, what runs and what the engines did.
     pub(super) fn text(&self, waiting: usize, running: usize, stats: &Stats) -> String {
-        let mut registry = Registry::default();
+        let model = (Cow::Borrowed("model_name"), Cow::Owned(self.model.clone()));
+        let mut registry = Registry::with_labels(std::iter::once(model));
         let gauge = |value: f64| {
             let gauge = Gauge::<f64, std::sync::atomic::AtomicU64>::default();
             gauge.set(value);

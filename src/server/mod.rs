@@ -221,7 +221,7 @@ pub fn serve(
 
 impl App {
     fn start(setup: ServerSetup) -> Result<Self, ServerError> {
-        let metrics = Arc::new(Metrics::default());
+        let metrics = Arc::new(Metrics::new(&setup.identity.model));
         let own = Arc::clone(&metrics);
         let service = ServiceSetup {
             observer: Box::new(move |completion, waited| own.completed(completion, waited)),
@@ -256,6 +256,7 @@ fn router(app: &Arc<App>) -> Router {
         .route("/wake_up", post(operation::wake_up))
         .route("/is_sleeping", get(operation::is_sleeping))
         .route("/metrics", get(operation::metrics))
+        .route_layer(middleware::from_fn(body::check_encoding))
         .route_layer(middleware::from_fn_with_state(
             Arc::clone(app),
             access::check,

@@ -333,7 +333,8 @@ impl Coming {
             return Err(ApiError::bad_request(why.clone()).with_code("context_length_exceeded"));
         }
         match self.failure.get() {
-            Some(why) => Err(ApiError::not_answered(why.clone())),
+            // The form is the request's: to ask again would change nothing.
+            Some(why) => Err(ApiError::bad_request(why.clone())),
             None => Ok(completion),
         }
     }

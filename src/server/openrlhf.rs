@@ -63,11 +63,11 @@ pub(super) async fn get_reward(
     })))
 }
 
-/// The list under a key; a single value is a list of one.
+/// The list under a key; a single text or number is a list of one.
 fn list(body: &mut Map<String, Value>, key: &str) -> Result<Vec<Value>, ApiError> {
     match body.remove(key) {
         Some(Value::Array(values)) => Ok(values),
-        Some(text @ Value::String(_)) => Ok(vec![text]),
+        Some(one @ (Value::String(_) | Value::Number(_))) => Ok(vec![one]),
         _ => Err(ApiError::bad_request(format!(
             "`{key}` is missing, or no list: send {{\"query\": […], \"prompts\": […], \"labels\": […]}}"
         ))),
@@ -79,7 +79,8 @@ impl App {
     /// that were judged.
     fn logs(&self, verdicts: &[Verdict]) -> Map<String, Value> {
         let mean = |value: &dyn Fn(&Verdict) -> f64| {
-            let sum: f64 = verdicts.iter().map(value).sum();
+            // Of none the sum would be -0.
+            let sum = verdicts.iter().map(value).fold(0.0, |sum, one| sum + one);
             json!(sum / verdicts.len().max(1) as f64)
         };
         let truth = |value: Option<bool>| f64::from(u8::from(value == Some(true)));

@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
 use regex::Regex;
+use serde_json::Value;
 
 use crate::common::{Folder, Ran, binary, rollouts};
 
@@ -107,6 +108,76 @@ fn the_book_has_every_page_once() {
     }
 }
 
+/// Runs a script in a folder; `juror` is the program under test.
+#[cfg(unix)]
+fn bash(folder: &Folder, script: &str, variables: &[(&str, &str)]) -> Ran {
+    let path = format!(
+        "{}:{}",
+        binary().parent().unwrap().display(),
+        std::env::var("PATH").unwrap()
+    );
+    let mut command = Command::new("bash");
+    command
+        .args(["-c", script])
+        .env("PATH", &path)
+        .current_dir(folder.path("."));
+    Ran::of(command.envs(variables.iter().copied()).output().unwrap())
+}
+
+/// The block of code that follows `before` in a page.
+#[cfg(unix)]
+fn block<'p>(page: &'p str, before: &str) -> &'p str {
+    let rest = page.split_once(before).unwrap().1;
+    let (_, rest) = rest.split_once("```").unwrap();
+    let (_, rest) = rest.split_once('\n').unwrap();
+    rest.split_once("\n```").unwrap().0
+}
+
+#[cfg(unix)]
+#[test]
+fn the_readme_judges_files_as_written() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let folder = Folder::new();
+    let examples = fs::read_to_string(root().join("examples/rollouts.jsonl")).unwrap();
+    folder.write("rollouts.jsonl", examples);
+    let ran = bash(&folder, block(&readme, "\nFiles:\n"), &[]);
+    ran.expect(0, &[]);
+    // Tokens that were cached and seconds are the machine's.
+    let words = |line: &str| {
+        let is_measured = ["tokens", "speed"]
+            .iter()
+            .any(|name| line.trim_start().starts_with(name));
+        let words = line.split_whitespace().map(str::to_owned);
+        let kept =
+            |word: &String| !is_measured || !word.contains(|letter: char| letter.is_ascii_digit());
+        words.filter(kept).collect::<Vec<_>>()
+    };
+    let printed: Vec<_> = ran.stderr.lines().map(words).collect();
+    for line in block(&readme, "The command above judges 24 rollouts").lines() {
+        assert!(printed.contains(&words(line)), "{line}\n{}", ran.stderr);
+    }
+    let shown: Value = serde_json::from_str(block(
+        &readme,
+        "Each line of `verdicts.jsonl` is one verdict",
+    ))
+    .unwrap();
+    let lines = folder.lines("verdicts.jsonl");
+    let line = lines.iter().find(|line| line["id"] == shown["id"]).unwrap();
+    for (key, value) in shown.as_object().unwrap() {
+        if !["confidence", "usage"].contains(&&**key) {
+            assert_eq!(line[key], *value, "{key}");
+        }
+    }
+    let keys = |line: &Value| {
+        line.as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(keys(line), keys(&shown));
+}
+
 #[cfg(unix)]
 #[test]
 fn the_jobs_of_the_cluster_page_run_as_written() {
@@ -123,19 +194,6 @@ fn the_jobs_of_the_cluster_page_run_as_written() {
     assert!(array.contains("--array=0-7"));
     let folder = Folder::new();
     folder.write("rollouts.jsonl", rollouts(12));
-    let path = format!(
-        "{}:{}",
-        binary().parent().unwrap().display(),
-        std::env::var("PATH").unwrap()
-    );
-    let bash = |script: &str, variables: &[(&str, &str)]| {
-        let mut command = Command::new("bash");
-        command
-            .args(["-c", script])
-            .env("PATH", &path)
-            .current_dir(folder.path("."));
-        Ran::of(command.envs(variables.iter().copied()).output().unwrap())
-    };
     for task in 0..8 {
         let variables = [
             ("MODEL", "tiny"),
@@ -143,8 +201,8 @@ fn the_jobs_of_the_cluster_page_run_as_written() {
             ("SLURM_ARRAY_TASK_COUNT", "8"),
             ("SLURM_ARRAY_TASK_MIN", "0"),
         ];
-        bash(array, &variables).expect(0, &[]);
+        bash(&folder, array, &variables).expect(0, &[]);
     }
-    bash(merge, &[]).expect(0, &["12 (12 ok)"]);
+    bash(&folder, merge, &[]).expect(0, &["12 (12 ok)"]);
     assert_eq!(folder.lines("verdicts.jsonl").len(), 12);
 }

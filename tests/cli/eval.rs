@@ -158,7 +158,7 @@ fn the_json_has_the_keys_of_its_schema() {
 
 /// Checks a value against the part of a schema that is its own, as far as objects, lists and references go; says how many values it
 /// saw.
-fn meets(value: &Value, part: &Value, schema: &Value, place: &str) -> usize {
+pub(crate) fn meets(value: &Value, part: &Value, schema: &Value, place: &str) -> usize {
     if let Some(name) = part["$ref"].as_str() {
         let name = name.strip_prefix("#/$defs/").unwrap();
         return meets(value, &schema["$defs"][name], schema, place);
@@ -181,8 +181,12 @@ fn meets(value: &Value, part: &Value, schema: &Value, place: &str) -> usize {
             }
             let of_entry = |(key, value): (&String, &Value)| {
                 let place = format!("{place}.{key}");
+                // Maps by numbers have one pattern for all keys.
+                let patterns = part["patternProperties"].as_object();
+                let pattern = patterns.and_then(|patterns| patterns.values().next());
                 let of = [&part["properties"][key], &part["additionalProperties"]]
                     .into_iter()
+                    .chain(pattern)
                     .find(|of| of.is_object());
                 let of = of.unwrap_or_else(|| panic!("{place} is not in the schema"));
                 meets(value, of, schema, &place)

@@ -48,6 +48,81 @@ impl Gsm8kMethod {
             Self::Multi => "multi",
         }
     }
+
+    /// The final answer of a response, normalised as the method does; `None` is the `[invalid]` of the reports.
+    ///
+    /// ```
+    /// use juror_rules::Gsm8kMethod;
+    ///
+    /// let response = "She has $1,200 left.";
+    /// assert_eq!(Gsm8kMethod::FlexibleExtract.extract(response).as_deref(), Some("1200"));
+    /// assert_eq!(Gsm8kMethod::StrictMatch.extract(response), None);
+    /// ```
+    pub fn extract(self, response: &str) -> Option<String> {
+        let found = match self {
+            Self::Official | Self::StrictMatch => MARKED.captures(response)?.get(1)?,
+            Self::FlexibleExtract => FLEXIBLE.find_iter(response).last()?,
+            Self::Multi => MULTI.iter().find_map(|pattern| {
+                let groups = pattern.captures_iter(response);
+                let groups = groups.filter_map(|found| found.get(1));
+                groups
+                    .filter(|group| states_something(group.as_str()))
+                    .last()
+            })?,
+        };
+        Some(self.normalise(found.as_str()))
+    }
+
+    /// What the method compares with: the normalised answer of a data-set row, a bare answer or a solution that ends in
+    /// `#### n`.
+    pub fn expected(self, answer: &str) -> String {
+        match self {
+            Self::StrictMatch | Self::FlexibleExtract => self.normalise(answer),
+            Self::Official | Self::Multi => self.normalise(&ground_truth(answer)),
+        }
+    }
+
+    /// Are two answers, as [`Self::extract`] and [`Self::expected`] give them, the same by this method?
+    pub fn equal(self, found: &str, expected: &str) -> bool {
+        if found == expected {
+            return true;
+        }
+        self == Self::Multi
+            && match (found.parse::<f64>(), expected.parse::<f64>()) {
+                (Ok(a), Ok(b)) => (a - b).abs() < 1e-6,
+                _ => false,
+            }
+    }
+
+    /// An answer in the form in which the method compares.
+    fn normalise(self, answer: &str) -> String {
+        match self {
+            Self::Official => answer.trim().replace(',', ""),
+            Self::StrictMatch | Self::FlexibleExtract => {
+                let bare = answer.trim().replace([',', '$'], "");
+                let bare = match bare.rfind("#### ") {
+                    Some(at) => &bare[at + "#### ".len()..],
+                    None => &bare,
+                };
+                bare.strip_suffix('.').unwrap_or(bare).to_lowercase()
+            }
+            Self::Multi => {
+                let bare = answer.replace([',', '$'], "");
+                let bare = bare.trim();
+                let bare = bare.strip_suffix('.').unwrap_or(bare);
+                let bare = NUMBER_AND_UNIT
+                    .captures(bare)
+                    .and_then(|parts| parts.get(1))
+                    .map_or(bare, |number| number.as_str());
+                match bare.split_once('.') {
+                    Some((whole, zeros)) if zeros.bytes().all(|byte| byte == b'0') => {
+                        whole.to_owned()
+                    }
+                    _ => bare.to_owned(),
+                }
+            }
+        }
+    }
 }
 
 impl fmt::Display for Gsm8kMethod {
@@ -72,70 +147,8 @@ static NUMBER_AND_UNIT: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// The answer of a data-set row: what follows the last `####` (or everything, without one), trimmed, commas removed.
-pub(crate) fn ground_truth(answer: &str) -> String {
+pub(super) fn ground_truth(answer: &str) -> String {
     after_mark(answer).trim().replace(',', "")
-}
-
-/// The final answer of a response, normalised as the method does; `None` is the `[invalid]` of the reports.
-pub(crate) fn extract(method: Gsm8kMethod, text: &str) -> Option<String> {
-    let found = match method {
-        Gsm8kMethod::Official | Gsm8kMethod::StrictMatch => MARKED.captures(text)?.get(1)?,
-        Gsm8kMethod::FlexibleExtract => FLEXIBLE.find_iter(text).last()?,
-        Gsm8kMethod::Multi => MULTI.iter().find_map(|pattern| {
-            let groups = pattern.captures_iter(text).filter_map(|found| found.get(1));
-            groups
-                .filter(|group| states_something(group.as_str()))
-                .last()
-        })?,
-    };
-    Some(normalise(method, found.as_str()))
-}
-
-/// An answer in the form in which the method compares.
-pub(crate) fn normalise(method: Gsm8kMethod, answer: &str) -> String {
-    match method {
-        Gsm8kMethod::Official => answer.trim().replace(',', ""),
-        Gsm8kMethod::StrictMatch | Gsm8kMethod::FlexibleExtract => {
-            let bare = answer.trim().replace([',', '$'], "");
-            let bare = match bare.rfind("#### ") {
-                Some(at) => &bare[at + "#### ".len()..],
-                None => &bare,
-            };
-            bare.strip_suffix('.').unwrap_or(bare).to_lowercase()
-        }
-        Gsm8kMethod::Multi => {
-            let bare = answer.replace([',', '$'], "");
-            let bare = bare.trim();
-            let bare = bare.strip_suffix('.').unwrap_or(bare);
-            let bare = NUMBER_AND_UNIT
-                .captures(bare)
-                .and_then(|parts| parts.get(1))
-                .map_or(bare, |number| number.as_str());
-            match bare.split_once('.') {
-                Some((whole, zeros)) if zeros.bytes().all(|byte| byte == b'0') => whole.to_owned(),
-                _ => bare.to_owned(),
-            }
-        }
-    }
-}
-
-/// Does the response's answer equal that of the data-set row, by this method? No answer never does.
-pub(crate) fn is_correct(method: Gsm8kMethod, answer: &str, response: &str) -> bool {
-    let Some(found) = extract(method, response) else {
-        return false;
-    };
-    let expected = match method {
-        Gsm8kMethod::StrictMatch | Gsm8kMethod::FlexibleExtract => normalise(method, answer),
-        Gsm8kMethod::Official | Gsm8kMethod::Multi => normalise(method, &ground_truth(answer)),
-    };
-    if found == expected {
-        return true;
-    }
-    method == Gsm8kMethod::Multi
-        && match (found.parse::<f64>(), expected.parse::<f64>()) {
-            (Ok(a), Ok(b)) => (a - b).abs() < 1e-6,
-            _ => false,
-        }
 }
 
 /// A lone comma or dash matches most of the patterns of `multi`, but it is no answer.

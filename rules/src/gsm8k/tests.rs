@@ -29,7 +29,7 @@ fn check(case: &[Value]) -> Option<Value> {
             let method = Gsm8kMethod::ALL
                 .into_iter()
                 .find(|it| it.as_str() == method);
-            json!(methods::extract(method.unwrap(), text(1)))
+            json!(method.unwrap().extract(text(1)))
         }
     })
     .filter(|found| Some(found) != case.last())
@@ -148,11 +148,9 @@ fn each_method_has_its_own_equality() {
         (Gsm8kMethod::Multi, "The answer is 1071.999", false),
         (Gsm8kMethod::Multi, "", false),
     ] {
-        assert_eq!(
-            methods::is_correct(method, answer, response),
-            correct,
-            "{method} {response}"
-        );
+        let found = method.extract(response);
+        let is_right = found.is_some_and(|found| method.equal(&found, &method.expected(answer)));
+        assert_eq!(is_right, correct, "{method} {response}");
     }
 }
 
@@ -234,10 +232,11 @@ proptest! {
     #[test]
     fn methods_never_panic_and_read_only_what_is_there(text in r"(#### |####|[0-9]{1,3}|,|\.|-|\$|\\boxed\{|\}|the answer is |answer: |.)*") {
         for method in Gsm8kMethod::ALL {
-            if let Some(found) = methods::extract(method, &text) {
+            if let Some(found) = method.extract(&text) {
+                prop_assert!(method.equal(&found, &found));
                 prop_assert!(text.to_lowercase().replace([',', '$'], "").contains(&found.to_lowercase()));
             }
-            methods::is_correct(method, &text, &text);
+            method.expected(&text);
         }
     }
 }

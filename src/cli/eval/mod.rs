@@ -12,7 +12,7 @@ use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 
 use super::columns::ColumnArguments;
-use super::inputs::{self, refuse_data_sets};
+use super::inputs::{self, Inputs};
 use super::{DONE, Failure, OrFail, say};
 use crate::dataset::output::{check_place, write_atomically};
 use crate::dataset::{LineLimit, LoadOptions};
@@ -215,13 +215,14 @@ impl Labels {
             own,
         };
         if !own {
-            refuse_data_sets(inputs)?;
+            let inputs = Inputs::of(inputs)?;
             let options = LoadOptions {
                 columns: columns.map().or_usage()?,
                 max_line: LineLimit::DEFAULT,
                 ..LoadOptions::default()
             };
-            labels.samples = Samples::of_data(inputs, options, &labels.columns).map_err(failure)?;
+            labels.samples =
+                Samples::of_data(&inputs.paths, options, &labels.columns).map_err(failure)?;
             labels.check()?;
         }
         Ok(labels)
@@ -234,7 +235,7 @@ impl Labels {
         let verdicts =
             Verdicts::read(path, &mut self.samples, own, &self.columns).map_err(failure)?;
         self.check()?;
-        if verdicts.scored.is_empty() {
+        if verdicts.scored.is_empty() && verdicts.scores.is_empty() {
             return Err(anyhow!(
                 "none of the {} verdicts in {} is on a labelled sample: verdicts and labels meet by id, so give the rows that were \
                  judged, with the same `--columns`",
@@ -307,7 +308,7 @@ fn notes(judged: &[Judged], samples: &Samples) {
                 say(&format!("note: {}: {count} {what}", one.path.display()));
             }
         }
-        if evaluation.all.samples < FEW {
+        if evaluation.all.samples < FEW && !one.verdicts.scored.is_empty() {
             say(&format!(
                 "note: {} samples are few: look at the intervals",
                 evaluation.all.samples

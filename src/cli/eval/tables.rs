@@ -6,7 +6,9 @@ use serde_json::json;
 
 use super::super::{Failure, OrFail, table};
 use super::{Judged, bars};
-use crate::eval::{Choices, CostUnit, Measures, PrimeRow, Samples, Scores, Task, Threshold};
+use crate::eval::{
+    Choices, CostUnit, Evaluation, Measures, Preference, PrimeRow, Samples, Scores, Task, Threshold,
+};
 use crate::report::numbers::{DASH, estimate, percent_or_dash, points, share, threshold};
 use crate::verdict::Status;
 
@@ -126,6 +128,12 @@ pub(super) fn print(
     for one in judged {
         let evaluation = &one.evaluation;
         let all = &evaluation.all;
+        if one.verdicts.scored.is_empty() {
+            // Rankings say nothing of a response alone.
+            writeln!(out, "{}\n", one.path.display()).or_fail()?;
+            print_preferences(&mut out, evaluation)?;
+            continue;
+        }
         let heading = format!(
             "{}: {} verdicts on {} labelled samples",
             one.path.display(),
@@ -220,6 +228,10 @@ pub(super) fn print(
             let lines = bars::tokens(&one.verdicts, columns);
             draw(&mut out, "tokens generated for a verdict", &lines)?;
         }
+        if evaluation.preferences.is_some() {
+            writeln!(out).or_fail()?;
+            print_preferences(&mut out, evaluation)?;
+        }
         if let Some(cost) = evaluation.cost {
             table::write_text(
                 &mut out,
@@ -270,6 +282,58 @@ fn draw(out: &mut impl Write, title: &str, lines: &[String]) -> Result<(), Failu
     }
     for line in lines {
         writeln!(out, "{line}").or_fail()?;
+    }
+    Ok(())
+}
+
+/// How often the better response is rated highest, over all and by subject.
+fn print_preferences(out: &mut impl Write, evaluation: &Evaluation) -> Result<(), Failure> {
+    let Some(preferences) = &evaluation.preferences else {
+        return Ok(());
+    };
+    let row = |name: String, of: &Preference| {
+        [
+            name,
+            of.right.all.to_string(),
+            share(Some(of.right)),
+            percent_or_dash(Some(of.shared)),
+            of.tied.to_string(),
+            of.unreadable.to_string(),
+        ]
+    };
+    let mut rows = Vec::new();
+    rows.extend(
+        preferences
+            .all
+            .as_ref()
+            .map(|of| row("better response rated highest".into(), of)),
+    );
+    let subjects = preferences.by_subject.iter();
+    rows.extend(subjects.map(|(name, of)| row(format!("  {name}"), of)));
+    if !rows.is_empty() {
+        let header = [
+            "",
+            "questions",
+            "accuracy",
+            "ties shared",
+            "tied",
+            "not read",
+        ];
+        table::write(out, header, &rows)?;
+    }
+    if let Some(ties) = &preferences.ties {
+        let text = format!(
+            "Ties of RewardBench-2: score {:.1} over {} prompts; right with one correct answer {:.1} %, with several {:.1} %",
+            100.0 * ties.score,
+            ties.prompts,
+            100.0 * ties.reference_accuracy,
+            100.0 * ties.tied_accuracy
+        );
+        table::write_text(out, &text)?;
+    }
+    if let Some(mean) = preferences.mean_of_subjects {
+        let text = format!("mean of subjects, ties shared: {:.1} %", 100.0 * mean);
+        table::write_text(out, &text)?;
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use anyhow::anyhow;
 use clap::Args;
 
 use super::columns::ColumnArguments;
-use super::inputs::refuse_data_sets;
+use super::inputs::Inputs;
 use super::{DONE, Failure, INTERRUPTED, OrFail, catch_interrupts, say};
 use crate::dataset::output::check_place;
 use crate::label::{
@@ -105,7 +105,6 @@ pub(super) fn run(arguments: &LabelArguments) -> Result<u8, Failure> {
     if arguments.rows.is_empty() {
         return Err(anyhow!("give the rows that are to be labelled, as in `juror label rows.jsonl --verdicts verdicts.jsonl -o labels.jsonl --annotator NAME`")).or_usage();
     }
-    refuse_data_sets(&arguments.rows)?;
     let output = output(arguments)?;
     let annotator = arguments.annotator.as_deref().map(str::trim);
     let Some(annotator) = annotator.filter(|name| !name.is_empty()) else {
@@ -114,13 +113,8 @@ pub(super) fn run(arguments: &LabelArguments) -> Result<u8, Failure> {
     let (choice, given) = choice(arguments)?;
     let columns = arguments.columns.map().or_usage()?;
     let interrupted = catch_interrupts().or_fail()?;
-    let read = Queue::read(
-        &arguments.rows,
-        &columns,
-        &arguments.verdicts,
-        &choice,
-        &interrupted,
-    );
+    let rows = Inputs::of(&arguments.rows)?.paths;
+    let read = Queue::read(&rows, &columns, &arguments.verdicts, &choice, &interrupted);
     let Some(queue) = read.map_err(failure)? else {
         return Ok(INTERRUPTED);
     };

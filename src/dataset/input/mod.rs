@@ -253,6 +253,11 @@ pub(crate) fn file_number(path: &Path) -> Option<(u64, u64)> {
     }
 }
 
+/// Does a name end as those of files of rows do?
+pub fn is_rows_file(name: &str) -> bool {
+    is_rows(&name.to_lowercase())
+}
+
 fn is_rows(name: &str) -> bool {
     let bare = COMPRESSED
         .iter()

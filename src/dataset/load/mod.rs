@@ -206,6 +206,8 @@ fn shown(path: &Path) -> String {
 struct Loader<'o> {
     options: &'o LoadOptions,
     take: Take<'o>,
+    /// The first value of the preset's key by which rows of this file are repeated.
+    first_value: Option<String>,
     /// The files so far, that `ids` points into.
     files: Vec<String>,
     /// Where each id was used (file, line), by the id's hash: 16 bytes instead of a second copy of every id.
@@ -231,6 +233,7 @@ impl<'o> Loader<'o> {
         Self {
             options,
             take,
+            first_value: None,
             files: Vec::new(),
             ids: HashMap::new(),
             contents: HashMap::new(),
@@ -262,6 +265,7 @@ impl<'o> Loader<'o> {
         let named = self.options.columns.named();
         let mut rows = source.open(self.options.max_line, output, named)?;
         self.files.push(source.name());
+        self.first_value = None;
         let Source::File(path) = source else {
             return self.read_rows(&mut *rows, None);
         };
@@ -324,6 +328,15 @@ impl<'o> Loader<'o> {
         let row = Row::parse(text)?;
         let columns = &self.options.columns;
         let preset = columns.preset(&row)?;
+        if let Some(key) = &preset.once
+            && let Some(value) = row.get(key)?
+        {
+            let first = self.first_value.get_or_insert_with(|| value.text().into());
+            if first != value.text() {
+                self.columns.repeated += 1;
+                return Ok(Vec::new());
+            }
+        }
         let mut used = Vec::with_capacity(Field::ALL.len());
         let texts = row.texts(columns, preset, |field, key, passed_over| {
             used.push((field, key, passed_over));

@@ -9,7 +9,7 @@ use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
 pub use self::format::OutputFormat;
-pub use self::table::JsonLineSink;
+pub use self::table::{Column, JsonLineSink, Kind};
 use self::target::Target;
 
 /// A file that could not be written.

@@ -77,6 +77,34 @@ fn what_is_wrong_with_a_request_is_said_in_json() {
     judge(&json!({"samples": [sample(1), without]}))
         .expect(400, &["samples[1]", "response", "Nothing was judged"]);
     judge(&json!({"samples": [5]})).expect(400, &["samples[0]", "object"]);
+    // A client has no command line on which to name keys.
+    let two = json!([{"role": "user", "content": "1 + 1?"}, {"role": "assistant", "content": "2"}]);
+    for (row, advice) in [
+        (
+            json!({"question": "1 + 1?", "reference": "2"}),
+            "give it as `response`",
+        ),
+        (
+            json!({"question": "1 + 1?", "solution": "2"}),
+            "give it as `reference`",
+        ),
+        (
+            json!({"question": "1 + 1?", "reference": {"answer": 2}, "response": "2"}),
+            "is an object",
+        ),
+        (
+            json!({"messages": two, "reference": "2", "response": "2"}),
+            "leave one of them out",
+        ),
+    ] {
+        let answer = judge(&json!({"samples": [row]}));
+        answer.expect(400, &[advice]);
+        assert!(!answer.text.contains("--columns"), "{}", answer.text);
+    }
+    let packed = [("content-encoding", "gzip")];
+    server
+        .request("POST", "/v1/judge", &packed, "{}")
+        .expect(415, &["gzip", "uncompressed"]);
     judge(&json!({"samples": [1, 2, 3, 4]})).expect(413, &["4 samples", "--max-samples"]);
     let mut long = sample(1);
     long["response"] = json!("x".repeat(2000));
@@ -130,6 +158,7 @@ fn a_key_is_asked_for_where_others_can_reach_it() {
             .expect(401, &["API key"]);
     }
     for headers in [
+        [("authorization", "Bearer  secret ")],
         [("authorization", "Bearer secret")],
         // user:secret, as a URL with a user makes it
         [("authorization", "Basic dXNlcjpzZWNyZXQ=")],

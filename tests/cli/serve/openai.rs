@@ -157,6 +157,10 @@ fn what_is_not_applied_is_named() {
     let server = Server::start(&folder, &[]);
     for (more, parts) in [
         (json!({"frobnicate": 1}), &["`frobnicate`"][..]),
+        (
+            json!({"frobnicate": 1, "min_tokens": 3, "user": "me"}),
+            &["`frobnicate`, `min_tokens` are not applied"],
+        ),
         (json!({"tools": [{"type": "function"}]}), &["`tools`"]),
         (json!({"n": 0}), &["`n` is 0"]),
         (json!({"stream": 1}), &["`stream` is 1"]),
@@ -180,6 +184,14 @@ fn what_is_not_applied_is_named() {
     let answer = server.post("/v1/chat/completions", &long);
     answer.expect(400, &["the prompt has"]);
     assert_eq!(answer.json()["error"]["code"], "context_length_exceeded");
+    let endless = json!({"type": "array", "items": {"type": "null"}, "minItems": 1_000_000_000});
+    let format = json!({"type": "json_schema", "json_schema": {"name": "x", "schema": endless}});
+    server
+        .post(
+            "/v1/chat/completions",
+            &chat(&json!({"response_format": format})),
+        )
+        .expect(400, &["could not be followed"]);
     let quiet = chat(
         &json!({"n": 1, "logit_bias": {}, "user": "me", "tools": [], "tool_choice": "auto", "stop": [], "seed": null, "frequency_penalty": 0.0}),
     );

@@ -52,6 +52,12 @@ fn metrics_count_what_was_done() {
     assert!(server.metric("vllm:generation_tokens_total") > 10);
     let text = server.get("/metrics").text;
     assert!(text.contains("status=\"ok\",reused=\"true\"} 10"), "{text}");
+    // vLLM's dashboards choose by it.
+    let values = text.lines().filter(|line| !line.starts_with('#'));
+    let without: Vec<&str> = values
+        .filter(|line| !line.contains("{model_name=\"tiny\""))
+        .collect();
+    assert!(without.is_empty(), "{without:?}");
     assert!(text.ends_with("# EOF\n"));
 }
 
@@ -165,6 +171,11 @@ fn what_cannot_be_served_is_said_at_once() {
     folder
         .run(&["serve", "--api-key", " "])
         .expect(2, &["the API key is empty"]);
+    // No header could hold the white space.
+    let server = Server::start(&folder, &["--api-key", "secret\r\n"]);
+    let key = [("authorization", "Bearer secret")];
+    server.request("GET", "/v1/models", &key, "").ok();
+    drop(server);
     folder.write("key", "secret\n");
     let mut with_both = folder.juror(&["serve", "--port", "no", "--api-key-file", "key"]);
     let ran = Ran::of(with_both.env("JUROR_API_KEY", "other").output().unwrap());

@@ -56,11 +56,21 @@ fn openrlhf_has_numbers_under_the_same_keys() {
     let before = server.metric("vllm:generation_tokens_total");
     assert_eq!(ask(&messages.to_string())["extra_logs"]["judge_ok"], 1.0);
     assert!(server.metric("vllm:generation_tokens_total") > before);
-    // A single text is a list of one.
-    let single = json!({"query": one, "prompts": PROMPT, "labels": "17"});
+    // A single text or number is a list of one.
+    for label in [json!("17"), json!(17)] {
+        let single = json!({"query": one, "prompts": PROMPT, "labels": label});
+        assert_eq!(
+            server.post("/get_reward", &single).ok()["rewards"],
+            json!([1.0])
+        );
+    }
+    let none = server.post(
+        "/get_reward",
+        &json!({"query": [], "prompts": [], "labels": []}),
+    );
     assert_eq!(
-        server.post("/get_reward", &single).ok()["rewards"],
-        json!([1.0])
+        none.text,
+        r#"{"rewards":[],"scores":[],"extra_logs":{"process":0.0,"outcome":0.0,"judge_ok":0.0}}"#
     );
 
     server

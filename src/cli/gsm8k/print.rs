@@ -1,0 +1,330 @@
+//! The report of `juror gsm8k` on the terminal.
+
+use std::collections::BTreeSet;
+use std::io::{BufWriter, Write};
+
+use super::super::{Failure, OrFail, say, table};
+use crate::eval::{Interval, Share};
+use crate::gsm8k::against::Against;
+use crate::gsm8k::method::Method;
+use crate::gsm8k::report::{Report, SetReport};
+use crate::gsm8k::responses::SET_NAMES;
+use crate::gsm8k::statistics::Scores;
+use crate::terminal::escaped;
+
+/// Questions below which figures say little.
+const FEW: usize = 100;
+
+/// Digits of a hash that are shown; the JSON has all.
+const SHOWN_HASH: usize = 16;
+
+/// Says what the figures leave out or should not be read without.
+pub(super) fn notes(report: &Report) {
+    let mut notes = Vec::new();
+    if report.unknown_questions > 0 {
+        let count = report.unknown_questions;
+        notes.push(format!(
+            "{count} responses are to questions that --data does not have, and are left out"
+        ));
+    }
+    for (name, set) in &report.test_sets {
+        if let (Some(identity), missing @ 1..) = (&set.identity, set.without_response) {
+            let file = &identity.file;
+            notes.push(format!(
+                "{missing} questions of {file} ({name}) have no response, and are left out"
+            ));
+        }
+        if set.questions < FEW {
+            notes.push(format!(
+                "{} questions ({name}) are few: look at the intervals",
+                set.questions
+            ));
+        }
+    }
+    if report.made.len() > 1 {
+        notes.push("the rows were made in several ways: their score is of a mixture".to_owned());
+    }
+    let [fewest, most] = report.responses_per_question;
+    if fewest != most {
+        notes.push(format!(
+            "questions have from {fewest} to {most} responses: pass@k and maj@k are told up to k = {fewest}"
+        ));
+    }
+    for note in notes {
+        say(&format!("note: {note}"));
+    }
+}
+
+/// The tables.
+pub(super) fn report(report: &Report) -> Result<(), Failure> {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    for (name, text) in facts(report) {
+        writeln!(out, "{:<15}{}", format!("{name}:"), escaped(&text)).or_fail()?;
+    }
+    writeln!(out).or_fail()?;
+    accuracies(&mut out, report)?;
+    by_k(&mut out, report)?;
+    disagreements(&mut out, report)?;
+    if let Some(judge) = &report.judge {
+        against(&mut out, judge)?;
+    }
+    out.flush().or_fail()
+}
+
+/// What a report has to state beside its figures.
+fn facts(report: &Report) -> Vec<(&'static str, String)> {
+    let [fewest, most] = report.responses_per_question;
+    let each = if fewest == most {
+        format!("{most} each")
+    } else {
+        format!("{fewest} to {most} each")
+    };
+    let mut responses = vec![format!(
+        "{} in {} rows of {}, {each}",
+        report.responses,
+        report.rows,
+        report.files.join(", ")
+    )];
+    let counts = [
+        (report.blank_responses, "blank"),
+        (
+            report.cut_off_responses.unwrap_or(0),
+            "cut off at the longest length",
+        ),
+        (report.unasked_rows, "questions could not be asked"),
+    ];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    responses.extend(counts.map(|(count, what)| format!("{count} {what}")));
+    let mut facts = vec![("responses", responses.join("; "))];
+    if report.made.is_empty() {
+        let text = "not stated: which model, shots, prompt and decoding (--state KEY=TEXT)";
+        facts.push(("made by", text.to_owned()));
+    }
+    for one in &report.made {
+        facts.extend(one.made.lines());
+    }
+    facts.push(("extraction", "each method below".to_owned()));
+    if most > 1 {
+        let text = "pass@k: unbiased, of all responses; maj@k: vote of the first k, ties to the answer given first";
+        facts.push(("k", text.to_owned()));
+    }
+    for (name, set) in &report.test_sets {
+        facts.push((name, test_set(set)));
+    }
+    facts
+}
+
+fn test_set(set: &SetReport) -> String {
+    let Some(identity) = &set.identity else {
+        return format!(
+            "{} questions, labels from the responses' own rows",
+            set.questions
+        );
+    };
+    let size = identity
+        .as_many_rows_as
+        .map_or(String::new(), |name| format!(" (as many as {name} has)"));
+    let hash = identity.blake3.get(..SHOWN_HASH).unwrap_or_default();
+    let mut parts = vec![
+        format!(
+            "{}, {} rows{size}, BLAKE3 {hash}…",
+            identity.file, identity.rows
+        ),
+        format!("{} questions scored", set.questions),
+    ];
+    parts.extend(set.audit.map(|audit| {
+        let (removed, relabelled) = (audit.removed, audit.relabelled);
+        let added = match audit.added {
+            0 => String::new(),
+            added => format!(", {added} added"),
+        };
+        format!("of the original's questions {removed} removed, {relabelled} relabelled{added}")
+    }));
+    if !identity.cleaning_status.is_empty() {
+        let statuses = identity.cleaning_status.iter();
+        let statuses: Vec<String> = statuses
+            .map(|(status, rows)| format!("{status} {rows}"))
+            .collect();
+        parts.push(format!("cleaning_status: {}", statuses.join(", ")));
+    }
+    parts.join("; ")
+}
+
+fn percent(value: f64, interval: Option<Interval>) -> String {
+    let interval = interval.map(|ends| ends.map(|end| 100.0 * end));
+    let interval = interval.map_or(String::new(), |[low, high]| {
+        format!(" ({low:.1}–{high:.1})")
+    });
+    format!("{:.1}{interval}", 100.0 * value)
+}
+
+fn share(share: &Share) -> String {
+    percent(share.share, Some(share.interval))
+}
+
+/// A method's scores by the original labels and by the audited ones.
+fn both(report: &Report, method: Method) -> [Option<&Scores>; SET_NAMES.len()] {
+    SET_NAMES.map(|set| report.methods.get(&method)?.get(set))
+}
+
+fn accuracies(out: &mut impl Write, report: &Report) -> Result<(), Failure> {
+    let of = |scores: Option<&Scores>| match scores {
+        Some(scores) => [
+            share(&scores.accuracy),
+            format!("{} of {}", scores.accuracy.count, scores.accuracy.all),
+            scores.without_answer.to_string(),
+        ],
+        None => [dash(), dash(), dash()],
+    };
+    if report.test_sets.len() > 1 {
+        let rows = Method::ALL.map(|method| {
+            let [[a, b, c], [d, e, f]] = both(report, method).map(of);
+            [method.to_string(), a, b, c, d, e, f]
+        });
+        let header = [
+            "accuracy, %",
+            "original",
+            "right",
+            "no answer",
+            "platinum",
+            "right",
+            "no answer",
+        ];
+        return table::write(out, header, &rows);
+    }
+    let rows = Method::ALL.map(|method| {
+        let [a, b, c] = of(both(report, method)[0]);
+        [method.to_string(), a, b, c]
+    });
+    table::write(out, ["method", "accuracy, %", "right", "no answer"], &rows)
+}
+
+/// pass@k and maj@k, where questions have several responses.
+fn by_k(out: &mut impl Write, report: &Report) -> Result<(), Failure> {
+    let of = |scores: Option<&Scores>, k: usize| {
+        let pass = scores.and_then(|scores| scores.pass_at.get(&k));
+        let maj = scores.and_then(|scores| scores.maj_at.get(&k));
+        [
+            pass.map_or_else(dash, |pass| percent(pass.value, pass.interval)),
+            maj.map_or_else(dash, share),
+        ]
+    };
+    let mut rows = Vec::new();
+    for method in Method::ALL {
+        let sets = both(report, method);
+        // The audited set may have fewer questions, and so more responses to each.
+        let ks = sets
+            .into_iter()
+            .flatten()
+            .flat_map(|scores| scores.pass_at.keys());
+        let ks: BTreeSet<usize> = ks.copied().collect();
+        for k in ks {
+            let [[a, b], [c, d]] = sets.map(|scores| of(scores, k));
+            rows.push([method.to_string(), k.to_string(), a, b, c, d]);
+        }
+    }
+    if rows.is_empty() {
+        return Ok(());
+    }
+    writeln!(out).or_fail()?;
+    if report.test_sets.len() > 1 {
+        let header = [
+            "",
+            "k",
+            "pass@k, % (original)",
+            "maj@k, % (original)",
+            "pass@k, % (platinum)",
+            "maj@k, % (platinum)",
+        ];
+        return table::write(out, header, &rows);
+    }
+    let rows: Vec<[String; 4]> = rows
+        .into_iter()
+        .map(|[a, b, c, d, _, _]| [a, b, c, d])
+        .collect();
+    table::write(out, ["", "k", "pass@k, %", "maj@k, %"], &rows)
+}
+
+fn dash() -> String {
+    "–".to_owned()
+}
+
+fn disagreements(out: &mut impl Write, report: &Report) -> Result<(), Failure> {
+    for (name, found) in &report.disagreements {
+        let text = format!(
+            "{name}: every method finds {} responses right, none {}; they differ on {}",
+            found.all_right, found.all_wrong, found.mixed
+        );
+        table::write_text(out, &text)?;
+        if found.mixed == 0 {
+            continue;
+        }
+        writeln!(out).or_fail()?;
+        let rows = Method::ALL.map(|a| {
+            let cell = |b: Method| {
+                let count = found.only.get(a.name()).and_then(|row| row.get(b.name()));
+                count.map_or_else(dash, usize::to_string)
+            };
+            let [b, c, d, e, f] = Method::ALL.map(cell);
+            [a.to_string(), b, c, d, e, f]
+        });
+        let [b, c, d, e, f] = Method::ALL.map(Method::name);
+        table::write(out, ["right by … alone, not by", b, c, d, e, f], &rows)?;
+    }
+    Ok(())
+}
+
+fn against(out: &mut impl Write, judge: &Against) -> Result<(), Failure> {
+    let counts = format!(
+        "{}: {} verdicts compared, {} without an outcome, {} on other responses left out",
+        escaped(&judge.verdicts),
+        judge.compared,
+        judge.without_outcome,
+        judge.elsewhere
+    );
+    let accuracy = judge.judge_accuracy.as_ref().map(|accuracy| {
+        let (labels, right) = (judge.labelled, share(accuracy));
+        format!("against {labels} labels the judge is right in {right} %")
+    });
+    let text: Vec<String> = std::iter::once(counts).chain(accuracy).collect();
+    let text = text.join("; ");
+    table::write_text(out, &text)?;
+    writeln!(out).or_fail()?;
+    let rows = judge.methods.iter().flat_map(|(method, sets)| {
+        let known = SET_NAMES
+            .into_iter()
+            .filter_map(|set| Some((set, sets.get(set)?)));
+        known.map(|(set, found)| {
+            let labels = found.labels.as_ref();
+            let count = |of: fn(&crate::gsm8k::against::BothAgainstLabels) -> usize| {
+                labels.map_or_else(dash, |labels| of(labels).to_string())
+            };
+            [
+                method.to_string(),
+                set.to_owned(),
+                share(&found.agreement),
+                found.kappa.map_or_else(dash, |kappa| format!("{kappa:.2}")),
+                labels.map_or_else(dash, |labels| share(&labels.method_accuracy)),
+                count(|labels| labels.both),
+                count(|labels| labels.judge_only),
+                count(|labels| labels.method_only),
+                count(|labels| labels.neither),
+                labels.map_or_else(dash, |labels| format!("{:.3}", labels.mcnemar.p_exact)),
+            ]
+        })
+    });
+    let rows: Vec<[String; 10]> = rows.collect();
+    let header = [
+        "method",
+        "labels",
+        "agrees, %",
+        "kappa",
+        "right, %",
+        "both right",
+        "judge only",
+        "method only",
+        "neither",
+        "McNemar's p",
+    ];
+    table::write(out, header, &rows)
+}

@@ -1,0 +1,243 @@
+//! `juror gsm8k --solve`: a local model answers the questions.
+
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use serde_json::Value;
+
+use super::super::chat::ThinkingArguments;
+use super::super::engine::{EngineArguments, JUDGE, ModelArguments};
+use super::super::sampling::SAMPLING;
+use super::super::{DONE, Failure, INCOMPLETE, OrFail, run_batch, say};
+use super::failure;
+use crate::batch::run::Requests;
+use crate::dataset::LineLimit;
+use crate::dataset::journal::Identity;
+use crate::engine::Sampling;
+use crate::gsm8k::exemplars::Exemplar;
+use crate::gsm8k::solver::{Configuration, Solver};
+use crate::gsm8k::test_set::TestSet;
+
+/// Heading of what the solver is asked.
+const SOLVER: &str = "Solver (--solve)";
+
+/// Temperature of several samples.
+const TEMPERATURE: f64 = 0.7;
+
+/// The most samples of a question.
+const MOST_SAMPLES: i64 = 128;
+
+/// How a local model is asked.
+#[derive(Debug, Args)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
+pub(super) struct SolveArguments {
+    /// Have a local model answer the questions of --data, then score its responses
+    #[arg(long, requires_all = ["model", "output", "data"], help_heading = SOLVER)]
+    pub(super) solve: bool,
+    /// The solver, as for `juror judge`
+    #[arg(short, long, value_name = "MODEL", requires = "solve", help_heading = JUDGE)]
+    model: Option<String>,
+    /// How it is asked: 0-shot, 0-shot-cot, 5-shot, 8-shot-cot, 10-shot, chat
+    #[arg(long, value_name = "NAME", default_value = "5-shot", value_parser = configuration(), help_heading = SOLVER)]
+    config: Configuration,
+    /// Worked examples in place of the built-in ones: rows of `question` and `answer`, as GSM8K's training set [default: ten made-up
+    /// problems of juror's own]
+    #[arg(long, value_name = "FILE", help_heading = SOLVER)]
+    exemplars: Option<PathBuf>,
+    /// Where the responses go, as rows that `juror gsm8k` and `juror judge` read
+    #[arg(short, long, value_name = "FILE", requires = "solve", help_heading = SOLVER)]
+    output: Option<PathBuf>,
+    /// Ask the first N questions only
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = SOLVER)]
+    limit: Option<u64>,
+    /// Another text that ends a response, beside `Question:`, `</s>`, `<|im_end|>`, and in chains of thought `Q:`. May be given several times
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = SOLVER)]
+    stop: Vec<String>,
+    /// Throw away what an earlier run with other settings left in the journal
+    #[arg(long, help_heading = SOLVER)]
+    restart: bool,
+    /// Replace FILE though it is not the output of an earlier run
+    #[arg(long, help_heading = SOLVER)]
+    force: bool,
+    /// Do not say how far the solver is
+    #[arg(short, long, help_heading = SOLVER)]
+    quiet: bool,
+
+    #[command(flatten)]
+    place: ModelArguments,
+    #[command(flatten)]
+    thinking: ThinkingArguments,
+    /// Responses to each question
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=MOST_SAMPLES), help_heading = SAMPLING)]
+    samples: u32,
+    /// 0 takes the likeliest token [default: 0; with several samples 0.7]
+    #[arg(
+        long,
+        value_name = "T",
+        allow_negative_numbers = true,
+        help_heading = SAMPLING
+    )]
+    temperature: Option<f64>,
+    /// Choose among the likeliest tokens that make up this share
+    #[arg(
+        long,
+        value_name = "P",
+        default_value_t = 1.0,
+        allow_negative_numbers = true,
+        help_heading = SAMPLING
+    )]
+    top_p: f64,
+    /// Seed of every random choice
+    #[arg(
+        long,
+        value_name = "S",
+        default_value_t = 0,
+        allow_negative_numbers = true,
+        help_heading = SAMPLING
+    )]
+    seed: u64,
+    /// Longest response
+    #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u64).range(1..=1 << 20), help_heading = SAMPLING)]
+    max_new_tokens: u64,
+    #[command(flatten)]
+    engine: EngineArguments,
+}
+
+fn configuration() -> impl TypedValueParser<Value = Configuration> {
+    PossibleValuesParser::new(Configuration::ALL.map(Configuration::name))
+        .try_map(|name| name.parse::<Configuration>())
+}
+
+/// Has the model answer the questions of `set`. Returns the exit code, and where the responses are, unless the run was interrupted.
+pub(super) fn run(
+    arguments: &SolveArguments,
+    set: &TestSet,
+) -> Result<(u8, Option<PathBuf>), Failure> {
+    let (Some(model), Some(out)) = (&arguments.model, &arguments.output) else {
+        return Err(anyhow!("--solve needs --model and -o")).or_usage();
+    };
+    let solver = arguments.solver(model)?;
+    let settings = run_batch::Settings {
+        out: out.clone(),
+        model: model.clone(),
+        place: &arguments.place,
+        thinking: &arguments.thinking,
+        engine: arguments.engine,
+        protocol: Identity {
+            name: format!("gsm8k {}", solver.configuration.name()),
+            hash: solver.hash(),
+        },
+        max_new_tokens: arguments.max_new_tokens as usize,
+        seed: arguments.seed,
+        raw: false,
+        max_line: LineLimit::DEFAULT,
+        restart: arguments.restart,
+        force: arguments.force,
+    };
+    settings.check()?;
+    let leaked = solver.leaked(set);
+    if leaked > 0 {
+        say(&format!(
+            "note: {leaked} of the exemplars are questions of {}: the model is shown their answers",
+            set.identity.file
+        ));
+    }
+    let limit = arguments.limit.map_or(usize::MAX, |limit| limit as usize);
+    let asked: Vec<(String, String, Vec<String>)> = set
+        .samples
+        .iter()
+        .take(limit)
+        .map(|sample| {
+            let references = sample.references().map(str::to_owned).collect();
+            (sample.id.clone(), sample.question.clone(), references)
+        })
+        .collect();
+    let requests = asked.iter().enumerate();
+    let requests = requests.map(|(at, (_, question, _))| solver.request(at, question));
+    let mut run = settings.resolve(Requests::Made(requests.collect()))?;
+    if solver.configuration == Configuration::Chat && run.model.chat.is_none() {
+        return Err(anyhow!(
+            "{model} has no chat template: ask it under another --config, as 8-shot-cot"
+        ))
+        .or_usage();
+    }
+    let made = serde_json::to_value(solver.made()).or_fail()?;
+    run.shape = Some(Box::new(move |at, output: Value| {
+        let Some((id, question, references)) = asked.get(at) else {
+            return output;
+        };
+        let references: Vec<&str> = references.iter().map(String::as_str).collect();
+        solver.row(id, question, &references, &made, &output)
+    }));
+    let code = run_batch::execute(&run, "questions", arguments.quiet)?;
+    let ended = matches!(code, DONE | INCOMPLETE);
+    Ok((code, ended.then(|| out.clone())))
+}
+
+impl SolveArguments {
+    fn solver(&self, model: &str) -> Result<Solver, Failure> {
+        let shots = self.config.shots();
+        let several = self.samples > 1;
+        let temperature = self
+            .temperature
+            .unwrap_or(if several { TEMPERATURE } else { 0.0 });
+        Sampling {
+            temperature,
+            top_p: self.top_p,
+            ..Sampling::GREEDY
+        }
+        .validate()
+        .or_usage()?;
+        if temperature == 0.0 && several {
+            return Err(anyhow!(
+                "--samples {} at temperature 0: greedy responses are all the same, so more than one changes nothing; leave \
+                 --temperature out, or give one above 0",
+                self.samples
+            ))
+            .or_usage();
+        }
+        if temperature == 0.0 && self.top_p < 1.0 {
+            return Err(anyhow!(
+                "--top-p changes nothing at temperature 0, which takes the likeliest token: leave it out, or give a --temperature \
+                 above 0"
+            ))
+            .or_usage();
+        }
+        let (exemplars, exemplars_source) = match &self.exemplars {
+            Some(path) if shots == 0 => {
+                return Err(anyhow!(
+                    "--exemplars {} changes nothing under --config {}, which shows none: leave one of them out",
+                    path.display(),
+                    self.config.name()
+                ))
+                .or_usage();
+            }
+            Some(path) => (
+                Exemplar::read(path, shots).map_err(failure)?,
+                format!("the first {shots} rows of {}", path.display()),
+            ),
+            None => {
+                let mut own = Exemplar::built_in().map_err(failure)?;
+                own.truncate(shots);
+                (own, "built into juror, made up, none of GSM8K's".to_owned())
+            }
+        };
+        Ok(Solver {
+            model: model.to_owned(),
+            configuration: self.config,
+            exemplars,
+            exemplars_source,
+            samples: self.samples,
+            temperature,
+            top_p: self.top_p,
+            max_new_tokens: self.max_new_tokens,
+            seed: self.seed,
+            more_stops: self.stop.clone(),
+        })
+    }
+}

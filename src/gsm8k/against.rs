@@ -1,0 +1,169 @@
+//! A judge's outcomes against the extraction methods, and both against labels.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Gsm8kError;
+use super::method::Method;
+use super::responses::{Response, Responses, SET_NAMES};
+use crate::eval::{Confusion, LabelColumns, McNemar, Samples, Share, Verdicts};
+
+/// A judge and the methods.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Against {
+    /// The file of verdicts.
+    pub verdicts: String,
+    /// Verdicts on responses that are scored; of several trials each counts.
+    pub compared: usize,
+    /// Among them, verdicts without an outcome.
+    pub without_outcome: usize,
+    /// Verdicts on other responses: they are left out.
+    pub elsewhere: usize,
+    /// Compared verdicts whose response has a label of its outcome.
+    pub labelled: usize,
+    /// The judge's share of right outcomes among those with a label; no outcome is wrong.
+    pub judge_accuracy: Option<Share>,
+    /// By method and test set.
+    pub methods: BTreeMap<Method, BTreeMap<&'static str, AgainstMethod>>,
+}
+
+/// A judge and one method.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct AgainstMethod {
+    /// Responses of which both say the same; a verdict without an outcome says nothing, and so differs.
+    pub agreement: Share,
+    /// Cohen's kappa of the two, among verdicts with an outcome.
+    pub kappa: Option<f64>,
+    /// Responses that the method finds wrong (first row) and right, and the judge wrong, right, or neither (columns).
+    pub confusion: Confusion,
+    /// Both against labels, where there are any.
+    pub labels: Option<BothAgainstLabels>,
+}
+
+/// A judge and a method against labels.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct BothAgainstLabels {
+    /// The method's share of right outcomes.
+    pub method_accuracy: Share,
+    /// Responses on which both meet the label.
+    pub both: usize,
+    /// On which the judge alone does.
+    pub judge_only: usize,
+    /// On which the method alone does.
+    pub method_only: usize,
+    /// On which neither does.
+    pub neither: usize,
+    /// Whether one of them is right more often than by chance: the judge first.
+    pub mcnemar: McNemar,
+}
+
+/// A judge's outcome of a response, and its label.
+struct Judged<'r> {
+    response: &'r Response,
+    set: [bool; SET_NAMES.len()],
+    outcome: Option<bool>,
+    label: Option<bool>,
+}
+
+impl Against {
+    /// Compares the verdicts of `path`. `samples` are the rows of the responses, with their labels if they have some; `labels` are
+    /// other rows with labels, where those count.
+    ///
+    /// # Errors
+    /// Where the verdicts cannot be read, or none is on a response that is scored.
+    pub fn of(
+        path: &Path,
+        responses: &Responses,
+        samples: &mut Samples,
+        labels: Option<&Samples>,
+        columns: &LabelColumns,
+    ) -> Result<Self, Gsm8kError> {
+        let verdicts = Verdicts::read(path, samples, false, columns)?;
+        let mut places: HashMap<&str, (&Response, [bool; SET_NAMES.len()])> = HashMap::new();
+        for question in &responses.questions {
+            let set = question.references.each_ref().map(Option::is_some);
+            for response in &question.responses {
+                places.insert(&response.id, (response, set));
+            }
+        }
+        let judged = verdicts.scored.iter().filter_map(|scored| {
+            let id = samples.id(scored.sample);
+            let (response, set) = *places.get(id)?;
+            let labelled = match labels {
+                Some(labels) => labels.find(id),
+                None => samples.find(id),
+            };
+            Some(Judged {
+                response,
+                set,
+                outcome: scored.outcome,
+                label: labelled.and_then(|labelled| labelled.outcome),
+            })
+        });
+        let judged: Vec<Judged> = judged.collect();
+        let all = verdicts.scored.len() + verdicts.without_label;
+        if judged.is_empty() {
+            return Err(Gsm8kError::NoVerdicts {
+                file: path.display().to_string(),
+                verdicts: all,
+            });
+        }
+        let labelled = judged
+            .iter()
+            .filter_map(|one| one.label.map(|label| (one, label)));
+        let right = labelled
+            .clone()
+            .filter(|(one, label)| one.outcome == Some(*label));
+        let mut methods: BTreeMap<Method, BTreeMap<&'static str, AgainstMethod>> = BTreeMap::new();
+        for (at, method) in Method::ALL.into_iter().enumerate() {
+            for (set, name) in SET_NAMES.into_iter().enumerate() {
+                let compared = AgainstMethod::of(&judged, at, set);
+                let sets = methods.entry(method).or_default();
+                sets.extend(compared.map(|compared| (name, compared)));
+            }
+        }
+        Ok(Self {
+            verdicts: path.display().to_string(),
+            compared: judged.len(),
+            without_outcome: judged.iter().filter(|one| one.outcome.is_none()).count(),
+            elsewhere: all - judged.len(),
+            labelled: labelled.clone().count(),
+            judge_accuracy: Share::of(right.count(), labelled.count()),
+            methods,
+        })
+    }
+}
+
+impl AgainstMethod {
+    /// Of the method at `method` in [`Method::ALL`] by a set of labels; `None` where that has none of the questions.
+    fn of(judged: &[Judged], method: usize, set: usize) -> Option<Self> {
+        let mut confusion = Confusion::default();
+        // Whether judge and method meet the label.
+        let mut counts = [[0_usize; 2]; 2];
+        for one in judged.iter().filter(|one| one.set[set]) {
+            let said = one.response.readings[method].right[set] == Some(true);
+            confusion.add(said, one.outcome);
+            if let Some(label) = one.label {
+                counts[usize::from(one.outcome == Some(label))][usize::from(said == label)] += 1;
+            }
+        }
+        let [[neither, method_only], [judge_only, both]] = counts;
+        let all = neither + method_only + judge_only + both;
+        Some(Self {
+            agreement: Share::of(confusion.right(), confusion.all())?,
+            kappa: confusion.kappa(),
+            confusion,
+            labels: Share::of(both + method_only, all).map(|method_accuracy| BothAgainstLabels {
+                method_accuracy,
+                both,
+                judge_only,
+                method_only,
+                neither,
+                mcnemar: McNemar::of(judge_only, method_only),
+            }),
+        })
+    }
+}

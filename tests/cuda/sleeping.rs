@@ -1,0 +1,89 @@
+//! A judge that sleeps has left the device, and comes back (`/sleep` and `/wake_up` of `juror serve`).
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use juror::checkpoint::ModelSource;
+use juror::dataset::Sample;
+use juror::judge::service::{JudgeService, Phase, ServiceSetup, TakeVerdict};
+use juror::judge::{EngineOptions, JudgeText};
+use juror::model::DeviceChoice;
+use juror::protocol::{self, template::PromptTemplate};
+use juror::verdict::{Status, Verdict};
+
+use crate::{alone, imitation};
+
+/// How long anything may take on a busy machine.
+const PATIENCE: Duration = Duration::from_mins(5);
+
+/// Gives verdicts to who waits for them.
+struct Verdicts(Mutex<Sender<Verdict>>);
+
+impl TakeVerdict for Verdicts {
+    fn take(&self, verdict: Verdict) {
+        self.0.lock().unwrap().send(verdict).unwrap();
+    }
+
+    fn is_wanted(&self) -> bool {
+        true
+    }
+}
+
+fn service() -> JudgeService {
+    let source = ModelSource::resolve("tiny").unwrap();
+    let protocol = protocol::resolve("prime").unwrap();
+    let template = PromptTemplate::parse(protocol.template_text().unwrap()).unwrap();
+    let text = JudgeText::load(&source, &protocol, &template).unwrap();
+    let options = text.run_options(1);
+    JudgeService::start(ServiceSetup {
+        source,
+        text: Arc::new(text),
+        options,
+        devices: vec![DeviceChoice::Cuda(0)],
+        engine: EngineOptions::default(),
+        observer: Box::new(|_, _| {}),
+    })
+    .unwrap()
+}
+
+fn ask(service: &JudgeService, sum: u32) -> Receiver<Verdict> {
+    let (sender, verdicts) = channel();
+    let take: Arc<dyn TakeVerdict> = Arc::new(Verdicts(Mutex::new(sender)));
+    let response = format!("2 + {} = {sum}. The answer is {sum}.", sum - 2);
+    let question = format!("Ann has 2 apples and buys {} more. How many?", sum - 2);
+    let sample = Sample::new(question, sum.to_string(), response);
+    service.judge("test", vec![(0, sample)], &take);
+    verdicts
+}
+
+fn wait_until(service: &JudgeService, is_it: fn(&Phase) -> bool) {
+    let mut phase = service.phase();
+    while !is_it(&phase) {
+        assert!(!matches!(phase, Phase::Failed(_)), "{phase:?}");
+        let next = service.wait_for_change(&phase, PATIENCE);
+        assert_ne!(next, phase, "it stays so");
+        phase = next;
+    }
+}
+
+#[test]
+fn a_judge_that_sleeps_has_left_the_device() {
+    let _alone = alone();
+    let service = service();
+    let first = ask(&service, 5).recv_timeout(PATIENCE).unwrap();
+    assert_eq!(first.status, Status::Ok, "{first:?}");
+    let awake = imitation::bytes(0);
+    // The weights alone are 3.3 million numbers of 16 bits.
+    assert!(awake > 6_000_000, "{awake}");
+    for sum in [6, 7] {
+        service.sleep();
+        wait_until(&service, |phase| matches!(phase, Phase::Asleep(None)));
+        assert_eq!(imitation::bytes(0), 0);
+        // What is asked meanwhile waits.
+        let waiting = ask(&service, sum);
+        service.wake_up();
+        assert_eq!(waiting.recv_timeout(PATIENCE).unwrap().status, Status::Ok);
+        assert!(imitation::bytes(0) > 6_000_000);
+    }
+}
