@@ -1,4 +1,4 @@
-//! LaTeX of untrusted text as MathML that can be put into a page.
+//! LaTeX of untrusted text as `MathML` that can be put into a page.
 //!
 //! `pulldown-latex` parses and writes; it leaves function names, `<` and `&` as they are, and its work is not bounded by the
 //! source's size. So a source is looked through before (length, nesting, macros, whatever hides text), its events while they are
@@ -109,14 +109,13 @@ fn prepared(source: &str) -> Option<String> {
                     _ => {}
                 }
                 rest = &after[name.len()..];
-                match REWRITTEN.iter().find(|(from, _)| *from == name) {
-                    Some((_, to)) => prepared.push_str(to),
-                    None => {
-                        prepared.push('\\');
-                        prepared.push_str(name);
-                        if name == "operatorname" {
-                            rest = rest.strip_prefix('*').unwrap_or(rest);
-                        }
+                if let Some((_, to)) = REWRITTEN.iter().find(|(from, _)| *from == name) {
+                    prepared.push_str(to);
+                } else {
+                    prepared.push('\\');
+                    prepared.push_str(name);
+                    if name == "operatorname" {
+                        rest = rest.strip_prefix('*').unwrap_or(rest);
                     }
                 }
                 if depth > MAX_NESTING || commands > MAX_COMMANDS {

@@ -1,4 +1,4 @@
-//! Untrusted text as HTML: everything escaped, what is not shown as itself made visible, formulas as MathML.
+//! Untrusted text as HTML: everything escaped, what is not shown as itself made visible, formulas as `MathML`.
 //!
 //! The text's lines stay lines (`white-space: pre-wrap` in the stylesheet); its Markdown stays as it was written.
 
@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use super::math::{self, MAX_SOURCE};
 use crate::terminal::is_hidden;
 
-/// The text as HTML. Formulas between `$…$`, `$$…$$`, `\(…\)` and `\[…\]` become MathML where they are understood. The result is
+/// The text as HTML. Formulas between `$…$`, `$$…$$`, `\(…\)` and `\[…\]` become `MathML` where they are understood. The result is
 /// safe as the content of an element, whatever the text is; its size and the work are linear in the text's.
 pub fn html(text: &str) -> String {
     let mut html = String::with_capacity(text.len() + text.len() / 4);

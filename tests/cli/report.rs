@@ -54,10 +54,8 @@ fn hostile(folder: &Folder) {
         }
     }
     let text = |lines: &[Value]| {
-        lines
-            .iter()
-            .map(|line| format!("{line}\n"))
-            .collect::<String>()
+        let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+        lines.join("\n")
     };
     folder.write("labels.jsonl", text(&labels));
     folder.write("first.jsonl", text(&first));
@@ -178,11 +176,11 @@ fn small(folder: &Folder, kept: bool) {
         ("right", true, true, Some((true, true))),
         ("unread", false, false, None),
     ];
-    let (mut labels, mut verdicts) = (String::new(), String::new());
+    let (mut labels, mut verdicts) = (Vec::new(), Vec::new());
     for (number, (id, outcome, overall, said)) in rows.into_iter().enumerate() {
         let row = json!({"id": id, "question": format!("Question of {id}?"), "reference_answer": "42",
             "response": format!("Response of {id}."), "outcome_label": outcome, "overall_label": overall});
-        labels.push_str(&format!("{row}\n"));
+        labels.push(row.to_string());
         let mut verdict = json!({"id": id, "index": number, "trial": 0, "status": if said.is_some() { "ok" } else { "unparsed" },
             "process": said.map(|said| said.0), "outcome": said.map(|said| said.1), "overall": said.map(|said| said.0 && said.1),
             "reason": said.map(|_| format!("Reason of {id}.")), "usage": {"prompt_tokens": 1, "cached_tokens": 0, "completion_tokens": 3}});
@@ -193,10 +191,10 @@ fn small(folder: &Folder, kept: bool) {
             verdict["raw"] = json!({"completion": "Words without a verdict."});
         }
         // Blank lines count as lines.
-        verdicts.push_str(&format!("\n{verdict}\n"));
+        verdicts.extend([String::new(), verdict.to_string()]);
     }
-    folder.write("labels.jsonl", labels);
-    folder.write("verdicts.jsonl", verdicts);
+    folder.write("labels.jsonl", labels.join("\n"));
+    folder.write("verdicts.jsonl", verdicts.join("\n"));
 }
 
 /// The article of a sample.

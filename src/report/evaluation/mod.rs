@@ -269,8 +269,7 @@ impl Shown {
             let made: Vec<Result<(usize, String), minijinja::Error>> = some
                 .par_iter()
                 .map(|at| {
-                    let disagreement = &found.all[*at];
-                    let record = source.record(disagreement, facets);
+                    let record = source.record(&found.all[*at]);
                     Ok((*at, record.html()?))
                 })
                 .collect();
@@ -305,7 +304,7 @@ struct Source<'s> {
 }
 
 impl Source<'_> {
-    fn record(&self, disagreement: &Disagreement, facets: &Facets) -> Record {
+    fn record(&self, disagreement: &Disagreement) -> Record {
         let samples = self.contents.samples;
         let scored = &self.contents.judges[0].verdicts.scored[disagreement.verdict];
         let labelled = samples.labelled.get(scored.sample as usize);
@@ -350,7 +349,7 @@ impl Source<'_> {
                     text: kind.title().to_owned(),
                 })
                 .collect(),
-            facets: facets.of_record(self.contents, disagreement),
+            facets: Facets::of_record(self.contents, disagreement),
             question: texts.question,
             reference: texts.reference,
             response: texts.response,

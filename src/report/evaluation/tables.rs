@@ -90,11 +90,7 @@ impl Facets {
     }
 
     /// The names of a record's facets.
-    pub(super) fn of_record(
-        &self,
-        contents: &Contents<'_>,
-        disagreement: &Disagreement,
-    ) -> Vec<String> {
+    pub(super) fn of_record(contents: &Contents<'_>, disagreement: &Disagreement) -> Vec<String> {
         let first = &contents.judges[0];
         let scored = &first.verdicts.scored[disagreement.verdict];
         let mut names: Vec<String> = disagreement
@@ -134,7 +130,7 @@ impl Facets {
 
     /// Counts a record of the page.
     pub(super) fn count(&mut self, contents: &Contents<'_>, disagreement: &Disagreement) {
-        for name in self.of_record(contents, disagreement) {
+        for name in Self::of_record(contents, disagreement) {
             if let Some(facet) = self.all.iter_mut().find(|facet| facet.name == name) {
                 facet.records += 1;
             }
