@@ -12,6 +12,7 @@ use super::eval::failure;
 use super::{DONE, Failure, OrFail, say, table};
 use crate::dataset::output::{check_place, write_atomically};
 use crate::eval::{Estimate, LinearFit, ScoreTable};
+use crate::report::plot::{Axis, Mark, Plot, document};
 
 /// How well verifiers' accuracies predict what training with them gives: a linear fit, R² with its interval, a plot.
 #[derive(Debug, Args)]
@@ -104,6 +105,15 @@ pub(super) fn run(arguments: &CorrelateArguments) -> Result<u8, Failure> {
         let text = serde_json::to_string_pretty(&correlations).or_fail()?;
         write_atomically(path, |writer| writeln!(writer, "{text}")).or_fail()?;
     }
+    if let Some(path) = &arguments.svg {
+        let plots: Vec<Plot> = correlations
+            .iter()
+            .enumerate()
+            .map(|(number, correlation)| plot(number, correlation, &scores))
+            .collect();
+        let text = document(&plots);
+        write_atomically(path, |writer| writer.write_all(text.as_bytes())).or_fail()?;
+    }
     Ok(DONE)
 }
 
@@ -148,6 +158,45 @@ fn print(correlations: &[Correlation], scores: &ScoreTable) -> Result<(), Failur
         }
     }
     out.flush().or_fail()
+}
+
+/// The points with their names and the fitted line.
+fn plot(number: usize, correlation: &Correlation, scores: &ScoreTable) -> Plot {
+    let Correlation { x, y, fit } = correlation;
+    let points = scores.points(x, y);
+    let range = |axis: usize| {
+        let values = points.iter().map(|(_, point)| point[axis]);
+        let low = values.clone().fold(f64::INFINITY, f64::min);
+        let high = values.fold(f64::NEG_INFINITY, f64::max);
+        let room = 0.08 * (high - low);
+        [low - room, high + room]
+    };
+    let ([left, right], [bottom, top]) = (range(0), range(1));
+    let at = |x: f64| [x, fit.intercept + fit.slope.value * x];
+    let mut marks = vec![Mark::Line {
+        ends: [at(left), at(right)],
+        class: "ideal",
+    }];
+    marks.extend(points.iter().map(|(row, point)| Mark::Point {
+        at: *point,
+        interval: None,
+        radius: 5.0,
+        class: "",
+        name: scores.names[*row].clone(),
+        title: format!("{}: {} and {}", scores.names[*row], point[0], point[1]),
+    }));
+    Plot {
+        id: format!("plot-{number}"),
+        title: format!("{y} against {x}"),
+        description: format!(
+            "{} points and the line fitted to them; R² is {}.",
+            fit.count,
+            interval(fit.r_squared)
+        ),
+        x: Axis::linear(x.clone(), left, right),
+        y: Axis::linear(format!("{y} (R² {:.3})", fit.r_squared.value), bottom, top),
+        marks,
+    }
 }
 
 /// Columns and rows of a plot's area.

@@ -293,6 +293,43 @@ impl Plot {
     }
 }
 
+/// What the stylesheet of pages says of plots, for a picture that stands alone: plain colours, which every viewer knows.
+const DOCUMENT_STYLE: &str = "text{font:12px sans-serif;fill:#5b6068}text.name{fill:#1f2328}.axis{stroke:#5b6068;fill:none}\
+    .grid{stroke:#dedbd4;fill:none}.ideal{stroke:#5b6068;stroke-dasharray:4 4;fill:none}.column,.point{fill:#2f6fab}\
+    .interval{stroke:#2f6fab;fill:none}";
+
+/// Plots below each other, as an SVG file.
+pub fn document(plots: &[Plot]) -> String {
+    let (width, height) = SIZE;
+    let whole = height * plots.len() as f64;
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{whole}\" viewBox=\"0 0 {width} {whole}\">\
+         <style>{DOCUMENT_STYLE}</style><rect width=\"{width}\" height=\"{whole}\" fill=\"#fff\"/>"
+    );
+    for (number, plot) in plots.iter().enumerate() {
+        let place = height * number as f64;
+        let plot = plot.svg();
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            svg,
+            "<g transform=\"translate(0 {place})\">{}</g>",
+            sized(&plot)
+        );
+    }
+    svg.push_str("</svg>\n");
+    svg
+}
+
+/// An `<svg>` element within another takes all of its room unless it says how much it needs.
+fn sized(svg: &str) -> String {
+    let (width, height) = SIZE;
+    svg.replacen(
+        "<svg ",
+        &format!("<svg width=\"{width}\" height=\"{height}\" "),
+        1,
+    )
+}
+
 /// A share with its interval as a line of a table: the whole width stands for all.
 pub fn bar(value: f64, interval: Option<[f64; 2]>) -> String {
     let place = |value: f64| 2.0 + 96.0 * value.clamp(0.0, 1.0);

@@ -9,14 +9,21 @@ const SCORES: &str = "judge,overall accuracy,aime24,aime25,comment\n\
     a,65.9 %,10.0,8.5,rules\n\
     b,73.1,14.5,12.0,\n\
     c,77.3,17.0,,\n\
-    d,81.4,18.5,15.5,\n\
+    <d>,81.4,18.5,15.5,\n\
     e,88.6,23.0,19.5,closed\n";
 
 #[test]
 fn lines_are_fitted_to_each_column_of_scores() {
     let folder = Folder::new();
     folder.write("scores.csv", SCORES);
-    let ran = folder.run(&["correlate", "scores.csv", "--json", "fit.json"]);
+    let ran = folder.run(&[
+        "correlate",
+        "scores.csv",
+        "--json",
+        "fit.json",
+        "--svg",
+        "fit.svg",
+    ]);
     ran.expect(0, &["aime25: 1 rows have no number"]);
     let fits: Value = serde_json::from_str(&folder.read("fit.json")).unwrap();
     // By hand (and scipy.stats.linregress).
@@ -31,7 +38,11 @@ fn lines_are_fitted_to_each_column_of_scores() {
     near(&fits[0]["r_squared"]["value"], AIME24[1]);
     near(&fits[0]["p"], AIME24[2]);
     assert_eq!(fits[1]["count"], 4);
-    // The plot has the points and the line.
+    // The plots have the points and the line, and a name is text.
+    let svg = folder.read("fit.svg");
+    assert_eq!(svg.matches("<circle").count(), 5 + 4);
+    assert_eq!(svg.matches("class=\"ideal\"").count(), 2);
+    assert!(svg.contains("&lt;d&gt;") && !svg.contains("<d>"), "{svg}");
     assert!(ran.stdout.contains("aime25 against overall accuracy"));
     assert!(ran.stdout.matches('o').count() > 5 && ran.stdout.contains('·'));
 }
