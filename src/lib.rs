@@ -32,6 +32,9 @@
 //! | [`build`] | training data made with a judge: hard sets, preference pairs, best of n, accepted responses (`juror build`) |
 //! | [`eval`] | what verdicts are worth: against labels, and judges against each other (`juror eval`) |
 //! | [`report`] | verdicts as pages that people read; untrusted text as HTML |
+//! | `browse` | verdict files by place, while they grow: filters, search, counts |
+//! | `view` | verdicts as pages for the browser (`juror view`) |
+//! | `label` | labels by people: the queue, the file, agreement (`juror label`) |
 //! | [`gsm8k`] | GSM8K's evaluation protocol: extraction methods, pass@k, a local model as the solver (`juror gsm8k`) |
 //! | [`mod@bench`] | how fast all this is |
 
@@ -41,6 +44,7 @@ pub mod attack;
 pub mod batch;
 #[doc(hidden)]
 pub mod bench;
+mod browse;
 #[doc(hidden)]
 pub mod build;
 #[doc(hidden)]
@@ -59,6 +63,7 @@ pub mod grammar;
 pub mod gsm8k;
 #[doc(hidden)]
 pub mod judge;
+mod label;
 #[doc(hidden)]
 pub mod model;
 #[doc(hidden)]
@@ -85,5 +90,7 @@ pub mod threads;
 pub mod verdict;
 #[doc(hidden)]
 pub mod verify;
+#[cfg(feature = "serve")]
+mod view;
 
 pub use juror_rules as rules;

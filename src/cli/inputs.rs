@@ -55,7 +55,7 @@ fn hub_failure(error: HubError) -> Failure {
 }
 
 /// The data set that an input names: something that is no file or folder here and has the form of a name on the hub. A name without
-/// `:`, `@` or an address is one only if it does not look like a path with a mistake in it.
+/// `:` or an address is one only if it does not look like a path with a mistake in it.
 fn data_set(input: &Path) -> Result<Option<DataSetName>, HubError> {
     let Some(text) = input
         .to_str()
@@ -67,7 +67,7 @@ fn data_set(input: &Path) -> Result<Option<DataSetName>, HubError> {
         .components()
         .next()
         .is_some_and(|first| Path::new(&first).is_dir());
-    let is_told = DataSetName::is_explicit(text) || text.contains([':', '@']);
+    let is_told = DataSetName::is_explicit(text) || text.contains(':');
     if !is_told && (in_folder || is_rows_file(text)) {
         return Ok(None);
     }

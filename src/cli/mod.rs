@@ -18,6 +18,7 @@ mod gsm8k;
 mod import_batch;
 mod inputs;
 mod judge;
+mod label;
 mod manual;
 mod merge;
 mod models;
@@ -33,6 +34,8 @@ mod sampling;
 mod serve;
 mod table;
 mod verify;
+#[cfg(feature = "serve")]
+mod view;
 mod without_effect;
 
 use std::borrow::Cow;
@@ -119,6 +122,11 @@ enum Command {
     Calibrate(calibrate::CalibrateArguments),
     /// Score verdicts against labels: accuracy, F1, lucky guesses, calibration, and judges against each other
     Eval(Box<eval::EvalArguments>),
+    /// Look through verdicts in the browser: search, filters, live while a run goes on
+    #[cfg(feature = "serve")]
+    View(view::ViewArguments),
+    /// Label responses by hand: those that judges disagree on, or any others
+    Label(Box<label::LabelArguments>),
     /// Make training data with verdicts: hard sets, preference pairs, the best of several responses, accepted responses
     Build {
         #[command(subcommand)]
@@ -270,6 +278,9 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Prompts { action } => prompts::run(action),
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),
+        #[cfg(feature = "serve")]
+        Command::View(arguments) => view::run(&arguments),
+        Command::Label(arguments) => label::run(&arguments),
         Command::Build { action } => build::run(action),
         Command::Gsm8k(arguments) => gsm8k::run(*arguments),
         Command::Correlate(arguments) => correlate::run(&arguments),

@@ -69,6 +69,18 @@ pub(super) fn write_text(out: &mut impl Write, text: &str) -> Result<(), Failure
     Ok(())
 }
 
+/// A text of lines of its own behind a prefix, broken where the terminal ends; what goes elsewhere is not broken.
+pub(super) fn write_lines(out: &mut impl Write, prefix: &str, text: &str) -> Result<(), Failure> {
+    let columns = columns().map(|columns| columns.saturating_sub(measure_text_width(prefix)));
+    for line in text.lines() {
+        let parts = columns.map_or_else(|| vec![line.to_owned()], |columns| wrapped(line, columns));
+        for part in parts {
+            writeln!(out, "{prefix}{part}").or_fail()?;
+        }
+    }
+    Ok(())
+}
+
 /// A text in lines of at most so many columns, broken between words.
 fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();

@@ -44,9 +44,10 @@ mod verdict_lines;
 
 pub use columns::{ColumnError, ColumnMap, ColumnsUsed, Field, FieldUse};
 pub use error::{BadLines, DatasetError};
+pub(crate) use input::file_number;
 pub use input::{LineLimit, Next, RowReader, Source, is_rows_file, read_text, sources};
 pub use keep::Keep;
-pub use load::{LoadOptions, Loaded, each, find, index, load, sample_of_row};
+pub use load::{LoadOptions, Loaded, each, find, index, index_each, load, sample_of_row};
 pub use merge::{MergeError, Shards};
 pub use needs::{Needs, RubricNeed};
 pub use preset::{Preset, presets};

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use super::error::DatasetError;
 use super::input::{LineLimit, Next, sources};
@@ -92,6 +93,56 @@ impl<'l> VerdictLine<'l> {
     }
 }
 
+/// Keys of a verdict that hold numbers, in a table; also those that begin with `confidence_` and `usage_`.
+const NUMBERS: [&str; 6] = [
+    "index",
+    "trial",
+    "first_error",
+    "score",
+    "reward",
+    "advantage",
+];
+
+/// Keys of a verdict that hold truth values.
+const TRUTHS: [&str; 9] = [
+    "process",
+    "outcome",
+    "perfect",
+    "overall",
+    "rule_outcome",
+    "inconsistent",
+    "skipped",
+    "audited",
+    "reused",
+];
+
+/// A verdict's row of a CSV file, all of whose cells are strings, with its numbers and truth values as such, and without the empty
+/// ones; `None` of a row that is none of these.
+fn typed(row: &[u8]) -> Option<Vec<u8>> {
+    // Every table of verdicts has its places, and no other verdict has them as a string.
+    let start = b"\"index\":\"";
+    if !row.windows(start.len()).any(|part| part == start) {
+        return None;
+    }
+    let mut row: Map<String, Value> = serde_json::from_slice(row).ok()?;
+    row.retain(|_, value| value.as_str() != Some(""));
+    for (key, value) in &mut row {
+        let is_number = NUMBERS.contains(&key.as_str())
+            || key.starts_with("confidence_")
+            || key.starts_with("usage_");
+        let is_scalar = |read: &Value| {
+            (is_number && read.is_number()) || (TRUTHS.contains(&key.as_str()) && read.is_boolean())
+        };
+        let read = value
+            .as_str()
+            .and_then(|text| serde_json::from_str(text).ok());
+        if let Some(read) = read.filter(is_scalar) {
+            *value = read;
+        }
+    }
+    serde_json::to_vec(&row).ok()
+}
+
 /// Gives the lines of a file of verdicts to `take`, some thousands at a time, each with its place.
 ///
 /// # Errors
@@ -112,7 +163,12 @@ pub(crate) fn each_batch<E: From<DatasetError>>(
                 match reader.next(&mut row)? {
                     Next::End => ends = true,
                     Next::Row if row.iter().all(u8::is_ascii_whitespace) => {}
-                    Next::Row => rows.push((reader.place(), row)),
+                    Next::Row => {
+                        // Lines of JSON that can be found again are no table's rows.
+                        let may_be_table = reader.offset().is_none();
+                        let row = may_be_table.then(|| typed(&row)).flatten().unwrap_or(row);
+                        rows.push((reader.place(), row));
+                    }
                     Next::Bad(why) => return Err(wrong(reader.place(), &why)),
                 }
             }

@@ -37,6 +37,11 @@ impl Names {
         self.names.get(number as usize).map_or("", String::as_str)
     }
 
+    /// The number of a name.
+    pub(crate) fn find(&self, name: &str) -> Option<u32> {
+        self.numbers.get(name).copied()
+    }
+
     /// All names, in the order of their numbers.
     pub fn all(&self) -> &[String] {
         &self.names
@@ -64,6 +69,20 @@ pub struct Labelled {
     pub group: Option<u32>,
 }
 
+impl Labelled {
+    /// A sample without a label.
+    pub(crate) const NONE: Self = Self {
+        outcome: None,
+        overall: None,
+        process: None,
+        subject: None,
+        answer_type: None,
+        response_length: 0,
+        preferred: None,
+        group: None,
+    };
+}
+
 /// Labelled samples, by the hash of their ids.
 #[derive(Debug, Default)]
 pub struct Samples {
@@ -80,7 +99,8 @@ pub struct Samples {
 }
 
 impl Samples {
-    fn add_sample(&mut self, sample: &Sample, mut label: Label) {
+    /// Adds a sample of data.
+    pub(crate) fn add_sample(&mut self, sample: &Sample, mut label: Label) {
         // Which response is better says of each whether it is right, unless the row says so itself.
         if label.is_empty() {
             label.overall = sample.preferred;
@@ -95,7 +115,8 @@ impl Samples {
         }
     }
 
-    fn add(&mut self, id: &str, label: Label, response: &str) -> u32 {
+    /// Adds a sample; returns its place.
+    pub(crate) fn add(&mut self, id: &str, label: Label, response: &str) -> u32 {
         let place = self.labelled.len() as u32;
         self.places.insert(id_hash(id), place);
         self.ids.push(id.into());
@@ -110,6 +131,26 @@ impl Samples {
             group: None,
         });
         place
+    }
+
+    /// The place of the sample with this id.
+    pub(crate) fn place(&self, id: &str) -> Option<u32> {
+        self.places.get(&id_hash(id)).copied()
+    }
+
+    /// Gives a sample a label, in the place of the one that it has.
+    pub(crate) fn set_label(&mut self, place: u32, label: Label) {
+        let (subject, answer_type) = (
+            label.subject.map(|name| self.subjects.number(name)),
+            label.answer_type.map(|name| self.answer_types.number(name)),
+        );
+        if let Some(labelled) = self.labelled.get_mut(place as usize) {
+            labelled.outcome = label.outcome;
+            labelled.overall = label.overall;
+            labelled.process = label.process;
+            labelled.subject = subject.or(labelled.subject);
+            labelled.answer_type = answer_type.or(labelled.answer_type);
+        }
     }
 
     /// The id of a sample.
@@ -331,7 +372,10 @@ fn read_line<'l>(row: &'l [u8], labels: Option<&LabelColumns>) -> Result<Read<'l
 }
 
 /// A verdict's line, and the label among its kept keys where it is to have one.
-fn labelled_line<'l>(
+///
+/// # Errors
+/// What is wrong with it, for the user.
+pub(crate) fn labelled_line<'l>(
     row: &'l [u8],
     labels: Option<&LabelColumns>,
 ) -> Result<(VerdictLine<'l>, Option<Label>), String> {
@@ -350,7 +394,7 @@ fn labelled_line<'l>(
 }
 
 /// A line on the sample at a place of the labelled ones.
-fn scored(line: &VerdictLine, sample: u32, place: u32) -> Scored {
+pub(crate) fn scored(line: &VerdictLine, sample: u32, place: u32) -> Scored {
     let confidence = line.confidence();
     Scored {
         sample,

@@ -30,10 +30,17 @@ static TEMPLATES: LazyLock<Result<Environment<'static>, String>> = LazyLock::new
         Value::from_safe_string(text::html(text))
     });
     templates.add_filter("fixed", |number: f64| format!("{number:.2}"));
-    for (name, source) in [
+    let own = [
         ("record.html", include_str!("record.html")),
         ("report.html", include_str!("report.html")),
-    ] {
+    ];
+    #[cfg(feature = "serve")]
+    let others = crate::view::TEMPLATES
+        .into_iter()
+        .chain(crate::label::TEMPLATES);
+    #[cfg(not(feature = "serve"))]
+    let others = [];
+    for (name, source) in own.into_iter().chain(others) {
         let added = templates.add_template(name, source);
         added.map_err(|error| format!("{error:#}"))?;
     }

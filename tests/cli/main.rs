@@ -26,6 +26,7 @@ mod gsm8k;
 mod help;
 mod hub;
 mod inputs;
+mod label;
 mod messages;
 mod own_files;
 mod panels;
@@ -40,4 +41,6 @@ mod scale;
 mod serve;
 mod tiny_judge;
 mod verify;
+#[cfg(feature = "serve")]
+mod view;
 mod without_effect;

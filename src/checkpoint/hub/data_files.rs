@@ -3,18 +3,17 @@
 //! What the README tells (`configs`, each with its `data_files`) counts. Where it tells nothing, names do, as they are usual on the
 //! hub: `data/SPLIT-00000-of-00002.parquet`, `CONFIG/SPLIT-….parquet`, `CONFIG/SPLIT/0000.parquet` of converted data, `test.jsonl`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::LazyLock;
 
 use regex::Regex;
 use serde_json::Value;
 
 use super::front_matter;
+use super::splits::{DEFAULT, PART, Split};
 
 /// What describes a repository.
 pub(super) const README: &str = "README.md";
-/// The configuration of data sets without any.
-const DEFAULT: &str = "default";
 /// Endings of files that are read; all but Parquet also with one of [`COMPRESSED`]. Where a split is there in several kinds, the first counts.
 const KINDS: [&[&str]; 4] = [
     &["parquet"],
@@ -38,22 +37,9 @@ const WORDS: [(&str, &[&str]); 3] = [
     ("test", &["test", "testing", "eval", "evaluation"]),
 ];
 
-/// `FOLDER/SPLIT-00000-of-00002.ending`, the files of one split in parts.
-static PART: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^(?:(.*)/)?([^/]+?)-([0-9]{5})-of-([0-9]{5})(?:-[^/.]+)?\.").ok()
-});
 /// `CONFIG/SPLIT/0000.parquet`, as the hub converts data sets.
 static CONVERTED: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^(.+)/([^/]+)/[0-9]{4}\.parquet$").ok());
-
-/// The files of a split.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Split {
-    pub(super) config: String,
-    pub(super) name: String,
-    /// In the order in which they are read.
-    pub(super) files: Vec<String>,
-}
 
 /// All splits that have files of a kind that is read.
 ///
@@ -70,40 +56,66 @@ pub(super) fn splits(files: &BTreeSet<String>, readme: Option<&str>) -> Result<V
         .map(String::as_str)
         .filter(|file| kind(file).is_some())
         .collect();
-    let mut found: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
-    let mut order: Vec<(String, String)> = Vec::new();
-    let mut add = |config: &str, split: &str, file: &str| {
-        let key = (config.to_owned(), split.to_owned());
-        let files = found.entry(key.clone()).or_default();
-        if files.is_empty() {
-            order.push(key);
-        }
-        if !files.iter().any(|other| other == file) {
-            files.push(file.to_owned());
-        }
-    };
+    let mut found = Found::default();
     match configs {
         Some(Value::Array(configs)) => {
             for config in &configs {
-                of_config(config, &rows, &mut add)?;
+                of_config(config, &rows, &mut found)?;
             }
         }
-        _ => by_name(&rows, None, &mut add),
+        _ => by_name(&rows, None, &mut found)?,
     }
-    let splits = order.into_iter().filter_map(|key| {
-        let files = found.remove(&key)?;
+    let splits = found.splits.into_iter().map(|split| {
         // The same rows in several kinds of files.
-        let first = files.iter().filter_map(|file| kind(file)).min();
-        Some(Split {
-            config: key.0,
-            name: key.1,
-            files: files
-                .into_iter()
-                .filter(|file| kind(file) == first)
-                .collect(),
-        })
+        let first = split.files.iter().filter_map(|file| kind(file)).min();
+        let mut files = split.files;
+        files.retain(|file| kind(file) == first);
+        Split { files, ..split }
     });
     Ok(splits.collect())
+}
+
+/// Files compared with patterns, at most: a README must not make us compare without end.
+const MAX_COMPARED: usize = 20_000_000;
+
+/// Splits as they are found.
+#[derive(Debug, Default)]
+struct Found {
+    splits: Vec<Split>,
+    /// The place of each split.
+    places: BTreeMap<(String, String), usize>,
+    /// The split and the file of all that was added.
+    seen: HashSet<(usize, String)>,
+    compared: usize,
+}
+
+impl Found {
+    fn add(&mut self, config: &str, split: &str, file: &str) {
+        let splits = &mut self.splits;
+        let place = self.places.entry((config.to_owned(), split.to_owned()));
+        let place = *place.or_insert_with(|| {
+            splits.push(Split {
+                config: config.to_owned(),
+                name: split.to_owned(),
+                files: Vec::new(),
+            });
+            splits.len() - 1
+        });
+        if self.seen.insert((place, file.to_owned()))
+            && let Some(split) = self.splits.get_mut(place)
+        {
+            split.files.push(file.to_owned());
+        }
+    }
+
+    /// Counts one more look at so many files.
+    fn compare(&mut self, files: usize) -> Result<(), String> {
+        self.compared = self.compared.saturating_add(files);
+        if self.compared > MAX_COMPARED {
+            return Err(format!("its {README} names files by too many patterns"));
+        }
+        Ok(())
+    }
 }
 
 /// The place in [`KINDS`] of a file that holds rows.
@@ -124,11 +136,8 @@ fn kind(file: &str) -> Option<usize> {
     (bare.is_none() || kind > 0).then_some(kind)
 }
 
-/// Takes a configuration, a split and a file of it.
-type Add<'a> = dyn FnMut(&str, &str, &str) + 'a;
-
 /// The files of one of the README's configurations.
-fn of_config(config: &Value, rows: &BTreeSet<&str>, add: &mut Add) -> Result<(), String> {
+fn of_config(config: &Value, rows: &BTreeSet<&str>, found: &mut Found) -> Result<(), String> {
     let name = config
         .get("config_name")
         .and_then(Value::as_str)
@@ -148,15 +157,16 @@ fn of_config(config: &Value, rows: &BTreeSet<&str>, add: &mut Add) -> Result<(),
                 Some(folder) if !folder.is_empty() => format!("{folder}/{pattern}"),
                 _ => pattern.to_owned(),
             };
+            found.compare(rows.len())?;
             let matcher = glob(&pattern)?;
             for file in rows.iter().filter(|file| matcher.is_match(file)) {
-                add(name, split, file);
+                found.add(name, split, file);
             }
         }
         Ok::<(), String>(())
     };
     match config.get("data_files") {
-        None => by_name(rows, Some((name, folder.unwrap_or_default())), add),
+        None => by_name(rows, Some((name, folder.unwrap_or_default())), found)?,
         Some(Value::Object(splits)) => {
             for (split, paths) in splits {
                 of_split(split, paths)?;
@@ -217,7 +227,12 @@ fn glob(pattern: &str) -> Result<Regex, String> {
 }
 
 /// Configurations and splits by the names of files; with the name of a configuration, those in its folder.
-fn by_name(rows: &BTreeSet<&str>, of: Option<(&str, &str)>, add: &mut Add) {
+fn by_name(
+    rows: &BTreeSet<&str>,
+    of: Option<(&str, &str)>,
+    found: &mut Found,
+) -> Result<(), String> {
+    found.compare(rows.len())?;
     let prefix = match of {
         Some((_, folder)) if !folder.is_empty() => format!("{folder}/"),
         _ => String::new(),
@@ -234,11 +249,12 @@ fn by_name(rows: &BTreeSet<&str>, of: Option<(&str, &str)>, add: &mut Add) {
     let any_told = placed.iter().any(|(_, split, _)| split.is_some());
     for (config, split, file) in placed {
         match split {
-            Some(split) => add(&config, &split, file),
-            None if !any_told => add(&config, "train", file),
+            Some(split) => found.add(&config, &split, file),
+            None if !any_told => found.add(&config, "train", file),
             None => {}
         }
     }
+    Ok(())
 }
 
 /// Configuration and split of a file, as its path tells them.
@@ -283,94 +299,6 @@ fn split_in(name: &str) -> Option<&'static str> {
     words.find_map(|word| {
         let split = WORDS.iter().find(|(_, words)| words.contains(&word))?;
         Some(split.0)
-    })
-}
-
-/// The one split that is meant.
-///
-/// # Errors
-/// What is missing or not told, with what there is, for the user.
-pub(super) fn pick<'s>(
-    splits: &'s [Split],
-    config: Option<&str>,
-    split: Option<&str>,
-) -> Result<&'s Split, String> {
-    let mut configs: Vec<&str> = Vec::new();
-    for one in splits {
-        if !configs.contains(&one.config.as_str()) {
-            configs.push(&one.config);
-        }
-    }
-    let has = |config: &str, split: &str| {
-        splits
-            .iter()
-            .find(|one| one.config == config && one.name == split)
-    };
-    let (config, split) = match (config, split, configs.as_slice()) {
-        (Some(config), split, _) if configs.contains(&config) => (config, split),
-        // With one configuration its name can be left out.
-        (Some(split), None, [config]) if has(config, split).is_some() => (*config, Some(split)),
-        (Some(config), ..) => {
-            return Err(format!(
-                "there is no configuration `{config}`: there are {}",
-                listed(&configs)
-            ));
-        }
-        (None, split, [config]) => (*config, split),
-        (None, ..) => {
-            return Err(format!(
-                "name one of its configurations, as in `:{}`: {}",
-                configs.first().unwrap_or(&DEFAULT),
-                listed(&configs)
-            ));
-        }
-    };
-    let of_config: Vec<&Split> = splits.iter().filter(|one| one.config == config).collect();
-    let names: Vec<&str> = of_config.iter().map(|one| one.name.as_str()).collect();
-    match (split, of_config.as_slice()) {
-        (Some(split), _) => has(config, split).ok_or_else(|| {
-            format!(
-                "there is no split `{split}` in configuration `{config}`: there are {}",
-                listed(&names)
-            )
-        }),
-        (None, [only]) => Ok(only),
-        (None, _) => Err(format!(
-            "name one of the splits of configuration `{config}`, as in `:{config}:{}`: {}",
-            names.first().unwrap_or(&"test"),
-            listed(&names)
-        )),
-    }
-}
-
-/// Names for a message; of very many the first.
-fn listed(names: &[&str]) -> String {
-    const SHOWN: usize = 40;
-    let shown = names[..names.len().min(SHOWN)].join(", ");
-    match names.len().saturating_sub(SHOWN) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
-    }
-}
-
-/// The parts of a split that are not among its files, told by `-00000-of-00003` in the names of others.
-pub(super) fn missing_parts(files: &[String]) -> Option<String> {
-    let regex = PART.as_ref()?;
-    let mut seen: BTreeMap<(&str, &str, usize), BTreeSet<usize>> = BTreeMap::new();
-    for file in files {
-        let Some(found) = regex.captures(file) else {
-            continue;
-        };
-        let text = |at: usize| found.get(at).map_or("", |text| text.as_str());
-        if let (Ok(part), Ok(parts)) = (text(3).parse(), text(4).parse()) {
-            seen.entry((text(1), text(2), parts))
-                .or_default()
-                .insert(part);
-        }
-    }
-    seen.into_iter().find_map(|((_, name, parts), seen)| {
-        let absent = (0..parts).find(|part| !seen.contains(part))?;
-        Some(format!("{name}-{absent:05}-of-{parts:05}"))
     })
 }
 
@@ -514,73 +442,12 @@ mod tests {
     }
 
     #[test]
-    fn one_split_is_meant_or_all_are_listed() {
-        let files = |names: &[&str]| {
-            let files = names.iter().map(|&file| file.to_owned()).collect();
-            splits(&files, None).unwrap()
-        };
-        let two = files(&[
-            "main/test-00000-of-00001.parquet",
-            "main/train-00000-of-00001.parquet",
-            "socratic/test-00000-of-00001.parquet",
-        ]);
-        let name = |splits: &[Split], config, split| {
-            pick(splits, config, split).map(|split| format!("{}:{}", split.config, split.name))
-        };
-        assert_eq!(
-            name(&two, Some("main"), Some("test")),
-            Ok("main:test".to_owned())
-        );
-        assert_eq!(
-            name(&two, Some("socratic"), None),
-            Ok("socratic:test".to_owned())
-        );
-        for (config, split, parts) in [
-            (None, None, ["configurations", "main, socratic"]),
-            (None, Some("test"), ["configurations", "main, socratic"]),
-            (
-                Some("test"),
-                None,
-                ["no configuration `test`", "main, socratic"],
-            ),
-            (
-                Some("main"),
-                None,
-                ["splits of configuration `main`", "test, train"],
-            ),
-            (Some("main"), Some("dev"), ["no split `dev`", "test, train"]),
-        ] {
-            let message = name(&two, config, split).unwrap_err();
-            for part in parts {
-                assert!(message.contains(part), "{part}: {message}");
-            }
-        }
-        let one = files(&["test.jsonl", "train.jsonl"]);
-        for (config, split) in [
-            (Some("test"), None),
-            (None, Some("test")),
-            (Some("default"), Some("test")),
-        ] {
-            assert_eq!(name(&one, config, split), Ok("default:test".to_owned()));
-        }
-    }
-
-    #[test]
-    fn parts_that_are_not_there_are_told() {
-        let files =
-            |names: &[&str]| -> Vec<String> { names.iter().map(|&name| name.to_owned()).collect() };
-        assert_eq!(
-            missing_parts(&files(&[
-                "a/x-00000-of-00002.parquet",
-                "a/x-00001-of-00002.parquet",
-                "y.csv"
-            ])),
-            None
-        );
-        assert_eq!(
-            missing_parts(&files(&["a/x-00000-of-00002.parquet"])),
-            Some("x-00001-of-00002".to_owned())
-        );
+    fn a_readme_cannot_ask_for_work_without_end() {
+        let files: BTreeSet<String> = (0..20_000).map(|at| format!("{at}.csv")).collect();
+        let patterns = vec!["x"; 1001].join(", ");
+        let readme = format!("---\nconfigs:\n- data_files: [{patterns}]\n---\n");
+        let error = splits(&files, Some(&readme)).unwrap_err();
+        assert!(error.contains("too many patterns"), "{error}");
     }
 
     proptest! {

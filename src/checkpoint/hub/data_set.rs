@@ -6,10 +6,11 @@ use std::path::PathBuf;
 
 use super::cache::Repository;
 use super::client::Client;
-use super::data_files::{README, Split, missing_parts, pick, splits};
+use super::data_files::{README, splits};
 use super::download::{Downloads, damage};
 use super::name::{Commit, DEFAULT_REVISION, FileName, HubId};
 use super::settings::PUBLIC_ENDPOINT;
+use super::splits::{Split, missing_parts, pick};
 use super::{Event, Hub, HubError, Watch};
 
 /// The branch on which the hub keeps what it converted to Parquet.

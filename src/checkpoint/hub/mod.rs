@@ -14,6 +14,7 @@
 //! | `needed` | which of a repository's files a judge needs |
 //! | `data_set` | data sets: the name, and the files of one split |
 //! | `data_files` | which files of a data set belong to which configuration and split |
+//! | `splits` | which split of a data set is meant, and whether all of it is there |
 //! | `front_matter` | the configurations that a data set's README tells |
 //!
 //! Of models only configuration, tokenizer, chat template and Safetensors weights are fetched. Pickled weights never are: reading a
@@ -32,6 +33,7 @@ pub(crate) mod name;
 pub(crate) mod needed;
 mod retry;
 pub(crate) mod settings;
+mod splits;
 mod url;
 
 use std::path::{Path, PathBuf};

@@ -239,7 +239,7 @@ impl Finder {
 }
 
 /// Device and number of a regular file: the same under all of its names. None where the system has no such thing.
-fn file_number(path: &Path) -> Option<(u64, u64)> {
+pub(crate) fn file_number(path: &Path) -> Option<(u64, u64)> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt as _;
