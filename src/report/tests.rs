@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use regex::Regex;
 
+use super::numbers::{grouped, p_value, threshold, with_interval};
+use super::plot::{Axis, Mark, Plot};
 use super::record::{Judgement, Record, Said, Tag, Text};
 use super::text::{html, plain};
 
@@ -389,4 +391,81 @@ fn records_escape_everything() {
     assert!(html.contains("data-in=\"&quot;&gt;&lt;script&gt;"));
     assert!(html.contains("<math"));
     assert!(html.contains("0.12") || html.contains("0.13"));
+}
+
+/// Every tag of a plot.
+static PLOT_TAG: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"^<(?:/?(?:svg|title|desc|text)|(?:svg|title|desc|text|path|rect|circle)(?: [a-zA-Z-]+="[^"<>]*")+/?)>$|^</(?:rect|circle)>$|^<title>$"#).unwrap()
+});
+
+#[test]
+fn plots_keep_to_their_place_and_escape_names() {
+    let hostile = "\"><script>alert(1)</script>\u{202e}";
+    let point = |at: [f64; 2]| Mark::Point {
+        at,
+        interval: Some([-1.0, 7.0]),
+        radius: 4.0,
+        class: "other",
+        name: hostile.into(),
+        title: hostile.into(),
+    };
+    for x in [
+        Axis::linear(hostile, 0.0, 40.0),
+        Axis::linear("one value", 3.0, 3.0),
+        Axis::powers("powers", [0.0, 2.0, 90_000.0].into_iter()),
+        Axis::powers("none", std::iter::empty()),
+    ] {
+        let plot = Plot {
+            id: "p".into(),
+            title: hostile.into(),
+            description: hostile.into(),
+            x,
+            y: Axis::shares(hostile, 0.0, 1.0),
+            marks: vec![
+                point([-5.0, 0.5]),
+                point([1e9, 3.0]),
+                point([f64::MIN_POSITIVE, 0.0]),
+                Mark::Column {
+                    width: [1.0, 2.0],
+                    height: 0.5,
+                    class: "",
+                    title: hostile.into(),
+                },
+                Mark::Line {
+                    ends: [[0.0, 0.0], [1.0, 1.0]],
+                    class: "ideal",
+                },
+            ],
+        };
+        let svg = plot.svg();
+        for tag in ANY_TAG.find_iter(&svg) {
+            assert!(PLOT_TAG.is_match(tag.as_str()), "{}", tag.as_str());
+        }
+        assert!(!svg.contains("<script") && !svg.contains('\u{202e}'));
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+        // No point outside of the picture.
+        for place in Regex::new(r#" c([xy])="([0-9.-]+)""#)
+            .unwrap()
+            .captures_iter(&svg)
+        {
+            let most = if &place[1] == "x" { 560.0 } else { 340.0 };
+            let place: f64 = place[2].parse().unwrap();
+            assert!((0.0..=most).contains(&place), "{svg}");
+        }
+        // Few ticks, and at least two of shares: 0 % and 100 %.
+        assert!(svg.contains(">0 %<") && svg.contains(">100 %<"));
+        assert!(svg.matches("<text").count() < 40, "{svg}");
+    }
+}
+
+#[test]
+fn figures_as_text() {
+    assert_eq!(grouped(0), "0");
+    assert_eq!(grouped(999), "999");
+    assert_eq!(grouped(1000), "1,000");
+    assert_eq!(grouped(1_234_567), "1,234,567");
+    assert_eq!(with_interval(0.5, Some([0.25, 0.75])), "50.0 (25.0–75.0)");
+    assert_eq!(threshold(0.000_04), "4.0e-5");
+    assert_eq!(p_value(0.000_1), "< 0.001");
+    assert_eq!(p_value(0.04), "0.040");
 }
